@@ -4,53 +4,53 @@ import type { Change, DomainChange, Outcome, RecordChange } from '../plan/plan.t
 import { type AppliedChange, type Provider, type ProviderCallOptions, ProviderError, type ZoneReference } from '../providers/provider.ts'
 import { sleep } from '../transport/retry.ts'
 
-/** Times a creation is sent, each after the one before was looked for and not found. */
+/** How often a creation is sent. Before each repetition the zone is searched for the record. */
 const TRIES = 3
 
-/** What became of one change, and what else was seen with it. */
+/** The result of one change. */
 export interface ChangeResult {
   readonly outcome: Outcome
-  /** The failure, or of a change that was carried out all the same what came in the place of its answer. */
+  /** The failure; also the error that replaced the answer to a change that turned out to be applied. */
   readonly error?: ProviderError | undefined
   /** The zone after a change to the zone itself. */
   readonly zone?: ZoneReference | undefined
-  /** What is stored, where it is not what was sent. */
+  /** The stored record, if it differs from the record sent. */
   readonly stored?: ResourceRecord | undefined
-  /** What was to be deleted was gone before. */
+  /** Whether the record to delete did not exist any more. */
   readonly wasGone?: boolean
 }
 
 export interface ChangeRun {
   readonly provider: Provider
-  /** The zone as it is when the call goes out; null before it is created. */
+  /** The zone when the call is sent; null before it is created. */
   readonly reference: ZoneReference | null
   readonly options: ProviderCallOptions
   readonly findUnacknowledgedCreate: FindUnacknowledgedCreate
-  /** Identifiers of records whose origin is known; what is made is added. */
+  /** Identifiers of records whose origin is known. Created records are added. */
   readonly claimed: Set<number | string>
-  /** Milliseconds a server gets to end what it was at when the connection broke, before it is asked what it did. */
+  /** Milliseconds to wait after a connection broke, so that the server can finish, before the zone is searched. */
   readonly settlePause: number
-  /** Called before each call goes out. */
+  /** Called before each call is sent. */
   readonly onCall: () => void
 }
 
 /**
- * Makes one change. A creation whose answer was lost is never sent again before the zone was read: what is found there was carried out. What is
- * not found is sent again only where the server has ended with the lost call, so that it cannot be carried out twice.
+ * Sends one change. A creation without an answer is not sent again before the zone has been searched: if the record exists, the creation was applied.
+ * Otherwise it is sent again only if the server has finished the first call, so it cannot be applied twice.
  */
 export async function applyChange(change: Change, run: ChangeRun): Promise<ChangeResult> {
-  let lost: ProviderError | null = null
+  let unanswered: ProviderError | null = null
   for (let attempt = 1; ; attempt += 1) {
     run.onCall()
     const result = await callOnce(change, run)
     const { error } = result
     if (!error) return result
-    if (error.ambiguous) lost = error
-    // After a lost call also a refusal may mean that it was carried out: the name is taken, by us.
-    if (change.action !== 'create' || lost === null || error.notSent) return settled(change, result, lost)
+    if (error.ambiguous) unanswered = error
+    // After an unanswered call even a refusal may mean that it was applied: the name is taken, by this run.
+    if (change.action !== 'create' || unanswered === null || error.notSent) return finalResult(change, result, unanswered)
     const found = await lookUp(change, run, attempt)
-    if (found === 'unreadable') return { outcome: { state: 'unknown', error: failureText(lost) }, error: lost }
-    if (found !== null) return { ...found, error: lost }
+    if (found === 'unreadable') return { outcome: { state: 'unknown', error: failureText(unanswered) }, error: unanswered }
+    if (found !== null) return { ...found, error: unanswered }
     if (!error.ambiguous) return result
     const mayRepeat = (!error.mayCompleteLater || change.subject === 'domain') && attempt < TRIES && !run.options.stop?.aborted
     if (!mayRepeat) return result
@@ -69,7 +69,7 @@ async function callOnce(change: Change, run: ChangeRun): Promise<ChangeResult> {
   }
 }
 
-/** An answer with the number of a record that was there before, or that another call made, is the answer to another request. */
+/** Refuses an answer with the identifier of an existing record, or of one that another call created: it answers another request. */
 function claim({ id }: AppliedChange, change: RecordChange, { claimed, provider }: ChangeRun): void {
   if (id === null) return
   if (claimed.has(id)) {
@@ -79,10 +79,10 @@ function claim({ id }: AppliedChange, change: RecordChange, { claimed, provider 
   claimed.add(id)
 }
 
-/** A change that ended with a failure which no reading in between can settle. */
-function settled(change: Change, result: ChangeResult, lost: ProviderError | null): ChangeResult {
+/** The result of a failed change that needs no search of the zone. */
+function finalResult(change: Change, result: ChangeResult, unanswered: ProviderError | null): ChangeResult {
   const { error } = result
-  if (error?.notSent && lost !== null) return { outcome: { state: 'unknown', error: failureText(lost) }, error: lost }
+  if (error?.notSent && unanswered !== null) return { outcome: { state: 'unknown', error: failureText(unanswered) }, error: unanswered }
   if (error?.code !== 'provider-not-found' || change.subject !== 'record' || error.ambiguous) return result
   if (change.action === 'delete') return { outcome: { state: 'applied', id: change.id ?? undefined }, wasGone: true }
   if (change.action === 'create') return result
@@ -115,12 +115,12 @@ async function findRecord({ desired }: RecordChange, { findUnacknowledgedCreate,
 
 export const failureText = ({ message, hint }: ProviderError): string => (hint === undefined ? message : `${message} (${hint})`)
 
-/** Looks for a record whose creation was not answered: one like it that no call is known to have made and that was not there before. */
+/** Finds the record of a creation without an answer: an equal record that did not exist before and that no other call created. */
 type FindUnacknowledgedCreate = (zone: ZoneReference, record: ResourceRecord) => Promise<ExistingRecord | null>
 
 /**
- * A finder for one zone. What is asked for while a reading is under way is read together with the next one: a reading that began before a
- * call was lost says nothing of it. `claimed` are the identifiers of the records whose origin is known; what is found is added.
+ * Creates a finder for one zone. A search that is requested during a read waits for the next read, since a read that started before the call failed proves
+ * nothing. `claimed` holds the identifiers of records whose origin is known. Found records are added.
  */
 export function createUnacknowledgedCreateFinder(
   provider: Provider,

@@ -7,10 +7,10 @@ import { runGraph, stopReason } from './change-graph.ts'
 import type { RolledBackRun } from './journal/journal-format.ts'
 import { readBack } from './read-back.ts'
 
-/** Milliseconds a server gets to end what it was at when a connection broke. */
+/** Milliseconds that a server gets to finish after a connection broke. */
 const SETTLE_PAUSE = 300
 
-/** A plan to be applied, with the state it was made from. */
+/** A plan to apply, with the state it was made from. */
 export interface ApplicableZone {
   readonly plan: ZonePlan
   readonly reference: ZoneReference | null
@@ -30,24 +30,24 @@ export interface ChangesToMake {
 
 export interface ApplyZonesOptions {
   readonly providers: ReadonlyMap<string, Provider>
-  /** Ends the run early: what is on the wire may end, nothing new begins. A text as its reason is what skipped changes are given. */
+  /** Stops the run: calls in flight finish, no further call is sent. A text as its reason becomes the reason of skipped changes. */
   readonly stop?: AbortSignal | undefined
-  /** Ends also what is on the wire. */
+  /** Cancels calls in flight. */
   readonly abort?: AbortSignal | undefined
   readonly settlePause?: number | undefined
-  /** Milliseconds for which what was read of a zone counts, before it is read again for updates and deletions. */
+  /** Milliseconds after which a zone is read again before an update or deletion. */
   readonly freshFor?: number | undefined
-  /** Milliseconds that the reading at the end may take once the run was stopped. */
+  /** Milliseconds that reading back may take after the run was stopped. */
   readonly lastReading?: number | undefined
-  /** Called before each call goes out; the call waits for it. A call that is sent again is told again. */
+  /** Called before each call is sent, repetitions included. */
   readonly onCall?: ((zone: ApplicableZone, index: number) => void) | undefined
-  /** Called as each change ends. What is in doubt then may be settled by the reading at the end. */
+  /** Called when a change ends. Reading back may resolve an unknown outcome later. */
   readonly onOutcome?: ((zone: ApplicableZone, index: number, outcome: Outcome) => void) | undefined
-  /** Called as each zone ends, read again. */
+  /** Called when a zone has been read back. */
   readonly onZone?: ((zone: ApplicableZone, outcome: ZoneOutcome) => void) | undefined
 }
 
-/** Applies zones one beside the other; a failure in one does not stop another. Gives one outcome a zone, in the same order. */
+/** Applies zones concurrently; a failure in one does not stop another. Returns one outcome per zone, in the same order. */
 export function applyZones(zones: readonly ApplicableZone[], run: ApplyZonesOptions): Promise<ZoneOutcome[]> {
   const watches = new Map<string, TargetWatch>()
   for (const { plan } of zones) {
@@ -64,7 +64,7 @@ export function applyZones(zones: readonly ApplicableZone[], run: ApplyZonesOpti
   )
 }
 
-/** Makes a zone's changes along their order, concurrently where it allows, then reads the zone again and compares. */
+/** Applies a zone's changes in their order, concurrently if it allows, then reads the zone back. */
 async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZonesOptions): Promise<ZoneOutcome> {
   const { plan } = zone
   const { provider } = watch
@@ -79,7 +79,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
   let { reference } = zone
 
   const perform = async (change: Change, index: number): Promise<Outcome> => {
-    // Other zones may have been waited for.
+    // The change may have waited for calls of other zones.
     if (stop.aborted) return { state: 'skipped', because: stopReason(stop) }
     const late = await findLateChange(change, reference)
     if (late !== null) return { state: 'failed', error: late }
@@ -100,21 +100,21 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
   return readBack({ plan, existing: zone.existing, provider, reference, outcomes, results }, { ...run, settlePause })
 }
 
-/** Calls in a row without a usable answer, beyond those that were under way at once, after which a target counts as gone. */
+/** Consecutive calls without a usable answer, in addition to the concurrent ones, after which a target is considered unreachable. */
 const SILENT_CALLS = 8
 
-/** What a run knows of one target: its places for calls, and whether going on with it makes sense. */
+/** The state of one target during a run. */
 interface TargetWatch {
   readonly provider: Provider
-  /** Calls of all zones of the target, as many at once as the provider takes. */
+  /** Limits the concurrent calls of all zones of the target. */
   readonly slots: LimitFunction
-  /** Aborted, with the reason in words, once no further call can succeed. */
+  /** Aborted once no further call can succeed. Its reason is a text. */
   readonly stop: AbortSignal
-  /** Takes note of how a call ended; null is success. */
+  /** Records the result of a call; null is success. */
   note(error: ProviderError | null): void
 }
 
-/** A refused token is refused for every zone; a server that does not answer keeps each call waiting for all its tries. */
+/** Stops a target that refuses the token or does not answer, so that its other zones do not fail slowly. */
 function watchTarget(provider: Provider): TargetWatch {
   const controller = new AbortController()
   let silent = 0
@@ -134,21 +134,21 @@ function watchTarget(provider: Provider): TargetWatch {
 const isSilence = ({ code }: ProviderError): boolean =>
   code === 'provider-unreachable' || code === 'provider-timeout' || code === 'provider-failed' || code === 'provider-rate-limited'
 
-/**
- * What others do to a zone while a long run is under way. The interface cannot compare and change in one step, so that a record that somebody changed since
- * it was read would be written over. The zone is therefore read again from time to time as long as records are yet to be updated or deleted, and what is not
- * as the plan saw it any more is left alone. What somebody does between such a reading and the call is not seen.
+/*
+ * Changes by other clients during a long run: the interface cannot compare and change in one step, so an update would overwrite a record that another client
+ * changed after it was read. The zone is therefore read again from time to time, and a record that differs from the plan is not touched. A change between
+ * such a read and the call goes unnoticed.
  */
-/** Milliseconds for which a reading counts. */
+/** Milliseconds for which a read is fresh. */
 const FRESH_FOR = 10_000
 
-/** Times as long as a reading takes it counts, so that a large zone at a slow server is not read all the time. */
+/** A read is fresh for at least this many times its duration, so that a large zone is not read all the time. */
 const READING_SHARE = 10
 
-/** Why a change may not be made any more, in words; null where it may. */
+/** Why a change may no longer be made; null if it may. */
 type FindLateChange = (change: Change, zone: ZoneReference | null) => Promise<string | null>
 
-/** A finder for one zone that was read just now. A zone that cannot be read again stands in the way of no call. */
+/** Creates a finder for a zone that was just read. If the zone cannot be read again, every change may be made. */
 function lateChangeFinder(
   provider: Provider,
   existing: ZoneSnapshot | null,
@@ -176,7 +176,7 @@ function lateChangeFinder(
     if (existing === null || zone === null || change.action === 'create') return null
     if (change.subject === 'domain' && change.action === 'update') return null
     if (performance.now() >= staleAt) {
-      // Whoever comes while it is read waits for this reading.
+      // Changes that arrive during the read wait for it.
       staleAt = Number.POSITIVE_INFINITY
       reading = read(zone)
     }
@@ -186,7 +186,7 @@ function lateChangeFinder(
   }
 }
 
-/** What is gone is told by the answer to the call; what is as it should be needs nobody's leave. */
+/** A missing record is left to the answer of the call. A record that already is as desired may be changed. */
 function recordProblem(
   {
     id,
@@ -200,7 +200,7 @@ function recordProblem(
   return `not done: somebody else changed the record to ${words(now)} after it was read for the plan`
 }
 
-/** A zone goes with all its records: what was not there when it was decided may not go with it. */
+/** A zone is not deleted if records have been added or changed since it was read. */
 function zoneProblem(before: readonly ExistingRecord[], live: ReadonlyMap<number | string, ExistingRecord>): string | null {
   const known = new Map(before.map((record) => [record.id, record]))
   for (const record of live.values()) {

@@ -1,16 +1,16 @@
 import type { Change, Outcome } from '../plan/plan.ts'
 
 export interface GraphRun {
-  /** Changes under way at once. */
+  /** Concurrent changes. */
   readonly concurrency: number
-  /** Ends the run: what has not begun is skipped. */
+  /** Stops the run: changes that have not started are skipped. */
   readonly stop?: AbortSignal | undefined
   readonly onOutcome?: ((index: number, outcome: Outcome) => void) | undefined
 }
 
 /**
- * Runs changes along their `after` edges, as many at once as allowed, earlier ones first. A change whose predecessor was not applied
- * is skipped, with the reason. Gives one outcome a change, in the same order; rejects only if `perform` does.
+ * Performs changes in the order of their `after` edges, concurrently up to the limit. A change whose predecessor was not applied is skipped, with the
+ * reason. Returns one outcome per change, in the same order. Rejects only if `perform` does.
  */
 export async function runGraph(
   changes: readonly Change[],
@@ -27,7 +27,7 @@ export async function runGraph(
   let cursor = 0
   let active = 0
 
-  const settle = (index: number, outcome: Outcome): void => {
+  const finish = (index: number, outcome: Outcome): void => {
     outcomes[index] = outcome
     run.onOutcome?.(index, outcome)
     for (const follower of followers[index] as number[]) {
@@ -37,7 +37,7 @@ export async function runGraph(
   }
   const obstacle = (change: Change): string | null => {
     const failed = change.after.find((before) => outcomes[before]?.state !== 'applied')
-    if (failed !== undefined) return waitedInVain(changes[failed] as Change, outcomes[failed] as Outcome)
+    if (failed !== undefined) return blockedBy(changes[failed] as Change, outcomes[failed] as Outcome)
     return run.stop?.aborted ? stopReason(run.stop) : null
   }
 
@@ -49,13 +49,13 @@ export async function runGraph(
         const change = changes[index] as Change
         const because = obstacle(change)
         if (because !== null) {
-          settle(index, { state: 'skipped', because })
+          finish(index, { state: 'skipped', because })
           continue
         }
         active += 1
         perform(change, index).then((outcome) => {
           active -= 1
-          settle(index, outcome)
+          finish(index, outcome)
           pump()
         }, reject)
       }
@@ -63,30 +63,30 @@ export async function runGraph(
     }
     pump()
   })
-  return outcomes.map((outcome) => outcome ?? { state: 'skipped', because: 'its order has a circle' })
+  return outcomes.map((outcome) => outcome ?? { state: 'skipped', because: 'its order has a cycle' })
 }
 
 const AFTER: Readonly<Record<Outcome['state'], string>> = {
-  applied: 'of which it was not known in time that it was applied',
+  applied: 'whose success was not known in time',
   failed: 'which was not applied',
   skipped: 'which was not applied',
-  unknown: 'of which it is not known whether it was applied',
+  unknown: 'whose result is unknown',
 }
 
-const waitedInVain = (change: Change, { state }: Outcome): string => `it comes after ${describeChange(change)}, ${AFTER[state]}`
+const blockedBy = (change: Change, { state }: Outcome): string => `waiting for ${describeChange(change)}, ${AFTER[state]}`
 
-/** The outcomes of changes in a graph, some of which were settled after the others had been skipped because of them: the reasons say what is known now. */
-export function withResolvedReasons(changes: readonly Change[], before: readonly Outcome[], settled: readonly Outcome[]): Outcome[] {
-  return settled.map((outcome, index) => {
+/** Updates the reasons of changes that were skipped because of an outcome that was unknown then and has been resolved since. */
+export function withResolvedReasons(changes: readonly Change[], before: readonly Outcome[], resolved: readonly Outcome[]): Outcome[] {
+  return resolved.map((outcome, index) => {
     if (outcome.state !== 'skipped') return outcome
     const cause = changes[index]?.after.find(
-      (at) => before[at]?.state === 'unknown' && outcome.because === waitedInVain(changes[at] as Change, before[at] as Outcome),
+      (at) => before[at]?.state === 'unknown' && outcome.because === blockedBy(changes[at] as Change, before[at] as Outcome),
     )
-    return cause === undefined ? outcome : { ...outcome, because: waitedInVain(changes[cause] as Change, settled[cause] as Outcome) }
+    return cause === undefined ? outcome : { ...outcome, because: blockedBy(changes[cause] as Change, resolved[cause] as Outcome) }
   })
 }
 
 export const describeChange = (change: Change): string => `${change.action} ${change.name}${change.type === null ? '' : ` ${change.type}`}`
 
-/** Why a run was stopped, in words that fit behind "skipped:". Who stops a run may give a text as the reason. */
+/** Why a run was stopped, to follow "skipped:". The reason of the signal, if it is a text. */
 export const stopReason = ({ reason }: AbortSignal): string => (typeof reason === 'string' ? reason : 'the run was interrupted')

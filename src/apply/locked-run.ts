@@ -113,14 +113,14 @@ const unwritable = (error: unknown, folder: string): Diagnostic => ({
   hint: 'nothing was changed; "journal" in the config names another folder',
 })
 
-/** What is in the folder of a journal. */
+/** The names in the folder of a journal. */
 const OWN_NAMES: ReadonlySet<string> = new Set(['runs', 'locks', '.gitignore'])
 
 const OTHERS = 0o077
 
 /**
- * Closes a journal to other users, whatever modes it had: folders get 0700, files 0600. Gives the paths of those that were open. The folder of the journal
- * itself may be any that the config names: it changes only if it holds nothing else. Throws the system's error.
+ * Closes a journal to other users: folders get mode 0700, files 0600. Returns the paths that were open. The folder of the journal itself, which the config
+ * names, is changed only if it contains nothing else. Throws the system's error.
  */
 export function tightenJournal(journal: string): readonly string[] {
   if (process.platform === 'win32' || !isFolder(journal)) return []
@@ -141,7 +141,7 @@ function tightenOne(path: string): string[] {
   try {
     chmodSync(path, facts.isDirectory() ? 0o700 : 0o600)
   } catch (error) {
-    // Another run has ended, or the file belongs to another user.
+    // Another run removed the file, or it belongs to another user.
     if (!['ENOENT', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
     return []
   }

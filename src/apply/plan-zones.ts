@@ -10,12 +10,12 @@ import { compareRendered, NOT_RENDERED, type RenderedComparison } from './render
 import { resolveInventory } from './resolve-inventory.ts'
 import type { OnProgress, ZoneJob } from './run-context.ts'
 
-/** Zones read at once. Requests are bounded by each provider itself; this bounds what is held half-read. */
+/** Zones read concurrently. Each provider limits its requests itself; this limits the memory of unfinished reads. */
 const ZONES_AT_ONCE = 16
 
 export interface PlanRun {
   readonly providers: ReadonlyMap<string, Provider>
-  /** When the plan is made. */
+  /** The time of the plan. */
   readonly now: Date
   /** Program and version, for the plan. */
   readonly tool: string
@@ -23,7 +23,7 @@ export interface PlanRun {
   readonly onProgress?: OnProgress | undefined
 }
 
-/** A zone's plan with what it was made from, so that it can be applied and verified. */
+/** A zone's plan with the state it was made from. */
 export interface PlannedZone {
   readonly job: ZoneJob
   readonly reference: ZoneReference | null
@@ -37,7 +37,7 @@ export interface PlannedRun {
   readonly zones: readonly PlannedZone[]
 }
 
-/** Reads the live state of every job's zone and plans it. A zone that cannot be read, or whose addresses cannot, is left out, with an error; the others go on. */
+/** Reads and plans the zone of every job. A zone that cannot be read, or whose inventory cannot, is left out, with an error. */
 export async function planZones(wanted: readonly ZoneJob[], run: PlanRun): Promise<PlannedRun> {
   const resolved = await resolveInventory(wanted, run.providers, run.signal)
   const { jobs } = resolved
@@ -50,7 +50,7 @@ export async function planZones(wanted: readonly ZoneJob[], run: PlanRun): Promi
       if (!provider) throw new Error(`no provider ${target}`)
       const references = await findReferences(provider, targetJobs, run, diagnostics)
       if (references === null) return []
-      const reading: Reading = { provider, silence: null }
+      const reading: TargetReading = { provider, unreachable: null }
       return Promise.all(
         targetJobs.map((job) =>
           limit(async () => {
@@ -98,36 +98,36 @@ async function findReferences(
 }
 
 /** One target while its zones are read. */
-interface Reading {
+interface TargetReading {
   readonly provider: Provider
-  /** Why it counts as gone: each zone after that would only wait as long in vain. */
-  silence: Diagnostic | null
+  /** The error after which no further zone is read, since each would wait as long. */
+  unreachable: Diagnostic | null
 }
 
 async function planZone(
   job: ZoneJob,
-  reading: Reading,
+  reading: TargetReading,
   reference: ZoneReference | null,
   run: PlanRun,
   diagnostics: Diagnostic[],
 ): Promise<PlannedZone | null> {
-  const { provider, silence } = reading
-  if (silence !== null) {
+  const { provider, unreachable } = reading
+  if (unreachable !== null) {
     const message = `${provider.name}: ${job.desired.name} was not read, since the target does not answer`
-    diagnostics.push({ severity: 'error', code: silence.code, message, at: job.desired.at })
+    diagnostics.push({ severity: 'error', code: unreachable.code, message, at: job.desired.at })
     return null
   }
   try {
     return await readAndPlan(job, provider, reference, run.signal)
   } catch (error) {
     const failure = diagnosticOf(error)
-    if (failure.code === 'provider-timeout' || failure.code === 'provider-unreachable') reading.silence = failure
+    if (failure.code === 'provider-timeout' || failure.code === 'provider-unreachable') reading.unreachable = failure
     diagnostics.push({ ...failure, at: job.desired.at })
     return null
   }
 }
 
-/** Reads one zone, records and rendered file at the same time, and plans it. */
+/** Reads the records and the rendered file of a zone concurrently, and plans it. */
 export async function readAndPlan(
   job: ZoneJob,
   provider: Provider,
@@ -161,7 +161,7 @@ interface RenderedReading {
 
 const NO_FILE: RenderedReading = { rendered: null, diagnostics: [] }
 
-/** The rendered file makes no call and stands in the way of none: what goes wrong with it is a warning. */
+/** No change depends on the rendered file, so an error is only a warning. */
 async function readRendered(
   job: ZoneJob,
   provider: Provider,
@@ -176,5 +176,5 @@ async function readRendered(
   }
 }
 
-/** Whether a zone's plan may be applied: no error and no refusal that was not lifted. */
+/** Whether a plan may be applied: it has no error, and every refusal was lifted. */
 export const mayApply = (plan: ZonePlan): boolean => !hasErrors(plan.diagnostics) && plan.refusals.every((refusal) => refusal.allowed)

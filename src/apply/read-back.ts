@@ -115,15 +115,15 @@ async function readAgain({ plan, provider, reference, outcomes }: AppliedZone, o
   return found ? provider.readZone(found, options) : null
 }
 
-/** Differences that are named one by one. */
+/** Differences listed per zone. */
 const SHOWN = 20
 
 const HINT = 'what somebody else did was left as it is; plan again to see it'
 
-/** A record that should be there, or one that may be, since whether it was made is in doubt. */
+/** A record that should exist. */
 interface Expected {
   readonly record: ExistingRecord
-  /** Made so by this run. */
+  /** Whether this run created or changed it. */
   readonly own: boolean
 }
 
@@ -132,7 +132,7 @@ interface Difference {
   readonly text: string
 }
 
-/** How what is live differs from what the calls should have made of the zone, a diagnostic for each difference. */
+/** Compares the zone with the expected result of the calls. Returns a diagnostic for each difference. */
 export function unexpectedDifferences(
   plan: ZonePlan,
   outcomes: readonly Outcome[],
@@ -171,13 +171,13 @@ const diagnostic = ({ zone, target }: ZonePlan, own: boolean, text: string): Dia
   hint: HINT,
 })
 
-/** What should be there once the calls have done what their outcomes say, and what may be there or not. */
+/** The records that should exist after the calls, and the records that may exist because an outcome is unknown. */
 function expectedRecords(
   { changes }: ZonePlan,
   outcomes: readonly Outcome[],
   before: readonly ExistingRecord[],
 ): { certain: Expected[]; possible: ResourceRecord[] } {
-  const touched = new Map<number | string, 'gone' | 'doubtful'>()
+  const touched = new Map<number | string, 'replaced' | 'unknown'>()
   const certain: Expected[] = []
   const possible: ResourceRecord[] = []
   let zoneDeleted = false
@@ -187,7 +187,7 @@ function expectedRecords(
     if (change.subject === 'domain') zoneDeleted ||= change.action === 'delete' && applied
     if (change.subject === 'domain' || !outcome || (!applied && outcome.state !== 'unknown')) continue
     if (change.existing) {
-      touched.set(identity({ ...change.existing, id: change.id ?? undefined }), applied ? 'gone' : 'doubtful')
+      touched.set(identity({ ...change.existing, id: change.id ?? undefined }), applied ? 'replaced' : 'unknown')
       if (!applied) possible.push(change.existing)
     }
     if (!change.desired) continue
@@ -218,7 +218,7 @@ function settingDifferences({ changes }: ZonePlan, outcomes: readonly Outcome[],
   })
 }
 
-/** Both sides as multisets of contents; what is left on each side is joined by identifier. */
+/** Matches both sides by content, as multisets, then the rest by identifier. */
 function recordDifferences(
   certain: readonly Expected[],
   possible: readonly ResourceRecord[],
@@ -231,12 +231,12 @@ function recordDifferences(
   const foreign = new Map([...unmatched.values()].flat().map((record) => [identity(record), record]))
   const known = new Set(certain.map(({ record }) => contentKey(record)))
   return [
-    ...missing.map(({ record, own }) => lost(record, own, foreign)),
+    ...missing.map(({ record, own }) => missingDifference(record, own, foreign)),
     ...[...foreign.values()].map((record) => ({ own: known.has(contentKey(record)), text: appeared(record, known) })),
   ].sort((a, b) => Number(b.own) - Number(a.own) || (a.text < b.text ? -1 : 1))
 }
 
-function lost(record: ExistingRecord, own: boolean, foreign: Map<number | string, ExistingRecord>): Difference {
+function missingDifference(record: ExistingRecord, own: boolean, foreign: Map<number | string, ExistingRecord>): Difference {
   const now = record.id === undefined ? undefined : foreign.get(record.id)
   if (now) foreign.delete(identity(now))
   if (own) {
@@ -257,7 +257,7 @@ const appeared = (record: ExistingRecord, known: ReadonlySet<string>): string =>
 
 const subject = ({ name, type }: ResourceRecord): string => `${name} ${type}`
 
-/** Data with TTL, and with owner where that is not the one of `beside`. */
+/** Data with the TTL, and with the owner if it is not that of `beside`. */
 function dataOf(record: ResourceRecord, beside: ResourceRecord = record): string {
   const data = record.data.length > 100 ? `${record.data.slice(0, 100)}…` : record.data
   const ttl = record.ttl === null ? '' : ` (TTL ${record.ttl})`
@@ -270,7 +270,7 @@ function push(map: Map<string, ExistingRecord[]>, key: string, record: ExistingR
   else map.set(key, [record])
 }
 
-/** Takes one record of this content away, the one with the identifier where there is one. */
+/** Removes one record with this content, preferably the one with the identifier. Returns false without one. */
 function take(map: Map<string, ExistingRecord[]>, key: string, id: number | string | undefined): boolean {
   const list = map.get(key)
   if (!list || list.length === 0) return false
@@ -279,6 +279,6 @@ function take(map: Map<string, ExistingRecord[]>, key: string, id: number | stri
   return true
 }
 
-/** What a server stored instead of what it was sent, in words. */
+/** Describes how the stored record differs from the record sent; null if it does not. */
 export const alteredText = (sent: ResourceRecord, stored: ResourceRecord): string | null =>
   sameRecord(sent, stored) ? null : `${subject(sent)} was sent as ${dataOf(sent)} and stored as ${dataOf(stored, sent)}`

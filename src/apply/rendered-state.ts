@@ -4,26 +4,26 @@ import { createZoneFileReader } from '../dns/zone-file/parse-zone-file.ts'
 import type { RenderedState } from '../plan/plan.ts'
 import type { RenderedFile, ZoneSnapshot } from '../providers/provider.ts'
 
-/** Milliseconds after a change in which a rendered file may lag behind the records. */
+/** Milliseconds for which a rendered file may lag behind a change. */
 const RENDERING_TIME = 15 * 60 * 1000
 
 /** The TTL in seconds of records without a TTL in a zone without a default TTL (interface, Domain: 0 means the default). */
 export const DEFAULT_ZONE_TTL = 86_400
 
-/** How the rendered zone file compares with the records, and what only it tells. */
+/** The comparison of the rendered zone file with the records. */
 export interface RenderedComparison {
   readonly state: RenderedState
-  /** Data of the apex NS records that stand in the file and not among the records; null without a file. */
+  /** Data of the apex NS records that only the file has; null without a file. */
   readonly servedApexNs: readonly string[] | null
-  /** Up to ten records that only one side has, in words. */
+  /** Descriptions of up to ten records that only one side has. */
   readonly differences: readonly string[]
 }
 
 export const NOT_RENDERED: RenderedComparison = { state: 'unavailable', servedApexNs: null, differences: [] }
 
 /**
- * Compares the zone file a provider rendered last with the records it lists. SOA and the provider's own apex NS are no difference. Of a
- * slave zone, whose records its masters have, there is nothing to compare; what a disabled zone was last, nobody is told any more.
+ * Compares the zone file that a provider rendered last with the records that it lists, except for the SOA record and the provider's own apex NS records.
+ * A slave zone has no records to compare, and differences of a disabled zone do not matter.
  */
 export function compareRendered(file: RenderedFile | null, zone: ZoneSnapshot): RenderedComparison {
   if (file === null || zone.settings.type === 'slave') return NOT_RENDERED
@@ -31,7 +31,7 @@ export function compareRendered(file: RenderedFile | null, zone: ZoneSnapshot): 
   if (file.lines.length === 0) return { state: disabled ? 'match' : 'stale', servedApexNs: null, differences: [] }
   const zoneTtl = zone.settings.ttl_sec || DEFAULT_ZONE_TTL
   const isApexNs = (record: ResourceRecord): boolean => record.type === 'NS' && record.name === zone.name
-  // For each listed record whether it is in the file.
+  // For each listed record, whether the file has it.
   const listed = new Map(zone.records.map((record) => [comparisonKey(record, zoneTtl), false]))
   const servedApexNs: string[] = []
   const extra: ResourceRecord[] = []
@@ -69,7 +69,7 @@ export function compareRendered(file: RenderedFile | null, zone: ZoneSnapshot): 
   return { state: lagging ? 'stale' : 'differs', servedApexNs, differences: differences.slice(0, 10) }
 }
 
-/** A zone has a record once (RFC 2181 section 5): of those that differ in TTL alone, one that is rendered stands for all. */
+/** A zone has each record once (RFC 2181 section 5), so of records that differ only in TTL one is rendered. */
 function notRendered({ name, records }: ZoneSnapshot, isRendered: (record: ResourceRecord) => boolean): ResourceRecord[] {
   const dataKey = (record: ResourceRecord): string => `${record.name} ${record.type} ${record.data}`
   const rendered = new Set(records.filter(isRendered).map(dataKey))

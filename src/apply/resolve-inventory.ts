@@ -1,6 +1,6 @@
 /**
- * Addresses from live inventory: asked for when a zone is planned, each question once a run. A zone whose inventory cannot be read, or
- * gives a record set nothing, is not planned at all: an outage of an inventory must not empty record sets.
+ * Addresses from live inventory, read when a zone is planned, once per query and run. A zone whose inventory cannot be read, or leaves a record set empty,
+ * is not planned: an inventory outage must not empty record sets.
  */
 
 import { checkZone } from '../definition/rules/rules.ts'
@@ -14,12 +14,12 @@ import { agreeing, listed } from '../report/english.ts'
 import type { ZoneJob } from './run-context.ts'
 
 export interface ResolvedJobs {
-  /** Without those whose addresses could not be had. */
+  /** Without the jobs whose addresses could not be read. */
   readonly jobs: readonly ZoneJob[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Gives every job the records of its inventories. */
+/** Adds to every job the records of its inventories. */
 export async function resolveInventory(
   jobs: readonly ZoneJob[],
   providers: ReadonlyMap<string, Provider>,
@@ -32,8 +32,8 @@ export async function resolveInventory(
     jobs.map(async (job) => {
       const { desired, target } = job
       if (desired.inventory === undefined || desired.absent) return job
-      const leftAlone = excludedRrsets(desired, target)
-      const wanted = desired.inventory.filter((set) => !leftAlone.has(rrsetKey(set)))
+      const excluded = excludedRrsets(desired, target)
+      const wanted = desired.inventory.filter((set) => !excluded.has(rrsetKey(set)))
       const sets = await Promise.all(wanted.map((set) => resolveSet(set, target, ask)))
       const found = sets.flatMap((set) => set.diagnostics)
       const zone = withRecords(
@@ -48,7 +48,7 @@ export async function resolveInventory(
   return { jobs: resolved.filter((job) => job !== null), diagnostics: withoutRepeats(diagnostics) }
 }
 
-/** A zone with several targets tells the same of its inventories at each. */
+/** A zone with several targets reports the same problems for each. */
 function withoutRepeats(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const sorted = [...diagnostics].sort(compareDiagnostics)
   return sorted.filter((one, index) => index === 0 || compareDiagnostics(one, sorted[index - 1] as Diagnostic) !== 0)
@@ -56,7 +56,7 @@ function withoutRepeats(diagnostics: readonly Diagnostic[]): Diagnostic[] {
 
 type Ask = (query: InventoryQuery, target: string) => Promise<readonly InventoryObject[]>
 
-/** Asks providers, and for one question only once. */
+/** Asks each provider each query once. */
 function inventoryReader(providers: ReadonlyMap<string, Provider>, signal: AbortSignal | undefined): Ask {
   const asked = new Map<string, Promise<readonly InventoryObject[]>>()
   return (query, target) => {
@@ -107,7 +107,7 @@ async function resolveSet(set: InventoryRrset, target: string, ask: Ask): Promis
 
 const LISTED = 5
 
-/** Addresses that the definition has itself, or that several objects share, are there once. */
+/** Adds records, without duplicates of each other or of the definition. */
 function withRecords(zone: DesiredZone, records: readonly DefinedRecord[]): DesiredZone {
   const seen = new Set(zone.records.map(recordKey))
   const added = records.filter((record) => {

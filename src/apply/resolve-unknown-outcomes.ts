@@ -1,7 +1,7 @@
 /**
- * What became of calls whose answer was lost, told by reading the zone when the others have ended: never by sending them again. A creation
- * was carried out if a record like it is there that was not there before and that no other call made; an update or deletion by the record with its
- * identifier. What shows no trace was not carried out, unless the provider may be at it yet: then it stays in doubt.
+ * Resolves calls without an answer by reading the zone after all other calls, never by sending them again. A creation was applied if an equal record exists
+ * that did not exist before and that no other call created. An update or deletion is judged by the record with its identifier. A call without a trace was
+ * not applied, unless the provider may still complete it: then it stays unknown.
  */
 import { type ExistingRecord, sameRecord } from '../dns/record.ts'
 import type { Change, Outcome, RecordChange } from '../plan/plan.ts'
@@ -11,13 +11,13 @@ type Identifier = number | string
 export interface ZoneReread {
   /** The records before the run. */
   readonly before: readonly ExistingRecord[]
-  /** The records after the calls; null where the zone is not there. */
+  /** The records after the calls; null if the zone does not exist. */
   readonly live: readonly ExistingRecord[] | null
-  /** Whether the call of the change with this index may be carried out even later. */
+  /** Whether the provider may still complete the call of the change with this index. */
   readonly mayCompleteLater: (index: number) => boolean
 }
 
-/** Settles what can be settled. Outcomes that are not in doubt stay as they are. */
+/** Resolves unknown outcomes as far as possible. Other outcomes stay as they are. */
 export function resolveUnknownOutcomes(changes: readonly Change[], outcomes: readonly Outcome[], reading: ZoneReread): Outcome[] {
   const { before, live } = reading
   const claimed = new Set<Identifier>(before.flatMap(({ id }) => (id === undefined ? [] : [id])))
@@ -26,41 +26,43 @@ export function resolveUnknownOutcomes(changes: readonly Change[], outcomes: rea
   return outcomes.map((outcome, index) => {
     const change = changes[index] as Change
     if (outcome.state !== 'unknown') return outcome
-    const doubt: Doubt = { outcome, open: reading.mayCompleteLater(index) }
-    if (change.subject === 'domain') return settleDomain(change.action, doubt, live)
-    if (change.action === 'create') return settleCreation(change, doubt, live ?? [], claimed)
-    return settleById(change, doubt, change.id === null ? undefined : byId.get(change.id))
+    const unknown: Unknown = { outcome, open: reading.mayCompleteLater(index) }
+    if (change.subject === 'domain') return resolveDomain(change.action, unknown, live)
+    if (change.action === 'create') return resolveCreation(change, unknown, live ?? [], claimed)
+    return resolveById(change, unknown, change.id === null ? undefined : byId.get(change.id))
   })
 }
 
-interface Doubt {
+interface Unknown {
   readonly outcome: Extract<Outcome, { state: 'unknown' }>
   readonly open: boolean
 }
 
-const notSeen = ({ outcome: { error }, open }: Doubt): Outcome =>
+const notSeen = ({ outcome: { error }, open }: Unknown): Outcome =>
   open
     ? { state: 'unknown', error: `${error}; when the zone was read again it had not been carried out, which may come yet` }
     : { state: 'failed', error: `${error}; it was not carried out` }
 
-function settleDomain(action: Change['action'], doubt: Doubt, live: readonly ExistingRecord[] | null): Outcome {
-  if (action === 'update') return doubt.outcome
-  return (action === 'create') === (live !== null) ? { state: 'applied' } : notSeen(doubt)
+function resolveDomain(action: Change['action'], unknown: Unknown, live: readonly ExistingRecord[] | null): Outcome {
+  if (action === 'update') return unknown.outcome
+  return (action === 'create') === (live !== null) ? { state: 'applied' } : notSeen(unknown)
 }
 
-function settleCreation({ desired }: RecordChange, doubt: Doubt, live: readonly ExistingRecord[], claimed: Set<Identifier>): Outcome {
-  const made = live.find((record) => desired !== null && record.id !== undefined && !claimed.has(record.id) && sameRecord(record, desired))
-  if (made?.id === undefined) return notSeen(doubt)
-  claimed.add(made.id)
-  return { state: 'applied', id: made.id }
+function resolveCreation({ desired }: RecordChange, unknown: Unknown, live: readonly ExistingRecord[], claimed: Set<Identifier>): Outcome {
+  const created = live.find(
+    (record) => desired !== null && record.id !== undefined && !claimed.has(record.id) && sameRecord(record, desired),
+  )
+  if (created?.id === undefined) return notSeen(unknown)
+  claimed.add(created.id)
+  return { state: 'applied', id: created.id }
 }
 
-function settleById({ action, id, existing, desired }: RecordChange, doubt: Doubt, now: ExistingRecord | undefined): Outcome {
-  const { error } = doubt.outcome
+function resolveById({ action, id, existing, desired }: RecordChange, unknown: Unknown, now: ExistingRecord | undefined): Outcome {
+  const { error } = unknown.outcome
   const applied: Outcome = { state: 'applied', id: id ?? undefined }
   if (now === undefined) return action === 'delete' ? applied : { state: 'failed', error: `${error}; somebody else deleted the record` }
   if (desired !== null && sameRecord(now, desired)) return applied
-  if (existing !== null && sameRecord(now, existing)) return notSeen(doubt)
-  // Whether it was carried out before somebody else came, or not at all, no reading can tell.
+  if (existing !== null && sameRecord(now, existing)) return notSeen(unknown)
+  // Reading cannot show whether the call was applied before the other change, or not at all.
   return { state: 'unknown', error: `${error}; somebody else changed the record` }
 }

@@ -134,9 +134,8 @@ interface RegionResolvers {
 }
 
 /**
- * The resolvers that each of the providers has in the region, those that answer; each is asked once about a zone of its provider. That
- * some do not answer is a warning, as IPv6 may not reach that far. That none does, that there is no such region, that it has no
- * resolvers or that the policy refuses one is an error.
+ * Finds the resolvers of each provider in the region that answer a query for a zone of the provider. Some without an answer are a warning, since IPv6 may be
+ * missing. It is an error if none answers, if the region does not exist or has no resolvers, or if the policy refuses one.
  */
 async function findRegionResolvers(
   region: string,
@@ -191,7 +190,7 @@ async function tryAll(
   }
 }
 
-/** Why the resolver cannot be asked; null where it can. Any answer will do that is not a refusal. */
+/** Why the resolver cannot be asked; null if it answers and does not refuse. */
 async function failureOf(server: DnsServer, zone: DomainName): Promise<string | null> {
   try {
     const { rcode } = await queryDns(server, { name: zone, type: 'SOA', recursion: true })

@@ -11,8 +11,8 @@ import type { PlannedZone } from './plan-zones.ts'
 import { DEFAULT_ZONE_TTL } from './rendered-state.ts'
 
 /**
- * Compares a planned zone with its rendered file, and with the answers of the given servers to every record set. A server that the policy
- * refuses is an error and is not asked: the NS records of a zone can name any host.
+ * Compares a planned zone with its rendered file and with the answers of the servers for every record set. A server that the policy refuses is an error and
+ * is not asked, since the NS records of a zone can name any host.
  */
 export async function verifyZone(planned: PlannedZone, given: readonly AskedServer[], policy: HostPolicy): Promise<ZoneVerification> {
   const { plan, rendered, existing } = planned
@@ -42,14 +42,14 @@ export async function verifyZone(planned: PlannedZone, given: readonly AskedServ
   }
 }
 
-/** Nobody answers for a disabled zone, which a definition that does not say so hardly means. */
+/** Warns of a disabled zone, which no server answers for, unless the definition disables it. */
 function unservedWarning({ plan, job }: PlannedZone): Diagnostic[] {
   if (job.desired.settings.status === 'disabled') return []
   const message = `${plan.zone} is disabled at ${plan.target}: no name server was asked, since none answers for it`
   return [{ severity: 'warning', code: 'zone-disabled', message, at: job.desired.at, hint: 'set "status: active" or "status: disabled"' }]
 }
 
-/** A server that could not be asked tells nothing about the zone: that is a failure, not a difference. */
+/** A server that cannot be asked is an error, not a difference. */
 function failureOf(
   { server, failure }: NameServerVerification,
   role: AskedServer['role'] | undefined,
@@ -62,19 +62,19 @@ function failureOf(
   return [{ severity: 'error', code: 'nameserver-failed', message, at: job.desired.at, hint: role === 'resolver' ? undefined : hint }]
 }
 
-/** A record set as a server should answer it. */
+/** The answer that a server should give for a record set. */
 export interface ExpectedSet {
   readonly name: DomainName
   readonly type: string
   /** `TTL data` lines, sorted. */
   readonly lines: readonly string[]
-  /** Every TTL of the records. Of several a server has to choose one for all of them (RFC 2181 section 5.2), and which one is its affair. */
+  /** Every TTL of the records. A server has to choose one of them for all (RFC 2181 section 5.2). */
   readonly ttls: ReadonlySet<number>
-  /** The server refers to another zone here: the records are in the authority section, without authority (RFC 1034 section 4.3.2). */
+  /** Whether this is a delegation: the records are in the authority section, without authority (RFC 1034 section 4.3.2). */
   readonly referral: boolean
 }
 
-/** What servers should answer for a zone, and what none answers with: what is below delegations. */
+/** The answers that servers should give for a zone, and the record sets that delegations hide. */
 function expectedSets({ plan, existing, rendered }: PlannedZone): { sets: ExpectedSet[]; hidden: ZoneVerification['hidden'] } {
   const zoneTtl = existing?.settings.ttl_sec || DEFAULT_ZONE_TTL
   const records = finalRecords(existing?.records ?? [], plan.changes)
@@ -83,7 +83,7 @@ function expectedSets({ plan, existing, rendered }: PlannedZone): { sets: Expect
   const hidden: { name: DomainName; type: string }[] = []
   for (const set of groupRrsets(records).values()) {
     const { name, type } = set[0] as ResourceRecord
-    // What the provider serves at the apex by itself is not among the records.
+    // The records do not include the provider's own apex NS records.
     if (type === 'NS' && name === plan.zone && rendered.servedApexNs === null) continue
     const cut = cutAbove(name, plan.zone, cuts)
     const referral = cut === name && type === 'NS'
@@ -100,7 +100,7 @@ function expectedSets({ plan, existing, rendered }: PlannedZone): { sets: Expect
   return { sets, hidden }
 }
 
-/** The highest delegation at or above a name; null where there is none. */
+/** The highest delegation at or above a name; null without one. */
 function cutAbove(name: DomainName, zone: DomainName, cuts: ReadonlySet<DomainName>): DomainName | null {
   if (cuts.size === 0) return null
   let highest: DomainName | null = null
@@ -108,19 +108,19 @@ function cutAbove(name: DomainName, zone: DomainName, cuts: ReadonlySet<DomainNa
   return highest
 }
 
-/** Differences kept for a report. */
+/** Differences reported per server. */
 const MAX_DIFFERENCES = 100
 
-/** Unanswered questions after which a server is given up. */
+/** Unanswered queries after which a server is not asked any more. */
 const MAX_UNANSWERED = 3
 
-/** A server and what it is asked as: one that has the zone, or a resolver, which finds out from those that have it, or remembers. */
+/** A server to ask: an authoritative one, or a resolver. */
 export interface AskedServer {
   readonly server: DnsServer
   readonly role: 'authoritative' | 'resolver'
 }
 
-/** Holds the answers of one server against what they should be. A resolver is not asked about delegations: it says what the child has. */
+/** Compares the answers of one server with the expected ones. A resolver is not asked about delegations, since it answers from the child zone. */
 export async function askServer({ server, role }: AskedServer, all: readonly ExpectedSet[]): Promise<NameServerVerification> {
   const resolves = role === 'resolver'
   const sets = resolves ? all.filter((set) => !set.referral) : all
@@ -148,7 +148,7 @@ export async function askServer({ server, role }: AskedServer, all: readonly Exp
           unanswered += 1
           if (unanswered >= MAX_UNANSWERED || unanswered === sets.length) {
             failure ??= error.message
-            // The other questions would wait as long each; there may be thousands.
+            // Each of the other queries, possibly thousands, would wait as long.
             client.close()
           } else differences.push({ name: set.name, type: set.type, expected: set.lines, answered: [], note: error.message })
         }
@@ -180,7 +180,7 @@ function compareAnswer(set: ExpectedSet, answer: DnsAnswer): AnswerDifference | 
   return JSON.stringify(comparable) === JSON.stringify(set.lines) ? null : difference()
 }
 
-/** What a resolver remembers has less of its TTL left, and may be what stood before. */
+/** The cached answer of a resolver has a reduced TTL and may be out of date. */
 function compareResolved({ name, type, ttls, lines }: ExpectedSet, { rcode, answers }: DnsAnswer): AnswerDifference | null {
   const section = answers.filter((record) => record.name === name && record.type === type)
   const lineOf = new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line]))

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline'
 import type { CliIo } from './io.ts'
 
-/** Whether somebody can be asked: both ends of the conversation are a terminal. */
+/** Whether the user can be asked: standard input and standard error are a terminal. */
 export const canAsk = (io: CliIo): boolean => io.stdin.isTTY === true && io.stderr.isTTY === true
 
 export type Answer = 'yes' | 'no' | 'interrupted'
 
-/** Asks on the terminal; only `yes` or `y` counts as consent. Ctrl-C there, and `stop`, interrupt. */
+/** Asks on the terminal. Only `yes` or `y` is consent. Ctrl-C at the prompt and `stop` interrupt it. */
 export function confirm(io: CliIo, question: string, stop: AbortSignal): Promise<Answer> {
   if (stop.aborted) return Promise.resolve('interrupted')
   const terminal = createInterface({ input: io.stdin, output: io.stderr as NodeJS.WritableStream })
@@ -20,7 +20,7 @@ export function confirm(io: CliIo, question: string, stop: AbortSignal): Promise
       terminal.close()
     }
     stop.addEventListener('abort', interrupt)
-    // While readline has the terminal, Ctrl-C is a key and no signal.
+    // While readline owns the terminal, Ctrl-C is a key and not a signal.
     terminal.on('SIGINT', interrupt)
     terminal.on('close', () => {
       if (!answered) io.stderr.write('\n')

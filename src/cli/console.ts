@@ -17,24 +17,23 @@ import { type FromRoot, plainLines } from '../report/workflow-command.ts'
 import type { CommonOptions } from './command.ts'
 import { type CliIo, colorOf, isWorkflow, type TextStream, widthOf } from './io.ts'
 
-/** What commands say, and where: reports on standard output, everything else on standard error. */
+/** Prints reports on standard output, and everything else on standard error. */
 export interface Console {
-  /** A line on standard error, whatever the text holds. */
+  /** Writes the text as one line on standard error. */
   say(text: string): void
-  /** The same for what `--quiet` leaves out. */
+  /** Writes a line that `--quiet` leaves out. */
   note(text: string): void
-  /** Text on standard output. */
+  /** Writes text on standard output. */
   print(text: string): void
-  /** A report on standard output. As text it holds no command for the runner of GitHub Actions. */
+  /** Writes a report on standard output. In a GitHub Actions job, a text report contains no workflow command. */
   report(text: string, format: string): void
   /**
-   * Diagnostics on standard error, many of them with their count at the end; `--quiet` leaves all but errors out. Of a file with
-   * secrets no lines are shown.
+   * Writes diagnostics on standard error, with a count if they are many. `--quiet` leaves out all except errors. With `secret`, no source lines are shown.
    */
   diagnostics(diagnostics: readonly Diagnostic[], options?: { readonly from?: Severity; readonly secret?: boolean }): void
-  /** Diagnostics that are the report. */
+  /** Writes diagnostics that are the report. */
   printDiagnostics(diagnostics: readonly Diagnostic[], format: 'text' | 'github'): void
-  /** One error without a place. */
+  /** Writes one error without a position. */
   error(code: Diagnostic['code'], message: string, hint?: string): void
   plan(plan: Plan, format: ReportFormat): void
   outcome(plan: Plan, outcomes: readonly ZoneOutcome[], format: ReportFormat, options?: Pick<ReportOptions, 'planShown'>): void
@@ -43,15 +42,15 @@ export interface Console {
   progress(): ProgressBar
 }
 
-/** How commands tell what they leave out: `--quiet` or not, since nothing is to be lost unsaid. */
+/** How conversions report unsupported features: with `--quiet`, too, since every loss is reported. */
 export const sayingLosses = ({ quiet }: CommonOptions): { readonly from?: Severity } => (quiet === true ? { from: 'warning' } : {})
 
 const RANK: Readonly<Record<Severity, number>> = { notice: 0, warning: 1, error: 2 }
 
-/** Octets of a source file that is shown around a fault. */
+/** The largest source file, in octets, of which lines are shown with a diagnostic. */
 const MAX_FRAME_SOURCE = 20_000_000
 
-/** Diagnostics that fit on a terminal's page; of more the number is told. */
+/** Diagnostics that fit on a terminal. More of them are followed by their number. */
 const MANY = 10
 
 export function createConsole(io: CliIo, options: CommonOptions): Console {
@@ -68,7 +67,7 @@ export function createConsole(io: CliIo, options: CommonOptions): Console {
     verbose,
     fromRoot: fromRoot(io),
   })
-  /** Lines of the config may hold a secret in plain text: they are never shown. Nor is a line of a file with a secret of the run. */
+  /** Lines of the config are never shown, since they may have a secret in plain text; nor are files with a secret of the run. */
   const isConfig = (file: string): boolean =>
     basename(file) === CONFIG_FILE || (options.config !== undefined && resolve(io.cwd, file) === resolve(io.cwd, options.config))
   const framedText = (path: string): string | undefined => {
@@ -104,7 +103,7 @@ export function createConsole(io: CliIo, options: CommonOptions): Console {
       report(render(shown, io.stdout, format), format)
     },
     error: (code, message, hint) => onStandardError([{ severity: 'error', code, message, hint }]),
-    // In a text report the diagnostics are on standard error already.
+    // The diagnostics of a text report are already on standard error.
     plan: (plan, format) => report(renderPlan(plan, format, { ...reportOptions(), diagnostics: format !== 'text' }), format),
     outcome: (plan, outcomes, format, more) =>
       report(renderOutcome(plan, outcomes, format, { ...reportOptions(), diagnostics: format !== 'text', ...more }), format),
@@ -118,7 +117,7 @@ export function createConsole(io: CliIo, options: CommonOptions): Console {
   }
 }
 
-/** Names files from the root of the repository of a GitHub job, where the working directory is in one. */
+/** In a GitHub job inside a repository, names files relative to its root. */
 function fromRoot({ cwd, env }: CliIo): FromRoot | undefined {
   const root = env['GITHUB_WORKSPACE']
   if (!root || !isInside(resolveLinks(cwd), resolveLinks(resolve(root)))) return undefined
@@ -143,11 +142,11 @@ function sourceText(path: string): string | undefined {
 
 const LABELS: Record<Progress['phase'], string> = { reading: 'Reading zones', applying: 'Applying', asking: 'Asking name servers' }
 
-/** Milliseconds a run may take before a bar appears, and between two drawings of it. */
+/** Milliseconds before a progress bar appears, and between two updates. */
 const PATIENCE = 400
 const INTERVAL = 100
 
-/** A bar on the terminal for work that takes long; nothing where the stream is no terminal. */
+/** A progress bar for long work; shows nothing if the stream is not a terminal. */
 function progressBar(stream: TextStream, enabled: boolean, clock: () => number): ProgressBar {
   const start = clock()
   let drawnAt = 0

@@ -1,7 +1,7 @@
 import { EXIT, type ExitStatus } from '../apply/exit-status.ts'
 import type { Interruption } from '../apply/run-context.ts'
 
-/** Seconds that what is on the wire, and the reading after it, may take once the time is over. */
+/** Seconds that calls in flight and reading back may take after the time is over. */
 const GRACE = 10
 
 const STATUS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hungUp } as const
@@ -19,13 +19,13 @@ function listen(signals: readonly Signal[], handle: (ended: ExitStatus) => void)
 }
 
 export interface InterruptionOptions {
-  /** The time of the run, whose end stops it too. */
+  /** The time limit of the run. */
   readonly seconds?: number | undefined
-  /** Whether a terminal that goes away stops the run. */
+  /** Whether a closed terminal (SIGHUP) stops the run. */
   readonly hangUp?: boolean
 }
 
-/** Listens for Ctrl-C and SIGTERM. The first one stops the run, which may finish what is under way; a second one ends the program at once. */
+/** Listens for Ctrl-C and SIGTERM. The first one stops the run, which finishes its calls in flight; a second one ends the program at once. */
 export function listenForInterruption(
   say: (text: string) => void,
   message: string,
@@ -45,12 +45,12 @@ export function listenForInterruption(
       setTimeout(end, seconds * 1000),
       setTimeout(() => aborter.abort(over), (seconds + GRACE) * 1000),
     )
-    // What is waited for keeps the process alive; these do not.
+    // The timers must not keep the process alive.
     for (const timer of timers) timer.unref()
   }
   let status: ExitStatus | null = null
   const release = listen(hangUp ? [...ENDINGS, 'SIGHUP'] : ENDINGS, (ended) => {
-    // Of a terminal that goes away both its shell and the system tell.
+    // Both the shell and the kernel send SIGHUP when a terminal closes.
     if (status !== null && ended === EXIT.hungUp) return
     if (status !== null) process.exit(ended)
     status = ended
@@ -68,7 +68,7 @@ export function listenForInterruption(
   }
 }
 
-/** For work that cleans up at the end of the program (`cleanAtExit`): Ctrl-C and SIGTERM end it at once. */
+/** Does work that cleans up on exit (`cleanAtExit`): Ctrl-C and SIGTERM end the program at once. */
 export async function endedBySignals<T>(work: () => Promise<T>): Promise<T> {
   const release = exitOnSignal(() => undefined)
   try {
@@ -78,7 +78,7 @@ export async function endedBySignals<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** For work that leaves nothing half-done: Ctrl-C and SIGTERM end the program at once, after `clean`. The function given back ends that. */
+/** Makes Ctrl-C and SIGTERM end the program at once, after `clean`, until the returned function is called. */
 export const exitOnSignal = (clean: () => void): (() => void) =>
   listen(ENDINGS, (ended) => {
     clean()

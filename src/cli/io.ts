@@ -1,4 +1,4 @@
-/** What a command has of the world: streams, environment and clock. The process itself is looked at only here and in `main.ts`. */
+/** The streams, environment and clock of a command. Only this file and `main.ts` access the process itself. */
 import type { RunEnvironment } from '../apply/run-context.ts'
 import { noSecrets } from '../definition/config/secret-guard.ts'
 import { plainLines } from '../report/workflow-command.ts'
@@ -15,10 +15,10 @@ export interface CliIo extends RunEnvironment {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }
 }
 
-/** Whether this is a step of a GitHub Actions job, whose runner reads standard output and standard error for commands. */
+/** Whether this is a step of a GitHub Actions job. Its runner reads workflow commands from standard output and standard error. */
 export const isWorkflow = ({ env }: Pick<CliIo, 'env'>): boolean => env['GITHUB_ACTIONS'] === 'true'
 
-/** The same with a standard error that holds no command for the runner of GitHub Actions, in such a job or with `--format github`. */
+/** In a GitHub Actions job or with `--format github`, keeps workflow commands out of standard error. */
 export function withPlainErrors(io: CliIo, argv: readonly string[] = []): CliIo {
   const { stderr } = io
   const isReport = argv.some((word, at) => word === '--format=github' || (word === 'github' && argv[at - 1] === '--format'))
@@ -36,10 +36,10 @@ export const processIo = (): CliIo => ({
   secrets: noSecrets(),
 })
 
-/** Columns of the terminal, 80 where there is none. */
+/** Columns of the terminal; 80 without one. */
 export const widthOf = (stream: TextStream): number => Math.max(40, stream.columns ?? 80)
 
-/** Whether to colour what goes to this stream: on a terminal, unless `--no-color` or NO_COLOR says otherwise; FORCE_COLOR colours anyway. */
+/** Whether to colour a stream: terminals, unless `--no-color` or NO_COLOR is given; with FORCE_COLOR always. */
 export function colorOf(stream: TextStream, io: CliIo, option: boolean | undefined): boolean {
   if (option === false || (io.env['NO_COLOR'] ?? '') !== '') return false
   if ((io.env['FORCE_COLOR'] ?? '') !== '') return true

@@ -5,12 +5,11 @@ import { formatDiagnostic } from '../dns/diagnostic.ts'
 import { processIo, withPlainErrors } from './io.ts'
 import { runCli } from './program.ts'
 
-/** Why a stream took not all of what was written; the first of its errors. */
+/** The first error of each output stream that lost text. */
 const dropped = new Map<string, NodeJS.ErrnoException>()
 
 /**
- * A reader that goes away (`| head`), or a terminal, is no failure of ours. A full disk is one. Neither is a reason to stop in the middle of an
- * apply: it is told at the end.
+ * A closed pipe (`| head`) or terminal is no failure; a full disk is one. Neither stops an apply halfway: the error is reported at the end.
  */
 for (const [name, stream] of [
   ['standard output', process.stdout],

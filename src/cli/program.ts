@@ -94,8 +94,8 @@ function usageError(text: string): string {
 }
 
 /**
- * Runs a command with streams that let no secret of the run through. A report that holds one is withheld as a whole, since half of a document is none,
- * and the run ends there; a message on standard error is redacted, and the run fails at its end.
+ * Runs a command with streams that pass no secret of the run. A report with a secret is withheld entirely, since half a document is useless, and the run ends.
+ * A message on standard error is redacted, and the run fails at its end.
  */
 async function withGuardedStreams(given: CliIo, run: (io: CliIo) => Promise<ExitStatus>): Promise<ExitStatus> {
   const { secrets } = given
@@ -127,7 +127,7 @@ const LEAKED: Diagnostic = {
 
 const lineOf = (diagnostic: Diagnostic): string => `${formatDiagnostic(diagnostic)} (${diagnostic.hint})`
 
-/** The stream itself in everything but what it writes: a terminal is asked on it too. */
+/** The same stream with another `write`. Everything else stays, since prompts use it as a terminal. */
 const withWrite = (stream: TextStream, pass: (text: string) => string): TextStream =>
   new Proxy(stream, {
     get(target, key) {

@@ -8,7 +8,7 @@ import type { Certificate, RegionResolvers, Seed, TransferKey } from '../service
 import type { Console } from './console.ts'
 import type { CliIo } from './io.ts'
 
-/** The accounts and users of the file; undefined, and said why, where it cannot be used. */
+/** Reads the accounts and users of a seed file. Reports a file that cannot be used, and returns undefined. */
 export async function readSeedFile(io: CliIo, console: Console, file: string): Promise<Seed | undefined> {
   const text = await textOf(io, console, file)
   if (text === undefined) return undefined
@@ -18,7 +18,7 @@ export async function readSeedFile(io: CliIo, console: Console, file: string): P
   return seed ?? undefined
 }
 
-/** The resolvers of regions; undefined, and said why, where the file cannot be used. */
+/** Reads the resolvers of regions. Reports a file that cannot be used, and returns undefined. */
 export async function readRegionResolversFile(io: CliIo, console: Console, file: string): Promise<RegionResolvers | undefined> {
   const text = await textOf(io, console, file)
   if (text === undefined) return undefined
@@ -28,7 +28,7 @@ export async function readRegionResolversFile(io: CliIo, console: Console, file:
   return resolvers ?? undefined
 }
 
-/** The keys of transfers; undefined, and said why, where the file cannot be used. Secrets in files are relative to the folder of this one. */
+/** Reads the keys of transfers. Paths of secrets are relative to the file's folder. Reports a file that cannot be used, and returns undefined. */
 export async function readTransferKeysFile(io: CliIo, console: Console, file: string): Promise<readonly TransferKey[] | undefined> {
   const text = await textOf(io, console, file)
   if (text === undefined) return undefined
@@ -39,7 +39,7 @@ export async function readTransferKeysFile(io: CliIo, console: Console, file: st
   return keys ?? undefined
 }
 
-/** Permissions of the group and of others. */
+/** Permissions of the group and of other users. */
 const OTHERS = 0o077
 
 async function readableByOthers(io: CliIo, file: string): Promise<Diagnostic[]> {
@@ -56,7 +56,7 @@ async function textOf(io: CliIo, console: Console, file: string): Promise<string
   return undefined
 }
 
-/** Octets of a file with certificates or a key. */
+/** The largest PEM file, in octets. */
 const MAX_PEM = 1_000_000
 
 export interface CertificateOptions {
@@ -64,7 +64,7 @@ export interface CertificateOptions {
   readonly tlsKey?: string
 }
 
-/** Null without TLS; undefined, and said why, where the files cannot be read. */
+/** Reads the certificate and its key; null without TLS. Reports files that cannot be read, and returns undefined. */
 export function readCertificate(io: CliIo, console: Console, { tlsCert, tlsKey }: CertificateOptions): Certificate | null | undefined {
   if (tlsCert === undefined && tlsKey === undefined) return null
   if (tlsCert === undefined || tlsKey === undefined) {
@@ -79,7 +79,7 @@ export function readCertificate(io: CliIo, console: Console, { tlsCert, tlsKey }
   }
 }
 
-/** Also of a pipe, as a secret store may give one; never more than the most, for a device has no end. */
+/** Reads a file or a pipe, which secret stores use. Stops after the limit, since a device has no end. */
 function readPem(file: string): string {
   const descriptor = openSync(file, 'r')
   try {

@@ -72,7 +72,7 @@ describe('creations whose answer is lost', () => {
     })
     expect(outcomes).toEqual([
       'update web.example.com. CNAME: failed: 502 down; it was not carried out',
-      'create www.example.com. A: skipped: it comes after update web.example.com. CNAME, which was not applied',
+      'create www.example.com. A: skipped: waiting for update web.example.com. CNAME, which was not applied',
     ])
   })
   test('what waits for it goes on', async () => {
@@ -232,7 +232,7 @@ describe('somebody else was there', () => {
     })
     expect(outcomes).toEqual([
       'update web.example.com. CNAME: failed: 404 Not found: somebody else deleted the record after it was read for the plan',
-      'create www.example.com. A: skipped: it comes after update web.example.com. CNAME, which was not applied',
+      'create www.example.com. A: skipped: waiting for update web.example.com. CNAME, which was not applied',
     ])
   })
   test('a conflict: refused, and what stands there is named', async () => {

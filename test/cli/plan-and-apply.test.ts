@@ -214,7 +214,7 @@ describe('apply', () => {
     const { status, stdout } = await scene.run('apply', '--yes')
     expect(status).toBe(1)
     const report = stdout.slice(stdout.indexOf('Plan:'))
-    expect(report.match(/skipped: it comes after create example\.com\./g)?.length).toBe(20)
+    expect(report.match(/skipped: waiting for create example\.com\./g)?.length).toBe(20)
     expect(report).toContain('and 43 more skipped')
     expect(report).toMatch(/\nNothing applied: 1 failed, 63 skipped\n$/)
   })

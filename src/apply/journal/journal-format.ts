@@ -1,4 +1,4 @@
-/** The lines of a journal: one JSON object each, in the order in which things happened. `schemas/journal.schema.json` describes them. */
+/** The format of a journal: one JSON object per line, in chronological order (`schemas/journal.schema.json`). */
 
 import type { ProcessIdentity } from '../../definition/files/process-identity.ts'
 import type { Action, CallCount, Outcome, ZoneOutcome } from '../../plan/plan.ts'
@@ -7,17 +7,17 @@ import type { DiagnosticDocument } from '../../report/plan-document.ts'
 export const JOURNAL_FORMAT = 'zonewright-journal'
 export const JOURNAL_VERSION = 1
 
-/** The file of the lines in a run's folder, and the folder of its plans, which are called `1.json`, `2.json`, … in the order of the run's zones. */
+/** The journal's file in the folder of a run, and the folder of its plans: `1.json`, `2.json`, … in the order of the run's zones. */
 export const JOURNAL_FILE = 'journal.jsonl'
 export const PLANS_FOLDER = 'plans'
 export const planFile = (zone: number): string => `${zone + 1}.json`
 
 export type RunCommand = 'apply' | 'rollback'
 
-/** Of a rollback: the run whose changes it takes back. */
+/** The run that a rollback undoes. */
 export interface RolledBackRun {
   readonly run: string
-  /** Whether it takes all of them back: no zone was left out and no record set left alone. */
+  /** Whether it undoes all changes: no zone and no record set is left out. */
   readonly whole: boolean
 }
 
@@ -34,20 +34,20 @@ export interface BeginEntry {
   readonly zones: readonly RunZone[]
 }
 
-/** A zone that a run was to change. */
+/** A zone that a run changes. */
 export interface RunZone {
   readonly zone: string
   readonly target: string
   readonly calls: CallCount
 }
 
-/** `zone` and `change` count from 0: zones as they stand in the first entry, changes as they stand in the zone's plan. */
+/** `zone` is an index into the zones of the first entry, `change` into the changes of the zone's plan. */
 export interface CallEntry {
   readonly event: 'call'
   readonly time: string
   readonly zone: number
   readonly change: number
-  /** What the change does, so that the line can be read by itself. */
+  /** Repeated from the plan, so that the line can be understood alone. */
   readonly action: Action
   readonly name: string
   readonly type: string | null
@@ -61,20 +61,20 @@ export interface OutcomeEntry {
   readonly outcome: Outcome
 }
 
-/** A zone is done and was read again. */
+/** A zone is finished and was read back. */
 export interface ZoneEntry {
   readonly event: 'zone'
   readonly time: string
   readonly zone: number
   readonly readBack: ZoneOutcome['readBack']
-  /** Outcomes that reading told otherwise than the calls. */
+  /** Outcomes that reading back has corrected. */
   readonly settled: readonly { readonly change: number; readonly outcome: Outcome }[]
   readonly diagnostics: readonly DiagnosticDocument[]
 }
 
-/** What a run came to, in numbers of changes. */
+/** The numbers of changes by outcome. */
 export interface RunFigures {
-  /** By what was done; `total` is their sum. */
+  /** By action; `total` is their sum. */
   readonly applied: CallCount
   readonly failed: number
   readonly skipped: number
@@ -84,15 +84,13 @@ export interface RunFigures {
 export interface EndEntry extends RunFigures {
   readonly event: 'end'
   readonly time: string
-  /** What the program ended with. */
+  /** The exit status of the program. */
   readonly status: number
 }
 
 export type JournalEntry = BeginEntry | CallEntry | OutcomeEntry | ZoneEntry | EndEntry
 
-/** A run's name: when it began, to the second, and four hexadecimal digits, so that names sort by time and two runs of one second differ. */
-
-/** `20261121T063000Z-4f2a`; `random` is a number from 0 up to 1. */
+/** A run's name, such as `20261121T063000Z-4f2a`: its start in seconds, so that names sort by time, and four random digits. `random` returns a number in [0, 1). */
 export function runId(began: Date, random: () => number): string {
   const time = began.toISOString().replace(/[-:]|\.[0-9]+/g, '')
   const suffix = Math.floor(random() * 0x10000)
@@ -103,10 +101,10 @@ export function runId(began: Date, random: () => number): string {
 
 export const isRunId = (text: string): boolean => /^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{4}$/.test(text)
 
-/** Whether a text may be the beginning of a run's name, or the name. */
+/** Whether a text can be a run's name or a prefix of one. */
 export const isRunPrefix = (text: string): boolean => /^[0-9][0-9a-fTZ-]{0,20}$/i.test(text)
 
-/** Counts outcomes; each is given with what its change does. */
+/** Counts outcomes, each given with the action of its change. */
 export function countFigures(outcomes: Iterable<readonly [Action, Outcome['state']]>): RunFigures {
   const applied = { create: 0, update: 0, delete: 0, total: 0 }
   const others = { failed: 0, skipped: 0, unknown: 0 }

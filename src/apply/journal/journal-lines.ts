@@ -1,3 +1,4 @@
+/** Reads the lines of a journal without loading the whole file, and parses them. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { validate } from '../../../generated/journal-schema.js'
 import { failure, ok, type Result } from '../../dns/result.ts'
@@ -5,15 +6,15 @@ import { type BeginEntry, type EndEntry, JOURNAL_FORMAT, JOURNAL_VERSION, type J
 
 const CHUNK = 1 << 18
 
-/** Octets a line may have: the first of a run names every zone. */
+/** The longest line, in octets: the first line of a run names every zone. */
 const MAX_LINE = 1 << 26
 
 export class LineTooLong extends Error {}
 
-/** Opening a named pipe must not wait for somebody to write into it; what is no file has no lines. */
+/** Does not wait for a writer if the path is a named pipe. */
 const openLines = (path: string): number => openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
 
-/** Each line without its end. A last line that has no end was torn and is left out. Throws the system's error, and `LineTooLong`. */
+/** Yields each line without its newline. A last line without a newline is incomplete and left out. Throws the system's error, and `LineTooLong`. */
 export function* linesOf(path: string): Generator<string> {
   const file = openLines(path)
   try {
@@ -40,10 +41,10 @@ export function* linesOf(path: string): Generator<string> {
   }
 }
 
-/** Octets at the end of a file among which its last line is looked for. */
+/** Octets at the end of a file that are searched for its last line. */
 const TAIL = 4096
 
-/** The first line, and the last one if it has an end and is a short one; what is between is not read. */
+/** The first line, and the last line if it is complete and short. Does not read the lines between. */
 export function outerLinesOf(path: string): { readonly first: string | null; readonly last: string | null } {
   const first = firstLineOf(path)
   const file = openLines(path)
@@ -64,7 +65,7 @@ function firstLineOf(path: string): string | null {
   return null
 }
 
-/** The lines of a journal that is being written or was broken off: the last one may be garbled, no other. */
+/** Yields the entries of a journal that is being written or was interrupted. Only the last line may be garbled. */
 export function* entriesOf(path: string): Generator<Result<JournalEntry>> {
   let number = 0
   let garbled: number | null = null

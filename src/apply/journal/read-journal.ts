@@ -1,4 +1,4 @@
-/** Reads what runs wrote, also runs that were killed: a last line that was torn is as good as none. */
+/** Reads the journals of runs, including killed ones: an incomplete last line is ignored. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ProcessIdentity, processStatus } from '../../definition/files/process-identity.ts'
@@ -21,7 +21,7 @@ import {
 } from './journal-format.ts'
 import { beginOf, endOf, entriesOf, LineTooLong, outerLinesOf } from './journal-lines.ts'
 
-/** Of a call that has no outcome in the journal of a run that is over. */
+/** The outcome of a call that has none in the journal. */
 const NO_ANSWER: Outcome = { state: 'unknown', error: 'the run ended before the answer came' }
 
 export interface JournalledRuns {
@@ -31,7 +31,7 @@ export interface JournalledRuns {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** All runs of a journal. Of a run that ended only the outer lines are read. `here` is the process that asks. */
+/** Reads all runs of a journal. For a finished run reads only the first and last line. `here` is this process. */
 export function readRuns(journal: string, here: ProcessIdentity): JournalledRuns {
   const folder = join(journal, 'runs')
   const diagnostics: Diagnostic[] = []
@@ -41,7 +41,7 @@ export function readRuns(journal: string, here: ProcessIdentity): JournalledRuns
     if (read.ok) runs.push(read.value)
     else diagnostics.push({ severity: 'error', code: 'journal-unreadable', message: `run ${id}: ${read.message}` })
   }
-  // Names tell the second only.
+  // Run ids are only precise to the second.
   runs.sort((a, b) => compareText(a.begin.time, b.begin.time) || compareText(a.id, b.id))
   return { runs: markRolledBack(runs).reverse(), diagnostics }
 }
@@ -64,7 +64,7 @@ function readRun(folder: string, id: string, here: ProcessIdentity): Result<RunR
 
 const planned = ({ zones }: BeginEntry): number => zones.reduce((sum, { calls }) => sum + calls.total, 0)
 
-/** The statuses of a run that SIGHUP, SIGINT or SIGTERM ended: 128 and the signal's number. */
+/** The exit statuses after SIGHUP, SIGINT and SIGTERM: 128 plus the signal's number. */
 const BY_SIGNAL: ReadonlySet<number> = new Set([129, 130, 143])
 
 function endedState({ status, applied, unknown }: EndEntry, begin: BeginEntry): RunState {
@@ -73,11 +73,11 @@ function endedState({ status, applied, unknown }: EndEntry, begin: BeginEntry): 
   return applied.total === 0 && unknown === 0 ? 'failed' : 'partial'
 }
 
-/** A run without an end: it goes on, or it was killed. All its lines tell what it did. */
+/** Reads all lines of a run without an end: it is running, or it was killed. */
 function readUnfinished(path: string, id: string, begin: BeginEntry, here: ProcessIdentity): Result<RunRecord> {
-  const gathered = gatherZones(entriesOf(path), begin)
-  if (!gathered.ok) return gathered
-  const { zones, last } = gathered.value
+  const collected = collectZones(entriesOf(path), begin)
+  if (!collected.ok) return collected
+  const { zones, last } = collected.value
   const known = countFigures(
     zones.flatMap(({ outcomes, actions }) =>
       outcomes.flatMap((outcome, change) => (outcome ? [[actions[change] ?? 'update', outcome.state] as const] : [])),
@@ -88,26 +88,26 @@ function readUnfinished(path: string, id: string, begin: BeginEntry, here: Proce
   return ok({ id, begin, last, status: null, figures, state, rolledBackBy: [] })
 }
 
-/** How the changes of every zone of a run ended, in the order of the run's zones. */
+/** The outcomes of every zone of a run, in the order of the run's zones. */
 export function readRunZones(journal: string, { id, begin }: RunRecord): Result<readonly JournalledZone[]> {
   return guarded(() => {
-    const gathered = gatherZones(entriesOf(join(journal, 'runs', id, JOURNAL_FILE)), begin)
-    return gathered.ok ? ok(gathered.value.zones) : gathered
+    const collected = collectZones(entriesOf(join(journal, 'runs', id, JOURNAL_FILE)), begin)
+    return collected.ok ? ok(collected.value.zones) : collected
   })
 }
 
-interface GatheredZone extends JournalledZone {
+interface CollectedZone extends JournalledZone {
   readonly outcomes: (Outcome | null)[]
   readonly actions: Action[]
   readBack: JournalledZone['readBack']
   diagnostics: JournalledZone['diagnostics']
 }
 
-function gatherZones(
+function collectZones(
   entries: Iterable<Result<JournalEntry>>,
   begin: BeginEntry,
-): Result<{ readonly zones: readonly GatheredZone[]; readonly last: string }> {
-  const zones = begin.zones.map((): GatheredZone => ({ outcomes: [], actions: [], readBack: 'not-read', diagnostics: [] }))
+): Result<{ readonly zones: readonly CollectedZone[]; readonly last: string }> {
+  const zones = begin.zones.map((): CollectedZone => ({ outcomes: [], actions: [], readBack: 'not-read', diagnostics: [] }))
   let last = begin.time
   for (const entry of entries) {
     if (!entry.ok) return entry
@@ -125,7 +125,7 @@ function gatherZones(
   return ok({ zones, last })
 }
 
-function note(line: CallEntry | OutcomeEntry | ZoneEntry, zone: GatheredZone): void {
+function note(line: CallEntry | OutcomeEntry | ZoneEntry, zone: CollectedZone): void {
   switch (line.event) {
     case 'call':
       zone.actions[line.change] = line.action
@@ -141,7 +141,7 @@ function note(line: CallEntry | OutcomeEntry | ZoneEntry, zone: GatheredZone): v
   }
 }
 
-/** What the system says is no fault of the program. */
+/** Turns a system error into a failure. */
 function guarded<T>(read: () => Result<T>): Result<T> {
   try {
     return read()
@@ -153,55 +153,54 @@ function guarded<T>(read: () => Result<T>): Result<T> {
 }
 
 /**
- * Says of each run which rollbacks took it back. Runs come in the order of time, and a rollback comes after what it rolls back, so from the end: one
- * that is itself taken back does not count.
+ * Adds to each run the rollbacks of it. Takes runs in the order of time. A rollback follows its run, so runs are visited from the end: a rollback that was
+ * itself rolled back is ignored.
  */
 function markRolledBack(runs: readonly RunRecord[]): RunRecord[] {
-  const standing = new Map<string, { whole: boolean; by: string[] }>()
+  const effective = new Map<string, { whole: boolean; by: string[] }>()
   return runs
     .toReversed()
     .map((run): RunRecord => {
-      const { whole = false, by = [] } = standing.get(run.id) ?? {}
+      const { whole = false, by = [] } = effective.get(run.id) ?? {}
       const { rollsBack } = run.begin
       if (rollsBack !== null && run.figures.applied.total > 0 && !whole) {
-        const entry = standing.get(rollsBack.run) ?? { whole: false, by: [] }
+        const entry = effective.get(rollsBack.run) ?? { whole: false, by: [] }
         entry.whole ||= rollsBack.whole && run.state === 'applied'
         entry.by.unshift(run.id)
-        standing.set(rollsBack.run, entry)
+        effective.set(rollsBack.run, entry)
       }
       return { ...run, rolledBackBy: by, state: whole ? 'rolled-back' : run.state }
     })
     .reverse()
 }
 
-/** What a run was and what it came to, as its journal tells. */
 /**
- * `applied`: all that was planned. `failed`: nothing of it. `partial`: some of it. `interrupted`: it was ended from outside, or vanished. `running`: it
- * has not ended yet. `rolled-back`: later rollbacks took all of it back.
+ * `applied`: all changes were applied. `failed`: none. `partial`: some. `interrupted`: a signal ended the run, or it was killed. `running`: it has not
+ * ended. `rolled-back`: later rollbacks undid all changes.
  */
 type RunState = 'applied' | 'failed' | 'partial' | 'interrupted' | 'running' | 'rolled-back'
 
 export interface RunRecord {
   readonly id: string
   readonly begin: BeginEntry
-  /** Time of its end, ISO 8601; of its last line where it has none. */
+  /** The time of its end, or else of its last line (ISO 8601). */
   readonly last: string
-  /** The exit status; null where the run has no end. */
+  /** The exit status; null without an end. */
   readonly status: number | null
   readonly figures: RunFigures
   readonly state: RunState
-  /** Rollbacks of it that changed something and stand, the first one first. */
+  /** The rollbacks of it that changed something and were not rolled back, oldest first. */
   readonly rolledBackBy: readonly string[]
 }
 
-/** One zone of a run: how its changes ended as far as its journal tells, one outcome a change of its plan. */
+/** The outcomes of one zone of a run. */
 interface JournalledZone {
-  /** In the order of the zone's changes; null for one that was not begun. */
+  /** In the order of the zone's changes; null for a change that was not started. */
   readonly outcomes: readonly (Outcome | null)[]
   readonly readBack: ZoneOutcome['readBack']
   readonly diagnostics: readonly DiagnosticDocument[]
 }
 
-/** The outcome of every change of a plan. What an unfinished run had not begun is skipped. */
+/** The outcome of every change of a plan. A change that an unfinished run had not started is skipped. */
 export const outcomesOf = ({ changes }: ZonePlan, { outcomes }: JournalledZone): Outcome[] =>
   changes.map((_, index) => outcomes[index] ?? { state: 'skipped', because: 'the run ended before it' })

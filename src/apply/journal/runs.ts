@@ -13,10 +13,10 @@ import { outcomesOf, readRunZones } from './read-journal.ts'
 
 export type FoundRun = { readonly run: RunRecord } | { readonly run: null; readonly diagnostic: Diagnostic }
 
-/** Runs that are named where a name is of more than one. */
+/** Runs listed if a prefix is ambiguous. */
 const SHOWN = 5
 
-/** The run of that name, or the only one whose name begins so. */
+/** The run with that name, or the only one whose name starts with it. */
 export function findRun(runs: readonly RunRecord[], name: string): FoundRun {
   const wanted = name.toLowerCase()
   const found = isRunPrefix(name) ? runs.filter(({ id }) => id.toLowerCase().startsWith(wanted)) : []
@@ -27,7 +27,7 @@ export function findRun(runs: readonly RunRecord[], name: string): FoundRun {
   return unknown(`${name} is the beginning of ${found.length} runs: ${listed(ids, SHOWN)}`)
 }
 
-/** The latest run that changed something, or may have. */
+/** The latest run that changed something or may have. */
 export const lastRun = (runs: readonly RunRecord[]): FoundRun => {
   const run = runs.find(({ figures }) => figures.applied.total + figures.unknown > 0)
   return run === undefined ? unknown('no run in the journal changed anything') : { run }
@@ -38,50 +38,50 @@ const unknown = (message: string): FoundRun => ({
   diagnostic: { severity: 'error', code: 'run-unknown', message, hint: 'see "zonewright history"' },
 })
 
-/** Milliseconds after which a run that never began is rubbish. */
+/** Milliseconds after which the folder of a run that did not start is removed. */
 const DAY = 86_400_000
 
-/** Removes all runs but the latest so many; of those that go on none. Gives the names of what it removed. Throws the system's error. */
+/** Removes all runs except the latest `keep` and those still running. Returns the names of the removed runs. Throws the system's error. */
 export function pruneRuns(journal: string, runs: readonly RunRecord[], keep: number, now: Date): string[] {
   const folder = join(journal, 'runs')
-  const rubbish = runs.slice(keep).filter(({ state }) => state !== 'running')
-  for (const { id } of rubbish) rmSync(join(folder, id), { recursive: true, force: true })
-  // What a process that was killed had not put in its place.
+  const removed = runs.slice(keep).filter(({ state }) => state !== 'running')
+  for (const { id } of removed) rmSync(join(folder, id), { recursive: true, force: true })
+  // Folders that killed processes left under their temporary names.
   const limit = new Date(now.getTime() - DAY).toISOString().replace(/[-:]|\.[0-9]+/g, '')
   const unfinished = existsSync(folder) ? readdirSync(folder).filter((name) => /^\.[0-9]{8}T/.test(name) && name.slice(1) < limit) : []
   for (const name of unfinished) rmSync(join(folder, name), { recursive: true, force: true })
-  return rubbish.map(({ id }) => id)
+  return removed.map(({ id }) => id)
 }
 
-/** A zone of a run: what was found, what was planned, what came of it. */
+/** A zone of a run: its state before, its plan and its outcome. */
 export interface RunZoneDetail extends SavedZone {
   readonly target: SavedTarget
   readonly outcome: ZoneOutcome
 }
 
-/** Those zones of a run that are wanted, in the order of the run. */
+/** The requested zones of a run, in the order of the run. */
 export async function readRunPlans(
   journal: string,
   run: RunRecord,
-  isWanted: (zone: RunZone) => boolean = () => true,
+  isRequested: (zone: RunZone) => boolean = () => true,
 ): Promise<Result<readonly RunZoneDetail[]>> {
   const journalled = readRunZones(journal, run)
   if (!journalled.ok) return failure(`run ${run.id}: ${journalled.message}`)
   const details: RunZoneDetail[] = []
   for (const [index, zone] of run.begin.zones.entries()) {
-    if (!isWanted(zone)) continue
+    if (!isRequested(zone)) continue
     const saved = await readZonePlan(join(journal, 'runs', run.id, PLANS_FOLDER, planFile(index)), run.id, zone)
     if (!saved.ok) return saved
-    const told = journalled.value[index]
-    if (told === undefined) throw new Error(`${zone.zone} without what its journal tells`)
+    const entry = journalled.value[index]
+    if (entry === undefined) throw new Error(`${zone.zone} is not in the journal`)
     const { plan } = saved.value
-    const diagnostics = told.diagnostics.map(({ severity, code, message, hint }) => ({
+    const diagnostics = entry.diagnostics.map(({ severity, code, message, hint }) => ({
       severity,
       code: code as DiagnosticCode,
       message,
       hint,
     }))
-    details.push({ ...saved.value, outcome: { plan, outcomes: outcomesOf(plan, told), readBack: told.readBack, diagnostics } })
+    details.push({ ...saved.value, outcome: { plan, outcomes: outcomesOf(plan, entry), readBack: entry.readBack, diagnostics } })
   }
   return ok(details)
 }

@@ -34,31 +34,31 @@ export interface RunToJournal {
   readonly process: ProcessIdentity
   readonly now: () => Date
   readonly plan: Plan
-  /** The zones that have changes, with their state before. */
+  /** The zones that have changes, with their state before the run. */
   readonly zones: readonly ApplicableZone[]
   readonly targets: ReadonlyMap<string, SavedTarget>
-  /** Those of the run, which are not written down. */
+  /** Secrets of the run, which are never written. */
   readonly secrets: LoadedSecrets
 }
 
-/** The journal of a run under way. Every line is in the system's hands when a method returns, so that it outlives the process. */
+/** The journal of a running run. Each method returns after the operating system has the line, so the line survives the process. */
 export interface Journal {
   readonly run: string
-  /** Notes that a call is about to go out. Gives why it must not go out, where that could not be noted. */
+  /** Writes that a call is about to be sent. If that fails, returns why the call must not be sent. */
   call(zone: ApplicableZone, change: number): string | null
   outcome(zone: ApplicableZone, change: number, outcome: Outcome): void
-  /** Notes what reading a zone again showed. */
+  /** Writes the result of reading a zone back. */
   zone(zone: ApplicableZone, outcome: ZoneOutcome): void
-  /** Closes the journal with the program's exit status. Gives why lines are missing in it; null where none is. */
+  /** Closes the journal with the program's exit status. Returns why lines are missing; null if none is. */
   end(status: number): string | null
 }
 
-/** Plans written at once. */
+/** Plans written concurrently. */
 const FILES_AT_ONCE = 16
 
 /**
- * Writes the state before and the plan of each zone, then the first line. The run's folder appears under its name when all that is in it, so that a
- * run that is there is complete and a run that is not there has sent nothing. Throws the system's error where it cannot be written, and `SecretExposed`.
+ * Writes the state and the plan of each zone, then the first line. The run's folder gets its name only after that, so a visible run is complete, and a run
+ * without a folder has sent nothing. Throws the system's error, and `SecretExposed`.
  */
 export async function beginJournal(request: RunToJournal): Promise<Journal> {
   const { journal, run, now, zones, secrets } = request
@@ -93,7 +93,7 @@ export async function beginJournal(request: RunToJournal): Promise<Journal> {
   }
 }
 
-/** A journal is of one checkout and holds what zones held: it does not belong into a repository. */
+/** A journal belongs to one checkout and contains zone data, so it is kept out of the repository. */
 function keepOutOfGit(journal: string): void {
   try {
     writeFileSync(join(journal, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 })
@@ -121,7 +121,7 @@ const beginEntry = ({ run, command, rollsBack, process, now, plan, zones }: RunT
   zones: zones.map(({ plan: { zone, target, calls } }) => ({ zone, target, calls: { ...calls } })),
 })
 
-/** One write for a line: what others read ends in whole lines but for the last. Throws `SecretExposed`. */
+/** Writes a line at once, so that readers see only the last line incomplete. Throws `SecretExposed`. */
 function writeLine(descriptor: number, entry: JournalEntry, secrets: LoadedSecrets): void {
   const text = JSON.stringify(entry)
   assertNoSecret(secrets, text, 'a line of the journal')
@@ -133,7 +133,7 @@ function writeLine(descriptor: number, entry: JournalEntry, secrets: LoadedSecre
 function openJournal(run: string, lines: number, zones: readonly ApplicableZone[], now: () => Date, secrets: LoadedSecrets): Journal {
   const indexes = new Map(zones.map((zone, index) => [zone, index]))
   const final: Outcome[][] = zones.map(() => [])
-  /** Once a line could not be written, nothing comes after it. */
+  /** After a line that could not be written, no other is. */
   let problem: string | null = null
   const write = (entry: JournalEntry): void => {
     if (problem !== null) return
@@ -182,15 +182,15 @@ function openJournal(run: string, lines: number, zones: readonly ApplicableZone[
 
 const isSame = (a: Outcome, b: Outcome | undefined): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** Applies zones and notes it in the journal of the run. From the moment a line cannot be written no call goes out any more. */
+/** Applies zones and journals every step. Once a line cannot be written, no further call is sent. */
 export function applyJournalled(zones: readonly ApplicableZone[], run: ApplyZonesOptions, journal: Journal): Promise<ZoneOutcome[]> {
-  const unwritten = new AbortController()
+  const journalFailed = new AbortController()
   return applyZones(zones, {
     ...run,
-    stop: run.stop ? AbortSignal.any([run.stop, unwritten.signal]) : unwritten.signal,
+    stop: run.stop ? AbortSignal.any([run.stop, journalFailed.signal]) : journalFailed.signal,
     onCall(zone, index) {
       const problem = journal.call(zone, index)
-      if (problem !== null && !unwritten.signal.aborted) unwritten.abort(problem)
+      if (problem !== null && !journalFailed.signal.aborted) journalFailed.abort(problem)
       run.onCall?.(zone, index)
     },
     onOutcome(zone, index, outcome) {

@@ -1,7 +1,7 @@
 /**
- * The records of a rollback, three-way and by record set: what was there before the run (goal), what the run left (base), what is live now. A set that
- * the run did not change is as it is. One that it changed and that is still as it left it goes back; one that is as before already needs nothing; one
- * that is neither was changed by both, and is left alone unless it is to be overwritten.
+ * The records of a rollback: a three-way merge per record set of the state before the run, the state after it (base) and the live state. A set that the run
+ * did not change stays. A set that is still as the run left it is restored. A set that is already as before needs nothing. Any other set was changed again
+ * since: it is a conflict, and stays unless it is overwritten.
  */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
@@ -10,7 +10,7 @@ import { conflicts } from '../../plan/record-conflicts.ts'
 
 export interface RecordStates {
   readonly before: readonly ResourceRecord[]
-  /** What the run left. */
+  /** After the run. */
   readonly base: readonly ResourceRecord[]
   readonly live: readonly ExistingRecord[]
 }
@@ -20,11 +20,11 @@ export interface RecordRollback {
   readonly added: readonly ResourceRecord[]
   readonly kept: readonly ExistingRecord[]
   readonly rrsets: ZoneDifference['rrsets']
-  /** Sets (see `rrsetKey`) that others changed since and that go back nevertheless. */
+  /** Conflicting sets (see `rrsetKey`) that are restored nevertheless. */
   readonly overwritten: ReadonlySet<string>
-  /** Sets that the run changed and that stay as they are, or are overwritten. */
+  /** Sets that the run changed and that were changed again, or cannot coexist with the rest of their name. */
   readonly conflicts: readonly RrsetConflict[]
-  /** Sets that only others changed since. */
+  /** Sets that only other clients changed since the run. */
   readonly others: readonly RrsetChange[]
 }
 
@@ -35,34 +35,34 @@ export interface RrsetChange {
   readonly live: readonly ResourceRecord[]
 }
 
-/** `changed`: by the run and again since. `beside`: what was there before cannot stand beside what others put at its name. */
+/** `changed`: by the run and again since. `beside`: the former records cannot coexist with records that were added at their name. */
 export interface RrsetConflict extends RrsetChange {
   readonly reason: 'changed' | 'beside'
 }
 
-/** One record set in its three states. */
+/** The three states of one record set. */
 interface States {
   readonly name: DomainName
   readonly type: string
   readonly before: readonly ResourceRecord[]
   readonly base: readonly ResourceRecord[]
   readonly live: readonly ExistingRecord[]
-  decision: 'stays' | 'back' | 'conflict'
+  decision: 'keep' | 'restore' | 'conflict'
   reason: RrsetConflict['reason']
 }
 
-/** What takes the records back. Linear in their number. `exclusive`: whether a CNAME must be alone at its name. */
+/** Merges the records, in linear time. `exclusive`: whether a CNAME must be alone at its name. */
 export function rollBackRecords(states: RecordStates, exclusive: boolean, overwrite: boolean): RecordRollback {
   const sets = statesOf(states)
   for (const set of sets) set.decision = decide(set)
-  if (exclusive) settleNames(sets, overwrite)
+  if (exclusive) resolveNames(sets, overwrite)
   const conflicts = sets.filter(({ decision }) => decision === 'conflict')
-  const goesBack = (set: States): boolean => set.decision === 'back' || (overwrite && set.decision === 'conflict')
+  const isRestored = (set: States): boolean => set.decision === 'restore' || (overwrite && set.decision === 'conflict')
   const result = { removed: [] as ExistingRecord[], added: [] as ResourceRecord[], kept: [] as ExistingRecord[] }
   const removedSets: string[] = []
   const changed: string[] = []
   for (const set of sets) {
-    const { removed, added, kept } = goesBack(set) ? between(set.live, set.before) : { removed: [], added: [], kept: set.live }
+    const { removed, added, kept } = isRestored(set) ? between(set.live, set.before) : { removed: [], added: [], kept: set.live }
     for (const record of removed) result.removed.push(record)
     for (const record of added) result.added.push(record)
     for (const record of kept) result.kept.push(record)
@@ -71,7 +71,7 @@ export function rollBackRecords(states: RecordStates, exclusive: boolean, overwr
     else changed.push(rrsetKey(set))
   }
   const existing = sets.filter(({ live }) => live.length > 0).length
-  const others = sets.filter((set) => set.decision === 'stays' && isSame(set.before, set.base) && !isSame(set.live, set.base))
+  const others = sets.filter((set) => set.decision === 'keep' && isSame(set.before, set.base) && !isSame(set.live, set.base))
   const overwritten = new Set(overwrite ? conflicts.map(rrsetKey) : [])
   return { ...result, rrsets: { existing, removed: removedSets, changed }, overwritten, conflicts, others }
 }
@@ -82,18 +82,18 @@ function statesOf({ before, base, live }: RecordStates): States[] {
   return [...keys].map((key) => {
     const set = { before: groups.before.get(key) ?? [], base: groups.base.get(key) ?? [], live: groups.live.get(key) ?? [] }
     const { name, type } = (set.live[0] ?? set.base[0] ?? set.before[0]) as ResourceRecord
-    return { name, type, ...set, decision: 'stays', reason: 'changed' }
+    return { name, type, ...set, decision: 'keep', reason: 'changed' }
   })
 }
 
 function decide({ before, base, live }: States): States['decision'] {
-  if (isSame(before, base) || isSame(live, before)) return 'stays'
-  return isSame(live, base) ? 'back' : 'conflict'
+  if (isSame(before, base) || isSame(live, before)) return 'keep'
+  return isSame(live, base) ? 'restore' : 'conflict'
 }
 
 const contentKey = ({ ttl, data }: ResourceRecord): string => `${ttl} ${data}`
 
-/** Whether two states of a set hold the same TTLs and data. A duplicate is a fault that nobody wants back: it does not count. */
+/** Whether two states of a set have the same TTLs and data. Duplicates are ignored, since they are not worth restoring. */
 function isSame(a: readonly ResourceRecord[], b: readonly ResourceRecord[]): boolean {
   if (a === b) return true
   const [contents, others] = [new Set(a.map(contentKey)), new Set(b.map(contentKey))]
@@ -101,10 +101,10 @@ function isSame(a: readonly ResourceRecord[], b: readonly ResourceRecord[]): boo
 }
 
 /**
- * Where what comes back could not stand beside what is left at its name, nothing that the run did there is taken back, since half of it would be neither
- * the one state nor the other; or, overwriting, the whole name goes back.
+ * If restored records cannot coexist with others at their name, nothing is restored at that name, since half a rollback would be neither state; with
+ * `overwrite`, the whole name is restored.
  */
-function settleNames(sets: readonly States[], overwrite: boolean): void {
+function resolveNames(sets: readonly States[], overwrite: boolean): void {
   const byName = new Map<DomainName, States[]>()
   for (const set of sets) {
     const list = byName.get(set.name)
@@ -112,14 +112,14 @@ function settleNames(sets: readonly States[], overwrite: boolean): void {
     else byName.set(set.name, [set])
   }
   for (const list of byName.values()) {
-    const goesBack = (set: States): boolean => set.decision === 'back' || (overwrite && set.decision === 'conflict')
-    const returning = list.filter((set) => goesBack(set) && set.before.length > 0)
-    const staying = list.filter((set) => !goesBack(set) && set.live.length > 0)
+    const isRestored = (set: States): boolean => set.decision === 'restore' || (overwrite && set.decision === 'conflict')
+    const returning = list.filter((set) => isRestored(set) && set.before.length > 0)
+    const staying = list.filter((set) => !isRestored(set) && set.live.length > 0)
     const clashes = returning.some((set) =>
       staying.some((other) => conflicts(set.before[0] as ResourceRecord, other.live[0] as ResourceRecord)),
     )
     if (!clashes) continue
-    const involved = overwrite ? staying.filter(({ before, live }) => !isSame(live, before)) : list.filter(goesBack)
+    const involved = overwrite ? staying.filter(({ before, live }) => !isSame(live, before)) : list.filter(isRestored)
     for (const set of involved) {
       if (set.decision !== 'conflict') set.reason = 'beside'
       set.decision = 'conflict'
@@ -127,7 +127,7 @@ function settleNames(sets: readonly States[], overwrite: boolean): void {
   }
 }
 
-/** What makes the live set the one before: records that are equal stay. No record comes twice. */
+/** The changes from the live set to the former one. Equal records are kept, and no record is added twice. */
 function between(live: readonly ExistingRecord[], before: readonly ResourceRecord[]): Pick<RecordRollback, 'removed' | 'added' | 'kept'> {
   const wanted = new Map(before.map((record) => [contentKey(record), record]))
   const kept: ExistingRecord[] = []
@@ -136,7 +136,7 @@ function between(live: readonly ExistingRecord[], before: readonly ResourceRecor
     if (wanted.delete(contentKey(record))) kept.push(record)
     else removed.push(record)
   }
-  const there = new Set(kept.map(({ data }) => data))
-  const added = [...wanted.values()].filter(({ data }) => !there.has(data) && there.add(data))
+  const present = new Set(kept.map(({ data }) => data))
+  const added = [...wanted.values()].filter(({ data }) => !present.has(data) && present.add(data))
   return { removed, added, kept }
 }

@@ -1,4 +1,4 @@
-/** From what a run did to a zone, and the zone as it is now, to the plan that takes it back. */
+/** Plans the rollback of one zone from what the run did to it and its live state. */
 
 import { type Diagnostic, oneLine } from '../../dns/diagnostic.ts'
 import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../../dns/record.ts'
@@ -22,13 +22,13 @@ export interface RollbackRules {
   readonly thresholds: SafetyThresholds
   readonly allow: ReadonlySet<RefusalName>
   readonly prefer?: Preference | undefined
-  /** Whether what others changed again since goes back too. */
+  /** Whether to overwrite changes that others made since the run. */
   readonly overwrite: boolean
 }
 
-/** A zone as a run met and left it. */
+/** What a run did to a zone. */
 export interface RunOnZone {
-  /** Null where the zone was not there. */
+  /** The zone before the run; null if it did not exist. */
   readonly before: ExistingZone | null
   readonly plan: ZonePlan
   readonly outcomes: readonly Outcome[]
@@ -36,26 +36,26 @@ export interface RunOnZone {
 
 export interface ZoneRollback {
   readonly plan: ZonePlan
-  /** Whether everything that the run did to the zone goes back. */
+  /** Whether all changes of the run are undone. */
   readonly whole: boolean
 }
 
-/** What is known of a run's part in a zone, its calls in doubt settled by what is live. */
+/** The changes of a run in a zone, with unknown outcomes resolved by the live zone. */
 interface Past {
   readonly before: ExistingZone | null
   readonly applied: readonly Change[]
-  /** Null where the run left no zone. */
+  /** The records after the run; null if it left no zone. */
   readonly base: readonly ResourceRecord[] | null
 }
 
-/** What is to be done, before safety limits and calls. */
+/** The changes to make, before safety limits and scheduling. */
 interface Intent {
   readonly domain: DomainChange | null
   readonly removed: readonly ExistingRecord[]
   readonly added: readonly ResourceRecord[]
   readonly kept: readonly ExistingRecord[]
   readonly rrsets: ZoneDifference['rrsets']
-  /** Record sets (see `rrsetKey`) that others changed since and that go back nevertheless: only to them safety limits of number apply. */
+  /** Record sets (see `rrsetKey`) whose later changes are overwritten. Only they count for the safety limits. */
   readonly overwritten: ReadonlySet<string>
   readonly deletesZone: boolean
   readonly diagnostics: readonly Diagnostic[]
@@ -66,8 +66,8 @@ export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rule
   const { zone, target } = run.plan
   const past = pastOf(run, live)
   const intent = intentOf(past, live, run.plan, rules)
-  const fitted = fitReturning(intent, run.plan, rules.capabilities)
-  const difference = withoutDetours(intent, fitted.added)
+  const fitted = fitRestored(intent, run.plan, rules.capabilities)
+  const difference = withoutUnchanged(intent, fitted.added)
   const type = fitted.settings.type ?? live?.settings.type
   const plan = planDifference({
     zone,
@@ -92,10 +92,14 @@ export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rule
 
 function pastOf({ before, plan: { changes }, outcomes }: RunOnZone, live: ExistingZone | null): Past {
   const records = before?.records ?? []
-  const settled = resolveUnknownOutcomes(changes, outcomes, { before: records, live: live?.records ?? null, mayCompleteLater: () => false })
-  // A change of settings that is in doubt is compared field by field like one that was made.
+  const resolved = resolveUnknownOutcomes(changes, outcomes, {
+    before: records,
+    live: live?.records ?? null,
+    mayCompleteLater: () => false,
+  })
+  // A change of settings with an unknown outcome is compared field by field, like an applied one.
   const applied = changes.filter((change, index) => {
-    const state = settled[index]?.state
+    const state = resolved[index]?.state
     return state === 'applied' || (state === 'unknown' && change.subject === 'domain' && change.action === 'update')
   })
   const domain = applied.find(({ subject }) => subject === 'domain')
@@ -132,7 +136,7 @@ function intentOf(past: Past, live: ExistingZone | null, plan: ZonePlan, rules: 
   return changesBack(past, before, live, plan, rules)
 }
 
-/** The zone that a run made goes as a whole or not at all. */
+/** Deletes a zone that the run created, or leaves it if others have changed it. */
 function deletionOf({ applied, base }: Past, live: ExistingZone, plan: ZonePlan, rules: RollbackRules, stays: Intent): Intent {
   const creation = applied.find(({ subject }) => subject === 'domain') as DomainChange
   const records = rollBackRecords({ before: base ?? [], base: base ?? [], live: live.records }, false, false)
@@ -157,11 +161,11 @@ function deletionOf({ applied, base }: Past, live: ExistingZone, plan: ZonePlan,
   return { ...NOTHING, domain, kept: live.records, rrsets: records.rrsets, deletesZone: true, diagnostics }
 }
 
-/** What is empty is so without being said. */
+/** Creates a zone that the run deleted. Empty settings are left out. */
 function creationOf({ name, settings }: ExistingZone): Omit<Intent, 'added'> {
-  const isSaid = ([, value]: [string, unknown]): boolean =>
+  const isSet = ([, value]: [string, unknown]): boolean =>
     value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0)
-  const desired: ZoneSettings = { type: 'master', ...Object.fromEntries(Object.entries(settings).filter(isSaid)) }
+  const desired: ZoneSettings = { type: 'master', ...Object.fromEntries(Object.entries(settings).filter(isSet)) }
   const fields = Object.keys(desired).sort() as (keyof ZoneSettings)[]
   const domain: DomainChange = {
     action: 'create',
@@ -199,7 +203,7 @@ function conflictText({ reason, ...set }: RrsetConflict, { overwrite }: Rollback
     : `what was at ${set.name} has no place beside what somebody put there since, so that ${set.type} does not go back`
 }
 
-/** Settings, field by field as records set by set. Of a zone that was made anew all are somebody else's. */
+/** Merges settings per field, as records per set. All settings of a zone that was created again belong to others. */
 function settingsBack(
   { applied, base }: Past,
   before: ExistingZone,
@@ -224,8 +228,8 @@ function settingsBack(
   return { change: { ...common, existing: only(live.settings), desired: only(before.settings) }, conflicts }
 }
 
-/** What comes back, as the target would store it now; what it cannot store is told. Nothing that stays is looked at. */
-function fitReturning({ added, domain }: Intent, { zone, target }: ZonePlan, capabilities: Capabilities) {
+/** Fits the restored records and settings to the target, and warns of what it cannot store. */
+function fitRestored({ added, domain }: Intent, { zone, target }: ZonePlan, capabilities: Capabilities) {
   const at = { file: 'journal', line: 1, column: 1 }
   const diagnostics: Diagnostic[] = []
   const records = added.flatMap((record) => {
@@ -248,22 +252,22 @@ function fitReturning({ added, domain }: Intent, { zone, target }: ZonePlan, cap
     target,
     capabilities,
   )
-  // The journal has no lines to point at.
+  // A position in the journal means nothing to the user.
   for (const { at: _, ...diagnostic } of fitted.diagnostics) diagnostics.push(diagnostic)
   return { added: fitted.records, settings: fitted.settings, diagnostics, whole: fitted.records.length === added.length }
 }
 
-/** What comes back as the target stores it may be what is there: a TTL of 30 that the run made 300 cannot be had again. */
-function withoutDetours({ removed, kept, rrsets }: Intent, added: readonly DefinedRecord[]): ZoneDifference {
+/** Skips records that the target would store as they are: if it rounds a TTL of 30 to 300, there is nothing to restore. */
+function withoutUnchanged({ removed, kept, rrsets }: Intent, added: readonly DefinedRecord[]): ZoneDifference {
   const contentKey = (record: ResourceRecord): string => `${recordKey(record)} ${record.ttl}`
   const there = new Map(removed.map((record) => [contentKey(record), record]))
   const stays = new Set(added.flatMap((record) => there.get(contentKey(record)) ?? []))
-  const goes = removed.filter((record) => !stays.has(record))
-  const comes = added.filter((record) => !there.has(contentKey(record)))
-  const touched = new Set([...goes, ...comes].map(rrsetKey))
+  const removals = removed.filter((record) => !stays.has(record))
+  const additions = added.filter((record) => !there.has(contentKey(record)))
+  const touched = new Set([...removals, ...additions].map(rrsetKey))
   return {
-    removed: goes,
-    added: comes,
+    removed: removals,
+    added: additions,
     kept: [...kept, ...stays],
     unmanaged: [],
     surplus: [],
@@ -271,7 +275,7 @@ function withoutDetours({ removed, kept, rrsets }: Intent, added: readonly Defin
   }
 }
 
-/** Sets that others changed and that are told one by one. */
+/** Sets changed by others that are listed. */
 const SHOWN = 10
 
 function keptNotices(others: readonly RrsetChange[], { zone, target }: ZonePlan): Diagnostic[] {

@@ -1,4 +1,4 @@
-/** What became of a zone between two readings, told so that a person can judge it. */
+/** Describes how a zone changed between two reads. */
 
 import type { DomainName } from '../../dns/domain-name.ts'
 import { compareRecords, type ExistingRecord, type ResourceRecord, recordKey } from '../../dns/record.ts'
@@ -14,11 +14,11 @@ import { agreeing, counted } from '../../report/english.ts'
 export interface MovedState {
   /** `2 records added, 1 changed`. */
   readonly summary: string
-  /** One line for each difference, by owner. */
+  /** One line per difference, sorted by owner. */
   readonly details: readonly string[]
 }
 
-/** How a zone (null where it is not there) differs from what it was; null where it does not. Records that are left to others are not compared. */
+/** Describes how a zone (null if it does not exist) differs from its earlier state; null if it does not. Unmanaged records are not compared. */
 export function movedState(
   before: ExistingZone | null,
   now: ExistingZone | null,
@@ -61,41 +61,41 @@ interface RecordDifferences {
   readonly added: readonly ExistingRecord[]
   readonly removed: readonly ExistingRecord[]
   readonly changed: readonly { readonly was: ExistingRecord; readonly is: ExistingRecord }[]
-  /** The same content under another identifier: deleted and created again. */
+  /** The same content with another identifier: deleted and created again. */
   readonly replaced: readonly { readonly was: ExistingRecord; readonly is: ExistingRecord }[]
 }
 
 const contentKey = (record: ResourceRecord): string => `${recordKey(record)} ${record.ttl}`
 
-/** Records that have identifiers are followed by them, others by what they hold. */
+/** Matches records by identifier, or by content without one. */
 function recordDifferences(before: readonly ExistingRecord[], now: readonly ExistingRecord[]): RecordDifferences {
   const byId = new Map(before.flatMap((record) => (record.id === undefined ? [] : [[record.id, record] as const])))
   const changed: { was: ExistingRecord; is: ExistingRecord }[] = []
-  const come: ExistingRecord[] = []
-  const followed = new Set<ExistingRecord>()
+  const unmatched: ExistingRecord[] = []
+  const matched = new Set<ExistingRecord>()
   for (const is of now) {
     const was = is.id === undefined ? undefined : byId.get(is.id)
-    if (was === undefined || followed.has(was)) come.push(is)
+    if (was === undefined || matched.has(was)) unmatched.push(is)
     else {
-      followed.add(was)
+      matched.add(was)
       if (contentKey(was) !== contentKey(is)) changed.push({ was, is })
     }
   }
-  const gone = new Map<string, ExistingRecord[]>()
+  const remaining = new Map<string, ExistingRecord[]>()
   for (const record of before) {
-    if (followed.has(record)) continue
-    const same = gone.get(contentKey(record))
+    if (matched.has(record)) continue
+    const same = remaining.get(contentKey(record))
     if (same) same.push(record)
-    else gone.set(contentKey(record), [record])
+    else remaining.set(contentKey(record), [record])
   }
   const added: ExistingRecord[] = []
   const replaced: { was: ExistingRecord; is: ExistingRecord }[] = []
-  for (const is of come) {
-    const was = gone.get(contentKey(is))?.pop()
+  for (const is of unmatched) {
+    const was = remaining.get(contentKey(is))?.pop()
     if (was === undefined) added.push(is)
     else if (was.id !== is.id) replaced.push({ was, is })
   }
-  return { added, removed: [...gone.values()].flat(), changed, replaced }
+  return { added, removed: [...remaining.values()].flat(), changed, replaced }
 }
 
 function detailsOf({ added, removed, changed, replaced }: RecordDifferences): string[] {
@@ -114,7 +114,7 @@ function detailsOf({ added, removed, changed, replaced }: RecordDifferences): st
 const words = ({ name, type, ttl, data }: ResourceRecord): string =>
   `${name} ${ttl ?? 'default'} ${type} ${data.length > 200 ? `${data.slice(0, 200)}…` : data}`
 
-/** Whether a zone that was `before` is now as if all changes of its plan had been made. */
+/** Whether a zone is now as if all changes of its plan had been applied to its earlier state. */
 export function isAsPlanned({ zone, changes, unmanaged = [] }: ZonePlan, before: ExistingZone | null, now: ExistingZone | null): boolean {
   const own = changes.find((change) => change.subject === 'domain')
   if (now === null) return own?.action === 'delete'
@@ -129,8 +129,10 @@ export function isAsPlanned({ zone, changes, unmanaged = [] }: ZonePlan, before:
   return contents(finalRecords(before?.records ?? [], changes)) === contents(now.records)
 }
 
-/** Records that are left to others may come and go while a plan waits, unless the target would then refuse what is planned. */
-/** What of the unmanaged records that came since stands in the way of a plan; null where nothing does. All records count for the limit of the target. */
+/**
+ * Describes unmanaged records that were added since and obstruct a plan; null if none do. Unmanaged records may change while a plan waits, unless the target
+ * would then refuse a planned record. All records count for the limit of the target.
+ */
 export function othersInTheWay(
   plan: ZonePlan,
   before: ExistingZone | null,

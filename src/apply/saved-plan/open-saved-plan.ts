@@ -98,8 +98,8 @@ async function readSavedPlan({ options, env, cwd }: ApplySetup, args: readonly s
 const AMBIGUOUS = 'a plan file is named by a path such as ./plan.json, a zone by its name with the final dot, such as example.com.'
 
 /**
- * Whether the targets of a saved plan are the providers of this config, and could hold what the plan would send. A program that plans sends only what
- * was fitted to its target; a file that was made otherwise is found here.
+ * Checks that the targets of a saved plan are the providers of this config, and that they can store what the plan would send. A plan by this program always
+ * fits its target; a forged file may not.
  */
 export function checkTargets({ targets, plan }: SavedPlan, file: string, providers: ReadonlyMap<string, Provider>): Diagnostic[] {
   const refuse = (code: Diagnostic['code'], message: string, hint?: string): Diagnostic => ({ severity: 'error', code, message, hint })
@@ -125,7 +125,7 @@ export function checkTargets({ targets, plan }: SavedPlan, file: string, provide
   })
 }
 
-/** What of a plan's desired sides is not as the target would store it; null where all of it is. */
+/** The first desired value that the target would store differently; null if there is none. */
 function unfit(plan: ZonePlan, { name: target, capabilities }: Provider): string | null {
   const at = { file: 'plan', line: 1, column: 1 }
   const records: DefinedRecord[] = []

@@ -15,9 +15,9 @@ const MAX_DATA_LENGTH = 300_000
 /** Characters of an identifier that is text. */
 const MAX_ID_LENGTH = 1024
 
-/** Gives out the records of a state, each once. */
+/** The records of a state, each of which is taken at most once. */
 export interface ExistingRecords {
-  /** The record with that identifier, or without one (null) one with that content; undefined where there is none left. */
+  /** Takes the record with that identifier, or for a null identifier one with that content; undefined if none is left. */
   take(id: number | string | null, like: ResourceRecord): ExistingRecord | undefined
 }
 
@@ -33,19 +33,19 @@ export function existingRecords(records: readonly ExistingRecord[]): ExistingRec
   return { take: (id, like) => left.get(id === null ? contentKey(like) : identifierKey(id))?.pop() }
 }
 
-/** No content begins like this: owners begin with no `#` and a blank. */
+/** Cannot equal the key of a content, since no owner begins with `# `. */
 const identifierKey = (id: number | string): string => `# ${JSON.stringify(id)}`
 
 export interface ChangeContext {
   readonly zone: DomainName
-  /** The zone's saved state; null where it was not there. */
+  /** The zone's saved state; null if the zone did not exist. */
   readonly existing: ExistingZone | null
   readonly taken: ExistingRecords
 }
 
 /**
- * A change of a document that follows the schema. What is sent, the desired side, goes through the parsers of the model and must be canonical already;
- * the existing side is the record of the saved state that the identifier names, so that no change reaches anything but this zone.
+ * Parses a change of a document that follows the schema. The desired side, which is sent, goes through the parsers of the model and must be canonical. The
+ * existing side is the record of the saved state with the identifier, so no change can affect another zone.
  */
 export function parseSavedChange(document: ChangeDocument, context: ChangeContext): Result<Change> {
   const { id } = document
@@ -87,7 +87,7 @@ const actionOf = (existing: unknown, desired: unknown): Action => (existing === 
 const changedFields = (existing: ResourceRecord | null, desired: ResourceRecord | null): RecordChange['fields'] =>
   existing === null || desired === null ? [] : (['name', 'ttl', 'data'] as const).filter((field) => existing[field] !== desired[field])
 
-/** A record that goes to a provider: everything in it is parsed, and canonical already. */
+/** Parses a record that is sent to a provider. All of it must be canonical. */
 export function parseSavedRecord(record: ResourceRecord, zone: DomainName): Result<ResourceRecord> {
   const name = parseDomainName(record.name)
   if (!name.ok || name.value !== record.name) return failure(`.name ${JSON.stringify(record.name)} is not a canonical name`)

@@ -1,7 +1,7 @@
 /**
- * From the text of a plan file to a plan. The file may have been changed by accident or on purpose, so nothing is believed: its bounds, its seal, its
- * schema, its values by the parsers of the model, and that it agrees with itself. What can be derived (counts, fields, names of changes, existing sides,
- * fingerprints) is derived, printed again, and has to be what the file says.
+ * Parses a plan file. The file may have been changed by accident or on purpose, so everything is checked: its size, its seal, its schema, its values by the
+ * parsers of the model, and its consistency. Whatever can be derived (counts, fields and names of changes, existing sides, fingerprints) is derived and
+ * compared with the file.
  */
 import { type SchemaError, validate } from '../../../generated/plan-schema.js'
 import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
@@ -17,19 +17,19 @@ import { type Change, fingerprint, type Refusal } from '../../plan/plan.ts'
 import { countCalls, untouchedSelectors } from '../../plan/plan-difference.ts'
 import { type DiagnosticDocument, PLAN_FORMAT, PLAN_VERSION, planDocument } from '../../report/plan-document.ts'
 import { existingRecords, parseSavedChange } from './parse-saved-change.ts'
-import { boundPassed, checksumOf, firstDifference, sameSeal, signatureOf } from './plan-json.ts'
+import { checksumOf, exceededBound, firstDifference, sameSeal, signatureOf } from './plan-json.ts'
 import type { SavedPlan, SavedPlanDocument, SavedState, SavedTarget, SavedZone, SavedZoneDocument } from './saved-plan.ts'
 
-/** Deepest is an address in a list of a zone's settings of a change; the rest is room for later versions. */
+/** The deepest value is an address in the settings of a zone change; the rest is reserved for later versions. */
 const BOUNDS = { depth: 16, values: 8_000_000 } as const
 
 export interface ParsedSavedPlan {
-  /** Null where the diagnostics hold an error. */
+  /** Null if the diagnostics have an error. */
   readonly saved: SavedPlan | null
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Reads a plan from the text of its file. `file` is how messages name it; with a key, a plan that it did not sign is refused. */
+/** Parses the text of a plan file, which messages call `file`. With a key, refuses a plan that was not signed with it. */
 export function parseSavedPlan(text: string, file: string, key: string | null): ParsedSavedPlan {
   const refuse = (code: DiagnosticCode, problem: string, hint?: string): ParsedSavedPlan => ({
     saved: null,
@@ -51,7 +51,7 @@ export function parseSavedPlan(text: string, file: string, key: string | null): 
   const forged = signatureProblem(value, key)
   if (forged !== null) return refuse('plan-file-signature', forged, `plan again where ${PLAN_KEY} is the same`)
 
-  if (!validate(value)) return refuse('plan-file-invalid', `breaks the format of plans: ${schemaFault(validate.errors ?? [])}`, REMAKE)
+  if (!validate(value)) return refuse('plan-file-invalid', `breaks the format of plans: ${schemaProblem(validate.errors ?? [])}`, REMAKE)
   const parsed = parseDocument(value as unknown as SavedPlanDocument)
   if (!parsed.ok) return refuse('plan-file-invalid', `is not a plan this program made: ${parsed.message}`, REMAKE)
   return { saved: parsed.value, diagnostics: signature !== undefined && key === null ? [unchecked(file)] : [] }
@@ -67,9 +67,9 @@ const unchecked = (file: string): Diagnostic => ({
 })
 
 function readJson(text: string): Result<Readonly<Record<string, unknown>>> {
-  const passed = boundPassed(text, BOUNDS)
-  if (passed === 'depth') return failure(`is nested more than ${BOUNDS.depth} levels deep, which no plan is`)
-  if (passed === 'values') return failure(`has more than ${BOUNDS.values} values, which no plan has`)
+  const exceeded = exceededBound(text, BOUNDS)
+  if (exceeded === 'depth') return failure(`is nested more than ${BOUNDS.depth} levels deep, which no plan is`)
+  if (exceeded === 'values') return failure(`has more than ${BOUNDS.values} values, which no plan has`)
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return ok(value as Record<string, unknown>)
@@ -88,8 +88,8 @@ function signatureProblem(document: Readonly<Record<string, unknown>>, key: stri
     : `was signed with another key than the one in ${PLAN_KEY}, or changed since`
 }
 
-/** The fault the validator found first, with where it is. */
-function schemaFault(errors: readonly SchemaError[]): string {
+/** The first error of the schema, with its path. */
+function schemaProblem(errors: readonly SchemaError[]): string {
   const error = errors[0]
   if (error === undefined) return 'it is not valid'
   const { instancePath, keyword, params, message } = error
@@ -117,7 +117,7 @@ function parseDocument(document: SavedPlanDocument): Result<SavedPlan> {
   const plan: Plan = { created, tool, zones: zones.map((zone) => zone.plan), diagnostics: document.diagnostics.map(parseSavedDiagnostic) }
   const printed = planDocument(plan)
   const stated = { ...rest, created, tool, zones: document.zones.map(({ state, ...zone }) => zone) }
-  // What JSON leaves out is not there on either side.
+  // The round trip drops undefined members, which the file cannot have.
   const difference = firstDifference(JSON.parse(JSON.stringify(printed)), stated)
   if (difference !== null) return failure(`it contradicts itself at ${difference}`)
   return ok({ plan, targets, zones, signed: signature !== undefined })
@@ -135,7 +135,7 @@ function targetsProblem({ targets, zones }: SavedPlanDocument): string | null {
   return unbound === undefined ? null : `zones are planned for the target ${JSON.stringify(unbound.target)}, which "targets" does not have`
 }
 
-/** A zone of a document that follows the schema. A fault begins with the path in the zone, such as `.changes[2]`. */
+/** Parses a zone of a document that follows the schema. A failure begins with the path in the zone, such as `.changes[2]`. */
 function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
   const name = parseDomainName(document.zone)
   if (!name.ok || name.value !== document.zone) return failure(`.zone ${JSON.stringify(document.zone)} is not a canonical name`)
@@ -183,8 +183,7 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
 }
 
 /**
- * The state is not looked into: it is compared with what is live and nothing in it is ever sent. A provider may hold names and data that no definition
- * can have.
+ * The state is not validated: it is only compared with the live zone and never sent. A provider may have names and data that no definition can have.
  */
 const stateOf = (name: ExistingZone['name'], { id, settings, records }: SavedState): ExistingZone => ({
   name,
@@ -195,7 +194,7 @@ const stateOf = (name: ExistingZone['name'], { id, settings, records }: SavedSta
   ),
 })
 
-/** A diagnostic as a document holds it, back as it was. */
+/** Converts a diagnostic of a document back. */
 const parseSavedDiagnostic = ({ severity, code, message, file, line, column, hint, related }: DiagnosticDocument): Diagnostic => ({
   severity,
   code: code as DiagnosticCode,
@@ -205,12 +204,12 @@ const parseSavedDiagnostic = ({ severity, code, message, file, line, column, hin
   related: related?.map(({ message: text, ...at }) => ({ message: text, at })),
 })
 
-/** Why changes cannot be run one after another, as a path and words; null where they can. */
+/** Why changes cannot be executed in their order, starting with a path; null if they can. */
 function changesProblem(changes: readonly Change[], exists: boolean): string | null {
   return domainProblem(changes, exists) ?? orderProblem(changes)
 }
 
-/** A zone has one change of its own at most, the first; without the zone nothing can be in it. */
+/** Only the first change may concern the zone itself, and changes of records need the zone. */
 function domainProblem(changes: readonly Change[], exists: boolean): string | null {
   const second = changes.findIndex(({ subject }, index) => subject === 'domain' && index > 0)
   if (second !== -1) return `[${second}] is of the zone itself and not the first`
@@ -224,7 +223,7 @@ function domainProblem(changes: readonly Change[], exists: boolean): string | nu
   return first.action === 'delete' && first.subject === 'domain' && changes.length > 1 ? '[1] comes after the end of the zone' : null
 }
 
-/** Every index in `after` is that of another change, and none waits for itself, however long the way (Kahn). */
+/** Every index in `after` must be that of another change, without a cycle (Kahn's algorithm). */
 function orderProblem(changes: readonly Change[]): string | null {
   const followers: number[][] = changes.map(() => [])
   const waiting = new Uint32Array(changes.length)
@@ -245,5 +244,5 @@ function orderProblem(changes: readonly Change[]): string | null {
     }
   }
   const stuck = free.length === changes.length ? -1 : waiting.findIndex((count) => count > 0)
-  return stuck === -1 ? null : `[${stuck}].after closes a circle`
+  return stuck === -1 ? null : `[${stuck}].after has a cycle`
 }

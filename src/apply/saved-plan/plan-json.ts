@@ -1,9 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { escapeJson } from '../../report/escape.ts'
 
-/** JSON as checksums need it: one text for one value, and bounds on what is parsed at all. */
+/** The JSON of a plan file: its layout, its canonical form and seal, and the limits of what is parsed. */
 
-/** A value's JSON without blanks, the keys of every object sorted by UTF-16 code unit. Members that are undefined are left out. */
+/** JSON without white space, with the keys of every object sorted by UTF-16 code unit and undefined members left out. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`
@@ -15,9 +15,9 @@ export function canonicalJson(value: unknown): string {
 }
 
 export interface JsonBounds {
-  /** Arrays and objects within one another. */
+  /** Levels of nesting. */
   readonly depth: number
-  /** Values in all. */
+  /** Values in total. */
   readonly values: number
 }
 
@@ -27,8 +27,8 @@ const COMMA = 0x2c
 const OPEN = new Set([0x5b, 0x7b])
 const CLOSE = new Set([0x5d, 0x7d])
 
-/** Which bound the JSON of a text would pass; null where none. Looks at the text only, so that what would fill the memory is never parsed. */
-export function boundPassed(text: string, bounds: JsonBounds): keyof JsonBounds | null {
+/** The limit that a JSON text exceeds; null if none. Scans the text without parsing it, so a huge value never fills the memory. */
+export function exceededBound(text: string, bounds: JsonBounds): keyof JsonBounds | null {
   let depth = 0
   let values = 1
   let inString = false
@@ -49,7 +49,7 @@ export function boundPassed(text: string, bounds: JsonBounds): keyof JsonBounds 
   return null
 }
 
-/** Where two JSON values first differ, as a path such as `zones[0].calls.total`; null where they are equal. */
+/** The path at which two JSON values first differ, such as `zones[0].calls.total`; null if they are equal. */
 export function firstDifference(a: unknown, b: unknown, path = ''): string | null {
   if (Array.isArray(a) && Array.isArray(b)) {
     for (let index = 0; index < Math.max(a.length, b.length); index += 1) {
@@ -70,37 +70,34 @@ export function firstDifference(a: unknown, b: unknown, path = ''): string | nul
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/**
- * How a saved plan is closed. The checksum notices that a byte was changed; whoever changes the plan on purpose can make the checksum anew.
- * The signature, an HMAC with a key that only those have who plan and apply, cannot be made anew without the key.
+/*
+ * The seal of a saved plan. The checksum detects accidental changes; an attacker can recompute it. The signature is an HMAC, which cannot be computed without
+ * the key of those who plan and apply.
  */
-/** Over the canonical JSON of the document but for the checksum itself: `sha256:` and 64 hexadecimal digits. */
+/** The SHA-256 of the canonical document without its checksum: `sha256:` and 64 hexadecimal digits. */
 export const checksumOf = (document: object): string =>
   `sha256:${createHash('sha256')
     .update(canonicalJson({ ...document, checksum: undefined }))
     .digest('hex')}`
 
-/** Over the canonical JSON of the document but for checksum and signature: `hmac-sha256:` and 64 hexadecimal digits (RFC 2104). */
+/** The HMAC of the canonical document without checksum and signature (RFC 2104): `hmac-sha256:` and 64 hexadecimal digits. */
 export const signatureOf = (document: object, key: string): string =>
   `hmac-sha256:${createHmac('sha256', key)
     .update(canonicalJson({ ...document, checksum: undefined, signature: undefined }))
     .digest('hex')}`
 
-/** Whether two seals are the same, in a time that does not tell how much of them is. */
+/** Whether two seals are equal, in constant time. */
 export function sameSeal(a: string, b: string): boolean {
   const [octets, others] = [Buffer.from(a), Buffer.from(b)]
   return octets.length === others.length && timingSafeEqual(octets, others)
 }
 
-/** JSON for a file that people read too: indented, but a list of plain values (a record of the state, the changes one waits for) is one line. */
-
-const INDENT = '  '
-
+/** Indented JSON, with a list of plain values, such as a record of the state, on one line. */
 export const planFileText = (document: object): string => `${indented(document, '')}\n`
 
 function indented(value: unknown, indent: string): string {
   if (typeof value !== 'object' || value === null) return plain(value)
-  const inner = indent + INDENT
+  const inner = `${indent}  `
   if (Array.isArray(value)) {
     if (value.every((item) => typeof item !== 'object' || item === null)) return `[${value.map(plain).join(', ')}]`
     return `[\n${value.map((item) => inner + indented(item, inner)).join(',\n')}\n${indent}]`

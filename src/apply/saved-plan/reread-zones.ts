@@ -92,7 +92,7 @@ async function rereadZones(zones: readonly ZoneToReread[], run: Reread): Promise
 
 type References = ReadonlyMap<DomainName, ZoneReference> | Diagnostic
 
-/** Per target its zones, or why it could not be asked. */
+/** The zones of each target, or why it could not be asked. */
 async function findReferences(zones: readonly ZoneToReread[], { providers, signal }: Reread): Promise<ReadonlyMap<string, References>> {
   const targets = [...new Set(zones.map(({ plan }) => plan.target))]
   const entries = targets.map(async (target): Promise<readonly [string, References]> => {
@@ -117,9 +117,9 @@ async function rereadZone(
   references: References | undefined,
   run: Reread,
 ): Promise<ApplicableZone & { readonly diagnostics: readonly Diagnostic[] }> {
-  const unknownSettings = (problem: Diagnostic) => ({ plan, reference: null, existing: null, diagnostics: [problem] })
+  const unread = (problem: Diagnostic) => ({ plan, reference: null, existing: null, diagnostics: [problem] })
   if (references === undefined) throw new Error(`no zones of ${plan.target}`)
-  if (!(references instanceof Map)) return unknownSettings(references as Diagnostic)
+  if (!(references instanceof Map)) return unread(references as Diagnostic)
   const reference = references.get(plan.zone) ?? null
   try {
     const provider = providerOf(run.providers, plan.target)
@@ -130,18 +130,18 @@ async function rereadZone(
     if (moved === null) return { plan: recounted(plan, live), reference, existing: live, diagnostics: [] }
     return { plan, reference, existing: live, diagnostics: staleDiagnostics(plan, existing, live, moved, run.since) }
   } catch (error) {
-    return unknownSettings(diagnosticOf(error))
+    return unread(diagnosticOf(error))
   }
 }
 
-/** A plan whose zone has not moved, by the number of records there are now: those left to others may have come and gone. */
+/** Updates the record counts of a plan whose zone has not changed: the number of unmanaged records may have. */
 function recounted(plan: ZonePlan, live: ExistingZone | null): ZonePlan {
   const { records } = plan
   const more = live === null ? 0 : live.records.length - records.existing
   return more === 0 ? plan : { ...plan, records: { ...records, existing: records.existing + more, unmanaged: records.unmanaged + more } }
 }
 
-/** One error, and a notice for each of the first differences. */
+/** An error, and a notice for each of the first differences. */
 function staleDiagnostics(
   plan: ZonePlan,
   before: ExistingZone | null,

@@ -44,11 +44,11 @@ export async function savePlan(context: RunContext, file: string, { plan, zones 
     )
     return false
   }
-  // Whoever applies the file later should not be the first to find that it cannot be read.
+  // A file that cannot be applied is better noticed now.
   const { diagnostics, saved } = parseSavedPlan(text, file, key)
   if (saved === null) throw new Error(`a plan that cannot be read again: ${diagnostics.map(({ message }) => message).join('; ')}`)
   try {
-    // It holds what zones hold; whoever wants others to read it widens its mode, which later plans keep.
+    // The file contains zone data. A mode that the user has widened is kept.
     await writeFileAtomically(path, text, 0o600)
   } catch (error) {
     output.diagnostics([writeProblem(error, file)])
@@ -64,13 +64,13 @@ const EMPTY_KEY: Diagnostic = {
   message: `${PLAN_KEY} is set and empty: the plan is not signed`,
 }
 
-/** A file that is not empty and not a plan, such as a definition that a slip of the hand names. */
+/** Whether the file is neither empty nor a plan, such as a definition that was named by mistake. */
 async function isSomethingElse(path: string): Promise<boolean> {
   const facts = await stat(path).catch(() => null)
   return facts !== null && facts.size > 0 && !(await looksLikePlan(path))
 }
 
-/** What is saved of a run that planned. */
+/** A plan to save. */
 interface PlanToSave {
   readonly plan: Plan
   /** In the order of the plan. */
@@ -79,7 +79,7 @@ interface PlanToSave {
   readonly targets: readonly SavedTarget[]
 }
 
-/** The text of a plan file. With a key it is signed; the key is not in it. Throws `SecretExposed` rather than write down a secret of the run. */
+/** The text of a plan file, signed if there is a key. Throws `SecretExposed` if it would contain a secret of the run. */
 export function savedPlanText({ plan, zones, targets }: PlanToSave, key: string | null, secrets: LoadedSecrets): string {
   const { format, version, created, tool, zones: planned, ...rest } = planDocument(plan)
   const head = { format, version, created, tool }

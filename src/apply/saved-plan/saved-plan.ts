@@ -6,7 +6,7 @@ import type { ExistingZone, ZoneSettings } from '../../dns/zone.ts'
 import type { Plan, ZonePlan } from '../../plan/plan.ts'
 import type { PlanDocument, ZoneDocument } from '../../report/plan-document.ts'
 
-/** What a target was when the plan was made. A plan is applied only where it still is that. */
+/** A target when the plan was made. A plan is applied only if its targets are still the same. */
 export interface SavedTarget {
   /** The provider's name in the config. */
   readonly name: string
@@ -18,11 +18,11 @@ export interface SavedTarget {
 /** A zone's plan with the live state it was made from. */
 export interface SavedZone {
   readonly plan: ZonePlan
-  /** Null where the zone was not there; also for a zone without changes, whose state nobody needs. */
+  /** Null if the zone did not exist; also for a zone without changes, whose state is not needed. */
   readonly existing: ExistingZone | null
 }
 
-/** A plan as it was read from a file: whole, well-formed, and in agreement with itself. */
+/** A plan that was read from a file and validated. */
 export interface SavedPlan {
   readonly plan: Plan
   readonly targets: readonly SavedTarget[]
@@ -30,7 +30,7 @@ export interface SavedPlan {
   readonly signed: boolean
 }
 
-/** A record as the state holds it: identifier, owner, type, TTL in seconds, data. */
+/** A record of the state: identifier, owner, type, TTL in seconds, data. */
 export type SavedRecord = readonly [id: number | string | null, name: string, type: string, ttl: number | null, data: string]
 
 export interface SavedState {
@@ -43,7 +43,7 @@ export interface SavedZoneDocument extends ZoneDocument {
   readonly state?: SavedState
 }
 
-/** The document of a plan with what binds it to its targets and to the state it was made from. */
+/** The document of a plan, bound to its targets and to the state it was made from. */
 export interface SavedPlanDocument extends PlanDocument {
   readonly checksum: string
   readonly signature?: string
@@ -51,15 +51,15 @@ export interface SavedPlanDocument extends PlanDocument {
   readonly zones: readonly SavedZoneDocument[]
 }
 
-/** Octets a plan file may have: changes of some 400,000 records. */
+/** The largest plan file, in octets: changes of some 400,000 records. */
 export const MAX_PLAN_OCTETS = 64 * 1024 * 1024
 
-/** Opening a named pipe must not wait for somebody to write into it. */
+/** Does not wait for a writer if the path is a named pipe. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The text of a plan file. One that is too large is not read; one that grows while it is read is not read on. */
+/** Reads a plan file, unless it is too large. Text that is appended meanwhile is not read. */
 export async function readPlanText(path: string): Promise<Result<string>> {
   try {
     const handle = await open(path, READ)
@@ -84,7 +84,7 @@ export async function readPlanText(path: string): Promise<Result<string>> {
   }
 }
 
-/** What a file of that name would be to `apply`: its first octets tell a saved plan from a zone file that is called like its zone. */
+/** Whether a file begins like a saved plan. A zone file may have the name of a zone, too. */
 export async function looksLikePlan(path: string): Promise<boolean> {
   try {
     const handle = await open(path, READ)

@@ -12,7 +12,7 @@ export interface StoreOptions extends CommonOptions {
 }
 
 export function describe(command: Command, runs: Runs): void {
-  withStoreOptions(command).argument('<file>', 'where to; it is written anew').addHelpText('after', HELP)
+  withStoreOptions(command).argument('<file>', 'the file to write; an existing one is replaced').addHelpText('after', HELP)
   runs(command, backup)
 }
 
@@ -22,7 +22,7 @@ restored into either. Keep it as you keep the database: tokens are in it as
 hashes only, secrets encrypted, everything else as it is. The key of the
 secrets is not in it, and a service on the restored data needs it.`
 
-/** `zonewright backup`: all that the DNS hosting service keeps, as of one moment, to a file. The service may run meanwhile. */
+/** `zonewright backup`: writes a consistent copy of the data of the DNS hosting service to a file, even while the service runs. */
 async function backup(io: CliIo, [file]: readonly [string], options: StoreOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   return reportingProblems(console, async () => {
@@ -34,13 +34,13 @@ async function backup(io: CliIo, [file]: readonly [string], options: StoreOption
 
 const DEFAULT_FOLDER = 'zonewright-data'
 
-/** Where the service keeps its data: what the command line says, `--database` before `--data`, then the environment, then a folder here. */
+/** The place of the service's data: `--database`, then `--data`, then the environment, then the default folder. */
 export const storePlace = (io: CliIo, { data, database }: Pick<StoreOptions, 'data' | 'database'>): DatabaseLocation => {
   const url = database ?? (data === undefined ? io.env['ZONEWRIGHT_DATABASE'] || null : null)
   return url === null ? { dataDirectory: resolve(io.cwd, data ?? DEFAULT_FOLDER) } : { database: url }
 }
 
-/** A fault of the program is thrown on; the rest is of files and databases. */
+/** Reports errors of files and databases. Rethrows program errors. */
 export async function reportingProblems(console: Console, work: () => Promise<void>): Promise<ExitStatus> {
   try {
     await work()

@@ -98,7 +98,7 @@ function chapters(console: Console): Chapter {
 
 interface DemoRun {
   readonly chapter: Chapter
-  /** The folder of the definitions as the reader knows it. */
+  /** The folder of the definitions relative to the working directory. */
   readonly zones: string
   readonly dns: Address
   readonly flush: () => Promise<void>
@@ -136,7 +136,7 @@ async function runDemo(context: DemoContext, { chapter, zones, dns, flush }: Dem
   return isComplete ? statusOfOutcomes(outcomes) : EXIT.failure
 }
 
-/** The only name server that the demo asks is its own. */
+/** The demo asks only its own name server. */
 const ANY_HOST = readHostPolicy({})
 
 const NEXT_STEPS = `  zonewright init      writes a configuration, a first zone and a CI workflow into the current folder
@@ -149,9 +149,9 @@ interface Question {
   readonly type: string
 }
 
-/** Kinds of questions that show something, by what in a zone they are about; of each the first record is taken. */
+/** The kinds of questions to ask, each about the first suitable record of a zone. */
 const KINDS: readonly ((record: ResourceRecord, zone: PlannedZone) => Question | null)[] = [
-  // An alias inside the zone: the answer has the whole chain.
+  // An alias inside the zone, whose answer has the whole chain.
   ({ name, type, data }, { plan }) =>
     type === 'CNAME' && !name.startsWith('*') && isAtOrBelow(data as typeof name, plan.zone) ? { name, type: 'A' } : null,
   ({ name, type }) =>
@@ -160,7 +160,7 @@ const KINDS: readonly ((record: ResourceRecord, zone: PlannedZone) => Question |
   ({ name, type }) => (type === 'PTR' ? { name, type } : null),
 ]
 
-/** Asks a few telling questions about each zone over the wire, and prints each with its answer as dig would. */
+/** Queries the name server about each zone, and prints questions and answers like dig. */
 async function showAnswers({ zones }: PlannedRun, server: DnsServer, print: (text: string) => void): Promise<void> {
   const client = createDnsClient(server)
   try {

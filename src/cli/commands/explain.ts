@@ -13,7 +13,7 @@ export function describe(command: Command, runs: Runs): void {
   runs(command.argument('[code]', 'such as cname-not-alone (default: list all)'), explain)
 }
 
-/** `zonewright explain [code]`: the entry of the documentation about a diagnostic, or the list of all. */
+/** `zonewright explain [code]`: shows the documentation of a diagnostic, or lists all of them. */
 async function explain(io: CliIo, [code]: readonly [string | undefined], options: CommonOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const codes = Object.keys(DIAGNOSTIC_CODES) as DiagnosticCode[]

@@ -24,7 +24,7 @@ export function describe(command: Command, runs: Runs): void {
   runs(command, fmt)
 }
 
-/** `zonewright fmt [path...]`: writes YAML definitions in the canonical layout. The files it changes, or would, are named on standard output. */
+/** `zonewright fmt [path...]`: writes YAML definitions in the canonical layout. Lists changed files on standard output; with `--check` changes none. */
 async function fmt(io: CliIo, [paths]: readonly [string[]], options: CommonOptions & { readonly check?: boolean }): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const check = options.check === true
@@ -56,7 +56,7 @@ async function fmt(io: CliIo, [paths]: readonly [string[]], options: CommonOptio
 const yamlFiles = (definitions: readonly FoundDefinition[]): string[] =>
   definitions.flatMap(({ kind, path, parts }) => (kind === 'yaml' ? [path] : kind === 'split' ? parts : []))
 
-/** Whether the file's layout changes, or what is in the way. */
+/** Returns whether the file's layout changes, or why it cannot be formatted. */
 async function formatFile(
   path: string,
   file: string,

@@ -29,7 +29,7 @@ export function describe(command: Command, runs: Runs): void {
   runs(withFormatOption(command, 'history'), history)
 }
 
-/** `zonewright history [run]`: lists what runs did, or shows one with its plan and what came of it. Asks no server. */
+/** `zonewright history [run]`: lists runs, or shows one with its plan and outcomes. Asks no server. */
 async function history(io: CliIo, [name]: readonly [string | undefined], options: HistoryOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const { config, diagnostics } = await loadRunConfig(io, options.config)
@@ -51,7 +51,7 @@ async function history(io: CliIo, [name]: readonly [string | undefined], options
 async function select(journal: string, read: JournalledRuns, name: string | undefined, { last }: HistoryOptions): Promise<History> {
   if (name === undefined && !last) return { runs: read.runs.map(runView), diagnostics: read.diagnostics }
   const found = name === undefined ? lastRun(read.runs) : findRun(read.runs, name)
-  // A run that cannot be read may be the one that was asked for.
+  // A run that cannot be read may be the requested one.
   if (found.run === null) return { runs: [], diagnostics: [found.diagnostic, ...read.diagnostics] }
   const details = await readRunPlans(journal, found.run)
   const runs = [runView(found.run)]
@@ -74,7 +74,7 @@ function prune(io: CliIo, console: Console, journal: string, { runs, diagnostics
   return hasErrors(diagnostics) ? EXIT.failure : EXIT.done
 }
 
-/** A run as reports show it. */
+/** A run for reports. */
 export function runView({ id, begin, last, status, figures, state, rolledBackBy }: RunRecord): RunView {
   const ended = status === null ? null : last
   return {

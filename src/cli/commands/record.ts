@@ -18,9 +18,9 @@ import type { CliIo } from '../io.ts'
 
 export interface RecordCommandOptions extends CommonOptions {
   readonly ttl?: Ttl
-  /** The file that new values go to, where it is not the definition itself. */
+  /** The file for new values, if it is not the definition itself. */
   readonly file?: string
-  /** Whether other zones may change that include the file. */
+  /** Whether other zones that include the file may change. */
   readonly allZones?: boolean
   readonly dryRun?: boolean
 }

@@ -11,7 +11,7 @@ export function describe(command: Command, runs: Runs): void {
   runs(command, restore)
 }
 
-/** `zonewright restore`: fills an empty database of the DNS hosting service with what a backup holds. */
+/** `zonewright restore`: fills an empty database of the DNS hosting service from a backup. */
 async function restore(io: CliIo, [file]: readonly [string], options: StoreOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   return reportingProblems(console, async () => {

@@ -27,7 +27,7 @@ export interface ServeOptions extends CommonOptions {
   readonly publicUrl?: string
   /** What one account can have. */
   readonly quotas?: string
-  /** Requests a minute; 0 for no limit. */
+  /** Requests per minute; 0 for no limit. */
   readonly rateLimit: number
   readonly peerPort: number
   readonly transferAddresses?: string
@@ -36,7 +36,7 @@ export interface ServeOptions extends CommonOptions {
   /** Where messages to phones go. */
   readonly smsSink: string
   readonly clockSpeed: number
-  /** Equal answers a second to one network; 0 for no limit. */
+  /** Equal answers per second to one network; 0 for no limit. */
   readonly dnsRateLimit: number
 }
 
@@ -63,7 +63,7 @@ export function describe(command: Command, runs: Runs): void {
         .default(200),
     )
     .option('--ns-names <names>', 'names of the name servers, separated by commas')
-    .option('--tls-cert <file>', 'certificate chain in PEM, for HTTPS; SIGHUP reads it anew')
+    .option('--tls-cert <file>', 'certificate chain in PEM, for HTTPS; SIGHUP reads it again')
     .option('--tls-key <file>', 'its private key in PEM')
     .option('--seed <file>', 'YAML file of accounts and users to make unless they exist')
     .option('--image-data <dir>', 'folder for the data of images (default: "images" in the folder of --data; none with --database)')
@@ -110,7 +110,7 @@ Ready, the command prints one line of JSON on standard output:
 SIGTERM and Ctrl-C let requests under way finish. The log holds no tokens,
 headers or bodies.`
 
-/** `zonewright serve`: the DNS hosting service until a signal ends it. Ready, it prints one line of JSON with its addresses. */
+/** `zonewright serve`: runs the DNS hosting service until a signal ends it. When it is ready, it prints its addresses as one line of JSON. */
 async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const listen = options.listen === 'none' ? null : readAddress(console, '--listen', options.listen)
@@ -129,7 +129,7 @@ async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Prom
   const given = io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'] || null
   const interruption = listenForInterruption(console.note, 'Stopping: requests under way are finished. Once more to stop at once.')
   let release: (() => void) | null = null
-  // Every file has its mode; this is for what a library might write.
+  // Files get explicit modes; the umask covers files of libraries.
   const umask = process.umask(0o077)
   try {
     const service = await start(
@@ -154,7 +154,7 @@ async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Prom
   }
 }
 
-/** Undefined, and said, where the text is no address. */
+/** Reports a text that is not an address, and returns undefined. */
 function readAddress(console: Console, option: string, text: string): Address | undefined {
   const address = parseListen(text)
   if (address !== null) return address
@@ -181,7 +181,7 @@ function renewCertificate(io: CliIo, console: Console, service: RunningService, 
   if (!certificate) return
   try {
     service.useCertificate(certificate)
-    console.note('The certificate has been read anew.')
+    console.note('The certificate has been read again.')
   } catch (error) {
     console.say(`The certificate stays as it was, the new one cannot be used: ${(error as Error).message}`)
   }
@@ -210,7 +210,7 @@ interface Start {
   readonly transferKeys: readonly TransferKey[]
 }
 
-/** Null, and said why, where the service cannot start as it is asked to. */
+/** Reports why the service cannot start, and returns null. */
 async function start(io: CliIo, console: Console, { given, ...addresses }: Start, options: ServeOptions): Promise<RunningService | null> {
   const { parseQuotas, parseSmsDestination, requestsPerMinute, startService, UNLIMITED_RATES } = await import('../../service/index.ts')
   try {
@@ -235,7 +235,7 @@ async function start(io: CliIo, console: Console, { given, ...addresses }: Start
       ...(options.nsNames === undefined ? {} : { nsNames: listOf(options.nsNames) }),
     })
   } catch (error) {
-    // A TypeError is a fault of the program; the rest is of addresses, folders and options.
+    // A TypeError is a program error; others come from addresses, folders and options.
     if (!(error instanceof Error) || error instanceof TypeError) throw error
     const inUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
     const hint = inUse ? 'give another address with --listen or --dns; port 0 picks a free one' : undefined
@@ -251,7 +251,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 
 const hostPort = ({ host, port }: Address): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
 
-/** `ADDRESS:PORT` or `[ADDRESS]:PORT`; port 0 lets the system choose. Null for anything else. */
+/** Parses `ADDRESS:PORT` or `[ADDRESS]:PORT`; with port 0 the system chooses. Null for anything else. */
 function parseListen(text: string): { host: string; port: number } | null {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/.exec(text) ?? []
   const host = bracketed ?? plain

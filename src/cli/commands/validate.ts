@@ -21,7 +21,7 @@ export function describe(command: Command, runs: Runs): void {
   runs(withFormatOption(command, 'validation'), validate)
 }
 
-/** `zonewright validate [path...]`: syntax, schema and the rules of the DNS, without any network. The diagnostics are the report. */
+/** `zonewright validate [path...]`: checks syntax, schema and DNS rules without any network. The diagnostics are the report. */
 async function validate(io: CliIo, [paths]: readonly [string[]], options: ValidateOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
