@@ -86,7 +86,10 @@ function finalResult(change: Change, result: ChangeResult, unanswered: ProviderE
   if (error?.code !== 'provider-not-found' || change.subject !== 'record' || error.ambiguous) return result
   if (change.action === 'delete') return { outcome: { state: 'applied', id: change.id ?? undefined }, wasGone: true }
   if (change.action === 'create') return result
-  return { error, outcome: { state: 'failed', error: `${error.message}: somebody else deleted the record after it was read for the plan` } }
+  return {
+    error,
+    outcome: { state: 'failed', error: `${error.message}: another client deleted the record after it was read for the plan` },
+  }
 }
 
 type LookedUp = ChangeResult | 'unreadable' | null

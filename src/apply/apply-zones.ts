@@ -197,7 +197,7 @@ function recordProblem(
 ): string | null {
   const now = id === null ? undefined : live.get(id)
   if (now === undefined || existing === null || sameRecord(now, existing) || (desired !== null && sameRecord(now, desired))) return null
-  return `not done: somebody else changed the record to ${words(now)} after it was read for the plan`
+  return `not done: another client changed the record to ${words(now)} after it was read for the plan`
 }
 
 /** A zone is not deleted if records have been added or changed since it was read. */
@@ -206,7 +206,7 @@ function zoneProblem(before: readonly ExistingRecord[], live: ReadonlyMap<number
   for (const record of live.values()) {
     const then = known.get(record.id)
     if (then === undefined || !sameRecord(then, record))
-      return `not done: somebody else made ${record.name} ${record.type} ${words(record)} after the zone was read for the plan`
+      return `not done: another client created ${record.name} ${record.type} ${words(record)} after the zone was read for the plan`
   }
   return null
 }

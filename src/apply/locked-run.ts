@@ -41,7 +41,7 @@ export async function lockRun(
     return { run: null, diagnostic }
   }
   try {
-    for (const path of tightenJournal(folder)) output.note(`${path} was open to other users; it is closed to them now.`)
+    for (const path of tightenJournal(folder)) output.note(`${path} was open to other users and has been closed to them.`)
   } catch (error) {
     return refuse(unwritable(error, folder))
   }

@@ -96,7 +96,7 @@ function noticedByCalls({ zone, target, changes }: ZonePlan, results: ReadonlyMa
     const change = changes[index] as Change
     if (change.subject === 'domain') return []
     if (wasGone) {
-      const message = `${zone} at ${target}: ${change.name} ${change.type} was to be deleted, and somebody else had deleted it already`
+      const message = `${zone} at ${target}: ${change.name} ${change.type} was to be deleted, but another client had already deleted it`
       return [{ severity: 'warning', code: 'apply-drift', message }]
     }
     const text = stored && change.desired && alteredText(change.desired, stored)
@@ -118,7 +118,7 @@ async function readAgain({ plan, provider, reference, outcomes }: AppliedZone, o
 /** Differences listed per zone. */
 const SHOWN = 20
 
-const HINT = 'what somebody else did was left as it is; plan again to see it'
+const HINT = 'changes by other clients were kept; plan again to see them'
 
 /** A record that should exist. */
 interface Expected {
@@ -209,7 +209,7 @@ const contentKey = (record: ResourceRecord): string => `${recordKey(record)} ${r
 function settingDifferences({ changes }: ZonePlan, outcomes: readonly Outcome[], live: ExistingZone | null): Difference[] {
   return changes.flatMap((change, index) => {
     if (change.subject !== 'domain' || outcomes[index]?.state !== 'applied') return []
-    if (change.desired === null) return live === null ? [] : [{ own: true, text: 'the zone was deleted and is there again' }]
+    if (change.desired === null) return live === null ? [] : [{ own: true, text: 'the zone was deleted and exists again' }]
     if (live === null) return [{ own: true, text: 'the zone is not there' }]
     return differingSettings(live.settings, change.desired).map((field) => ({
       own: true,
@@ -252,8 +252,8 @@ function missingDifference(record: ExistingRecord, own: boolean, foreign: Map<nu
 
 const appeared = (record: ExistingRecord, known: ReadonlySet<string>): string =>
   known.has(contentKey(record))
-    ? `${subject(record)} ${dataOf(record)} is there more often than once`
-    : `somebody else created ${subject(record)} ${dataOf(record)} meanwhile`
+    ? `${subject(record)} ${dataOf(record)} exists more than once`
+    : `another client created ${subject(record)} ${dataOf(record)} meanwhile`
 
 const subject = ({ name, type }: ResourceRecord): string => `${name} ${type}`
 

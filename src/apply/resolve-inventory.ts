@@ -96,7 +96,7 @@ async function resolveSet(set: InventoryRrset, target: string, ask: Ask): Promis
   const kind = `public ${type === 'A' ? 'IPv4' : 'IPv6'} address`
   if (records.length === 0) {
     const problem = objects.length === 0 ? `there are no ${what}` : `none of the ${objects.length} ${what} has a ${kind}`
-    const hint = 'the record set is left as it is; take the record out of the definition if that is meant'
+    const hint = 'the record set is not changed; remove the record from the definition if that is intended'
     return { records: [], diagnostics: [{ severity: 'error', code: 'inventory-empty', message: `${subject}: ${problem}`, at, hint }] }
   }
   const without = objects.filter((object) => addressesOf(object).length === 0).map(({ source }) => source)

@@ -40,8 +40,8 @@ interface Unknown {
 
 const notSeen = ({ outcome: { error }, open }: Unknown): Outcome =>
   open
-    ? { state: 'unknown', error: `${error}; when the zone was read again it had not been carried out, which may come yet` }
-    : { state: 'failed', error: `${error}; it was not carried out` }
+    ? { state: 'unknown', error: `${error}; when the zone was read again it had not been applied, but it still may be` }
+    : { state: 'failed', error: `${error}; it was not applied` }
 
 function resolveDomain(action: Change['action'], unknown: Unknown, live: readonly ExistingRecord[] | null): Outcome {
   if (action === 'update') return unknown.outcome
@@ -60,9 +60,9 @@ function resolveCreation({ desired }: RecordChange, unknown: Unknown, live: read
 function resolveById({ action, id, existing, desired }: RecordChange, unknown: Unknown, now: ExistingRecord | undefined): Outcome {
   const { error } = unknown.outcome
   const applied: Outcome = { state: 'applied', id: id ?? undefined }
-  if (now === undefined) return action === 'delete' ? applied : { state: 'failed', error: `${error}; somebody else deleted the record` }
+  if (now === undefined) return action === 'delete' ? applied : { state: 'failed', error: `${error}; another client deleted the record` }
   if (desired !== null && sameRecord(now, desired)) return applied
   if (existing !== null && sameRecord(now, existing)) return notSeen(unknown)
   // Reading cannot show whether the call was applied before the other change, or not at all.
-  return { state: 'unknown', error: `${error}; somebody else changed the record` }
+  return { state: 'unknown', error: `${error}; another client changed the record` }
 }

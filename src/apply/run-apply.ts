@@ -3,7 +3,7 @@
  * back and reports. A rollback (`rollback/run-rollback.ts`) makes its plan from the journal and goes through the same `changeZones`.
  */
 import type { Plan } from '../plan/plan.ts'
-import { counted } from '../report/english.ts'
+import { agreeing, counted } from '../report/english.ts'
 import type { ApplicableZone, ApplyZonesOptions, ChangesToMake } from './apply-zones.ts'
 import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan } from './exit-status.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
@@ -99,7 +99,7 @@ function reportExposedSecrets(context: RunSetup, { zones }: Plan): void {
 function refusalText({ plan, isSaved = false }: ChangesToMake): string {
   const applicable = plan.zones.filter((zone) => mayApply(zone) && zone.changes.length > 0).length
   if (applicable === 0 || isSaved) return 'Nothing was applied.'
-  return `Nothing was applied. Nothing stands against ${counted(applicable, 'zone')}: name zones to go on with those alone.`
+  return `Nothing was applied. ${counted(applicable, 'zone')} ${agreeing(applicable, 'has', 'have')} no problem: name zones to apply only those.`
 }
 
 /** Asks for consent. Null if it is given, otherwise the exit status. */

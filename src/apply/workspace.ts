@@ -75,7 +75,7 @@ export function reportLoaded(
   output.diagnostics(diagnostics, inFull ? {} : { from: 'error' })
   const count = countDiagnostics(diagnostics)
   if (hasErrors(diagnostics)) {
-    output.say(`${count}: no server was asked, nothing was changed.`)
+    output.say(`${count}: no server was contacted, nothing was changed.`)
     return false
   }
   if (count !== null && !inFull) output.note(`${count} about the definitions: "zonewright validate" shows them.`)

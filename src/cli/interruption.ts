@@ -38,7 +38,7 @@ export function listenForInterruption(
     const over = `the time of the run, ${seconds} s, is over`
     const end = (): void => {
       if (controller.signal.aborted) return
-      say(`The ${seconds} s of --timeout are over: calls under way are finished.`)
+      say(`The ${seconds} s of --timeout are over: stopping after the calls in flight.`)
       controller.abort(over)
     }
     timers.push(

@@ -32,7 +32,7 @@ async function main(): Promise<void> {
     process.exitCode = await runCli(process.argv.slice(2), io)
   } catch (error) {
     const trace = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    withPlainErrors(io).stderr.write(`zonewright: this is a fault of the program, please report it\n${redacted(io.secrets, trace)}\n`)
+    withPlainErrors(io).stderr.write(`zonewright: this is a program error, please report it\n${redacted(io.secrets, trace)}\n`)
     process.exitCode = 1
   }
 }

@@ -121,7 +121,7 @@ async function withGuardedStreams(given: CliIo, run: (io: CliIo) => Promise<Exit
 const LEAKED: Diagnostic = {
   severity: 'error',
   code: 'secret-exposed',
-  message: 'a message would have held a secret of the run, and was redacted',
+  message: 'a message contained a secret of the run and was redacted',
   hint: 'find out where the secret is, remove it there and replace it',
 }
 

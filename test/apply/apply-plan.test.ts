@@ -71,7 +71,7 @@ describe('creations whose answer is lost', () => {
       },
     })
     expect(outcomes).toEqual([
-      'update web.example.com. CNAME: failed: 502 down; it was not carried out',
+      'update web.example.com. CNAME: failed: 502 down; it was not applied',
       'create www.example.com. A: skipped: waiting for update web.example.com. CNAME, which was not applied',
     ])
   })
@@ -91,7 +91,7 @@ describe('creations whose answer is lost', () => {
       timeout: 1_000,
     })
     expect(outcomes).toEqual([
-      'create www.example.com. A: unknown: 127.0.0.1 did not answer in time: nothing came within 1 s; when the zone was read again it had not been carried out, which may come yet'.replace(
+      'create www.example.com. A: unknown: 127.0.0.1 did not answer in time: nothing came within 1 s; when the zone was read again it had not been applied, but it still may be'.replace(
         '127.0.0.1',
         /127[^ ]+/.exec(outcomes[0] ?? '')?.[0] ?? '',
       ),
@@ -212,7 +212,7 @@ describe('somebody else was there', () => {
     expect({ outcomes, diagnostics, readBack }).toEqual({
       outcomes: ['delete www.example.com. A: applied'],
       diagnostics: [
-        'warning[apply-drift] example.com. at cloud: www.example.com. A was to be deleted, and somebody else had deleted it already',
+        'warning[apply-drift] example.com. at cloud: www.example.com. A was to be deleted, but another client had already deleted it',
       ],
       readBack: 'equal',
     })
@@ -231,7 +231,7 @@ describe('somebody else was there', () => {
       ),
     })
     expect(outcomes).toEqual([
-      'update web.example.com. CNAME: failed: 404 Not found: somebody else deleted the record after it was read for the plan',
+      'update web.example.com. CNAME: failed: 404 Not found: another client deleted the record after it was read for the plan',
       'create www.example.com. A: skipped: waiting for update web.example.com. CNAME, which was not applied',
     ])
   })
@@ -248,7 +248,7 @@ describe('somebody else was there', () => {
     expect(outcomes).toContain('create www.example.com. CNAME: failed: 400 name: Record conflict - CNAMES must be unique')
     expect(outcomes).toContain('create mail.example.com. A: applied')
     expect(diagnostics).toEqual([
-      'warning[apply-drift] example.com. at cloud: somebody else created www.example.com. CNAME b.example.net. meanwhile',
+      'warning[apply-drift] example.com. at cloud: another client created www.example.com. CNAME b.example.net. meanwhile',
     ])
   })
   test('an update that was overwritten at once is told', async () => {

@@ -35,7 +35,7 @@ test('an update and a deletion of what somebody changed are not made, the others
     }),
     run: { freshFor: 0 },
   })
-  const why = (data: string): string => `failed: not done: somebody else changed the record to ${data} after it was read for the plan`
+  const why = (data: string): string => `failed: not done: another client changed the record to ${data} after it was read for the plan`
   expect(result.outcomes.sort()).toEqual([
     `delete b.example.com. A: ${why('198.51.100.2')}`,
     `update a.example.com. A: ${why('198.51.100.1')}`,
@@ -43,8 +43,8 @@ test('an update and a deletion of what somebody changed are not made, the others
   ])
   expect(result.calls).toEqual(['PUT 3c'])
   expect(result.diagnostics).toEqual([
-    'warning[apply-drift] example.com. at cloud: somebody else changed a.example.com. A from 192.0.2.1 to 198.51.100.1 meanwhile',
-    'warning[apply-drift] example.com. at cloud: somebody else changed b.example.com. A from 192.0.2.2 to 198.51.100.2 meanwhile',
+    'warning[apply-drift] example.com. at cloud: another client changed a.example.com. A from 192.0.2.1 to 198.51.100.1 meanwhile',
+    'warning[apply-drift] example.com. at cloud: another client changed b.example.com. A from 192.0.2.2 to 198.51.100.2 meanwhile',
   ])
 })
 
@@ -97,7 +97,7 @@ test.each([
   [
     'with a record of somebody else’s',
     [{ id: 9, type: 'A', name: 'new', target: '192.0.2.9', ttl_sec: 0 }],
-    ['delete example.com.: failed: not done: somebody else made new.example.com. A 192.0.2.9 after the zone was read for the plan'],
+    ['delete example.com.: failed: not done: another client created new.example.com. A 192.0.2.9 after the zone was read for the plan'],
   ],
 ])('a zone goes only as it was when that was decided: %s', async (_, more, outcomes) => {
   const kept = { id: 1, type: 'A', name: 'a', target: '192.0.2.1', ttl_sec: 0 }

@@ -57,22 +57,22 @@ describe('what is live is held against what the calls made', () => {
     [
       'somebody changed another record',
       ['1 www A 192.0.2.2', '2 mail 300 A 192.0.2.9', '3 new TXT "a"'],
-      ['apply-drift: somebody else changed mail.example.com. A from 192.0.2.9 to 192.0.2.9 (TTL 300) meanwhile'],
+      ['apply-drift: another client changed mail.example.com. A from 192.0.2.9 to 192.0.2.9 (TTL 300) meanwhile'],
     ],
     [
       'somebody deleted another record',
       ['1 www A 192.0.2.2', '3 new TXT "a"'],
-      ['apply-drift: somebody else deleted mail.example.com. A 192.0.2.9 meanwhile'],
+      ['apply-drift: another client deleted mail.example.com. A 192.0.2.9 meanwhile'],
     ],
     [
       'somebody created a record',
       ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"', '4 ftp A 192.0.2.5'],
-      ['apply-drift: somebody else created ftp.example.com. A 192.0.2.5 meanwhile'],
+      ['apply-drift: another client created ftp.example.com. A 192.0.2.5 meanwhile'],
     ],
     [
       'a creation was carried out twice',
       ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"', '4 new TXT "a"'],
-      ['apply-unconfirmed: new.example.com. TXT "a" is there more often than once'],
+      ['apply-unconfirmed: new.example.com. TXT "a" exists more than once'],
     ],
   ])('%s', (_, live, expected) => expect(differences(BEFORE, AFTER, live, 'applied', [3])).toEqual(expected))
 

@@ -411,7 +411,7 @@ describe('the zone itself', () => {
     const live = zoneOf('b A 192.0.2.9\nc A 192.0.2.3', { ttl_sec: 7200, description: '' })
     const left = planZoneRollback(deletion, live, rules())
     expect([left.plan.changes, left.whole]).toEqual([[], false])
-    expect(messages(left)).toEqual([expect.stringMatching(/the run deleted it, and somebody made it anew since/)])
+    expect(messages(left)).toEqual([expect.stringMatching(/the run deleted it, and it was created again since/)])
     const forced = planZoneRollback(deletion, live, rules({ overwrite: true }))
     expect(changesOf(forced.plan)).toEqual(['update zone [ttl_sec]', '+ a A 192.0.2.1', '~ b A 192.0.2.9 -> b A 192.0.2.2'])
   })

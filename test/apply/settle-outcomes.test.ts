@@ -46,8 +46,8 @@ const UNKNOWN: Outcome = { state: 'unknown', error: 'no answer' }
 const A = 'www A 192.0.2.1'
 const B = 'www A 192.0.2.2'
 const C = 'www A 192.0.2.3'
-const NOT = { state: 'failed', error: 'no answer; it was not carried out' }
-const YET = { state: 'unknown', error: 'no answer; when the zone was read again it had not been carried out, which may come yet' }
+const NOT = { state: 'failed', error: 'no answer; it was not applied' }
+const YET = { state: 'unknown', error: 'no answer; when the zone was read again it had not been applied, but it still may be' }
 
 /** `live` null: the zone is not there. */
 const cases: readonly [name: string, change: Change, before: string, live: string | null, closed: unknown, open: unknown][] = [
@@ -63,16 +63,16 @@ const cases: readonly [name: string, change: Change, before: string, live: strin
     update(1, A, B),
     A,
     '',
-    { state: 'failed', error: 'no answer; somebody else deleted the record' },
-    { state: 'failed', error: 'no answer; somebody else deleted the record' },
+    { state: 'failed', error: 'no answer; another client deleted the record' },
+    { state: 'failed', error: 'no answer; another client deleted the record' },
   ],
   [
     'an update of a record that is something else again',
     update(1, A, B),
     A,
     C,
-    { state: 'unknown', error: 'no answer; somebody else changed the record' },
-    { state: 'unknown', error: 'no answer; somebody else changed the record' },
+    { state: 'unknown', error: 'no answer; another client changed the record' },
+    { state: 'unknown', error: 'no answer; another client changed the record' },
   ],
   ['a deletion that was done', remove(1, A), A, '', { state: 'applied', id: 1 }, { state: 'applied', id: 1 }],
   ['a deletion that was not', remove(1, A), A, A, NOT, YET],

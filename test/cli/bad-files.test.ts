@@ -213,7 +213,7 @@ test('all faults of all files in one run, with their number at the end', async (
   expect(stderr.match(/^zones\/example\.com\.yaml:\d+:\d+: error\[/gm)?.length).toBeGreaterThanOrEqual(800)
   expect(stderr).toMatch(/^zones\/example\.net\.yaml:1:\d+: error\[yaml-syntax\]/m)
   expect(stderr).toMatch(/^zones\/example\.org\.yaml:4:\d+: error\[value-invalid\]/m)
-  expect(stderr).toMatch(/\n802 errors: no server was asked, nothing was changed\.\n$/)
+  expect(stderr).toMatch(/\n802 errors: no server was contacted, nothing was changed\.\n$/)
   expect(scene.front.heard).toEqual([])
   const validated = await scene.run('validate')
   expect(validated.stdout.trimEnd().split('\n')).toHaveLength(802)

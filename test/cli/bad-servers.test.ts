@@ -196,7 +196,7 @@ describe('a server that is right about the domain, and of its records says', () 
     expect(stderr).toMatch(
       /^zones\/example\.com\.yaml:1:\d+: error\[provider-forbidden\] cloud: reading the records of example\.com\.: 403/m,
     )
-    expect(stderr).toContain('Nothing was applied. Nothing stands against 1 zone')
+    expect(stderr).toContain('Nothing was applied. 1 zone has no problem')
   })
 })
 

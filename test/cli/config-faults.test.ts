@@ -82,7 +82,7 @@ test('no config: plan says what to do, validate and fmt do without', async () =>
   }
   expect((await cli(['plan', '-c', 'other.yaml'], { cwd: folder })).stderr).toContain('error[config-missing] other.yaml does not exist')
   writeFileSync(join(folder, 'example.com.yaml'), 'www: {type: A, value: 192.0.2.1}\n')
-  expect((await cli(['validate', 'example.com.yaml'], { cwd: folder })).stderr).toBe('1 zone, 1 record in 1 file: no faults.\n')
+  expect((await cli(['validate', 'example.com.yaml'], { cwd: folder })).stderr).toBe('1 zone, 1 record in 1 file: no problems.\n')
   expect((await cli(['fmt', '--check', 'example.com.yaml'], { cwd: folder })).status).toBe(0)
 })
 

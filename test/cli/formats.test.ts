@@ -83,7 +83,7 @@ describe('plan and apply --format json', () => {
 
 describe('validate --format json', () => {
   test.each([
-    ['no faults', ZONE, 0, { errors: 0, warnings: 0, files: 1, zones: 1, records: 3 }],
+    ['no problems', ZONE, 0, { errors: 0, warnings: 0, files: 1, zones: 1, records: 3 }],
     ['a warning', `${ZONE}  m: {type: MX, value: {preference: 1, exchange: www}}\n`, 0, { errors: 0, warnings: 1, records: 4 }],
     ['an error with a related place', `${ZONE}  mail: {type: A, value: 192.0.2.9}\n`, 1, { errors: 1 }],
     ['a record twice', `${ZONE}  x: {type: A, values: [192.0.2.9, 192.0.2.9]}\n`, 1, { errors: 1 }],

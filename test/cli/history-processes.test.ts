@@ -84,7 +84,7 @@ describe('an apply that is killed', () => {
 
     const shown = (await scene.run('history', '--last')).stdout
     expect(shown).toContain('unknown: the process vanished')
-    expect(shown.split('unknown whether it was done: the run ended before the answer came')).toHaveLength(run.unknown + 1)
+    expect(shown.split('unknown whether it was done: the run ended before the answer arrived')).toHaveLength(run.unknown + 1)
     // Its lock is a dead process's.
     expect(locks(scene)).toHaveLength(1)
     const rest = await scene.run('apply', '--yes')

@@ -37,7 +37,7 @@ describe('init', () => {
     expect(validated).toMatchObject({
       status: 0,
       stdout: '',
-      stderr: `1 zone, ${records} record${records === 1 ? '' : 's'} in 1 file: no faults.\n`,
+      stderr: `1 zone, ${records} record${records === 1 ? '' : 's'} in 1 file: no problems.\n`,
     })
     expect(await inFolder(folder, 'fmt', '--check')).toMatchObject({ status: 0, stdout: '' })
   })
@@ -50,7 +50,7 @@ describe('init', () => {
     expect(filesBelow(folder)).toEqual({})
     expect((await inFolder(folder, 'init', '--zone', '0/25.2.0.192.in-addr.arpa', '--soa-email', 'dns@example.com')).status).toBe(0)
     expect(Object.keys(filesBelow(folder))).toContain('zones/0-25.2.0.192.in-addr.arpa.yaml')
-    expect((await inFolder(folder, 'validate')).stderr).toBe('1 zone, 1 record in 1 file: no faults.\n')
+    expect((await inFolder(folder, 'validate')).stderr).toBe('1 zone, 1 record in 1 file: no problems.\n')
     expect((await inFolder(folder, 'fmt', '--check')).status).toBe(0)
   })
 

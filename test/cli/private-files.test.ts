@@ -26,7 +26,7 @@ test('with a umask of 000 a plan is saved and a run is journalled for the owner 
   for (const path of opened) chmodSync(path, lstatSync(path).isDirectory() ? 0o777 : 0o666)
   scene.write({ 'zones/example.com.yaml': `${ZONE}  new: {type: A, value: 192.0.2.9}\n` })
   const { status, stderr } = await scene.run('apply', '--yes')
-  expect([status, stderr]).toEqual([0, expect.stringContaining(`${journal} was open to other users; it is closed to them now.`)])
+  expect([status, stderr]).toEqual([0, expect.stringContaining(`${journal} was open to other users and has been closed to them.`)])
   for (const path of opened) expect(stderr).toContain(`${path} was open`)
   arePrivate()
   // A mode that somebody chose for a plan stays.

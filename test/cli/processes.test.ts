@@ -63,7 +63,7 @@ describe('a signal during apply', () => {
     run.kill('SIGINT')
     expect(await run.ended).toEqual({ status: 130, signal: null })
     expect(run.stderr()).toMatch(/Nothing was applied\.\n$/)
-    expect(run.stderr()).not.toContain('fault of the program')
+    expect(run.stderr()).not.toContain('program error')
   })
 
   test('while waiting to try again', async () => {

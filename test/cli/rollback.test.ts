@@ -121,7 +121,7 @@ describe('rollback', () => {
     expect((await runs(scene)).map(({ state }) => state)).toEqual(['applied', 'applied', 'applied'])
     const [, run] = await runs(scene)
     expect(back.stderr).toContain(
-      `is not taken back as a whole: "zonewright rollback ${(run as Run).run} --overwrite" takes back the rest.\n`,
+      `was not rolled back completely: "zonewright rollback ${(run as Run).run} --overwrite" rolls back the rest.\n`,
     )
     expect((await scene.run('rollback', (run as Run).run, '--overwrite', ...YES)).status).toBe(0)
     expect(await held(scene)).toEqual(before)

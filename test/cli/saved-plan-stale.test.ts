@@ -67,7 +67,7 @@ test.each<[string, (move: Move) => Promise<unknown>, RegExp]>([
     ({ client, path }) => client.ok('PUT', path, { description: 'mine \u001b[31m' }),
     /: 1 setting changed .*\n.*: description is "mine \\u001b\[31m", and was ""\n/,
   ],
-  ['a zone that went', ({ client, path }) => client.ok('DELETE', path), /: it is not there any more; it had 3 records/],
+  ['a zone that went', ({ client, path }) => client.ok('DELETE', path), /: it does not exist any more; it had 3 records/],
   [
     'a zone that was made again',
     async ({ client, path }) => {
@@ -81,7 +81,7 @@ test.each<[string, (move: Move) => Promise<unknown>, RegExp]>([
   await move({ client, path: `/domains/${id}`, records })
   const before = scene.front.mutations().length
   const { status, stderr } = await scene.run('apply', 'plan.json', '--yes')
-  expect(stderr).toMatch(/^error\[plan-stale\] example\.com\. at cloud has moved since the plan was made/m)
+  expect(stderr).toMatch(/^error\[plan-stale\] example\.com\. at cloud has changed since the plan was made/m)
   expect(stderr).toMatch(expected)
   expect(stderr).not.toContain('example.net')
   expect(stderr).toMatch(/Nothing was applied\.\n$/)
@@ -140,7 +140,7 @@ test.each([
   const before = scene.front.mutations().length
   const theirs = () => client.ok('POST', `/domains/${id}/records`, { type: 'TXT', name: 'theirs', target: 'x' })
   const { status, stderr } = await onTerminal(scene, args, 31, theirs)
-  expect(stderr).toContain('example.com. at cloud has moved since it was read for this plan: 1 record added')
+  expect(stderr).toContain('example.com. at cloud has changed since it was read for this plan: 1 record added')
   expect(stderr).toContain('added theirs.example.com. default TXT "x"')
   expect(stderr).toContain('Nothing was applied.')
   expect(status).toBe(3)

@@ -44,7 +44,7 @@ test.each<[string, (others: Theirs) => Promise<unknown>, readonly string[]]>([
 
   const again = await scene.run('apply', 'plan.json', '--yes')
   expect(again.status).toBe(3)
-  expect(again.stderr).toContain('it is as this plan would make it: the plan was applied already')
+  expect(again.stderr).toContain('it already is as planned: the plan has been applied')
   // What the run did goes back, whatever others did.
   const back = await scene.run('rollback', '--last', '--yes')
   expect(back).toMatchObject({ status: 0, stderr: expect.stringMatching(/^Rolling back run \S+, apply of \S+\n$/) })
@@ -56,8 +56,8 @@ test('one that comes where an alias is planned is told before any call', async (
   await client.ok('POST', path, { ...TOKENS, name: 'alias' })
   const before = scene.front.mutations().length
   const { status, stderr } = await scene.run('apply', 'plan.json', '--yes')
-  expect(stderr).toContain('has moved since the plan was made')
-  expect(stderr).toContain(': 1 unmanaged record stands in the way (plan again, and look at what moved)')
+  expect(stderr).toContain('has changed since the plan was made')
+  expect(stderr).toContain(': 1 unmanaged record stands in the way (plan again, and review what changed)')
   expect(stderr).toContain('alias.example.com. TXT "first" stands beside CNAME mail.example.com., which is planned')
   expect(status).toBe(3)
   expect(scene.front.mutations()).toHaveLength(before)

@@ -50,7 +50,7 @@ test('is applied on another machine, exactly, without definitions, and only once
   const again = await there.run('apply', 'plan.json', '--yes')
   expect(again.status).toBe(3)
   expect(again.stderr).toMatch(
-    /^error\[plan-stale\] example\.com\. at cloud has moved since the plan was made \(\S+\): .*\(it is as this plan would make it: the plan was applied already\)$/m,
+    /^error\[plan-stale\] example\.com\. at cloud has changed since the plan was made \(\S+\): .*\(it already is as planned: the plan has been applied\)$/m,
   )
   expect(again.stderr).toMatch(/^Nothing was applied\.$/m)
   expect(made(scene)).toHaveLength(before + 3)
@@ -74,7 +74,7 @@ test('makes a new zone, and deletes one where that was allowed', async () => {
   const before = made(scene).length
   const notAllowed = await there.run('apply', 'refused.json', '--yes', '--allow', 'delete-zone')
   expect(notAllowed.status).toBe(3)
-  expect(notAllowed.stderr).toContain('warning[usage] --allow does not count with a saved plan')
+  expect(notAllowed.stderr).toContain('warning[usage] --allow has no effect on a saved plan')
   expect(made(scene)).toHaveLength(before)
   expect(await there.run('apply', 'allowed.json', '--yes')).toMatchObject({ status: 0, stderr: '' })
   expect(made(scene).slice(before)).toEqual(['DELETE /v*/domains/*'])
@@ -202,7 +202,7 @@ test.each<[string, readonly string[], string]>([
   ['a definition', ['zones/example.com.yaml'], 'error[plan-file-invalid] zones/example.com.yaml is not JSON'],
   ['two files', ['./a.json', './b.json'], 'error[usage] apply takes one saved plan, or zones'],
   ['a file and a zone', ['./a.json', 'example.com'], 'error[usage] apply takes one saved plan, or zones'],
-  ['a file and a target', ['./a.json', '--target', 'cloud'], 'error[usage] --target does not go with a saved plan'],
+  ['a file and a target', ['./a.json', '--target', 'cloud'], 'error[usage] --target cannot be used with a saved plan'],
 ])('%s', async (_, args, expected) => {
   const scene = await openScene()
   const { status, stderr } = await scene.run('apply', '--yes', ...args)

@@ -14,7 +14,7 @@ const WARNED = `${ZONE}  alias: {type: MX, value: {preference: 1, exchange: www}
 describe('validate', () => {
   test('without faults: nothing on standard output, the size on standard error', async () => {
     const scene = await openScene()
-    expect(await scene.run('validate')).toEqual({ status: 0, stdout: '', stderr: '1 zone, 3 records in 1 file: no faults.\n' })
+    expect(await scene.run('validate')).toEqual({ status: 0, stdout: '', stderr: '1 zone, 3 records in 1 file: no problems.\n' })
     expect(await scene.run('validate', '--quiet')).toEqual({ status: 0, stdout: '', stderr: '' })
   })
 
@@ -77,7 +77,7 @@ describe('fmt', () => {
     expect(written).toEqual({ status: 0, stdout: 'zones/example.com.yaml\n', stderr: '1 of 2 files changed.\n' })
     expect(scene.files()['zones/example.com.yaml']).toContain('  # The apex.\n')
     expect(await scene.run('fmt', '--check', '--quiet')).toEqual({ status: 0, stdout: '', stderr: '' })
-    expect((await scene.run('validate')).stderr).toContain('no faults')
+    expect((await scene.run('validate')).stderr).toContain('no problems')
   })
 
   test('a file that is not YAML is left, named with its place, and does not stop the others', async () => {

@@ -55,7 +55,7 @@ test('a time for the whole run: what is on the wire ends, the rest is skipped, e
   define('time.example')
   const run = await apply('time.example', '--timeout', '5')
   expect((await run.ended).status).toBe(4)
-  expect(run.stderr()).toContain('The 5 s of --timeout are over: calls under way are finished.')
+  expect(run.stderr()).toContain('The 5 s of --timeout are over: stopping after the calls in flight.')
   expect(await holdAgainstService('time.example', run.stdout())).toEqual(['the time of the run, 5 s, is over'])
 })
 

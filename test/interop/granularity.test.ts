@@ -152,7 +152,7 @@ function messagesTo(start: typeof startBind, replacesTtl: boolean): void {
       const sent = await nsupdate(server.port, scriptOf(message), TEST_KEY)
       expect([sent.status, sent.stderr]).toEqual([0, ''])
       expect(await transferred(server)).toEqual(linesOf(records(ORIGIN, one.desired)))
-      // What somebody else changed meanwhile is not overwritten: the same message again finds its prerequisites broken. Prerequisites see no TTL.
+      // What another client changed meanwhile is not overwritten: the same message again finds its prerequisites broken. Prerequisites see no TTL.
       if (one.name === 'a TTL') return
       const again = await nsupdate(server.port, scriptOf(message), TEST_KEY)
       expect(again.stderr).toMatch(/NXRRSET|YXRRSET/)

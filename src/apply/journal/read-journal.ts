@@ -22,7 +22,7 @@ import {
 import { beginOf, endOf, entriesOf, LineTooLong, outerLinesOf } from './journal-lines.ts'
 
 /** The outcome of a call that has none in the journal. */
-const NO_ANSWER: Outcome = { state: 'unknown', error: 'the run ended before the answer came' }
+const NO_ANSWER: Outcome = { state: 'unknown', error: 'the run ended before the answer arrived' }
 
 export interface JournalledRuns {
   /** The latest first. */

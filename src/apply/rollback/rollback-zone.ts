@@ -127,12 +127,12 @@ function intentOf(past: Past, live: ExistingZone | null, plan: ZonePlan, rules: 
   }
   if (live === null) {
     const gone = base !== null && !rules.overwrite
-    if (gone) return { ...stays, whole: false, diagnostics: [conflict(plan, 'the run changed it, and somebody deleted it since', rules)] }
+    if (gone) return { ...stays, whole: false, diagnostics: [conflict(plan, 'the run changed it, and it was deleted since', rules)] }
     const created = { ...creationOf(before), added: before.records }
-    return base === null ? created : { ...created, diagnostics: [conflict(plan, 'somebody deleted it since the run', rules)] }
+    return base === null ? created : { ...created, diagnostics: [conflict(plan, 'it was deleted since the run', rules)] }
   }
   if (base === null && !rules.overwrite)
-    return { ...stays, whole: false, diagnostics: [conflict(plan, 'the run deleted it, and somebody made it anew since', rules)] }
+    return { ...stays, whole: false, diagnostics: [conflict(plan, 'the run deleted it, and it was created again since', rules)] }
   return changesBack(past, before, live, plan, rules)
 }
 
@@ -199,8 +199,8 @@ function changesBack(past: Past, before: ExistingZone, live: ExistingZone, plan:
 function conflictText({ reason, ...set }: RrsetConflict, { overwrite }: RollbackRules): string {
   if (reason === 'changed') return `${set.name} ${set.type} was changed by the run, and again since: ${setText(set)}`
   return overwrite
-    ? `${setText(set)} has no place beside what comes back`
-    : `what was at ${set.name} has no place beside what somebody put there since, so that ${set.type} does not go back`
+    ? `${setText(set)} conflicts with what is restored`
+    : `what was at ${set.name} conflicts with what was added there since, so ${set.type} is not restored`
 }
 
 /** Merges settings per field, as records per set. All settings of a zone that was created again belong to others. */

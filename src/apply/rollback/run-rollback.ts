@@ -80,8 +80,8 @@ async function rollBack(context: RollbackContext, run: LockedRun, target: RunRec
   const rollsBack = { run: target.id, whole: whole && details.value.length === target.begin.zones.length }
   const status = await changeZones(context, run, { plan, zones, rollsBack })
   // The run is named because --last now means this run.
-  const rest = options.overwrite ? 'see above what stays as it is' : `"zonewright rollback ${target.id} --overwrite" takes back the rest`
-  if (!whole) output.say(`Run ${target.id} is not taken back as a whole: ${rest}.`)
+  const rest = options.overwrite ? 'see above what stays' : `"zonewright rollback ${target.id} --overwrite" rolls back the rest`
+  if (!whole) output.say(`Run ${target.id} was not rolled back completely: ${rest}.`)
   return worstOf([status, whole ? EXIT.done : EXIT.partial])
 }
 
@@ -121,7 +121,7 @@ function requestedZones(names: readonly string[], diagnostics: Diagnostic[]): Se
   for (const text of names) {
     const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
     if (name.ok) zones.add(name.value)
-    else diagnostics.push({ severity: 'error', code: 'zone-name', message: `${JSON.stringify(text)} is no zone: ${name.message}` })
+    else diagnostics.push({ severity: 'error', code: 'zone-name', message: `${JSON.stringify(text)} is not a zone name: ${name.message}` })
   }
   return zones
 }
@@ -150,7 +150,7 @@ function movedTargets(zones: readonly RunZoneDetail[], { id }: RunRecord, provid
   return [...targets.values()].flatMap(({ name, type, address }): Diagnostic[] => {
     const provider = providers.get(name)
     if (provider?.type === type && provider.address === address) return []
-    const message = `run ${id} changed ${name} at ${address}; in this config ${name} is ${provider?.address ?? 'not there'}`
+    const message = `run ${id} changed ${name} at ${address}; in this config ${name} is ${provider?.address ?? 'missing'}`
     return [{ severity: 'error', code: 'plan-file-target', message, hint: 'roll back with the config the run had' }]
   })
 }

@@ -26,8 +26,8 @@ export function movedState(
 ): MovedState | null {
   if (before === null && now === null) return null
   if (before === null)
-    return { summary: `it was not there, and is there now with ${counted(now?.records.length ?? 0, 'record')}`, details: [] }
-  if (now === null) return { summary: `it is not there any more; it had ${counted(before.records.length, 'record')}`, details: [] }
+    return { summary: `it did not exist, and exists now with ${counted(now?.records.length ?? 0, 'record')}`, details: [] }
+  if (now === null) return { summary: `it does not exist any more; it had ${counted(before.records.length, 'record')}`, details: [] }
   if (fingerprint(before, isUnmanaged) === fingerprint(now, isUnmanaged)) return null
   const another =
     before.id === now.id ? [] : [`it was deleted and made again: its identifier is ${shownId(now.id)}, and was ${shownId(before.id)}`]

@@ -72,11 +72,11 @@ async function readSavedPlan({ options, env, cwd }: ApplySetup, args: readonly s
   const diagnostics: Diagnostic[] = []
   const usage = (severity: Diagnostic['severity'], message: string, hint?: string): void =>
     void diagnostics.push({ severity, code: 'usage', message, hint })
-  if (args.length > 1) usage('error', `apply takes one saved plan, or zones; given are ${args.length} arguments`, AMBIGUOUS)
+  if (args.length > 1) usage('error', `apply takes one saved plan, or zones, not ${args.length} arguments`, AMBIGUOUS)
   if (target !== undefined)
-    usage('error', `--target does not go with a saved plan, which is applied as it is`, 'give --target to "zonewright plan --out"')
-  if (allow.length > 0) usage('warning', '--allow does not count with a saved plan: what was allowed when it was made is in it')
-  if (prefer === 'calls') usage('warning', '--prefer does not count with a saved plan: its changes are made as they are')
+    usage('error', `--target cannot be used with a saved plan, which is applied unchanged`, 'give --target to "zonewright plan --out"')
+  if (allow.length > 0) usage('warning', '--allow has no effect on a saved plan: it contains what was allowed when it was made')
+  if (prefer === 'calls') usage('warning', '--prefer has no effect on a saved plan: its changes are applied unchanged')
   const key = env[PLAN_KEY]
   if (key === '') {
     const hint = 'set it to the key that signed the plan, or unset it'

@@ -46,7 +46,7 @@ export function parseSavedPlan(text: string, file: string, key: string | null): 
     return refuse('plan-file-invalid', 'is a report of a plan without what applying it takes', REMAKE)
 
   if (!sameSeal(value['checksum'], checksumOf(value)))
-    return refuse('plan-file-changed', 'was changed after it was saved: its checksum is another', REMAKE)
+    return refuse('plan-file-changed', 'was changed after it was saved: its checksum does not match', REMAKE)
   const signature = value['signature']
   const forged = signatureProblem(value, key)
   if (forged !== null) return refuse('plan-file-signature', forged, `plan again where ${PLAN_KEY} is the same`)
@@ -57,7 +57,7 @@ export function parseSavedPlan(text: string, file: string, key: string | null): 
   return { saved: parsed.value, diagnostics: signature !== undefined && key === null ? [unchecked(file)] : [] }
 }
 
-const REMAKE = 'make it anew with "zonewright plan --out"'
+const REMAKE = 'create it again with "zonewright plan --out"'
 const NEWER = 'apply it with the version of the program that made it, or plan again with this one'
 
 const unchecked = (file: string): Diagnostic => ({

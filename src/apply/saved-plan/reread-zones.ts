@@ -155,8 +155,8 @@ function staleDiagnostics(
     {
       severity: 'error',
       code: 'plan-stale',
-      message: `${about} has moved since ${since}: ${summary}${details.length > SHOWN ? `; the first ${SHOWN} differences are shown` : ''}`,
-      hint: done ? 'it is as this plan would make it: the plan was applied already' : 'plan again, and look at what moved',
+      message: `${about} has changed since ${since}: ${summary}${details.length > SHOWN ? `; the first ${SHOWN} differences are shown` : ''}`,
+      hint: done ? 'it already is as planned: the plan has been applied' : 'plan again, and review what changed',
     },
     ...details.slice(0, SHOWN).map((detail): Diagnostic => ({ severity: 'notice', code: 'plan-stale', message: `${about}: ${detail}` })),
   ]

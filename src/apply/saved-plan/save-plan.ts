@@ -29,7 +29,7 @@ export async function savePlan(context: RunContext, file: string, { plan, zones 
   const { cwd, env, secrets, providers, output } = context
   const path = resolve(cwd, file)
   if (await isSomethingElse(path)) {
-    output.error('file-exists', `${file} is there and is no saved plan; it was not written over`, 'give --out another name')
+    output.error('file-exists', `${file} exists and is not a saved plan; it was not overwritten`, 'give --out another name')
     return false
   }
   const key = env[PLAN_KEY] || null

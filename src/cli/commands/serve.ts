@@ -127,7 +127,7 @@ async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Prom
   const transferKeys = options.tsigKeys === undefined ? [] : await readTransferKeysFile(io, console, options.tsigKeys)
   if (seed === undefined || resolvers === undefined || transferKeys === undefined) return EXIT.failure
   const given = io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'] || null
-  const interruption = listenForInterruption(console.note, 'Stopping: requests under way are finished. Once more to stop at once.')
+  const interruption = listenForInterruption(console.note, 'Stopping after the requests in progress. Press Ctrl-C again to stop at once.')
   let release: (() => void) | null = null
   // Files get explicit modes; the umask covers files of libraries.
   const umask = process.umask(0o077)

@@ -35,7 +35,7 @@ async function validate(io: CliIo, [paths]: readonly [string[]], options: Valida
     console.printDiagnostics(all, options.format)
     const count = countDiagnostics(all)
     const size = `${counted(figures.zones, 'zone')}, ${counted(figures.records, 'record')} in ${counted(figures.files, 'file')}`
-    if (!options.quiet || count !== null) console.say(`${size}: ${count ?? 'no faults'}.`)
+    if (!options.quiet || count !== null) console.say(`${size}: ${count ?? 'no problems'}.`)
   }
   return hasErrors(all) ? EXIT.failure : EXIT.done
 }

@@ -239,7 +239,7 @@ describe('the journal of a run', () => {
       expect(details.value[0]?.outcome.outcomes).toEqual([
         APPLIED,
         { state: 'skipped', because: 'the run ended before it' },
-        { state: 'unknown', error: 'the run ended before the answer came' },
+        { state: 'unknown', error: 'the run ended before the answer arrived' },
       ])
       journal.end(1)
     }

@@ -27,8 +27,8 @@ test.each<[string, Case]>([
   ['nothing', { before: zone(BEFORE), now: zone(BEFORE), summary: null }],
   ['the order of records', { before: zone(BEFORE), now: reversed(zone(BEFORE)), summary: null }],
   ['a zone that is still not there', { before: null, now: null, summary: null }],
-  ['a zone that came', { before: null, now: zone(BEFORE), summary: 'it was not there, and is there now with 3 records' }],
-  ['a zone that went', { before: zone(BEFORE), now: null, summary: 'it is not there any more; it had 3 records' }],
+  ['a zone that came', { before: null, now: zone(BEFORE), summary: 'it did not exist, and exists now with 3 records' }],
+  ['a zone that went', { before: zone(BEFORE), now: null, summary: 'it does not exist any more; it had 3 records' }],
   [
     'records that came',
     {
