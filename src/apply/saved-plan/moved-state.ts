@@ -141,7 +141,7 @@ export function othersInTheWay(
 ): MovedState | null {
   if (before === null || now === null || plan.unmanaged === undefined) return null
   const full = noRoom(plan, before, now)
-  const details = capabilities.cnameExclusive ? standing(plan, before, now) : []
+  const details = capabilities.cnameExclusive ? conflictingRecords(plan, before, now) : []
   const summary = [
     ...(details.length === 0 ? [] : [`${counted(details.length, 'unmanaged record')} ${agreeing(details.length, 'is', 'are')} in the way`]),
     ...(full === null ? [] : [full]),
@@ -159,7 +159,7 @@ function noRoom({ records: { limit }, calls }: ZonePlan, before: ExistingZone, n
   return `${counted(more, 'unmanaged record')} more ${agreeing(more, 'leaves', 'leave')} no room for ${counted(calls.create, 'creation')}: the zone holds ${limit} records`
 }
 
-function standing(plan: ZonePlan, before: ExistingZone, now: ExistingZone): string[] {
+function conflictingRecords(plan: ZonePlan, before: ExistingZone, now: ExistingZone): string[] {
   const coming = new Map<DomainName, ResourceRecord[]>()
   for (const change of plan.changes) {
     if (change.subject === 'domain' || change.desired === null) continue
@@ -173,7 +173,7 @@ function standing(plan: ZonePlan, before: ExistingZone, now: ExistingZone): stri
     const refused = coming.get(record.name)?.find((one) => conflicts(record, one))
     if (refused === undefined || known.has(recordKey(record)) || !isUnmanaged(record)) return []
     return [
-      `${record.name} ${record.type} ${record.data.slice(0, 200)} stands beside ${refused.type} ${refused.data.slice(0, 200)}, which is planned`,
+      `${record.name} ${record.type} ${record.data.slice(0, 200)} conflicts with the planned ${refused.type} ${refused.data.slice(0, 200)}`,
     ]
   })
 }

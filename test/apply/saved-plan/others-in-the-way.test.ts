@@ -30,8 +30,8 @@ test.each<[string, Case]>([
       before: MAIL,
       desired: `${MAIL}\nwww CNAME mail`,
       now: `${MAIL}\nwww TXT "x"`,
-      summary: '1 unmanaged record stands in the way',
-      details: ['www.example.com. TXT "x" stands beside CNAME mail.example.com., which is planned'],
+      summary: '1 unmanaged record is in the way',
+      details: ['www.example.com. TXT "x" conflicts with the planned CNAME mail.example.com.'],
     },
   ],
   [

@@ -277,14 +277,14 @@ describe('a file made by hand, its checksum made anew', () => {
     ['no data', desired({ data: '' }), /\.desired\.data/],
     ['very long data', desired({ data: 'a'.repeat(400_000) }), /\.desired\.data is longer than any record/],
     ['deeply nested quotes', desired({ data: '="'.repeat(100_000) }), /\.desired\.data/],
-    ['a change that waits for itself', change({ after: [0] }, 0), /\.changes\[0\]\.after closes a circle/],
+    ['a change that waits for itself', change({ after: [0] }, 0), /\.changes\[0\]\.after has a cycle/],
     [
       'two that wait for one another',
       (document) => {
         document.zones[0].changes[1].after = [2]
         document.zones[0].changes[2].after = [1]
       },
-      /\.changes\[1\]\.after closes a circle/,
+      /\.changes\[1\]\.after has a cycle/,
     ],
     ['a change that waits for none there is', change({ after: [99] }, 1), /\.after names change 99/],
     ['a change that waits for one before the first', change({ after: [-1] }, 1), /after\/0/],
