@@ -84,7 +84,7 @@ describe('records', () => {
       live: 'www A 192.0.2.2\nnew A 192.0.2.3',
       back: ['~ www A 192.0.2.2 -> www A 192.0.2.1'],
       said: [
-        /^rollback-kept example\.com\. at cloud: somebody changed new\.example\.com\. A \(192\.0\.2\.3, was nothing\) since the run; it stays$/,
+        /^rollback-kept example\.com\. at cloud: another client changed new\.example\.com\. A \(192\.0\.2\.3, was nothing\) since the run; it is kept$/,
       ],
     },
     {
@@ -148,8 +148,8 @@ describe('records', () => {
       live: 'www A 192.0.2.2\nwww TXT "theirs"\nk A 192.0.2.1',
       back: [],
       said: [
-        /rollback-conflict .*www\.example\.com\. .*A does not/,
-        /rollback-conflict .*www\.example\.com\. .*CNAME does not/,
+        /rollback-conflict .*www\.example\.com\. .*A is not restored/,
+        /rollback-conflict .*www\.example\.com\. .*CNAME is not restored/,
         /rollback-kept .*"theirs"/,
       ],
       overwritten: ['- www A 192.0.2.2', '+ www CNAME x.example.net. < 0,2', '- www TXT "theirs"'],
@@ -160,7 +160,7 @@ describe('records', () => {
       after: 'k A 192.0.2.1',
       live: 'www CNAME x.example.net.\nk A 192.0.2.1',
       back: [],
-      said: [/rollback-conflict .*A does not go back/, /rollback-kept .*CNAME/],
+      said: [/rollback-conflict .*A is not restored/, /rollback-kept .*CNAME/],
       overwritten: ['+ www A 192.0.2.2 < 1', '- www CNAME x.example.net.'],
     },
     {
@@ -357,7 +357,7 @@ describe('the zone itself', () => {
   it('that the run made and others changed is left alone as a whole', () => {
     const left = planZoneRollback(creation, zoneOf('a A 192.0.2.1\ntheirs A 192.0.2.2'), rules())
     expect([left.plan.changes, left.whole]).toEqual([[], false])
-    expect(messages(left)).toEqual([expect.stringMatching(/the run made it, and somebody changed theirs\.example\.com\. A/)])
+    expect(messages(left)).toEqual([expect.stringMatching(/the run created it, and another client changed theirs\.example\.com\. A/)])
     const forced = planZoneRollback(creation, zoneOf('a A 192.0.2.1\ntheirs A 192.0.2.2'), rules({ overwrite: true }))
     expect(changesOf(forced.plan)).toEqual(['delete zone []'])
     const settings = planZoneRollback(creation, zoneOf('a A 192.0.2.1', { soa_email: 'theirs@example.com' }), rules())
@@ -419,7 +419,7 @@ describe('the zone itself', () => {
   it('that others deleted stays away, unless it is overwritten', () => {
     const left = rollBack('a A 192.0.2.1', 'a A 192.0.2.2', null)
     expect([left.plan.changes, left.whole]).toEqual([[], false])
-    expect(messages(left)).toEqual([expect.stringMatching(/somebody deleted it since/)])
+    expect(messages(left)).toEqual([expect.stringMatching(/it was deleted since/)])
     expect(changesOf(rollBack('a A 192.0.2.1', 'a A 192.0.2.2', null, { overwrite: true }).plan)).toEqual([
       'create zone [soa_email type]',
       '+ a A 192.0.2.1 < 0',

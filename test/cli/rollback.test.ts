@@ -105,7 +105,7 @@ describe('rollback', () => {
     await ask(scene, 'POST', await recordsPath(scene), { type: 'A', name: 'theirs', target: '192.0.2.77' })
     const back = await scene.run('rollback', '--last', ...YES)
     expect(back.status).toBe(0)
-    expect(back.stderr).toMatch(/notice\[rollback-kept\] example\.com\. at cloud: somebody changed theirs\.example\.com\. A/)
+    expect(back.stderr).toMatch(/notice\[rollback-kept\] example\.com\. at cloud: another client changed theirs\.example\.com\. A/)
     expect(await held(scene)).toEqual([...before, 'theirs 0 A 192.0.2.77'].sort())
   })
 

@@ -57,8 +57,8 @@ test('one that comes where an alias is planned is told before any call', async (
   const before = scene.front.mutations().length
   const { status, stderr } = await scene.run('apply', 'plan.json', '--yes')
   expect(stderr).toContain('has changed since the plan was made')
-  expect(stderr).toContain(': 1 unmanaged record stands in the way (plan again, and review what changed)')
-  expect(stderr).toContain('alias.example.com. TXT "first" stands beside CNAME mail.example.com., which is planned')
+  expect(stderr).toContain(': 1 unmanaged record is in the way (plan again, and review what changed)')
+  expect(stderr).toContain('alias.example.com. TXT "first" conflicts with the planned CNAME mail.example.com.')
   expect(status).toBe(3)
   expect(scene.front.mutations()).toHaveLength(before)
 })

@@ -1,6 +1,6 @@
 /** Plans the rollback of one zone from what the run did to it and its live state. */
 
-import { type Diagnostic, oneLine } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../../dns/record.ts'
 import { DEFAULT_ZONE_OPTIONS, type ExistingZone, type RefusalName, type ZoneSettings } from '../../dns/zone.ts'
 import type { Preference } from '../../plan/break-cycles.ts'
@@ -12,10 +12,10 @@ import type { Change, DomainChange, Outcome, ZonePlan } from '../../plan/plan.ts
 import { finalRecords } from '../../plan/plan.ts'
 import { planDifference } from '../../plan/plan-difference.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
-import { listed } from '../../report/english.ts'
 import { resolveUnknownOutcomes } from '../resolve-unknown-outcomes.ts'
 import { parseSavedRecord } from '../saved-plan/parse-saved-change.ts'
-import { type RrsetChange, type RrsetConflict, rollBackRecords } from './rollback-records.ts'
+import { conflict, conflictText, keptNotices, setText, shortList } from './rollback-diagnostics.ts'
+import { rollBackRecords } from './rollback-records.ts'
 
 export interface RollbackRules {
   readonly capabilities: Capabilities
@@ -143,7 +143,7 @@ function deletionOf({ applied, base }: Past, live: ExistingZone, plan: ZonePlan,
   const settings = differingSettings(live.settings, creation.desired ?? {})
   const changes = [...records.others.map((set) => setText(set)), ...settings.map((field) => `its ${field}`)]
   if (changes.length > 0 && !rules.overwrite) {
-    const what = `the run made it, and somebody changed ${shortList(changes)} since`
+    const what = `the run created it, and another client changed ${shortList(changes)} since`
     return { ...stays, whole: false, diagnostics: [conflict(plan, what, rules)] }
   }
   const domain: DomainChange = {
@@ -157,7 +157,8 @@ function deletionOf({ applied, base }: Past, live: ExistingZone, plan: ZonePlan,
     fields: [],
     after: [],
   }
-  const diagnostics = changes.length === 0 ? [] : [conflict(plan, `somebody changed ${shortList(changes)} since the run made it`, rules)]
+  const diagnostics =
+    changes.length === 0 ? [] : [conflict(plan, `another client changed ${shortList(changes)} since the run created it`, rules)]
   return { ...NOTHING, domain, kept: live.records, rrsets: records.rrsets, deletesZone: true, diagnostics }
 }
 
@@ -194,13 +195,6 @@ function changesBack(past: Past, before: ExistingZone, live: ExistingZone, plan:
   ]
   const whole = rules.overwrite || settings.conflicts.length + records.conflicts.length === 0
   return { ...records, domain: settings.change, deletesZone: false, diagnostics, whole }
-}
-
-function conflictText({ reason, ...set }: RrsetConflict, { overwrite }: RollbackRules): string {
-  if (reason === 'changed') return `${set.name} ${set.type} was changed by the run, and again since: ${setText(set)}`
-  return overwrite
-    ? `${setText(set)} conflicts with what is restored`
-    : `what was at ${set.name} conflicts with what was added there since, so ${set.type} is not restored`
 }
 
 /** Merges settings per field, as records per set. All settings of a zone that was created again belong to others. */
@@ -274,29 +268,3 @@ function withoutUnchanged({ removed, kept, rrsets }: Intent, added: readonly Def
     rrsets: { ...rrsets, changed: rrsets.changed.filter((key) => touched.has(key)) },
   }
 }
-
-/** Sets changed by others that are listed. */
-const SHOWN = 10
-
-function keptNotices(others: readonly RrsetChange[], { zone, target }: ZonePlan): Diagnostic[] {
-  const notice = (message: string): Diagnostic => ({
-    severity: 'notice',
-    code: 'rollback-kept',
-    message: `${zone} at ${target}: ${message}`,
-  })
-  const told = others.slice(0, SHOWN).map((set) => notice(`somebody changed ${setText(set)} since the run; it stays`))
-  return others.length > SHOWN ? [...told, notice(`${others.length - SHOWN} more record sets that others changed since stay`)] : told
-}
-
-function conflict({ zone, target }: ZonePlan, what: string, { overwrite }: RollbackRules): Diagnostic {
-  const message = `${zone} at ${target}: ${what}; it is ${overwrite ? 'overwritten' : 'left as it is'}`
-  const hint = overwrite ? undefined : 'give --overwrite to have it as it was before the run'
-  return { severity: 'warning', code: 'rollback-conflict', message, hint }
-}
-
-const setText = ({ name, type, base, live }: RrsetChange): string => `${name} ${type} (${dataText(live)}, was ${dataText(base)})`
-
-const dataText = (records: readonly ResourceRecord[]): string =>
-  records.length === 0 ? 'nothing' : shortList(records.map(({ ttl, data }) => `${ttl === null ? '' : `${ttl} `}${data.slice(0, 60)}`))
-
-const shortList = (texts: readonly string[]): string => oneLine(listed(texts, 3))
