@@ -1,15 +1,15 @@
 /**
- * Globs of names, found by what they say. A glob has a beginning, an end, and of what stands between asterisks the longest piece: those whose three have
- * the same lengths are a table, in which a name is looked up by its own beginning, end and pieces of these lengths. There are few such lengths, however
- * many globs there are, so that a search costs the length of the name.
+ * An index of globs. The key of a glob is its prefix, its suffix and the longest piece between asterisks. Globs whose keys have the same lengths
+ * share a table, in which a name is looked up by its own prefix, suffix and pieces of these lengths. There are few such lengths even for many
+ * globs, so a lookup takes time linear in the length of the name.
  */
 export interface GlobIndex<T> {
   readonly add: (glob: string, value: T) => void
-  /** The values of all globs that match a name, and perhaps of others, each once. */
+  /** The values of all globs that match a name and possibly of others, without duplicates. */
   readonly near: (name: string) => Iterable<T>
 }
 
-/** A table of globs with the same lengths of beginning, end and piece. */
+/** Globs with the same lengths of prefix, suffix and piece. */
 interface GlobTable<T> {
   readonly first: number
   readonly last: number
@@ -62,7 +62,7 @@ function addTo<T>(groups: Map<string, Set<T>>, key: string, value: T): void {
   else groups.set(key, new Set([value]))
 }
 
-/** A test for a glob in which `*` stands for any run of characters, also across dots. The time is linear in glob and text. */
+/** Returns a test for a glob in which `*` matches any characters, including dots. It takes time linear in glob and text. */
 export function globTest(glob: string): (text: string) => boolean {
   const parts = glob.split('*')
   if (parts.length === 1) return (text) => text === glob
@@ -83,13 +83,13 @@ export function globTest(glob: string): (text: string) => boolean {
   }
 }
 
-/** Letters up to which the engine's own search is fast in the worst case too. */
+/** Up to this length `indexOf` is fast even in the worst case. */
 const SHORT = 32
 
-/** Where a part begins in a text, from a place on; -1 if nowhere. A long part is searched for in linear time (Knuth, Morris, Pratt 1977). */
+/** Returns a search for a part: its offset in a text at or after `from`, or -1. Long parts use a linear search (Knuth, Morris, Pratt 1977). */
 function searchFor(part: string): (text: string, from: number) => number {
   if (part.length <= SHORT) return (text, from) => text.indexOf(part, from)
-  /** For each length of a beginning of the part, the length of the longest shorter beginning that it ends with. */
+  /** Per length of a prefix of the part, the length of its longest proper prefix that is also its suffix. */
   const borders = new Int32Array(part.length + 1)
   const extend = (length: number, character: number): number => {
     let known = length

@@ -5,8 +5,8 @@ import type { ResourceRecord } from './record.ts'
 import type { UnmanagedSelector } from './zone.ts'
 
 /**
- * A test for records of `zone` that any of the selectors leaves to others. Cost is linear, for each record, in the length of its name and the selectors
- * whose names say the same of it (see `globIndex`), as those without a name do.
+ * Returns a test for records of `zone` that a selector leaves unmanaged. Its time per record is linear in the length of the name and the number of
+ * selectors whose name globs are near (see `globIndex`).
  */
 export function unmanagedTest(selectors: readonly UnmanagedSelector[], zone: DomainName): (record: ResourceRecord) => boolean {
   if (selectors.length === 0) return () => false
@@ -36,13 +36,13 @@ function selectorTest(selector: UnmanagedSelector, name: ((relative: string) => 
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(['TXT', 'SPF'])
 
-/** Whether the text of a TXT or SPF record matches as its author thinks of it: its strings joined, without quotes and escapes. */
+/** Whether the text of a TXT or SPF record matches: its strings joined, without quotes and escapes. */
 function matchesText({ type, data }: ResourceRecord, target: (text: string) => boolean): boolean {
   const octets = TEXT_TYPES.has(type) ? parseTxtRdata(data) : null
   return octets !== null && target(Buffer.from(octets).toString('utf8').toLowerCase())
 }
 
-/** A glob over relative names, its Unicode labels as A-labels so that both forms of a name meet. */
+/** A glob for relative names. Unicode labels become A-labels, so both spellings of a name match. */
 function nameGlob(glob: string): string {
   if (glob === '@') return ''
   if (/^[\x20-\x7e]*$/.test(glob)) return glob.toLowerCase()
