@@ -1,27 +1,25 @@
+/** The change to a zone itself and its settings, and the errors that speak against it. */
+import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { emailToName } from '../dns/mailbox.ts'
-import type { ExistingZone, Policy, ZoneSettings } from '../dns/zone.ts'
+import type { DesiredZone, ExistingZone, Policy, ZoneSettings } from '../dns/zone.ts'
+import type { Capabilities } from './capabilities.ts'
 import type { DomainChange } from './plan.ts'
 
 type Field = keyof ZoneSettings
 
-/** Lists whose order and letter case carry no meaning at the provider. */
+/** Lists in which the order, and for the first also the letter case, have no meaning at the provider. */
 const CASELESS_LISTS: ReadonlySet<Field> = new Set<Field>(['tags'])
 const LISTS: ReadonlySet<Field> = new Set<Field>(['tags', 'axfr_ips', 'master_ips'])
 
-/** The settings that differ between what a zone has and what it should have. What is not desired is not compared. */
-export function differingSettings(existing: ZoneSettings, desired: ZoneSettings): Field[] {
-  const fields: Field[] = []
-  for (const key of Object.keys(desired) as Field[]) {
-    const wanted = desired[key]
-    if (wanted === undefined) continue
-    if (settingKey(key, existing[key]) !== settingKey(key, wanted)) fields.push(key)
-  }
-  return fields.sort()
-}
+/** The desired settings that differ from the existing ones. */
+export const differingSettings = (existing: ZoneSettings, desired: ZoneSettings): Field[] =>
+  (Object.keys(desired) as Field[])
+    .filter((key) => desired[key] !== undefined && settingKey(key, existing[key]) !== settingKey(key, desired[key]))
+    .sort()
 
 function settingKey(field: Field, value: ZoneSettings[Field]): string {
-  // The host of an address is a domain name: its case and form carry no meaning.
+  // The host of a mail address is a domain name: letter case and spelling have no meaning.
   if (field === 'soa_email' && typeof value === 'string') return JSON.stringify(emailToName(value) ?? value)
   if (!LISTS.has(field)) return JSON.stringify(value ?? null)
   const list = (value ?? []) as readonly string[]
@@ -29,7 +27,7 @@ function settingKey(field: Field, value: ZoneSettings[Field]): string {
   return JSON.stringify([...new Set(items)].sort())
 }
 
-/** The change to the zone itself: creation, update of what differs, deletion, or none. */
+/** The creation, update or deletion of the zone itself; null if it stays as it is. */
 export function domainChange(
   name: DomainName,
   existing: ExistingZone | null,
@@ -53,3 +51,49 @@ export function domainChange(
 
 const pick = (settings: ZoneSettings, fields: readonly Field[]): ZoneSettings =>
   Object.fromEntries(fields.map((field) => [field, settings[field]]))
+
+export interface DomainTarget {
+  readonly desired: DesiredZone
+  /** The provider's name in the config. */
+  readonly target: string
+  readonly capabilities: Capabilities
+}
+
+/** Errors of a domain change that the target would refuse. */
+export function domainProblems(change: DomainChange, domain: DomainTarget): Diagnostic[] {
+  if (change.action === 'create') return [...nameProblems(domain), ...missingSettings(change, domain)]
+  return change.action === 'update' ? fixedSettings(change, domain) : []
+}
+
+function nameProblems({ desired, target, capabilities }: DomainTarget): Diagnostic[] {
+  if (capabilities.canCreateZone(desired.name)) return []
+  const message = `${target} cannot have a zone named ${desired.name}`
+  return [{ severity: 'error', code: 'zone-name', message, at: desired.at, hint: 'assign the definition to a target that can' }]
+}
+
+function missingSettings({ desired: settings }: DomainChange, { desired, target, capabilities }: DomainTarget): Diagnostic[] {
+  const needed = capabilities.neededToCreate[settings?.type ?? 'master'].filter((field) => isBlank(settings?.[field]))
+  return needed.map((field) => ({
+    severity: 'error',
+    code: 'schema-missing-key',
+    message: `${desired.name} is new at ${target}, which needs ${field} to create it`,
+    at: desired.at,
+    hint: `set "${field}" in the definition, or under "defaults" in the config`,
+  }))
+}
+
+const isBlank = (value: unknown): boolean => value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+
+const fixedSettings = (
+  { fields, existing, desired: settings }: DomainChange,
+  { desired, target, capabilities }: DomainTarget,
+): Diagnostic[] =>
+  fields
+    .filter((field) => capabilities.fixedSettings.has(field))
+    .map((field) => ({
+      severity: 'error',
+      code: 'setting-invalid',
+      message: `${desired.name} is ${field} ${JSON.stringify(existing?.[field])} at ${target}, which cannot become ${JSON.stringify(settings?.[field])}`,
+      at: desired.settingsAt?.[field] ?? desired.at,
+      hint: 'delete the zone there and create it again, or keep the present value',
+    }))

@@ -1,7 +1,4 @@
-/**
- * Fit to target: what the target would store if it were given the definition, computed before anything is compared, so that
- * a plan made after an apply is empty. Every departure from the definition is said with its place.
- */
+/** What a target would store of a definition. Plans compare this with the live zone, so that the plan after an apply is empty. Every difference is reported. */
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { emailToName, nameToEmail } from '../dns/mailbox.ts'
@@ -15,20 +12,20 @@ export interface FittedZone {
   readonly name: DomainName
   readonly settings: ZoneSettings
   readonly records: readonly DefinedRecord[]
-  /** RRsets (see `rrsetKey`) that this target must leave alone whatever it holds of them. */
+  /** Keys of the RRsets that the definition excludes from this target: plans do not change them. */
   readonly excluded: ReadonlySet<string>
-  /** Apex NS data the definition wants and the target serves by itself; null where apex NS are records like others. */
+  /** The definition's apex NS records if the target sets its own; null if they are ordinary records. */
   readonly apexNs: readonly DefinedRecord[] | null
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Fits a zone to the target of that name. Records the target cannot hold are errors, or warnings with `unsupported: skip`. */
+/** Records that the target cannot hold are errors, or warnings with `unsupported: skip`. */
 export function fitToTarget(zone: DesiredZone, target: string, capabilities: Capabilities): FittedZone {
   const diagnostics: Diagnostic[] = []
   const leftAlone = excludedRrsets(zone, target)
   const unsupportedSeverity = zone.unsupported === 'skip' ? 'warning' : 'error'
   const skipped = zone.unsupported === 'skip' ? '; it is skipped' : ''
-  const hint = zone.unsupported === 'skip' ? undefined : 'remove it, give it to another target, or set "unsupported: skip" for the zone'
+  const hint = zone.unsupported === 'skip' ? undefined : 'remove it, assign it to another target, or set "unsupported: skip" for the zone'
 
   for (const { name, type, at } of zone.foreign) {
     if (leftAlone.has(rrsetKey({ name, type }))) continue
@@ -75,17 +72,17 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
     diagnostics.push({ severity: 'error', code: 'record-limit', message, at: zone.at })
   }
   const settings = fitSettings(zone, target, capabilities, diagnostics)
-  // An RRset that is replaced, or sent in a message, as a whole has one TTL.
-  if (capabilities.granularity === 'rrset' || capabilities.granularity === 'message') levelTtls(records, target, diagnostics)
+  // An RRset that is replaced or sent as a whole has one TTL.
+  if (capabilities.granularity === 'rrset' || capabilities.granularity === 'message') unifyTtls(records, target, diagnostics)
   return { name: zone.name, settings, records, excluded: leftAlone, apexNs: separateApexNs ? apexNs : null, diagnostics }
 }
 
-/** The RRsets that a target must leave alone, as keys. */
+/** Keys of the RRsets that the definition excludes from a target. */
 export function excludedRrsets(zone: DesiredZone, target: string): ReadonlySet<string> {
   const keys = new Set<string>()
   for (const scope of zone.scopes) {
-    const elsewhere = scope.included.length > 0 && !scope.included.includes(target)
-    if (scope.ignored || elsewhere || scope.excluded.includes(target)) keys.add(rrsetKey(scope))
+    const isElsewhere = scope.included.length > 0 && !scope.included.includes(target)
+    if (scope.ignored || isElsewhere || scope.excluded.includes(target)) keys.add(rrsetKey(scope))
   }
   return keys
 }
@@ -106,7 +103,7 @@ function applyRules(
   return { record: fitted, diagnostics }
 }
 
-/** The record with the TTL the target would store. A TTL of 0 is the zone's default where the target has one. */
+/** The record with the TTL that the target stores. A TTL of 0 means the zone's default if the target has one. */
 function fitTtl(record: DefinedRecord, capabilities: Capabilities): DefinedRecord {
   const { ttl } = record
   if (ttl === null || capabilities.ttlSteps === null) return record
@@ -114,17 +111,17 @@ function fitTtl(record: DefinedRecord, capabilities: Capabilities): DefinedRecor
   return fitted === ttl ? record : { ...record, ttl: fitted }
 }
 
-/** Gives all records of an RRset its lowest TTL (RFC 2181 section 5.2 wants them equal). */
-function levelTtls(records: DefinedRecord[], target: string, diagnostics: Diagnostic[]): void {
+/** Sets the TTL of each record to the lowest of its RRset (RFC 2181 section 5.2). */
+function unifyTtls(records: DefinedRecord[], target: string, diagnostics: Diagnostic[]): void {
   const lowest = new Map([...groupRrsets(records)].map(([key, set]) => [key, lowestTtl(set)]))
-  const told = new Set<string>()
+  const reported = new Set<string>()
   records.forEach((record, index) => {
     const key = rrsetKey(record)
     const ttl = lowest.get(key) ?? null
     if (ttl === record.ttl) return
     records[index] = { ...record, ttl }
-    if (told.has(key)) return
-    told.add(key)
+    if (reported.has(key)) return
+    reported.add(key)
     const message = `${target} stores one TTL for ${record.name} ${record.type}, ${ttl ?? 'default'}, not also ${record.ttl ?? 'default'}`
     diagnostics.push({ severity: 'notice', code: 'ttl-rounded', message, at: record.at })
   })
@@ -134,18 +131,18 @@ const TIME_SETTINGS = ['ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as c
 
 function fitSettings(zone: DesiredZone, target: string, capabilities: Capabilities, diagnostics: Diagnostic[]): ZoneSettings {
   const settings: Record<string, unknown> = {}
-  const placeOf = (key: keyof ZoneSettings): SourcePosition => zone.settingsAt?.[key] ?? zone.at
+  const positionOf = (key: keyof ZoneSettings): SourcePosition => zone.settingsAt?.[key] ?? zone.at
   for (const [key, value] of Object.entries(zone.settings)) {
     if (value === undefined) continue
     if (!capabilities.settings.has(key as keyof ZoneSettings)) {
       const message = `${target} has no setting ${key} (${zone.name})`
-      diagnostics.push({ severity: 'warning', code: 'setting-unsupported', message, at: placeOf(key as keyof ZoneSettings) })
+      diagnostics.push({ severity: 'warning', code: 'setting-unsupported', message, at: positionOf(key as keyof ZoneSettings) })
       continue
     }
     settings[key] = key === 'soa_email' && typeof value === 'string' ? asciiAddress(value) : value
   }
   for (const { field, message } of capabilities.settingProblems(settings)) {
-    diagnostics.push({ severity: 'error', code: 'limit-exceeded', message: `${zone.name} at ${target}: ${message}`, at: placeOf(field) })
+    diagnostics.push({ severity: 'error', code: 'limit-exceeded', message: `${zone.name} at ${target}: ${message}`, at: positionOf(field) })
   }
   if (capabilities.settingSteps === null) return settings
   for (const key of TIME_SETTINGS) {
@@ -155,19 +152,19 @@ function fitSettings(zone: DesiredZone, target: string, capabilities: Capabiliti
     if (fitted === value) continue
     settings[key] = fitted
     const message = `${target} stores ${key} ${fitted} for ${zone.name}, not ${value}`
-    diagnostics.push({ severity: 'notice', code: 'setting-rounded', message, at: placeOf(key) })
+    diagnostics.push({ severity: 'notice', code: 'setting-rounded', message, at: positionOf(key) })
   }
   return settings
 }
 
-/** A mail address as an SOA record has its host: in A-labels, without the final dot. One that is so already stays as it is written. */
+/** A mail address with its host in A-labels and without a final dot. If it has that form, it stays as written. */
 function asciiAddress(email: string): string {
   if (/^[\x21-\x7e]*[^.]$/.test(email)) return email
   const name = emailToName(email)
   return (name === null ? null : nameToEmail(name)) ?? email
 }
 
-/** The step nearest to `seconds`; a tie goes down. Beyond the ends, the end. `steps` ascends and is not empty. */
+/** The step nearest to `seconds`, the lower one of two. `steps` ascends and is not empty. */
 function nearestStep(seconds: number, steps: readonly number[]): number {
   const above = stepAtLeast(seconds, steps)
   const index = steps.indexOf(above)
@@ -177,6 +174,6 @@ function nearestStep(seconds: number, steps: readonly number[]): number {
   return seconds - below <= above - seconds ? below : above
 }
 
-/** The first step that is not less than `seconds`; the last one where all are. */
+/** The first step of at least `seconds`, or the last step. */
 const stepAtLeast = (seconds: number, steps: readonly number[]): number =>
   steps.find((step) => step >= seconds) ?? (steps[steps.length - 1] as number)

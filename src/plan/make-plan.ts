@@ -1,17 +1,15 @@
-/**
- * The plan of one zone at one target: desired zone, existing zone and the target's capabilities in, changes out. Pure: the same
- * inputs in any order give the same plan.
- */
+/** The plan of one zone at one target, from its definition, the live zone and the target's capabilities. The order of the inputs has no effect. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { type ExistingRecord, rrsetKey } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { DesiredZone, ExistingZone, Policy, RefusalName } from '../dns/zone.ts'
+import { listed } from '../report/english.ts'
 import type { Preference } from './break-cycles.ts'
 import type { Capabilities } from './capabilities.ts'
 import { applyPolicy, compareZones, type ZoneDifference } from './compare-zones.ts'
-import { differingSettings, domainChange } from './domain-change.ts'
+import { differingSettings, domainChange, domainProblems } from './domain-change.ts'
 import { type FittedZone, fitToTarget } from './fit-to-target.ts'
-import type { DomainChange, RenderedState, ZonePlan } from './plan.ts'
+import type { RenderedState, ZonePlan } from './plan.ts'
 import { planDifference } from './plan-difference.ts'
 import { conflictsAmongAdded, conflictsWithKept } from './record-conflicts.ts'
 import type { SafetyThresholds } from './safety-limits.ts'
@@ -26,9 +24,9 @@ export interface PlanInput {
   readonly thresholds: SafetyThresholds
   readonly allow: ReadonlySet<RefusalName>
   readonly rendered: RenderedState
-  /** Data of the apex NS records the target serves by itself; null where that is not known. */
+  /** The apex NS data that the target sets itself; null if they are unknown. */
   readonly servedApexNs: readonly string[] | null
-  /** What comes first where fewest calls and no interruption cannot both be had; continuity where absent. */
+  /** Continuity if absent. */
   readonly prefer?: Preference | undefined
 }
 
@@ -36,18 +34,16 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   const { desired, existing, target, capabilities } = input
   const fitted = fitToTarget(desired, target, capabilities)
   const diagnostics: Diagnostic[] = [...fitted.diagnostics, ...apexNsNotice(fitted, input)]
-  const transferred = (fitted.settings.type ?? existing?.settings.type) === 'slave'
-  // What is listed of a slave is a copy of what its masters have: nobody here adds to it or takes from it.
-  const existingRecords = transferred ? [] : (existing?.records ?? [])
-  const compared = compare(input, fitted, existingRecords)
+  // The listed records of a slave are a copy from its masters: plans never change them.
+  const isSlave = (fitted.settings.type ?? existing?.settings.type) === 'slave'
+  const compared = compare(input, fitted, isSlave ? [] : (existing?.records ?? []))
   const difference = applyPolicy(compared, input.policy)
   diagnostics.push(...policyNotice(compared, fitted, input), ...surplusNotices(difference, target))
   if (capabilities.cnameExclusive && !desired.absent)
     diagnostics.push(...conflictsWithKept(difference, target), ...conflictsAmongAdded(difference, target))
   const domain = domainChange(desired.name, existing, fitted.settings, desired.absent, input.policy)
-  if (domain?.action === 'create') diagnostics.push(...unfitName(input), ...missingSettings(domain, input))
-  if (domain?.action === 'update') diagnostics.push(...fixedSettings(domain, input))
-  if (transferred && !desired.absent) diagnostics.push(...recordsOfSlave(input))
+  if (domain) diagnostics.push(...domainProblems(domain, input))
+  if (isSlave && !desired.absent) diagnostics.push(...recordsOfSlave(input))
   return planDifference({
     ...input,
     zone: desired.name,
@@ -55,67 +51,29 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
     difference,
     domain,
     unmanaged: desired.unmanaged,
-    records: desired.absent || transferred ? 'left' : 'changed',
+    hasRecordCalls: !desired.absent && !isSlave,
     deletesZone: domain?.action === 'delete',
     desiredRecords: fitted.records.length,
     diagnostics,
   })
 }
 
-function unfitName({ desired, target, capabilities }: PlanInput): Diagnostic[] {
-  if (capabilities.canCreateZone(desired.name)) return []
-  const message = `${target} cannot have a zone named ${desired.name}`
-  return [{ severity: 'error', code: 'zone-name', message, at: desired.at, hint: 'leave the definition to a target that can' }]
-}
-
-/** What the target needs to know of a new zone and the definition does not say. */
-function missingSettings({ desired: settings }: DomainChange, { desired, target, capabilities }: PlanInput): Diagnostic[] {
-  const needed = capabilities.neededToCreate[settings?.type ?? 'master'].filter((field) => isBlank(settings?.[field]))
-  return needed.map((field) => ({
-    severity: 'error',
-    code: 'schema-missing-key',
-    message: `${desired.name} is new at ${target}, which needs ${field} to create it`,
-    at: desired.at,
-    hint: `set "${field}" in the definition, or under "defaults" in the config`,
-  }))
-}
-
-/** Settings that a zone keeps from its creation on. */
-const fixedSettings = ({ fields, existing, desired: settings }: DomainChange, { desired, target, capabilities }: PlanInput): Diagnostic[] =>
-  fields
-    .filter((field) => capabilities.fixedSettings.has(field))
-    .map((field) => ({
-      severity: 'error',
-      code: 'setting-invalid',
-      message: `${desired.name} is ${field} ${JSON.stringify(existing?.[field])} at ${target}, which cannot become ${JSON.stringify(settings?.[field])}`,
-      at: desired.settingsAt?.[field] ?? desired.at,
-      hint: 'delete the zone there and create it anew, or keep what it is',
-    }))
-
-/** A definition that does not say its type, with records that a zone known as a slave cannot be given. */
-function recordsOfSlave({ desired, target }: PlanInput): Diagnostic[] {
-  if (desired.records.length === 0) return []
-  return [
-    {
-      severity: 'error',
-      code: 'setting-invalid',
-      message: `${desired.name} is a slave zone at ${target}: its records come from its masters, and those of the definition cannot`,
-      at: desired.at,
-      hint: 'delete the zone there to have it created as a master, or define it with "type: slave" and without records',
-    },
-  ]
-}
-
-const isBlank = (value: unknown): boolean => value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
-
-function compare(input: PlanInput, fitted: FittedZone, existing: readonly ExistingRecord[]): ZoneDifference {
-  const selected = unmanagedTest(input.desired.unmanaged, input.desired.name)
-  const apexNsKey = fitted.apexNs === null ? null : rrsetKey({ name: input.desired.name, type: 'NS' })
+function compare({ desired }: PlanInput, fitted: FittedZone, existing: readonly ExistingRecord[]): ZoneDifference {
+  const isSelected = unmanagedTest(desired.unmanaged, desired.name)
+  const apexNsKey = fitted.apexNs === null ? null : rrsetKey({ name: desired.name, type: 'NS' })
   return compareZones(existing, fitted.records, (record) => {
-    if (selected(record)) return true
+    if (isSelected(record)) return true
     if (record.type === 'NS' && apexNsKey !== null && rrsetKey(record) === apexNsKey) return true
     return fitted.excluded.size > 0 && fitted.excluded.has(rrsetKey(record))
   })
+}
+
+/** An error if a definition without a type has records, and the existing zone is a slave. */
+function recordsOfSlave({ desired, target }: PlanInput): Diagnostic[] {
+  if (desired.records.length === 0) return []
+  const message = `${desired.name} is a slave zone at ${target}: its records come from its masters, so the definition cannot have any`
+  const hint = 'delete the zone there to have it created as a master, or define it with "type: slave" and without records'
+  return [{ severity: 'error', code: 'setting-invalid', message, at: desired.at, hint }]
 }
 
 function apexNsNotice(fitted: FittedZone, { servedApexNs, target, desired }: PlanInput): Diagnostic[] {
@@ -129,28 +87,28 @@ function apexNsNotice(fitted: FittedZone, { servedApexNs, target, desired }: Pla
   ]
 }
 
-/** What a notice names of one kind. */
-const NAMED = 5
+/** The most settings and RRsets in one message. */
+const MAX_LISTED = 5
 
-/** What a policy keeps as it is though the definition says it otherwise, so that no plan without calls is taken for a zone as defined. */
+/** A notice of the differences that `create-only` keeps, so that an empty plan is not mistaken for a zone as defined. */
 function policyNotice(
   { rrsets }: ZoneDifference,
   { settings }: FittedZone,
   { desired, existing, target, policy }: PlanInput,
 ): Diagnostic[] {
   if (policy !== 'create-only' || existing === null || desired.absent) return []
-  const others = [...differingSettings(existing.settings, settings), ...[...rrsets.changed].sort()]
-  if (others.length === 0) return []
-  const named = others.slice(0, NAMED).join(', ')
-  const more = others.length > NAMED ? ` and ${others.length - NAMED} more` : ''
-  const message = `${desired.name} at ${target}: the policy create-only keeps what differs from the definition as it is: ${named}${more}`
+  const kept = [...differingSettings(existing.settings, settings), ...[...rrsets.changed].sort()]
+  if (kept.length === 0) return []
+  const message = `${desired.name} at ${target}: the policy create-only keeps what differs from the definition: ${listed(kept, MAX_LISTED)}`
   const at = desired.records.find((record) => rrsets.changed.includes(rrsetKey(record)))?.at ?? desired.at
-  return [{ severity: 'notice', code: 'policy-kept', message, at, hint: 'a policy of upsert-only or sync has it as defined' }]
+  return [
+    { severity: 'notice', code: 'policy-kept', message, at, hint: 'to change it to the definition, set the policy to upsert-only or sync' },
+  ]
 }
 
 const surplusNotices = (difference: ZoneDifference, target: string): Diagnostic[] =>
-  difference.surplus.map((record) => ({
+  difference.surplus.map(({ name, type, data }) => ({
     severity: 'notice',
     code: 'surplus-duplicate',
-    message: `${target} holds ${record.name} ${record.type} ${record.data} more than once; what is too much is deleted`,
+    message: `${target} holds ${name} ${type} ${data} more than once; the duplicates are deleted`,
   }))

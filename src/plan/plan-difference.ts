@@ -1,42 +1,48 @@
-/** From what stands between the records a zone has and those it should have to the plan that closes it: safety limits, calls, their order. Pure. */
+/** The plan that closes a difference between existing and desired records: safety limits, calls, and their order. */
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
+import type { ResourceRecord } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone, UnmanagedSelector } from '../dns/zone.ts'
+import { counted, listed } from '../report/english.ts'
 import type { Preference } from './break-cycles.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import { compileChanges, compiledCalls } from './compile-changes.ts'
-import { type Call, compareCalls, pairRecords } from './pair-records.ts'
-import type { CallCount, Change, DomainChange, RecordChange, RenderedState, ZonePlan } from './plan.ts'
-import { fingerprint } from './plan.ts'
+import { type Call, compareCalls, pairRecords, recordOf } from './pair-records.ts'
+import {
+  type CallCount,
+  type Change,
+  type DomainChange,
+  fingerprint,
+  type RecordChange,
+  type RenderedState,
+  type ZonePlan,
+} from './plan.ts'
 import { type SafetyRules, safetyRefusals } from './safety-limits.ts'
 import { type InterruptionReason, scheduleCalls } from './schedule.ts'
 
 export interface DifferenceInput extends SafetyRules {
   readonly zone: DomainName
-  /** What diagnostics point at; absent where no file says what the zone should be. */
+  /** The position of the zone's diagnostics; absent if no file defines the zone. */
   readonly at?: SourcePosition | undefined
   readonly existing: ExistingZone | null
   /** The provider's name in the config. */
   readonly target: string
   readonly capabilities: Capabilities
-  /** What is added is as the target stores it. */
+  /** Added records are as the target stores them. */
   readonly difference: ZoneDifference
-  /** The change to the zone itself. */
   readonly domain: DomainChange | null
-  /** Which records the difference leaves to others. */
   readonly unmanaged?: readonly UnmanagedSelector[] | undefined
-  /** Whether records have calls of their own; they have none where they come and go with the zone. */
-  readonly records: 'changed' | 'left'
-  /** Whether the zone is wanted no more. */
+  /** Whether records are changed by calls. False if they are created and deleted together with the zone, or come from masters. */
+  readonly hasRecordCalls: boolean
   readonly deletesZone: boolean
-  /** Managed records the zone should have. */
+  /** Managed records of the desired zone. */
   readonly desiredRecords: number
   readonly rendered: RenderedState
-  /** What comes first where fewest calls and no interruption cannot both be had; continuity where absent. */
+  /** Continuity if absent. */
   readonly prefer?: Preference | undefined
-  /** What was found on the way to the difference. */
+  /** Diagnostics found so far. */
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -44,8 +50,8 @@ export function planDifference(input: DifferenceInput): ZonePlan {
   const { zone, existing, target, capabilities, difference, domain } = input
   const diagnostics = [...input.diagnostics]
   const existingCount = existing?.records.length ?? 0
-  const records = input.records === 'left' ? [] : recordChanges(difference, existingCount, input, diagnostics)
-  if (!input.deletesZone) diagnostics.push(...overLimit(input, existingCount))
+  const records = input.hasRecordCalls ? recordChanges(difference, existingCount, input, diagnostics) : []
+  if (!input.deletesZone) diagnostics.push(...recordLimitProblems(input, existingCount))
   const changes = joinChanges(domain, records)
   const unmanaged = untouchedSelectors(changes, input.unmanaged ?? [], zone)
   return {
@@ -69,14 +75,16 @@ export function planDifference(input: DifferenceInput): ZonePlan {
   }
 }
 
-/** The calls the target needs: as many as there are changes where it takes them one by one, else what they compile to. */
 function totalCalls({ zone, existing, capabilities: { granularity } }: DifferenceInput, changes: readonly Change[]): number {
   if (granularity === 'record') return changes.length
   return compiledCalls(compileChanges(granularity, zone, existing?.records ?? [], changes), changes)
 }
 
-/** Records the zone would have beyond what the target holds. A definition that alone has too many was told so when it was fitted. */
-function overLimit({ zone, at, target, capabilities, difference, desiredRecords }: DifferenceInput, existingCount: number): Diagnostic[] {
+/** An error if unmanaged and desired records together exceed the limit. If the desired ones alone do, `fitToTarget` has reported it. */
+function recordLimitProblems(
+  { zone, at, target, capabilities, difference, desiredRecords }: DifferenceInput,
+  existingCount: number,
+): Diagnostic[] {
   const { maxRecords } = capabilities
   const total = existingCount - difference.removed.length + difference.added.length
   if (maxRecords === null || total <= maxRecords || desiredRecords > maxRecords) return []
@@ -84,77 +92,61 @@ function overLimit({ zone, at, target, capabilities, difference, desiredRecords 
   return [{ severity: 'error', code: 'record-limit', message, at }]
 }
 
+/** The most names in one message. */
+const MAX_LISTED = 20
+
 function recordChanges(
   difference: ZoneDifference,
   existingCount: number,
-  input: DifferenceInput,
+  { capabilities, prefer = 'continuity', zone, at }: DifferenceInput,
   diagnostics: Diagnostic[],
 ): RecordChange[] {
-  if (difference.removed.length === 0 && difference.added.length === 0) return []
-  const { capabilities, prefer = 'continuity', zone, at } = input
-  // What is carried out as a whole interrupts nothing and needs no order, so that no update is ever split.
+  const { removed, added } = difference
+  if (removed.length === 0 && added.length === 0) return []
+  // One message or file is applied as a whole: it interrupts nothing, needs no order and no split.
   if (capabilities.granularity === 'message' || capabilities.granularity === 'file')
-    return pairRecords(difference.removed, difference.added)
+    return pairRecords(removed, added)
       .sort(compareCalls)
       .map((call) => recordChange(call, []))
   const headroom = capabilities.maxRecords === null ? Number.POSITIVE_INFINITY : capabilities.maxRecords - existingCount
-  const planned = scheduleCalls(difference, prefer, headroom)
-  if (!planned.isProvedMinimal) {
-    const updates = planned.splits === 1 ? '1 update is' : `${planned.splits} updates are`
-    const message = `${zone}: ${updates} split into two calls; the number of calls is not proved minimal`
+  const { calls, after, splits, isProvedMinimal, interrupted } = scheduleCalls(difference, prefer, headroom)
+  if (!isProvedMinimal) {
+    const message = `${zone}: ${counted(splits, 'update is', 'updates are')} split into two calls; the number of calls is not proved minimal`
     diagnostics.push({ severity: 'notice', code: 'calls-not-proved', message, at })
   }
   const why: Record<InterruptionReason, string> = {
     calls: 'fewer calls come first',
-    room: `the zone has room for ${Math.max(0, headroom)} more records`,
+    room: `the zone has room for ${counted(Math.max(0, headroom), 'more record')}`,
     order: 'no order avoids it',
   }
-  for (const [reason, names] of planned.interrupted) {
-    const message = `${zone}: ${listed(names)} may lack records for a moment, since ${why[reason]}`
+  for (const [reason, names] of interrupted) {
+    const message = `${zone}: ${listed(names, MAX_LISTED)} may lack records for a moment, since ${why[reason]}`
     diagnostics.push({ severity: 'notice', code: 'interruption', message, at })
   }
-  return planned.calls.map((call, index) => recordChange(call, planned.after[index] as number[]))
+  return calls.map((call, index) => recordChange(call, after[index] as number[]))
 }
 
-/** Names that a message lists; how many more there are is said. */
-const MOST_LISTED = 20
-
-function listed(names: readonly string[]): string {
-  const more = names.length - MOST_LISTED
-  const shown = names.slice(0, MOST_LISTED).join(', ')
-  return more > 0 ? `${shown} and ${more} more names` : shown
-}
-
-function recordChange({ existing, desired, split }: Call, after: readonly number[]): RecordChange {
-  const fields: ('name' | 'ttl' | 'data')[] = []
-  if (existing && desired) {
-    if (existing.name !== desired.name) fields.push('name')
-    if (existing.ttl !== desired.ttl) fields.push('ttl')
-    if (existing.data !== desired.data) fields.push('data')
-  }
-  const subject = desired ?? existing
-  if (!subject) throw new Error('a call without records')
+function recordChange(call: Call, after: readonly number[]): RecordChange {
+  const { existing, desired, split } = call
+  const { name, type } = recordOf(call)
+  const fields = existing && desired ? (['name', 'ttl', 'data'] as const).filter((field) => existing[field] !== desired[field]) : []
   return {
     action: existing === null ? 'create' : desired === null ? 'delete' : 'update',
     subject: 'record',
-    name: subject.name,
-    type: subject.type,
+    name,
+    type,
     id: existing?.id ?? null,
-    existing: existing && { name: existing.name, type: existing.type, ttl: existing.ttl, data: existing.data },
-    desired: desired && {
-      name: desired.name,
-      type: desired.type,
-      ttl: desired.ttl,
-      data: desired.data,
-      ...(desired.source !== undefined && { source: desired.source }),
-    },
+    existing: existing && contentOf(existing),
+    desired: desired && { ...contentOf(desired), ...(desired.source !== undefined && { source: desired.source }) },
     fields,
     after,
     ...(split === undefined ? {} : { split }),
   }
 }
 
-/** A new zone comes before its records; a zone's settings change first of all. */
+const contentOf = ({ name, type, ttl, data }: ResourceRecord): ResourceRecord => ({ name, type, ttl, data })
+
+/** Changes of the zone itself come first; a new zone's records wait for it. */
 function joinChanges(domain: Change | null, records: readonly RecordChange[]): Change[] {
   if (domain === null) return [...records]
   const waits = domain.action === 'create' ? [0] : []
@@ -168,8 +160,8 @@ export function countCalls(changes: readonly Change[]): CallCount {
 }
 
 /**
- * The selectors whose records may come and go while changes wait to be applied, without their places. None where the zone is deleted, with all that is in
- * it, and where a change is itself of a record they select: of that nothing may move.
+ * The selectors whose records may change while a plan waits to be applied, without their positions. None if the plan deletes the zone with all its records,
+ * or changes a record that they select: such records must not change.
  */
 export function untouchedSelectors(
   changes: readonly Change[],
@@ -177,10 +169,10 @@ export function untouchedSelectors(
   zone: DomainName,
 ): readonly UnmanagedSelector[] {
   const isUnmanaged = unmanagedTest(selectors, zone)
-  const reached = changes.some((change) =>
+  const isTouched = changes.some((change) =>
     change.subject === 'domain'
       ? change.action === 'delete'
-      : (change.existing !== null && isUnmanaged(change.existing)) || (change.desired !== null && isUnmanaged(change.desired)),
+      : [change.existing, change.desired].some((record) => record !== null && isUnmanaged(record)),
   )
-  return reached ? [] : selectors.map(({ at, ...selector }) => selector)
+  return isTouched ? [] : selectors.map(({ at, ...selector }) => selector)
 }

@@ -1,37 +1,37 @@
+/** A plan as data: the changes to each zone, their order, and what speaks against them. */
 import { createHash } from 'node:crypto'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { type ExistingRecord, type ResourceRecord, recordKey } from '../dns/record.ts'
 import type { ExistingZone, RefusalName, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
 
-/** A safety limit that stands against a plan, by the name that lifts it. */
-export interface Refusal {
-  readonly name: RefusalName
-  readonly message: string
-  /** Lifted, by `--allow` or in the config: the plan may be applied all the same. */
-  readonly allowed: boolean
+/** The plans of all zones of a run, and the diagnostics that belong to no zone. */
+export interface Plan {
+  /** ISO 8601, UTC. */
+  readonly created: string
+  /** The program and version that made the plan. */
+  readonly tool: string
+  readonly zones: readonly ZonePlan[]
+  readonly diagnostics: readonly Diagnostic[]
 }
 
-/** How the provider's last rendered zone file compares with its records: it lags behind them, says something else, or cannot be had. */
-export type RenderedState = 'match' | 'stale' | 'differs' | 'unavailable'
-
-/** What one target needs to hold one zone as its definition wants it. */
+/** The changes that make one zone at one target as its definition says. */
 export interface ZonePlan {
   readonly zone: DomainName
   /** The provider's name in the config. */
   readonly target: string
-  /** Whether the zone is there already. */
+  /** Whether the zone exists already. */
   readonly exists: boolean
-  /** `sha256:…` over the live state the plan was made from, but for records that are left to others. */
+  /** `sha256:…` of the live state that the plan is based on, without unmanaged records. */
   readonly fingerprint: string
-  /** Which records are left to others: they may come and go between plan and apply. Absent where none are. */
+  /** Selectors of the records that may change between plan and apply; absent if there are none. */
   readonly unmanaged?: readonly UnmanagedSelector[] | undefined
   readonly records: {
     readonly existing: number
     readonly desired: number
     readonly unchanged: number
     readonly unmanaged: number
-    /** Records the target holds in one zone; null without a limit. */
+    /** The most records of a zone at the target; null without a limit. */
     readonly limit: number | null
   }
   readonly changes: readonly Change[]
@@ -42,62 +42,48 @@ export interface ZonePlan {
 }
 
 export interface CallCount {
-  /** Changes by what they do. */
+  /** The number of changes with each action. */
   readonly create: number
   readonly update: number
   readonly delete: number
-  /** Calls the target needs for them, fewer where one call carries several. */
+  /** Calls to the target; fewer than the changes if one call carries several. */
   readonly total: number
 }
 
-/** Plans of all zones of a run, and the diagnostics that are of no single zone. */
-export interface Plan {
-  /** ISO 8601, UTC. */
-  readonly created: string
-  /** Program and version that made it. */
-  readonly tool: string
-  readonly zones: readonly ZonePlan[]
-  readonly diagnostics: readonly Diagnostic[]
+/** A safety limit that a plan exceeds. */
+export interface Refusal {
+  readonly name: RefusalName
+  readonly message: string
+  /** Whether `--allow` or the config lifts the limit, so that the plan may be applied. */
+  readonly allowed: boolean
 }
 
-/** What became of one change. */
-export type Outcome =
-  | { readonly state: 'applied'; readonly id?: number | string | undefined }
-  | { readonly state: 'failed'; readonly error: string }
-  | { readonly state: 'skipped'; readonly because: string }
-  /** The call went out and no answer came: it may have been done. */
-  | { readonly state: 'unknown'; readonly error: string }
+/** How the zone file that the provider rendered last compares with its records: equal, older, different, or not available. */
+export type RenderedState = 'match' | 'stale' | 'differs' | 'unavailable'
 
-/** A zone's plan after it was applied: one outcome a change, in the same order. */
-export interface ZoneOutcome {
-  readonly plan: ZonePlan
-  readonly outcomes: readonly Outcome[]
-  /** What was found when the records were read again: equal to the plan, different, or not read because nothing was applied. */
-  readonly readBack: 'equal' | 'different' | 'not-read'
-  readonly diagnostics: readonly Diagnostic[]
-}
+export type Change = RecordChange | DomainChange
 
 export type Action = 'create' | 'update' | 'delete'
 
 interface ChangeBase {
   readonly action: Action
-  /** The provider's identifier of what is updated or deleted; null where there is none. */
+  /** The provider's identifier of the record or zone; null for a create, or if the provider has none. */
   readonly id: number | string | null
-  /** Indexes, in the same zone's changes, of the changes that must be done before this one. */
+  /** Indexes of the changes of this zone that must be done before this one. */
   readonly after: readonly number[]
 }
 
-/** One call that creates, updates or deletes one record. An update may change anything but the type. */
+/** One call that creates, updates or deletes a record. An update may change anything but the type. */
 export interface RecordChange extends ChangeBase {
   readonly subject: 'record'
-  /** Owner after the change (before it, for a delete). */
+  /** The owner after the change; for a delete, before it. */
   readonly name: DomainName
   readonly type: string
   readonly existing: ResourceRecord | null
   readonly desired: ResourceRecord | null
-  /** What an update changes. */
+  /** The fields that an update changes. */
   readonly fields: readonly ('name' | 'ttl' | 'data')[]
-  /** Why this is a delete and a create where one update would do, in words; absent where no update was split. */
+  /** Why one update was split into a delete and a create, in words; absent if this is no half of an update. */
   readonly split?: string | undefined
 }
 
@@ -111,33 +97,48 @@ export interface DomainChange extends ChangeBase {
   readonly fields: readonly (keyof ZoneSettings)[]
 }
 
-export type Change = RecordChange | DomainChange
+/** The result of one change. */
+export type Outcome =
+  | { readonly state: 'applied'; readonly id?: number | string | undefined }
+  | { readonly state: 'failed'; readonly error: string }
+  | { readonly state: 'skipped'; readonly because: string }
+  /** The call was sent and no answer came: it may have been carried out. */
+  | { readonly state: 'unknown'; readonly error: string }
 
-/** The records a zone has once all changes are made. Existing records are told apart by identifier, without one by their content. */
+/** A zone's plan after it was applied. */
+export interface ZoneOutcome {
+  readonly plan: ZonePlan
+  /** One per change, in the same order. */
+  readonly outcomes: readonly Outcome[]
+  /** Whether the records that were read after the changes equal the plan's result; `not-read` if nothing was applied. */
+  readonly readBack: 'equal' | 'different' | 'not-read'
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The records of a zone after all changes. Existing records are identified by identifier, or by content if they have none. */
 export function finalRecords(existing: readonly ExistingRecord[], changes: readonly Change[]): ResourceRecord[] {
-  const gone = new Map<string, number>()
-  const come: ResourceRecord[] = []
+  const removed = new Map<string, number>()
+  const added: ResourceRecord[] = []
   for (const change of changes) {
     if (change.subject !== 'record') continue
     if (change.existing) {
       const key = identity({ ...change.existing, id: change.id ?? undefined })
-      gone.set(key, (gone.get(key) ?? 0) + 1)
+      removed.set(key, (removed.get(key) ?? 0) + 1)
     }
-    if (change.desired) come.push(change.desired)
+    if (change.desired) added.push(change.desired)
   }
-  const stay = existing.filter((record) => {
+  const kept = existing.filter((record) => {
     const key = identity(record)
-    const count = gone.get(key) ?? 0
-    if (count === 0) return true
-    gone.set(key, count - 1)
-    return false
+    const count = removed.get(key) ?? 0
+    if (count > 0) removed.set(key, count - 1)
+    return count === 0
   })
-  return [...stay, ...come]
+  return [...kept, ...added]
 }
 
 const identity = (record: ExistingRecord): string => (record.id === undefined ? `${recordKey(record)} ${record.ttl}` : `#${record.id}`)
 
-/** `sha256:…` over a zone's live state: its settings and every record that is managed, with its identifier, whatever their order. */
+/** `sha256:…` of a zone's live state: its settings, and every managed record with its identifier, in any order. */
 export function fingerprint(zone: ExistingZone | null, isUnmanaged: (record: ResourceRecord) => boolean = () => false): string {
   const hash = createHash('sha256')
   if (zone === null) return `sha256:${hash.update('absent').digest('hex')}`

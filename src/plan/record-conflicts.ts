@@ -19,7 +19,7 @@ export function conflicts(a: TypeAndData, b: TypeAndData): boolean {
 
 const codeOf = (isAboutMx: boolean): 'null-mx-not-alone' | 'cname-not-alone' => (isAboutMx ? 'null-mx-not-alone' : 'cname-not-alone')
 
-/** Errors for records to add that conflict with records that stay, unmanaged ones included: one per RRset. */
+/** One error per added RRset that conflicts with a record that stays, managed or not. */
 export function conflictsWithKept(difference: ZoneDifference, target: string): Diagnostic[] {
   if (difference.added.length === 0) return []
   const staying = new Map<DomainName, ExistingRecord[]>()
@@ -39,7 +39,7 @@ export function conflictsWithKept(difference: ZoneDifference, target: string): D
   })
 }
 
-/** Errors for records to add that conflict with one another, one per name. Checked definitions have none; zones built by other means may. */
+/** One error per name whose added records conflict with one another. Validated definitions have none. */
 export function conflictsAmongAdded(difference: ZoneDifference, target: string): Diagnostic[] {
   const exclusive = new Map<DomainName, DefinedRecord>()
   for (const record of difference.added) {

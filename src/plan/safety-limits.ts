@@ -1,19 +1,20 @@
 import type { DomainName } from '../dns/domain-name.ts'
 import { type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import type { RefusalName } from '../dns/zone.ts'
+import { agreeing, counted, listed } from '../report/english.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import type { Refusal } from './plan.ts'
 
 export interface SafetyThresholds {
-  /** Percent of existing record sets that may disappear in one plan. */
+  /** The percentage of existing RRsets that one plan may delete. */
   readonly max_delete_percent: number
-  /** Percent of existing record sets that may change in one plan. */
+  /** The percentage of existing RRsets that one plan may change. */
   readonly max_update_percent: number
-  /** The percentages count from this many existing record sets on. */
+  /** The percentages apply to zones with at least this many RRsets. */
   readonly min_existing: number
-  /** Record sets that may disappear in one plan, however many there are; absent for no such limit. */
+  /** The most RRsets that one plan may delete; absent for no limit. */
   readonly max_deletes?: number | undefined
-  /** Record sets that may change in one plan, however many there are; absent for no such limit. */
+  /** The most RRsets that one plan may change; absent for no limit. */
   readonly max_updates?: number | undefined
 }
 
@@ -23,13 +24,13 @@ export interface SafetyRules {
   readonly thresholds: SafetyThresholds
   readonly allow: ReadonlySet<RefusalName>
   /**
-   * The record sets (see `rrsetKey`) whose change nobody has reviewed; all where absent. The others go back to a state that was reviewed when it was made:
-   * neither their number nor a change of apex NS records is a reason to refuse.
+   * Keys of the RRsets whose change was not reviewed; all RRsets if absent. The other RRsets return to an earlier state, which was reviewed at its time: their
+   * number, and changes of apex NS records among them, are not limited.
    */
   readonly unreviewed?: ReadonlySet<string> | undefined
 }
 
-/** The safety limits a difference runs into. They look at record sets, before calls are matched, so that no clever call hides a loss. */
+/** The safety limits that a difference exceeds. They look at RRsets before records are paired into updates, so that no update hides a loss. */
 export function safetyRefusals(
   zone: DomainName,
   difference: ZoneDifference,
@@ -37,68 +38,54 @@ export function safetyRefusals(
   { thresholds, allow, unreviewed }: SafetyRules,
 ): Refusal[] {
   const refusals: Refusal[] = []
-  const refuse = (name: RefusalName, message: string): void => {
-    refusals.push({ name, message, allowed: allow.has(name) })
+  const refuse = (name: RefusalName, message: string | null): void => {
+    if (message !== null) refusals.push({ name, message, allowed: allow.has(name) })
   }
-  const isUnreviewed = (key: string): boolean => unreviewed === undefined || unreviewed.has(key)
-  const { existing } = difference.rrsets
-  const lost = difference.rrsets.removed.filter(isUnreviewed)
-  const changed = difference.rrsets.changed.filter(isUnreviewed)
   if (deletesZone) {
     refuse('delete-zone', `the zone ${zone} itself and all its records would be deleted`)
     return refusals
   }
-  const emptied = emptiedZone(zone, difference, unreviewed !== undefined && lost.length === 0)
-  if (emptied !== null) {
-    refuse('empty-zone', emptied)
-  } else {
-    const reason = excess(lost.length, existing, thresholds.max_delete_percent, thresholds.max_deletes, thresholds)
-    if (reason !== null) refuse('deletes', `${lost.length} of ${existing} record sets of ${zone} would be deleted${reason}`)
+  const isUnreviewed = (key: string): boolean => unreviewed === undefined || unreviewed.has(key)
+  const { existing } = difference.rrsets
+  const removed = difference.rrsets.removed.filter(isUnreviewed)
+  const changed = difference.rrsets.changed.filter(isUnreviewed)
+  const excess = (count: number, action: string, percent: number, most: number | undefined): string | null => {
+    const message = `${count} of ${existing} record sets of ${zone} would ${action}`
+    if (existing >= thresholds.min_existing && count * 100 > existing * percent)
+      return `${message} (${Math.round((count * 100) / existing)} %); the limit is ${percent} %`
+    return most !== undefined && count > most ? `${message}; the limit is ${most}` : null
   }
-  const reason = excess(changed.length, existing, thresholds.max_update_percent, thresholds.max_updates, thresholds)
-  if (reason !== null) refuse('updates', `${changed.length} of ${existing} record sets of ${zone} would change${reason}`)
-  const apexNs = isUnreviewed(rrsetKey({ name: zone, type: 'NS' })) ? apexNsChange(zone, difference) : null
-  if (apexNs !== null) refuse('apex-ns', apexNs)
+  const emptied = emptiedZone(zone, difference, unreviewed !== undefined && removed.length === 0)
+  if (emptied !== null) refuse('empty-zone', emptied)
+  else refuse('deletes', excess(removed.length, 'be deleted', thresholds.max_delete_percent, thresholds.max_deletes))
+  refuse('updates', excess(changed.length, 'change', thresholds.max_update_percent, thresholds.max_updates))
+  if (isUnreviewed(rrsetKey({ name: zone, type: 'NS' }))) refuse('apex-ns', apexNsChange(zone, difference))
   return refusals
 }
 
-/** How far a number of record sets is beyond its limits, in words; null where it is not. */
-function excess(
-  count: number,
-  existing: number,
-  maxPercent: number,
-  maxCount: number | undefined,
-  { min_existing }: SafetyThresholds,
-): string | null {
-  if (existing >= min_existing && count * 100 > existing * maxPercent)
-    return ` (${Math.round((count * 100) / existing)} %); the limit is ${maxPercent} %`
-  return maxCount !== undefined && count > maxCount ? `; the limit is ${maxCount}` : null
-}
-
-/** What becomes of a zone of which no existing record set stays and that ends with fewer of them, or if that was reviewed with none; null for any other. */
+/** The message if no existing RRset survives and the zone ends with fewer RRsets or, if that was reviewed, with none. */
 function emptiedZone(zone: DomainName, { rrsets: { existing, removed }, added }: ZoneDifference, isReviewed: boolean): string | null {
   if (existing === 0 || removed.length < existing) return null
-  const come = new Set(added.map(rrsetKey)).size
-  if (come >= existing || (isReviewed && come > 0)) return null
-  const sets = existing === 1 ? 'the only record set' : `all ${existing} record sets`
-  if (come === 0) return `${sets} of ${zone} would be deleted, which leaves the zone empty`
-  return `${sets} of ${zone} would be deleted, and only ${come} ${come === 1 ? 'other' : 'others'} would come`
+  const created = new Set(added.map(rrsetKey)).size
+  if (created >= existing || (isReviewed && created > 0)) return null
+  const lead = `${agreeing(existing, 'the only record set', `all ${existing} record sets`)} of ${zone} would be deleted`
+  return created === 0 ? `${lead}, which leaves the zone empty` : `${lead}, and only ${counted(created, 'other')} would be created`
 }
 
-/** What becomes of NS records at the apex that are there already; null where they stay as they are, but for exact duplicates. */
+/** The message if apex NS records change in more than exact duplicates. New ones in a zone without any are no change. */
 function apexNsChange(zone: DomainName, { removed, added, kept }: ZoneDifference): string | null {
-  const ofApex = (records: readonly ResourceRecord[]): ResourceRecord[] =>
-    records.filter((record) => record.type === 'NS' && record.name === zone)
-  const [stays, leaves, enters] = [ofApex(kept), ofApex(removed), ofApex(added)]
-  if (stays.length + leaves.length === 0) return null
+  const atApex = (records: readonly ResourceRecord[]): ResourceRecord[] =>
+    records.filter(({ type, name }) => type === 'NS' && name === zone)
+  const [staying, leaving, arriving] = [atApex(kept), atApex(removed), atApex(added)]
+  if (staying.length + leaving.length === 0) return null
   const dataOf = (...records: readonly ResourceRecord[][]): Set<string> => new Set(records.flat().map(({ data }) => data))
-  const [before, after] = [dataOf(stays, leaves), dataOf(stays, enters)]
-  const isStaying = ({ data, ttl }: ResourceRecord): boolean => stays.some((record) => record.data === data && record.ttl === ttl)
+  const [before, after] = [dataOf(staying, leaving), dataOf(staying, arriving)]
+  const isDuplicate = ({ data, ttl }: ResourceRecord): boolean => staying.some((record) => record.data === data && record.ttl === ttl)
   const changes: [data: string[], what: string][] = [
-    [[...before].filter((data) => !after.has(data)), 'would go'],
-    [[...after].filter((data) => !before.has(data)), 'would come'],
-    [[...dataOf(leaves.filter((record) => !isStaying(record)))].filter((data) => after.has(data)), 'would have another TTL'],
+    [[...before].filter((data) => !after.has(data)), 'would be removed'],
+    [[...after].filter((data) => !before.has(data)), 'would be added'],
+    [[...dataOf(leaving.filter((record) => !isDuplicate(record)))].filter((data) => after.has(data)), 'would have another TTL'],
   ]
-  const parts = changes.filter(([data]) => data.length > 0).map(([data, what]) => `${data.sort().join(', ')} ${what}`)
+  const parts = changes.filter(([data]) => data.length > 0).map(([data, what]) => `${listed(data.sort())} ${what}`)
   return parts.length === 0 ? null : `NS records at the apex of ${zone} would change: ${parts.join(', ')}`
 }

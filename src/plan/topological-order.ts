@@ -169,25 +169,7 @@ function acyclicOrder(layers: readonly [Edges, ...Edges[]]): number[] {
   return order
 }
 
-/** The indexes in an order along edges without cycles, near to their own. */
-export function alongEdges(waits: Edges): number[] {
-  const order = new Set<number>()
-  for (const start of waits.keys()) {
-    const path = [{ at: start, rest: (waits[start] as ReadonlySet<number>).values() }]
-    for (let step = path.at(-1); step !== undefined; step = path.at(-1)) {
-      const next: IteratorResult<number> = order.has(step.at) ? { done: true, value: undefined } : step.rest.next()
-      if (next.done) {
-        path.pop()
-        order.add(step.at)
-      } else if (!order.has(next.value)) path.push({ at: next.value, rest: (waits[next.value] as ReadonlySet<number>).values() })
-    }
-  }
-  return [...order]
-}
-
-/**
- * Tarjan's algorithm, without recursion. Every index is in one component, and each component comes after those that it waits for.
- */
+/** Tarjan's algorithm without recursion. Each component comes after those it waits for; without cycles, this is a topological order of single indexes. */
 export function stronglyConnectedComponents(waits: readonly ReadonlySet<number>[]): number[][] {
   const order = new Int32Array(waits.length).fill(-1)
   const low = new Int32Array(waits.length)

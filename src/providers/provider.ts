@@ -11,121 +11,121 @@ import type { Capabilities } from '../plan/capabilities.ts'
 import type { Change } from '../plan/plan.ts'
 import type { Endpoint } from '../transport/allowed-hosts.ts'
 
-/** A zone at a provider, without its records. */
+/** A zone at a provider without its records. */
 export interface ZoneReference {
   readonly name: DomainName
   readonly id: number | string
   readonly settings: ZoneSettings
-  /** As `ExistingZone` has it. */
+  /** See `ExistingZone`. */
   readonly unknownSettings?: readonly string[] | undefined
-  /** When the provider last changed the zone's settings, in milliseconds since 1970; null where it does not say. */
+  /** When the provider last changed the zone's settings, in milliseconds since 1970; null if it does not report that. */
   readonly updated: number | null
 }
 
-/** What a provider lists among its zones and nothing here can name, or that another one of its zones is already. */
+/** A listed zone that cannot be managed: its name is no domain name, or another zone has the same name. */
 export interface UnusableZone {
   /** In the provider's own spelling. */
   readonly name: string
   readonly id: number | string
-  /** Why it is not among the zones, in words that follow its name. */
+  /** Why the zone cannot be managed, in words that follow its name. */
   readonly reason: string
 }
 
-/** All that a provider lists. */
+/** All zones of a provider. */
 export interface ZoneList {
   /** Each name once. */
   readonly zones: readonly ZoneReference[]
   readonly unusable: readonly UnusableZone[]
 }
 
-/** A zone with its records as they were read at one moment. */
+/** A zone with its records at one moment. */
 export interface ZoneSnapshot extends ExistingZone {
   readonly id: number | string
-  /** Milliseconds between the last change the provider tells of and the reading, by the provider's clock; null where it does not say. */
+  /** Milliseconds between the last change and the read, by the provider's clock; null if the provider does not report it. */
   readonly millisecondsSinceLastChange: number | null
 }
 
-/** The zone file a provider rendered last, as lines; empty where it has not rendered one. */
+/** The lines of the zone file that the provider rendered last; empty if it has rendered none. */
 export interface RenderedFile {
   readonly lines: readonly string[]
 }
 
 export interface ProviderCallOptions {
-  /** Ends what is under way at once. */
+  /** Aborts requests immediately. */
   readonly signal?: AbortSignal | undefined
-  /** Lets what is on the wire end, and sends nothing after it: no further try, no further page. */
+  /** Lets sent requests end, and sends no other: no retry, no further page. */
   readonly stop?: AbortSignal | undefined
 }
 
-/** What a provider did for a change. */
+/** The result of a change. */
 export interface AppliedChange {
-  /** The identifier of what was created, updated or deleted. */
+  /** The identifier of the created, updated or deleted object. */
   readonly id: number | string | null
-  /** The zone as it is after a change to the zone itself. */
+  /** The zone after a change to the zone itself. */
   readonly zone?: ZoneReference | undefined
-  /** The record as the provider says it stored it, where that is not what it was sent. */
+  /** The stored record if the provider reports another one than it was sent. */
   readonly stored?: ResourceRecord | undefined
 }
 
-/** A zone that a provider made of another one by itself. */
+/** A zone that the provider copied from another one. */
 export interface CopiedZone {
   readonly zone: ZoneReference
-  /** What it could not take over, in its words. */
+  /** What the provider could not copy, in its words. */
   readonly remarks: readonly string[]
 }
 
-/** A place that holds zones. Methods throw `ProviderError` for every failure that is not a bug. */
+/** A server or service that stores zones. Methods throw `ProviderError` for every failure that is not a bug. */
 export interface Provider {
   /** As the config names it. */
   readonly name: string
   readonly type: string
-  /** Where it is: the base URL, or the address of the server. Without secrets; a saved plan is bound to it. */
+  /** The base URL, or the address of the server, without secrets. A saved plan is valid only for this address. */
   readonly address: string
   readonly capabilities: Capabilities
-  /** Calls that may be under way at once. */
+  /** The most concurrent calls. */
   readonly parallelism: number
-  /** Those of the names that are zones here. */
+  /** Finds the zones with these names. */
   findZones(names: readonly DomainName[], options?: ProviderCallOptions): Promise<ReadonlyMap<DomainName, ZoneReference>>
   listZones(options?: ProviderCallOptions): Promise<ZoneList>
-  /** A zone with its records; with none where others say them, as the masters of a slave do. */
+  /** Reads a zone with its records. A slave zone has none, because they come from its masters. */
   readZone(zone: ZoneReference, options?: ProviderCallOptions): Promise<ZoneSnapshot>
-  /** The rendered zone file; null where the provider has none to show. */
+  /** Reads the rendered zone file; null if the provider has none. */
   readRendered(zone: ZoneReference, options?: ProviderCallOptions): Promise<RenderedFile | null>
-  /** Those records that have the owner and type of any of the given ones, without reading the whole zone. Absent where that cannot be had. */
+  /** Finds records with the owner and type of any of the given ones without reading the whole zone; absent if the provider cannot do that. */
   findRecords?(zone: ZoneReference, like: readonly ResourceRecord[], options?: ProviderCallOptions): Promise<readonly ExistingRecord[]>
-  /** Whether the provider is there, and what the token or key may do of what is wanted. `now` is the local time. Failures are findings. */
+  /** Checks the connection and the permissions of the token or key. `now` is the local time. Failures are findings. */
   examine?(wants: ProviderUsage, now: Date, options?: ProviderCallOptions): Promise<readonly Finding[]>
-  /** The resolvers of a region, as `address` or `address:port`; null where there is no such region. Absent where the provider has no regions. */
+  /** Finds the resolvers of a region as `address` or `address:port`; null if the region does not exist. Absent if the provider has no regions. */
   findResolvers?(region: string, options?: ProviderCallOptions): Promise<readonly string[] | null>
-  /** The objects of the account that a definition takes addresses from. Absent where the provider has none. */
+  /** Reads the objects of the account whose addresses a definition uses; absent if the provider has none. */
   readInventory?(query: InventoryQuery, options?: ProviderCallOptions): Promise<readonly InventoryObject[]>
-  /** Makes a zone of what the provider itself transfers from a name server (AXFR). Absent where it does no such thing. */
+  /** Creates a zone that the provider itself transfers from a name server (AXFR); absent if the provider cannot do that. */
   importZone?(name: DomainName, nameserver: string, options?: ProviderCallOptions): Promise<CopiedZone>
-  /** Makes a zone with the settings and records of another one. Absent where the provider does no such thing. */
+  /** Creates a zone with the settings and records of another one; absent if the provider cannot do that. */
   cloneZone?(source: ZoneReference, name: DomainName, options?: ProviderCallOptions): Promise<CopiedZone>
-  /** Makes one change. `zone` is null exactly for the creation of a zone. */
+  /** Makes one change. `zone` is null only for the creation of a zone. */
   applyChange(zone: ZoneReference | null, change: Change, options?: ProviderCallOptions): Promise<AppliedChange>
   close(): Promise<void>
 }
 
-/** What the command line adds to every provider's settings. */
+/** Settings of all providers of a run. */
 export interface ProviderContext {
   readonly secrets: SecretSource
-  /** Requests under way at once, over the config's own setting. */
+  /** The most concurrent requests, instead of the config's setting. */
   readonly parallelism?: number | undefined
-  /** Told of each longer wait that a provider asks for: its name and milliseconds. */
+  /** Called with the provider's name and milliseconds when it asks for a longer pause. */
   readonly onThrottled?: OnThrottled | undefined
 }
 
 export type OnThrottled = (provider: string, milliseconds: number) => void
 
 export interface CreatedProvider {
-  /** Null where the diagnostics hold an error. */
+  /** Null if the diagnostics contain an error. */
   readonly provider: Provider | null
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** A host that a provider would contact, with the setting that names it. */
+/** A host that a provider contacts, with the setting that names it. */
 export interface ProviderEndpoint {
   /** The setting for messages, such as `providers.cloud.base_url`. */
   readonly setting: string
@@ -135,24 +135,24 @@ export interface ProviderEndpoint {
 
 /** One type of provider. */
 export interface ProviderType {
-  /** What all providers of the type can hold. */
+  /** The capabilities of all providers of this type. */
   readonly capabilities: Capabilities
-  /** Every host that a provider with these settings contacts, found without a secret. Settings that name no host are left to `create`. */
+  /** Every host that a provider with these settings contacts. Needs no secret; invalid settings are reported by `create`. */
   endpoints(config: ProviderConfig): readonly ProviderEndpoint[]
-  /** Makes a provider from its entry in the config. */
+  /** Creates a provider from its entry in the config. */
   create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider>
 }
 
-/** A provider's failure in the user's words. */
+/** A failure of a provider, with a message for users. */
 export class ProviderError extends Error {
   readonly code: DiagnosticCode
-  /** The request may have been carried out all the same. */
+  /** Whether the request may have been carried out. */
   readonly ambiguous: boolean
-  /** The provider may carry it out even later: nothing shows that it has done with the request. */
+  /** Whether the provider may still carry out the request later. */
   readonly mayCompleteLater: boolean
-  /** No request was sent: the run was stopped first. */
+  /** Whether the run was stopped before a request was sent. */
   readonly notSent: boolean
-  /** HTTP status or DNS rcode, for a report. */
+  /** The HTTP status or DNS rcode. */
   readonly status: string | null
   readonly severity: Severity = 'error'
   readonly hint: string | undefined
@@ -179,7 +179,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** A provider's failure as a diagnostic; a bug stays an exception. */
+/** The diagnostic of a `ProviderError`. Rethrows any other error. */
 export function diagnosticOf(error: unknown): Diagnostic {
   if (error instanceof ProviderError) return { severity: 'error', code: error.code, message: error.message, hint: error.hint }
   throw error

@@ -9,47 +9,47 @@ import { CLOUD } from './cloud/cloud-config.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
 import { type Provider, ProviderError } from './provider.ts'
 
-/** Every type of provider, one line each. */
+/** Every type of provider. */
 const TYPES: Readonly<Record<string, ProviderType>> = {
   cloud: CLOUD,
 }
 
 const typeOf = (name: string): ProviderType | null => (Object.hasOwn(TYPES, name) ? (TYPES[name] ?? null) : null)
 
-/** What all providers of a type have in common, without making one, which needs its secrets; null for a type that there is not. */
+/** The capabilities of a provider type; null if the type does not exist. */
 export const capabilitiesOf = (type: string): Capabilities | null => typeOf(type)?.capabilities ?? null
 
 export const PROVIDER_TYPES: readonly string[] = Object.keys(TYPES)
 
-/** Every host that the provider contacts. Needs no secret. */
+/** Every host that a provider contacts. Needs no secret. */
 export const endpointsOf = (config: ProviderConfig): readonly ProviderEndpoint[] => typeOf(config.type)?.endpoints(config) ?? []
 
 /** An error for each host of the provider that the policy refuses. */
 export const refusedEndpoints = (config: ProviderConfig, policy: HostPolicy): Diagnostic[] =>
   endpointsOf(config).flatMap(({ setting, endpoint, at }) => policy.check(setting, endpoint, at) ?? [])
 
-/** Makes the provider that an entry of the config describes. Opens no connection; reads a secret only if every host may be contacted. */
+/** Creates the provider of a config entry. Opens no connection, and reads secrets only if all its hosts are allowed. */
 export async function createProvider(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
   const type = typeOf(config.type)
   if (type !== null) {
     const refused = refusedEndpoints(config, readHostPolicy(context.secrets.env))
     if (refused.length > 0) return { provider: null, diagnostics: refused }
-    const made = await type.create(config, context)
-    return made.provider === null ? made : { ...made, provider: withoutSecretsInErrors(made.provider, context.secrets.loaded) }
+    const created = await type.create(config, context)
+    return created.provider === null ? created : { ...created, provider: withoutSecretsInErrors(created.provider, context.secrets.loaded) }
   }
   const message = `providers.${config.name}: there is no provider type ${JSON.stringify(config.type)}`
   const hint = didYouMean(config.type, PROVIDER_TYPES) ?? `types are ${PROVIDER_TYPES.join(', ')}`
   return { provider: null, diagnostics: [{ severity: 'error', code: 'provider-unknown', message, at: config.placeOf('type'), hint }] }
 }
 
-/** The provider with failures and findings that hold no secret of the run: a server may repeat a token that it was sent. */
+/** Wraps a provider so that its errors and findings contain no secret of the run: a server may echo a token. */
 const withoutSecretsInErrors = (provider: Provider, secrets: LoadedSecrets): Provider =>
   new Proxy(provider, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target)
       if (typeof value !== 'function') return value
-      return (...given: unknown[]): unknown => {
-        const result: unknown = Reflect.apply(value, target, given)
+      return (...args: unknown[]): unknown => {
+        const result: unknown = Reflect.apply(value, target, args)
         if (!(result instanceof Promise)) return result
         const clean = result.catch((error: unknown) => rethrow(error, secrets))
         return key === 'examine' ? clean.then((findings: readonly Finding[]) => findings.map((one) => cleanFinding(one, secrets))) : clean

@@ -1,7 +1,4 @@
-/**
- * The changes of a zone as a reader wants them: by owner in canonical order, one row a change, a record that is renamed as a
- * row out and a row in. Text in rows is neutralised: it holds no control characters.
- */
+/** The changes of a zone as rows, by owner in canonical order. A renamed record has two rows, out and in. Text in rows contains no control characters. */
 import { oneLine } from '../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, relativeName, sortKey } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
@@ -9,7 +6,7 @@ import type { ZoneSettings } from '../dns/zone.ts'
 import type { Change, DomainChange, Outcome } from '../plan/plan.ts'
 import type { ZoneView } from './report.ts'
 
-/** One value, or the existing and the desired one where they differ. */
+/** One value, or the existing and the desired value if they differ. */
 export type Cell = readonly [value: string] | readonly [existing: string, desired: string]
 
 export type Marker = '+' | '~' | '-'
@@ -24,7 +21,7 @@ interface RowBase {
 
 export interface RecordRow extends RowBase {
   readonly subject: 'record'
-  /** Half of a rename: the row out comes directly before the row in. */
+  /** For a rename, which half this is: `out` comes directly before `in`. */
   readonly joint: 'out' | 'in' | null
   /** Relative to the zone, `@` at the apex. */
   readonly name: string
@@ -40,7 +37,7 @@ export interface DomainRow extends RowBase {
 
 export type ChangeRow = RecordRow | DomainRow
 
-/** Rows of one change; a rename has two. */
+/** The rows of one change; a rename has two. */
 export type RowGroup = readonly [ChangeRow] | readonly [RecordRow, RecordRow]
 
 export function changeRows({ plan, outcomes }: ZoneView): RowGroup[] {
@@ -51,7 +48,7 @@ export function changeRows({ plan, outcomes }: ZoneView): RowGroup[] {
 
 const ACTION_ORDER = { delete: 0, update: 1, create: 2 } as const
 
-/** The zone itself comes first. At one owner what leaves comes before what comes. */
+/** Changes of the zone itself come first. At one owner, deletes come before updates and creates. */
 function orderKeys(change: Change): { readonly owner: string; readonly kind: string } {
   if (change.subject === 'domain') return { owner: '', kind: '' }
   const { name } = change.existing ?? change
@@ -77,7 +74,7 @@ function rowsOf(change: Change, outcome: Outcome | null, zone: DomainName): RowG
 
 type Facts = Pick<RecordRow, 'id' | 'state' | 'notes'>
 
-/** The row of a record; with what it was `before`, cells that differ show both. */
+/** The row of a record. If `before` is given, cells show both values where they differ. */
 function recordRow(
   record: ResourceRecord,
   before: ResourceRecord | null,
@@ -127,7 +124,7 @@ function outcomeNotes(outcome: Outcome | null): string[] {
     case 'failed':
       return [`failed: ${oneLine(outcome.error)}`]
     case 'unknown':
-      return [`unknown whether it was done: ${oneLine(outcome.error)}`]
+      return [`unknown whether it was carried out: ${oneLine(outcome.error)}`]
     case 'skipped':
       return [`skipped: ${oneLine(outcome.because)}`]
     default:

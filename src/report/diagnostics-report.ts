@@ -8,13 +8,13 @@ import { diagnosticAnnotation, type FromRoot } from './workflow-command.ts'
 export interface DiagnosticsOptions {
   readonly format?: 'text' | 'github'
   readonly color: boolean
-  /** For annotations; without it files are named from the root already. */
+  /** Names a file from the root of the repository, for annotations; file names are unchanged if absent. */
   readonly fromRoot?: FromRoot | undefined
-  /** The text of a source file, or undefined where it is not at hand; with it, each diagnostic shows its lines and its hint below. */
+  /** Returns the text of a source file if it is available. If given, each diagnostic is followed by its source lines and its hint. */
   readonly frames?: ((file: string) => string | undefined) | undefined
 }
 
-/** All diagnostics by file and place, one line each and with frames some more; empty text where there are none. */
+/** Renders diagnostics by file and position: one line each, or several with frames. */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], options: DiagnosticsOptions): string {
   const sorted = [...diagnostics].sort(compareDiagnostics)
   if (options.format === 'github') return sorted.map((diagnostic) => `${diagnosticAnnotation(diagnostic, options.fromRoot)}\n`).join('')
@@ -23,7 +23,7 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[], options: D
   return sorted.map((diagnostic) => `${diagnosticText(diagnostic, palette, linesOf).join('\n')}\n`).join('')
 }
 
-/** `2 errors, 1 warning`; null where there is none of either. */
+/** `2 errors, 1 warning`; null if there are none. */
 export function countDiagnostics(diagnostics: readonly Diagnostic[]): string | null {
   const severities = ['error', 'warning'] as const
   const counts = severities.map(
@@ -43,7 +43,7 @@ function diagnosticText(diagnostic: Diagnostic, palette: Palette, linesOf: Sourc
   const line = `${plain.slice(0, start)}${palette[severity](label)}${plain.slice(start + label.length)}`
   const places = related.map((other) => oneLine(`${other.message}: ${other.at.file}:${other.at.line}:${other.at.column}`))
   if (linesOf === null) {
-    // In a log each diagnostic is one line, and what to do belongs to it.
+    // In a log each diagnostic is one line, with its hint.
     const more = [...places, ...(hint === undefined ? [] : [oneLine(hint)])]
     return [more.length === 0 ? line : `${line} (${more.join('; ')})`]
   }
@@ -68,10 +68,10 @@ function sourceLines(frames: DiagnosticsOptions['frames']): SourceLines | null {
   }
 }
 
-/** Columns of source shown at most; a longer line is cut around the place. */
+/** The most columns of a source line; a longer one is cut around the position. */
 const WINDOW = 100
 
-/** The line of a place with the lines before and after it, and a caret below the column. Empty where the file has no such line. */
+/** The line of a position with its neighbours, and a caret below the column. Empty if the file has no such line. */
 function codeFrame(lines: readonly string[], { line, column }: SourcePosition, palette: Palette): string[] {
   const text = lines[line - 1]
   if (text === undefined) return []
@@ -85,15 +85,15 @@ function codeFrame(lines: readonly string[], { line, column }: SourcePosition, p
     const gutter = `${here ? '>' : ' '} ${String(number).padStart(digits)} |`
     const shown = oneLine((lines[number - 1] ?? '').slice(start, start + WINDOW))
     frame.push(`  ${here ? gutter : palette.dim(gutter)}${shown === '' ? '' : ` ${shown}`}`)
-    // What stands before the column takes more room where it had to be escaped.
+    // Escaped characters before the column move the caret to the right.
     if (here)
       frame.push(`  ${palette.dim(`  ${' '.repeat(digits)} |`)} ${' '.repeat(oneLine(text.slice(start, at)).length)}${palette.error('^')}`)
   }
   return frame
 }
 
-/** The machine's view of a validation: the versioned document of `schemas/validation.schema.json`. Its key order is fixed. */
-/** How much was looked at. */
+/** The versioned document of `schemas/validation.schema.json`. Its key order is fixed. */
+/** How much was validated. */
 interface ValidationFigures {
   readonly files: number
   readonly zones: number

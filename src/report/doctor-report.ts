@@ -1,11 +1,11 @@
-/** How config, providers and name servers stand: for a reader, and as the versioned document of `schemas/doctor.schema.json`. */
+/** The findings of `doctor`, as text and as the versioned document of `schemas/doctor.schema.json`. */
 import { oneLine } from '../dns/diagnostic.ts'
 import type { Finding } from '../dns/finding.ts'
 import { counted } from './english.ts'
 import { jsonText } from './escape.ts'
 import { paletteOf } from './palette.ts'
 
-/** What was looked at: a provider by its name, the config by the name of its file, a name server by its address. */
+/** The findings about one subject: a provider by its name, the config by its file name, or a name server by its address. */
 export interface Examination {
   readonly subject: string
   readonly findings: readonly Finding[]

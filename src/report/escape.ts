@@ -1,7 +1,7 @@
 /** A document as indented JSON. */
 export const jsonText = (document: unknown): string => `${escapeJson(JSON.stringify(document, null, 2))}\n`
 
-/** JSON in which what a terminal or an editor could take for control is escaped too, which JSON lets stand. */
+/** Escapes the characters in JSON that are valid there but could control a terminal or an editor. */
 export const escapeJson = (json: string): string =>
   json.replace(/[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g, escaped)
 
@@ -9,5 +9,5 @@ const escaped = (c: string): string => `\\u${c.charCodeAt(0).toString(16).padSta
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** Text as it may stand in an HTML element or in a quoted attribute. */
+/** Escapes text for an HTML element or a quoted attribute. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => ENTITIES[c] as string)

@@ -1,4 +1,4 @@
-/** A report for the log of a GitHub Actions job: annotations at the places of the diagnostics, and zones in groups. */
+/** The report for the log of a GitHub Actions job: annotations at the positions of diagnostics, and one group per zone. */
 import { compareDiagnostics, oneLine } from '../dns/diagnostic.ts'
 import { type Report, type ReportOptions, zoneViews } from './report.ts'
 import { isNotable, summaryLine } from './summary.ts'

@@ -1,4 +1,4 @@
-/** What runs did, for machines: the versioned document of `schemas/history.schema.json`. Its key order is fixed. */
+/** Past runs, as the versioned document of `schemas/history.schema.json` and as text. The key order of the document is fixed. */
 import { compareDiagnostics, type Diagnostic, oneLine } from '../dns/diagnostic.ts'
 import type { CallCount, Plan, ZoneOutcome } from '../plan/plan.ts'
 import { counted, formatCount } from './english.ts'
@@ -8,22 +8,22 @@ import { type DiagnosticDocument, diagnosticDocument, type PlanDocument, planDoc
 import type { ReportOptions } from './report.ts'
 import { renderText } from './text-report.ts'
 
-/** One run as a reader sees it. Times are ISO 8601 in UTC. */
+/** A run as reports show it. Times are ISO 8601 in UTC. */
 export interface RunView {
   readonly run: string
   readonly command: string
-  /** Program and version. */
+  /** The program and its version. */
   readonly tool: string
   readonly process: number
   readonly host: string
   readonly began: string
-  /** Null where the run has no end: it goes on, or it was killed. */
+  /** Null if the run is still running or was killed. */
   readonly ended: string | null
   readonly milliseconds: number | null
-  /** The exit status; null where the run has no end. */
+  /** The exit status; null if the run has not ended. */
   readonly status: number | null
   readonly state: 'applied' | 'failed' | 'partial' | 'interrupted' | 'running' | 'rolled-back'
-  /** Of a rollback: the run it takes back. */
+  /** The run that this rollback reverts; null if it is no rollback. */
   readonly rollsBack: string | null
   readonly rolledBackBy: readonly string[]
   readonly zones: readonly { readonly zone: string; readonly target: string; readonly calls: CallCount }[]
@@ -37,7 +37,7 @@ export interface History {
   /** The latest first. */
   readonly runs: readonly RunView[]
   readonly diagnostics: readonly Diagnostic[]
-  /** The plan and the outcomes of the only run. */
+  /** The plan and the outcomes, if one run is shown. */
   readonly detail?: { readonly plan: Plan; readonly outcomes: readonly ZoneOutcome[] } | undefined
 }
 
@@ -87,7 +87,7 @@ const callsDocument = (calls: CallCount): CallCount => ({
 })
 
 /** What runs did, for a terminal. */
-/** A table of runs, or one run with its plan and what became of it. */
+/** Renders a table of runs, or one run with its plan and outcomes. */
 export function renderHistoryText({ runs, detail }: History, options: ReportOptions): string {
   const palette = paletteOf(options.color)
   if (detail !== undefined) return `${runs.map((run) => headOf(run, palette)).join('')}\n${renderText(detail, options)}`
@@ -105,7 +105,7 @@ export function renderHistoryText({ runs, detail }: History, options: ReportOpti
 
 const shortTime = (time: string): string => time.replace('T', ' ').replace(/\.[0-9]+Z$/, 'Z')
 
-/** `350 ms`, `1.2 s`, `12 s`, `3 min 20 s`; nothing for a run that has no end. */
+/** `350 ms`, `1.2 s`, `12 s`, `3 min 20 s`; empty for a run that has not ended. */
 function duration({ milliseconds }: RunView): string {
   if (milliseconds === null) return ''
   if (milliseconds < 1000) return `${milliseconds} ms`

@@ -1,4 +1,4 @@
-/** A report as one page that needs nothing else: no script, no image, no request. */
+/** The report as one HTML page without scripts, images or requests. */
 import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import { type Cell, type ChangeRow, changeRows, type RecordRow } from './change-rows.ts'
 import { escapeHtml } from './escape.ts'

@@ -1,7 +1,6 @@
 /**
- * A report as a comment on a pull request (GitHub and GitLab flavours of Markdown), bounded in size. Everything that comes from
- * users or servers stands in a fenced block whose fence is longer than any run of backticks in it, or in `<code>` with HTML
- * escaped, so that it can neither end the block, nor be markup, nor mention anybody.
+ * The report as a comment on a pull request, in GitHub and GitLab flavours of Markdown and of limited size. Text from users and servers appears only in
+ * fenced blocks, whose fence is longer than any run of backticks in them, or escaped in `<code>`. So it cannot end the block, be markup or mention a user.
  */
 import { compareDiagnostics, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import { changeRows, type Marker, type RecordRow, type RowGroup } from './change-rows.ts'
@@ -14,11 +13,11 @@ import { callFigures, isNotable, readBackText, recordFigures, renderedText, summ
 
 /** GitHub takes 65,536 characters in a comment. */
 const LONGEST_REPORT = 60_000
-/** Of these, at most so many go to what is said before the changes. */
+/** The most characters of refusals and diagnostics together. */
 const LONGEST_PREFACE = 20_000
 const LONGEST_VALUE = 500
 const LONGEST_MESSAGE = 1_000
-/** Kept for the line that says what was left out. */
+/** For the line about omitted changes. */
 const RESERVE = 200
 
 export function renderMarkdown(report: Report, options: ReportOptions): string {
@@ -42,7 +41,7 @@ export function renderMarkdown(report: Report, options: ReportOptions): string {
 }
 
 interface Room {
-  /** Whether so many characters still fit; if so, they are taken. */
+  /** Takes so many characters if they still fit, and returns whether they do. */
   take(characters: number): boolean
 }
 
@@ -74,7 +73,7 @@ function zoneSection(view: ZoneView, options: ReportOptions, room: Room): { text
   return { text: `${head}\n${fenced('diff', lines)}${tail}`, shown }
 }
 
-/** The lines of as many changes as there is room for. Only as many are laid out as could fit. */
+/** The lines of as many changes as fit. Only as many are laid out as could fit. */
 function fitRows(groups: readonly RowGroup[], room: Room): { lines: string[]; shown: number } {
   const candidates = groups.slice(0, LONGEST_REPORT / 8)
   const laidOut = layoutRows(candidates, {
@@ -86,7 +85,7 @@ function fitRows(groups: readonly RowGroup[], room: Room): { lines: string[]; sh
   })
   const lines: string[] = []
   let shown = 0
-  // The fence, and what a longer one would take.
+  // Both fences, even if they are longer than three backticks.
   if (!room.take(64)) return { lines, shown }
   for (const group of laidOut) {
     // A run of backticks in a line lengthens both fences by no more than the line is long.
@@ -98,7 +97,7 @@ function fitRows(groups: readonly RowGroup[], room: Room): { lines: string[]; sh
   return { lines, shown }
 }
 
-/** Column one is the diff's: `!` is how a changed line is painted. */
+/** The first column is that of a diff, in which `!` marks a changed line. */
 const prefix = (marker: Marker, joint: RecordRow['joint']): string =>
   `${marker === '~' ? '!' : marker} ${joint === null ? ' ' : joint === 'out' ? '┌' : '└'} `
 

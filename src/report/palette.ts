@@ -1,4 +1,4 @@
-/** How a report paints text. Reports look at no environment: whoever prints decides on colours. */
+/** The styles of a report. Reports do not read the environment: the caller decides whether to use colours. */
 export interface Palette {
   readonly bold: Paint
   readonly dim: Paint
@@ -14,7 +14,7 @@ export type Paint = (text: string) => string
 
 const plain: Paint = (text) => text
 
-/** SGR parameters (ECMA-48 section 8.3.117). Text given to it holds no escape sequences of its own: it went through `oneLine`. */
+/** Wraps text in SGR parameters (ECMA-48 section 8.3.117). The text must have passed `oneLine`, so it contains no escape sequences. */
 const sgr =
   (on: string, off: string): Paint =>
   (text) =>

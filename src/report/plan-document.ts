@@ -1,4 +1,4 @@
-/** The machine's view: the versioned document of `schemas/plan.schema.json`, which a saved plan is too. Its key order is fixed. */
+/** The versioned document of `schemas/plan.schema.json`, which is also the format of saved plans. Its key order is fixed. */
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { type UnmanagedSelector, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
@@ -65,7 +65,7 @@ export interface DiagnosticDocument {
   readonly related?: readonly (SourcePosition & { readonly message: string })[]
 }
 
-/** The document of a plan, with the outcome of each change where there are outcomes. */
+/** The document of a plan, with the outcome of each change if there are outcomes. */
 export function planDocument(plan: Plan, outcomes: readonly ZoneOutcome[] | null = null): PlanDocument {
   const views = zoneViews({ plan, outcomes })
   const summary = summarize(plan.zones)
@@ -154,7 +154,7 @@ function outcomeDocument(outcome: Outcome): Outcome {
   }
 }
 
-/** A diagnostic as every document holds it. */
+/** A diagnostic as it appears in every document. */
 export const diagnosticDocument = ({ severity, code, message, at, hint, related = [] }: Diagnostic): DiagnosticDocument => ({
   severity,
   code,

@@ -2,31 +2,31 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { Action, Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import type { FromRoot } from './workflow-command.ts'
 
-/** What is reported: a plan, or a plan and what became of it. */
+/** A plan, with its outcomes if it was applied. */
 export interface Report {
   readonly plan: Plan
-  /** Null for a plan that was not applied. A zone that has none was not applied. */
+  /** Null for a plan that was not applied. A zone without an outcome was not applied. */
   readonly outcomes: readonly ZoneOutcome[] | null
 }
 
 export interface ReportOptions {
   readonly color: boolean
-  /** Columns of the terminal; null without a limit. */
+  /** The terminal's columns; null without a limit. */
   readonly width: number | null
-  /** Everything in full: long data, zones without changes, identifiers. */
+  /** Shows everything: long data, zones without changes, identifiers. */
   readonly verbose: boolean
-  /** Whether the diagnostics of the plan are part of the report; they are, unless this is false. */
+  /** Whether to include the diagnostics of the plan; true if absent. */
   readonly diagnostics?: boolean | undefined
-  /** For annotations; without it files are named from the root already. */
+  /** Names a file from the root of the repository, for annotations; file names are unchanged if absent. */
   readonly fromRoot?: FromRoot | undefined
-  /** The reader has seen the plan: a text report then tells one by one only what was not done, unless everything is in full. */
+  /** Whether the reader has seen the plan. A text report then lists only changes that were not applied, unless it is verbose. */
   readonly planShown?: boolean | undefined
 }
 
 /** One zone of a report. */
 export interface ZoneView {
   readonly plan: ZonePlan
-  /** One for each change; null for a plan that was not applied. */
+  /** One per change; null for a plan that was not applied. */
   readonly outcomes: readonly Outcome[] | null
   readonly readBack: ZoneOutcome['readBack'] | null
   readonly diagnostics: readonly Diagnostic[]
@@ -51,7 +51,7 @@ export function zoneViews({ plan, outcomes }: Report): ZoneView[] {
 
 const viewKey = ({ zone, target }: ZonePlan): string => `${zone} ${target}`
 
-/** Figures over all zones. `unchanged` counts records. */
+/** Totals over all zones. `unchanged` is a number of records. */
 export interface Summary {
   readonly create: number
   readonly update: number
@@ -75,7 +75,7 @@ export function summarize(zones: readonly ZonePlan[]): Summary {
   return summary
 }
 
-/** What became of the changes of all zones. */
+/** The outcomes over all zones. */
 export interface OutcomeSummary {
   readonly applied: Readonly<Record<Action, number>> & { readonly total: number; readonly zones: number }
   readonly failed: number

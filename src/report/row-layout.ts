@@ -5,16 +5,16 @@ import type { Paint, Palette } from './palette.ts'
 
 export interface RowStyle {
   readonly palette: Palette
-  /** Columns a line may take; null without a limit. */
+  /** The most columns of a line; null without a limit. */
   readonly width: number | null
-  /** Characters of one value at most, whatever the width; null without a limit. */
+  /** The most characters of one value; null without a limit. */
   readonly longestValue: number | null
   readonly identifiers: boolean
-  /** What stands before a row, in the same number of columns for each. */
+  /** The text before a row; always as wide. */
   readonly prefix: (marker: Marker, joint: RecordRow['joint']) => string
 }
 
-/** Names longer than this do not push the columns of the others. */
+/** Longer names do not widen the column. */
 const NAME_COLUMN = 32
 const LEAST_ROOM = 24
 const GAP = '  '
@@ -84,7 +84,7 @@ function domainLines(row: DomainRow, columns: Columns, style: RowStyle): string[
   })
 }
 
-/** The value after its head, on the same line; two values one below the other where a line cannot hold both. */
+/** The head and its value on one line; two values on two lines if they do not fit on one. */
 function valueLines(head: string, before: number, cell: Cell, marker: Marker, style: RowStyle): string[] {
   const { palette } = style
   const room = roomFor(before, style)
@@ -109,26 +109,26 @@ const paintCell = (cell: Cell, palette: Palette, unchanged: Paint): string =>
 const markerPaint = (marker: Marker, palette: Palette): Paint =>
   marker === '+' ? palette.added : marker === '-' ? palette.removed : palette.changed
 
-const said = (text: string): string => ` (${formatCount(text.length)} characters)`
+const lengthNote = (text: string): string => ` (${formatCount(text.length)} characters)`
 
-/** Text of at most `room` characters: what does not fit is left out, and the length of the whole is said. */
+/** Cuts a text to `room` characters and appends its full length. */
 export function shorten(text: string, room: number): string {
   if (text.length <= room) return text
-  const note = said(text)
+  const note = lengthNote(text)
   return `${cut(text, 0, Math.max(8, room - note.length - 1))}…${note}`
 }
 
-/** Both texts shortened to the room, each from a little before the first character in which they differ where that would be left out. */
+/** Cuts both texts to `room` characters, so that the first difference is visible. */
 function shortenPair(existing: string, desired: string, room: number): readonly [string, string] {
   if (existing.length <= room && desired.length <= room) return [existing, desired]
   const start = firstDifference(existing, desired)
   const longest = existing.length > desired.length ? existing : desired
-  const kept = Math.max(8, room - said(longest).length - 2)
+  const kept = Math.max(8, room - lengthNote(longest).length - 2)
   if (start < kept - 4) return [shorten(existing, room), shorten(desired, room)]
   const from = Math.max(0, start - 6)
   const view = (text: string): string => {
     const end = Math.min(text.length, from + kept)
-    return `…${cut(text, from, end)}${end < text.length ? '…' : ''}${said(text)}`
+    return `…${cut(text, from, end)}${end < text.length ? '…' : ''}${lengthNote(text)}`
   }
   return [view(existing), view(desired)]
 }

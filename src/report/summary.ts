@@ -4,7 +4,7 @@ import type { CallCount, Refusal, RenderedState, ZonePlan } from '../plan/plan.t
 import { counted, formatCount } from './english.ts'
 import { type Report, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
 
-/** The one line that says it all: what a plan would do, or what an apply did. */
+/** The summary line: what a plan would do, or what an apply did. */
 export function summaryLine(report: Report): string {
   const { zones } = report.plan
   const summary = summarize(zones)
@@ -26,7 +26,7 @@ export function summaryLine(report: Report): string {
 export const toDo = (count: Pick<CallCount, 'create' | 'update' | 'delete'>): string =>
   `${formatCount(count.create)} to create, ${formatCount(count.update)} to update, ${formatCount(count.delete)} to delete`
 
-/** The refusals that still stand. */
+/** The refusals that are not lifted. */
 export const blockingRefusals = (zone: ZonePlan): Refusal[] => zone.refusals.filter(({ allowed }) => !allowed)
 
 function refused(zones: readonly ZonePlan[]): string {
@@ -45,14 +45,14 @@ function emptySummary({ plan }: Report): string {
   return `No changes. ${match}; ${counted(invalid, 'zone has', 'zones have')} errors.`
 }
 
-/** The zone's name; one with A-labels also as Unicode. */
+/** The zone's name, also in Unicode if it has A-labels, and its target. */
 export function zoneTitle({ zone, target }: ZonePlan): string {
   const shown = displayName(zone)
   const unicode = shown === zone ? '' : ` (${oneLine(shown)})`
   return `${oneLine(zone)}${unicode} at ${oneLine(target)}`
 }
 
-/** How many records the zone has and will have, of how many it may hold. */
+/** The number of records before and after, and the limit. */
 export function recordFigures({ records, changes }: ZonePlan): string {
   const after = changes.reduce(
     (count, change) => count + (change.subject === 'domain' ? 0 : Number(change.desired !== null) - Number(change.existing !== null)),
@@ -65,7 +65,7 @@ export function recordFigures({ records, changes }: ZonePlan): string {
   return `${figures}${limit} ${noun}${unmanaged}`
 }
 
-/** What is said of the zone as a whole: that it is new or goes. */
+/** Whether the zone is new or to be deleted; null if neither. */
 export function zoneState(plan: ZonePlan): string | null {
   if (!plan.exists) return 'new zone'
   return plan.changes.some((change) => change.subject === 'domain' && change.action === 'delete') ? 'to be deleted' : null
@@ -78,27 +78,27 @@ const RENDERED: Readonly<Record<RenderedState, string>> = {
   unavailable: 'not available',
 }
 
-/** How the rendered zone file compares; null where there is nothing to say unless everything is to be said. */
+/** How the rendered zone file compares; null if that is not worth reporting. */
 export function renderedText({ rendered }: ZonePlan, verbose: boolean): string | null {
   if (!verbose && (rendered === 'match' || rendered === 'unavailable')) return null
   return `rendered zone file: ${RENDERED[rendered]}`
 }
 
-/** What reading the records again after the changes showed; null where there is nothing to say. */
+/** Whether the records read after the changes equal the plan's result; null if that is not worth reporting. */
 export function readBackText({ readBack, outcomes }: ZoneView, verbose: boolean): string | null {
   if (readBack === 'different') return 'read again: the records are not what the plan makes'
   if (readBack === 'equal') return verbose ? 'read again: the records are what the plan makes' : null
   return outcomes?.some(({ state }) => state === 'applied' || state === 'unknown') ? 'read again: not possible' : null
 }
 
-/** `1 to create, 2 to delete (3 calls)`: only what there is. */
+/** `1 to create, 2 to delete (3 calls)`. */
 export function callFigures({ calls }: ZonePlan): string {
   const actions = ['create', 'update', 'delete'] as const
   const parts = actions.flatMap((action) => (calls[action] === 0 ? [] : [`${formatCount(calls[action])} to ${action}`]))
   return `${parts.join(', ')} (${counted(calls.total, 'call')})`
 }
 
-/** Whether a reader who wants no more than he needs must see the zone. */
+/** Whether a report that is not verbose shows the zone. */
 export function isNotable(view: ZoneView): boolean {
   const { plan, diagnostics } = view
   return (

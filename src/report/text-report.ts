@@ -1,4 +1,4 @@
-/** A report for a terminal: zones with their changes, refusals and diagnostics, and one line that sums up. */
+/** The text report: zones with their changes, refusals and diagnostics, and a summary line. */
 import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import type { Refusal } from '../plan/plan.ts'
 import { changeRows, type Marker, type RecordRow, type RowGroup } from './change-rows.ts'
@@ -8,10 +8,10 @@ import { type Report, type ReportOptions, type ZoneView, zoneViews } from './rep
 import { layoutRows } from './row-layout.ts'
 import { callFigures, isNotable, readBackText, recordFigures, renderedText, summaryLine, zoneState, zoneTitle } from './summary.ts'
 
-/** Characters of one value on a line without a terminal's width. */
+/** The most characters of one value. */
 const LONGEST_VALUE = 400
 
-/** Skipped changes of a zone that are told one by one to a reader who has seen the plan. */
+/** The most skipped changes per zone that are listed for a reader who has seen the plan. */
 const SKIPPED_SHOWN = 20
 
 export function renderText(report: Report, options: ReportOptions): string {
@@ -19,17 +19,17 @@ export function renderText(report: Report, options: ReportOptions): string {
   const lines: string[] = []
   if (options.diagnostics !== false && report.plan.diagnostics.length > 0)
     lines.push(...diagnosticLines(report.plan.diagnostics, palette, ''), '')
-  const onlyNews = options.planShown === true && !options.verbose
+  const isBrief = options.planShown === true && !options.verbose
   for (const view of zoneViews(report)) {
-    if (!options.verbose && !(onlyNews ? isNews(view) : isNotable(view))) continue
-    for (const line of onlyNews ? newsLines(view, options) : zoneLines(view, options)) lines.push(line)
+    if (!options.verbose && !(isBrief ? hasUnapplied(view) : isNotable(view))) continue
+    for (const line of isBrief ? unappliedLines(view, options) : zoneLines(view, options)) lines.push(line)
     lines.push('')
   }
   lines.push(palette.bold(summaryLine(report)))
   return `${lines.join('\n')}\n`
 }
 
-/** The lines of one zone, its name first. */
+/** The lines of one zone; the first has its name. */
 export function zoneLines(view: ZoneView, options: ReportOptions): string[] {
   const palette = paletteOf(options.color)
   const { plan } = view
@@ -45,8 +45,8 @@ export function zoneLines(view: ZoneView, options: ReportOptions): string[] {
   return lines
 }
 
-/** What came of the changes that the plan did not promise: every failure, and of what was only skipped the first few. */
-function newsLines(view: ZoneView, options: ReportOptions): string[] {
+/** The changes that were not applied as planned: all failures, and the first skipped changes. */
+function unappliedLines(view: ZoneView, options: ReportOptions): string[] {
   const palette = paletteOf(options.color)
   const groups = changeRows(view)
   const stateOf = ([row]: RowGroup) => row.state
@@ -58,7 +58,7 @@ function newsLines(view: ZoneView, options: ReportOptions): string[] {
   return lines.concat(readBackLines(view, options, palette))
 }
 
-const isNews = (view: ZoneView): boolean =>
+const hasUnapplied = (view: ZoneView): boolean =>
   readBackText(view, false) !== null || (view.outcomes ?? []).some(({ state }) => state !== 'applied')
 
 function titleLine({ plan }: ZoneView, palette: Palette): string {

@@ -10,13 +10,13 @@ import { type DiagnosticDocument, diagnosticDocument } from './plan-document.ts'
 import type { ReportOptions } from './report.ts'
 import { annotation, diagnosticAnnotation, plainLine } from './workflow-command.ts'
 
-/** One record set of which a name server says something else than the definition. Data are in presentation form, sorted. */
+/** An RRset for which a name server's answer differs from the definition. Data are in presentation form, sorted. */
 export interface AnswerDifference {
   readonly name: DomainName
   readonly type: string
   readonly expected: readonly string[]
   readonly answered: readonly string[]
-  /** What is wrong besides the data, in words: an error code, an answer without authority; absent where the data tell it. */
+  /** Another difference than the data, such as an error code or a non-authoritative answer. */
   readonly note?: string | undefined
 }
 
@@ -24,27 +24,27 @@ export interface AnswerDifference {
 export interface NameServerVerification {
   /** `address:port`. */
   readonly server: string
-  /** Record sets asked for, and how many answers were as expected. */
+  /** The RRsets asked for, and how many answers were as expected. */
   readonly asked: number
   readonly agreed: number
   readonly differences: readonly AnswerDifference[]
-  /** Delegations that the server does not show since it holds the zone below them too, and answers from that. */
+  /** Delegations that the server does not return, because it also serves the zone below them. */
   readonly covered: readonly DomainName[]
-  /** Why the server could not be asked; null where it could. */
+  /** Why the server could not be asked; null if it could. */
   readonly failure: string | null
 }
 
-/** A zone's definition held against what is live. */
+/** The comparison of a zone's definition with the live zone. */
 export interface ZoneVerification {
   readonly zone: DomainName
   readonly target: string
-  /** Changes a plan would make. */
+  /** The changes that a plan would make. */
   readonly pending: number
   readonly rendered: RenderedState
-  /** Records that only one of listing and rendered file has, in words; at most ten. */
+  /** Records that are in only one of listing and rendered file, in words; at most ten. */
   readonly renderedDifferences: readonly string[]
   readonly nameServers: readonly NameServerVerification[]
-  /** Record sets that are not asked for since no server answers with them: at or below a delegation. */
+  /** RRsets that are not asked for, because no server returns them: those at or below a delegation. */
   readonly hidden: readonly { readonly name: DomainName; readonly type: string }[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -56,8 +56,8 @@ export const isVerified = (zone: ZoneVerification): boolean =>
   zone.nameServers.every((server) => server.failure === null && server.agreed === server.asked) &&
   zone.diagnostics.every((diagnostic) => diagnostic.severity !== 'error')
 
-/** The machine's view of a verification: the versioned document of `schemas/verification.schema.json`. Its key order is fixed. */
-/** Zones held against what is live, and the diagnostics that are of no zone, such as of one that could not be read. */
+/** The versioned document of `schemas/verification.schema.json`. Its key order is fixed. */
+/** The verified zones, and the diagnostics that belong to none of them, such as those of an unreadable zone. */
 export interface Verification {
   readonly zones: readonly ZoneVerification[]
   readonly diagnostics: readonly Diagnostic[]
@@ -118,10 +118,10 @@ const nameServerDocument = ({ server, asked, agreed, differences, covered, failu
 const diagnosticDocuments = (diagnostics: readonly Diagnostic[]): DiagnosticDocument[] =>
   [...diagnostics].sort(compareDiagnostics).map(diagnosticDocument)
 
-/** Record sets that a text report names one by one. */
+/** The most RRsets per server in a text report that is not verbose. */
 const SHOWN = 10
 
-/** What was verified, as text that ends in a newline. */
+/** Renders a verification as text that ends in a newline. */
 export function renderVerification(verification: Verification, format: ReportFormat<'verification'>, options: ReportOptions): string {
   if (format === 'json') return jsonText(verificationDocument(verification))
   if (format === 'text') return renderText(verification, options)

@@ -14,10 +14,10 @@ interface Annotation {
   readonly column?: number | undefined
 }
 
-/** The name of a file from the root of the repository. */
+/** Names a file from the root of the repository. */
 export type FromRoot = (file: string) => string
 
-/** One annotation. The message may have several lines; they stay in the one command. */
+/** One annotation. A message of several lines stays in one command. */
 export function annotation({ severity, title, message, file, line, column }: Annotation): string {
   const properties = { file, line, col: column, title }
   const given = Object.entries(properties).flatMap(([key, value]) =>
@@ -26,14 +26,14 @@ export function annotation({ severity, title, message, file, line, column }: Ann
   return `::${severity} ${given.join(',')}::${escapeData(message)}`
 }
 
-/** A diagnostic at its place. `fromRoot` names a file from the root of the repository, which places of annotations begin at. */
+/** The annotation of a diagnostic. Annotations need file names from the root of the repository. */
 export function diagnosticAnnotation({ severity, code, message, at, hint }: Diagnostic, fromRoot: FromRoot = (file) => file): string {
   const text = hint === undefined ? oneLine(message) : `${oneLine(message)}\n${oneLine(hint)}`
   return annotation({ severity, title: code, message: text, file: at && fromRoot(at.file), line: at?.line, column: at?.column })
 }
 
-/** Lines that the runner must take for text. */
+/** Escapes text so that the runner finds no command in any line. */
 export const plainLines = (text: string): string => text.split('\n').map(plainLine).join('\n')
 
-/** Text that the runner must take for text: `::` opens a command at the start of a line, `##[` one of the older kind anywhere. */
+/** Escapes `::` at the start of a line, which opens a command, and `##[` anywhere, which opens one of the older kind. */
 export const plainLine = (line: string): string => line.replace(/^(\s*):(?=:)/, '$1\\u003a').replace(/##\[/g, '##\\u005b')

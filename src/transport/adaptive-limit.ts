@@ -1,32 +1,31 @@
 /**
- * How many requests may be under way at one server, found out while they are: additive increase and multiplicative decrease, as TCP
- * finds its window (RFC 5681 section 3.1). A window's worth of good answers makes room for one more; an answer that asks for less, or
- * none in time, halves the room. Requests that were under way when the room was halved say nothing new: they do not halve it again.
- * Beside that the server may ask for a pause, or tell how many requests it still takes until when; both hold for all requests. A pause that
- * is longer than anybody waits is not waited for: whoever asks for a turn meanwhile is turned away, and the server is left in peace.
+ * The number of concurrent requests to a server, found by additive increase and multiplicative decrease, like TCP's window (RFC 5681 section 3.1). A
+ * window of good answers adds one; an answer that asks for fewer requests, or a timeout, halves the window. Requests that were sent before the halving do
+ * not halve it again. The server may also ask for a pause, or announce how many requests it accepts until when. If a pause is too long to wait, requests
+ * fail until it is over.
  */
 
 import { DEFAULT_RETRY } from './retry.ts'
 
-/** What a request showed about the server. */
+/** What the result of a request says about the server. */
 export interface TurnResult {
-  /** The server asked for fewer requests or did not answer in time. */
+  /** Whether the server asked for fewer requests or did not answer in time. */
   readonly congested: boolean
-  /** Milliseconds for which the server wants no request at all. */
+  /** Milliseconds for which the server wants no requests. */
   readonly pause?: number | null
-  /** Requests the server takes until its window ends, and the milliseconds until then. */
+  /** The requests that the server accepts until its window ends, and the milliseconds until then. */
   readonly budget?: { readonly remaining: number; readonly resetIn: number } | null
 }
 
-/** The leave to send one request. */
+/** The permission to send one request. */
 export interface Turn {
-  /** To be called once, when the request has ended. */
+  /** Must be called once, when the request has ended. */
   end(result: TurnResult): void
 }
 
-/** No turn is given, since the server wants no request for longer than is waited. */
+/** The server asks for a pause that is too long to wait. */
 export class LimitClosed extends Error {
-  /** Milliseconds until it is open again. */
+  /** Milliseconds until the pause ends. */
   readonly wait: number
   constructor(wait: number) {
     super(`no request for ${Math.ceil(wait / 1000)} seconds`)
@@ -36,41 +35,41 @@ export class LimitClosed extends Error {
 }
 
 export interface AdaptiveLimit {
-  /** Waits for a turn, first come, first served. Rejects with the signal's reason once that is aborted, and with `LimitClosed`. */
+  /** Waits for a turn, first come, first served. Rejects with the signal's reason when it is aborted, or with `LimitClosed`. */
   enter(signal?: AbortSignal): Promise<Turn>
-  /** Requests that may be under way now, pauses aside. */
+  /** The most concurrent requests now, pauses aside. */
   capacity(): number
 }
 
 export interface AdaptiveLimitOptions {
-  /** Milliseconds of the longest pause that is waited for. */
+  /** The most milliseconds to wait for the end of a pause. */
   readonly longestPause?: number | undefined
-  /** Told of a wait that the server asks for and that somebody might wonder about, with its milliseconds; once for each. */
+  /** Called once with the milliseconds of each pause that users would notice. */
   readonly onPause?: ((milliseconds: number) => void) | undefined
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number
 }
 
-/** Milliseconds from which a wait is told. */
+/** Milliseconds from which users notice a pause. */
 const NOTABLE = 3000
 
 interface Waiting {
-  readonly begin: () => void
+  readonly start: () => void
   readonly refuse: (reason: unknown) => void
 }
 
-/** A limit that starts at `most` and never leaves 1 to `most`. */
+/** A limit between 1 and `most` that starts at `most`. */
 export function createAdaptiveLimit(
   most: number,
   { longestPause = DEFAULT_RETRY.maxRetryAfter, onPause, now = () => performance.now() }: AdaptiveLimitOptions = {},
 ): AdaptiveLimit {
   let window = most
   let active = 0
-  /** Counts the halvings. */
+  /** The number of halvings. */
   let era = 0
   let pausedUntil = 0
   let closedUntil = 0
-  let toldUntil = 0
+  let reportedUntil = 0
   let budget: { left: number; until: number } | null = null
   let wakeAt: number | null = null
   let timer: NodeJS.Timeout | undefined
@@ -78,21 +77,21 @@ export function createAdaptiveLimit(
 
   const room = (): number => Math.max(1, Math.floor(window))
 
-  /** When the next request may begin, as far as pauses and budget go. */
+  /** The time when pauses and budget permit the next request. */
   const opensAt = (): number => {
     const time = now()
     if (budget !== null && budget.until <= time) budget = null
     return Math.max(pausedUntil, budget !== null && budget.left <= 0 ? budget.until : 0)
   }
-  /** Answers to requests that were under way together ask for the same wait, if not to the millisecond. */
-  const tell = (until: number): void => {
+  /** Reports a pause unless it is the one reported before: concurrent answers ask for nearly the same pause. */
+  const report = (until: number): void => {
     const wait = until - now()
-    if (wait < NOTABLE || until < toldUntil + 1000) return
-    toldUntil = until
+    if (wait < NOTABLE || until < reportedUntil + 1000) return
+    reportedUntil = until
     onPause?.(wait)
   }
   const wakeUp = (at: number): void => {
-    tell(at)
+    report(at)
     if (wakeAt !== null && wakeAt <= at) return
     clearTimeout(timer)
     wakeAt = at
@@ -115,11 +114,11 @@ export function createAdaptiveLimit(
       queue.delete(next)
       active += 1
       if (budget !== null) budget.left -= 1
-      next.begin()
+      next.start()
     }
     rest()
   }
-  /** Nobody waits: a timer would only keep the process alive. */
+  /** Stops the timer if no request waits, so that it does not keep the process alive. */
   const rest = (): void => {
     clearTimeout(timer)
     wakeAt = null
@@ -131,26 +130,26 @@ export function createAdaptiveLimit(
   }
 
   const turn = (): Turn => {
-    const begunIn = era
+    const startedIn = era
     let ended = false
     return {
-      end({ congested, pause, budget: told }) {
+      end({ congested, pause, budget: reported }) {
         if (ended) throw new Error('a turn ended twice')
         ended = true
         active -= 1
         if (!congested) window = Math.min(most, window + 1 / window)
-        else if (begunIn === era) {
+        else if (startedIn === era) {
           window = Math.max(1, window / 2)
           era += 1
         }
         if (pause && pause > longestPause) close(pause)
         else if (pause) {
           pausedUntil = Math.max(pausedUntil, now() + pause)
-          // Who is to wait has not come back to the queue yet.
-          tell(pausedUntil)
+          // The requests that will wait are not queued yet.
+          report(pausedUntil)
         }
-        // The server had not counted those that are still on their way.
-        if (told) budget = { left: told.remaining - active, until: now() + told.resetIn }
+        // The server has not counted the requests that are still on their way.
+        if (reported) budget = { left: reported.remaining - active, until: now() + reported.resetIn }
         pump()
       },
     }
@@ -168,7 +167,7 @@ export function createAdaptiveLimit(
           reject(signal?.reason)
         }
         const waiting: Waiting = {
-          begin: () => {
+          start: () => {
             signal?.removeEventListener('abort', leave)
             resolve(turn())
           },

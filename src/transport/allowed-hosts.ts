@@ -1,7 +1,4 @@
-/**
- * The hosts a run may contact. The list comes from the environment and never from the repository: whoever can change the config in a pull
- * request must not be able to choose where the token is sent.
- */
+/** The hosts that a run may contact. The list comes only from the environment, so a pull request that changes the config cannot redirect the token. */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import { parseIpv6 } from '../dns/ip-address.ts'
@@ -12,7 +9,7 @@ export const ALLOWED_HOSTS = 'ZONEWRIGHT_ALLOWED_HOSTS'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Where a connection would go. */
+/** The destination of a connection. */
 export interface Endpoint {
   readonly scheme: 'https' | 'http' | 'dns'
   /** A name, an IPv4 address, or an IPv6 address with or without brackets. */
@@ -21,7 +18,7 @@ export interface Endpoint {
 }
 
 export interface HostPolicy {
-  /** Errors of the list itself. With one of them, `check` refuses every host. */
+  /** Errors in the list itself. If there are any, `check` refuses every host. */
   readonly diagnostics: readonly Diagnostic[]
   /** Why the endpoint must not be contacted; null if it may be. `what` names it in the message, such as `providers.cloud`. */
   check(what: string, endpoint: Endpoint, at?: SourcePosition): Diagnostic | null
@@ -36,7 +33,7 @@ export const endpointOfUrl = ({ protocol, hostname, port }: URL): Endpoint => {
 /** The endpoint of a name server. */
 export const endpointOfServer = ({ host, port }: ServerAddress): Endpoint => ({ scheme: 'dns', host, port })
 
-/** Why a name server must not be asked; null if it may be. `what` says where it comes from. */
+/** Why a name server must not be asked; null if it may be. `what` names its origin. */
 export const refusedServer = (policy: HostPolicy, what: string, server: ServerAddress, at?: SourcePosition): Diagnostic | null =>
   policy.check(what, endpointOfServer(server), at)
 
@@ -104,7 +101,7 @@ function allows(entry: Entry, { host, port }: Endpoint): boolean {
 
 /**
  * The one spelling of a host: names in lower case and A-labels without a final dot, IPv4 addresses in dotted decimals (the URL standard reads
- * `0x7f.1` and `2130706433` as addresses, and so does the system), IPv6 addresses as in RFC 5952 without brackets. Null for what is no host.
+ * `0x7f.1` and `2130706433` as addresses, and so does the system), IPv6 addresses as in RFC 5952 without brackets. Null for a text that is no host.
  */
 function canonicalHost(text: string): string | null {
   const bare = /^\[(.*)\]$/.exec(text)?.[1] ?? text
@@ -149,7 +146,7 @@ const EMPTY: Diagnostic = {
 const malformedEntry = (text: string): Diagnostic => ({
   severity: 'error',
   code: 'allowed-hosts-invalid',
-  // What stands before an @ may be a password.
+  // The text before an @ may be a password.
   message: `${ALLOWED_HOSTS}: ${JSON.stringify(text.replace(/^.*@/, '***@').slice(0, 100))} is not a host`,
   hint: 'write a name, an address, host:port or *.domain, without a scheme or path, separated by commas',
 })

@@ -13,23 +13,23 @@ export interface DnsQuestion {
   readonly name: DomainName
   /** A mnemonic such as `A` or `ANY`, or `TYPE12345`. */
   readonly type: string
-  /** Asks the server to find out what it does not know itself (RD): for resolvers. */
+  /** Asks a resolver to resolve the name (RD). */
   readonly recursion?: boolean
 }
 
 export interface DnsClientOptions {
-  /** Milliseconds to wait for each try; 2000 if absent. */
+  /** Milliseconds per try; 2000 if absent. */
   readonly timeout?: number
-  /** How often a question is sent over UDP before it counts as unanswered; 3 if absent. */
+  /** Tries over UDP; 3 if absent. */
   readonly tries?: number
-  /** Questions under way at one time; 100 if absent. */
+  /** The most concurrent questions; 100 if absent. */
   readonly concurrency?: number
 }
 
 export interface DnsAnswer {
   /** `NOERROR`, `NXDOMAIN`, `REFUSED`, … */
   readonly rcode: string
-  /** The server answers from data of its own (AA). */
+  /** Whether the server is authoritative for the name (AA). */
   readonly authoritative: boolean
   readonly transport: 'udp' | 'tcp'
   /** In the order of the message. */
@@ -39,16 +39,15 @@ export interface DnsAnswer {
 }
 
 export interface DnsClient {
-  /** Asks one question; any number may be asked at once. Rejects with a `DnsFailure`; an error RCODE is an answer, not a failure. */
+  /** Asks one question; any number may be concurrent. Rejects with a `DnsFailure`; an error RCODE is an answer, not a failure. */
   query(question: DnsQuestion): Promise<DnsAnswer>
-  /** Frees the sockets; questions under way fail with `closed`. */
+  /** Closes the sockets; pending questions fail with `closed`. */
   close(): void
 }
 
 /**
- * A client of one server, made for many questions: UDP with EDNS from random ports, tried again after a time-out, over TCP when an
- * answer is truncated (RFC 7766). An answer counts only if it comes from the server's address and repeats identifier and question
- * (RFC 5452 section 9).
+ * A client of one server: UDP with EDNS from random ports, with retries, and TCP if an answer is truncated (RFC 7766). An answer is accepted only from the
+ * server's address and with the question's identifier and text (RFC 5452 section 9).
  */
 export function createDnsClient(server: DnsServer, options: DnsClientOptions = {}): DnsClient {
   const { timeout = 2000, tries = 3, concurrency = 100 } = options
@@ -61,7 +60,7 @@ export function createDnsClient(server: DnsServer, options: DnsClientOptions = {
     const accept = (octets: Buffer): boolean => {
       const reply = readReply(octets, question)
       if (reply.message) received.message = reply.message
-      // It may be forged: the true answer can still come.
+      // It may be forged; the real answer may still arrive.
       else received.garbled ??= reply.problem
       return reply.message !== null
     }
@@ -95,7 +94,7 @@ export function createDnsClient(server: DnsServer, options: DnsClientOptions = {
   }
 }
 
-/** Asks one question with a client of its own. Rejects with a `DnsFailure`. */
+/** Asks one question with a new client. Rejects with a `DnsFailure`. */
 export async function queryDns(server: DnsServer, question: DnsQuestion, options: DnsClientOptions = {}): Promise<DnsAnswer> {
   const client = createDnsClient(server, options)
   try {
@@ -111,7 +110,7 @@ function queryOf(id: number, question: DnsQuestion, withEdns: boolean): Message 
 }
 
 async function queryTcp(server: DnsServer, question: DnsQuestion, timeout: number): Promise<Message> {
-  // The connection is the proof of origin; the identifier needs no chance.
+  // The connection proves the origin, so the identifier need not be random.
   const id = 1
   let message: Message | null = null
   await exchangeTcp(server, encodeMessage(queryOf(id, question, true)), { timeout, total: timeout }, (octets) => {
@@ -126,20 +125,20 @@ async function queryTcp(server: DnsServer, question: DnsQuestion, timeout: numbe
   return message as unknown as Message
 }
 
-/** The response to the question, or what is wrong with the octets. */
+/** The response to the question, or the problem with the octets. */
 function readReply(octets: Buffer, question: DnsQuestion): { message: Message; problem: null } | { message: null; problem: string } {
   const decoded = decodeMessage(octets)
   if (!decoded.ok) return truncatedReply(octets, question) ?? { message: null, problem: decoded.message }
   const message = decoded.value
   if (!message.response) return { message: null, problem: 'it is not a response' }
   const [asked, ...more] = message.questions
-  // Servers that cannot read a query send its header alone.
+  // A server that cannot read a query returns only its header.
   const isBareError = asked === undefined && message.rcode !== RCODE.NOERROR
   const isSame = asked?.name === question.name && asked.type === question.type && asked.class === CLASS.IN && more.length === 0
   return isSame || isBareError ? { message, problem: null } : { message: null, problem: 'it answers another question' }
 }
 
-/** Some servers cut a truncated answer in the middle of a record; the question before it still counts. */
+/** Some servers cut a truncated answer within a record; the question before it is still valid. */
 function truncatedReply(octets: Buffer, question: DnsQuestion): { message: Message; problem: null } | null {
   const flags = octets.length >= 12 ? octets.readUInt16BE(2) : 0
   if ((flags & FLAG.QR) === 0 || (flags & FLAG.TC) === 0) return null
@@ -161,7 +160,7 @@ const answerOf = (message: Message, transport: 'udp' | 'tcp'): DnsAnswer => ({
   additionals: toRecords(message.additionals),
 })
 
-/** The records of class IN as the model has them. */
+/** The records of class IN. */
 export function toRecords(section: readonly WireRecord[]): ResourceRecord[] {
   const records: ResourceRecord[] = []
   for (const { name, type, class: recordClass, ttl, data } of section) {

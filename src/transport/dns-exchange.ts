@@ -13,8 +13,8 @@ export interface TcpLimits {
 }
 
 /**
- * Sends one message over a connection of its own and gives each message that comes back, without its two octets of length, to
- * `onMessage` until that returns false (RFC 7766). Rejects with a `DnsFailure`, or with what `onMessage` throws.
+ * Sends one message over a new TCP connection and calls `onMessage` with each reply, without its length, until that returns false (RFC 7766). Rejects with
+ * a `DnsFailure` or an error of `onMessage`.
  */
 export function exchangeTcp(
   server: DnsServer,
@@ -24,7 +24,7 @@ export function exchangeTcp(
 ): Promise<void> {
   const where = formatServer(server)
   return new Promise((resolve, reject) => {
-    // Of several addresses one is tried after another; the 250 ms that each has otherwise are too few for some networks.
+    // Several addresses are tried one after another. Node's 250 ms for each are too few for some networks.
     const attempt = Math.max(250, Math.floor(timeout / 4))
     const socket = connect({ host: server.host, port: server.port, noDelay: true, autoSelectFamilyAttemptTimeout: attempt })
     const chunks = createFrameReader()
@@ -59,21 +59,20 @@ export function exchangeTcp(
   })
 }
 
-/** The error of a host with several addresses says nothing itself. */
+/** The error of a host with several addresses has no message itself. */
 const reasonOf = (error: Error): string =>
   error instanceof AggregateError ? error.errors.map(({ message }: Error) => message).join(', ') : error.message
 
 /**
- * Why a DNS server gave no usable answer. `timeout`: nothing came in time; `unreachable`: the system says that nobody is there, or
- * the connection broke; `garbled`: what came breaks the message format or the protocol; `rejected`: a zone transfer was answered with
- * an error; `closed`: the client was closed meanwhile.
+ * Why a DNS server returned no usable answer. `timeout`: no answer in time; `unreachable`: no connection, or a broken one; `garbled`: a violation of the
+ * message format or the protocol; `rejected`: an error in reply to a zone transfer; `closed`: the client was closed.
  */
 type DnsFailureReason = 'timeout' | 'unreachable' | 'garbled' | 'rejected' | 'closed'
 
 export interface DnsFailure extends Error {
   readonly code: 'DNS_FAILURE'
   readonly reason: DnsFailureReason
-  /** The same question may get an answer later. */
+  /** Whether the same question may succeed later. */
   readonly retryable: boolean
 }
 
@@ -90,37 +89,34 @@ export interface DnsServer {
   readonly port: number
 }
 
-/** The server as messages name it. */
+/** The server for messages. */
 export const formatServer = (server: DnsServer): string => `${server.host} port ${server.port}`
 
-/** Takes a datagram; says whether it is the answer that was waited for. */
+/** Returns whether a datagram is the expected answer. */
 type Accept = (octets: Buffer) => boolean
 
 interface UdpExchange {
-  /**
-   * Sends what `encode` makes of a free random identifier and waits until `accept` takes a datagram. `timeout` is in milliseconds.
-   * Rejects with a `DnsFailure`.
-   */
+  /** Sends a message with a random identifier and waits until `accept` returns true. `timeout` is in milliseconds. Rejects with a `DnsFailure`. */
   send(encode: (id: number) => Uint8Array, accept: Accept, timeout: number): Promise<void>
   close(): void
 }
 
 interface Waiting {
   readonly accept: Accept
-  readonly settle: (error?: Error) => void
+  readonly finish: (error?: Error) => void
 }
 
-/** A socket with a random port of its own, and what waits for answers on it. */
+/** A socket on a random port, and the questions that wait for answers on it. */
 interface Port {
   readonly socket: Socket
-  /** Resolves when the socket is connected: from then on the system lets in only datagrams of the server. */
+  /** Resolves when the socket is connected. From then on the system accepts only datagrams from the server. */
   readonly ready: Promise<void>
   readonly waiting: Map<number, Waiting>
-  /** Questions sent; a port that had many is left for another, for a known port is half of a forged answer (RFC 5452). */
+  /** Questions sent. The port changes after many, because an attacker who knows it can forge answers more easily (RFC 5452). */
   sent: number
 }
 
-const QUESTIONS_OF_A_PORT = 512
+const QUESTIONS_PER_PORT = 512
 
 export function createUdpExchange(server: DnsServer): UdpExchange {
   const ports = new Set<Port>()
@@ -134,12 +130,12 @@ export function createUdpExchange(server: DnsServer): UdpExchange {
     socket.on('message', (octets: Buffer) => {
       const id = octets.length >= 2 ? octets.readUInt16BE(0) : -1
       const waiter = waiting.get(id)
-      if (waiter?.accept(octets)) waiter.settle()
+      if (waiter?.accept(octets)) waiter.finish()
     })
-    // On a connected socket, an ICMP message that nobody listens there.
+    // On a connected socket, an ICMP message that the port is closed.
     socket.on('error', (error) => {
       abandon(port)
-      for (const waiter of waiting.values()) waiter.settle(unreachable(server, error))
+      for (const waiter of waiting.values()) waiter.finish(unreachable(server, error))
     })
     return port
   }
@@ -150,7 +146,7 @@ export function createUdpExchange(server: DnsServer): UdpExchange {
   }
 
   const take = (): Port => {
-    if (!current || current.sent >= QUESTIONS_OF_A_PORT) {
+    if (!current || current.sent >= QUESTIONS_PER_PORT) {
       const last = current
       current = open()
       if (last?.waiting.size === 0) abandon(last)
@@ -164,25 +160,25 @@ export function createUdpExchange(server: DnsServer): UdpExchange {
     const id = freeId(port.waiting)
     const query = encode(id)
     await new Promise<void>((resolve, reject) => {
-      const settle = (error?: Error): void => {
+      const finish = (error?: Error): void => {
         clearTimeout(timer)
         port.waiting.delete(id)
         if (port !== current && port.waiting.size === 0) abandon(port)
         if (error) reject(error)
         else resolve()
       }
-      const timer = setTimeout(() => settle(dnsFailure('timeout', `${formatServer(server)} did not answer within ${timeout} ms`)), timeout)
-      port.waiting.set(id, { accept, settle })
+      const timer = setTimeout(() => finish(dnsFailure('timeout', `${formatServer(server)} did not answer within ${timeout} ms`)), timeout)
+      port.waiting.set(id, { accept, finish })
       port.ready.then(
         () => {
           if (!port.waiting.has(id)) return
           port.socket.send(query, (error) => {
-            if (error) settle(unreachable(server, error))
+            if (error) finish(unreachable(server, error))
           })
         },
         (error: unknown) => {
           abandon(port)
-          settle(unreachable(server, error))
+          finish(unreachable(server, error))
         },
       )
     })
@@ -191,7 +187,7 @@ export function createUdpExchange(server: DnsServer): UdpExchange {
   const close = (): void => {
     for (const port of [...ports]) {
       abandon(port)
-      for (const waiter of port.waiting.values()) waiter.settle(dnsFailure('closed', 'the DNS client was closed'))
+      for (const waiter of port.waiting.values()) waiter.finish(dnsFailure('closed', 'the DNS client was closed'))
     }
   }
   return { send, close }
@@ -204,7 +200,7 @@ function connected(socket: Socket, server: DnsServer): Promise<void> {
       socket.off('error', reject)
       resolve()
     })
-    // A callback would be called of a name that is not found too, in place of the event.
+    // With a callback, a failed name lookup would not emit the event.
     socket.connect(server.port, server.host)
   })
 }

@@ -12,22 +12,22 @@ import { createTsigVerifier, signMessage } from '../dns/wire/tsig-client.ts'
 import { type DnsFailure, type DnsServer, dnsFailure, exchangeTcp, formatServer } from './dns-exchange.ts'
 
 export interface TransferOptions {
-  /** Milliseconds to wait for each message; 10,000 if absent. */
+  /** Milliseconds per message; 10,000 if absent. */
   readonly timeout?: number
   /** Milliseconds for all messages together; sixty times `timeout` if absent. */
   readonly total?: number
-  /** Octets after which a transfer is given up; 64 MiB if absent. */
+  /** Octets after which a transfer fails; 64 MiB if absent. */
   readonly maxOctets?: number
-  /** Records after which a transfer is given up; 1,000,000 if absent. */
+  /** Records after which a transfer fails; 1,000,000 if absent. */
   readonly maxRecords?: number
-  /** Signs the query, and must sign the answer (RFC 8945). */
+  /** Signs the query and verifies the answer (RFC 8945). */
   readonly key?: TsigKey | undefined
 }
 
-/** A record as it came. Where its data are none of its type they are its octets (RFC 3597), and `malformed` says why. */
+/** A received record. If its data are not valid for its type, they are octets in generic form (RFC 3597), and `malformed` says why. */
 export interface TransferredRecord extends ResourceRecord {
   readonly malformed?: string
-  /** Of the SOA its mailbox, with the capital letters that it came with. */
+  /** The mailbox of the SOA with its letter case. */
   readonly mailbox?: string
 }
 
@@ -49,7 +49,7 @@ export async function transferZone(server: DnsServer, zone: DomainName, options:
   await exchangeTcp(server, signed?.octets ?? query, { timeout, total, octets: maxOctets }, (octets) => {
     const message = decodeMessage(octets, { lenient: true })
     if (!message.ok) throw failure('garbled', server, zone, message.message)
-    // A refusal may come without a signature; it is no worse for being forged.
+    // A refusal may be unsigned; a forged one does no more harm than a lost answer.
     if (message.value.rcode === RCODE.NOERROR || hasSignature(message.value)) check(verifier?.accept(octets, seconds()))
     if (message.value.rcode !== RCODE.NOERROR) throw failure('rejected', server, zone, `the answer is ${rcodeName(message.value.rcode)}`)
     const written = transfer.records.length === 0 ? readSoaMailbox(octets) : null

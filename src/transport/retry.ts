@@ -1,20 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** How often and how patiently something is tried again. */
+/** How often to retry a request, and how long to wait. */
 export interface RetryPolicy {
-  /** Tries in all, the first included, of what fails. */
+  /** Tries of a failing request, the first included. */
   readonly tries: number
-  /** Tries in all of what the server puts off: it is at work and wants fewer requests, so that waiting helps. */
+  /** Tries if the server is up and asks for fewer requests. */
   readonly busyTries: number
   /** Milliseconds before the second try; doubled for each one after it. */
   readonly firstDelay: number
-  /** Milliseconds of the longest wait of our own choice. */
+  /** The most milliseconds of a wait that the server did not ask for. */
   readonly maxDelay: number
-  /** Milliseconds of the longest wait a server may ask for; one that asks for more is not waited for. */
+  /** The most milliseconds that a server may ask to wait; if it asks for more, the request fails. */
   readonly maxRetryAfter: number
 }
 
-/** Five tries take some three seconds, a server that restarts; ten put off take over a minute, a window of a rate limit. */
+/** Five tries take about three seconds, the time of a restart; ten tries take over a minute, the window of a rate limit. */
 export const DEFAULT_RETRY: RetryPolicy = {
   tries: 5,
   busyTries: 10,
@@ -23,25 +23,25 @@ export const DEFAULT_RETRY: RetryPolicy = {
   maxRetryAfter: 300_000,
 }
 
-/** Milliseconds to wait before try `attempt + 1` (attempts count from 1): exponential with full jitter above one half, or what the server asks for. */
+/** Milliseconds to wait before try `attempt + 1` (from 1): as the server asks, or exponential with jitter between one half and the whole. */
 export function retryDelay(policy: RetryPolicy, attempt: number, retryAfter: number | null, random: () => number): number {
   if (retryAfter !== null) return retryAfter
   const ceiling = Math.min(policy.firstDelay * 2 ** (attempt - 1), policy.maxDelay)
   return ceiling * (0.5 + random() / 2)
 }
 
-/** Milliseconds a `Retry-After` header asks for: seconds or an HTTP date (RFC 9110 section 10.2.3); null where there is none or it is unreadable. */
+/** Milliseconds of a `Retry-After` header, in seconds or as an HTTP date (RFC 9110 section 10.2.3); null if it is missing or malformed. */
 export function parseRetryAfter(header: string | undefined, now: number): number | null {
   if (header === undefined) return null
   if (/^[0-9]{1,9}$/.test(header.trim())) return Number(header) * 1000
-  // A date has a time of day; Date.parse alone would take `-5` and `1.5` for dates.
+  // A date has a time of day; Date.parse alone would accept `-5` and `1.5`.
   const date = /[0-9]:[0-9]{2}/.test(header) ? Date.parse(header) : Number.NaN
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
 
 /**
- * What `X-RateLimit-Remaining` and `X-RateLimit-Reset` (seconds since 1970) tell: requests that are left, and the milliseconds until there
- * are more by the server's own clock, `now`. Null where they are missing, unreadable or of the past. No window is longer than an hour.
+ * The remaining requests of a rate limit, and the milliseconds until it resets, from `X-RateLimit-Remaining` and `X-RateLimit-Reset` (seconds since 1970).
+ * `now` is by the server's clock. Null if they are missing, malformed, in the past or more than an hour ahead.
  */
 export function parseRateLimit(
   headers: Readonly<Record<string, string>>,
@@ -54,22 +54,21 @@ export function parseRateLimit(
   return resetIn > 0 && resetIn <= 3_600_000 ? { remaining: Number(remaining), resetIn } : null
 }
 
-/** Waits, or ends early with the signal's reason. */
+/** Waits; rejects with the signal's reason when it is aborted. */
 export async function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   await wait(milliseconds, undefined, signal ? { signal } : {})
 }
 
-/**
- * How long a read is waited for, all its tries together. Two clocks run: what its own tries and the pauses between them took, and how
- * long the server has answered nothing to anybody. A read that waits for its turn behind others is not late while those are answered;
- * but once nobody is, a hundred reads must not run out one after the other.
+/*
+ * The deadline of a read has two clocks: the time of its own tries and pauses, and the time since the server last answered any request. A read that waits
+ * for its turn is not late while other requests are answered. When none is, all waiting reads expire together, not one after another.
  */
 
-/** When a server answered last, whatever it was asked. */
+/** The time of a server's last answer to any request. */
 export interface AnswerWatch {
-  /** An answer came; for `pause` milliseconds more the server wants no request, so that none can be answered. */
+  /** Notes an answer. If the server asks for a pause of so many milliseconds, none can follow before. */
   note(pause: number): void
-  /** The moment since which nothing was answered, by the clock. */
+  /** The time of the last answer, by `now`. */
   last(): number
   readonly now: () => number
 }
@@ -86,20 +85,20 @@ export function createAnswerWatch(now: () => number = () => performance.now()): 
 }
 
 export interface ReadDeadline {
-  /** Milliseconds that are left to both clocks; none left is 0. */
+  /** The remaining milliseconds of the clock that has fewer, at least 0. */
   left(): number
-  /** Counts what a try or a pause of our own took, in milliseconds. */
+  /** Adds the milliseconds of a try or pause. */
   spend(milliseconds: number): void
-  /** Aborted when nothing is left; `end` is to be called once nobody waits for that any more. */
+  /** A signal that is aborted when no time is left. Call `end` when it is no longer needed. */
   watch(): { readonly signal: AbortSignal; end(): void }
 }
 
-/** The deadline of a read that begins now. */
+/** The deadline of a read that starts now. */
 export function createReadDeadline(milliseconds: number, answers: AnswerWatch): ReadDeadline {
-  const begun = answers.now()
+  const startedAt = answers.now()
   let spent = 0
   const left = (): number => {
-    const silent = answers.now() - Math.max(begun, answers.last())
+    const silent = answers.now() - Math.max(startedAt, answers.last())
     return Math.max(0, milliseconds - Math.max(spent, silent))
   }
   return {

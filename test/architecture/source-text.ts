@@ -43,6 +43,12 @@ export const TEXT_RULES: readonly TextRule[] = [
     files: /^src\/(?!providers\/cloud\/record-rules|definition\/rules\/caa-rules|definition\/yaml\/editable-yaml)/,
     pattern: /\bRegExp\(/,
   },
+  {
+    // `counted` and `agreeing` of src/report/english.ts.
+    name: 'no-hand-made-plural',
+    files: /^src\/(?!report\/english\.ts)/,
+    pattern: /=== 1 \? '[a-z ]*' : '[a-z ]*s?'/,
+  },
   { name: 'no-default-export', files: /^src\//, pattern: /^export default\b|\bas default\b/ },
   { name: 'no-enum-or-namespace', files: /^src\//, pattern: /^(?:export )?(?:declare )?(?:const )?(?:enum|namespace) / },
 ]

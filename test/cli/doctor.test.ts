@@ -90,7 +90,7 @@ describe('doctor', () => {
       'a token that may not list tokens',
       'owner-blind',
       0,
-      /^cloud token warning when the token expires cannot be told: it may not list tokens$/,
+      /^cloud token warning the expiry of the token is unknown: it may not list tokens$/,
     ],
     ['the scopes of that one, from the headers', 'owner-blind', 0, /^cloud scopes ok the token has domains:read_write$/],
     [
@@ -104,7 +104,7 @@ describe('doctor', () => {
       'a token that another one begins as',
       'owner-twin-000000',
       0,
-      /^cloud token warning when the token expires cannot be told: 2 tokens of the user begin as it does$/,
+      /^cloud token warning the expiry of the token is unknown: 2 tokens of the user begin as it does$/,
     ],
     ['a token that expires later', 'owner-later', 0, /^cloud token ok the token "later" expires on .* in 100 days$/],
     ['a user who may change the domain', 'writer', 0, /^cloud grants ok every zone is granted$/],
@@ -166,7 +166,7 @@ describe('doctor', () => {
   test('tells of a user who neither sees the domain nor may create it', async () => {
     const scene = await openScene({ seed: SEED, files: { 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') } })
     const { status, findings } = await findingsOf(scene, as('writer'))
-    expect(findings).toContainEqual('cloud grants error the user sees no example.net., and may not create domains')
+    expect(findings).toContainEqual('cloud grants error the user cannot see example.net. and may not create domains')
     expect(status).toBe(1)
   })
 
@@ -187,7 +187,7 @@ describe('doctor', () => {
     scene.write({ 'zones/example.com.yaml': from('loadbalancers') })
     expect(await bare()).toEqual([`cloud scopes ok ${has}`, ...perCommand('account:read_only', 'domains:read_write', 'no other scope')])
     expect((await findingsOf(scene, as('writer'))).findings).toContainEqual(
-      expect.stringMatching(/^cloud inventory warning addresses come from inventory, of which the user sees only what is granted: /),
+      expect.stringMatching(/^cloud inventory warning addresses come from inventory, and the user sees only granted objects: /),
     )
   })
 

@@ -74,7 +74,7 @@ describe('domains that no definition can be of', () => {
         subject: 'cloud',
         check: 'zones',
         status: 'warning',
-        message: expect.stringMatching(/^no definition can be of "a\.\.b" \(number 7\): .*, "Example\.COM" \(number 10\): /),
+        message: expect.stringMatching(/^no definition can describe "a\.\.b" \(number 7\): .*, "Example\.COM" \(number 10\): /),
       }),
     )
   })

@@ -287,10 +287,15 @@ describe('records of a transfer', () => {
   })
 
   it.each<[string, number, Buffer, string]>([
-    ['A', 1, Buffer.of(192, 0, 2), '\\# 3 c00002: invalid data for its type: 4 octets expected, 3 left'],
-    ['AAAA', 28, Buffer.alloc(17), `\\# 17 ${'00'.repeat(17)}: invalid data for its type: AAAA rdata has 1 octet more than its fields`],
-    ['A', 1, Buffer.alloc(0), '\\# 0: invalid data for its type: 4 octets expected, 0 left'],
-    ['TXT', 16, Buffer.of(200, 65), '\\# 2 c841: invalid data for its type: 200 octets expected, 1 left'],
+    ['A', 1, Buffer.of(192, 0, 2), '\\# 3 c00002: invalid data for its type: octets expected: 4, left: 3'],
+    [
+      'AAAA',
+      28,
+      Buffer.alloc(17),
+      `\\# 17 ${'00'.repeat(17)}: invalid data for its type: AAAA rdata is longer than its fields (octets left: 1)`,
+    ],
+    ['A', 1, Buffer.alloc(0), '\\# 0: invalid data for its type: octets expected: 4, left: 0'],
+    ['TXT', 16, Buffer.of(200, 65), '\\# 2 c841: invalid data for its type: octets expected: 200, left: 1'],
     ['MX', 15, Buffer.of(0, 10, 0xff, 0xff), '\\# 4 000affff: invalid data for its type: '],
   ])('that are not what their type needs are named and may be left out: %s', async (type, code, data, what) => {
     const records = [address('a.example.com'), wireRecord('x.example.com', code, data), address('www.example.com', 2)]
@@ -345,7 +350,7 @@ describe('records of a transfer', () => {
     const port = await signingServer(SECRET, [{ records: [broken, address('a.example.com'), broken], signature: null }])
     expect(await importFrom(port, '--lossy')).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('failed: example.com. SOA: 2 octets expected, 1 left'),
+      stderr: expect.stringContaining('failed: example.com. SOA: octets expected: 2, left: 1'),
     })
   })
 })

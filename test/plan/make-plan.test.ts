@@ -221,7 +221,7 @@ describe('refusals', () => {
     const message = (existing: string, desired: string): unknown => planOf(existing, desired).refusals.map((refusal) => refusal.message)
     const two = 'a A 192.0.2.1\nb A 192.0.2.2'
     expect(message(two, '')).toEqual(['all 2 record sets of example.com. would be deleted, which leaves the zone empty'])
-    expect(message(two, 'x TXT "new"')).toEqual(['all 2 record sets of example.com. would be deleted, and only 1 other would come'])
+    expect(message(two, 'x TXT "new"')).toEqual(['all 2 record sets of example.com. would be deleted, and only 1 other would be created'])
   })
   it('take no notice of exact duplicates that go, whatever the limits', () => {
     const thresholds = { max_delete_percent: 0, max_update_percent: 0, min_existing: 0, max_deletes: 0, max_updates: 0 }
@@ -235,7 +235,7 @@ describe('refusals', () => {
       planOf(existing, '', { desired: desiredZone(ORIGIN, wanted, { apexNs: 'manage' }) }).refusals.map(({ message }) => message)
     const said = 'NS records at the apex of example.com. would change:'
     expect(messages('@ NS a.example.net.\n@ NS b.example.net.', '@ NS b.example.net.\n@ NS c.example.net.')).toEqual([
-      `${said} a.example.net. would go, c.example.net. would come`,
+      `${said} a.example.net. would be removed, c.example.net. would be added`,
     ])
     expect(messages('@ 300 NS a.example.net.', '@ 3600 NS a.example.net.')).toEqual([`${said} a.example.net. would have another TTL`])
     expect(messages('@ 300 NS a.example.net.\n@ 3600 NS a.example.net.', '@ 3600 NS a.example.net.')).toEqual([
@@ -282,7 +282,7 @@ it.each([
   [
     'create-only',
     'a A 192.0.2.1',
-    ['example.com. at cloud: the policy create-only keeps what differs from the definition as it is: a.example.com. A'],
+    ['example.com. at cloud: the policy create-only keeps what differs from the definition: a.example.com. A'],
   ],
   ['create-only', 'a A 192.0.2.9', []],
   ['create-only', 'other A 192.0.2.1', []],

@@ -237,7 +237,7 @@ example.com. at cloud (13 → 12 of 12,000 records)
     - c        300  A  192.0.2.1
         skipped: b failed
     - d        300  A  192.0.2.1
-        unknown whether it was done: the connection was lost
+        unknown whether it was carried out: the connection was lost
   read again: the records are not what the plan makes
 
 example.net. at cloud (10 → 11 of 12,000 records)

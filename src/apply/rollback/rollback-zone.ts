@@ -77,7 +77,7 @@ export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rule
     difference,
     unmanaged: run.plan.unmanaged,
     domain: intent.domain?.desired ? { ...intent.domain, desired: fitted.settings } : intent.domain,
-    records: intent.deletesZone || type === 'slave' ? 'left' : 'changed',
+    hasRecordCalls: !intent.deletesZone && type !== 'slave',
     deletesZone: intent.deletesZone,
     desiredRecords: intent.deletesZone ? 0 : difference.kept.length + difference.added.length,
     thresholds: rules.thresholds,

@@ -15,7 +15,7 @@ import type { Change } from '../../plan/plan.ts'
 import type { Provider, ProviderCallOptions, UnusableZone, ZoneList } from '../../providers/provider.ts'
 import { diagnosticOf } from '../../providers/provider.ts'
 import { createProvider } from '../../providers/registry.ts'
-import { counted, listed } from '../../report/english.ts'
+import { agreeing, counted, listed } from '../../report/english.ts'
 import type { ZoneTarget } from '../definable-records.ts'
 import type { ImportRequest } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
@@ -95,7 +95,7 @@ function placements({
 const MAX_LISTED = 5
 
 function unmatchedPathsWarning(paths: readonly string[]): Diagnostic {
-  const message = `no rule of the config matches ${listed(paths, MAX_LISTED)}, so no plan reads ${paths.length === 1 ? 'it' : 'them'}`
+  const message = `no rule of the config matches ${listed(paths, MAX_LISTED)}, so no plan reads ${agreeing(paths.length, 'it', 'them')}`
   return { severity: 'warning', code: 'import-pending', message, hint: 'name another folder with -o, or add a rule under "zones"' }
 }
 

@@ -52,8 +52,7 @@ export function canonicalRdata(type: string, tokens: readonly Token[], readName:
     if (part.value !== '') data = data === '' ? part.value : `${data} ${part.value}`
   }
   if (next < tokens.length) {
-    const extra = tokens.length - next
-    return { ok: false, token: next, message: `has ${extra} more field${extra === 1 ? '' : 's'} than a ${type} record` }
+    return { ok: false, token: next, message: `has ${tokens.length} fields, more than a ${type} record` }
   }
   const problem = rdataProblem(type, data)
   return problem === null ? ok(data) : { ok: false, token: problem.field, message: problemText(definition, problem) }

@@ -195,7 +195,7 @@ export function readRdata(reader: WireReader, code: number): string {
   const problem = rdataProblem(definition.type, data)
   if (problem !== null) throwWireError(`${definition.type} ${problemText(definition, problem)}`)
   const left = remainingOctets(reader)
-  if (left > 0) throwWireError(`${definition.type} rdata has ${left} octet${left === 1 ? '' : 's'} more than its fields`)
+  if (left > 0) throwWireError(`${definition.type} rdata is longer than its fields (octets left: ${left})`)
   return data
 }
 

@@ -99,7 +99,7 @@ function readLabels(reader: WireReader, texts: readonly string[]): string {
 
 function advance(reader: WireReader, length: number): number {
   const at = reader.offset
-  if (at + length > reader.end) throwWireError(`${length} octet${length === 1 ? '' : 's'} expected, ${remainingOctets(reader)} left`)
+  if (at + length > reader.end) throwWireError(`octets expected: ${length}, left: ${remainingOctets(reader)}`)
   reader.offset = at + length
   return at
 }

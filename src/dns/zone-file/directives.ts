@@ -47,7 +47,7 @@ function hasOperands(scope: ZoneFileScope, form: string, most = 1): boolean {
   const given = scope.lexer.count - 1
   if (given >= 1 && given <= most) return true
   const place = tokenPosition(scope, given === 0 ? 1 : most + 1)
-  reportProblem(scope.run, 'zonefile-directive', `the directive has ${given} operand${given === 1 ? '' : 's'}; it must be ${form}`, place)
+  reportProblem(scope.run, 'zonefile-directive', `the directive has the wrong number of operands (${given}); it must be ${form}`, place)
   return false
 }
 

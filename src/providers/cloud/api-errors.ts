@@ -1,8 +1,8 @@
 import type { HttpResponse, TransportError } from '../../transport/http-client.ts'
 import { ProviderError } from '../provider.ts'
 
-/** One fault of a request as the interface tells it. */
-interface ApiFault {
+/** One error of a request, as the interface reports it. */
+interface ApiProblem {
   readonly field: string | null
   readonly reason: string
 }
@@ -15,7 +15,7 @@ const CODES = {
   429: 'provider-rate-limited',
 } as const
 
-/** The failure that an answer with an error status stands for. `what` names the request for a reader. */
+/** The error of an answer with an error status. `what` names the request for messages. */
 export function errorOfResponse(provider: string, what: string, response: HttpResponse, mutates: boolean): ProviderError {
   const { status } = response
   const problems = problemsOf(response)
@@ -24,11 +24,11 @@ export function errorOfResponse(provider: string, what: string, response: HttpRe
     ? 'provider-forbidden'
     : (CODES[status as keyof typeof CODES] ?? (status < 500 && status >= 400 ? 'provider-rejected' : 'provider-failed'))
   const reasons = problems?.map((problem) => (problem.field === null ? problem.reason : `${problem.field}: ${problem.reason}`)).join('; ')
-  const said = reasons ?? `an answer that is not of the interface (${describeBody(response)})`
-  return new ProviderError(code, `${provider}: ${what}: ${status} ${said}`, {
+  const detail = reasons ?? `an answer that is not of the interface (${describeBody(response)})`
+  return new ProviderError(code, `${provider}: ${what}: ${status} ${detail}`, {
     status: String(status),
     ambiguous: mutates && (status >= 500 || status === 408),
-    // A gateway that waited in vain does not know whether the server behind it is at it yet.
+    // After a gateway's timeout the server behind it may still be working.
     mayCompleteLater: mutates && status === 504,
     hint: hintFor(code, scope, response),
   })
@@ -64,9 +64,12 @@ const TLS_HINTS: readonly (readonly [codes: RegExp, hint: string])[] = [
     /WRONG_VERSION|EPROTO|PACKET_LENGTH/,
     'the server speaks no TLS at that port: check the port, or use http:// for a service on this machine',
   ],
-  [/SELF_SIGNED|VERIFY_LEAF|ISSUER/, 'nobody vouches for its certificate: NODE_EXTRA_CA_CERTS names a file of further authorities'],
+  [
+    /SELF_SIGNED|VERIFY_LEAF|ISSUER/,
+    'no known authority signed its certificate: NODE_EXTRA_CA_CERTS can name a file with further authorities',
+  ],
   [/EXPIRED/, 'its certificate has expired'],
-  [/ALTNAME/, 'its certificate is of another name'],
+  [/ALTNAME/, 'its certificate is for another name'],
 ]
 
 const unreachableHint = (provider: string, { message }: TransportError): string =>
@@ -75,8 +78,8 @@ const unreachableHint = (provider: string, { message }: TransportError): string 
     ? `start the service with "zonewright serve", or check base_url of ${provider}`
     : `check base_url of ${provider} and the network; proxies of the environment are not used`)
 
-/** The faults an error body names; null where the body is not the interface's error body. */
-function problemsOf(response: HttpResponse): ApiFault[] | null {
+/** The problems that an error body lists; null if the body is not the interface's error body. */
+function problemsOf(response: HttpResponse): ApiProblem[] | null {
   let body: unknown
   try {
     body = JSON.parse(response.text)

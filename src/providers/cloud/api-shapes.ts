@@ -1,4 +1,4 @@
-/** The answers of the interface that the provider reads, checked once where they come in. Fields beyond these are ignored. */
+/** The answers of the interface, checked once when they arrive. Other fields are ignored. */
 
 export interface ApiDomain {
   readonly id: number
@@ -33,7 +33,7 @@ export interface ApiRecord {
   readonly updated: string | null
 }
 
-/** An instance, as far as its addresses go. */
+/** An instance with its addresses. */
 export interface ApiInstance {
   readonly id: number
   readonly label: string
@@ -60,13 +60,13 @@ export interface ApiProfile {
   readonly restricted: boolean
 }
 
-/** What a restricted user may do with domains. */
+/** A restricted user's permissions for domains. */
 export interface ApiGrants {
   readonly addDomains: boolean
   readonly domains: readonly { readonly id: number; readonly permissions: string | null }[]
 }
 
-/** A personal access token; of its text only the beginning is told. */
+/** A personal access token. `token` is only the beginning of its text. */
 export interface ApiToken {
   readonly id: number
   readonly label: string
@@ -82,7 +82,7 @@ export interface ApiPage<T> {
   readonly results: number
 }
 
-/** What an answer lacks to be of its shape. */
+/** An answer that does not have the promised shape. */
 export class ShapeError extends Error {
   override readonly name = 'ShapeError'
 }
@@ -100,7 +100,7 @@ function integer(fields: Fields, key: string, what: string, fallback?: number): 
   return value
 }
 
-/** A string; null and absence read as `fallback`, since empty settings come either way. */
+/** A string; `fallback` for null and absence, because the interface uses both for empty settings. */
 function text<F extends string | null>(fields: Fields, key: string, what: string, fallback: F): string | F {
   const value = fields[key] ?? fallback
   if (value !== null && typeof value !== 'string') throw new ShapeError(`${what} has no text "${key}"`)
@@ -176,19 +176,19 @@ export function instanceShape(value: unknown): ApiInstance {
   }
 }
 
-/** Comma-separated addresses of a region's resolvers. */
+/** The addresses of a region's resolvers, separated by commas. */
 export function regionShape(value: unknown): { readonly ipv4: string; readonly ipv6: string } {
   const resolvers = fieldsOf(fieldsOf(value, 'a region')['resolvers'], 'the list of resolvers of a region')
   return { ipv4: text(resolvers, 'ipv4', 'a region', ''), ipv6: text(resolvers, 'ipv6', 'a region', '') }
 }
 
-/** A tag; its label is all there is of it. */
+/** A tag, of which only the label matters. */
 export const tagShape = (value: unknown): { readonly id: string } => ({ id: text(fieldsOf(value, 'a tag'), 'label', 'a tag', '') })
 
-/** How the kinds of tagged objects are named that are load balancers. */
+/** Types of tagged objects that are load balancers. */
 const LOAD_BALANCER = /^(?:node_?|load_?)balancer$/i
 
-/** An object that carries a tag: `{type, data}`; null in place of what is no load balancer. */
+/** A tagged object `{type, data}`; null if it is no load balancer. */
 export function loadBalancerShape(value: unknown): { readonly id: string; readonly object: ApiLoadBalancer | null } {
   const tagged = fieldsOf(value, 'a tagged object')
   const type = text(tagged, 'type', 'a tagged object', '')
@@ -256,7 +256,7 @@ export function zoneFileShape(value: unknown): readonly string[] {
   return texts(fieldsOf(value, 'a zone file'), 'zone_file', 'a zone file')
 }
 
-/** The answer to an action: an object that is no record and no error. */
+/** The answer to an action: an object that is neither a record nor an error. */
 export function emptyShape(value: unknown): void {
   const what = 'the answer to an action'
   const fields = fieldsOf(value, what)

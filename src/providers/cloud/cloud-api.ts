@@ -8,9 +8,9 @@ import { type ApiPage, pageShape, ShapeError } from './api-shapes.ts'
 import type { Answer, ApiRequest, SendAndCheck } from './send-request.ts'
 import { type Sender, sendRequest } from './send-request.ts'
 
-/** Octets of the largest answer: a page of 500 records with targets of 65,535 characters. */
+/** The most octets of an answer: a page of 500 records with targets of 65,535 characters. */
 const MAX_RESPONSE = 128 * 1024 * 1024
-/** Milliseconds for connecting, at the most: a server that is there accepts at once, however long its answer takes. */
+/** The most milliseconds for connecting. A server that is up accepts fast, however long its answer takes. */
 const CONNECT_TIMEOUT = 5000
 const READ_DEADLINE = 30_000
 
@@ -19,27 +19,27 @@ export interface CloudApiOptions {
   readonly provider: string
   readonly baseUrl: URL
   readonly token: string
-  /** Requests under way at once, at the most: the server may make them fewer. */
+  /** The most concurrent requests. The server may lower the number. */
   readonly parallelism: number
-  /** Milliseconds of silence after which a request is given up. */
+  /** Milliseconds of silence after which a request fails. */
   readonly timeout: number
-  /** The same for a read, which can be tried again at no risk; `timeout` if absent. */
+  /** The same for reads, which are safe to retry; `timeout` if absent. */
   readonly readTimeout?: number
-  /** Milliseconds after which a read is given up, all its tries together; what the server asks to wait is not counted. 30,000 if absent. */
+  /** Milliseconds after which a read fails, retries included, without pauses that the server asks for; 30,000 if absent. */
   readonly readDeadline?: number
   readonly retry?: RetryPolicy
-  /** Told of each longer wait that the server asks for, with its milliseconds. */
+  /** Called with the milliseconds of each longer pause that the server asks for. */
   readonly onThrottled?: ((milliseconds: number) => void) | undefined
 }
 
 export interface CloudApi {
   readonly request: SendAndCheck
-  /** Every item of a list: all pages after the first in parallel, read anew where the list shifted meanwhile. */
+  /** Reads all items of a list: pages after the first in parallel, and all again if the list changed. */
   list<T extends { readonly id: number | string }>(request: ApiRequest, shape: (item: unknown) => T): Promise<Answer<T[]>>
   close(): Promise<void>
 }
 
-/** Requests to the interface: retries what may be repeated, checks every answer, and turns each failure into a `ProviderError`. */
+/** A client of the interface, which retries what is safe to repeat, checks every answer, and throws `ProviderError`. */
 export function createCloudApi(options: CloudApiOptions): CloudApi {
   const { provider, retry } = options
   const http = createHttpClient({
@@ -70,7 +70,7 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
         grantedScopes: response.headers['x-oauth-scopes'] ?? null,
       }
     } catch (error) {
-      // An answer that is not to its request may be to another one on the same connection.
+      // An unexpected answer may belong to another request on the connection.
       if ((error as ProviderError).code === 'provider-garbled') client.reset()
       throw withoutSecret(error, options.token)
     }
@@ -106,29 +106,29 @@ function serverTime({ headers }: HttpResponse): number | null {
   return Number.isNaN(time) ? null : time
 }
 
-/** Before anything of a refusal is cut to a length, in which a part of the token could be left. */
+/** Removes the token from an error answer before any text of it is cut, which could leave a part of the token. */
 function withoutEcho(response: HttpResponse, token: string): HttpResponse {
   if (response.status < 400 || token === '') return response
   const headers = Object.entries(response.headers).map(([name, value]) => [name, value.replaceAll(token, '***')])
   return { ...response, headers: Object.fromEntries(headers), text: response.text.replaceAll(token, '***') }
 }
 
-/** A server may say anything in an error, the token included. */
+/** Removes the token from an error message, because a server may echo it. */
 function withoutSecret(error: unknown, token: string): unknown {
   if (error instanceof Error && token !== '' && error.message.includes(token)) error.message = error.message.replaceAll(token, '***')
   return error
 }
 
-/** Items on a page: the most the interface gives (conventions, 4). */
+/** Items per page, the most of the interface (conventions, 4). */
 const PAGE_SIZE = 500
-/** Pages of the longest list that is read: a million items. */
+/** The most pages of a list: a million items. */
 const MAX_PAGES = 2000
-/** Times a list is read anew when it shifts while it is read. */
+/** How often a list is read if it changes during the read. */
 const LIST_TRIES = 4
-/** Milliseconds before a list is read anew; more each time. */
+/** Milliseconds before the second read of a list; twice that before the third, and so on. */
 const SHIFT_PAUSE = 50
 
-/** Every item of a list: all pages after the first in parallel, read anew where the list shifted meanwhile. */
+/** Reads all items of a list: pages after the first in parallel, and all again if the list changed. */
 async function readList<T extends { readonly id: number | string }>(
   request: SendAndCheck,
   provider: string,
@@ -148,15 +148,15 @@ async function readList<T extends { readonly id: number | string }>(
     const pages = [first, ...rest].map((answer) => answer.value)
     const items = pages.flatMap((one) => one.data)
     const distinct = new Set(items.map((item) => item.id)).size
-    const steady =
+    const isSteady =
       pages.every((one) => one.results === first.value.results) && distinct === first.value.results && items.length === distinct
-    if (steady) return { ...first, value: items }
+    if (isSteady) return { ...first, value: items }
   }
   throw new ProviderError('provider-garbled', `${provider}: ${call.what}: the list changed each of the ${LIST_TRIES} times it was read`, {
-    hint: 'somebody else is changing it; try again when they are done',
+    hint: 'another client is changing it; try again later',
   })
 }
 
-/** Whether the first page can be that of a list with as many pages and items as it says. A server may give fewer on a page than it was asked for. */
+/** Whether the first page agrees with its numbers of pages and items. A server may return fewer items per page than requested. */
 const isPlausible = ({ data, pages, results }: ApiPage<unknown>): boolean =>
   pages <= 1 ? data.length === results : data.length > 0 && Math.ceil(results / data.length) === pages

@@ -11,14 +11,14 @@ interface Preset extends CloudInstance {
   readonly address: string
 }
 
-/** By the name a config may give instead of an address. */
+/** Presets by the name that a config may use instead of an address. */
 const PRESETS: ReadonlyMap<unknown, Preset> = new Map([
   [
     'linode',
     {
       address: 'https://api.linode.com/v4',
       paths: { instances: '/linode/instances', loadbalancers: '/nodebalancers' },
-      // Its documentation of "Import a domain".
+      // From its documentation of "Import a domain".
       transferAddresses: ['96.126.114.97', '96.126.114.98', '2600:3c00::5e', '2600:3c00::5f'],
     },
   ],
@@ -39,7 +39,7 @@ function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
   return [{ setting: `providers.${config.name}.${key}`, endpoint: endpointOfUrl(url), at: config.placeOf(key) }]
 }
 
-/** The cloud provider from its settings: `base_url` or `preset`, `token`, `parallelism`, `timeout` (seconds, for a change to be answered, and for a read with all its tries). */
+/** Creates the provider from its settings: `base_url` or `preset`, `token`, `parallelism`, and `timeout` in seconds, for a change or for a read with its retries. */
 async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
   const { settings } = config
   const diagnostics: Diagnostic[] = []
@@ -67,7 +67,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
       token,
       parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),
       timeout,
-      // A read that got no answer loses nothing: one try gets half the time, all its tries together the whole of it.
+      // One try of a read may take half the time, so that there is time for another.
       readTimeout: timeout / 2,
       readDeadline: timeout,
       onThrottled: context.onThrottled && ((milliseconds) => context.onThrottled?.(config.name, milliseconds)),
@@ -93,7 +93,7 @@ function readBaseUrl(config: ProviderConfig, address: unknown, diagnostics: Diag
   const url = parseUrl(address)
   if (url === null) return refuse('schema-value', 'is not a URL', 'such as https://api.example.com/v4')
   if (!isHttp(url)) return refuse('schema-value', `has the scheme ${url.protocol} instead of https:`)
-  if (url.username !== '' || url.password !== '') return refuse('schema-value', 'holds a user name or password')
+  if (url.username !== '' || url.password !== '') return refuse('schema-value', 'contains a user name or password')
   if (url.search !== '' || url.hash !== '') return refuse('schema-value', 'has a query or fragment')
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     return refuse(

@@ -12,11 +12,11 @@ import { INTERFACE_PATHS, type InventoryPaths, readCloudInventory } from './inve
 import { recordFromApi, recordToApi } from './record-codec.ts'
 import { cloneCloudZone, findZones, importCloudZone, listZones, MAX_FILTER, type Reach, timeOf, zoneReference } from './zones.ts'
 
-/** What is known of one instance of the interface. */
+/** Particulars of an instance of the interface. */
 export interface CloudInstance {
-  /** Paths that it names otherwise. */
+  /** Its paths, if they differ. */
   readonly paths?: InventoryPaths | undefined
-  /** Addresses that it transfers zones from. */
+  /** The addresses from which it transfers zones. */
   readonly transferAddresses?: readonly string[] | undefined
 }
 
@@ -66,7 +66,7 @@ export function createCloudProvider(options: CloudApiOptions, instance: CloudIns
 }
 
 async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCallOptions): Promise<ZoneSnapshot> {
-  // What is listed of a slave is a copy of what its masters have.
+  // The listed records of a slave are a copy from its masters.
   const { name, id, settings, unknownSettings } = zone
   if (settings.type === 'slave') return { name, id, settings, unknownSettings, records: [], millisecondsSinceLastChange: null }
   const request = {
@@ -75,7 +75,7 @@ async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCall
     what: `reading the records of ${zone.name}`,
     ...call,
   } as const
-  // Each page becomes records as it comes in, while others are under way.
+  // Each page is converted when it arrives, while others are being read.
   const updated = new Set<string | null>()
   const { value, serverTime } = await api.list(request, (item) => {
     const record = recordShape(item)
@@ -97,7 +97,7 @@ async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCall
   }
 }
 
-/** Asks by owner and type. An SRV owner is put together by the service, so that all SRV records are asked for. */
+/** Filters by owner and type. The service composes the owner of SRV records, so all of those are read. */
 async function findRecords(
   { api }: Reach,
   zone: ZoneReference,
@@ -115,7 +115,7 @@ async function findRecords(
   return lists.flatMap(({ value }) => value)
 }
 
-/** Filters that together find what fits any of the conditions, each of a size that is sent. */
+/** Filters that together match any of the conditions, each short enough to send. */
 function filtersOf(conditions: readonly object[]): object[] {
   const filters: object[][] = []
   let size = MAX_FILTER
@@ -153,7 +153,7 @@ async function applyDomainChange(
     await api.request({ method: 'DELETE', path, what: `deleting ${change.name}`, ...call }, emptyShape)
     return { id: change.id }
   }
-  // The type is repeated: the service asks for it when a slave is updated.
+  // The service requires the type to update a slave.
   const body = { type: zone?.settings.type, ...change.desired }
   const { value } = await api.request({ method: 'PUT', path, body, what: `updating ${change.name}`, ...call }, shape)
   return { id: value.id, zone: value }
@@ -183,7 +183,7 @@ async function applyRecordChange(
   return sameRecord(value, desired) ? { id: value.id } : { id: value.id, stored: value }
 }
 
-/** The record an answer tells of. One of another owner, type or number is the answer to some other request. */
+/** The record in an answer. With another owner, type or number, it is the answer to another request. */
 function answeredRecord(body: unknown, change: RecordChange, zone: ZoneReference): ExistingRecord & { readonly id: number } {
   const api = recordShape(body)
   const record = { ...recordFromApi(api, zone.name), id: api.id }
@@ -191,10 +191,10 @@ function answeredRecord(body: unknown, change: RecordChange, zone: ZoneReference
   throw new ShapeError(`${change.name} ${change.type} came back as ${record.name} ${record.type}, number ${api.id}`)
 }
 
-/** A region is one word in a path. */
+/** A region is one segment of a path. */
 const REGION = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 
-/** The resolvers of a region (interface, Region), IPv4 before IPv6; null where there is no such region. */
+/** The resolvers of a region, IPv4 before IPv6 (interface, Region); null if the region does not exist. */
 async function findRegionResolvers(api: CloudApi, region: string, call?: ProviderCallOptions): Promise<readonly string[] | null> {
   if (!REGION.test(region)) return null
   const request = { method: 'GET', path: `/regions/${region}`, what: `reading the region ${region}`, ...call } as const
@@ -210,7 +210,7 @@ function resolversOf(body: unknown): readonly string[] {
   const { ipv4, ipv6 } = regionShape(body)
   const addresses = `${ipv4},${ipv6}`.split(',').map((address) => address.trim())
   const resolvers = addresses.filter((address) => address !== '')
-  const wrong = resolvers.find((address) => !isServerAddress(address))
-  if (wrong !== undefined) throw new ShapeError(`the resolver ${JSON.stringify(wrong)} of a region is not an address`)
+  const invalid = resolvers.find((address) => !isServerAddress(address))
+  if (invalid !== undefined) throw new ShapeError(`the resolver ${JSON.stringify(invalid)} of a region is not an address`)
   return resolvers
 }

@@ -1,4 +1,4 @@
-/** Whether a token can do what a config asks of it, and for how long: told from the user's own profile, grants and tokens. */
+/** Checks whether a token has the permissions that a config needs, and until when, by the user's own profile, grants and tokens. */
 
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Finding, ProviderUsage } from '../../dns/finding.ts'
@@ -9,20 +9,20 @@ import type { CloudApi } from './cloud-api.ts'
 import { judgeClock, judgeScopes, judgeToken } from './judge-token.ts'
 import type { Answer, ApiRequest } from './send-request.ts'
 
-/** Characters of a token, at the least, that tell it from others; lists show the first 16 (interface, Personal access token). */
-const FEWEST = 6
+/** The fewest characters of a token that identify it. Lists show the first 16 (interface, Personal access token). */
+const MIN_PREFIX = 6
 
 export interface Examined {
   readonly api: CloudApi
   /** The provider's address, for messages. */
   readonly address: string
   readonly token: string
-  /** Whether load balancers have a list of their own; else they are found by tags. */
+  /** Whether there is a list of load balancers; otherwise they are found by tags. */
   readonly listsLoadBalancers: boolean
   readonly listZones: (call?: ProviderCallOptions) => Promise<ZoneList>
 }
 
-/** Looks at connection, token, user and zones. `now` is the local time. Failures are findings; throws only on bugs. */
+/** Checks connection, token, user and zones. `now` is the local time. Failures are findings; only bugs throw. */
 export async function examineCloud(
   examined: Examined,
   wants: ProviderUsage,
@@ -50,13 +50,13 @@ export async function examineCloud(
     ...(grants.failure ? [failed(grants.failure)] : judgeGrants(grants.value ?? null, wants, found)),
     ...judgeInventory(user, wants),
     ...(zones.failure ? [failed(zones.failure)] : judgeZones(wants, found ?? new Map())),
-    ...judgeUnnamed(zones.value?.unusable ?? []),
+    ...judgeUnusable(zones.value?.unusable ?? []),
   ]
 }
 
-/** The entries that may be the token's own, in a list that shows the beginnings of tokens. */
+/** The listed tokens that may be this one. Lists show the beginnings of tokens. */
 const entriesLike = (tokens: readonly ApiToken[], token: string): readonly ApiToken[] =>
-  tokens.filter((one) => one.token.length >= FEWEST && token.startsWith(one.token))
+  tokens.filter((one) => one.token.length >= MIN_PREFIX && token.startsWith(one.token))
 
 interface Attempt<T> {
   readonly value?: T
@@ -84,7 +84,7 @@ const failed = ({ code, message, hint }: ProviderError): Finding => ({
   hint,
 })
 
-/** The grants of a restricted user; null for one who may do everything, for whom the interface has none. */
+/** The grants of a restricted user; null for an unrestricted one, who has none. */
 async function readGrants(api: CloudApi, user: ApiProfile, call?: ProviderCallOptions): Promise<ApiGrants | null> {
   if (!user.restricted) return null
   const request: ApiRequest = { method: 'GET', path: '/profile/grants', what: 'reading the grants', ...call }
@@ -104,45 +104,45 @@ function judgeZones({ zones }: ProviderUsage, found: ReadonlyMap<DomainName, Zon
   ]
 }
 
-/** Domains that no definition can be of. */
-function judgeUnnamed(unnamed: readonly UnusableZone[]): Finding[] {
+/** A warning about domains that no definition can describe. */
+function judgeUnusable(unnamed: readonly UnusableZone[]): Finding[] {
   if (unnamed.length === 0) return []
   const names = unnamed.map(({ name, id, reason }) => `${JSON.stringify(name)} (number ${id}): ${reason}`)
-  const hint = 'nothing here reads or changes them'
-  return [{ status: 'warning', check: 'zones', message: `no definition can be of ${listed(names, MAX_LISTED)}`, hint }]
+  const hint = 'Zonewright does not read or change them'
+  return [{ status: 'warning', check: 'zones', message: `no definition can describe ${listed(names, MAX_LISTED)}`, hint }]
 }
 
 /**
- * Whether a restricted user may do what is wanted; `grants` is null for one who is not restricted, `found` where the zones could not be
- * looked up. A zone that is not granted is not shown either, so that it looks like one that is not there.
+ * Whether a restricted user may change the zones. `grants` is null for an unrestricted user, `found` if the zones could not be listed. A zone without a
+ * grant is not listed, so it looks like a missing one.
  */
 function judgeGrants(grants: ApiGrants | null, { zones }: ProviderUsage, found: ReadonlyMap<DomainName, ZoneReference> | null): Finding[] {
   if (grants === null) return []
   const findings: Finding[] = []
   const writable = new Set(grants.domains.filter(({ permissions }) => permissions === 'read_write').map(({ id }) => id))
-  const closed = zones.filter((name) => {
+  const readOnly = zones.filter((name) => {
     const reference = found?.get(name)
     return reference !== undefined && !writable.has(Number(reference.id))
   })
   const missing = found === null ? [] : zones.filter((name) => !found.has(name))
-  if (closed.length > 0) {
-    const message = `the user may not change ${listed(closed, MAX_LISTED)}`
-    findings.push({ status: 'error', check: 'grants', message, hint: 'have read_write granted on the domain' })
+  if (readOnly.length > 0) {
+    const message = `the user may not change ${listed(readOnly, MAX_LISTED)}`
+    findings.push({ status: 'error', check: 'grants', message, hint: 'grant read_write on the domain' })
   }
   if (missing.length > 0 && !grants.addDomains) {
-    const message = `the user sees no ${listed(missing, MAX_LISTED)}, and may not create domains`
-    const hint = 'have the domain granted, or add_domains if it is to be created'
+    const message = `the user cannot see ${listed(missing, MAX_LISTED)} and may not create domains`
+    const hint = 'grant the domain, or add_domains if it should be created'
     findings.push({ status: 'error', check: 'grants', message, hint })
   }
   if (findings.length === 0) findings.push({ status: 'ok', check: 'grants', message: 'every zone is granted' })
   return findings
 }
 
-/** An inventory that shows a part only cannot be told from a small one: addresses would be missing, and nobody would say so. */
+/** A warning for restricted users: objects without a grant are missing from the inventory without any error. */
 function judgeInventory({ restricted }: ApiProfile, { inventory }: ProviderUsage): Finding[] {
   if (!restricted || inventory.size === 0) return []
-  const message = 'addresses come from inventory, of which the user sees only what is granted: the rest is taken for not there'
-  return [{ status: 'warning', check: 'inventory', message, hint: 'use a token of an unrestricted user, or have every object granted' }]
+  const message = 'addresses come from inventory, and the user sees only granted objects: the others count as missing'
+  return [{ status: 'warning', check: 'inventory', message, hint: 'use a token of an unrestricted user, or grant every object' }]
 }
 
 /** Names in one message. */

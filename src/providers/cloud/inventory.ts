@@ -1,7 +1,4 @@
-/**
- * Addresses of what the account has: instances from their list, load balancers from the objects that carry a tag, which is where
- * the interface shows them.
- */
+/** Addresses of the account's instances and load balancers. The interface lists instances, and load balancers only among the objects with a tag. */
 import { isIPv4 } from 'node:net'
 import type { InventoryObject, InventoryQuery } from '../../dns/inventory.ts'
 import { parseIpv6 } from '../../dns/ip-address.ts'
@@ -9,23 +6,23 @@ import { type ProviderCallOptions, ProviderError } from '../provider.ts'
 import { type ApiInstance, type ApiLoadBalancer, instanceShape, loadBalancerShape, tagShape } from './api-shapes.ts'
 import type { CloudApi } from './cloud-api.ts'
 
-/** Where an instance of the interface has its lists. */
+/** The paths of lists at an instance of the interface. */
 export interface InventoryPaths {
   readonly instances: string
-  /** A list of load balancers; null where they are found by their tags alone. */
+  /** A list of load balancers; null if they are found only by their tags. */
   readonly loadbalancers: string | null
 }
 
 export const INTERFACE_PATHS: InventoryPaths = { instances: '/compute/instances', loadbalancers: null }
 
-/** Addresses that nobody elsewhere can reach: private (RFC 1918), which an instance has beside its public ones, shared (RFC 6598), of the host and the link. */
+/** IPv4 addresses that are not public: private (RFC 1918), shared (RFC 6598), loopback and link-local. */
 const NOT_PUBLIC =
   /^(?:0\.|10\.|100\.(?:6[4-9]|[7-9][0-9]|1[01][0-9]|12[0-7])\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2[0-9]|3[01])\.)/
 
-/** The same of IPv6, in canonical form: unspecified, loopback, unique local (RFC 4193), link-local. */
+/** The same for IPv6 in canonical form: unspecified, loopback, unique local (RFC 4193) and link-local. */
 const NOT_PUBLIC_IPV6 = /^(?:::1?$|f[cd]|fe[89ab])/
 
-/** The objects a query means. Every condition is checked here too: a server may not know a filter. */
+/** The objects that match a query. Every condition is checked here too, because a server may not support a filter. */
 export async function readCloudInventory(
   api: CloudApi,
   paths: InventoryPaths,
@@ -41,7 +38,7 @@ async function readInstances(api: CloudApi, paths: InventoryPaths, query: Invent
   const filter = { ...(label && { label }), ...(tag && { tags: tag }), ...(region && { region }), ...(group && { group }) }
   const request = { method: 'GET', path: paths.instances, what: 'listing instances', filter, ...call } as const
   const { value } = await api.list(request, instanceShape)
-  // What is being deleted gives its addresses up.
+  // Instances that are being deleted lose their addresses.
   return value.filter(
     (instance) => fits(instance, query) && (group === undefined || instance.group === group) && instance.status !== 'deleting',
   )
@@ -79,7 +76,7 @@ async function readTagged(api: CloudApi, tag: string, call?: ProviderCallOptions
     const { value } = await api.list({ method: 'GET', path: `/tags/${encodeURIComponent(tag)}`, what, ...call }, loadBalancerShape)
     return value.map(({ object }) => object)
   } catch (error) {
-    // A tag that nothing carries is not there.
+    // A tag without objects does not exist.
     if (error instanceof ProviderError && error.code === 'provider-not-found') return []
     throw error
   }
@@ -105,7 +102,7 @@ const loadBalancerObject = ({ id, label, ipv4, ipv6 }: ApiLoadBalancer): Invento
 
 const isPublicIpv4 = (address: string): boolean => isIPv4(address) && !NOT_PUBLIC.test(address)
 
-/** The address of an instance comes with the length of its prefix: `2001:db8::1/128`. */
+/** Removes the prefix length of an instance's address, as in `2001:db8::1/128`. */
 function publicIpv6(text: string | null): string[] {
   const address = text === null ? null : parseIpv6(text.replace(/\/[0-9]{1,3}$/, ''))
   return address?.ok && !NOT_PUBLIC_IPV6.test(address.value) ? [address.value] : []

@@ -6,31 +6,31 @@ import type { ApiToken } from './api-shapes.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Days before its end from which on a token is warned of. */
+/** Days before the expiry of a token from which there is a warning. */
 const WARN_DAYS = 14
 
-/** Milliseconds by which clocks may differ. */
+/** Milliseconds by which the clocks may differ. */
 const CLOCK_TOLERANCE = 60_000
 
-/** From this year on an end stands for none: the service writes 2999. */
+/** A token that expires after this date never expires: the service writes the year 2999. */
 const NEVER = Date.UTC(2900, 0)
 
-/** Whether the clock of the server agrees with the local one. */
+/** A warning if the server's clock and the local one differ. */
 export function judgeClock(serverTime: number | null, now: Date): Finding[] {
   const difference = serverTime === null ? 0 : Math.abs(serverTime - now.getTime())
   if (difference <= CLOCK_TOLERANCE) return []
-  const message = `the clock of the server and the one here differ by ${Math.round(difference / 1000)} s`
-  return [{ status: 'warning', check: 'clock', message, hint: 'what a run says about times may be off; set the clock here' }]
+  const message = `the server's clock and the local one differ by ${Math.round(difference / 1000)} s`
+  return [{ status: 'warning', check: 'clock', message, hint: 'times in reports may be wrong; set the local clock' }]
 }
 
-/** How long the token lives; `alike` are the entries in the user's list of tokens that may be its own, `failure` why there is no list. */
+/** When the token expires. `alike`: the listed tokens that may be this one; `failure`: why there is no list. */
 export function judgeToken(alike: readonly ApiToken[], failure: ProviderError | null, now: Date): Finding {
   const [own, ...others] = alike
   if (failure !== null) return unknownEnd(failure)
   if (own === undefined || others.length > 0) {
     const why =
       own === undefined ? "it is not one of the user's personal access tokens" : `${alike.length} tokens of the user begin as it does`
-    return { status: 'warning', check: 'token', message: `when the token expires cannot be told: ${why}` }
+    return { status: 'warning', check: 'token', message: `the expiry of the token is unknown: ${why}` }
   }
   const name = `the token ${JSON.stringify(own.label)}`
   const expiry = own.expiry === null ? Number.POSITIVE_INFINITY : Date.parse(`${own.expiry.replace(/Z$/, '')}Z`)
@@ -39,17 +39,17 @@ export function judgeToken(alike: readonly ApiToken[], failure: ProviderError | 
   const days = Math.floor((expiry - now.getTime()) / DAY)
   const message = `${name} expires on ${own.expiry} UTC, in ${days < 2 ? counted(Math.max(0, Math.floor((expiry - now.getTime()) / HOUR)), 'hour') : counted(days, 'day')}`
   if (days >= WARN_DAYS) return { status: 'ok', check: 'token', message }
-  return { status: 'warning', check: 'token', message, hint: 'make a new one before: tokens cannot be renewed' }
+  return { status: 'warning', check: 'token', message, hint: 'create a new one in time: tokens cannot be renewed' }
 }
 
 function unknownEnd({ code, message }: ProviderError): Finding {
   const lacksScope = code === 'provider-unauthorized' || code === 'provider-forbidden'
   const why = lacksScope ? 'it may not list tokens' : message
-  const hint = lacksScope ? 'a token with account:read_only tells it' : undefined
-  return { status: 'warning', check: 'token', message: `when the token expires cannot be told: ${why}`, hint }
+  const hint = lacksScope ? 'a token with account:read_only can read it' : undefined
+  return { status: 'warning', check: 'token', message: `the expiry of the token is unknown: ${why}`, hint }
 }
 
-/** Other names that instances of the interface have for its families of scopes. */
+/** Other names of scope families at some instances of the interface. */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = { instances: ['instances', 'linodes'] }
 
 interface Need {
@@ -58,10 +58,10 @@ interface Need {
   readonly what: string
 }
 
-/** What each command does with zones. `verify` reads what `plan` reads; regions and name servers need no scope. */
+/** The access that each command needs to zones. Regions and name servers need no scope. */
 const ACCESS_TO_ZONES = { plan: 'read_only', verify: 'read_only', apply: 'read_write' } as const
 
-/** The scopes that a command needs for these zones and inventories. */
+/** The scopes that a command needs. */
 function needsOf(command: TokenCommand, { zones, inventory }: ProviderUsage, listsLoadBalancers: boolean): readonly Need[] {
   const needs: Need[] = []
   if (zones.length > 0) needs.push({ family: 'domains', access: ACCESS_TO_ZONES[command], what: 'changing zones' })
@@ -73,13 +73,10 @@ function needsOf(command: TokenCommand, { zones, inventory }: ProviderUsage, lis
   return needs
 }
 
-/**
- * Whether scopes (`domains:read_write account:read_only`, or `*`) are enough for what is wanted, and which of them each command does not need.
- * Scopes are null if they are not known.
- */
+/** Missing scopes, and for each command the scopes that it does not need. `scopes` is like `domains:read_write account:read_only`, or `*`; null if unknown. */
 export function judgeScopes(scopes: string | null, wants: ProviderUsage, listsLoadBalancers: boolean): Finding[] {
   if (scopes === null || scopes === 'unknown')
-    return [{ status: 'warning', check: 'scopes', message: 'what the token is good for cannot be told' }]
+    return [{ status: 'warning', check: 'scopes', message: 'the scopes of the token are unknown' }]
   const given = [...new Set(scopes.split(/[ ,]+/).filter((scope) => scope !== ''))].sort()
   const lacking = needsOf('apply', wants, listsLoadBalancers).filter((need) => !given.some((scope) => reaches(scope, need)))
   const enough: Finding = { status: 'ok', check: 'scopes', message: `the token has ${scopes === '*' ? 'all scopes' : scopes}` }
@@ -95,13 +92,13 @@ const lacks = (scopes: string, { family, access, what }: Need): Finding => ({
   status: 'error',
   check: 'scopes',
   message: `the token has ${scopes || 'no scopes'}; ${what} needs ${family}:${access}`,
-  hint: 'scopes of a token cannot be changed: make a new one',
+  hint: 'the scopes of a token cannot change: create a new one',
 })
 
-/** Scopes that no command needs and that are no reason for a warning: with them `doctor` reads when the token expires. */
+/** Scopes without a warning although no command needs them: `doctor` reads the expiry of the token with them. */
 const HARMLESS: ReadonlySet<string> = new Set(['account:read_only'])
 
-/** The scopes beyond the ones a command needs: a warning if `apply`, which needs the most, does not need them either. */
+/** The scopes that a command does not need: a warning for `apply`, which needs the most. */
 function judgeExcess(command: TokenCommand, given: readonly string[], needs: readonly Need[]): Finding {
   const excess = given.filter((scope) => !needs.some((need) => covers(need, scope)))
   const needed = needs.map(({ family, access }) => `${family}:${access}`)
@@ -111,7 +108,7 @@ function judgeExcess(command: TokenCommand, given: readonly string[], needs: rea
     status: isTooMuch ? 'warning' : 'ok',
     check: 'scopes',
     message: `${command} needs ${needed.join(' ') || 'no scope'}; beyond that the token has ${beyond}`,
-    ...(isTooMuch && { hint: `whoever gets hold of the token can use them: make one with ${needed.join(' ') || 'no scope'} only` }),
+    ...(isTooMuch && { hint: `a thief of the token could use them: create one with ${needed.join(' ') || 'no scope'} only` }),
     scopes: { command, needed, excess },
   }
 }
@@ -123,6 +120,6 @@ function reaches(scope: string, { family, access }: Need): boolean {
   return scope === '*' || (familiesOf(family).includes(name) && (given === access || given === 'read_write'))
 }
 
-/** Whether the need is for all that the scope allows. */
+/** Whether the need covers everything that the scope allows. */
 const covers = ({ family, access }: Need, scope: string): boolean =>
   familiesOf(family).some((name) => scope === `${name}:${access}` || scope === `${name}:read_only`)

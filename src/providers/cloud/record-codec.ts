@@ -15,7 +15,7 @@ import type { ExistingRecord, ResourceRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { ApiRecord } from './api-shapes.ts'
 
-/** A record as the service gives it, as a record of the model. What the model has no form for is kept as text that no definition can have. */
+/** Converts a record of the service. Values that are not valid become text that no definition can contain. */
 export function recordFromApi(api: ApiRecord, zone: DomainName): ExistingRecord & { readonly id: number } {
   const owner = ownerOf(api, zone)
   const ttl = api.ttl_sec === 0 ? null : (api.ttl_sec as Ttl)
@@ -23,7 +23,7 @@ export function recordFromApi(api: ApiRecord, zone: DomainName): ExistingRecord 
   return { id: api.id, name: owner ?? nearestName(api.name, zone), type: api.type, ttl, data }
 }
 
-/** Null where the name is no domain name. */
+/** Null if the name is no domain name. */
 function ownerOf(api: ApiRecord, zone: DomainName): DomainName | null {
   if (api.type === 'SRV' && api.service !== null && api.protocol !== null) {
     const owner = joinSrvOwner(api.service, api.protocol, zone)
@@ -34,7 +34,7 @@ function ownerOf(api: ApiRecord, zone: DomainName): DomainName | null {
   return name.ok ? name.value : null
 }
 
-/** A name to show for one that is none. */
+/** A domain name to display for an invalid name. */
 function nearestName(text: string, zone: DomainName): DomainName {
   const labels = text.split('.').filter((label) => label !== '')
   const fitting: Uint8Array[] = []
@@ -50,7 +50,7 @@ function nearestName(text: string, zone: DomainName): DomainName {
 const word = (text: string | number): Token => ({ text: String(text), quoted: false })
 
 function dataOf(api: ApiRecord): string {
-  // Half a character of UTF-16 is no text: as octets it would be another.
+  // A lone surrogate has no UTF-8 encoding.
   if (api.type === 'TXT')
     return /\p{Surrogate}/u.test(api.target) ? `${stringToTxtRdata(api.target)} (of half a character)` : stringToTxtRdata(api.target)
   const tokens = tokensOf(api)
@@ -72,10 +72,7 @@ function tokensOf(api: ApiRecord): Token[] {
   }
 }
 
-/**
- * The fields of a record as the service takes them: exactly those its type may carry, empty ones spelled out, since a field
- * left out keeps its value. The record must have been fitted to the service.
- */
+/** The fields of a record for the service: all that its type has, because an omitted field keeps its value. The record must be fitted to the service. */
 export function recordToApi(record: ResourceRecord, zone: DomainName): Record<string, string | number> {
   const name = nameForApi(record.name, zone)
   const common = { ttl_sec: record.ttl ?? 0 }
@@ -101,30 +98,30 @@ export function recordToApi(record: ResourceRecord, zone: DomainName): Record<st
   }
 }
 
-/** A relative name, unless that ends in the zone's name once more: the service would take it for an absolute one and cut the zone off. */
+/** The relative name, or the absolute one if the relative name ends in the zone's name: the service would remove that as the zone. */
 function nameForApi(name: DomainName, zone: DomainName): string {
   const relative = relativeName(name, zone)
   return `.${relative}.`.endsWith(`.${zone}`) ? name.slice(0, -1) : relative
 }
 
-/** The service takes a single label for a name in the zone unless it ends in a dot; the root is the empty text of a null MX. */
+/** The service reads a single label as a name in the zone unless it ends in a dot. The root is the empty text of a null MX. */
 const withoutDot = (target = ''): string => (/^[^.]+\.$/.test(target) ? target : target.replace(/\.$/, ''))
 
-/** How the service names an SRV record: the service without underscore, the protocol without underscore and with the sub-name below the apex. */
+/** The owner of an SRV record at the service: without underscores, and with the name below the apex as part of the protocol. */
 interface SrvOwner {
   readonly service: string
-  /** `tcp` at the apex, `tcp.sub` below it, as other clients of the service do. */
+  /** `tcp` at the apex, `tcp.sub` below it, as with other clients of the service. */
   readonly protocol: string
 }
 
-/** Takes `_service._proto[.sub]` apart; null for an owner of another form, such as one with a second underscore, which the service would cut off. */
+/** Splits `_service._proto[.sub]`; null for any other form, such as one with a second underscore, which the service would remove. */
 export function splitSrvOwner(name: DomainName, zone: DomainName): SrvOwner | null {
   const parts = /^_([a-z0-9-][a-z0-9_-]*)\._([a-z0-9-]+(?:\.[a-z0-9_.-]+)?)$/.exec(relativeName(name, zone))
   const [, service, protocol] = parts ?? []
   return service === undefined || protocol === undefined ? null : { service, protocol }
 }
 
-/** The owner of an SRV record from what the service stores; underscores that are there already are not doubled. */
+/** The owner of a stored SRV record. Stored underscores are not doubled. */
 function joinSrvOwner(service: string, protocol: string, zone: DomainName): DomainName | null {
   const name = parseDomainName(`_${service.replace(/^_/, '').replace(/\.$/, '')}._${protocol.replace(/^_/, '')}.${zone}`)
   return name.ok ? name.value : null

@@ -1,4 +1,4 @@
-/** What the service makes of single records, and which it cannot hold. One small rule each, run in order. */
+/** The service's rules for single records, applied in order. */
 import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { isWildcard, relativeName } from '../../dns/domain-name.ts'
@@ -7,7 +7,7 @@ import type { DefinedRecord } from '../../dns/record.ts'
 import type { RecordRule } from '../../plan/capabilities.ts'
 import { splitSrvOwner } from './record-codec.ts'
 
-/** Characters a record's name can have, relative to the zone (interface, Domain record). */
+/** The most characters of a record's name relative to the zone (interface, Domain record). */
 const MAX_NAME = 100
 const MAX_TARGET = 65_535
 const MAX_PRIORITY = 255
@@ -59,7 +59,8 @@ const priorityLimit: RecordRule = (record) => {
 const srvOwner: RecordRule = (record, zone) => {
   if (record.type !== 'SRV') return pass(record)
   const owner = splitSrvOwner(record.name, zone)
-  if (owner === null) return cannot(record, 'the service makes the name of an SRV record of its service and protocol: _service._protocol')
+  if (owner === null)
+    return cannot(record, 'the service composes the name of an SRV record from its service and protocol: _service._protocol')
   if (!owner.protocol.includes('.')) return pass(record)
   const message = `${record.name} SRV is stored with protocol "${owner.protocol}", which puts it below the apex`
   return { record, diagnostics: [{ severity: 'notice', code: 'srv-protocol-subname', message, at: record.at }] }
@@ -71,10 +72,10 @@ const wildcardNs: RecordRule = (record) =>
 const apexCname: RecordRule = (record, zone) =>
   record.type === 'CNAME' && record.name === zone ? cannot(record, 'the service has no CNAME at the apex') : pass(record)
 
-/** One string of printable ASCII, which is kept as it is. */
+/** One string of printable ASCII, which the service keeps unchanged. */
 const PLAIN_TEXT = /^"[ !#-[\]-~]{1,255}"$/
 
-/** The service keeps the text and cuts it into strings of 255 octets itself, so how the definition cut it cannot be kept. */
+/** The service stores the text and splits it into strings of 255 octets itself, so the definition's split is not kept. */
 const textStrings: RecordRule = (record) => {
   if (record.type !== 'TXT' || PLAIN_TEXT.test(record.data)) return pass(record)
   const octets = txtRdataToOctets(record.data)
@@ -92,10 +93,10 @@ const textStrings: RecordRule = (record) => {
   return pass(data === record.data ? record : { ...record, data })
 }
 
-/** A host name of two labels at least: what the service takes for a domain name in a CAA record. */
+/** A host name of at least two labels, which the service accepts as a domain name in a CAA record. */
 const CA_HOST = '(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 
-/** Domain name of a certification authority, or `;` for none. */
+/** The domain name of a certification authority, or `;` for none. */
 const CA_DOMAIN = new RegExp(`^(?:;|(?=.{1,253}$)${CA_HOST})$`, 'i')
 
 /** A URL of printable ASCII, or a host name. */
@@ -107,8 +108,8 @@ const IODEF = new RegExp(
 const caa: RecordRule = (record) => {
   if (record.type !== 'CAA') return pass(record)
   const [flags = '', tag = '', quoted = ''] = rdataFields(record.data)
-  if (flags !== '0') return cannot(record, `the service has no CAA flags, so the flag ${flags} would be lost`)
-  // Octets that are no UTF-8 become U+FFFD, and that is no part of a name or URL.
+  if (flags !== '0') return cannot(record, `the service has no CAA flags, so the flag ${flags} would be dropped`)
+  // Octets that are not UTF-8 become U+FFFD, which no name or URL contains.
   const value = Buffer.from(txtRdataToOctets(quoted)).toString('utf8')
   if (value.includes('\0') || value.includes('\ufffd')) return cannot(record, `the service cannot hold ${quoted} for ${tag}`)
   if (tag === 'iodef') return IODEF.test(value) ? pass(record) : cannot(record, `the service cannot hold ${quoted} for iodef`)

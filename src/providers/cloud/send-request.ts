@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
+import { counted } from '../../report/english.ts'
 import { type AdaptiveLimit, LimitClosed, type Turn, type TurnResult } from '../../transport/adaptive-limit.ts'
 import { formatSeconds, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
 import {
@@ -21,63 +22,62 @@ export interface Sender {
   readonly client: HttpClient
   readonly limit: AdaptiveLimit
   readonly answers: AnswerWatch
-  /** Milliseconds of silence after which one try of a read is given up. */
+  /** Milliseconds of silence after which one try of a read fails. */
   readonly readTimeout: number
-  /** Milliseconds after which a read is given up, all its tries together. */
+  /** Milliseconds after which a read fails, retries included. */
   readonly readDeadline: number
   readonly retry?: RetryPolicy | undefined
 }
 
 const TRANSIENT: ReadonlySet<number> = new Set([408, 500, 502, 503, 504])
-/** What tells that the server has too much to do. */
+/** Statuses of an overloaded server. */
 const CONGESTED: ReadonlySet<number> = new Set([429, 503, 504])
 
-/** A request that failed, and how it is gone on with. */
+/** A failed request, and whether to send it again. */
 interface Failure {
   readonly error: ProviderError
-  /** `busy`: nothing was done, and waiting helps, so that even a creation may be sent again. `no`: never again. */
-  readonly again: 'busy' | 'yes' | 'no'
-  /** Milliseconds the server asks for. */
+  /** `busy`: the server did nothing and asks to wait, so even a creation may be sent again. */
+  readonly retry: 'busy' | 'yes' | 'no'
+  /** Milliseconds to wait, as the server asks; null if it does not. */
   readonly wait: number | null
 }
 
 /**
- * Sends a request, and again what may be sent again: what changes something only where that cannot be done twice by it. Each try waits for
- * its turn among all requests to the server. A read is given up at its deadline, whatever tries it has left. Gives answers below 400;
- * throws `ProviderError` for all else.
+ * Sends a request, and retries it if that is safe: a change is not sent again if it could be made twice. Each try waits for its turn among all requests to
+ * the server. A read fails at its deadline even if tries are left. Returns answers with a status below 400, and throws a `ProviderError` otherwise.
  */
 export async function sendRequest(sender: Sender, call: ApiRequest): Promise<HttpResponse> {
   const { retry = DEFAULT_RETRY, answers } = sender
   const stop = stopOf(call)
-  const begun = answers.now()
+  const startedAt = answers.now()
   const deadline = call.method === 'GET' ? createReadDeadline(sender.readDeadline, answers) : null
   let mayHaveActed = false
   let mayCompleteLater = false
   let last: Last | null = null
   let failures = 0
-  let puttingsOff = 0
+  let postponed = 0
   for (;;) {
     const { turn, error: obstacle, asked } = await enter(sender, call, stop, deadline)
-    // What an earlier try may have done is not undone by there being no other.
+    // An earlier try may have succeeded even if there is no further one.
     if (!turn) throw last === null ? obstacle : lastFailure({ ...last, asked })
     const entered = answers.now()
     const { response, failure } = await tryOnce(sender, call, turn, deadline)
     if (response) return response
-    // The deletion was done by an earlier try whose answer was lost.
+    // An earlier try deleted the object, and its answer did not arrive.
     if (failure.error.status === '404' && call.method === 'DELETE' && mayHaveActed) return DELETED
-    const isBusy = failure.again === 'busy'
-    if (isBusy) puttingsOff += 1
+    const isBusy = failure.retry === 'busy'
+    if (isBusy) postponed += 1
     else failures += 1
     const { error } = failure
     mayHaveActed ||= error.ambiguous
     mayCompleteLater ||= error.mayCompleteLater
-    last = { error, mayHaveActed, mayCompleteLater, tries: failures + puttingsOff, took: answers.now() - begun }
-    const repeatable = isBusy || (failure.again === 'yes' && (call.method !== 'POST' || !error.ambiguous))
-    if (!repeatable || failures >= retry.tries || puttingsOff >= retry.busyTries) throw lastFailure(last)
+    last = { error, mayHaveActed, mayCompleteLater, tries: failures + postponed, took: answers.now() - startedAt }
+    const repeatable = isBusy || (failure.retry === 'yes' && (call.method !== 'POST' || !error.ambiguous))
+    if (!repeatable || failures >= retry.tries || postponed >= retry.busyTries) throw lastFailure(last)
     if (failure.wait !== null && failure.wait > retry.maxRetryAfter) throw lastFailure({ ...last, asked: failure.wait })
-    const pause = retryDelay(retry, isBusy ? puttingsOff : failures, failure.wait, Math.random)
+    const pause = retryDelay(retry, isBusy ? postponed : failures, failure.wait, Math.random)
     if (!isBusy) deadline?.spend(answers.now() - entered + pause)
-    // The last moments of the time are too few for a try.
+    // The remaining time is too short for a try.
     if (!isBusy && deadline && deadline.left() < sender.readDeadline / 10) throw lastFailure(last)
     await sleep(pause, stop).catch(() => undefined)
     if (stop?.aborted) throw lastFailure(last)
@@ -87,7 +87,7 @@ export async function sendRequest(sender: Sender, call: ApiRequest): Promise<Htt
 const DELETED: HttpResponse = { status: 200, headers: { 'content-type': 'application/json' }, text: '{}' }
 
 function stopOf({ signal, stop }: ApiRequest): AbortSignal | undefined {
-  // As many requests as there are listen to the signals of one run, which Node takes for a leak from the eleventh on.
+  // Many requests listen to the signals of one run; Node warns of a leak from the eleventh on.
   for (const one of [signal, stop]) if (one) setMaxListeners(0, one)
   if (signal && stop) return AbortSignal.any([signal, stop])
   return signal ?? stop
@@ -95,10 +95,10 @@ function stopOf({ signal, stop }: ApiRequest): AbortSignal | undefined {
 
 type Entry =
   | { readonly turn: Turn; readonly error?: never; readonly asked?: never }
-  /** `asked`: milliseconds for which the server wants no request. */
+  /** `asked`: milliseconds for which the server wants no requests. */
   | { readonly turn?: never; readonly error: ProviderError; readonly asked?: number }
 
-/** The turn of a try, or why it has none. */
+/** The turn of a try, or the reason for having none. */
 async function enter(sender: Sender, { what }: ApiRequest, stop: AbortSignal | undefined, deadline: ReadDeadline | null): Promise<Entry> {
   const watch = deadline?.watch()
   const signals = [stop, watch?.signal].filter((signal) => signal !== undefined)
@@ -108,12 +108,12 @@ async function enter(sender: Sender, { what }: ApiRequest, stop: AbortSignal | u
     return { turn: await sender.limit.enter(signals.length === 2 ? AbortSignal.any(signals) : signals[0]) }
   } catch (error) {
     if (error instanceof LimitClosed) {
-      const why = `not begun, since the server asks to wait for ${Math.ceil(error.wait / 1000)} seconds`
+      const why = `not sent: the server asks to wait for ${counted(Math.ceil(error.wait / 1000), 'second')}`
       return { error: failure('provider-rate-limited', why, error), asked: error.wait }
     }
-    if (stop?.aborted) return { error: failure('provider-stopped', 'not begun, since the run was stopped', error) }
+    if (stop?.aborted) return { error: failure('provider-stopped', 'not sent: the run was stopped', error) }
     const silence = formatSeconds(sender.readDeadline)
-    return { error: failure('provider-timeout', `not asked, since nothing was answered for ${silence}`, error) }
+    return { error: failure('provider-timeout', `not sent: the server answered nothing for ${silence}`, error) }
   } finally {
     watch?.end()
   }
@@ -135,26 +135,26 @@ async function tryOnce(sender: Sender, call: ApiRequest, turn: Turn, deadline: R
     answers.note(Math.max(wait ?? 0, budget?.remaining === 0 ? budget.resetIn : 0))
     result = { congested: CONGESTED.has(response.status), pause: wait, budget }
     if (response.status < 400) return { response }
-    const again = response.status === 429 || isBusy(response) ? 'busy' : isTransient(response) ? 'yes' : 'no'
-    return { failure: { error: errorOfResponse(provider, call.what, response, mutates), again, wait } }
+    const retry = response.status === 429 || isBusy(response) ? 'busy' : isTransient(response) ? 'yes' : 'no'
+    return { failure: { error: errorOfResponse(provider, call.what, response, mutates), retry, wait } }
   } catch (error) {
     if (!(error instanceof TransportError)) throw error
     result = { congested: error.problem === 'timeout' && !call.signal?.aborted }
-    const again = error.problem === 'garbled' || error.problem === 'too-large' || call.signal?.aborted ? 'no' : 'yes'
-    return { failure: { error: errorOfTransport(provider, call.what, error, mutates), again, wait: null } }
+    const retry = error.problem === 'garbled' || error.problem === 'too-large' || call.signal?.aborted ? 'no' : 'yes'
+    return { failure: { error: errorOfTransport(provider, call.what, error, mutates), retry, wait: null } }
   } finally {
     turn.end(result)
   }
 }
 
-/** A server in maintenance says so; that takes longer than any wait here. */
+/** A server in maintenance reports that; it takes longer than any wait here. */
 const isTransient = ({ status, headers }: HttpResponse): boolean => TRANSIENT.has(status) && headers['x-maintenance-mode'] === undefined
 
-/** Only a refusal asks for a wait: the interface has been seen to send `Retry-After` with good answers too. */
+/** The wait that a refusal asks for. The interface also sends `Retry-After` with good answers, where it means nothing. */
 const waitOf = (response: HttpResponse): number | null =>
   response.status === 429 || response.status === 503 ? parseRetryAfter(response.headers['retry-after'], clockOf(response)) : null
 
-/** The server's own clock where it tells it, since its dates are by that. */
+/** The server's clock if it sends a date, because its other dates use that clock. */
 const clockOf = ({ headers }: HttpResponse): number => {
   const date = Date.parse(headers['date'] ?? '')
   return Number.isNaN(date) ? Date.now() : date
@@ -162,22 +162,22 @@ const clockOf = ({ headers }: HttpResponse): number => {
 
 interface Last {
   readonly error: ProviderError
-  /** An earlier try may have been carried out: what the last one was refused for says nothing of it. */
+  /** Whether an earlier try may have been carried out. */
   readonly mayHaveActed: boolean
   readonly mayCompleteLater: boolean
   readonly tries: number
-  /** Milliseconds since the request was wanted. */
+  /** Milliseconds since the first try was due. */
   readonly took: number
-  /** Milliseconds the server asks for that are too many. */
+  /** Milliseconds that the server asks to wait, if that is too long. */
   readonly asked?: number | undefined
 }
 
-/** The failure in the end, with what was tried. */
+/** The final failure, with the number of tries. */
 function lastFailure({ error, mayHaveActed, mayCompleteLater, tries, took, asked }: Last): ProviderError {
   if (asked === undefined && tries === 1) return error
-  // What was answered says enough; of silence the reader wants to know how much of it there was.
+  // A timeout is reported with its tries; an answer explains itself.
   const tried = tries === 1 || error.status !== null ? '' : `; tried ${tries} times in ${formatSeconds(took)}`
-  const wanted = asked === undefined ? '' : `; it asks to wait for ${Math.ceil(asked / 1000)} seconds`
+  const wanted = asked === undefined ? '' : `; it asks to wait for ${counted(Math.ceil(asked / 1000), 'second')}`
   const { code, status, hint, cause } = error
   return new ProviderError(code, error.message + tried + wanted, {
     ambiguous: mayHaveActed,
@@ -210,17 +210,17 @@ export interface ApiRequest extends ProviderCallOptions {
   readonly query?: Readonly<Record<string, string | number>>
   readonly filter?: unknown
   readonly body?: unknown
-  /** What the request is for, in words, for messages. */
+  /** The purpose of the request, for messages. */
   readonly what: string
 }
 
-/** An answer with the server's clock, in milliseconds since 1970; null where it does not send a date. */
+/** A checked answer. `serverTime` is in milliseconds since 1970; null if the server sends no date. */
 export interface Answer<T> {
   readonly value: T
   readonly serverTime: number | null
-  /** The scopes of the token as the server tells them (`*` for all); null where it does not. */
+  /** The scopes of the token (`*` for all); null if the server does not report them. */
   readonly grantedScopes: string | null
 }
 
-/** Sends a request, with its retries, and gives what `shape` makes of the answer. Throws `ProviderError`. */
+/** Sends a request with its retries, and returns the answer converted by `shape`. Throws `ProviderError`. */
 export type SendAndCheck = <T>(request: ApiRequest, shape: (body: unknown) => T) => Promise<Answer<T>>

@@ -13,7 +13,7 @@ import {
 import { type ApiDomain, domainShape, ShapeError } from './api-shapes.ts'
 import type { CloudApi } from './cloud-api.ts'
 
-/** Octets of the largest X-Filter that is sent; for more names the whole list is read. */
+/** The most octets of an X-Filter; for more names the whole list is read. */
 export const MAX_FILTER = 4000
 
 export interface Reach {
@@ -21,10 +21,7 @@ export interface Reach {
   readonly name: string
 }
 
-/**
- * Few names are asked for by one filtered look-up. What that does not find is looked for in the whole list, since the filter may
- * tell letter case apart and a zone must not be created twice.
- */
+/** Finds zones by one filtered request if there are few names. The others are looked for in the whole list: filters may be case-sensitive. */
 export async function findZones(
   reach: Reach,
   names: readonly DomainName[],
@@ -54,17 +51,14 @@ async function listDomains({ api, name }: Reach, filter: unknown, call?: Provide
   return value
 }
 
-/** The interface always has a list of domains: a server without one is another, or has the interface elsewhere. */
+/** Adds a hint to status 404: a server without a list of domains is the wrong one, or has the interface at another path. */
 function withAddressHint(error: unknown, provider: string): unknown {
   if (!(error instanceof ProviderError) || error.status !== '404') return error
   const hint = `check that base_url of ${provider} is the address of the interface, with its version segment`
   return new ProviderError(error.code, error.message, { status: error.status, hint, cause: error })
 }
 
-/**
- * The zones among domains. Of several spellings of one name the one that is spelt as names are here is the zone, else the oldest: what a
- * filtered look-up finds is then what the whole list has.
- */
+/** The zones among domains. Of several spellings of one name, the canonical one is the zone, as in a filtered request; otherwise the oldest. */
 function zoneList(domains: readonly ApiDomain[]): ZoneList {
   const zones = new Map<DomainName, { readonly reference: ZoneReference; readonly domain: ApiDomain }>()
   const unnamed: UnusableZone[] = []
@@ -92,7 +86,7 @@ function nameOf({ domain }: ApiDomain): Result<DomainName> {
   return name.ok && name.value === ROOT ? failure('the root cannot be managed as a zone') : name
 }
 
-/** A domain as a zone; null where its name is no domain name, so that it cannot be one of ours. */
+/** A domain as a zone; null if its name is no domain name. */
 export function zoneReference(domain: ApiDomain): ZoneReference | null {
   const name = nameOf(domain)
   return name.ok ? referenceOf(domain, name.value) : null
@@ -106,7 +100,7 @@ const referenceOf = (domain: ApiDomain, name: DomainName): ZoneReference => ({
   updated: timeOf(domain.updated),
 })
 
-/** Domains with errors are active ones. Any other status is none that a definition could ask for. */
+/** Settings by the status of a domain. Domains with errors are active. Definitions cannot have any other status. */
 const STATUSES: ReadonlyMap<string, ZoneSettings['status']> = new Map([
   ['active', 'active'],
   ['has_errors', 'active'],
@@ -120,7 +114,7 @@ function settingsOf(domain: ApiDomain): ZoneSettings {
   return { type, status, description, group, tags, soa_email, ...addresses, expire_sec, refresh_sec, retry_sec, ttl_sec }
 }
 
-/** Definitions have addresses in one form; what is none stays as it is. */
+/** The canonical form of an IPv6 address, as in definitions; any other text unchanged. */
 function canonicalAddress(text: string): string {
   const address = parseIpv6(text)
   return address.ok ? address.value : text
@@ -132,7 +126,7 @@ export function timeOf(text: string | null): number | null {
   return Number.isNaN(time) ? null : time
 }
 
-/** Makes a domain of a zone that the service transfers from a name server. `addresses` are those the service is known to transfer from. */
+/** Creates a domain that the service transfers from a name server. `addresses`: from which the service is known to transfer. */
 export async function importCloudZone(
   api: CloudApi,
   name: DomainName,
@@ -152,7 +146,7 @@ export async function importCloudZone(
   }
 }
 
-/** Makes a domain with the settings and records of another one. */
+/** Creates a domain with the settings and records of another one. */
 export async function cloneCloudZone(
   api: CloudApi,
   source: ZoneReference,
@@ -176,10 +170,10 @@ function copied(answer: unknown, name: DomainName, toZone: ToZone): CopiedZone {
   return { zone, remarks: remarksOf(answer) }
 }
 
-/** Lines of remarks that are told. */
+/** The most lines of remarks. */
 const MAX_REMARKS = 100
 
-/** What the service could not take over stands in the domain's `errors`, a line each, where it tells that at all. */
+/** What the service could not copy, one line each. Some instances report it in the domain's `errors`. */
 function remarksOf(answer: unknown): string[] {
   const { errors } = answer as { readonly errors?: unknown }
   if (typeof errors !== 'string') return []
@@ -190,12 +184,12 @@ function remarksOf(answer: unknown): string[] {
     .map((line) => line.slice(0, 2000))
 }
 
-/** A name server that refuses the transfer has to be told who asks: every service has addresses of its own for that. */
+/** Adds a hint with the addresses that a name server must allow, if it refused the transfer. */
 function withAddresses(error: unknown, what: string, addresses: readonly string[]): unknown {
   if (
     !(error instanceof ProviderError) ||
     error.code !== 'provider-rejected' ||
-    // Names of zones and servers may have these words too.
+    // Names of zones and servers may contain these words.
     !/remote_nameserver|transfer|axfr|was refused/i.test(error.message.replace(what, ''))
   )
     return error

@@ -56,7 +56,7 @@ describe('rdata', () => {
 
   test.each([
     ['A', '0102', 'expected'],
-    ['A', '0102030405', '1 octet more'],
+    ['A', '0102030405', 'octets left: 1'],
     ['TXT', '', 'expected'],
     ['TXT', '0561', 'expected'],
     ['DS', '00010102', 'empty'],

@@ -147,7 +147,7 @@ test.each<[string, Buffer, string]>([
   ['a label of 64 octets', withHeader('0001000000000000', `40${'61'.repeat(64)}0000010001`), 'label of type 1'],
   ['a name of 256 octets', withHeader('0001000000000000', `${`3f${'61'.repeat(63)}`.repeat(4)}0000010001`), 'longer than 255'],
   ['rdata beyond the message', withHeader('0000000100000000', '00000100010000000000050102'), 'exceeds'],
-  ['rdata longer than its fields', withHeader('0000000100000000', '0000010001000000000005c000020101'), 'more than its fields'],
+  ['rdata longer than its fields', withHeader('0000000100000000', '0000010001000000000005c000020101'), 'longer than its fields'],
   ['65,535 records that are not there', withHeader('0000ffff00000000', ''), 'exceeds'],
   ['two OPT records', withHeader('0000000000000002', '0000290200000000000000'.repeat(2)), 'two OPT'],
   ['an OPT record with an owner', withHeader('0000000000000001', '016100002902000000' + '00000000'), 'owner of an OPT'],

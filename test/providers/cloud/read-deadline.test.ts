@@ -63,7 +63,7 @@ describe('one deadline for all tries of a read', () => {
     expect(Math.max(...all.map(({ took }) => took))).toBeLessThan(20_000)
     expect(all.at(-1)).toMatchObject({
       code: 'provider-timeout',
-      message: expect.stringContaining('not asked, since nothing was answered for 2 s'),
+      message: expect.stringContaining('not sent: the server answered nothing for 2 s'),
     })
     expect(server.seen.length).toBeLessThan(12)
   })

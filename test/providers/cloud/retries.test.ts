@@ -158,7 +158,7 @@ describe('a server is spared', () => {
   })
   test('a pause that is too long is not waited for', async () => {
     const { provider, server } = await serve(html(429, { 'retry-after': '3600' }))
-    await expect(CALLS.read(provider)).rejects.toMatchObject({ message: expect.stringContaining('it asks to wait for 3600 seconds') })
+    await expect(CALLS.read(provider)).rejects.toMatchObject({ message: expect.stringContaining('it asks to wait for 3,600 seconds') })
     expect(server.seen).toHaveLength(1)
   })
   test.each(['3600', '999999999'])('nor by those that wait behind it: %s seconds', async (seconds) => {
@@ -166,7 +166,7 @@ describe('a server is spared', () => {
     const calls = [CALLS.read(provider), CALLS.create(provider), CALLS.update(provider)]
     const results = await Promise.allSettled(calls)
     expect(server.seen).toHaveLength(1)
-    const text = `the server asks to wait for ${seconds} seconds`
+    const text = `the server asks to wait for ${Number(seconds).toLocaleString('en')} seconds`
     for (const result of results.slice(1)) {
       expect(result).toMatchObject({ reason: { code: 'provider-rate-limited', notSent: true, message: expect.stringContaining(text) } })
     }

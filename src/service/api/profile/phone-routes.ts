@@ -3,6 +3,7 @@ import type { NumberType } from 'libphonenumber-js'
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import PHONE_NUMBER from '../../../../schemas/service/phone-number.json' with { type: 'json' }
 import PHONE_VERIFY from '../../../../schemas/service/phone-verify.json' with { type: 'json' }
+import { counted } from '../../../report/english.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import { findUser, updateUser } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
@@ -94,10 +95,7 @@ const remove = defineRoute({
 
 export const PHONE_ROUTES = [send, verify, remove] as const
 
-const minutes = (milliseconds: number): string => {
-  const whole = Math.max(1, Math.floor(milliseconds / 60_000))
-  return whole === 1 ? '1 minute' : `${whole} minutes`
-}
+const minutes = (milliseconds: number): string => counted(Math.max(1, Math.floor(milliseconds / 60_000)), 'minute')
 
 /**
  * Codes by SMS, each of one user and one number. A code is valid for ten minutes of the service's clock and for one use. Few wrong
