@@ -116,7 +116,9 @@ describe('a seed file', () => {
 
   test('is like the one in the documentation', () => {
     const [, example = ''] =
-      /## Create accounts and users from a file\n.*?```yaml\n(.*?)```/s.exec(readFileSync(new URL('../../../docs/running-the-service.md', import.meta.url), 'utf8')) ?? []
+      /## Create accounts and users from a file\n.*?```yaml\n(.*?)```/s.exec(
+        readFileSync(new URL('../../../docs/running-the-service.md', import.meta.url), 'utf8'),
+      ) ?? []
     expect(problemsOf(example.replaceAll('…', 'x'))).toEqual([])
   })
 
