@@ -1,18 +1,22 @@
-/** Saves all that the service keeps to a file, and fills an empty database from one. */
+/** Backs up the service's database to a file, and restores it from one. */
 
 import type { RawStore } from './store/database.ts'
 import type { WarnAboutMode } from './store/private-files.ts'
 import { formatTimestamp } from './timestamp.ts'
 
-/** The URL of a PostgreSQL database, or the directory of a SQLite one. */
+/** The URL of a PostgreSQL database, or the data directory with a SQLite database. */
 export type DatabaseLocation = { readonly database: string } | { readonly dataDirectory: string }
 
 /**
- * Writes what a database holds at one moment to a file, which a restore can read into either kind of database. The service may run
- * meanwhile. Rejects, in words for its user, if there is no such database or the file cannot be written.
+ * Writes a consistent snapshot of a database to a file that can be restored into either kind of database. The service may be running. Rejects with a
+ * message for the operator if the database does not exist or the file cannot be written.
  */
-export async function backUpService(place: DatabaseLocation, file: string, now: number = Date.now()): Promise<{ readonly rows: number }> {
-  const store = await openPlain(place)
+export async function backUpService(
+  location: DatabaseLocation,
+  file: string,
+  now: number = Date.now(),
+): Promise<{ readonly rows: number }> {
+  const store = await openRaw(location)
   try {
     const { writeBackup } = await import('./store/backup/write-backup.ts')
     return await writeBackup(store, file, formatTimestamp(now))
@@ -22,17 +26,17 @@ export async function backUpService(place: DatabaseLocation, file: string, now: 
 }
 
 /**
- * Fills an empty database, or a directory without one, with what a backup holds: all of it or nothing. No service may run on it. Rejects,
- * in words for its user, if anything is there already, or the file is damaged or of a later version.
+ * Restores a backup into an empty database, or a directory without one, completely or not at all. No service may be running on it. Rejects with a
+ * message for the operator if the target is not empty, or the file is damaged or comes from a later version.
  */
 export async function restoreService(
-  place: DatabaseLocation,
+  location: DatabaseLocation,
   file: string,
   warn?: WarnAboutMode,
 ): Promise<{ readonly rows: number; readonly created: string }> {
   const { restoreBackup } = await import('./store/backup/restore-backup.ts')
-  if ('database' in place) {
-    const store = await openPlain(place)
+  if ('database' in location) {
+    const store = await openRaw(location)
     try {
       return await restoreBackup(store, file)
     } finally {
@@ -40,7 +44,7 @@ export async function restoreService(
     }
   }
   const { createRawSqlite } = await import('./store/sqlite/open-sqlite.ts')
-  const store = createRawSqlite(place.dataDirectory, warn)
+  const store = createRawSqlite(location.dataDirectory, warn)
   try {
     const restored = await restoreBackup(store, file)
     await store.keep()
@@ -51,7 +55,7 @@ export async function restoreService(
   }
 }
 
-async function openPlain(place: DatabaseLocation): Promise<RawStore> {
-  if ('database' in place) return (await import('./store/postgres/open-postgres.ts')).openRawPostgres(place.database)
-  return (await import('./store/sqlite/open-sqlite.ts')).openRawSqlite(place.dataDirectory)
+async function openRaw(location: DatabaseLocation): Promise<RawStore> {
+  if ('database' in location) return (await import('./store/postgres/open-postgres.ts')).openRawPostgres(location.database)
+  return (await import('./store/sqlite/open-sqlite.ts')).openRawSqlite(location.dataDirectory)
 }

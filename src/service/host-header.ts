@@ -1,10 +1,10 @@
-/** A host with an optional port (RFC 9110 section 7.2), or nothing. No comma, with which a proxy would join two fields into one. */
+/** A host with an optional port (RFC 9110 section 7.2), possibly empty. A comma is not allowed: proxies join two header fields with it. */
 const HOST = /^(?:[a-z0-9._-]*|\[[0-9a-f:.]+\])(?::[0-9]{0,5})?$/i
 
-/** The authority of a request target in absolute form, and the rest of it (RFC 9112 section 3.2.2). */
+/** Matches the authority and the rest of a request target in absolute form (RFC 9112 section 3.2.2). */
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)(.*)$/is
 
-/** The path and query of a request target, whichever form it has. */
+/** Returns the path and query of a request target in any form. */
 export function originForm(target: string): string {
   const rest = ABSOLUTE_FORM.exec(target)?.[2]
   if (rest === undefined) return target
@@ -12,17 +12,17 @@ export function originForm(target: string): string {
 }
 
 export interface RequestHead {
-  /** Names and values in turn, as they were sent. */
+  /** Names and values alternately, as received. */
   readonly rawHeaders: readonly string[]
   readonly httpVersion: string
-  /** The request target as it was sent. */
+  /** The request target as received. */
   readonly target: string
 }
 
 /**
- * What is wrong with the host of a request, to be answered with 400 (RFC 9112 section 3.2), or null. A valid request has one `Host` field,
- * which equals the authority of a target in absolute form; HTTP/1.0 needs none. A proxy and the service could take any other request for two
- * different ones.
+ * Returns the problem with the host of a request, which is to be answered with 400 (RFC 9112 section 3.2), or null. A valid request has exactly one
+ * `Host` field, equal to the authority of a target in absolute form; HTTP/1.0 needs none. A proxy and the service could interpret any other request
+ * differently.
  */
 export function hostProblem({ rawHeaders, httpVersion, target }: RequestHead): string | null {
   const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host')

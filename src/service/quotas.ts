@@ -1,4 +1,4 @@
-/** What one account can have at most: quotas of a service that several accounts share. */
+/** Quotas limit the objects of one account. */
 export const QUOTA_NAMES = ['domains', 'images', 'image_octets', 'instances', 'scripts', 'ssh_keys', 'tags', 'tokens'] as const
 
 export type QuotaName = (typeof QUOTA_NAMES)[number]
@@ -29,8 +29,8 @@ export const UNLIMITED_QUOTAS: Quotas = {
 }
 
 /**
- * Reads `domains=1000,images=none`: whole numbers, or `none` for no limit. Quotas that are not named keep their defaults; `none` or `off`
- * alone lifts all. Throws a `RangeError` with what is wrong.
+ * Parses quotas such as `domains=1000,images=none`, with whole numbers or `none` for no limit. Others keep their defaults; a single `none` or `off`
+ * lifts all quotas. Throws a `RangeError` if the text is not valid.
  */
 export function parseQuotas(text: string): Quotas {
   if (text === 'none' || text === 'off') return UNLIMITED_QUOTAS
@@ -38,7 +38,7 @@ export function parseQuotas(text: string): Quotas {
   for (const item of text.split(',')) {
     const [, name = '', value = ''] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/.exec(item) ?? []
     if (!isQuotaName(name))
-      throw new RangeError(`${JSON.stringify(item)} is not a quota such as domains=1000; there are ${QUOTA_NAMES.join(', ')}`)
+      throw new RangeError(`${JSON.stringify(item)} is not a quota such as domains=1000; the quotas are ${QUOTA_NAMES.join(', ')}`)
     if (quotas.has(name)) throw new RangeError(`the quota ${name} is given twice`)
     if (!/^(?:none|0|[1-9][0-9]{0,14})$/.test(value))
       throw new RangeError(`the quota ${name} is not a whole number or none: ${JSON.stringify(value)}`)
@@ -49,13 +49,13 @@ export function parseQuotas(text: string): Quotas {
 
 const isQuotaName = (name: string): name is QuotaName => (QUOTA_NAMES as readonly string[]).includes(name)
 
-/** Says what an account over its quota cannot have more of. */
+/** The error text for an account that has reached a quota. */
 export const quotaReason = (name: QuotaName, limit: number): string =>
   name === 'image_octets'
     ? `The images of an account can have at most ${limit} octets of data.`
-    : `An account can have at most ${limit} ${WORDS[name]}.`
+    : `An account can have at most ${limit} ${OBJECT_NAMES[name]}.`
 
-const WORDS: Readonly<Record<Exclude<QuotaName, 'image_octets'>, string>> = {
+const OBJECT_NAMES: Readonly<Record<Exclude<QuotaName, 'image_octets'>, string>> = {
   domains: 'domains',
   images: 'private images',
   instances: 'instances',

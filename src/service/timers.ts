@@ -1,16 +1,16 @@
 /**
- * The service's time. Whatever waits for a moment of the service's own (a refresh, an expiry, a state that ends by itself) asks here,
- * so that a test can have time pass faster. What waits for the network or the disk does not: those take the time they take.
+ * The service's clock and timers, which tests can speed up. They are for refreshes, expiries and temporary states. Timeouts of the network and the disk
+ * use real time.
  */
 
 export interface Timers {
   /** Milliseconds since 1970. */
   now(): number
-  /** How many times as fast as real time it passes; 1 but in tests. */
+  /** The speed relative to real time; 1 except in tests. */
   readonly speed: number
-  /** Runs the work once, after so many milliseconds of this time; no earlier, and not at all once it is cancelled or all is closed. */
+  /** Runs the work once, after `afterMs` milliseconds of this clock, unless it is cancelled or the timers are closed first. */
   schedule(afterMs: number, work: () => void): ScheduledWork
-  /** Cancels all that is scheduled; what is asked for later is never run. */
+  /** Cancels all scheduled work; work scheduled later never runs. */
   close(): void
 }
 
@@ -25,10 +25,10 @@ export interface TimersOptions {
   readonly speed?: number
 }
 
-/** The most milliseconds a timer of the system can wait; more than that ends at once. */
-const LONGEST_WAIT = 2 ** 31 - 1
+/** The longest delay of `setTimeout`, in milliseconds; a longer one would fire at once. */
+const MAX_DELAY = 2 ** 31 - 1
 
-/** With a speed, time starts at the moment of this call and passes that much faster. Throws a `RangeError` if the speed is none. */
+/** Creates timers whose clock starts now and runs at the given speed. Throws a `RangeError` if the speed is not a positive number. */
 export function createTimers({ clock = Date.now, speed = 1 }: TimersOptions = {}): Timers {
   if (!(speed > 0 && Number.isFinite(speed))) throw new RangeError(`the speed of the clock must be a number above 0, not ${speed}`)
   const start = clock()
@@ -38,7 +38,7 @@ export function createTimers({ clock = Date.now, speed = 1 }: TimersOptions = {}
   const schedule = (afterMs: number, work: () => void): ScheduledWork => {
     let timer: NodeJS.Timeout | undefined
     const wait = (left: number): void => {
-      const part = Math.min(left, LONGEST_WAIT)
+      const part = Math.min(left, MAX_DELAY)
       timer = setTimeout(() => {
         if (left > part) return wait(left - part)
         pending.delete(scheduled)

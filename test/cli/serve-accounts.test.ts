@@ -40,7 +40,7 @@ test.each<[string, string | null, string[], RegExp]>([
     'with faults',
     SEED.replace('somebody@', ''),
     [],
-    /^seed\.yaml:4:16: error\[seed-invalid\] accounts\.users\.email: this is no email address\n$/,
+    /^seed\.yaml:4:16: error\[seed-invalid\] accounts\.users\.email: not an email address\n$/,
   ],
   ['that is no YAML', 'accounts: [', [], /^seed\.yaml:1:\d+: error\[yaml-syntax\] /],
 ])('a seed %s ends serve before it begins', async (_name, text, more, message) => {
@@ -101,7 +101,7 @@ test('--quotas with a name that is none is a mistake', async () => {
   const { status, stderr } = await cli(args, { cwd: temporaryDirectory() })
   expect(status).toBe(1)
   expect(stderr).toMatch(
-    /^error\[service-start\] the service cannot start: "domain=5" is not a quota such as domains=1000; there are domains, /,
+    /^error\[service-start\] the service cannot start: "domain=5" is not a quota such as domains=1000; the quotas are domains, /,
   )
 })
 

@@ -29,9 +29,9 @@ test('serve --sms-sink file:PATH writes messages there, and their codes nowhere 
 })
 
 test.each<[string, string[], Record<string, string>, RegExp]>([
-  ['a sink that is none', ['--sms-sink', 'stdout'], {}, /messages go to "log", "file:PATH" or a URL/],
-  ['a sink without TLS', ['--sms-sink', 'http://sms.example.com/'], {}, /over HTTP without TLS to this machine only/],
-  ['a key that is too short', [], { ZONEWRIGHT_SECRETS_KEY: 'hidden' }, /has 32 characters at least/],
+  ['a sink that is none', ['--sms-sink', 'stdout'], {}, /destination of messages must be "log", "file:PATH" or a URL/],
+  ['a sink without TLS', ['--sms-sink', 'http://sms.example.com/'], {}, /a webhook without TLS must be on this machine/],
+  ['a key that is too short', [], { ZONEWRIGHT_SECRETS_KEY: 'hidden' }, /needs at least 32 characters/],
 ])('serve does not start with %s', async (_name, more, env, message) => {
   const { status, stderr } = await cli([...SERVE, ...more], { cwd: temporaryDirectory(), env })
   expect(status).toBe(1)

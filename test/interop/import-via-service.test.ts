@@ -41,7 +41,7 @@ describeWithTools(['named'], 'import --via-service', () => {
     const result = await scene.run(...args, '--yes')
     expect(result).toMatchObject({ status: 0, stdout: 'zones/example.com.yaml\nzones/example.net.yaml\n' })
     expect(result.stderr).toContain(
-      'warning[import-lossy] cloud created example.com. with a difference: left out, the service has no records of this type: cpu HINFO',
+      'warning[import-lossy] cloud created example.com. with a difference: skipped, the service does not support this type: cpu HINFO',
     )
     expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0 })
     const clone = await scene.run('import', '--from', 'cloud', '--clone', 'example.com', 'copy.example', '-o', 'zones', '--yes')

@@ -134,28 +134,28 @@ for (const [make, tool, start] of SOURCES) {
       const told = domain.errors.split('\n')
       expect(told).toEqual(
         expect.arrayContaining([
-          expect.stringMatching(/^left out, the service has no records of this type: .*odd TYPE65280/),
-          expect.stringMatching(/^left out, the service has no records of this type: .*@ HINFO/),
-          'left out, its priority is above 255: mx300 MX',
-          'left out, its text is not UTF-8: bytes TXT',
-          'left out, target is required: empty TXT',
-          'left out, its tag is not issue, issuewild or iodef: tagged CAA',
-          'left out, You have entered an invalid target: param CAA',
-          'left out, target is not valid: space CNAME',
-          expect.stringMatching(/^left out, protocol is required: _odd SRV$/),
-          'strings joined, and cut anew after 255 octets: parts TXT',
+          expect.stringMatching(/^skipped, the service does not support this type: .*odd TYPE65280/),
+          expect.stringMatching(/^skipped, the service does not support this type: .*@ HINFO/),
+          'skipped, its priority is above 255: mx300 MX',
+          'skipped, its text is not UTF-8: bytes TXT',
+          'skipped, target is required: empty TXT',
+          'skipped, its tag is not issue, issuewild or iodef: tagged CAA',
+          'skipped, You have entered an invalid target: param CAA',
+          'skipped, target is not valid: space CNAME',
+          expect.stringMatching(/^skipped, protocol is required: _odd SRV$/),
+          'strings joined and split every 255 octets: parts TXT',
           'flags dropped: flags CAA',
           'TTL changed to 2419200: ttlmax A (2147483647)',
           expect.stringMatching(/^TTL changed to 300: .*ttl A \(60\)/),
-          expect.stringMatching(/^left out, Length must be 1-100 characters: l{60}\.l{50} A$/),
-          expect.stringMatching(/^left out, Name contains invalid characters, Invalid hostname: .*under\\\.dot A/),
+          expect.stringMatching(/^skipped, Length must be 1-100 characters: l{60}\.l{50} A$/),
+          expect.stringMatching(/^skipped, Name contains invalid characters, Invalid hostname: .*under\\\.dot A/),
         ]),
       )
       const held = await recordsOf(client, domain.id)
       const named = told
-        .filter((line: string) => line.startsWith('left out'))
+        .filter((line: string) => line.startsWith('skipped'))
         .flatMap((line: string) => line.split(': ')[1]?.split(', ') ?? [])
-      // Every record of the source is a record here, or one of those left out, or the SOA, or one of the service's own NS.
+      // Every record of the source is a record here, or a skipped one, or the SOA, or one of the service's own NS.
       expect(held.length + named.length + 3).toBe((await content(server.port, 'odd.test')).length)
       // What has been told is told until the domain is changed.
       expect((await client.ok('GET', `/domains/${domain.id}`)).errors).toBe(domain.errors)
@@ -320,11 +320,11 @@ describe('an import', async () => {
     const { body } = await imported('conflict.test')
     expect(body.errors.split('\n')).toEqual([
       'SOA RETRY changed: 600 to 3600',
-      'left out, a CNAME stands alone at its name: a CNAME, a A, d CNAME',
-      'left out, a null MX stands without other MX records: m MX',
-      'left out, sent more than once: d A',
-      'left out, NS records cannot have wildcard names: *.n NS',
-      'left out, outside the zone: 1 records',
+      'skipped, a CNAME allows no other records at its name: a CNAME, a A, d CNAME',
+      'skipped, a null MX allows no other MX records: m MX',
+      'skipped, duplicate: d A',
+      'skipped, NS records cannot have wildcard names: *.n NS',
+      'skipped, outside the zone: 1 records',
     ])
     expect((await recordsOf(client, body.id)).map(({ name, type }: Record<string, string>) => `${name} ${type}`)).toEqual([
       'a CNAME',

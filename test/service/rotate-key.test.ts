@@ -172,7 +172,7 @@ test('a start finishes what a killed run began, and is refused with the new key 
   await database.close()
   const start = (secretsKey: string | null) =>
     startService({ ...store, secretsKey, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap' })
-  await expect(start(NEW_KEY)).rejects.toThrow(`480 secrets in the database are encrypted with a key that is not given (${former})`)
+  await expect(start(NEW_KEY)).rejects.toThrow(`480 secrets in the database are encrypted with another key (${former})`)
   await (await start(ON_POSTGRES ? `${NEW_KEY},${TEST_KEY}` : null)).stop()
   expect(await countsOf(store)).toEqual({ [ring.newest().id]: 480 })
 })

@@ -10,25 +10,25 @@ import { type Call, type Route, type Service, scopesOf } from './route.ts'
 import { schemaProblems } from './schema-validation.ts'
 import { allowsScopes } from './scopes.ts'
 
-/** Who a request acts for, from its authentication to its handling. */
+/** The user of each request, from its authentication to its handling. */
 const actors = new WeakMap<FastifyRequest, Actor | null>()
 
-/** Who a request acts for; undefined where it has not shown that. */
+/** The user that a request acts for; undefined without a valid token. */
 export const actorOf = (request: FastifyRequest): Actor | undefined => actors.get(request) ?? undefined
 
-/** Adds the operations to the application, and 405 for the methods that a path of theirs does not have. */
+/** Adds the operations to the application, and 405 for all other methods of their paths. */
 export function addRoutes(app: FastifyInstance, routes: readonly Route[], service: Service): void {
   for (const route of routes) addRoute(app, route, service)
   for (const [url, methods] of methodsByUrl(routes)) addOtherMethods(app, url, methods)
 }
 
-/** Tells of a path's methods: by OPTIONS, which browsers ask before they let a page of another origin call, and by 405 for all others. */
+/** Answers OPTIONS, which browsers send before a cross-origin request, with the methods of a path, and all other methods with 405. */
 export function addOtherMethods(app: FastifyInstance, url: string, methods: ReadonlySet<string>): void {
   const allow = [...methods, 'OPTIONS'].join(', ')
   app.route({
     method: app.supportedMethods.filter((method) => !methods.has(method)),
     url,
-    // Before the body is looked at.
+    // Before the body is read.
     onRequest: async (request, reply) => {
       reply.header('allow', allow)
       if (request.method !== 'OPTIONS') throw new RequestError(405, [{ field: null, reason: 'Method Not Allowed' }])
@@ -47,7 +47,7 @@ function addRoute(app: FastifyInstance, route: Route, service: Service): void {
     onRequest: async (request, reply) => {
       actors.set(request, await authorize(request, reply, route, service))
     },
-    // A request without any body is checked like one with an empty object.
+    // A request without a body is validated like an empty object.
     preValidation: async (request) => {
       if (route.wildcard) request.params = { ...(request.params as object), [route.wildcard]: parameter(request, '*') }
       if (route.body && request.body === undefined) request.body = {}
@@ -56,9 +56,9 @@ function addRoute(app: FastifyInstance, route: Route, service: Service): void {
       const { validationError } = request
       if (validationError?.validationContext === 'params') throw notFound()
       const actor = actors.get(request)
-      // What a user may not do is refused before it is looked at.
+      // Grants come first: without them the user learns nothing about the object or the body.
       if (actor && route.grants) await checkGrants(service.database, actor, route.grants, idsOf(request, route))
-      if (validationError) throw new RequestError(400, await faultsOfRequest(request, route, service))
+      if (validationError) throw new RequestError(400, await requestProblems(request, route, service))
       const result = await route.handle(callOf(request, route), service)
       return result === undefined ? reply.code(204).send() : result
     },
@@ -100,15 +100,15 @@ function countRequest(reply: FastifyReply, caller: Caller, route: Route, { limit
 const missingScope = (): RequestError =>
   new RequestError(401, [{ field: null, reason: 'Your OAuth token is not authorized to use this endpoint.' }])
 
-/** Faults of form, then those of the values of other fields. */
-async function faultsOfRequest(request: FastifyRequest, route: Route, service: Service): Promise<readonly RequestProblem[]> {
+/** Schema errors, then semantic errors of the fields without schema errors. */
+async function requestProblems(request: FastifyRequest, route: Route, service: Service): Promise<readonly RequestProblem[]> {
   const { validation = [], validationContext } = request.validationError ?? {}
   const problems = schemaProblems(validation as Parameters<typeof schemaProblems>[0])
-  const told = new Set(problems.map(({ field }) => field?.split('.')[0] ?? null))
-  if (route.valueProblems === undefined || validationContext !== 'body' || told.has(null)) return problems
-  const body = Object.fromEntries(Object.entries(request.body as object).filter(([field]) => !told.has(field)))
+  const reported = new Set(problems.map(({ field }) => field?.split('.')[0] ?? null))
+  if (route.valueProblems === undefined || validationContext !== 'body' || reported.has(null)) return problems
+  const body = Object.fromEntries(Object.entries(request.body as object).filter(([field]) => !reported.has(field)))
   const others = await route.valueProblems({ ...callOf(request, route), body }, service)
-  return [...problems, ...others.filter(({ field }) => !told.has(field))]
+  return [...problems, ...others.filter(({ field }) => !reported.has(field))]
 }
 
 function callOf(request: FastifyRequest, route: Route): Call<unknown> {
@@ -127,7 +127,7 @@ function callOf(request: FastifyRequest, route: Route): Call<unknown> {
 const idsOf = (request: FastifyRequest, route: Route): Record<string, number> =>
   Object.fromEntries([...numbersOf(route).map((name) => [name, Number(parameter(request, name))]), ...namedNumber(request, route)])
 
-/** The number of the object that a text names. */
+/** The number of the object that a text parameter names. */
 function namedNumber(request: FastifyRequest, { grants }: Route): [string, number][] {
   const { numberOf, parameter: name = '' } = grants?.object ?? {}
   const number = numberOf?.(parameter(request, name)) ?? null
@@ -151,7 +151,7 @@ function schemaOf(route: Route): FastifySchema & Record<string, unknown> {
   }
 }
 
-/** Numbers of objects are small enough to be exact. */
+/** Numbers have at most 15 digits, so that a double holds them exactly. */
 const parametersSchema = (numbers: readonly string[], texts: readonly string[]): object => ({
   type: 'object',
   properties: Object.fromEntries([

@@ -5,21 +5,21 @@ import type { LoginRecorder } from './login-recorder.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { RequestError } from './request-error.ts'
 
-/** Who acts, by the token of the request. */
+/** The user and token that a request acts for. */
 export type Actor = Omit<Bearer, 'expiry'>
 
 export interface AuthenticationService {
   readonly database: Database
-  /** The time as the interface writes it. */
+  /** The current time as a timestamp. */
   readonly now: () => string
   readonly limiter: RateLimiter
   readonly logins: LoginRecorder
 }
 
 /**
- * The actor of an `Authorization` header (RFC 6750 section 2.1). Throws 401 unless it holds a valid token, and 429 where the
- * address has sent too many that are not: a token that was good before is let through then, so that who guesses keeps out nobody
- * who knows. The database is asked every time: a token that is revoked is invalid at once, in every process.
+ * Returns the actor of an `Authorization` header (RFC 6750 section 2.1). Throws 401 without a valid token, and 429 if the address has sent
+ * too many invalid ones. A token that was valid before passes that limit, so guessing locks nobody out. Every request reads the database,
+ * so a revoked token is invalid at once in every process.
  */
 export async function authenticate(
   { database, now, limiter, logins }: AuthenticationService,
@@ -32,7 +32,7 @@ export async function authenticate(
   limiter.checkGuesses(address, hash)
   const bearer = await database.readOne((connection) => findBearer(connection, hash))
   const expired = bearer !== null && bearer.expiry !== null && bearer.expiry <= now()
-  // What an app does is no login of the user.
+  // A request of an app is not a login of the user.
   if (bearer !== null && bearer.appId === null) await logins.record(bearer, address, expired ? 'failed' : 'successful')
   if (bearer === null || expired) {
     limiter.failed(address, hash)
@@ -48,5 +48,5 @@ const invalidToken = (): RequestError => new RequestError(401, [{ field: null, r
 /** A new token: 64 hexadecimal characters that cannot be guessed. */
 export const makeToken = (): string => randomBytes(32).toString('hex')
 
-/** Whether a text can be sent as a token. */
+/** Whether a text can be a token: printable ASCII that fits in a header. */
 export const isToken = (text: string): boolean => /^[\x21-\x7e]{1,512}$/.test(text)

@@ -7,23 +7,23 @@ import { invalid, type RequestError } from './request-error.ts'
 type Counted = Exclude<QuotaName, 'image_octets'>
 
 /**
- * Throws 400 unless the acting account may have one more object of a kind. To be called in the transaction that makes it, before any
- * other row is locked: the account's row stays locked until then, so that requests and processes cannot pass the quota together.
+ * Throws 400 if the account may not have another object of this kind. Call it in the transaction that creates the object, before any other
+ * lock: it locks the account's row until the end, so concurrent requests cannot exceed the quota together.
  */
 export async function checkQuota(connection: Connection, { accountId }: Actor, name: Counted, quotas: Quotas): Promise<void> {
   const limit = await lockQuota(connection, accountId, name, quotas)
   if (limit !== null && (await countOwned(connection, accountId, name)) >= limit) throw overQuota(name, limit)
 }
 
-/** Throws 400 if the images of the acting account leave no room for more data. Locks like `checkQuota`. */
+/** Throws 400 if the account's image data has reached its quota. Locks like `checkQuota`. */
 export async function checkImageOctets(connection: Connection, { accountId }: Actor, quotas: Quotas, now: number): Promise<void> {
   const limit = await lockQuota(connection, accountId, 'image_octets', quotas)
   if (limit !== null && (await countImageOctets(connection, accountId, now)) >= limit) throw overQuota('image_octets', limit)
 }
 
 /**
- * Does work that gives objects these tags, and may make some. Throws 400 if the acting account then has more tags than it may, and more
- * than before. Locks like `checkQuota`.
+ * Runs work that may create these tags. Throws 400 if the account then has more tags than its quota and more than before. Locks like
+ * `checkQuota`.
  */
 export async function withinTagQuota<T>(
   connection: Connection,

@@ -6,10 +6,10 @@ import type { GrantKind, Permissions } from '../store/tables.ts'
 import type { Actor } from './authenticate.ts'
 import { notFound, RequestError } from './request-error.ts'
 
-/** Kinds of objects that grants name, in the order the interface lists them. */
+/** Kinds of objects that grants apply to, in the order of the interface. */
 export const GRANT_KINDS = ['database', 'domain', 'image', 'instance', 'monitor', 'loadbalancer', 'script', 'volume'] as const
 
-/** What a restricted user may be allowed besides what is granted object by object. */
+/** Grants of a restricted user that apply to no single object. */
 export const GLOBAL_GRANTS = [
   'add_databases',
   'add_domains',
@@ -26,20 +26,20 @@ export const GLOBAL_GRANTS = [
 
 export type GlobalGrant = (typeof GLOBAL_GRANTS)[number]
 
-/** What is needed of the object that a path parameter names. */
+/** The grant required on the object that a path parameter names. */
 interface RequiredObject {
   readonly kind: GrantKind
   readonly parameter: string
   readonly permissions: Permissions
-  /** The number that a text names the object by; null where the text names none that grants are of. */
+  /** Converts a text id to the number that grants use; null if grants do not apply to the object. */
   readonly numberOf?: (text: string) => number | null
 }
 
-/** What an operation needs of a restricted user, all of it. Unrestricted users may do everything with what is their account's. */
+/** The grants that a restricted user needs for an operation, all of them. Unrestricted users may do everything in their account. */
 export interface RequiredGrants {
   readonly object?: RequiredObject
   readonly global?: GlobalGrant
-  /** Nothing will do: the operation is for unrestricted users. */
+  /** Only unrestricted users may use the operation. */
   readonly unrestricted?: true
 }
 
@@ -64,18 +64,18 @@ export const READ_INSTANCE: RequiredGrants = { object: instance('read_only') }
 export const WRITE_INSTANCE: RequiredGrants = { object: instance('read_write') }
 
 /**
- * Throws 403 where the actor is restricted and lacks what is needed, 404 where the object is none of the account's. A text that names no
- * object which grants are of is for the operation to judge.
+ * Throws 403 if a restricted actor lacks a required grant, and 404 if the object does not belong to the account. Objects without grants, such as
+ * public images, are left to the operation.
  */
 export async function checkGrants(
   database: Database,
   actor: Actor,
-  needs: RequiredGrants,
+  required: RequiredGrants,
   ids: Readonly<Record<string, number>>,
 ): Promise<void> {
   if (!actor.restricted) return
-  if (needs.unrestricted) throw unauthorized()
-  const { object, global } = needs
+  if (required.unrestricted) throw unauthorized()
+  const { object, global } = required
   await database.read(async (connection) => {
     const id = object && ids[object.parameter]
     if (object && id !== undefined) {
@@ -87,7 +87,7 @@ export async function checkGrants(
   })
 }
 
-/** A restricted user may do everything with what it creates. */
+/** Gives a restricted user full access to an object it has created. */
 export async function grantToCreator(connection: Connection, actor: Actor, kind: GrantKind, id: number): Promise<void> {
   if (actor.restricted) await grant(connection, actor.userId, kind, id, 'read_write')
 }

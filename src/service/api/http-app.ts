@@ -14,13 +14,13 @@ import { errorBody, notFound, RequestError, type RequestProblem } from './reques
 import type { Route, Service } from './route.ts'
 import { compileRequestValidator } from './schema-validation.ts'
 
-/** Octets of a request's body. */
+/** Largest request body, in octets. */
 const BODY_LIMIT = 1024 * 1024
 
-/** Octets of a request's headers; an `X-Filter` is among them. */
+/** Largest request header section, `X-Filter` included, in octets. */
 const HEADER_LIMIT = 32 * 1024
 
-/** Milliseconds to wait for the whole of a request. */
+/** Milliseconds to wait for a complete request. */
 const REQUEST_TIMEOUT = 60_000
 
 /** The version of the interface, and of its description. */
@@ -36,17 +36,17 @@ export interface Certificate {
 export interface HttpAppOptions {
   readonly service: Service & { readonly database: Database }
   readonly routes: readonly Route[]
-  /** Null to speak HTTP without TLS. */
+  /** Null for HTTP without TLS. */
   readonly tls: Certificate | null
   readonly log: Log
   readonly metrics: Metrics
-  /** Called with what is answered by 500. */
+  /** Called with every error that is answered with 500. */
   readonly onError: (error: unknown) => void
 }
 
 /**
- * TLS 1.2 and 1.3 (RFC 8996) with ephemeral keys and authenticated encryption only: whoever gets the certificate's key later still cannot
- * read what was recorded (RFC 9325 section 4.2).
+ * TLS 1.2 and 1.3 (RFC 8996), only with ephemeral keys and authenticated encryption: recorded traffic stays unreadable even if the
+ * certificate's key leaks later (RFC 9325 section 4.2).
  */
 export const TLS_OPTIONS = {
   minVersion: 'TLSv1.2',
@@ -64,10 +64,10 @@ export const TLS_OPTIONS = {
   ].join(':'),
 } as const
 
-/** `checkHost` refuses requests without a host, in the words of the interface. */
+/** Node does not check the `Host` header: `checkHost` does, with the interface's error body. */
 const SERVER_OPTIONS = { maxHeaderSize: HEADER_LIMIT, requireHostHeader: false } as const
 
-/** The HTTP side of the service, not yet listening. */
+/** Creates the HTTP application, not yet listening. */
 export async function createHttpApp({ service, routes, tls, log, metrics, onError }: HttpAppOptions): Promise<FastifyInstance> {
   checkCertificate(tls)
   const app: FastifyInstance = Fastify({
@@ -78,8 +78,8 @@ export async function createHttpApp({ service, routes, tls, log, metrics, onErro
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: 500 },
-    frameworkErrors: (_error, request, reply) => void answerFaults(reply, hostErrorOf(request) ?? notFound()),
-    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (_error, request, reply) => void sendError(reply, hostErrorOf(request) ?? notFound()),
+    clientErrorHandler: answerMalformedRequest,
   })
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   app.setValidatorCompiler(compileRequestValidator)
@@ -88,15 +88,15 @@ export async function createHttpApp({ service, routes, tls, log, metrics, onErro
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJson)
   app.addHook('onRequest', setCommonHeaders)
   app.addHook('onRequest', checkHost)
-  app.addHook('onRequest', forgetTypeOfNothing)
+  app.addHook('onRequest', ignoreTypeOfEmptyBody)
   app.addHook('onResponse', async (request, reply) => recordRequest(request, reply, log, metrics))
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const known = requestError(error, request)
     if (known === null) onError(error)
     if (known instanceof RateLimited) reply.headers({ 'retry-after': known.retryAfter, ...rateHeaders(known.allowance) })
-    return answerFaults(reply, known ?? new RequestError(500, [requestProblem('Internal server error')]))
+    return sendError(reply, known ?? new RequestError(500, [requestProblem('Internal server error')]))
   })
-  app.setNotFoundHandler((_request, reply) => answerFaults(reply, notFound()))
+  app.setNotFoundHandler((_request, reply) => sendError(reply, notFound()))
   await addOpenApi(app, VERSION_SEGMENT, SPEC_VERSION, routes, async ({ ip }, reply) => {
     reply.headers(rateHeaders(service.limiter.take(addressCaller(ip), 'GET /openapi.json')))
   })
@@ -116,10 +116,10 @@ export async function createHttpApp({ service, routes, tls, log, metrics, onErro
   return app
 }
 
-/** Throws a `RangeError` unless TLS can be spoken with it. */
+/** Throws a `RangeError` if the certificate and key do not work for TLS. */
 export function checkCertificate(tls: Certificate | null): void {
   if (tls === null) return
-  // TLS would be spoken with neither, and with nobody.
+  // Node accepts empty texts, and then every handshake fails.
   if (tls.cert === '' || tls.key === '') throw new RangeError(`the ${tls.cert === '' ? 'certificate' : 'key of the certificate'} is empty`)
   try {
     createSecureContext(tls)
@@ -152,7 +152,7 @@ async function checkHost(request: FastifyRequest): Promise<void> {
   if (error !== null) throw error
 }
 
-/** Pages of any origin may call: what they may do is in the token they send, and nothing is in a cookie. */
+/** Any web page may call the service: access depends on the token it sends, never on a cookie. */
 const CROSS_ORIGIN = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'HEAD, GET, OPTIONS, POST, PUT, DELETE',
@@ -161,7 +161,7 @@ const CROSS_ORIGIN = {
     'X-OAuth-Scopes, X-Accepted-OAuth-Scopes, X-Spec-Version, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Allow',
 } as const
 
-/** Counts an answered request, and logs it without what may be secret in it. */
+/** Counts and logs an answered request, without secrets. */
 function recordRequest(request: FastifyRequest, reply: FastifyReply, log: Log, metrics: Metrics): void {
   const { method } = request
   const status = reply.statusCode
@@ -173,26 +173,26 @@ function recordRequest(request: FastifyRequest, reply: FastifyReply, log: Log, m
   log[status >= 500 ? 'error' : 'info']({ ...fields, ...(actor ? { user: actor.username, token: actor.tokenId } : {}) }, 'request')
 }
 
-/** Without what may be secret, or long. */
+/** The path for the log: without query string and upload key, at most 200 characters. */
 const pathOf = ({ url, routeOptions }: FastifyRequest): string =>
   routeOptions.url?.startsWith(UPLOADS_PATH) ? routeOptions.url : withoutUploadKey(url.split('?', 1)[0] as string).slice(0, 200)
 
-function answerFaults(reply: FastifyReply, error: RequestError): FastifyReply {
+function sendError(reply: FastifyReply, error: RequestError): FastifyReply {
   return reply.code(error.status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(errorBody(error.problems))
 }
 
-/** What libraries say of a body unless they are told otherwise, also where they send none. */
-const UNTOLD_TYPE = /^(?:application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\b/i
+/** Media types that HTTP libraries send by default, even without a body. */
+const DEFAULT_TYPE = /^(?:application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\b/i
 
-/** Where there is no body at all, nothing can be of a wrong type. */
-async function forgetTypeOfNothing({ raw: { headers } }: FastifyRequest): Promise<void> {
+/** Ignores the media type of a request without a body. */
+async function ignoreTypeOfEmptyBody({ raw: { headers } }: FastifyRequest): Promise<void> {
   const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
-  if (isEmpty && UNTOLD_TYPE.test(headers['content-type'] ?? '')) delete headers['content-type']
+  if (isEmpty && DEFAULT_TYPE.test(headers['content-type'] ?? '')) delete headers['content-type']
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
-/** JSON in UTF-8 (RFC 8259 section 8.1). No body at all counts as an empty object. A key `__proto__` is an unknown field like any other. */
+/** Parses JSON in UTF-8 (RFC 8259 section 8.1); an empty body is an empty object. A key `__proto__` is an unknown field like any other. */
 async function parseJson(_request: FastifyRequest, body: Buffer): Promise<unknown> {
   if (body.length === 0) return {}
   try {
@@ -202,10 +202,10 @@ async function parseJson(_request: FastifyRequest, body: Buffer): Promise<unknow
   }
 }
 
-/** What an error of the framework is in the interface's words; null for one that is nobody's request's fault. */
+/** Converts an error of the framework to the interface's error; null if the request did not cause it. */
 function requestError(error: FastifyError | RequestError, request: FastifyRequest): RequestError | null {
   if (error instanceof RequestError) return error
-  // The client went away with its body half sent: nobody hears the answer, and nothing is wrong here.
+  // The client disconnected in the middle of its body: nobody reads this response, and it is not an internal error.
   if (request.raw.readableAborted) return new RequestError(400, [requestProblem('Bad request')])
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -220,16 +220,16 @@ function requestError(error: FastifyError | RequestError, request: FastifyReques
   }
 }
 
-/** Answers what is no HTTP request at all. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
-  // What arrives for hours has a time limit of its own; this one is told of once for each request.
+/** Answers bytes that are not a valid HTTP request. */
+function answerMalformedRequest(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
+  // An upload may take hours and has its own time limit; Node reports this timeout once per request.
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isReceiving(socket)) return
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, reason] =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? ['431 Request Header Fields Too Large', `The request headers are larger than ${HEADER_LIMIT} octets`]
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'The request did not come to its end']
+        ? ['408 Request Timeout', 'The request is incomplete']
         : ['400 Bad Request', 'Bad request']
   const body = JSON.stringify(errorBody([requestProblem(reason)]))
   const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`

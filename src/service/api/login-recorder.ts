@@ -1,6 +1,6 @@
 /**
- * Logins. The interface has no operation to log in: what stands for it is the first request of a day (UTC) that a user makes from an
- * address with a token of its own; one with a token that has expired is a failed login.
+ * Records logins. The interface has no login operation, so the first request of a day (UTC) that a user sends from an address with a
+ * personal access token is the login; with an expired token it is a failed one.
  */
 
 import { type ObservedLogin, recordLogin } from '../store/access-store.ts'
@@ -8,23 +8,23 @@ import type { Database } from '../store/database.ts'
 import { createLruCache } from './lru-cache.ts'
 
 export interface LoginRecorder {
-  /** Resolves when the login is recorded, which does nothing where it has been. Never rejects. */
+  /** Resolves when the login is recorded; does nothing if it already is. Never rejects. */
   record(user: Omit<ObservedLogin, 'ip' | 'status'>, address: string, status: ObservedLogin['status']): Promise<void>
 }
 
 export interface LoginRecorderOptions {
   readonly database: Pick<Database, 'write'>
-  /** The time as the interface writes it. */
+  /** The current time as a timestamp. */
   readonly now: () => string
-  /** Told where a login could not be recorded: the request goes on. */
+  /** Called if a login could not be recorded; the request continues. */
   readonly onError: (error: unknown) => void
 }
 
-/** Logins that are known to be recorded, at most: others are looked up. */
-const MAX_KNOWN = 20_000
+/** The most recorded logins kept in memory; others are looked up in the database. */
+const MAX_CACHED = 20_000
 
 export function createLoginRecorder({ database, now, onError }: LoginRecorderOptions): LoginRecorder {
-  const recorded = createLruCache<Promise<void>>(MAX_KNOWN)
+  const recorded = createLruCache<Promise<void>>(MAX_CACHED)
   return {
     record: ({ userId, username, restricted }, address, status) => {
       const moment = now()

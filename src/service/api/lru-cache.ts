@@ -1,7 +1,7 @@
 /**
- * A map of bounded size that forgets what has not been used for longest, roughly: entries are in one of two generations, and when
- * the younger one is full the elder is dropped. What is read moves to the younger. Every step is O(1); a map that gave up its first
- * entries one by one would walk over the gaps of those before.
+ * A map of bounded size that drops approximately the least recently used entries. Entries live in two generations: reading moves an entry to
+ * the younger one, and when that is full the older one is dropped. Every operation is O(1). Deleting the oldest entries of one `Map` one by
+ * one would not be: its iterator walks over the holes of earlier deletions.
  */
 export interface LruCache<T> {
   get(key: string): T | undefined
@@ -9,7 +9,7 @@ export interface LruCache<T> {
   delete(key: string): void
 }
 
-/** `size` is how many entries there are at most; half of that are kept for certain. */
+/** `size` is the most entries; the newest half of that is never dropped. */
 export function createLruCache<T>(size: number): LruCache<T> {
   const half = Math.max(1, Math.floor(size / 2))
   let young = new Map<string, T>()
@@ -25,9 +25,9 @@ export function createLruCache<T>(size: number): LruCache<T> {
     get: (key) => {
       const value = young.get(key)
       if (value !== undefined) return value
-      const elder = old.get(key)
-      if (elder !== undefined) set(key, elder)
-      return elder
+      const older = old.get(key)
+      if (older !== undefined) set(key, older)
+      return older
     },
     set,
     delete: (key) => {

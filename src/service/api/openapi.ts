@@ -1,34 +1,34 @@
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import { type Route, scopesOf } from './route.ts'
 
-/** The dialect that the schemas are written in and validated by. */
+/** The JSON Schema dialect of the schemas. */
 const DIALECT = 'http://json-schema.org/draft-07/schema#'
 
 const DESCRIPTION = `DNS hosting: domains and their records, tags, the acting user and personal access tokens.
 
 Requests carry \`Authorization: Bearer TOKEN\`. A token has scopes; each operation names those it needs. Bodies are JSON. Times are UTC without
-a zone suffix. A list has pages and can be filtered. What is refused is told as a list of faults, each with the field it is of.`
+a zone suffix. A list has pages and can be filtered. A refused request is answered with a list of errors, each with the field it concerns.`
 
 const SECTIONS: Readonly<Record<string, string>> = {
   Domains: 'DNS zones and their records',
-  Images: 'What disks are made of: public images, and those of the account',
-  Scripts: 'What runs when an instance is deployed',
-  Kernels: 'What instances are booted with',
-  Regions: 'Where instances can be, and what there is',
-  Tags: 'Labels of objects, for organisation',
-  Profile: 'The acting user: what it may do, its tokens, keys, apps, devices, logins, phone and second factor',
+  Images: 'Disk images: the public ones, and those of the account',
+  Scripts: 'Scripts that run when an instance is deployed',
+  Kernels: 'Kernels that instances can boot',
+  Regions: 'Places for instances, and the services available there',
+  Tags: 'Labels that organise objects',
+  Profile: 'The acting user: grants, tokens, keys, apps, devices, logins, phone and second factor',
 }
 
 /**
- * Describes the operations that are declared after it, from the very schemas they are validated with, and serves that as
- * `openapi.json` (OpenAPI 3.1), for which no token is needed. `admit` may refuse a request for it.
+ * Serves `openapi.json` (OpenAPI 3.1), which describes the operations added after this call with the schemas that validate them. It needs no
+ * token; `limitRate` may refuse a request for it.
  */
 export async function addOpenApi(
   app: FastifyInstance,
   prefix: string,
   version: string,
   routes: readonly Route[],
-  admit: onRequestAsyncHookHandler,
+  limitRate: onRequestAsyncHookHandler,
 ): Promise<void> {
   const { default: swagger } = await import('@fastify/swagger')
   await app.register(swagger, {
@@ -44,25 +44,25 @@ export async function addOpenApi(
       url: namedUrl(url, routes),
     }),
     transformObject: (document) => {
-      if (!('openapiObject' in document)) throw new TypeError('the description is no OpenAPI document')
+      if (!('openapiObject' in document)) throw new TypeError('the generator returned no OpenAPI document')
       return completed(document.openapiObject as unknown as OpenApi, routes) as typeof document.openapiObject
     },
   })
   let document: string | null = null
-  app.get(`${prefix}/openapi.json`, { onRequest: admit }, async (_request, reply) => {
+  app.get(`${prefix}/openapi.json`, { onRequest: limitRate }, async (_request, reply) => {
     document ??= JSON.stringify(app.swagger())
     return reply.headers({ 'cache-control': 'public, max-age=3600', 'content-type': 'application/json; charset=utf-8' }).send(document)
   })
 }
 
-/** A wildcard is the text parameter that may hold slashes. */
+/** Replaces the wildcard of a URL with the name of the parameter it stands for. */
 function namedUrl(url: string, routes: readonly Route[]): string {
   const path = url.replace(/:([A-Za-z]+)/g, '{$1}')
   const route = routes.find(({ path: declared, wildcard }) => wildcard && path.endsWith(declared.replace(`{${wildcard}}`, '*')))
   return route === undefined ? url : url.replace('*', `:${route.wildcard}`)
 }
 
-/** The document as the generator makes it of the schemas. */
+/** The document as the generator creates it from the schemas. */
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components?: { readonly schemas?: object }
@@ -95,7 +95,7 @@ function completed(document: OpenApi, routes: readonly Route[]): object {
 }
 
 /** What the OpenAPI document says of an operation beyond the schemas that its requests are validated with. */
-/** An operation of an OpenAPI document, as far as it is looked at here. */
+/** The parts of an OpenAPI operation that are used here. */
 interface Operation {
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly content: Content }
@@ -118,11 +118,11 @@ interface Response {
 
 type Schema = Readonly<Record<string, unknown>> & { readonly title?: string; readonly properties?: Readonly<Record<string, Schema>> }
 
-/** Schemas by the names that the document has them under. */
+/** Schemas by their names in the document. */
 type NamedSchemas = Map<string, Schema>
 
 const X_FILTER =
-  'A condition in JSON. Its keys are fields, all of which must hold; the value is what the field equals, or an object of +neq, +gt, +gte, +lt, +lte, +contains. +and and +or take lists of conditions. +order_by names a field, +order is asc or desc.'
+  'A condition in JSON. Its keys are fields, all of which must match; a value is compared for equality, or is an object of +neq, +gt, +gte, +lt, +lte, +contains. +and and +or take lists of conditions. +order_by names a field, +order is asc or desc.'
 
 const PARAMETERS: Readonly<Record<string, string>> = {
   page: 'The page of the list, from 1.',
@@ -139,13 +139,13 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   imageId: 'The id of the image, such as private/123 or public/debian12; its slash may be written %2F.',
   scriptId: 'The number of the script.',
   regionId: 'The id of the region, such as us-east.',
-  label: 'The label of the tag, in whatever case.',
+  label: 'The label of the tag, in any case.',
 }
 
-/** Path parameters arrive as text; this is the number that such a text stands for. */
+/** The document shows path parameters as numbers, although they arrive as text. */
 const ID = { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 } as const
 
-/** The operation with its name, its parameters in words, every status that it has of its own, and its schemas by reference. */
+/** Adds the name, parameter descriptions and error statuses to an operation, and replaces its schemas with references. */
 function describeOperation(operation: Operation, route: Route, schemas: NamedSchemas): object {
   const { requestBody, responses } = operation
   const { path, textParameters = [] } = route
@@ -170,32 +170,35 @@ function describeOperation(operation: Operation, route: Route, schemas: NamedSch
   }
 }
 
-/** Headers of every answer of an operation. */
+/** Headers of every response. */
 const HEADERS = {
-  'X-OAuth-Scopes': header('string', 'What the token may be used for; `unknown` without a valid one.'),
-  'X-Accepted-OAuth-Scopes': header('string', 'What the operation needs, all of it, separated by commas; `*` where any token will do.'),
+  'X-OAuth-Scopes': header('string', 'The scopes of the token; `unknown` without a valid one.'),
+  'X-Accepted-OAuth-Scopes': header(
+    'string',
+    'The scopes that the operation requires, separated by commas; `*` if any valid token will do.',
+  ),
   'X-Spec-Version': header('string', 'The version of the interface.'),
-  'X-RateLimit-Limit': header('integer', 'Requests that are allowed in a window of time.'),
-  'X-RateLimit-Remaining': header('integer', 'How many of them are left.'),
-  'X-RateLimit-Reset': header('integer', 'When all are allowed again, in seconds since 1970.'),
+  'X-RateLimit-Limit': header('integer', 'The most requests in the time window.'),
+  'X-RateLimit-Remaining': header('integer', 'How many requests are left in the window.'),
+  'X-RateLimit-Reset': header('integer', 'The end of the window, in seconds since 1970.'),
 } as const
 
-/** What the statuses of refusals mean, in the words of the document. */
+/** Descriptions of the error statuses. */
 export const ERROR_DESCRIPTIONS = {
-  '400': 'The request cannot be taken; every fault of it is told.',
-  '401': 'There is no token, or it is not valid, or lacks a scope.',
+  '400': 'The request is not valid; the body lists every error.',
+  '401': 'The token is missing or not valid, or lacks a scope.',
   '403': 'The user lacks a grant.',
-  '404': 'There is no such object, or it is not of this account.',
+  '404': 'The object does not exist in this account.',
   '413': 'The body is too large.',
   '415': 'The body is not application/json.',
-  '429': 'Too many requests; Retry-After says how many seconds to wait.',
+  '429': 'Too many requests; Retry-After is the number of seconds to wait.',
 } as const
 
-/** The sections of the document. */
+/** The section of the document that an operation belongs to. */
 export const sectionOf = (path: string): string =>
   pascalCase(path.split('/').find((segment) => segment !== '' && segment !== 'compute') ?? '')
 
-/** The refusals that an operation tells of. */
+/** The error statuses that an operation documents. */
 export function errorStatuses({ path, body, filter, grants }: Route): (keyof typeof ERROR_DESCRIPTIONS)[] {
   return [
     ...(body || filter ? (['400'] as const) : []),
@@ -218,19 +221,19 @@ const filterParameter = (fields: readonly string[]): Parameter & { readonly requ
 function answer(status: string, { content, ...response }: Response, schemas: NamedSchemas): object {
   const schema = Object.values(content ?? {})[0]?.schema
   const headers = Object.fromEntries(Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
-  if (status === 'default') return { ...response, description: 'Any other refusal.', content, headers }
+  if (status === 'default') return { ...response, description: 'Any other error.', content, headers }
   const title = schema?.title ?? (schema?.properties?.['data'] ? 'A page of the list' : undefined)
   const description = response.description === DEFAULT_DESCRIPTION ? (title ?? 'Done') : response.description
   return { ...response, description, ...(content ? { content: byReference(content, schemas) } : {}), headers }
 }
 
-/** What the generator writes where it knows nothing. */
+/** The generator's placeholder. */
 const DEFAULT_DESCRIPTION = 'Default Response'
 
 const byReference = (content: Content, schemas: NamedSchemas): object =>
   Object.fromEntries(Object.entries(content).map(([type, { schema, ...rest }]) => [type, { ...rest, schema: reference(schema, schemas) }]))
 
-/** A schema with a title becomes one of the document's; a page, one of such. */
+/** Moves a schema with a title to the components of the document; in a page, the schema of its items. */
 function reference(schema: Schema, schemas: NamedSchemas): object {
   const { title, properties } = schema
   if (title !== undefined) {
@@ -245,7 +248,7 @@ function reference(schema: Schema, schemas: NamedSchemas): object {
 
 const VERBS = { GET: 'get', POST: 'create', PUT: 'update', DELETE: 'delete' } as const
 
-/** `listDomains`, `createDomainRecord`, `cloneDomain`: the names that generated clients give to their functions. */
+/** `listDomains`, `createDomainRecord`, `cloneDomain`: the names of the functions in generated clients. */
 function operationId({ method, path, filter }: Pick<Route, 'method' | 'path' | 'filter'>): string {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'compute')
   const last = segments.at(-1) as string

@@ -1,12 +1,10 @@
-import type { FilterFields } from '../filter/filter.ts'
-
-/** Which part of a list is asked for. */
+/** The requested part of a list. */
 export interface Paging {
   readonly page: number
   readonly pageSize: number
 }
 
-/** A page of a list, as it is answered. */
+/** A page of a list in a response. */
 export interface Page<T> {
   readonly data: readonly T[]
   readonly page: number
@@ -36,7 +34,7 @@ export const pageSchema = (item: object): object => ({
 
 export function pagingOf(query: { readonly page?: number; readonly page_size?: number }): Paging {
   const pageSize = query.page_size ?? 100
-  // Of pages whose items could not be counted any more, the last one that can be is answered, which is empty.
+  // Page numbers that would overflow the offset become the last page that does not; it is empty.
   return { page: Math.min(query.page ?? 1, Math.floor(2 ** 52 / pageSize)), pageSize }
 }
 
@@ -50,12 +48,6 @@ export const pageOf = <T>({ page, pageSize }: Paging, results: number, data: rea
   results,
 })
 
-/** Like `pageOf`, but an empty list has no page, and that is page 0: so it is with images (facts, A). */
+/** Like `pageOf`, but an empty list is page 0 of 0, as clients of the image list expect. */
 export const pageFromZero = <T>(paging: Paging, results: number, data: readonly T[]): Page<T> =>
   results === 0 ? { data, page: 0, pages: 0, results } : pageOf(paging, results, data)
-
-/** What a list route declares beyond others. */
-export interface Listing {
-  /** The fields that `X-Filter` can name. */
-  readonly filter: FilterFields
-}

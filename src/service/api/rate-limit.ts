@@ -1,34 +1,34 @@
 /**
- * Rate limits. Requests are counted in fixed windows of time: a window begins with the first request that finds none, and what
- * comes after its limit is refused until it ends. The counters are of one process and not kept.
+ * Rate limits. Requests are counted in fixed time windows: the first request without a window starts one, and requests over the limit are
+ * refused until it ends. Each process has its own counters, in memory.
  */
 import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { createLruCache, type LruCache } from './lru-cache.ts'
 import { RequestError } from './request-error.ts'
 
-/** So many requests within so many seconds. */
+/** The most requests in a number of seconds. */
 export interface RateWindow {
   readonly requests: number
   readonly seconds: number
 }
 
 export interface RateLimits {
-  /** Requests of one caller, to all operations together; null for no limit. A caller is a token or, without one, an address. */
+  /** Requests of one caller to all operations together; null for no limit. A caller is a token or, without one, an address. */
   readonly general: RateWindow | null
-  /** Requests of one caller to one operation, unless the operation has a limit of its own; null for no limit. */
+  /** Requests of one caller to one operation, unless the operation has its own limit; null for no limit. */
   readonly operation: RateWindow | null
-  /** Requests of one address with tokens that are not valid; null for no limit. */
+  /** Requests of one address with invalid tokens; null for no limit. */
   readonly failures: RateWindow | null
 }
 
-/** So many requests a minute to one operation, and twice as many in two minutes to all operations together. */
+/** Limits of `requests` per minute to one operation, and twice as many per two minutes to all operations together. */
 export const requestsPerMinute = (requests: number): Pick<RateLimits, 'general' | 'operation'> => ({
   general: { requests: 2 * requests, seconds: 120 },
   operation: { requests, seconds: 60 },
 })
 
-/** Requests a minute that a caller may make of one operation of the hosting service whose interface this is (facts, A). */
+/** The limit that the hosting service behind this interface documents, per caller and operation. */
 export const DEFAULT_REQUESTS_PER_MINUTE = 800
 
 export const DEFAULT_RATE_LIMITS: RateLimits = {
@@ -36,18 +36,18 @@ export const DEFAULT_RATE_LIMITS: RateLimits = {
   failures: { requests: 1000, seconds: 60 },
 }
 
-/** Only requests with invalid tokens stay limited. */
+/** No limits except on requests with invalid tokens. */
 export const UNLIMITED_RATES: Pick<RateLimits, 'general' | 'operation'> = { general: null, operation: null }
 
-/** What a caller may still do. */
+/** The requests that a caller has left. */
 export interface Allowance {
   readonly limit: number
   readonly remaining: number
-  /** Seconds since 1970 at which the window ends. */
+  /** The end of the window, in seconds since 1970. */
   readonly reset: number
 }
 
-/** What the headers of an answer say of an allowance. */
+/** The response headers that describe an allowance. */
 export const rateHeaders = (allowance: Allowance | null): Readonly<Record<string, number>> =>
   allowance === null
     ? {}
@@ -57,25 +57,25 @@ export const rateHeaders = (allowance: Allowance | null): Readonly<Record<string
         'x-ratelimit-reset': Math.ceil(allowance.reset),
       }
 
-/** The number of a token, or an address. */
+/** The id of a token, or the result of `addressCaller`. */
 export type Caller = number | string
 
 export interface RateLimiter {
   /**
-   * Counts a request of a caller, which is the number of a token or what `addressCaller` gives. `own` is the operation's own limit. Returns
-   * the tightest allowance, or null if nothing is limited. Throws `RateLimited` if none is left.
+   * Counts a request; `own` is the operation's own limit. Returns the tightest allowance, or null if nothing is limited. Throws `RateLimited` if
+   * none is left.
    */
   take(caller: Caller, operation: string, own?: RateWindow): Allowance | null
-  /** Throws `RateLimited` where the address has sent too many invalid tokens, unless this one was valid before. */
+  /** Throws `RateLimited` if the address has sent too many invalid tokens, unless this token was valid before. */
   checkGuesses(address: string, hash: string): void
   failed(address: string, hash: string): void
   succeeded(hash: string): void
 }
 
-/** A request that is refused until later. */
+/** A request over a rate limit. */
 export class RateLimited extends RequestError {
   readonly allowance: Allowance
-  /** Whole seconds to wait, one at least. */
+  /** Seconds to wait, at least 1. */
   readonly retryAfter: number
 
   constructor(allowance: Allowance, now: number) {
@@ -86,12 +86,12 @@ export class RateLimited extends RequestError {
 }
 
 /**
- * Counters of tokens at most, and of addresses as many, of some 100 octets each. Beyond that, those that have not been used for longest are
- * forgotten. They are apart, since a sender with many addresses could otherwise make the service forget what tokens have used.
+ * The most counters for tokens, and as many for addresses, of about 100 octets each. The least recently used are dropped. The two are separate, so
+ * that a sender with many addresses cannot evict the counters of tokens.
  */
 const MAX_COUNTERS = 100_000
 
-/** Tokens that are known to have been valid, at most. */
+/** The most tokens remembered as valid. */
 const MAX_KNOWN = 10_000
 
 interface Counter {
@@ -100,7 +100,7 @@ interface Counter {
   readonly ends: number
 }
 
-/** `clock` gives milliseconds since 1970. */
+/** `clock` returns milliseconds since 1970. */
 export function createRateLimiter(limits: RateLimits, clock: () => number, maxCounters = MAX_COUNTERS): RateLimiter {
   const ofTokens = createLruCache<Counter>(maxCounters)
   const ofAddresses = createLruCache<Counter>(maxCounters)
@@ -108,7 +108,7 @@ export function createRateLimiter(limits: RateLimits, clock: () => number, maxCo
 
   const running = (counters: LruCache<Counter>, key: string, { seconds }: RateWindow, now: number): Counter | null => {
     const counter = counters.get(key)
-    // A window that ends later than it can is of a clock that was set back.
+    // A window that ends too far ahead means that the clock was set back.
     return counter !== undefined && counter.ends > now && counter.ends <= now + seconds * 1000 ? counter : null
   }
 
@@ -152,7 +152,7 @@ export function createRateLimiter(limits: RateLimits, clock: () => number, maxCo
   }
 }
 
-/** The caller that an address stands for: an IPv4 address, or the /64 of an IPv6 address, which one host has whole. */
+/** The caller for an address: the IPv4 address, or the /64 of the IPv6 address, since one host may use a whole /64. */
 export function addressCaller(address: string): string {
   if (isIPv4(address)) return address
   const bare = address.replace(/%.*$/, '')

@@ -1,11 +1,11 @@
-/** One fault of a request, as the error body tells it. */
+/** One error of a request, as in the error body. */
 export interface RequestProblem {
-  /** The field of the request that is at fault, dotted where nested; null when it is of no field. */
+  /** The field with the error, as a dotted path if nested; null if it concerns no single field. */
   readonly field: string | null
   readonly reason: string
 }
 
-/** A request that is answered with the interface's error body. */
+/** Refuses a request with the interface's error body. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
   readonly status: number
@@ -22,13 +22,13 @@ export const invalid = (...problems: readonly RequestProblem[]): RequestError =>
 
 export const notFound = (): RequestError => new RequestError(404, [{ field: null, reason: 'Not found' }])
 
-/** What was found; throws 404 where that is nothing. */
+/** Returns what was found; throws 404 if it is null. */
 export function orNotFound<T>(found: T | null): T {
   if (found === null) throw notFound()
   return found
 }
 
-/** What a piece of work refuses of a request; nothing where it does not. */
+/** Runs a check and returns the problems it throws as a `RequestError`. */
 export function collectProblems(work: () => unknown): readonly RequestProblem[] {
   try {
     work()
@@ -39,8 +39,8 @@ export function collectProblems(work: () => unknown): readonly RequestProblem[] 
   }
 }
 
-/** The body that stands for faults: `{ errors: [{ field, reason }] }`. */
+/** The error body: `{ errors: [{ field, reason }] }`. */
 export const errorBody = (problems: readonly RequestProblem[]): { readonly errors: readonly RequestProblem[] } => ({ errors: problems })
 
-/** Clients wait and try again where they read exactly this (facts, A). */
+/** Clients such as linodego retry on exactly this text. */
 export const linodeBusy = (): RequestError => invalid({ field: null, reason: 'Linode busy.' })

@@ -14,107 +14,104 @@ import type { RateWindow } from './rate-limit.ts'
 import type { RequestProblem } from './request-error.ts'
 import type { Scope } from './scopes.ts'
 
-/** What the operations of the interface work on. */
+/** The parts of the service that operations use. */
 export interface Service extends AuthenticationService {
   readonly limits: Limits
-  /** Of accounts that have none of their own. */
+  /** The quotas of accounts without their own. */
   readonly quotas: Quotas
-  /** To be told of every committed change of a domain or its records, deletion included. */
+  /** Call it after every committed change of a domain or its records, deletion included. */
   readonly zoneChanged: (domainId: number) => void
-  /** The service's name servers, which every zone has at its apex; the primary first. */
+  /** The service's name servers, the NS records of every zone; the primary first. */
   readonly nsNames: readonly DomainName[]
   readonly transfers: ZoneTransfers
-  /** All regions, with the resolvers that the installation has. */
+  /** All regions, with the resolvers of this installation. */
   readonly regions: readonly Region[]
   readonly uploads: ImageUploads
-  /**
-   * The origin of the addresses that uploads are sent to: that of the configuration, never of a request. Null where the service listens on
-   * all addresses and has no public URL.
-   */
+  /** The origin of upload URLs, from the configuration and never from a request. Null if the service listens on all addresses without a public URL. */
   readonly uploadOrigin: () => string | null
   /** Milliseconds of the service's clock. */
   readonly clock: () => number
-  /** Seals what is stored and must be read again. */
+  /** Encrypts values that the service must read back. */
   readonly secrets: Secrets
-  /** Takes messages to phones. */
+  /** Sends messages to phones. */
   readonly sms: SmsSink
-  /** To be woken when a job has been committed. */
+  /** Wake it after committing a job. */
   readonly jobs: { readonly wake: () => void }
 }
 
-/** What the operations need of zone transfers. */
+/** The parts of zone transfers that operations use. */
 export interface ZoneTransfers {
-  /** A zone from a name server, given by address or name, with the keys of the account. Rejects with a `TransferFailure`. */
+  /** Transfers a zone from a name server, given by address or name, with the keys of the account. Rejects with a `TransferFailure`. */
   readonly fetchZone: (nameserver: string, zone: OwnedZone) => Promise<TransferredZone>
-  /** The addresses that zones are transferred to, as far as they are known. */
+  /** The service's own addresses for transfers, if known: name servers must allow them. */
   readonly addresses: readonly string[]
-  /** To be told when a slave has changed. */
+  /** Wake it after a slave domain has changed. */
   readonly wake: () => void
 }
 
 export interface Limits {
-  /** Records a domain can have. */
+  /** The most records of a domain. */
   readonly recordsPerDomain: number
 }
 
 /** A request that has been authenticated, authorised and validated. */
 export interface Call<Body> {
   readonly actor: Actor
-  /** Path parameters by name: numbers of objects. */
+  /** Numeric path parameters by name. */
   readonly ids: Readonly<Record<string, number>>
-  /** The path parameters that are no numbers. */
+  /** Text path parameters by name. */
   readonly texts: Readonly<Record<string, string>>
   readonly body: Body
-  /** Of a list. */
+  /** The requested page of a list. */
   readonly paging: Paging
-  /** Of a list; null for all of it. */
+  /** The filter of a list; null for all items. */
   readonly filter: Filter | null
-  /** The address of the peer. */
+  /** The address of the client. */
   readonly remoteAddress: string
 }
 
-/** One operation of the interface: all there is to say about it. */
+/** The complete declaration of one operation. */
 export interface Route<Body = unknown> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below the version segment; path parameters in braces are whole numbers, unless `texts` names them. */
+  /** The path after the version segment; parameters in braces are whole numbers unless listed in `textParameters`. */
   readonly path: string
   readonly textParameters?: readonly string[]
-  /** The text at the end of the path, where it may hold slashes. */
+  /** The text parameter at the end of the path, if it may contain slashes. */
   readonly wildcard?: string
-  /** In words, for the OpenAPI document. */
+  /** The summary in the OpenAPI document and the reference. */
   readonly summary: string
-  /** What generated clients call it, where the path gives no good name. */
+  /** The name in generated clients, if the path does not give a good one. */
   readonly name?: string
-  /** What the token must be good for, all of it; null where any valid token will do. */
+  /** The required scopes, all of them; null if any valid token will do. */
   readonly scope: Scope | readonly Scope[] | null
-  /** What a restricted user must have been granted; null where any user may do it. */
+  /** The grants that a restricted user needs; null for none. */
   readonly grants: RequiredGrants | null
-  /** No token is needed; one that is sent must be valid. */
+  /** The operation needs no token, but a token that is sent must be valid. */
   readonly open?: true
-  /** How often one caller may ask for this in place of the limit for every operation. */
+  /** The operation's own rate limit per caller. */
   readonly rate?: RateWindow
-  /** The JSON Schema of the request's body, for operations that have one. */
+  /** The JSON Schema of the request body. */
   readonly body?: object
-  /** The JSON Schema of the answer. */
+  /** The JSON Schema of the response body. */
   readonly response: object
-  /** For a list: the fields that `X-Filter` can name. A list has pages. */
+  /** The fields that `X-Filter` accepts. Their presence makes the operation a list with pages. */
   readonly filter?: FilterFields
-  /** When the answer is 204 without a body: `handle` gives undefined. */
+  /** When the response is 204 without a body: then `handle` returns undefined. */
   readonly noContent?: string
-  /** What is wrong with the values of a body that has faults of form, to be told with those: without the fields that have them. */
+  /** Semantic errors of the fields whose form is valid, when the schema has refused other fields. */
   readonly valueProblems?: (call: Call<Partial<Body>>, service: Service) => Promise<readonly RequestProblem[]>
   readonly handle: (call: Call<Body>, service: Service) => Promise<unknown>
 }
 
-/** An operation that is open to all: `actor` is null for a request without a token. */
-export interface OpenRoute<Body = unknown> extends Omit<Route, 'open' | 'handle' | 'valueFaults'> {
+/** An operation that needs no token: `actor` is null without one. */
+export interface OpenRoute<Body = unknown> extends Omit<Route, 'open' | 'handle'> {
   readonly handle: (call: Omit<Call<Body>, 'actor'> & { readonly actor: Actor | null }, service: Service) => Promise<unknown>
 }
 
-/** Declares an operation; `Body` is what its schema lets through. */
+/** Declares an operation; `Body` is the type of a valid body. */
 export const defineRoute = <Body = undefined>(route: Route<Body>): Route => route as Route
 
-/** Declares an operation for which no token is needed. */
+/** Declares an operation that needs no token. */
 export const defineOpenRoute = <Body = undefined>(route: OpenRoute<Body>): Route => ({ ...route, open: true }) as unknown as Route
 
 /** The scopes that an operation requires, all of them. */

@@ -2,27 +2,27 @@ import type { ErrorObject } from 'ajv'
 import { Ajv, type AnySchema, type ValidateFunction } from 'ajv'
 import type { RequestProblem } from './request-error.ts'
 
-/** Faults told of one request at most. */
-const MAX_DIAGNOSTICS = 50
+/** The most errors reported for one request. */
+const MAX_PROBLEMS = 50
 
 /**
- * What a schema found wrong with a request, in the interface's words. A property of a schema may carry `x-reason` where the
- * interface has words of its own for a value outside an enumeration.
+ * Converts schema errors to the interface's error texts. A property of a schema may carry `x-reason`, the interface's text for a value that is
+ * not in its enumeration.
  */
 export function schemaProblems(errors: readonly ErrorObject[]): RequestProblem[] {
   const problems = new Map<string, RequestProblem>()
   for (const error of errors) {
-    const problem = faultOf(error)
+    const problem = problemOf(error)
     problems.set(`${problem.field} ${problem.reason}`, problem)
-    if (problems.size === MAX_DIAGNOSTICS) break
+    if (problems.size === MAX_PROBLEMS) break
   }
   return [...problems.values()]
 }
 
-/** What a schema allows of a value. */
+/** The limits of a schema. */
 type Bounds = Partial<Record<'minLength' | 'maxLength' | 'minimum' | 'maximum' | 'maxItems', number>>
 
-function faultOf(error: ErrorObject): RequestProblem {
+function problemOf(error: ErrorObject): RequestProblem {
   const field = fieldOf(error)
   if (field === null) return { field, reason: 'The request body must be a JSON object' }
   const schema = (error.parentSchema ?? {}) as Bounds
@@ -33,7 +33,7 @@ function faultOf(error: ErrorObject): RequestProblem {
       return { field, reason: 'Unknown field' }
     case 'minLength':
     case 'maxLength':
-      // An empty string clears a field, so that the shortest value is one character.
+      // An empty string clears a field, so the shortest value has one character.
       return { field, reason: `Length must be ${Math.max(1, schema.minLength ?? 0)}-${schema.maxLength} characters` }
     case 'maxItems':
       return { field, reason: `At most ${schema.maxItems} ${field.split('.').at(-1)} can be given.` }
@@ -48,7 +48,7 @@ function faultOf(error: ErrorObject): RequestProblem {
   }
 }
 
-/** The request field an error is of: an array's element is its array's. Null for the body as a whole. */
+/** The request field of an error, without array indices. Null for the body as a whole. */
 function fieldOf({ keyword, params, instancePath }: ErrorObject): string | null {
   if (instancePath === '') {
     if (keyword === 'required') return String(params['missingProperty'])
@@ -63,11 +63,11 @@ function fieldOf({ keyword, params, instancePath }: ErrorObject): string | null 
 
 const options = { allErrors: true, strict: true, strictTypes: false, allowUnionTypes: true, verbose: true, validateFormats: false } as const
 
-/** Nothing is coerced, nothing filled in, nothing removed. */
+/** Validates without changing the request: no coercion, no defaults, no removal. */
 const ajv = new Ajv(options)
 ajv.addVocabulary(['x-reason', 'example'])
 
-/** The validator of one part of a request, as fastify asks for it. */
+/** Fastify's validator compiler: returns the validator of one part of a request. */
 export function compileRequestValidator({ schema, httpPart }: { schema: unknown; httpPart?: string | undefined }): ValidateFunction {
   const validate = ajv.compile(schema as AnySchema)
   return httpPart === 'querystring' ? withIntegers(validate, schema as QuerySchema) : validate
@@ -77,7 +77,7 @@ interface QuerySchema {
   readonly properties?: Readonly<Record<string, { readonly type?: string }>>
 }
 
-/** In a query string everything comes as text: integers are read from decimal digits alone, since `1e1`, `0x1` and ` 1 ` are none to a client. */
+/** Converts decimal integers of a query string, where every value is text. `1e1`, `0x1` and ` 1 ` are not integers. */
 function withIntegers(validate: ValidateFunction, schema: QuerySchema): ValidateFunction {
   const integers = Object.entries(schema.properties ?? {}).flatMap(([name, { type }]) => (type === 'integer' ? [name] : []))
   const validateQuery = (query: Record<string, unknown>): boolean => {
@@ -93,5 +93,5 @@ function withIntegers(validate: ValidateFunction, schema: QuerySchema): Validate
   return validateQuery as unknown as ValidateFunction
 }
 
-/** A number with more digits than are exact is as good as the last that is. */
+/** Clamps to the integers that a double represents exactly. */
 const boundedInteger = (text: string): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(text)))

@@ -1,82 +1,82 @@
 /**
- * Scopes: what a token may be used for. A token carries them as one text, separated by single spaces; `*` stands for all. A
+ * Scopes limit the operations that a token may call. A token stores them as one text, separated by single spaces; `*` means all. A
  * `read_write` scope includes `read_only` of its family.
  */
 
-/** The families of this interface. */
-const OWN = ['instances', 'scripts', 'domains', 'images', 'account'] as const
+/** The families that operations of this interface require. */
+const OWN_FAMILIES = ['instances', 'scripts', 'domains', 'images', 'account'] as const
 
-/** What an operation needs of a token. */
-export type Scope = `${(typeof OWN)[number]}:${'read_only' | 'read_write'}`
+/** A scope that an operation requires. */
+export type Scope = `${(typeof OWN_FAMILIES)[number]}:${'read_only' | 'read_write'}`
 
-/** What clients written for the hosting service that this interface comes from call two of them. */
+/** The names of two families in clients of the hosting service behind this interface. */
 const ALIASES = { linodes: 'instances', stackscripts: 'scripts' } as const
 
-/** Families of theirs that no operation here needs: tokens may carry them. */
-const FOREIGN = [
+/** Families of the hosting service that no operation here requires; tokens may carry them. */
+const OTHER_FAMILIES = [
   ...['child_account', 'databases', 'events', 'firewall', 'ips', 'lke', 'longview', 'monitor', 'nodebalancers', 'object_storage'],
   ...['tickets', 'users', 'volumes', 'vpc'],
 ] as const
 
-/** Every name of a family, with the family it means. */
+/** The family of each family name. */
 const FAMILIES: ReadonlyMap<string, string> = new Map([
-  ...[...OWN, ...FOREIGN].map((family): [string, string] => [family, family]),
+  ...[...OWN_FAMILIES, ...OTHER_FAMILIES].map((family): [string, string] => [family, family]),
   ...Object.entries(ALIASES),
 ])
 
-/** Characters of the longest text of scopes that is read. */
+/** The most characters of a list of scopes. */
 const MAX_SCOPES = 1000
 
-/** Scopes taken apart: what may be done in each family; null for everything. */
-type Reach = ReadonlyMap<string, 'read_only' | 'read_write'> | null
+/** The access to each family; null for full access. */
+type Access = ReadonlyMap<string, 'read_only' | 'read_write'> | null
 
-/** Whether scopes as a token carries them allow what needs all of these. */
-export function allowsScopes(granted: string, needed: readonly Scope[]): boolean {
-  const reach = reachOf(granted)
-  return needed.every((scope) => {
-    const [family, access] = scope.split(':') as [string, string]
-    return includes(reach, family, access)
+/** Whether the scopes of a token include all the required ones. */
+export function allowsScopes(granted: string, required: readonly Scope[]): boolean {
+  const access = accessOf(granted)
+  return required.every((scope) => {
+    const [family, level] = scope.split(':') as [string, string]
+    return includes(access, family, level)
   })
 }
 
 /**
- * The scopes of a token that is made by use of another: those that are asked for, each once, or all of the acting token's for `*`
- * or nothing. Null where what is asked for is no scopes; `'exceeded'` where it is more than the acting token has.
+ * Returns the scopes of a new token: the requested ones, each once, or those of the acting token if `*` or nothing is requested. Null if the
+ * request is not a list of scopes; `'exceeded'` if it has more than the acting token.
  */
-export function scopesOfNewToken(asked: string | undefined, acting: string): string | 'exceeded' | null {
-  if (asked === undefined || asked === '*') return acting
-  if (asked.length > MAX_SCOPES) return null
-  const scopes = new Set(asked.split(' '))
+export function scopesOfNewToken(requested: string | undefined, acting: string): string | 'exceeded' | null {
+  if (requested === undefined || requested === '*') return acting
+  if (requested.length > MAX_SCOPES) return null
+  const scopes = new Set(requested.split(' '))
   const known = [...scopes].every((scope) => scope === '*' || isScope(scope))
   if (!known) return null
   if (scopes.has('*')) return acting
-  const reach = reachOf(acting)
-  const exceeded = [...(reachOf(asked) ?? [])].some(([family, access]) => !includes(reach, family, access))
+  const actingAccess = accessOf(acting)
+  const exceeded = [...(accessOf(requested) ?? [])].some(([family, level]) => !includes(actingAccess, family, level))
   return exceeded ? 'exceeded' : [...scopes].join(' ')
 }
 
-/** Whether a text is scopes that a token can carry. */
+/** Whether a text is a list of scopes that a token can carry. */
 export const isScopeList = (text: string): boolean => text.length <= MAX_SCOPES && (text === '*' || text.split(' ').every(isScope))
 
 function isScope(text: string): boolean {
-  const [family = '', access, ...more] = text.split(':')
-  return FAMILIES.has(family) && (access === 'read_only' || access === 'read_write') && more.length === 0
+  const [family = '', level, ...more] = text.split(':')
+  return FAMILIES.has(family) && (level === 'read_only' || level === 'read_write') && more.length === 0
 }
 
-function reachOf(scopes: string): Reach {
+function accessOf(scopes: string): Access {
   if (scopes === '*') return null
-  const reach = new Map<string, 'read_only' | 'read_write'>()
+  const access = new Map<string, 'read_only' | 'read_write'>()
   for (const scope of scopes.split(' ')) {
     if (!isScope(scope)) continue
-    const [name, access] = scope.split(':') as [string, 'read_only' | 'read_write']
+    const [name, level] = scope.split(':') as [string, 'read_only' | 'read_write']
     const family = FAMILIES.get(name) as string
-    if (reach.get(family) !== 'read_write') reach.set(family, access)
+    if (access.get(family) !== 'read_write') access.set(family, level)
   }
-  return reach
+  return access
 }
 
-const includes = (reach: Reach, family: string, access: string): boolean => {
-  if (reach === null) return true
-  const given = reach.get(family)
-  return given === access || given === 'read_write'
+const includes = (access: Access, family: string, level: string): boolean => {
+  if (access === null) return true
+  const granted = access.get(family)
+  return granted === level || granted === 'read_write'
 }

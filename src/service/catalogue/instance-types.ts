@@ -1,4 +1,4 @@
-/** What an instance of a type has. */
+/** The resources of an instance. */
 export interface InstanceType {
   readonly id: string
   readonly label: string
@@ -7,7 +7,7 @@ export interface InstanceType {
   readonly memory: number
   /** MB. */
   readonly disk: number
-  /** GB a month. */
+  /** GB per month. */
   readonly transfer: number
   readonly gpus: number
 }
@@ -45,7 +45,7 @@ const ROWS: readonly Row[] = [
   ['g1-gpu-rtx6000-4', 'Dedicated 128GB + RTX6000 GPU x4', 24, 131_072, 2_621_440, 20_000, 4],
 ]
 
-/** All types of instances. */
+/** All instance types. */
 export const INSTANCE_TYPES: readonly InstanceType[] = ROWS.map(([id, label, vcpus, memory, disk, transfer, gpus = 0]) => ({
   id,
   label,
@@ -58,5 +58,5 @@ export const INSTANCE_TYPES: readonly InstanceType[] = ROWS.map(([id, label, vcp
 
 const BY_ID: ReadonlyMap<string, InstanceType> = new Map(INSTANCE_TYPES.map((type) => [type.id, type]))
 
-/** The type of an id; null where there is none. */
+/** Returns the type with an id; null if there is none. */
 export const findInstanceType = (id: string): InstanceType | null => BY_ID.get(id) ?? null

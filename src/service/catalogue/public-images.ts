@@ -4,11 +4,11 @@ export interface PublicImage {
   readonly id: string
   readonly label: string
   readonly vendor: string
-  /** MB an instance's disk must have at least. */
+  /** The smallest disk that it fits on, in MB. */
   readonly size: number
-  /** True once its vendor mends it no more. */
+  /** True after the vendor's support has ended. */
   readonly deprecated: boolean
-  /** When the vendor ends it; null where the vendor has no end in view. */
+  /** The end of the vendor's support; null if none is planned. */
   readonly eol: string | null
   readonly created: string
 }
@@ -23,7 +23,7 @@ type Row = readonly [
   deprecated?: 'deprecated',
 ]
 
-/** Name, label, vendor, size in MB, day it was made, day of its end of life. */
+/** Name, label, vendor, size in MB, day of creation, end of life. */
 const ROWS: readonly Row[] = [
   ['almalinux8', 'AlmaLinux 8', 'AlmaLinux', 1200, '2021-05-25', '2029-03-01'],
   ['almalinux9', 'AlmaLinux 9', 'AlmaLinux', 1100, '2022-05-27', '2032-05-31'],
@@ -60,7 +60,7 @@ const ROWS: readonly Row[] = [
   ['ubuntu22.10', 'Ubuntu 22.10', 'Ubuntu', 3100, '2022-10-26', '2023-07-20'],
 ]
 
-/** All public images; every one of them can be deployed, deprecated or not. */
+/** All public images. Deprecated ones can be deployed, too. */
 export const PUBLIC_IMAGES: readonly PublicImage[] = ROWS.map(([name, label, vendor, size, created, eol, deprecated]) => ({
   id: `public/${name}`,
   label,
@@ -73,5 +73,5 @@ export const PUBLIC_IMAGES: readonly PublicImage[] = ROWS.map(([name, label, ven
 
 const BY_ID: ReadonlyMap<string, PublicImage> = new Map(PUBLIC_IMAGES.map((image) => [image.id, image]))
 
-/** The public image of an id; null where there is none. */
+/** Returns the public image with an id; null if there is none. */
 export const findPublicImage = (id: string): PublicImage | null => BY_ID.get(id) ?? null

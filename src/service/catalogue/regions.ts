@@ -1,11 +1,11 @@
-/** Where instances and volumes can be, and what each place offers. */
+/** A place for instances and volumes. */
 export interface Region {
   readonly id: string
   /** City, state or region, and country. */
   readonly label: string
-  /** ISO 3166 code in lower case, but `uk` (facts, C). */
+  /** The ISO 3166 code in lower case; `uk` for the United Kingdom, as in the hosting service. */
   readonly country: string
-  /** Names of services: `Vlans` is there where the network is of the next generation. */
+  /** Available services. `Vlans` marks the regions with the next-generation network. */
   readonly capabilities: readonly string[]
   readonly resolvers: Resolvers
   readonly status: 'ok' | 'outage'
@@ -19,8 +19,8 @@ export interface Resolvers {
 
 const EVERYWHERE = ['Linodes', 'NodeBalancers', 'Block Storage', 'Kubernetes', 'Cloud Firewall']
 
-/** Id, label, country and what is there besides what is everywhere; in the order they are listed. */
-const PLACES: readonly (readonly [id: string, label: string, country: string, capabilities: readonly string[]])[] = [
+/** Id, label, country and additional capabilities, in the order of the list. */
+const ROWS: readonly (readonly [id: string, label: string, country: string, capabilities: readonly string[]])[] = [
   ['ap-west', 'Mumbai, IN', 'in', ['Vlans', 'Managed Databases']],
   ['ca-central', 'Toronto, CA', 'ca', ['Vlans', 'Managed Databases']],
   ['ap-southeast', 'Sydney, AU', 'au', ['Vlans', 'Managed Databases']],
@@ -35,26 +35,26 @@ const PLACES: readonly (readonly [id: string, label: string, country: string, ca
   ['ap-northeast', 'Tokyo, JP', 'jp', ['Managed Databases']],
 ]
 
-/** Resolvers a region has in each family. */
+/** Resolvers per region and address family. */
 const RESOLVERS = 10
 
 /**
- * All regions. Their resolvers are documentation addresses, 192.0.2.1 to 192.0.2.120 (RFC 5737) and 2001:db8:53::/48 (RFC 3849), which
- * nobody answers at: an installation names its own.
+ * All regions. Their resolvers are placeholders from the documentation ranges, 192.0.2.1 to 192.0.2.120 (RFC 5737) and 2001:db8:53::/48 (RFC 3849):
+ * an installation configures its own.
  */
-export const REGIONS: readonly Region[] = PLACES.map(([id, label, country, more], place) => ({
+export const REGIONS: readonly Region[] = ROWS.map(([id, label, country, more], index) => ({
   id,
   label,
   country,
   capabilities: [...EVERYWHERE, ...more],
   resolvers: {
-    ipv4: Array.from({ length: RESOLVERS }, (_, number) => `192.0.2.${place * RESOLVERS + number + 1}`),
-    ipv6: Array.from({ length: RESOLVERS }, (_, number) => `2001:db8:53:${(place + 1).toString(16)}::${(number + 1).toString(16)}`),
+    ipv4: Array.from({ length: RESOLVERS }, (_, number) => `192.0.2.${index * RESOLVERS + number + 1}`),
+    ipv6: Array.from({ length: RESOLVERS }, (_, number) => `2001:db8:53:${(index + 1).toString(16)}::${(number + 1).toString(16)}`),
   },
   status: 'ok',
 }))
 
 const BY_ID: ReadonlyMap<string, Region> = new Map(REGIONS.map((region) => [region.id, region]))
 
-/** The region of an id; null where there is none. */
+/** Returns the region with an id; null if there is none. */
 export const findRegion = (id: string): Region | null => BY_ID.get(id) ?? null

@@ -1,22 +1,18 @@
-/**
- * `X-Filter`: conditions on the filterable fields of a list, as JSON. Fields of one object must all hold; `+and` and `+or` take
- * lists of objects; a field's value is what it equals, or an object of operators. Nests to a bounded depth.
- */
+/** The model of `X-Filter`: conditions on the filterable fields of a list, and its order. */
 
-/** A field that filters can name. */
+/** A filterable field. */
 export type FilterField =
   | {
       /**
-       * `name`: text that is stored in lower case. `text`: compared without regard to ASCII case. `time`: as the interface writes it,
-       * `2026-03-01T10:00:00`.
+       * `name`: text stored in lower case. `text`: compared ignoring ASCII case. `time`: a timestamp such as `2026-03-01T10:00:00`.
        */
       readonly kind: 'name' | 'text' | 'time'
-      /** The field may be null, and null may be asked for; it comes before all else. */
+      /** The field may be null and can be compared with null, which sorts first. */
       readonly nullable?: true
-      /** Lists cannot be ordered by the field. */
+      /** The field cannot be used for ordering. */
       readonly unordered?: true
     }
-  /** `set`: holds several texts, and a condition holds if one of them fits. `boolean`: stored as 0 or 1. */
+  /** `set`: several texts, of which one must match. `boolean`: stored as 0 or 1. */
   | { readonly kind: 'set' | 'number' | 'boolean'; readonly nullable?: never; readonly unordered?: never }
 
 export type FilterFields = Readonly<Record<string, FilterField>>
@@ -33,12 +29,12 @@ export interface Filter {
   readonly order: { readonly field: string; readonly descending: boolean } | null
 }
 
-/** Letters A to Z in lower case, as every database folds them alike. */
+/** Converts A to Z to lower case, which every database does in the same way. */
 export const foldCase = (text: string): string => text.replace(/[A-Z]+/g, (upper) => upper.toLowerCase())
 
-/** Which part of a list is wanted. */
+/** A request for a part of a list. */
 export interface ListQuery {
-  /** Null for all. */
+  /** Null for all items. */
   readonly filter: Filter | null
   readonly offset: number
   readonly limit: number
@@ -46,6 +42,6 @@ export interface ListQuery {
 
 export interface ListSlice<T> {
   readonly items: readonly T[]
-  /** Items of the whole list. */
+  /** The number of items in the whole list. */
   readonly total: number
 }

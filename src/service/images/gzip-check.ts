@@ -1,8 +1,8 @@
 import { createGunzip } from 'node:zlib'
 
-/** What makes data no gzip file, or one that is too large, in words. */
+/** The data is not a valid gzip file, or inflates to too much. */
 export class GzipProblem extends Error {
-  override readonly name = 'GzipFault'
+  override readonly name = 'GzipProblem'
   readonly tooLarge: boolean
 
   constructor(message: string, tooLarge = false) {
@@ -12,28 +12,28 @@ export class GzipProblem extends Error {
 }
 
 export interface GzipCheck {
-  /** Takes the next octets; resolves when they have been inflated. Rejects with a `GzipProblem`. */
+  /** Checks the next octets; resolves when they have been inflated. Rejects with a `GzipProblem`. */
   write(chunk: Buffer): Promise<void>
-  /** After the last octet: how many there are inflated. Rejects with a `GzipProblem` where the file is not whole. */
+  /** Call it after the last octet: resolves with the inflated size. Rejects with a `GzipProblem` if the file is incomplete. */
   end(): Promise<number>
-  /** Gives up what it holds; to be called in any case. */
+  /** Frees its memory; always call it. */
   close(): void
 }
 
-/** Octets that are inflated at a time, and held until they are counted. */
-const PIECE = 64 * 1024
+/** Octets inflated at a time. */
+const CHUNK_SIZE = 64 * 1024
 
 /**
- * Checks a gzip file (RFC 1952), of any number of members, as it arrives: headers, deflate data, CRC32 and ISIZE. What is inflated is
- * counted and not kept, so that memory is bounded whatever a file inflates to; it is refused where that is more than the most.
+ * Checks a gzip file (RFC 1952) with any number of members as it arrives: headers, deflate data, CRC32 and ISIZE. Inflated data is counted and
+ * discarded, so memory stays bounded. More than `most` octets of it are refused.
  */
 export function checkGzip(most: number): GzipCheck {
-  const gunzip = createGunzip({ chunkSize: PIECE })
+  const gunzip = createGunzip({ chunkSize: CHUNK_SIZE })
   let inflated = 0
-  let taken = 0
+  let received = 0
   let last: Buffer = Buffer.alloc(0)
-  let isOver = false
-  /** Who waits for octets to be inflated. */
+  let hasEnded = false
+  /** Resolves the pending `write`. */
   let proceed = (): void => undefined
   const ended = new Promise<void>((resolve, reject) => {
     gunzip.on('data', (piece: Buffer) => {
@@ -41,7 +41,7 @@ export function checkGzip(most: number): GzipCheck {
       if (inflated > most) gunzip.destroy(new GzipProblem(`it inflates to more than ${most} octets`, true))
     })
     gunzip.on('end', () => {
-      isOver = true
+      hasEnded = true
       proceed()
       resolve()
     })
@@ -53,10 +53,10 @@ export function checkGzip(most: number): GzipCheck {
   ended.catch(() => undefined)
   return {
     write: async (chunk) => {
-      if (isOver) return checkPadding(chunk)
-      taken += chunk.length
+      if (hasEnded) return checkPadding(chunk)
+      received += chunk.length
       last = chunk
-      // Padding ends the stream before it is told to end, and is never called back.
+      // Padding ends the stream early, and then zlib does not call back.
       await new Promise<void>((resolve) => {
         proceed = resolve
         gunzip.write(chunk, () => resolve())
@@ -66,14 +66,14 @@ export function checkGzip(most: number): GzipCheck {
     end: async () => {
       gunzip.end()
       await ended
-      checkPadding(last.subarray(Math.max(0, last.length - (taken - gunzip.bytesWritten))))
+      checkPadding(last.subarray(Math.max(0, last.length - (received - gunzip.bytesWritten))))
       return inflated
     },
     close: () => void gunzip.destroy(),
   }
 }
 
-/** Zeros may follow the last member, as gzip(1) takes them: they come of writing to media in blocks. */
+/** Zeros may follow the last member, as in gzip(1): writing to block media adds them. */
 function checkPadding(rest: Buffer): void {
-  if (rest.some((octet) => octet !== 0)) throw new GzipProblem('there is more after its end')
+  if (rest.some((octet) => octet !== 0)) throw new GzipProblem('there is data after its end')
 }

@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import { NO_WARNING, privateFolder, tightenFile, type WarnAboutMode } from '../store/private-files.ts'
 
 /**
- * The data of images in a folder, a file for each: `NUMBER-RECEIVER.img.gz`, and `NUMBER-RECEIVER.part` while it arrives. The receiver is a name
- * that is given once to whoever receives the data of an image, so that no two ever write one file.
+ * The data of images in a folder, one file per image: `NUMBER-RECEIVER.img.gz`, or `NUMBER-RECEIVER.part` while it arrives. The receiver is a
+ * unique name of one upload, so that no two uploads write the same file.
  */
 export interface ImageFiles {
-  /** A new file for data that is to arrive. */
+  /** Creates the file for arriving data. */
   create(image: number, receiver: string): Promise<FileHandle>
-  /** The data is whole: resolves when the disk has it under the name that it keeps; with false where another process has removed it. */
+  /** Gives complete data its final name and resolves when it is on disk; with false if another process has removed it. */
   commit(image: number, receiver: string): Promise<boolean>
-  /** Octets of data that was kept; null if it is not in this folder. */
+  /** The size of complete data in octets; null if it is not in this folder. */
   size(image: number, receiver: string): Promise<number | null>
-  /** Removes data that did not come to its end; nothing where it was kept. */
+  /** Removes incomplete data; does nothing if the data is complete. */
   discard(image: number, receiver: string): Promise<void>
   remove(file: ImageFile): Promise<void>
-  /** Octets that may still be written where the folder is. */
+  /** The free space of the folder's file system, in octets. */
   freeSpace(): Promise<number>
   list(): Promise<readonly ImageFile[]>
 }
@@ -27,7 +27,7 @@ export interface ImageFile {
   readonly receiver: string
 }
 
-/** The files of a folder, which is made first where there is none. Files and folder are closed to other users. */
+/** Opens a folder of image files and creates it if necessary. Removes the access of other users to the folder and its files. */
 export async function openImageFiles(directory: string, warn: WarnAboutMode = NO_WARNING): Promise<ImageFiles> {
   privateFolder(directory, warn)
   for (const { name } of (await readdir(directory)).sort().flatMap(fileOf)) tightenFile(join(directory, name), warn)
@@ -64,7 +64,7 @@ export async function openImageFiles(directory: string, warn: WarnAboutMode = NO
   }
 }
 
-/** Files of other names are not the service's, and left alone. */
+/** Parses a file name; files with other names do not belong to the service and are ignored. */
 function fileOf(name: string): ImageFile[] {
   const [, image, receiver] = /^([1-9][0-9]{0,14})-([0-9a-f]{16})\.(?:img\.gz|part)$/.exec(name) ?? []
   return image === undefined || receiver === undefined ? [] : [{ name, image: Number(image), receiver }]

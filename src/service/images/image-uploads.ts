@@ -1,7 +1,7 @@
 /**
- * Receives the data of images. It goes to a file as it arrives and is inflated at the same time to be checked, so that memory is bounded;
- * the image is available when the disk has the whole. Who receives holds a claim in the database, which all processes see and which ends by
- * itself if its holder does: what that left behind is swept up, and the data can be sent anew.
+ * Receives image data. The data is written to a file and checked while it arrives, so memory stays bounded; the image becomes available when the
+ * complete file is on disk. The receiving process holds a claim in the database. If the process ends, the claim expires: its file is swept up and the
+ * data can be sent again.
  */
 import { randomBytes } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
@@ -30,41 +30,41 @@ import { type ImageFile, type ImageFiles, openImageFiles } from './image-files.t
 import { RESERVED_AHEAD, reserveOctets, UploadProblem, withDeadline } from './upload-limits.ts'
 
 export interface ImageUploads {
-  /** Whether there is a folder for the data of images. */
+  /** Whether there is a folder for image data. */
   readonly canReceive: boolean
-  /** Receives the data that a key is for. `announced` is how many octets are to come, as far as it is known. Rejects with an `UploadProblem`. */
+  /** Receives the data of the upload with this key. `announced` is the length in octets, if known. Rejects with an `UploadProblem`. */
   receive(key: string, data: AsyncIterable<Buffer>, announced: number | null): Promise<void>
-  /** To be called when an image has been deleted: its data goes too. */
+  /** Deletes the data of a deleted image. */
   deleteData(image: number): void
-  /** Removes what a process left behind that ended. */
+  /** Removes the files of processes that ended during an upload, now and periodically. */
   start(): Promise<void>
-  /** Gives up what is arriving. */
+  /** Aborts running uploads. */
   close(): Promise<void>
 }
 
 export interface UploadLimits {
-  /** Octets of the data as it is sent (interface, Images). */
+  /** The most octets of compressed data (interface, Images). */
   readonly compressed: number
-  /** Octets of what it inflates to. */
+  /** The most octets of inflated data. */
   readonly inflated: number
-  /** Uploads that are received at a time by one process. */
-  readonly atATime: number
-  /** Those of them that one account has: nobody keeps out all others by sending slowly. */
-  readonly ofAccount: number
-  /** Octets of space that uploads leave: the database may be kept in the same place. */
-  readonly spared: number
-  /** Milliseconds of real time without any data after which the sender is taken to be gone. */
+  /** Concurrent uploads per process. */
+  readonly concurrent: number
+  /** Concurrent uploads per account and process, so that slow senders of one account cannot block all others. */
+  readonly concurrentPerAccount: number
+  /** Octets that uploads leave free, since the database may be on the same file system. */
+  readonly minFreeSpace: number
+  /** Milliseconds of real time without data after which the sender counts as disconnected. */
   readonly silence: number
-  /** Milliseconds of real time after which a process that receives, and shows no sign of life, is taken to have ended. */
+  /** Milliseconds of real time without renewal after which a claim expires. */
   readonly claim: number
 }
 
 export const DEFAULT_UPLOAD_LIMITS: UploadLimits = {
   compressed: 5_000_000_000,
   inflated: 100 * 1024 ** 3,
-  atATime: 16,
-  ofAccount: 8,
-  spared: 512 * 1024 ** 2,
+  concurrent: 16,
+  concurrentPerAccount: 8,
+  minFreeSpace: 512 * 1024 ** 2,
   silence: 60_000,
   claim: 15_000,
 }
@@ -72,30 +72,30 @@ export const DEFAULT_UPLOAD_LIMITS: UploadLimits = {
 export interface ImageUploadsOptions {
   readonly database: Database
   readonly timers: Timers
-  /** Where the data of images is kept; null for nowhere. */
+  /** The folder for image data; null if images cannot be uploaded. */
   readonly directory: string | null
   readonly limits: Partial<UploadLimits>
   readonly quotas: Quotas
   readonly onError: (error: unknown) => void
-  /** Called for each file and folder that others could read. */
+  /** Called for each file and folder that other users could read. */
   readonly warn?: WarnAboutMode
 }
 
-/** How often in its time a claim is renewed, and after how many such times there is a look for what was left behind. */
+/** Renewals per lifetime of a claim, and the sweep interval in lifetimes. */
 const RENEWALS = 4
-const SWEEP_AFTER = 4
+const SWEEP_INTERVAL = 4
 
 const MEBIBYTE = 1024 * 1024
 
-/** Octets that are received between two looks at the space there is. */
-const UNMEASURED = 8 * MEBIBYTE
+/** Octets received between two checks of the free space. */
+const CHECK_INTERVAL = 8 * MEBIBYTE
 
 export async function createImageUploads(options: ImageUploadsOptions): Promise<ImageUploads> {
   const { database, timers, quotas, onError } = options
   const limits = { ...DEFAULT_UPLOAD_LIMITS, ...options.limits }
   const files = options.directory === null ? null : await openImageFiles(options.directory, options.warn)
-  /** What is arriving, and how to give it up. */
-  const arriving = new Map<UploadClaim, AbortController>()
+  /** The running uploads with their abort controllers. */
+  const running = new Map<UploadClaim, AbortController>()
   const work = new Set<Promise<unknown>>()
   let sweeping: NodeJS.Timeout | undefined
   let closed = false
@@ -104,7 +104,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
   const receive: ImageUploads['receive'] = async (key, data, announced) => {
     if (files === null || closed) throw new UploadProblem('unavailable')
     if (announced !== null && announced > limits.compressed) throw new UploadProblem('too-large', limits.compressed)
-    if (arriving.size >= limits.atATime) throw new UploadProblem('too-many')
+    if (running.size >= limits.concurrent) throw new UploadProblem('too-many')
     const span = { now: timers.now(), until: claimEnd() }
     const hash = hashUploadKey(key)
     const account = await database.readOne((connection) => findAwaitingAccount(connection, hash, span.now))
@@ -122,27 +122,27 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     const abort = new AbortController()
     const deadline = timers.schedule(claim.deadline - timers.now(), () => abort.abort(new UploadProblem('unknown')))
     const renewing = setInterval(() => inBackground(renew(claim, abort)), limits.claim / RENEWALS)
-    arriving.set(claim, abort)
+    running.set(claim, abort)
     try {
-      // Others may have come, or the end, while this one was claimed.
+      // Other uploads may have started, or the service may be stopping, since the first check.
       if (closed) throw new UploadProblem('unavailable')
-      const ofAccount = [...arriving.keys()].filter(({ account }) => account === claim.account).length
-      if (arriving.size > limits.atATime || ofAccount > limits.ofAccount) throw new UploadProblem('too-many')
+      const sameAccount = [...running.keys()].filter(({ account }) => account === claim.account).length
+      if (running.size > limits.concurrent || sameAccount > limits.concurrentPerAccount) throw new UploadProblem('too-many')
       await store(files, claim, reserved, withDeadline(data, { signal: abort.signal, silence: limits.silence }))
     } catch (error) {
-      arriving.delete(claim)
-      await giveUp(files, claim)
+      running.delete(claim)
+      await discard(files, claim)
       throw error
     } finally {
       clearInterval(renewing)
       deadline.cancel()
-      arriving.delete(claim)
+      running.delete(claim)
     }
   }
 
   const store = async (files: ImageFiles, claim: UploadClaim, reserved: number, data: AsyncIterable<Buffer>): Promise<void> => {
     const file = await files.create(claim.image, claim.receiver)
-    const { octets, inflated } = await write(file, withinQuota(claim, reserved, withRoom(files, data))).finally(() => file.close())
+    const { octets, inflated } = await write(file, withinQuota(claim, reserved, withFreeSpace(files, data))).finally(() => file.close())
     if (!(await files.commit(claim.image, claim.receiver))) throw new UploadProblem('unknown')
     const size = Math.max(1, Math.ceil(inflated / MEBIBYTE))
     const now = timers.now()
@@ -153,41 +153,41 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     if (!done) throw new UploadProblem('unknown')
   }
 
-  /** What arrives, as long as there is space for it. */
-  async function* withRoom(files: ImageFiles, data: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    let measured = 0
-    for await (const piece of data) {
-      if (measured <= 0) {
-        if ((await files.freeSpace()) < limits.spared) throw new UploadProblem('no-room')
-        measured = UNMEASURED
+  /** Passes on the data while there is enough free space. */
+  async function* withFreeSpace(files: ImageFiles, data: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let untilCheck = 0
+    for await (const chunk of data) {
+      if (untilCheck <= 0) {
+        if ((await files.freeSpace()) < limits.minFreeSpace) throw new UploadProblem('no-room')
+        untilCheck = CHECK_INTERVAL
       }
-      measured -= piece.length
-      yield piece
+      untilCheck -= chunk.length
+      yield chunk
     }
   }
 
-  /** What arrives, as long as the account's quota has room for it. */
-  async function* withinQuota(claim: UploadClaim, atFirst: number, data: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    let [received, reserved] = [0, atFirst]
-    for await (const piece of data) {
-      received += piece.length
+  /** Passes on the data while it fits in the account's quota. */
+  async function* withinQuota(claim: UploadClaim, initial: number, data: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let [received, reserved] = [0, initial]
+    for await (const chunk of data) {
+      received += chunk.length
       if (received > reserved) {
-        const wanted = { claim, least: received, most: received + RESERVED_AHEAD, now: timers.now() }
-        reserved = await database.write((connection) => reserveOctets(connection, quotas, wanted))
+        const reservation = { claim, least: received, most: received + RESERVED_AHEAD, now: timers.now() }
+        reserved = await database.write((connection) => reserveOctets(connection, quotas, reservation))
       }
-      yield piece
+      yield chunk
     }
   }
 
-  /** Resolves with its octets, and those it inflates to, when the disk has it. */
+  /** Writes and checks the data; resolves with its sizes when it is on disk. */
   const write = async (file: FileHandle, data: AsyncIterable<Buffer>): Promise<{ readonly octets: number; readonly inflated: number }> => {
     const gzip = checkGzip(limits.inflated)
     let received = 0
     try {
-      for await (const piece of data) {
-        received += piece.length
+      for await (const chunk of data) {
+        received += chunk.length
         if (received > limits.compressed) throw new UploadProblem('too-large', limits.compressed)
-        await Promise.all([file.writeFile(piece), gzip.write(piece)])
+        await Promise.all([file.writeFile(chunk), gzip.write(chunk)])
       }
       const inflated = await gzip.end()
       await file.sync()
@@ -202,18 +202,18 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
 
   const renew = async (claim: UploadClaim, abort: AbortController): Promise<void> => {
     try {
-      const held = await database.write((connection) => renewUploadClaim(connection, claim, claimEnd()))
-      if (!held) abort.abort(new UploadProblem('unknown'))
+      const isHeld = await database.write((connection) => renewUploadClaim(connection, claim, claimEnd()))
+      if (!isHeld) abort.abort(new UploadProblem('unknown'))
     } catch (error) {
-      // The claim lasts a while yet; once it is lost, the end of the upload says so.
+      // The claim is still valid for a while. If it expires, the upload fails at its end.
       onError(error)
     }
   }
 
-  /** Removes what has arrived unless the database has it as the image's data: a commit may have been made whose answer was lost. */
-  const giveUp = async (files: ImageFiles, claim: UploadClaim): Promise<void> => {
+  /** Removes the file of a failed upload, unless the database has it as the image's data: a commit may succeed although its response is lost. */
+  const discard = async (files: ImageFiles, claim: UploadClaim): Promise<void> => {
     try {
-      // Before the database is asked: it may lack the very space that this takes.
+      // Before using the database, which may need the space that this frees.
       await files.discard(claim.image, claim.receiver)
       await database.write((connection) => releaseUploadClaim(connection, claim))
       await sweep(files, claim.image)
@@ -223,27 +223,27 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
   }
 
   /**
-   * Removes files that are no image's data, of one image or of all. Those of numbers that the database has never given are another's: one that
-   * is started on the wrong database must not lose all.
+   * Removes the files, of one image or all, that are not the data of an image. It spares files with numbers that the database has never assigned, so
+   * that a service started with the wrong database does not delete everything.
    */
   const sweep = async (files: ImageFiles, image?: number): Promise<void> => {
-    // Files first: a claim is in the database before its file is made.
+    // List the files first: a claim is committed before its file is created.
     const listed = await files.list()
     const last = await database.read((connection) => lastNumber(connection, 'images'))
     const found = listed.filter((file) => file.image <= last && (image === undefined || file.image === image))
-    for (let at = 0; at < found.length; at += SWEPT) {
-      const part = found.slice(at, at + SWEPT)
+    for (let at = 0; at < found.length; at += SWEEP_BATCH) {
+      const part = found.slice(at, at + SWEEP_BATCH)
       const images = [...new Set(part.map((file) => file.image))]
       const receivers = await database.read((connection) => findReceivers(connection, images, timers.now()))
-      // What arrives here stays, though its claim could not be renewed for a while.
-      const here = new Set([...arriving.keys()].map(({ receiver }) => receiver))
-      const isLeft = ({ image, receiver }: ImageFile): boolean => receivers.get(image) !== receiver && !here.has(receiver)
-      for (const file of part) if (isLeft(file)) await files.remove(file)
+      // Keep the running uploads of this process even if their claims have expired.
+      const own = new Set([...running.keys()].map(({ receiver }) => receiver))
+      const isOrphan = ({ image, receiver }: ImageFile): boolean => receivers.get(image) !== receiver && !own.has(receiver)
+      for (const file of part) if (isOrphan(file)) await files.remove(file)
     }
   }
 
-  /** Counts the octets of data that a version received which did not count them. */
-  const countFormer = async (files: ImageFiles): Promise<void> => {
+  /** Stores the sizes of data that an earlier version received without counting it. */
+  const countOldData = async (files: ImageFiles): Promise<void> => {
     for (const { image, receiver } of await database.read(findUncounted)) {
       const octets = await files.size(image, receiver)
       if (octets !== null) await database.write((connection) => setOctets(connection, image, octets))
@@ -259,33 +259,33 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     canReceive: files !== null,
     receive: (...upload) => {
       const received = receive(...upload)
-      const settled: Promise<unknown> = received.catch(() => undefined).finally(() => work.delete(settled))
-      work.add(settled)
+      const done: Promise<unknown> = received.catch(() => undefined).finally(() => work.delete(done))
+      work.add(done)
       return received
     },
     deleteData: (image) => {
-      for (const [claim, abort] of arriving) if (claim.image === image) abort.abort(new UploadProblem('unknown'))
+      for (const [claim, abort] of running) if (claim.image === image) abort.abort(new UploadProblem('unknown'))
       if (files !== null) inBackground(sweep(files, image))
     },
     start: async () => {
       if (files === null) return
       if (database.otherProcesses === null) await database.write(releaseAllUploadClaims)
       await sweep(files)
-      await countFormer(files)
-      sweeping = setInterval(() => inBackground(sweep(files)), limits.claim * SWEEP_AFTER)
+      await countOldData(files)
+      sweeping = setInterval(() => inBackground(sweep(files)), limits.claim * SWEEP_INTERVAL)
       sweeping.unref()
     },
     close: async () => {
       closed = true
       clearInterval(sweeping)
-      for (const abort of arriving.values()) abort.abort(new UploadProblem('unavailable'))
+      for (const abort of running.values()) abort.abort(new UploadProblem('unavailable'))
       while (work.size > 0) await Promise.all(work)
     },
   }
 }
 
-/** Of a file system that is full, or a quota that is. */
+/** Error codes of a full file system or disk quota. */
 const NO_SPACE: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
 
-/** Files that the database is asked about at a time. */
-const SWEPT = 500
+/** Files per query of a sweep. */
+const SWEEP_BATCH = 500

@@ -3,26 +3,26 @@ import { countImageOctets, lockQuota } from '../store/account-store.ts'
 import type { Connection } from '../store/database.ts'
 import { setReservation, type UploadClaim } from '../store/upload-store.ts'
 
-/** Why the data of an image is not taken. */
+/** Why image data is refused. */
 export type UploadRefusal =
-  /** No data is awaited with the key: there is no such upload, it is done, or its time is over. */
+  /** There is no such upload, or it is complete or expired. */
   | 'unknown'
   | 'busy'
   | 'too-large'
   | 'inflates'
   | 'no-gzip'
-  /** The sender has sent nothing for too long. */
+  /** The sender has paused for too long. */
   | 'silent'
   | 'too-many'
-  /** The account's images would have more data than they may. */
+  /** The account's image data would exceed its quota. */
   | 'over-quota'
-  /** There is not enough space where the data is kept. */
+  /** The file system has too little free space. */
   | 'no-room'
   | 'unavailable'
 
-/** An upload that is refused; `detail` says more in words, or how many octets there may be. */
+/** An upload is refused; `detail` explains it in words, or is the allowed number of octets. */
 export class UploadProblem extends Error {
-  override readonly name = 'UploadFault'
+  override readonly name = 'UploadProblem'
   readonly refusal: UploadRefusal
   readonly detail: string | number | null
 
@@ -33,25 +33,25 @@ export class UploadProblem extends Error {
   }
 }
 
-interface Patience {
-  /** Ends the wait for the next piece, with its reason. */
+interface Deadline {
+  /** Ends the upload with its reason. */
   readonly signal: AbortSignal
-  /** Milliseconds to wait for each piece. */
+  /** Milliseconds to wait for each chunk. */
   readonly silence: number
 }
 
-/** What arrives, piece by piece. Throws what the signal is aborted with, and `silent` where nothing comes for too long. */
-export async function* withDeadline(data: AsyncIterable<Buffer>, patience: Patience): AsyncGenerator<Buffer> {
-  const pieces = data[Symbol.asyncIterator]()
+/** Passes on the arriving chunks. Throws the reason of the signal, or `silent` if no chunk arrives in time. */
+export async function* withDeadline(data: AsyncIterable<Buffer>, deadline: Deadline): AsyncGenerator<Buffer> {
+  const chunks = data[Symbol.asyncIterator]()
   while (true) {
-    const { done, value } = await within(pieces.next(), patience)
+    const { done, value } = await within(chunks.next(), deadline)
     if (done) return
     yield value
   }
 }
 
-/** What a promise comes to. No promise that outlives it is waited for, which would keep every piece that has been read. */
-function within<T>(promise: Promise<T>, { signal, silence }: Patience): Promise<T> {
+/** Awaits a promise with a deadline. It does not use `Promise.race` with a long-lived promise, which would keep every chunk in memory. */
+function within<T>(promise: Promise<T>, { signal, silence }: Deadline): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason)
     const timer = setTimeout(() => reject(new UploadProblem('silent')), silence)
@@ -64,23 +64,22 @@ function within<T>(promise: Promise<T>, { signal, silence }: Patience): Promise<
   })
 }
 
-/** Octets that data of unknown length reserves ahead of what has arrived. */
+/** Octets reserved ahead of the received ones if the length is unknown. */
 export const RESERVED_AHEAD = 64 * 1024 ** 2
 
 interface Reservation {
   readonly claim: UploadClaim
-  /** Octets that there must be room for. */
+  /** Octets that must fit in the quota. */
   readonly least: number
-  /** Octets to reserve if there is room for them. */
+  /** Octets to reserve if they fit. */
   readonly most: number
   /** Milliseconds of the service's clock. */
   readonly now: number
 }
 
 /**
- * Reserves octets of an account's quota for the data of an image, in place of those reserved before; returns how many. The account's row
- * is locked, so that uploads at a time cannot pass the quota together. Rejects with an `UploadProblem` if there is no room, or the claim is
- * lost.
+ * Reserves octets of an account's quota for an image, replacing the earlier reservation; returns how many. It locks the account's row, so that
+ * concurrent uploads cannot exceed the quota together. Rejects with an `UploadProblem` if they do not fit or the claim has expired.
  */
 export async function reserveOctets(connection: Connection, quotas: Quotas, { claim, least, most, now }: Reservation): Promise<number> {
   const limit = await lockQuota(connection, claim.account, 'image_octets', quotas)

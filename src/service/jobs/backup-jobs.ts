@@ -8,26 +8,26 @@ import type { Moment } from '../timestamp.ts'
 import type { JobHandler } from './job-handler.ts'
 import { DURATIONS } from './job-handler.ts'
 
-/** About a backup: it goes on to its next state. */
+/** Job of a backup: moves it to its next state. */
 export const BACKUP_STEP = 'backup-step'
 
-/** About an instance: a day and a window are chosen. */
+/** Job of an instance: chooses a day and a window for its weekly backup. */
 export const BACKUP_SCHEDULE = 'backup-schedule'
 
-/** About an instance: its weekly backup is made. */
+/** Job of an instance: creates its weekly backup. */
 export const BACKUP_AUTOMATIC = 'backup-automatic'
 
-/** Automatic backups of an instance that are kept. */
-const AUTOMATIC = 3
+/** Automatic backups kept per instance. */
+const KEPT_BACKUPS = 3
 
-/** The state after each, and how long that lasts. */
-const STEPS: Readonly<Partial<Record<BackupStatus, readonly [next: BackupStatus, lasts: number]>>> = {
+/** The state after each state, and its duration in milliseconds. */
+const STEPS: Readonly<Partial<Record<BackupStatus, readonly [next: BackupStatus, duration: number]>>> = {
   pending: ['running', DURATIONS.backupRunning],
   running: ['needsPostProcessing', DURATIONS.backupPostProcessing],
   needsPostProcessing: ['successful', 0],
 }
 
-/** Makes a backup of an instance as it is now; it is held. */
+/** Creates a backup of the current state of a locked instance. */
 export async function createBackup(
   connection: Connection,
   instance: InstanceRow,
@@ -44,20 +44,21 @@ export async function createBackup(
   return backup
 }
 
-/** Moves a backup on. A snapshot that is done takes the place of the one before. */
-const stepBackup: JobHandler = async (connection, { subject, payload, due }, { nowText }) => {
+/** Moves a backup to its next state. A finished snapshot replaces the previous one. */
+const advance: JobHandler = async (connection, { subject, payload, due }, { nowText }) => {
   const from = payload['from'] as BackupStatus
-  const [to, lasts] = STEPS[from] ?? []
-  if (to === undefined || lasts === undefined) return
+  const [to, duration] = STEPS[from] ?? []
+  if (to === undefined || duration === undefined) return
   const backup = await advanceBackup(connection, subject, from, to, nowText)
   if (backup === null) return
-  if (to === 'successful') await deleteOldBackups(connection, backup.instance_id, backup.type, backup.type === 'snapshot' ? 1 : AUTOMATIC)
-  else await enqueueJob(connection, { kind: BACKUP_STEP, subject, payload: { from: to }, due: due + lasts })
+  if (to === 'successful')
+    await deleteOldBackups(connection, backup.instance_id, backup.type, backup.type === 'snapshot' ? 1 : KEPT_BACKUPS)
+  else await enqueueJob(connection, { kind: BACKUP_STEP, subject, payload: { from: to }, due: due + duration })
 }
 
 /**
- * Has the weekly backups of an instance follow its schedule; what is left open of it is chosen after a while. Nothing is made where they
- * are not enabled. The instance is held.
+ * Sets the backup schedule of a locked instance and queues the next job. A job chooses an open day or window later. Without `enabled` only the
+ * schedule is stored.
  */
 export async function scheduleBackups(
   connection: Connection,
@@ -73,7 +74,7 @@ export async function scheduleBackups(
   return updateInstanceRow(connection, id, { backups_enabled: Number(enabled), backup_day: schedule.day, backup_window: schedule.window })
 }
 
-/** Has no more backups of an instance be made by schedule. */
+/** Stops the scheduled backups of an instance. */
 export async function cancelBackupJobs(connection: Connection, instanceId: number): Promise<void> {
   for (const kind of [BACKUP_SCHEDULE, BACKUP_AUTOMATIC]) await cancelJobs(connection, kind, instanceId)
 }
@@ -95,14 +96,14 @@ const backUp: JobHandler = async (connection, { subject }, moment) => {
   const { backup_day: day, backup_window: window } = instance
   const { now } = moment
   if (isOccupied(instance)) {
-    await enqueueJob(connection, { kind: BACKUP_AUTOMATIC, subject, due: now + DURATIONS.backupPutOff })
+    await enqueueJob(connection, { kind: BACKUP_AUTOMATIC, subject, due: now + DURATIONS.backupRetry })
     return
   }
   await createBackup(connection, instance, 'auto', null, moment)
   await enqueueNext(connection, subject, { day, window }, now)
 }
 
-/** What comes next for an instance with backups: the choice of a schedule, or the backup it says. */
+/** Queues the next backup of an instance, or the choice of its schedule if that is open. */
 async function enqueueNext(
   connection: Connection,
   instanceId: number,
@@ -115,31 +116,29 @@ async function enqueueNext(
 }
 
 export const BACKUP_HANDLERS: Readonly<Record<string, JobHandler>> = {
-  [BACKUP_STEP]: stepBackup,
+  [BACKUP_STEP]: advance,
   [BACKUP_SCHEDULE]: chooseSchedule,
   [BACKUP_AUTOMATIC]: backUp,
 }
 
-/** When automatic backups are made: on one day of the week, in two hours of it (UTC). */
-
 export const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const
 
-/** Named by the hour they begin at. */
+/** Backup windows of two hours (UTC), named by their first hour. */
 export const WINDOWS = ['W0', 'W2', 'W4', 'W6', 'W8', 'W10', 'W12', 'W14', 'W16', 'W18', 'W20', 'W22'] as const
 
-/** Stands for what is being chosen. */
+/** The value of a day or window that is still to be chosen. */
 const SCHEDULING = 'Scheduling'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
-/** What is chosen for an instance that leaves it open: spread evenly, by its number. */
+/** The default day and window, spread evenly by the instance's id. */
 export const chosenDay = (instanceId: number): string => DAYS[instanceId % DAYS.length] as string
 export const chosenWindow = (instanceId: number): string => WINDOWS[Math.floor(instanceId / DAYS.length) % WINDOWS.length] as string
 
 /**
- * The first moment after `now` (milliseconds since 1970) that is for the backup of an instance: the same minute of its window every week,
- * by its number, so that not all begin at once.
+ * The time of the next backup of an instance after `now`, in milliseconds since 1970. Its id determines the minute within the window, so that not all
+ * backups start together.
  */
 export function nextBackup(schedule: { readonly day: string; readonly window: string }, instanceId: number, now: number): number {
   const midnight = Math.floor(now / DAY) * DAY

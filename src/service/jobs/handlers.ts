@@ -6,13 +6,13 @@ import type { JobHandlers } from './job-handler.ts'
 import { deleteExpired, SWEEP_PROFILES } from './sweep-profiles.ts'
 
 const IMAGE_HANDLERS: JobHandlers = {
-  /** An image that is being made of a disk becomes available. */
+  /** Makes an image created from a disk available. */
   [IMAGE_CREATION]: async (connection, { subject }, { nowText }) => finishImage(connection, subject, nowText),
-  /** An image whose data has not come in time is deleted; what has come of it is removed by who receives it. */
+  /** Deletes an image whose data has not arrived in time. The process that receives the data removes the file. */
   [UPLOAD_EXPIRY]: async (connection, { subject }) => expireUpload(connection, subject),
 }
 
-/** What the service does by itself, by the kind of the job. */
+/** The handlers of all jobs by kind. */
 export const JOB_HANDLERS: JobHandlers = {
   ...INSTANCE_HANDLERS,
   ...BACKUP_HANDLERS,

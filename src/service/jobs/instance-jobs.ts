@@ -5,29 +5,29 @@ import { findAnyInstance, lockAnyInstanceRow, lockInstanceRow, updateInstanceRow
 import type { InstanceStatus } from '../store/tables/instances.ts'
 import type { JobHandler } from './job-handler.ts'
 
-/** About an instance that is `provisioning`, from an image. */
+/** Ends `provisioning` of an instance created from an image. */
 export const INSTANCE_PROVISIONED = 'instance-provisioned'
 
-/** The same of one that is made of a backup, so that it is known to be restoring that. */
+/** Ends `provisioning` of an instance created from a backup; its own kind shows that a backup is being restored. */
 export const INSTANCE_PROVISIONED_FROM_BACKUP = 'instance-made-of-backup'
 
-/** About an instance that is `booting` or `rebooting`. */
+/** Ends `booting` or `rebooting`. */
 export const INSTANCE_BOOTED = 'instance-booted'
 
-/** About the source of a clone. */
+/** Ends a clone; the subject is the source. */
 export const INSTANCE_CLONED = 'instance-cloned'
 
-/** About an instance that is `restoring`. */
+/** Ends `restoring`. */
 export const INSTANCE_RESTORED = 'instance-restored'
 
-/** The payload of a job that ends a state in which an instance may have been started. */
+/** The payload of a job after which an instance may run. */
 export interface BootPayload {
-  /** The profile it is booted with; null leaves it offline. */
+  /** The id of the profile it boots with; null leaves it offline. */
   readonly config: number | null
 }
 
-/** Ends a state of an instance, in which its disks were written; with what is given, it runs. */
-async function settle(
+/** Ends a temporary state: the disks become ready, and the instance runs if it has booted a profile. */
+async function finish(
   connection: Connection,
   id: number,
   from: readonly InstanceStatus[],
@@ -44,18 +44,18 @@ async function settle(
 }
 
 const provisioned: JobHandler = (connection, { subject, payload }, { nowText }) =>
-  settle(connection, subject, ['provisioning'], payload as unknown as BootPayload, nowText)
+  finish(connection, subject, ['provisioning'], payload as unknown as BootPayload, nowText)
 
 const booted: JobHandler = (connection, { subject, payload }, { nowText }) =>
-  settle(connection, subject, ['booting', 'rebooting'], payload as unknown as BootPayload, nowText)
+  finish(connection, subject, ['booting', 'rebooting'], payload as unknown as BootPayload, nowText)
 
 const cloned: JobHandler = async (connection, { subject, payload }, { nowText }) => {
   const source = await findAnyInstance(connection, subject)
   if (source === null) return
   await lockAccountRow(connection, source.account_id)
-  const held = await lockInstanceRow(connection, source.account_id, subject)
-  if (held === null) return
-  await updateInstanceRow(connection, subject, { clones: Math.max(0, held.clones - 1), updated: nowText })
+  const locked = await lockInstanceRow(connection, source.account_id, subject)
+  if (locked === null) return
+  await updateInstanceRow(connection, subject, { clones: Math.max(0, locked.clones - 1), updated: nowText })
   const target = await lockAnyInstanceRow(connection, payload['target'] as number)
   if (target === null) return
   await finishDisks(connection, target.id, nowText)

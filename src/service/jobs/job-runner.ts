@@ -1,7 +1,6 @@
 /**
- * Runs jobs at their moments. What is due, and when, is in the database, which all processes share: each looks for jobs that are due
- * and runs each in a transaction that takes it away too, so that it is done once, whichever process ends when. Nothing is in memory but
- * the moment of the next look.
+ * Runs jobs when they are due. The queue is in the database, which all processes share. A process runs each due job in a transaction that also
+ * removes the job, so it is done exactly once, even if processes crash. Memory holds only the time of the next poll.
  */
 import pLimit from 'p-limit'
 import type { Log } from '../observability/log.ts'
@@ -20,31 +19,31 @@ export interface JobRunnerOptions {
 }
 
 export interface JobRunner {
-  /** Runs what has come due while nobody ran jobs, then each at its moment. */
+  /** Runs overdue jobs, then every job when it is due. */
   start(): void
-  /** To be called when a job has been committed: it may be due before all others. */
+  /** Call it after committing a job: it may be due before all others. */
   wake(): void
-  /** Runs all that is due, also what that makes due at once; resolves when nothing is. */
+  /** Runs all due jobs, and those that become due through them; resolves when none is left. */
   catchUp(): Promise<void>
-  /** Finishes the jobs that are running; the others wait for the next start. */
+  /** Finishes the running jobs; the others wait for the next start. */
   close(): Promise<void>
 }
 
-/** Jobs that are looked up at one time. */
+/** Jobs per query. */
 const BATCH = 64
 
-/** Jobs that run at one time: few, where each has a connection of its own. */
-const CONCURRENT = 4
+/** Concurrent jobs on PostgreSQL, where each needs a connection. */
+const CONCURRENCY = 4
 
-/** Milliseconds of real time between looks at what others have made due, and at a clock that has been set. */
+/** Milliseconds of real time between polls, which find jobs of other processes and notice clock changes. */
 const POLL = 2_000
 
-/** Milliseconds of the service's clock after which a job that failed runs again: doubled each time, up to the longest. */
+/** Delays before a failed job runs again, in milliseconds of the service's clock: doubled each time, up to the maximum. */
 const FIRST_DELAY = 5_000
-const LONGEST_DELAY = 3_600_000
+const MAX_DELAY = 3_600_000
 
 export function createJobRunner({ database, timers, handlers, log, onError }: JobRunnerOptions): JobRunner {
-  const limit = pLimit(database.otherProcesses === null ? BATCH : CONCURRENT)
+  const limit = pLimit(database.otherProcesses === null ? BATCH : CONCURRENCY)
   let next: ScheduledWork | null = null
   let running: Promise<void> | null = null
   let again = false
@@ -53,37 +52,37 @@ export function createJobRunner({ database, timers, handlers, log, onError }: Jo
 
   const runJob = async (id: number): Promise<void> => {
     if (closed) return
-    const taken: { job?: Job } = {}
+    const claimed: { job?: Job } = {}
     try {
-      const afterwards = await database.write(async (connection) => {
+      const afterCommit = await database.write(async (connection) => {
         const now = timers.now()
         const job = await claimJob(connection, id, now, database.otherProcesses !== null)
         if (job === null) return
-        taken.job = job
+        claimed.job = job
         const handler = Object.hasOwn(handlers, job.kind) ? handlers[job.kind] : undefined
-        if (handler === undefined) throw new Error(`there is no handler for jobs of the kind ${job.kind}`)
+        if (handler === undefined) throw new Error(`no handler for job kind ${job.kind}`)
         return handler(connection, job, { now, nowText: formatTimestamp(now) })
       })
-      await afterwards?.()
+      await afterCommit?.()
     } catch (error) {
       onError(error)
-      if (taken.job) await putOff(taken.job)
+      if (claimed.job) await postpone(claimed.job)
     }
   }
 
-  const putOff = async (job: Job): Promise<void> => {
-    const delay = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** job.attempts)
+  const postpone = async (job: Job): Promise<void> => {
+    const delay = Math.min(MAX_DELAY, FIRST_DELAY * 2 ** job.attempts)
     log.warn({ job: job.id, kind: job.kind, subject: job.subject, attempts: job.attempts + 1, delay }, 'job failed')
     await database.write((connection) => postponeJob(connection, job, timers.now() + delay))
   }
 
-  /** Runs what is due. Ends as well where nothing but jobs of other processes is. */
+  /** Runs due jobs until none is left, or only jobs that other processes are running. */
   const runDue = async (): Promise<void> => {
-    let before = ''
+    let previous = ''
     while (!closed) {
       const due = await database.readOne((connection) => findDueJobs(connection, timers.now(), BATCH))
-      if (due.length === 0 || due.join() === before) return
-      before = due.join()
+      if (due.length === 0 || due.join() === previous) return
+      previous = due.join()
       await Promise.all(due.map((id) => limit(() => runJob(id))))
     }
   }
@@ -95,7 +94,7 @@ export function createJobRunner({ database, timers, handlers, log, onError }: Jo
       try {
         await runDue()
         const due = await database.readOne(findNextDue)
-        // What another process runs is due, and looked at again by the next poll.
+        // Jobs that another process is running are still due; the next poll checks them again.
         if (due !== null && due > timers.now()) wait = Math.min(wait, due - timers.now())
       } catch (error) {
         onError(error)

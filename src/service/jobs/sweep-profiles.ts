@@ -11,10 +11,10 @@ export const SWEEP_PROFILES = 'sweep-profiles'
 /** Milliseconds of the service's clock. */
 const DAY = 86_400_000
 
-/** There is one such job, about nothing in particular. */
+/** The job concerns no object, and there is only one. */
 const SUBJECT = 0
 
-/** Once a day, removes what is shown no more: logins, devices, apps and codes whose time is over. */
+/** Once a day, deletes expired logins, devices, apps and codes. */
 export const deleteExpired: JobHandler = async (connection, _job, { now, nowText }) => {
   await deleteLoginsBefore(connection, formatTimestamp(now - LOGIN_DAYS * DAY))
   await deleteExpiredDevices(connection, nowText)
@@ -25,10 +25,10 @@ export const deleteExpired: JobHandler = async (connection, _job, { now, nowText
   await enqueueJob(connection, { kind: SWEEP_PROFILES, subject: SUBJECT, due: now + DAY })
 }
 
-/** Has the sweeping begin, once for all processes of a database. */
+/** Queues the first sweep, once for all processes of a database. */
 export async function scheduleSweep(database: Database, now: number): Promise<void> {
   await database.write(async (connection) => {
-    // Whoever else starts waits here.
+    // Other starting processes wait here.
     await sql`update accounts set created = created where id = (select min(id) from accounts)`.execute(connection)
     if ((await countJobs(connection, SWEEP_PROFILES, SUBJECT)) > 0) return
     await enqueueJob(connection, { kind: SWEEP_PROFILES, subject: SUBJECT, due: now + DAY })

@@ -1,6 +1,6 @@
 /**
- * The file with the key of the secrets, beside a SQLite database: one key on each line, the one in use or to be used first, at most two. It is made once,
- * and never made again over another: whoever comes second reads what the first wrote.
+ * The key file beside a SQLite database: one key per line, the current or next one first, at most two. It is created once and never overwritten by
+ * another start: the process that comes second reads it.
  */
 import { randomBytes } from 'node:crypto'
 import {
@@ -24,12 +24,12 @@ import { keepOwner } from '../store/private-files.ts'
 /** The name of the key file in a data directory. */
 export const KEY_FILE = 'secrets.key'
 
-/** Random octets of a key: as many as AES-256 takes. */
+/** Random octets of a key, as AES-256 requires. */
 const KEY_OCTETS = 32
 
 export const makeKey = (): string => randomBytes(KEY_OCTETS).toString('base64')
 
-/** The keys of a file as text, in its order; null if there is no file. */
+/** Returns the keys of a file as text, in order; null if there is no file. */
 export function readKeyFile(path: string): readonly string[] | null {
   try {
     const lines = readFileSync(path, 'utf8').split('\n')
@@ -40,19 +40,19 @@ export function readKeyFile(path: string): readonly string[] | null {
   }
 }
 
-/** Makes the file with a new key, unless there is one: then nothing changes. The file is whole and on the disk whenever it is there. */
+/** Creates the file with a new key; does nothing if it exists. The file appears only when it is complete and on disk. */
 export function makeKeyFile(path: string): void {
   const temporary = `${path}.${randomBytes(8).toString('hex')}.part`
   try {
     writeKeys(temporary, [makeKey()])
-    takeFreeName(temporary, path)
+    renameIfFree(temporary, path)
     syncFolder(dirname(path))
   } finally {
     rmSync(temporary, { force: true })
   }
 }
 
-/** Removes what a process left that was killed while it made the file. For the one process that may make it. */
+/** Removes temporary files of a process that was killed while creating the key file. Only the process that holds the directory may call it. */
 export function removeUnfinishedKeys(path: string): void {
   for (const name of readdirSync(dirname(path))) {
     if (name.startsWith(`${basename(path)}.`) && name.endsWith('.part')) rmSync(join(dirname(path), name), { force: true })
@@ -60,14 +60,14 @@ export function removeUnfinishedKeys(path: string): void {
 }
 
 /**
- * Replaces the keys of a file that is there: readers find those before or these. One process at a time. A symbolic link stays one, and the file keeps
- * its owner: root may change the key of a service that runs as another user.
+ * Replaces the keys of an existing file atomically. Only one process may call it at a time. A symbolic link is kept, and so is the owner: root may
+ * rotate the key of a service that runs as another user.
  */
 export function replaceKeyFile(path: string, keys: readonly string[]): void {
   const file = realpathSync(path)
   const temporary = `${file}.new`
   rmSync(temporary, { force: true })
-  // The mode of what a link leads to is the operator's: the service may read it as a member of a group.
+  // The operator chose the mode of a link's target: the service may read it through its group.
   const mode = lstatSync(path).isSymbolicLink() ? lstatSync(file).mode & 0o777 : 0o600
   writeKeys(temporary, keys, { mode, ownerOf: file })
   renameSync(temporary, file)
@@ -78,7 +78,7 @@ export const keyFilePath = (directory: string): string => join(directory, KEY_FI
 
 interface KeyFileAccess {
   readonly mode: number
-  /** The file whose owner the new one gets. */
+  /** The file whose owner the new file gets. */
   readonly ownerOf: string
 }
 
@@ -94,8 +94,8 @@ function writeKeys(path: string, keys: readonly string[], access?: KeyFileAccess
   }
 }
 
-/** A hard link fails if the name is taken, which a rename does not. File systems without hard links get a look before the rename. */
-function takeFreeName(from: string, to: string): void {
+/** Renames a file unless the name exists. A hard link fails then, which a rename does not. File systems without hard links get a check before the rename. */
+function renameIfFree(from: string, to: string): void {
   try {
     linkSync(from, to)
   } catch (error) {
@@ -106,7 +106,7 @@ function takeFreeName(from: string, to: string): void {
   }
 }
 
-/** A new name is on the disk only when its folder is. Not every system lets a folder be opened. */
+/** Flushes a folder, so that a new name in it is on disk. Not every system can open a folder. */
 function syncFolder(path: string): void {
   let folder: number
   try {
@@ -117,7 +117,7 @@ function syncFolder(path: string): void {
   try {
     fsyncSync(folder)
   } catch {
-    // Some file systems have nothing to do here and say so by an error.
+    // Some file systems do not support this, and need not.
   } finally {
     closeSync(folder)
   }

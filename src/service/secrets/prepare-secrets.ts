@@ -1,4 +1,4 @@
-/** The key of the secrets at a start: finds or makes it, and encrypts what earlier versions stored in clear. */
+/** Finds or creates the key of the secrets at a start, and encrypts secrets that earlier versions stored in plain text. */
 import { existsSync } from 'node:fs'
 import type { Log } from '../observability/log.ts'
 import type { Database } from '../store/database.ts'
@@ -10,12 +10,12 @@ import { createSecrets, type KeyRing, keysFromFile, keysFromText, SealedValueErr
 
 export interface SecretsToPrepare {
   readonly database: Database
-  /** `ZONEWRIGHT_SECRETS_KEY`: one key, or two with the new one first; null for the file beside the database. */
+  /** The value of `ZONEWRIGHT_SECRETS_KEY`: one key, or two with the new one first; null for the key file beside the database. */
   readonly given: string | null
   readonly log: Log
 }
 
-/** Of a process that serves no HTTP and has no key: it never asks for a secret. */
+/** For a process without HTTP and key, which never uses a secret. */
 export const NO_SECRETS: Secrets = {
   seal: () => Promise.reject(new Error('this process has no key for secrets')),
   open: () => {
@@ -23,25 +23,25 @@ export const NO_SECRETS: Secrets = {
   },
 }
 
-/** Rejects with a `RangeError` if the key is missing, or is not the one that the database is encrypted with. */
+/** Returns the secrets of a database. Rejects with a `RangeError` if the key is missing or not the one of the database. */
 export async function prepareSecrets({ database, given, log }: SecretsToPrepare): Promise<Secrets> {
   const keys = await findKeys(database, given, log.warn)
   const secrets = createSecrets(keys)
   await agreeOnKey(database, keys, secrets)
   const { resealed, left } = await resealAll(database, secrets)
-  if (resealed > 0) log.info({ secrets: resealed }, 'secrets are encrypted with the key in use now')
+  if (resealed > 0) log.info({ secrets: resealed }, 'secrets re-encrypted with the current key')
   await refuseMissingKeys(database, keys)
   if (left > 0) log.error({ secrets: left }, 'secrets cannot be decrypted')
   await eraseOnce(database, log)
   return secrets
 }
 
-/** Where the keys come from. Makes the key file if nothing is encrypted yet. */
+/** Finds the keys. Creates the key file if nothing is encrypted yet. */
 async function findKeys(database: Database, given: string | null, warn: WarnAboutMode): Promise<KeyRing> {
   if (given !== null) return keysFromText(given)
   if (database.directory === null) {
     throw new RangeError(
-      'with PostgreSQL the key of the secrets must be in ZONEWRIGHT_SECRETS_KEY, the same for all processes: make one with "openssl rand -base64 32"',
+      'PostgreSQL requires ZONEWRIGHT_SECRETS_KEY, the same key for all processes: create one with "openssl rand -base64 32"',
     )
   }
   const path = keyFilePath(database.directory)
@@ -50,7 +50,7 @@ async function findKeys(database: Database, given: string | null, warn: WarnAbou
     const sealed = await database.read(countSealed)
     if ([...sealed.keys()].some((kind) => kind !== 'plain')) {
       throw new RangeError(
-        `secrets in the database are encrypted, and their key is missing: put the key file back to ${path}, or give the key in ZONEWRIGHT_SECRETS_KEY`,
+        `the database has encrypted secrets, but their key is missing: restore the key file ${path}, or set ZONEWRIGHT_SECRETS_KEY`,
       )
     }
     makeKeyFile(path)
@@ -59,7 +59,10 @@ async function findKeys(database: Database, given: string | null, warn: WarnAbou
   return keysFromFile(path)
 }
 
-/** Says in the database which key is in use, unless it says so already. A key that nothing is encrypted with may be lost, where nobody else can have it. */
+/**
+ * Stores the id of the key in use in the database, unless it is there. An unknown id is replaced if nothing is encrypted with that key and no other
+ * process can be using it.
+ */
 async function agreeOnKey(database: Database, keys: KeyRing, secrets: Secrets): Promise<void> {
   await database.write(async (connection) => {
     await createSecretKeyRow(connection)
@@ -80,26 +83,26 @@ async function agreeOnKey(database: Database, keys: KeyRing, secrets: Secrets): 
 
 const anotherKey = (id: string | null): RangeError =>
   new RangeError(
-    `secrets in the database are encrypted with another key${id === null ? '' : ` (${id})`} than the one given; during a change of the key give both, the new one first`,
+    `the database is encrypted with another key${id === null ? '' : ` (${id})`}; during a key rotation set both keys, the new one first`,
   )
 
-/** Better at the start than when somebody asks for one. */
+/** Fails at the start rather than at the first use of a secret with a missing key. */
 async function refuseMissingKeys(database: Database, keys: KeyRing): Promise<void> {
   for (const [kind, count] of await database.read(countSealed)) {
     if (kind === null || kind === 'plain' || keys.find(kind) !== null) continue
     throw new RangeError(
-      `${count} secrets in the database are encrypted with a key that is not given (${kind}): give it as the second one, and run "zonewright serve rotate-key"`,
+      `${count} secrets in the database are encrypted with another key (${kind}): add it as the second key, and run "zonewright serve rotate-key"`,
     )
   }
 }
 
-/** What earlier versions stored in clear is still in free pages of the files, until they are written anew. */
+/** Erases deleted rows once: secrets that earlier versions stored in plain text remain in free pages until then. */
 async function eraseOnce(database: Database, log: Log): Promise<void> {
   if ((await database.read(findSecretKey)).erased) return
   try {
     await database.eraseDeleted()
     await database.write(setErased)
   } catch (error) {
-    log.warn({ error }, 'secrets that were stored in clear could not be erased from the files of the database: the next start tries again')
+    log.warn({ error }, 'secrets that were stored in plain text could not be erased from the database files; the next start will try again')
   }
 }

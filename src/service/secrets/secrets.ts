@@ -1,8 +1,7 @@
 /**
- * Encryption of what the service must read back in clear and nobody else may read: answers to security questions, secrets of second factors, codes sent
- * by SMS. Each value is encrypted with AES-256-GCM (NIST SP 800-38D), bound to its purpose and its user, and names its key: `aes:KEY-ID:BASE64`.
- * The database says which key is in use. It changes in a transaction that waits for all others that encrypt, so that nothing is encrypted with
- * the former key afterwards (see `rotate-key.ts`).
+ * Encrypts the secrets that the service must read back: answers to security questions, secrets of second factors, codes sent by SMS. Each value is
+ * encrypted with AES-256-GCM (NIST SP 800-38D), bound to its purpose and user, and contains the id of its key: `aes:KEY-ID:BASE64`. The database stores
+ * which key is current. A rotation waits for all transactions that encrypt, so nothing is encrypted with the old key afterwards (see `rotate-key.ts`).
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { Connection } from '../store/database.ts'
@@ -10,45 +9,45 @@ import { lockKeyId } from '../store/secret-key-store.ts'
 import { readKeyFile } from './key-file.ts'
 
 export interface Secrets {
-  /** Encrypts a text with the key in use, which stays in use until the transaction ends. `context` names the purpose and the user of the text. */
+  /** Encrypts a text with the current key, which stays current until the transaction ends. `context` names the purpose and user of the text. */
   seal(connection: Connection, text: string, context: string): Promise<string>
-  /** Decrypts a text. Throws if its key is not known, or it was encrypted for another context. */
+  /** Decrypts a text. Throws if its key is unknown or its context is another. */
   open(sealed: string, context: string): string
 }
 
 export interface SecretKey {
-  /** 16 hexadecimal digits that say which key it is, and nothing about it. */
+  /** 16 hexadecimal digits that identify the key without revealing it. */
   readonly id: string
   readonly octets: Buffer
 }
 
 export interface KeyRing {
-  /** The key that is to be used: the first of those given. */
+  /** The key to use: the first one. */
   newest(): SecretKey
-  /** The key with this id. Keys from a file are read again if it is not known yet. */
+  /** Returns the key with this id. A key file is read again if the id is unknown. */
   find(id: string): SecretKey | null
   all(): readonly SecretKey[]
-  /** Keys that a value which names none may have: earlier versions took the variable as it was, with the line feed at its end too. */
+  /** The possible keys of a value without a key id. Earlier versions did not trim the variable, so these include keys with surrounding white space. */
   ofUnnamed(): readonly SecretKey[]
 }
 
-/** The fewest characters of a key: 32 random octets in base64 have 44. */
-const MIN_KEY = 32
+/** The fewest characters of a key; 32 random octets in base64 have 44. */
+const MIN_KEY_LENGTH = 32
 
-const MOST_KEYS = 2
+const MAX_KEYS = 2
 
 const IV = 12
 const TAG = 16
 
-/** What a value that is encrypted with a key begins with. */
+/** The prefix of values that are encrypted with a key. */
 export const sealedPrefix = (keyId: string): string => `aes:${keyId}:`
 
-/** The id of the key that a value is encrypted with; null for a value of an earlier version, which names none. */
+/** The id of the key of a value; null for a value of an earlier version without one. */
 export const keyIdOf = (sealed: string): string | null => /^aes:([0-9a-f]{16}):/.exec(sealed)?.[1] ?? null
 
 /**
- * One key, or two with the new one first and a comma between them. Only the second may have a comma itself, as a key of an earlier version may. Throws a
- * `RangeError` that says what is wrong with them.
+ * Parses one key, or two separated by a comma, the new one first. Only the second may contain a comma, since keys of earlier versions may. Throws a
+ * `RangeError` if they are not valid.
  */
 export function keysFromText(text: string): KeyRing {
   const comma = text.indexOf(',')
@@ -66,7 +65,7 @@ export function keysFromText(text: string): KeyRing {
   }
 }
 
-/** The keys of a file. Those that it had before stay known. Throws a `RangeError` if there is no file, or no key in it. */
+/** Reads the keys of a file and remembers keys that it had before. Throws a `RangeError` if there is no file or no key in it. */
 export function keysFromFile(path: string): KeyRing {
   const known = new Map<string, SecretKey>()
   const load = (): SecretKey => {
@@ -90,10 +89,12 @@ export function keysFromFile(path: string): KeyRing {
 
 function parseKeys(texts: readonly string[], source: string): readonly SecretKey[] {
   if (texts.length === 0) throw new RangeError(`${source} has no key`)
-  if (texts.length > MOST_KEYS) throw new RangeError(`${source} has more than ${MOST_KEYS} keys`)
-  if (texts.some((text) => text.length < MIN_KEY))
-    throw new RangeError(`${source}: a key has ${MIN_KEY} characters at least, and no comma, which ends the first of two keys`)
-  if (new Set(texts).size < texts.length) throw new RangeError(`${source} has the same key twice`)
+  if (texts.length > MAX_KEYS) throw new RangeError(`${source} has more than ${MAX_KEYS} keys`)
+  if (texts.some((text) => text.length < MIN_KEY_LENGTH))
+    throw new RangeError(
+      `${source}: a key needs at least ${MIN_KEY_LENGTH} characters, and cannot contain a comma, which separates two keys`,
+    )
+  if (new Set(texts).size < texts.length) throw new RangeError(`${source} contains the same key twice`)
   return texts.map(keyOf)
 }
 
@@ -104,7 +105,7 @@ const keyOf = (text: string): SecretKey => ({
 
 const derive = (key: string, purpose: string, length: number): Buffer => Buffer.from(hkdfSync('sha256', key, '', purpose, length))
 
-/** A value that cannot be decrypted. The message names the key at most. */
+/** A value cannot be decrypted. The message contains nothing secret. */
 export class SealedValueError extends Error {
   override readonly name = 'SealedValueError'
 }
@@ -113,7 +114,7 @@ export function createSecrets(keys: KeyRing): Secrets {
   const find = (id: string): SecretKey => {
     const key = keys.find(id)
     if (key === null)
-      throw new SealedValueError(`a secret is encrypted with key ${id}, which this process does not have: start it with that key, too`)
+      throw new SealedValueError(`a secret is encrypted with key ${id}, which this process does not have: add that key and restart it`)
     return key
   }
   return {
@@ -125,7 +126,7 @@ export function createSecrets(keys: KeyRing): Secrets {
       return `${sealedPrefix(id)}${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64')}`
     },
     open: (sealed, context) => {
-      // Earlier versions stored values in clear if they had no key, and did not name the key if they had one.
+      // Earlier versions without a key stored plain text, and those with a key stored no key id.
       if (sealed.startsWith('plain:')) return sealed.slice('plain:'.length)
       const id = keyIdOf(sealed)
       const bytes = Buffer.from(sealed.slice(sealed.lastIndexOf(':') + 1), 'base64')
@@ -138,7 +139,7 @@ export function createSecrets(keys: KeyRing): Secrets {
   }
 }
 
-/** Null if the key is another, the context is another, or the octets have been changed. */
+/** Returns null if the key or the context does not match, or the octets have been changed. */
 function decrypt({ octets }: SecretKey, bytes: Buffer, context: string): string | null {
   if (bytes.length < IV + TAG) return null
   const decipher = createDecipheriv('aes-256-gcm', octets, bytes.subarray(0, IV), { authTagLength: TAG })

@@ -30,26 +30,26 @@ interface VolumeEntry {
   readonly updated?: string
 }
 
-/** GiB of a volume that the seed says nothing of. */
+/** The default size of a volume, in GiB. */
 const VOLUME_SIZE = 20
 
-/** Volumes, by label. */
+/** Volumes, identified by label. */
 const VOLUMES = defineSeedPart<VolumeEntry, VolumeEntry>({
   key: 'volumes',
   schema: VOLUME,
   unique: { owner: ['label'], file: ['id'] },
-  read: (entry, tell) => {
-    if (findRegion(entry.region) === null) tell(['region'], 'region is not valid')
-    return { ...entry, ...parseTimestamps(entry, ['created', 'updated'], tell) }
+  read: (entry, report) => {
+    if (findRegion(entry.region) === null) report(['region'], 'region is not valid')
+    return { ...entry, ...parseTimestamps(entry, ['created', 'updated'], report) }
   },
   create: async (connection, { accountId }, entry, now) => {
     const { id, label, region, instance = null, tags, created = now } = entry
     if ((await findVolumeByLabel(connection, accountId, label)) !== null) return
     if (id !== undefined && !(await isNumberFree(connection, 'volumes', id)))
-      throw new RangeError(`the volume ${label} of the seed cannot be number ${id}, which is another's`)
+      throw new RangeError(`the volume ${label} of the seed cannot have the id ${id}, which is in use`)
     const [instanceId = null] = instance === null ? [] : await findByLabel(connection, 'instance', accountId, instance)
     if (instance !== null && instanceId === null)
-      throw new RangeError(`the volume ${label} of the seed is attached to ${instance}, which is no instance of the account`)
+      throw new RangeError(`the volume ${label} of the seed is attached to ${instance}, but the account has no such instance`)
     const { size = VOLUME_SIZE, hardware_type = 'hdd', status = 'active', updated = created } = entry
     const row = { account_id: accountId, label, region, size, hardware_type, status, instance_id: instanceId, created, updated }
     const given = id === undefined ? {} : { id }
@@ -71,26 +71,26 @@ interface LoadBalancerEntry {
   readonly created?: string
 }
 
-/** What follows the address in the name of a load balancer: a domain that nobody has (RFC 2606). */
+/** The suffix after the address in the hostname of a load balancer, under a reserved domain (RFC 2606). */
 const SUFFIX = '.ip.loadbalancers.invalid'
 
-/** Load balancers, by label. */
+/** Load balancers, identified by label. */
 const LOAD_BALANCERS = defineSeedPart<LoadBalancerEntry, LoadBalancerEntry>({
   key: 'load_balancers',
   schema: LOAD_BALANCER,
   unique: { owner: ['label'], file: ['id', 'ipv4', 'ipv6'] },
-  read: (entry, tell) => {
+  read: (entry, report) => {
     const { ipv4, ipv6 = null } = entry
-    if (findRegion(entry.region) === null) tell(['region'], 'region is not valid')
-    if (!isIPv4(ipv4)) tell(['ipv4'], 'this is no IPv4 address')
-    if (ipv6 !== null && (!isIPv6(ipv6) || ipv6.includes('%'))) tell(['ipv6'], 'this is no IPv6 address')
-    return { ...entry, ...parseTimestamps(entry, ['created'], tell) }
+    if (findRegion(entry.region) === null) report(['region'], 'region is not valid')
+    if (!isIPv4(ipv4)) report(['ipv4'], 'not an IPv4 address')
+    if (ipv6 !== null && (!isIPv6(ipv6) || ipv6.includes('%'))) report(['ipv6'], 'not an IPv6 address')
+    return { ...entry, ...parseTimestamps(entry, ['created'], report) }
   },
   create: async (connection, { accountId }, entry, now) => {
     const { id, label, region, ipv4, ipv6 = null, client_conn_throttle = 0, transfer = {}, tags, created = now } = entry
     if ((await findLoadBalancerByLabel(connection, accountId, label)) !== null) return
     if (id !== undefined && !(await isNumberFree(connection, 'load_balancers', id)))
-      throw new RangeError(`the load balancer ${label} of the seed cannot be number ${id}, which is another's`)
+      throw new RangeError(`the load balancer ${label} of the seed cannot have the id ${id}, which is in use`)
     const counted = { transfer_in: transfer.in ?? null, transfer_out: transfer.out ?? null, transfer_total: transfer.total ?? null }
     const row = { account_id: accountId, label, hostname: `${ipv4}${SUFFIX}`, ipv4, ipv6, region, client_conn_throttle, created }
     await insertLoadBalancer(connection, { ...row, ...counted, ...(id === undefined ? {} : { id }) }, tags ?? [])
@@ -106,15 +106,15 @@ interface ImageEntry {
   readonly created?: string
 }
 
-/** MB of an image that the seed says nothing of. */
+/** The default size of an image, in MB. */
 const IMAGE_SIZE = 1500
 
-/** Private images that can be deployed, by label; the account's first user has made them. */
+/** Available private images, identified by label; their creator is the account's first user. */
 const IMAGES = defineSeedPart<ImageEntry, ImageEntry>({
   key: 'images',
   schema: IMAGE,
   unique: { owner: ['label'] },
-  read: (entry, tell) => ({ ...entry, ...parseTimestamps(entry, ['created'], tell) }),
+  read: (entry, report) => ({ ...entry, ...parseTimestamps(entry, ['created'], report) }),
   create: async (connection, { accountId, username }, { label, description = null, size = IMAGE_SIZE, created }, now) => {
     if ((await findByLabel(connection, 'image', accountId, label)).length > 0) return
     const image = { account_id: accountId, label, description, created_by: username, size, status: 'available', type: 'manual' } as const
@@ -124,13 +124,13 @@ const IMAGES = defineSeedPart<ImageEntry, ImageEntry>({
 
 type ScriptEntry = Pick<ScriptContent, 'label' | 'script'> & Partial<ScriptContent>
 
-/** Provisioning scripts, by label; the account's first user has made them. */
+/** Provisioning scripts, identified by label; their creator is the account's first user. */
 const SCRIPTS = defineSeedPart<ScriptEntry, ScriptContent>({
   key: 'scripts',
   schema: SCRIPT,
   unique: { owner: ['label'] },
-  read: (entry, tell) => {
-    for (const { reason } of collectProblems(() => parseUserDefinedFields(entry.script))) tell(['script'], reason)
+  read: (entry, report) => {
+    for (const { reason } of collectProblems(() => parseUserDefinedFields(entry.script))) report(['script'], reason)
     return { description: '', images: [ANY_IMAGE], is_public: false, rev_note: '', ...entry }
   },
   create: async (connection, { accountId, userId }, content, now) => {

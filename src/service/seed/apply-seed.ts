@@ -16,14 +16,48 @@ import { insertToken } from '../store/token-store.ts'
 import { claimZoneName, lockZoneNames, type NameConflict, type NameLock } from '../store/zone-name-store.ts'
 import type { Seed, SeedAccount, SeedOwner, SeedUser } from './seed.ts'
 
+interface CreatedUsers {
+  /** The administrator's token in plain text, if known: only its hash is stored. */
+  readonly token: string | null
+  /** The ids of the domains created from the seed. */
+  readonly domains: readonly number[]
+}
+
 /**
- * Makes what a seed names and the service does not have yet: accounts, found by their users; users and what is the account's, found by
- * their names. What there is stays as it is, so that a seed may be given at every start without bringing back a token that has been
- * revoked. Only quotas of an account replace those it has. Returns the numbers of the domains made. Throws a `RangeError` where the seed contradicts what there is; the transaction must
- * not be committed then.
+ * Creates the administrator at the first start, with the given token or a new one, and applies the seed in the same transaction: a new token is shown
+ * only once, so it must not be lost to a seed that fails. A given token is added at every start. Throws a `RangeError` if the token is not valid or the
+ * seed conflicts with the database.
  */
-export async function applySeed(connection: Connection, seed: Seed, now: string, secrets: Secrets): Promise<readonly number[]> {
-  const made: number[] = []
+export async function createUsers(
+  database: Database,
+  given: string | null,
+  seed: Seed | null,
+  now: string,
+  secrets: Secrets,
+): Promise<CreatedUsers> {
+  if (given !== null && !isToken(given)) throw new RangeError('a token has 1 to 512 printable ASCII characters without spaces')
+  return database.write(async (connection) => {
+    const existing = await findAdministrator(connection)
+    const token = given ?? (existing === null ? makeToken() : null)
+    const userId = existing ?? (await insertAdministrator(connection, now))
+    if (token !== null) await insertToken(connection, { userId, label: 'bootstrap', token, scopes: '*', expiry: null }, now)
+    return { token, domains: seed === null ? [] : await applySeed(connection, seed, now, secrets) }
+  })
+}
+
+/** The usernames that `createUsers` may create, by account. */
+export const usersToCreate = (seed: Seed | null): readonly (readonly string[])[] => [
+  [ADMINISTRATOR],
+  ...(seed?.accounts ?? []).map(({ users }) => users.map(({ username }) => username)),
+]
+
+/**
+ * Creates everything in a seed that does not exist yet, and returns the ids of the new domains. Accounts are identified by their users; users and
+ * objects by their names. Existing ones are not changed, except for the quotas of an account: a seed can be applied at every start without restoring
+ * a revoked token. Throws a `RangeError` if the seed conflicts with the database; then the transaction must not be committed.
+ */
+async function applySeed(connection: Connection, seed: Seed, now: string, secrets: Secrets): Promise<readonly number[]> {
+  const created: number[] = []
   const lock = await lockZoneNames(connection)
   for (const account of seed.accounts) {
     let accountId: number | null = null
@@ -31,22 +65,22 @@ export async function applySeed(connection: Connection, seed: Seed, now: string,
     for (const user of account.users) {
       const existing = await findUserByName(connection, user.username)
       if (existing === null) continue
-      if (accountId !== null && accountId !== existing.account_id) throw differentAccounts(account)
+      if (accountId !== null && accountId !== existing.account_id) throw severalAccounts(account)
       accountId = existing.account_id
       known.set(user, existing.id)
     }
-    const owners = await makeUsers(connection, accountId ?? (await insertAccount(connection, now)), account, known, now)
+    const owners = await findOrCreateUsers(connection, accountId ?? (await insertAccount(connection, now)), account, known, now)
     const first = owners.get(account.users[0] as SeedUser) as SeedOwner
     if (account.quotas !== null) await setQuotas(connection, first.accountId, account.quotas)
-    made.push(...(await makeDomains(connection, lock, first, account, now)))
+    created.push(...(await createDomains(connection, lock, first, account, now)))
     for (const { part, entries } of account.objects) for (const entry of entries) await part.create(connection, first, entry, now, secrets)
     for (const [user, owner] of owners) if (!known.has(user)) await seedUser(connection, owner, user, now, secrets)
   }
-  return made
+  return created
 }
 
-/** The users of an account, those made that it does not have. */
-async function makeUsers(
+/** Returns the users of an account, after creating the missing ones. */
+async function findOrCreateUsers(
   connection: Connection,
   accountId: number,
   { users }: SeedAccount,
@@ -73,83 +107,48 @@ async function makeUsers(
   return owners
 }
 
-async function makeDomains(
+async function createDomains(
   connection: Connection,
   lock: NameLock,
   { accountId, userId }: SeedOwner,
   { domains }: SeedAccount,
   now: string,
 ): Promise<number[]> {
-  const made: number[] = []
+  const created: number[] = []
   for (const settings of domains) {
     const existing = await findDomainByName(connection, settings.domain)
     if (existing !== null && existing.accountId !== accountId)
-      throw new RangeError(`the domain ${settings.domain} of the seed is of another account`)
+      throw new RangeError(`the domain ${settings.domain} of the seed belongs to another account`)
     if (existing !== null) continue
-    // The operator gives the seed, for whom nothing of the account is closed.
+    // The seed comes from the operator, who has full access.
     const claim = await claimZoneName(connection, lock, { accountId, userId, restricted: false }, settings.domain)
     if (!claim.ok) throw new RangeError(`the domain ${settings.domain} of the seed ${CONFLICTS[claim.conflict]}`)
-    made.push((await insertDomain(connection, accountId, claim.name, settings, now)).id)
+    created.push((await insertDomain(connection, accountId, claim.name, settings, now)).id)
   }
-  return made
+  return created
 }
 
 const CONFLICTS: Readonly<Record<NameConflict, string>> = {
-  taken: 'exists already',
-  overlap: 'lies above or below a domain of another account',
+  taken: 'already exists',
+  overlap: 'is above or below a domain of another account',
   'public-suffix': 'is a public suffix',
 }
 
-const differentAccounts = ({ users }: SeedAccount): RangeError =>
-  new RangeError(`the users ${users.map(({ username }) => username).join(', ')} of one account of the seed are in several`)
+const severalAccounts = ({ users }: SeedAccount): RangeError =>
+  new RangeError(`the users ${users.map(({ username }) => username).join(', ')} of one account of the seed belong to several accounts`)
 
-/** Gives a user that a seed has made its tokens, grants and whatever else is its own. */
+/** Creates the tokens, grants and objects of a new user. */
 async function seedUser(connection: Connection, owner: SeedOwner, user: SeedUser, now: string, secrets: Secrets): Promise<void> {
   const { accountId, userId, username } = owner
   for (const token of user.tokens) {
     if ((await insertToken(connection, { userId, ...token }, now)) === null) {
-      throw new RangeError(`a token of the user ${username} of the seed is another user's`)
+      throw new RangeError(`a token of the user ${username} of the seed belongs to another user`)
     }
   }
   for (const { kind, label, permissions } of user.grants) {
     const ids = await findByLabel(connection, kind, accountId, label)
-    if (ids.length === 0) throw new RangeError(`the user ${username} of the seed is granted ${label}, which is no ${kind} of the account`)
+    if (ids.length === 0) throw new RangeError(`the user ${username} of the seed is granted ${label}, but the account has no such ${kind}`)
     for (const id of ids) await grant(connection, userId, kind, id, permissions)
   }
   for (const { part, entries } of user.objects) for (const entry of entries) await part.create(connection, owner, entry, now, secrets)
 }
-
-interface CreatedUsers {
-  /** The administrator's token in clear where it is known: it is stored as a hash only. */
-  readonly token: string | null
-  /** Numbers of the domains that the seed made. */
-  readonly domains: readonly number[]
-}
-
-/**
- * Makes the administrator at the first start, with a token for everything: the given one, else one made here. A given token is
- * good for the administrator at every start. With it goes what the seed names, all or nothing: a token made here can be told only
- * once. Throws a `RangeError` where the given token is none, or the seed contradicts what there is.
- */
-export async function createUsers(
-  database: Database,
-  given: string | null,
-  seed: Seed | null,
-  now: string,
-  secrets: Secrets,
-): Promise<CreatedUsers> {
-  if (given !== null && !isToken(given)) throw new RangeError('a token has 1 to 512 printable ASCII characters without spaces')
-  return database.write(async (connection) => {
-    const existing = await findAdministrator(connection)
-    const token = given ?? (existing === null ? makeToken() : null)
-    const userId = existing ?? (await insertAdministrator(connection, now))
-    if (token !== null) await insertToken(connection, { userId, label: 'bootstrap', token, scopes: '*', expiry: null }, now)
-    return { token, domains: seed === null ? [] : await applySeed(connection, seed, now, secrets) }
-  })
-}
-
-/** The usernames that `prepareUsers` may make, by account. */
-export const usersToCreate = (seed: Seed | null): readonly (readonly string[])[] => [
-  [ADMINISTRATOR],
-  ...(seed?.accounts ?? []).map(({ users }) => users.map(({ username }) => username)),
-]

@@ -39,88 +39,89 @@ interface Entry {
   readonly updated?: string
 }
 
-const TYPE = 'g6-nanode-1'
+const DEFAULT_TYPE = 'g6-nanode-1'
 
-/** MB of the swap disk that an image comes with. */
-const SWAP = 512
+/** The size of the swap disk of an image, in MB. */
+const SWAP_SIZE = 512
 
-/** Instances, by label. */
+/** Instances, identified by label. */
 export const INSTANCES = defineSeedPart<Entry, Entry>({
   key: 'instances',
   schema: INSTANCE,
   unique: { owner: ['label'], file: ['id', 'ipv6'] },
-  read: (entry, tell) => {
-    const { label, region, type = TYPE, image = null, ipv4 = [], private_ipv4: own = [], ipv6 = null } = entry
+  read: (entry, report) => {
+    const { label, region, type = DEFAULT_TYPE, image = null, ipv4 = [], private_ipv4: own = [], ipv6 = null } = entry
     const problem = labelProblem(label)
-    if (problem) tell(['label'], problem.reason)
-    if (findRegion(region) === null) tell(['region'], 'region is not valid')
-    if (findInstanceType(type) === null) tell(['type'], 'type is not valid')
-    if (image !== null && findPublicImage(image) === null) tell(['image'], 'image is not valid')
-    if (ipv6 !== null && (!isIPv6(ipv6) || ipv6.includes('%'))) tell(['ipv6'], 'this is no IPv6 address')
-    for (const [index, address] of ipv4.entries()) checkAddress(address, region, 'public', (at, text) => tell(['ipv4', index, ...at], text))
+    if (problem) report(['label'], problem.reason)
+    if (findRegion(region) === null) report(['region'], 'region is not valid')
+    if (findInstanceType(type) === null) report(['type'], 'type is not valid')
+    if (image !== null && findPublicImage(image) === null) report(['image'], 'image is not valid')
+    if (ipv6 !== null && (!isIPv6(ipv6) || ipv6.includes('%'))) report(['ipv6'], 'not an IPv6 address')
+    for (const [index, address] of ipv4.entries())
+      checkAddress(address, region, 'public', (at, text) => report(['ipv4', index, ...at], text))
     for (const [index, address] of own.entries())
-      checkAddress(address, region, 'private', (at, text) => tell(['private_ipv4', index, ...at], text))
-    return { ...entry, ...parseTimestamps(entry, ['created', 'updated'], tell) }
+      checkAddress(address, region, 'private', (at, text) => report(['private_ipv4', index, ...at], text))
+    return { ...entry, ...parseTimestamps(entry, ['created', 'updated'], report) }
   },
   create: async (connection, { accountId }, entry, now) => {
     const { id, label } = entry
     if ((await findByLabel(connection, 'instance', accountId, label)).length > 0) return
     if (id !== undefined && !(await isNumberFree(connection, 'instances', id)))
-      throw new RangeError(`the instance ${label} of the seed cannot be number ${id}, which is another's`)
-    const made = await insert(connection, accountId, entry, now)
+      throw new RangeError(`the instance ${label} of the seed cannot have the id ${id}, which is in use`)
+    const instance = await insert(connection, accountId, entry, now)
     if (id !== undefined) await reserveNumber(connection, 'instances', id)
-    await setTags(connection, accountId, 'instance', made.id, entry.tags ?? [])
-    await giveAddresses(connection, made, entry.ipv4 ?? null, 'public')
-    await giveAddresses(connection, made, entry.private_ipv4 ?? [], 'private')
-    await equip(connection, made, entry, now)
+    await setTags(connection, accountId, 'instance', instance.id, entry.tags ?? [])
+    await assignAddresses(connection, instance, entry.ipv4 ?? null, 'public')
+    await assignAddresses(connection, instance, entry.private_ipv4 ?? [], 'private')
+    await addContent(connection, instance, entry, now)
   },
 })
 
-function checkAddress(address: string, region: string, pool: AddressPool, tell: ReportProblem): void {
+function checkAddress(address: string, region: string, pool: AddressPool, report: ReportProblem): void {
   const other = isIPv4(address) ? regionOfAddress(pool, address) : null
-  if (!isIPv4(address)) tell([], 'this is no IPv4 address')
-  if (other !== null && other !== region) tell([], `this address is for instances in ${other}`)
+  if (!isIPv4(address)) report([], 'not an IPv4 address')
+  if (other !== null && other !== region) report([], `this address belongs to the region ${other}`)
 }
 
 async function insert(connection: Connection, accountId: number, entry: Entry, now: string): Promise<InstanceRow> {
   const { id, label, region, image = null, group = '', created = now, updated = created, host_uuid = randomUUID() } = entry
   const type = typeOf(entry)
-  const made = await insertInstance(connection, {
+  const inserted = await insertInstance(connection, {
     ...(id === undefined ? {} : { id }),
     ...{ account_id: accountId, label, group, region, type: type.id, image, host_uuid, script_id: null, created, updated },
     status: entry.status ?? (image === null ? 'offline' : 'running'),
     watchdog_enabled: Number(entry.watchdog_enabled ?? true),
     alerts: JSON.stringify(defaultAlerts(type)),
   })
-  const ipv6 = entry.ipv6 === undefined ? slaacAddress(region, made.id) : entry.ipv6
-  return updateInstanceRow(connection, made.id, { ipv6 })
+  const ipv6 = entry.ipv6 === undefined ? slaacAddress(region, inserted.id) : entry.ipv6
+  return updateInstanceRow(connection, inserted.id, { ipv6 })
 }
 
-const typeOf = ({ type = TYPE }: Entry): InstanceType => findInstanceType(type) as InstanceType
+const typeOf = ({ type = DEFAULT_TYPE }: Entry): InstanceType => findInstanceType(type) as InstanceType
 
-/** The addresses named, or one of the region where none are. */
-async function giveAddresses(
+/** Assigns the given addresses, or one of the region if there are none. */
+async function assignAddresses(
   connection: Connection,
   { id, label, region }: InstanceRow,
   addresses: readonly string[] | null,
   pool: AddressPool,
 ): Promise<void> {
   if (addresses === null && (await allocateAnyAddress(connection, region, pool, id)) === null)
-    throw new RangeError(`the instance ${label} of the seed cannot be made: ${region} has no addresses left`)
-  // The first named stands first.
+    throw new RangeError(`the instance ${label} of the seed cannot be created: ${region} has no addresses left`)
+  // Each address is put first, so the last one assigned is the first of the list.
   for (const address of (addresses ?? []).toReversed()) {
     if (!(await allocateAddress(connection, region, pool, address, id)))
-      throw new RangeError(`the instance ${label} of the seed cannot have ${address}, which is another's`)
+      throw new RangeError(`the instance ${label} of the seed cannot have the address ${address}, which is in use`)
   }
 }
 
-/** Disks, the profile they are booted with, and backups. */
-async function equip(connection: Connection, instance: InstanceRow, entry: Entry, now: string): Promise<void> {
+/** Adds disks, a profile that boots them, and the backup schedule. */
+async function addContent(connection: Connection, instance: InstanceRow, entry: Entry, now: string): Promise<void> {
   const moment = { now: Date.parse(`${now}Z`), nowText: now }
   const image = findPublicImage(entry.image ?? '')
   if (image) {
-    const order = { type: typeOf(entry), swapSize: SWAP, interfaces: [] }
-    const config = await deployImage(connection, instance.id, image.label, order, moment)
+    const spec = { type: typeOf(entry), swapSize: SWAP_SIZE, interfaces: [] }
+    const config = await deployImage(connection, instance.id, image.label, spec, moment)
     await finishDisks(connection, instance.id, now)
     if (instance.status === 'running') await updateInstanceRow(connection, instance.id, { last_booted: config })
   }

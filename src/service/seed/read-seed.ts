@@ -14,7 +14,7 @@ import type { Seed, SeedAccount, SeedEntries, SeedPart } from './seed.ts'
 import { below, nodeAt, type Path, type ReportProblem, reasonOf, stepsOf } from './seed-problems.ts'
 import { USER_PARTS } from './user-parts.ts'
 
-/** An account as the schema lets it through; further keys are those of its parts. */
+/** An account that the schema has accepted. Its parts have further keys. */
 interface AccountEntry {
   readonly quotas?: Partial<Quotas>
   readonly users: readonly UserEntry[]
@@ -22,20 +22,20 @@ interface AccountEntry {
 }
 
 export interface ReadSeed {
-  /** Null where the text is at fault. */
+  /** Null if the text is not valid. */
   readonly seed: Seed | null
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Tells of a value that is the second of its kind. */
-type Once = (kind: string, value: unknown, path: Path) => void
+/** Reports a value that occurs twice. */
+type CheckUnique = (kind: string, value: unknown, path: Path) => void
 
-/** Reads a seed file (YAML, or JSON). All faults are told together, with their places; tokens are never shown. */
+/** Reads a seed file (YAML or JSON). Reports all problems together with their positions; never shows tokens. */
 export function readSeed(text: string, file: string): ReadSeed {
   const { root, diagnostics } = readYaml(text, { file })
   if (root === null || diagnostics.some(({ severity }) => severity === 'error')) return { seed: null, diagnostics }
   const problems: Diagnostic[] = []
-  const tell: ReportProblem = (path, message) => {
+  const report: ReportProblem = (path, message) => {
     const name = path.filter((step) => typeof step === 'string').join('.')
     const named = name === '' || message.startsWith(name) ? message : `${name}: ${message}`
     problems.push({ severity: 'error', code: 'seed-invalid', message: named, at: nodeAt(root, path).at })
@@ -43,46 +43,46 @@ export function readSeed(text: string, file: string): ReadSeed {
   const document = toJsonValue(root)
   const validate = compileSeedSchema()
   if (!validate(document)) {
-    for (const error of validate.errors ?? []) tell(stepsOf(error), reasonOf(error))
+    for (const error of validate.errors ?? []) report(stepsOf(error), reasonOf(error))
     return { seed: null, diagnostics: [...diagnostics, ...problems] }
   }
-  const seed = seedOf(document as unknown as { readonly accounts: readonly AccountEntry[] }, tell)
+  const seed = seedOf(document as unknown as { readonly accounts: readonly AccountEntry[] }, report)
   return { seed: problems.length === 0 ? seed : null, diagnostics: [...diagnostics, ...problems] }
 }
 
-function seedOf(document: { readonly accounts: readonly AccountEntry[] }, tell: ReportProblem): Seed {
+function seedOf(document: { readonly accounts: readonly AccountEntry[] }, report: ReportProblem): Seed {
   const seen = new Set<string>()
-  const once: Once = (kind, value, path) => {
+  const checkUnique: CheckUnique = (kind, value, path) => {
     const key = `${kind} ${JSON.stringify(value)}`
-    if (seen.has(key)) tell(path, `this ${path.at(-1)} stands in the file already`)
+    if (seen.has(key)) report(path, `this ${path.at(-1)} is already in the file`)
     seen.add(key)
   }
   const accounts = document.accounts.map((account, number): SeedAccount => {
     const at: Path = ['accounts', number]
     const domains = (account.domains ?? []).map((entry, index) => {
       const path = [...at, 'domains', index]
-      const settings = settingsOf(entry, below(path, tell))
-      if (settings) once('domain', settings.domain, [...path, 'domain'])
+      const settings = settingsOf(entry, below(path, report))
+      if (settings) checkUnique('domain', settings.domain, [...path, 'domain'])
       return settings
     })
     const users = account.users.map((entry, index) => {
       const path = [...at, 'users', index]
-      once('username', entry.username, [...path, 'username'])
-      for (const [which, { token }] of (entry.tokens ?? []).entries()) once('token', token, [...path, 'tokens', which, 'token'])
-      return readUser(entry, entriesOf(USER_PARTS, entry, path, tell, once), below(path, tell))
+      checkUnique('username', entry.username, [...path, 'username'])
+      for (const [which, { token }] of (entry.tokens ?? []).entries()) checkUnique('token', token, [...path, 'tokens', which, 'token'])
+      return readUser(entry, entriesOf(USER_PARTS, entry, path, report, checkUnique), below(path, report))
     })
     return {
       quotas: account.quotas ?? null,
       users,
       domains: domains.filter((settings) => settings !== null),
-      objects: entriesOf(ACCOUNT_PARTS, account, at, tell, once),
+      objects: entriesOf(ACCOUNT_PARTS, account, at, report, checkUnique),
     }
   })
   return { accounts }
 }
 
-/** What an account or a user has of each part. */
-function entriesOf(parts: readonly SeedPart[], owner: object, at: Path, tell: ReportProblem, once: Once): SeedEntries[] {
+/** Parses the entries of an account or user, part by part. */
+function entriesOf(parts: readonly SeedPart[], owner: object, at: Path, report: ReportProblem, checkUnique: CheckUnique): SeedEntries[] {
   return parts.map((part) => {
     const { key, unique = {}, read } = part
     const list = ((owner as Record<string, readonly object[] | undefined>)[key] ?? []) as readonly Readonly<Record<string, unknown>>[]
@@ -91,25 +91,25 @@ function entriesOf(parts: readonly SeedPart[], owner: object, at: Path, tell: Re
       for (const [scope, fields] of [[`${key} of ${at.join('.')}`, unique.owner ?? []] as const, [key, unique.file ?? []] as const]) {
         for (const field of fields) {
           const value = entry[field]
-          if (value !== undefined && value !== null) once(`${scope} ${field}`, value, [...path, field])
+          if (value !== undefined && value !== null) checkUnique(`${scope} ${field}`, value, [...path, field])
         }
       }
-      return read(entry, below(path, tell))
+      return read(entry, below(path, report))
     })
     return { part, entries: entries.filter((entry) => entry !== null) }
   })
 }
 
-function settingsOf(entry: Parameters<typeof domainToSeed>[0], tell: ReportProblem): DomainSettings | null {
+function settingsOf(entry: Parameters<typeof domainToSeed>[0], report: ReportProblem): DomainSettings | null {
   let settings: DomainSettings | null = null
   const problems = collectProblems(() => {
     settings = domainToSeed(entry)
   })
-  for (const { field, reason } of problems) tell(field === null ? [] : [field], reason)
+  for (const { field, reason } of problems) report(field === null ? [] : [field], reason)
   return settings
 }
 
-/** What checks the form of a seed: its schema with those of its parts. */
+/** Compiles the schema of a seed with those of its parts. */
 function compileSeedSchema(): ValidateFunction {
   const ajv = new Ajv({ allErrors: true, verbose: true, strictTypes: false, allowUnionTypes: true, validateFormats: false })
   ajv.addVocabulary(['x-reason', 'example'])

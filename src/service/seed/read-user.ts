@@ -8,7 +8,7 @@ import type { GrantKind, Permissions, ShellAuthMethod, UsersTable } from '../sto
 import type { SeedEntries, SeedGrant, SeedToken, SeedUser } from './seed.ts'
 import { below, parseTimestamps, type ReportProblem } from './seed-problems.ts'
 
-/** A user as the schema lets it through, without the keys of its parts. */
+/** A user that the schema has accepted, without the keys of its parts. */
 export interface UserEntry {
   readonly username: string
   readonly email: string
@@ -29,42 +29,42 @@ type Grants = { readonly global?: Readonly<Record<string, boolean | Permissions 
   readonly [Kind in GrantKind]?: readonly { readonly domain?: string; readonly label?: string; readonly permissions: Permissions }[]
 }
 
-export function readUser(entry: UserEntry, objects: readonly SeedEntries[], tell: ReportProblem): SeedUser {
+export function readUser(entry: UserEntry, objects: readonly SeedEntries[], report: ReportProblem): SeedUser {
   const { username, email, restricted = false, tokens = [], grants, profile = {} } = entry
   const address = parseEmail(email)
-  if (address === null) tell(['email'], 'this is no email address')
-  if (grants && !restricted) tell(['grants'], 'an unrestricted user may do everything and has no grants')
+  if (address === null) report(['email'], 'not an email address')
+  if (grants && !restricted) report(['grants'], 'an unrestricted user needs no grants')
   const { global = {}, ...byKind } = grants ?? {}
   const { account_access: access, ...flags } = global
   return {
     username,
     email: address ?? email,
     restricted,
-    tokens: tokens.map((token, index) => readToken(token, (path, message) => tell(['tokens', index, ...path], message))),
+    tokens: tokens.map((token, index) => readToken(token, (path, message) => report(['tokens', index, ...path], message))),
     accountAccess: (access ?? '') as '' | Permissions,
     globalGrants: GLOBAL_GRANTS.filter((name) => flags[name] === true),
     grants: Object.entries(byKind).flatMap(([kind, list]) =>
       list.map(({ domain, label = '', permissions }, index): SeedGrant => {
-        const name = domain === undefined ? label : nameOf(domain, (message) => tell(['grants', kind, index, 'domain'], message))
+        const name = domain === undefined ? label : nameOf(domain, (message) => report(['grants', kind, index, 'domain'], message))
         return { kind: kind as GrantKind, label: name, permissions }
       }),
     ),
-    profile: readProfile(profile, below(['profile'], tell)),
+    profile: readProfile(profile, below(['profile'], report)),
     objects,
   }
 }
 
-/** The name of a domain as the service keeps it. */
-function nameOf(domain: string, tell: (message: string) => void): string {
+/** The stored form of a domain name. */
+function nameOf(domain: string, report: (message: string) => void): string {
   const name = parseZoneName(domain)
-  if (name === null) tell('this is no name of a domain')
+  if (name === null) report('not a domain name')
   return name === null ? domain : name.slice(0, -1)
 }
 
-function readToken(entry: TokenEntry, tell: ReportProblem): SeedToken {
+function readToken(entry: TokenEntry, report: ReportProblem): SeedToken {
   const { token, label = 'seed', scopes = '*' } = entry
-  if (!isScopeList(scopes)) tell(['scopes'], 'these are no scopes of a token')
-  return { token, label, scopes, expiry: parseTimestamps(entry, ['expiry'], tell).expiry ?? null }
+  if (!isScopeList(scopes)) report(['scopes'], 'not a list of scopes')
+  return { token, label, scopes, expiry: parseTimestamps(entry, ['expiry'], report).expiry ?? null }
 }
 
 interface ProfileEntry {
@@ -77,13 +77,13 @@ interface ProfileEntry {
   readonly verified_phone_number?: string
 }
 
-/** The columns of a user that a seed gives values. */
-function readProfile(entry: ProfileEntry, tell: ReportProblem): Updateable<UsersTable> {
+/** The columns of a user that a seed sets. */
+function readProfile(entry: ProfileEntry, report: ReportProblem): Updateable<UsersTable> {
   const { email_notifications, ip_whitelist_enabled, authorized_keys, ...texts } = entry
-  if (texts.timezone !== undefined && !isTimeZone(texts.timezone)) tell(['timezone'], 'timezone is not valid')
+  if (texts.timezone !== undefined && !isTimeZone(texts.timezone)) report(['timezone'], 'timezone is not valid')
   const keys = (authorized_keys ?? []).map((text, index) => {
     const key = parseSshKey(text)
-    if (key === null) tell(['authorized_keys', index], SSH_KEY_PROBLEM)
+    if (key === null) report(['authorized_keys', index], SSH_KEY_PROBLEM)
     return key
   })
   return {

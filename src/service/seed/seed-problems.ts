@@ -1,28 +1,28 @@
-/** Where things stand in a seed file. */
+/** Reports problems at their positions in a seed file. */
 import type { ErrorObject } from 'ajv'
 import { entryOf, type YamlNode } from '../../definition/yaml/yaml-node.ts'
 import { schemaProblems } from '../api/schema-validation.ts'
 import { parseTimestamp } from '../timestamp.ts'
 
-/** Keys and positions that lead to a value of a document. */
+/** The keys and indices that lead to a value of a document. */
 export type Path = readonly (string | number)[]
 
-/** Told of what is wrong at a place of a document. */
+/** Reports a problem at a path of a document. */
 export type ReportProblem = (path: Path, message: string) => void
 
-/** Tells of places below a place. */
+/** Returns a reporter for paths below a path. */
 export const below =
-  (path: Path, tell: ReportProblem): ReportProblem =>
+  (path: Path, report: ReportProblem): ReportProblem =>
   (steps, message) =>
-    tell([...path, ...steps], message)
+    report([...path, ...steps], message)
 
-/** What a schema found, in the words that requests are answered with. */
+/** The text of a schema error, as in responses to requests. */
 export const reasonOf = (error: ErrorObject): string =>
   error.instancePath === '' && error.keyword === 'type'
-    ? 'a seed is a mapping with the key accounts'
+    ? 'a seed must be a mapping with the key accounts'
     : (schemaProblems([error])[0]?.reason ?? 'is not valid')
 
-/** Steps of a JSON pointer (RFC 6901), and of the key that an error is about. */
+/** The path of a schema error: its JSON pointer (RFC 6901), and the key of an unknown property. */
 export function stepsOf({ instancePath, keyword, params }: ErrorObject): Path {
   const steps = instancePath
     .split('/')
@@ -31,7 +31,7 @@ export function stepsOf({ instancePath, keyword, params }: ErrorObject): Path {
   return keyword === 'additionalProperties' ? [...steps, String(params['additionalProperty'])] : steps
 }
 
-/** The node at a path, or the nearest one above it that there is. */
+/** The node at a path, or its nearest existing ancestor. */
 export function nodeAt(root: YamlNode, path: Path): YamlNode {
   let node = root
   for (const step of path) {
@@ -43,19 +43,19 @@ export function nodeAt(root: YamlNode, path: Path): YamlNode {
   return node
 }
 
-/** Fields of an entry that are moments, as the service keeps them; those that are not there stay away. */
+/** Parses the time fields of an entry; missing fields stay missing. */
 export function parseTimestamps<Field extends string>(
   entry: Readonly<Partial<Record<Field, string | null>>>,
   fields: readonly Field[],
-  tell: ReportProblem,
+  report: ReportProblem,
 ): Partial<Record<Field, string>> {
-  const moments: Partial<Record<Field, string>> = {}
+  const timestamps: Partial<Record<Field, string>> = {}
   for (const field of fields) {
     const text = entry[field]
     if (text === undefined || text === null) continue
-    const moment = parseTimestamp(text)
-    if (moment === null) tell([field], 'this is no moment such as 2030-01-31T09:00:00')
-    else moments[field] = moment
+    const timestamp = parseTimestamp(text)
+    if (timestamp === null) report([field], 'not a time such as 2030-01-31T09:00:00')
+    else timestamps[field] = timestamp
   }
-  return moments
+  return timestamps
 }

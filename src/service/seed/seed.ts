@@ -7,17 +7,17 @@ import type { DomainSettings } from '../store/domain-store.ts'
 import type { GrantKind, Permissions, UsersTable } from '../store/tables.ts'
 import type { ReportProblem } from './seed-problems.ts'
 
-/** Accounts with their users, that the service makes when it starts, unless it has them. */
+/** Accounts, users and objects that the service creates at a start unless they exist. */
 export interface Seed {
   readonly accounts: readonly SeedAccount[]
 }
 
 export interface SeedAccount {
-  /** In place of the service's, as far as they are named; null to leave those the account has. */
+  /** Quotas that replace the service's; null to keep those of the account. */
   readonly quotas: Partial<Quotas> | null
   readonly users: readonly SeedUser[]
   readonly domains: readonly DomainSettings[]
-  /** In the order they are made. */
+  /** In the order of their creation. */
   readonly objects: readonly SeedEntries[]
 }
 
@@ -29,13 +29,13 @@ export interface SeedUser {
   readonly accountAccess: '' | Permissions
   readonly globalGrants: readonly GlobalGrant[]
   readonly grants: readonly SeedGrant[]
-  /** Columns that are to have other values than those of a new user. */
+  /** Columns that differ from the defaults of a new user. */
   readonly profile: Updateable<UsersTable>
-  /** In the order they are made. */
+  /** In the order of their creation. */
   readonly objects: readonly SeedEntries[]
 }
 
-/** Permissions on the account's objects of a label; a domain's is its name. */
+/** Permissions on the account's objects with a label; for a domain, its name. */
 export interface SeedGrant {
   readonly kind: GrantKind
   readonly label: string
@@ -43,44 +43,38 @@ export interface SeedGrant {
 }
 
 export interface SeedToken {
-  /** In clear. */
+  /** In plain text. */
   readonly token: string
   readonly label: string
   readonly scopes: string
   readonly expiry: string | null
 }
 
-/** Whose the entries of a part are: an account's, or one of its users'. */
+/** The owner of entries: an account, or one of its users. */
 export interface SeedOwner {
   readonly accountId: number
-  /** The user; of what is the account's, the first user the seed names for it. */
+  /** The user; for objects of the account, its first user in the seed. */
   readonly userId: number
   readonly username: string
 }
 
-/**
- * One key of an account or of a user in a seed: a list of entries that are read and made in one way. The schema of an entry is
- * `seed-KEY.json`, with underscores as hyphens.
- */
+/** A key of an account or user in a seed that lists objects of one kind. The schema of an entry is `seed-KEY.json`, with underscores as hyphens. */
 export interface SeedPart<Entry = unknown, Settings = unknown> {
   readonly key: string
-  /** Of one entry. */
+  /** The schema of one entry. */
   readonly schema: object
-  /** The fields that no two entries of one owner have in common, and those that no two of the file have. */
+  /** The fields that must be unique per owner, and those that must be unique in the file. */
   readonly unique?: { readonly owner?: readonly (keyof Entry & string)[]; readonly file?: readonly (keyof Entry & string)[] }
-  /** What an entry that its schema lets through stands for; null where it has faults, which have been told. */
-  readonly read: (entry: Entry, tell: ReportProblem) => Settings | null
-  /**
-   * Makes it, unless the owner has it. Throws a `RangeError` where that contradicts what there is. Users' entries are made only with the
-   * user.
-   */
+  /** Parses an entry that its schema has accepted. Returns null, or reports problems, if it is not valid. */
+  readonly read: (entry: Entry, report: ReportProblem) => Settings | null
+  /** Creates the object unless it exists. Throws a `RangeError` if it conflicts with the database. Objects of users are created only for new users. */
   readonly create: (connection: Connection, owner: SeedOwner, settings: Settings, now: string, secrets: Secrets) => Promise<void>
 }
 
-/** Declares a part; `Entry` is what its schema lets through. */
+/** Declares a part; `Entry` is the type of a valid entry. */
 export const defineSeedPart = <Entry, Settings>(part: SeedPart<Entry, Settings>): SeedPart => part as unknown as SeedPart
 
-/** The entries of a part, read. */
+/** The parsed entries of a part. */
 export interface SeedEntries {
   readonly part: SeedPart
   readonly entries: readonly unknown[]

@@ -26,22 +26,22 @@ interface AppEntry {
   readonly tokens?: readonly string[]
 }
 
-/** Apps that a user has authorised, with the tokens that they were given. */
+/** The apps that a user has authorized, with their tokens. */
 const APPS = defineSeedPart<AppEntry, AppEntry>({
   key: 'apps',
   schema: APP,
   unique: { owner: ['client'] },
-  read: (entry, tell) => {
-    if (entry.scopes !== undefined && !isScopeList(entry.scopes)) tell(['scopes'], 'these are no scopes of a token')
-    return { ...entry, ...parseTimestamps(entry, ['created', 'expiry'], tell) }
+  read: (entry, report) => {
+    if (entry.scopes !== undefined && !isScopeList(entry.scopes)) report(['scopes'], 'not a list of scopes')
+    return { ...entry, ...parseTimestamps(entry, ['created', 'expiry'], report) }
   },
   create: async (connection, { userId, username }, entry, now) => {
     const { label, client = label, scopes = '*', website = '', thumbnail_url = null, created = now, expiry = null, tokens = [] } = entry
     const appId = await insertApp(connection, { user_id: userId, label, client, scopes, website, thumbnail_url, created, expiry })
-    if (appId === null) throw new RangeError(`the user ${username} of the seed has two apps of the client ${client}`)
+    if (appId === null) throw new RangeError(`the user ${username} of the seed already has an app with the client ${client}`)
     for (const token of tokens) {
       if ((await insertToken(connection, { userId, appId, token, label, scopes, expiry }, now)) === null) {
-        throw new RangeError(`a token of the app ${label} of the user ${username} of the seed is another's`)
+        throw new RangeError(`a token of the app ${label} of the user ${username} of the seed is already in use`)
       }
     }
   },
@@ -55,17 +55,17 @@ interface DeviceEntry {
   readonly expiry?: string
 }
 
-/** Milliseconds for which a device is trusted that the seed says nothing of. */
+/** The default session of a trusted device, in milliseconds. */
 const SESSION = 30 * 86_400_000
 
-/** Devices that a user has told to be trusted. */
+/** The trusted devices of a user. */
 const DEVICES = defineSeedPart<DeviceEntry, DeviceEntry>({
   key: 'devices',
   schema: DEVICE,
-  read: (entry, tell) => {
+  read: (entry, report) => {
     const address = entry.last_remote_addr
-    if (address !== undefined && isIP(address) === 0) tell(['last_remote_addr'], 'this is no IP address')
-    return { ...entry, ...parseTimestamps(entry, ['created', 'last_authenticated', 'expiry'], tell) }
+    if (address !== undefined && isIP(address) === 0) report(['last_remote_addr'], 'not an IP address')
+    return { ...entry, ...parseTimestamps(entry, ['created', 'last_authenticated', 'expiry'], report) }
   },
   create: async (connection, { userId }, entry, now) => {
     const { user_agent, last_remote_addr = '127.0.0.1', created = now, last_authenticated = created } = entry
@@ -80,13 +80,13 @@ interface LoginEntry {
   readonly status?: 'successful' | 'failed'
 }
 
-/** Logins of a user in the past. */
+/** The past logins of a user. */
 const LOGINS = defineSeedPart<LoginEntry, LoginEntry>({
   key: 'logins',
   schema: LOGIN,
-  read: (entry, tell) => {
-    if (isIP(entry.ip) === 0) tell(['ip'], 'this is no IP address')
-    return { ...entry, ...parseTimestamps(entry, ['datetime'], tell) }
+  read: (entry, report) => {
+    if (isIP(entry.ip) === 0) report(['ip'], 'not an IP address')
+    return { ...entry, ...parseTimestamps(entry, ['datetime'], report) }
   },
   create: async (connection, { userId, username }, { datetime, ip, status = 'successful' }) => {
     const { restricted } = await findUser(connection, userId)
@@ -106,15 +106,15 @@ interface SshKeySettings {
   readonly created?: string
 }
 
-/** SSH keys of a user. */
+/** The SSH keys of a user. */
 const SSH_KEYS = defineSeedPart<SshKeyEntry, SshKeySettings>({
   key: 'ssh_keys',
   schema: SSH_KEY,
-  read: (entry, tell) => {
+  read: (entry, report) => {
     const { label, ssh_key } = entry
     const key = parseSshKey(ssh_key)
-    if (key === null) tell(['ssh_key'], SSH_KEY_PROBLEM)
-    return key === null ? null : { label, key, ...parseTimestamps(entry, ['created'], tell) }
+    if (key === null) report(['ssh_key'], SSH_KEY_PROBLEM)
+    return key === null ? null : { label, key, ...parseTimestamps(entry, ['created'], report) }
   },
   create: async (connection, { userId }, { label, key, created }, now) => {
     await insertSshKey(connection, userId, { label, key }, created ?? now)
@@ -126,7 +126,7 @@ interface AnswerEntry {
   readonly response: string
 }
 
-/** The security questions that a user has answered. */
+/** The answers of a user to security questions. */
 const SECURITY_QUESTIONS = defineSeedPart<AnswerEntry, AnswerEntry>({
   key: 'security_questions',
   schema: SECURITY_QUESTION,

@@ -69,7 +69,7 @@ describe('the profile', () => {
     [
       'a second factor without its code',
       { two_factor_auth: true },
-      [['two_factor_auth', 'Two-factor authentication is enabled with a code of the second factor.']],
+      [['two_factor_auth', 'Two-factor authentication can only be enabled with a code of the second factor.']],
     ],
     ['text for a boolean', { email_notifications: 'true' }, [['email_notifications', 'email_notifications is not valid']]],
     [
@@ -104,7 +104,7 @@ describe('restrictions', () => {
 
   test('can be taken on, but not by the last user of the account without them', async () => {
     expect(await as('stranger').refused('PUT', '/profile', { restricted: true })).toEqual([
-      ['restricted', 'The account needs a user without restrictions.'],
+      ['restricted', 'The account needs an unrestricted user.'],
     ])
     const [one, two] = await Promise.all([
       as('owner').call('PUT', '/profile', { restricted: true }),

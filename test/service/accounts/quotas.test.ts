@@ -266,8 +266,11 @@ describe('the list of quotas', () => {
   })
 
   test.each([
-    ['', '"" is not a quota such as domains=1000; there are domains, images, image_octets, instances, scripts, ssh_keys, tags, tokens'],
-    ['domain=1', '"domain=1" is not a quota such as domains=1000; there are domains'],
+    [
+      '',
+      '"" is not a quota such as domains=1000; the quotas are domains, images, image_octets, instances, scripts, ssh_keys, tags, tokens',
+    ],
+    ['domain=1', '"domain=1" is not a quota such as domains=1000; the quotas are domains'],
     ['1000', '"1000" is not a quota such as domains=1000'],
     ['domains=1,domains=2', 'the quota domains is given twice'],
     ['domains=', 'the quota domains is not a whole number or none: ""'],

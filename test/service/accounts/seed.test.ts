@@ -58,7 +58,7 @@ describe('a seed file', () => {
   const user = (rest: string): string => `accounts:\n  - users:\n      - { username: u, email: u@example.com${rest} }\n`
 
   test.each<[string, string, string[]]>([
-    ['nothing', '', ['1:1 seed-invalid a seed is a mapping with the key accounts']],
+    ['nothing', '', ['1:1 seed-invalid a seed must be a mapping with the key accounts']],
     ['no accounts', 'users: []\n', ['1:1 seed-invalid accounts is required', '1:8 seed-invalid users: Unknown field']],
     ['an account without users', 'accounts: [{ users: [] }]\n', ['1:21 seed-invalid accounts.users is not valid']],
     [
@@ -68,25 +68,21 @@ describe('a seed file', () => {
     ],
     ['a name with a space', user('').replace('username: u', 'username: a b'), ['3:21 seed-invalid accounts.users.username is not valid']],
     ['a number as a token', user(', tokens: [{ token: 42 }]'), ['3:64 seed-invalid accounts.users.tokens.token is not valid']],
-    [
-      'an address that is none',
-      user('').replace('u@example.com', 'u'),
-      ['3:31 seed-invalid accounts.users.email: this is no email address'],
-    ],
+    ['an address that is none', user('').replace('u@example.com', 'u'), ['3:31 seed-invalid accounts.users.email: not an email address']],
     [
       'scopes that are none',
       user(', tokens: [{ token: t, scopes: everything }]'),
-      ['3:75 seed-invalid accounts.users.tokens.scopes: these are no scopes of a token'],
+      ['3:75 seed-invalid accounts.users.tokens.scopes: not a list of scopes'],
     ],
     [
       'an end that is none',
       user(', tokens: [{ token: t, expiry: never }]'),
-      ['3:75 seed-invalid accounts.users.tokens.expiry: this is no moment such as 2030-01-31T09:00:00'],
+      ['3:75 seed-invalid accounts.users.tokens.expiry: not a time such as 2030-01-31T09:00:00'],
     ],
     [
       'grants of an unrestricted user',
       user(', grants: { domain: [] }'),
-      ['3:54 seed-invalid accounts.users.grants: an unrestricted user may do everything and has no grants'],
+      ['3:54 seed-invalid accounts.users.grants: an unrestricted user needs no grants'],
     ],
     [
       'an unknown grant',
@@ -105,8 +101,8 @@ describe('a seed file', () => {
       'what stands in it twice',
       `accounts:\n  - users:\n      - { username: u, email: u@example.com, tokens: [{ token: t }] }\n      - { username: u, email: u@example.com, tokens: [{ token: t }] }\n`,
       [
-        '4:21 seed-invalid accounts.users.username: this username stands in the file already',
-        '4:64 seed-invalid accounts.users.tokens.token: this token stands in the file already',
+        '4:21 seed-invalid accounts.users.username: this username is already in the file',
+        '4:64 seed-invalid accounts.users.tokens.token: this token is already in the file',
       ],
     ],
   ])('with %s', (_name, text, problems) => {

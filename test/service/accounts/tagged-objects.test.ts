@@ -274,15 +274,15 @@ describe('an instance, a volume or a load balancer of a seed', () => {
     ['no region of the service', volume({ region: 'moon' }), ['accounts.volumes.region: region is not valid']],
     ['an unknown state', volume({ status: 'lost' }), ['accounts.volumes.status is not valid']],
     ['a short tag', volume({ tags: ['ab'] }), ['accounts.volumes.tags: Length must be 3-50 characters']],
-    ['no moment', volume({ created: 'today' }), ['accounts.volumes.created: this is no moment such as 2030-01-31T09:00:00']],
+    ['no moment', volume({ created: 'today' }), ['accounts.volumes.created: not a time such as 2030-01-31T09:00:00']],
     ['an unknown field', volume({ linode_id: 1 }), ['accounts.volumes.linode_id: Unknown field']],
     [
       'a short label',
       balancer({ label: 'lb' }),
       ['accounts.load_balancers.label: Length must be 3-32 characters', 'accounts.load_balancers.label is not valid'],
     ],
-    ['no address', balancer({ ipv4: '192.0.2' }), ['accounts.load_balancers.ipv4: this is no IPv4 address']],
-    ['an address of a link', balancer({ ipv6: 'fe80::1%eth0' }), ['accounts.load_balancers.ipv6: this is no IPv6 address']],
+    ['no address', balancer({ ipv4: '192.0.2' }), ['accounts.load_balancers.ipv4: not an IPv4 address']],
+    ['an address of a link', balancer({ ipv6: 'fe80::1%eth0' }), ['accounts.load_balancers.ipv6: not an IPv6 address']],
     [
       'too many connections',
       balancer({ client_conn_throttle: 21 }),
@@ -298,9 +298,9 @@ describe('an instance, a volume or a load balancer of a seed', () => {
     [
       'an address of another region',
       instance({ ipv4: ['198.51.100.1'] }),
-      ['accounts.instances.ipv4: this address is for instances in ap-west'],
+      ['accounts.instances.ipv4: this address belongs to the region ap-west'],
     ],
-    ['an address that is none', instance({ private_ipv4: ['192.168'] }), ['accounts.instances.private_ipv4: this is no IPv4 address']],
+    ['an address that is none', instance({ private_ipv4: ['192.168'] }), ['accounts.instances.private_ipv4: not an IPv4 address']],
     [
       'what another has',
       account({
@@ -309,7 +309,7 @@ describe('an instance, a volume or a load balancer of a seed', () => {
           { id: 1, label: 'data', region: 'us-east' },
         ],
       }),
-      ['accounts.volumes.label: this label stands in the file already', 'accounts.volumes.id: this id stands in the file already'],
+      ['accounts.volumes.label: this label is already in the file', 'accounts.volumes.id: this id is already in the file'],
     ],
   ])('with %s is refused', (_name, text, problems) => {
     expect(problemsOf(text)).toEqual(expect.arrayContaining(problems))
@@ -317,16 +317,16 @@ describe('an instance, a volume or a load balancer of a seed', () => {
   })
 
   test.each<[string, object, string]>([
-    ['whose number is taken', { volumes: [{ id: 4001, label: 'another', region: 'us-east' }] }, 'cannot be number 4001'],
+    ['whose number is taken', { volumes: [{ id: 4001, label: 'another', region: 'us-east' }] }, 'cannot have the id 4001'],
     [
       'whose number is taken by a load balancer',
       { load_balancers: [{ id: 77, label: 'another', region: 'us-east', ipv4: '192.0.2.9' }] },
-      'cannot be number 77',
+      'cannot have the id 77',
     ],
     [
       'that is attached to nothing',
       { volumes: [{ label: 'another', region: 'us-east', instance: 'no-such' }] },
-      'no instance of the account',
+      'the account has no such instance',
     ],
   ])('%s ends the start', async (_name, rest, message) => {
     await service.stop()

@@ -73,7 +73,7 @@ test.each(['0.0.0.0', '::', '::ffff:0.0.0.0', '0'])(
       log: { level: 'warn', write: (line) => lines.push(line) },
     })
     const { status, body } = await client.call('POST', '/images/upload', BODY, { host: 'attacker.example' })
-    expect([status, body.errors]).toEqual([503, [{ field: null, reason: 'This service has no public URL to send the data of images to.' }]])
+    expect([status, body.errors]).toEqual([503, [{ field: null, reason: 'This service has no public URL for image uploads.' }]])
     expect((await client.ok('GET', '/images', undefined, { 'x-filter': '{"is_public": false}' })).results).toBe(0)
     expect(JSON.parse(lines[0] as string)).toMatchObject({ level: 'warn', message: 'no images can be uploaded without a public URL' })
   },

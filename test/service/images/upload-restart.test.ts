@@ -93,7 +93,7 @@ test('a service on another database leaves the data of images alone', async () =
   const { number, url } = await begin(client)
   expect((await put(url, DATA)).status).toBe(200)
   await client.ok('DELETE', `/images/private/${number}`)
-  // What has a number of its own that is no image's is its own.
+  // What has a number of its own that is not an image's is its own.
   await eventually(() => filesOf(store).length === 2)
   expect(filesOf(store)).toEqual([files[0], files[2]])
 })
@@ -140,7 +140,7 @@ test.runIf(ON_POSTGRES)('several processes: each has its data where it received 
   await eventually(() => filesOf(store).length === 1)
   // Longer than a claim lasts by itself.
   await sleep(4_500)
-  expect(reasonOf(await put(there, DATA))).toEqual([409, 'The data of this image is being received already'])
+  expect(reasonOf(await put(there, DATA))).toEqual([409, 'The data of this image is already being received'])
   socket.destroy()
   await eventually(async () => (await put(there, DATA)).status === 200)
   expect(filesOf(other)).toHaveLength(1)

@@ -12,9 +12,9 @@ import { begin, eventually, filesOf, folderOf, put, reasonOf, sendPart } from '.
 
 test('data is refused that would leave too little', async () => {
   const store = await freshStore()
-  const { client } = await startForTest({ ...store, bootstrapToken: 'space', uploadLimits: { spared: Number.MAX_SAFE_INTEGER } })
+  const { client } = await startForTest({ ...store, bootstrapToken: 'space', uploadLimits: { minFreeSpace: Number.MAX_SAFE_INTEGER } })
   const { id, url } = await begin(client)
-  expect(reasonOf(await put(url, gzipSync('disk')))).toEqual([507, 'There is no space for the data'])
+  expect(reasonOf(await put(url, gzipSync('disk')))).toEqual([507, 'There is not enough space for the data'])
   expect((await client.ok('GET', `/images/${id}`)).status).toBe('pending_upload')
   expect(filesOf(store)).toEqual([])
 })
@@ -66,13 +66,13 @@ test('while the database can write nothing, what arrives stays and what is refus
 
 test('an account that sends slowly keeps out no other', async () => {
   const store = await freshStore()
-  const uploadLimits = { atATime: 3, ofAccount: 1 }
+  const uploadLimits = { concurrent: 3, concurrentPerAccount: 1 }
   const { service } = await startForTest({ ...store, seed: seedOfPeople([]), bootstrapToken: 'turns', uploadLimits })
   const as = (user: string) => connect(service.baseUrl, tokenOf(user)).client
   const slow = await sendPart((await begin(as('owner'))).url, 1000, gzipSync('disk').subarray(0, 5))
   await eventually(() => filesOf(store).length === 1)
   const { url } = await begin(as('colleague'))
-  expect(reasonOf(await put(url, gzipSync('disk')))).toEqual([503, 'Too many uploads are under way. Try again later.'])
+  expect(reasonOf(await put(url, gzipSync('disk')))).toEqual([503, 'Too many uploads are running. Try again later.'])
   expect((await put((await begin(as('stranger'))).url, gzipSync('disk'))).status).toBe(200)
   slow.destroy()
   await eventually(async () => (await put(url, gzipSync('disk'))).status === 200)

@@ -9,7 +9,7 @@ const lines: string[] = []
 const store = await freshStore()
 const { service, client } = await startForTest({
   ...store,
-  uploadLimits: { compressed: 3_000_000, inflated: 8_000_000, silence: 5_000, atATime: 3 },
+  uploadLimits: { compressed: 3_000_000, inflated: 8_000_000, silence: 5_000, concurrent: 3 },
   log: { level: 'debug', write: (line) => lines.push(line) },
 })
 const DATA = gzipOf(2)
@@ -52,9 +52,9 @@ describe('the data of an image', () => {
 
 describe('what is not taken leaves the image awaited, and no file', () => {
   test.each<[string, Buffer | readonly Buffer[], number, RegExp]>([
-    ['nothing', Buffer.alloc(0), 400, /^The data is no gzip file: unexpected end of file$/],
-    ['no gzip', Buffer.from('a raw disk'), 400, /^The data is no gzip file: incorrect header check$/],
-    ['a part of gzip', DATA.subarray(0, 1_000_000), 400, /^The data is no gzip file: unexpected end of file$/],
+    ['nothing', Buffer.alloc(0), 400, /^The data is not a valid gzip file: unexpected end of file$/],
+    ['no gzip', Buffer.from('a raw disk'), 400, /^The data is not a valid gzip file: incorrect header check$/],
+    ['a part of gzip', DATA.subarray(0, 1_000_000), 400, /^The data is not a valid gzip file: unexpected end of file$/],
     ['damaged data', Buffer.concat([DATA.subarray(0, -6), Buffer.from('!!'), DATA.subarray(-4)]), 400, /incorrect data check$/],
     ['too much by its length', gzipOf(3), 413, /^The data is larger than 3000000 octets$/],
     ['too much in pieces', [gzipOf(1), gzipOf(1), gzipOf(1)], 413, /^The data is larger than 3000000 octets$/],
@@ -96,7 +96,7 @@ describe('what is not taken leaves the image awaited, and no file', () => {
     const { id, number, url } = await begin(client)
     const socket = await sendPart(url, DATA.length, DATA.subarray(0, 1_000_000))
     const answer = await new Promise<string>((resolve) => socket.once('data', (octets) => resolve(String(octets))))
-    expect(answer).toMatch(/^HTTP\/1\.1 408 [\s\S]*"The data did not come to its end"/)
+    expect(answer).toMatch(/^HTTP\/1\.1 408 [\s\S]*"The data is incomplete"/)
     socket.destroy()
     expect(filesOf(store).filter((name) => name.startsWith(`${number}-`))).toEqual([])
     expect(await statusOf(id)).toBe('pending_upload')
@@ -133,10 +133,10 @@ test('an image is received by one at a time, and a process receives so many', as
     [first, ...others.slice(0, 2)].map((each) => sendPart(each?.url as string, DATA.length, DATA.subarray(0, 50_000))),
   )
   await eventually(() => filesOf(store).filter((name) => name.endsWith('.part')).length === 3)
-  expect(reasonOf(await put(others[2]?.url as string, DATA))).toEqual([503, 'Too many uploads are under way. Try again later.'])
+  expect(reasonOf(await put(others[2]?.url as string, DATA))).toEqual([503, 'Too many uploads are running. Try again later.'])
   parts[2]?.destroy()
   await eventually(() => filesOf(store).filter((name) => name.endsWith('.part')).length === 2)
-  expect(reasonOf(await put(first?.url as string, DATA))).toEqual([409, 'The data of this image is being received already'])
+  expect(reasonOf(await put(first?.url as string, DATA))).toEqual([409, 'The data of this image is already being received'])
   for (const socket of parts) socket.destroy()
   await eventually(() => !filesOf(store).some((name) => name.endsWith('.part')))
 })
@@ -170,6 +170,6 @@ test('without a folder none is begun', async () => {
   const { imageDirectory: _, ...rest } = await freshStore()
   const { client: other } = await startForTest({ ...rest, ...(rest.dataDirectory ? { dataDirectory: null } : {}) })
   const { status, body } = await other.call('POST', '/images/upload', { label: 'image', region: 'us-east' })
-  expect([status, body.errors[0].reason]).toEqual([503, 'This service takes no data of images.'])
+  expect([status, body.errors[0].reason]).toEqual([503, 'This service accepts no image data.'])
   expect((await other.ok('GET', '/images')).results).toBeGreaterThan(20)
 })

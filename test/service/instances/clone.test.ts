@@ -166,7 +166,7 @@ test('of one source five clones are made at a time, however many are asked for a
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
   expect(refused).toHaveLength(7)
   for (const { body } of refused)
-    expect(body.errors).toEqual([{ field: null, reason: 'At most 5 clones of an instance can be made at a time.' }])
+    expect(body.errors).toEqual([{ field: null, reason: 'At most 5 clones of an instance can run at a time.' }])
   expect((await client.call('POST', `${other.path}/clone`, {})).status).toBe(200)
   expect(await client.refused('POST', `${path}/boot`)).toEqual(BUSY)
   await pass(20)

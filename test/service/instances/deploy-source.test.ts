@@ -102,8 +102,8 @@ describe('a script', () => {
     [{ needed: 'x', many: '' }, []],
     [{}, [['script_data.needed', 'script_data.needed is required']]],
     [{ needed: 1 }, [['script_data.needed', 'script_data.needed must be a string']]],
-    [{ needed: 'x', one: 'c' }, [['script_data.one', 'script_data.one must be of: a, b']]],
-    [{ needed: 'x', many: 'a,d' }, [['script_data.many', 'script_data.many must be of: a,b,c']]],
+    [{ needed: 'x', one: 'c' }, [['script_data.one', 'script_data.one allows only: a, b']]],
+    [{ needed: 'x', many: 'a,d' }, [['script_data.many', 'script_data.many allows only: a,b,c']]],
   ])('with fields takes or refuses %j', async (script_data, problems) => {
     const script_id = await addScript(UDF)
     expect(await problemsOf({ script_id, script_data: script_data as Record<string, unknown> })).toEqual(problems)

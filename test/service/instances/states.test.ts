@@ -25,7 +25,7 @@ describe('boot', () => {
     const { path } = await made(EMPTY)
     const first = await client.ok('POST', `${path}/configs`, { label: 'first', devices: {} })
     await client.ok('POST', `${path}/configs`, { label: 'second', devices: {} })
-    const several = 'config_id is required: the instance has several configuration profiles, and was booted with none of them last.'
+    const several = 'config_id is required: the instance has several configuration profiles and was last booted with none of them.'
     expect(await client.refused('POST', `${path}/boot`, {})).toEqual([['config_id', several]])
     expect(await statusOf(path)).toBe('offline')
     await client.ok('POST', `${path}/boot`, { config_id: first.id })

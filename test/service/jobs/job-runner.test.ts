@@ -154,7 +154,7 @@ test('a job that fails leaves nothing, is told, and runs again after twice the t
   await enqueue(database, { kind: 'note', subject: 2, due: START })
   await runner.catchUp()
   expect(await ranOf(database)).toEqual(['note 2 2026-01-31T09:00:00'])
-  expect(runner.errors.map(String).sort()).toEqual(['Error: failure 1', 'Error: there is no handler for jobs of the kind unknown'])
+  expect(runner.errors.map(String).sort()).toEqual(['Error: failure 1', 'Error: no handler for job kind unknown'])
   for (const [seconds, expected] of [
     [4, 1],
     [1, 2],

@@ -75,7 +75,7 @@ describe('a phone number', () => {
     // The code is used up.
     expect((await verify(client, code)).body.errors[0]).toEqual({
       field: 'otp_code',
-      reason: 'No code is valid at present. Have one sent.',
+      reason: 'There is no valid code. Request a new one.',
     })
     expect(log.join('')).not.toContain(code)
     expect(log.join('')).not.toContain('2015550123')
@@ -86,7 +86,7 @@ describe('a phone number', () => {
     await send(client)
     await verify(client, lastCode())
     expect((await send(client, GB)).body.errors).toEqual([
-      { field: 'phone_number', reason: 'A phone number is verified already. Delete it before you verify another.' },
+      { field: 'phone_number', reason: 'A phone number is already verified. Delete it before you verify another.' },
     ])
     expect(requests).toHaveLength(1)
     expect(await client.ok('DELETE', '/profile/phone-number')).toEqual({})
@@ -174,7 +174,7 @@ describe('a phone number', () => {
     const failed = await send(client)
     expect([failed.status, failed.body]).toEqual([
       502,
-      { errors: [{ field: null, reason: 'The message could not be sent. The same request sends it again.' }] },
+      { errors: [{ field: null, reason: 'The message could not be sent. Repeat the request to send it again.' }] },
     ])
     const code = lastCode()
     expect(requests).toHaveLength(1)

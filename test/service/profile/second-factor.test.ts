@@ -42,7 +42,7 @@ describe('a second factor', () => {
       [null, 'Answer three security questions before you enable two-factor authentication.'],
     ])
     expect(await client.refused('POST', '/profile/tfa-enable-confirm', { tfa_code: '123456' })).toEqual([
-      [null, 'There is no secret to confirm, or it has expired. Ask for one.'],
+      [null, 'There is no secret to confirm, or it has expired. Request a new one.'],
     ])
     await client.ok('POST', '/profile/security-questions', ANSWERS)
     const issued = await client.ok('POST', '/profile/tfa-enable')
@@ -79,7 +79,7 @@ describe('a second factor', () => {
     expect((await confirm(client, first(now()))).status).toBe(400)
     pass(60 * MINUTE)
     expect((await confirm(client, second(now()))).body.errors[0].reason).toBe(
-      'There is no secret to confirm, or it has expired. Ask for one.',
+      'There is no secret to confirm, or it has expired. Request a new one.',
     )
     expect(await hasFactor(client)).toBe(false)
   })

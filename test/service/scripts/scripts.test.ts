@@ -64,8 +64,8 @@ describe('a script', () => {
       'no such images',
       { ...BODY, images: ['public/none', 'private/4711'] },
       [
-        ['images', 'public/none is no image'],
-        ['images', 'private/4711 is no image'],
+        ['images', 'public/none is not an image'],
+        ['images', 'private/4711 is not an image'],
       ],
     ],
     ['a bad tag', { ...BODY, script: '<UDF name="a"/>' }, [['script', 'A UDF tag is not valid: the field a has no label']]],
@@ -91,7 +91,7 @@ describe('a script', () => {
       images: [image.id, 'public/arch'],
     })
     await client.ok('PUT', `${PATH}/${id}`, { images: ['public/arch'] })
-    expect(await client.refused('PUT', `${PATH}/${id}`, { images: [image.id] })).toEqual([['images', `${image.id} is no image`]])
+    expect(await client.refused('PUT', `${PATH}/${id}`, { images: [image.id] })).toEqual([['images', `${image.id} is not an image`]])
   })
 
   test('once public is so for ever, read by all and changed by its account', async () => {

@@ -6,14 +6,14 @@ import { isPublicSuffix } from '../../store/zone-name-store.ts'
 import { collectProblems, invalid, type RequestError, type RequestProblem } from '../request-error.ts'
 import { parseEmail, parseZoneName } from './name-input.ts'
 
-/** The body of a request about a domain, as its schema lets it through. */
+/** The body of a domain request that its schema has accepted. */
 export interface DomainBody extends Partial<Omit<DomainSettings, 'tags' | 'master_ips' | 'axfr_ips'>> {
   readonly tags?: readonly string[] | null
   readonly master_ips?: readonly string[] | null
   readonly axfr_ips?: readonly string[] | null
 }
 
-/** Characters of all addresses of a list together (interface, Domain). */
+/** The most characters of all addresses of a list together (interface, Domain). */
 const MAX_ADDRESSES = 1000
 
 const DEFAULTS: Omit<DomainSettings, 'domain' | 'type'> = {
@@ -30,32 +30,32 @@ const DEFAULTS: Omit<DomainSettings, 'domain' | 'type'> = {
   ttl_sec: 0,
 }
 
-/** The settings of the domain a create asks for. Throws 400 with every fault. */
+/** Returns the settings of a new domain. Throws 400 with every error. */
 export const domainToCreate = (body: DomainBody & Pick<DomainSettings, 'domain' | 'type'>): DomainSettings =>
   readSettings({ ...DEFAULTS, domain: '', type: body.type }, body)
 
-/** The settings of a domain in a seed, which may be a public suffix if the service has it already. Throws 400 with every other fault. */
+/** Returns the settings of a domain in a seed. A public suffix passes here, since the service may have the domain already. Throws 400 with every error. */
 export const domainToSeed = (body: DomainBody & Pick<DomainSettings, 'domain' | 'type'>): DomainSettings =>
   readSettings({ ...DEFAULTS, domain: '', type: body.type }, body, () => true)
 
-/** What is wrong with the values of a create that may lack any field. Where the type is missing, its rules are silent. */
+/** The semantic errors of a create body that may lack any field. Without a type, rules that depend on it are skipped. */
 export const problemsOfCreate = (body: DomainBody): readonly RequestProblem[] =>
   collectProblems(() => domainToCreate(body as Parameters<typeof domainToCreate>[0]))
 
-/** The existing settings with what an update changes of them. Throws 400 with every fault. */
+/** Returns the existing settings with the changes of an update. Throws 400 with every error. */
 export const domainToUpdate = (existing: DomainSettings, body: DomainBody): DomainSettings =>
   readSettings(existing, body, (name) => name === existing.domain)
 
 /**
- * The name that an update asks for; null if it asks for none that is valid. A public suffix is not: nobody is given one, and a lock on it would
- * keep all names below it waiting.
+ * The name that an update asks for; null if it has no valid one. A public suffix is not valid: no zone gets it, and locking it would block all
+ * names below it.
  */
 export function nameToUpdate({ domain }: DomainBody): string | null {
-  const name = domain === undefined ? null : readStoredName(domain)
+  const name = domain === undefined ? null : parseStoredName(domain)
   return name === null || isPublicSuffix(name) ? null : name
 }
 
-/** The name a clone asks for. Throws 400 where it is none. */
+/** The name that a clone asks for. Throws 400 if it is not valid. */
 export function domainToClone({ domain }: { readonly domain: string }): string {
   const problems: RequestProblem[] = []
   const name = parseNewName(domain, problems)
@@ -63,7 +63,7 @@ export function domainToClone({ domain }: { readonly domain: string }): string {
   return name
 }
 
-/** The reasons say nothing about the other zone: not whose it is, and not whether it lies above or below. */
+/** The reasons reveal neither the owner of the other zone nor whether it is above or below. */
 const CONFLICTS: Readonly<Record<NameConflict, RequestProblem>> = {
   taken: { field: 'domain', reason: 'DNS zone already exists.' },
   overlap: { field: 'domain', reason: 'A DNS zone above or below this name exists, and you may not change it.' },
@@ -72,18 +72,18 @@ const CONFLICTS: Readonly<Record<NameConflict, RequestProblem>> = {
 
 export const nameConflictError = (conflict: NameConflict): RequestError => invalid(CONFLICTS[conflict])
 
-/** The name of a stored domain. */
+/** The zone name of a stored domain. */
 export const zoneNameOf = (domain: string): DomainName => `${domain}.` as DomainName
 
-/** Which names may be a public suffix all the same: none, unless a zone has the name already. */
-type MayBeSuffix = (name: string) => boolean
+/** Whether a name is allowed although it is a public suffix. */
+type AllowsSuffix = (name: string) => boolean
 
-function readSettings(base: DomainSettings, body: DomainBody, mayBeSuffix?: MayBeSuffix): DomainSettings {
+function readSettings(base: DomainSettings, body: DomainBody, allowsSuffix?: AllowsSuffix): DomainSettings {
   const problems: RequestProblem[] = []
   if (body.type !== undefined && body.type !== base.type) problems.push({ field: 'type', reason: 'type cannot be changed' })
   const settings: DomainSettings = {
     type: base.type,
-    domain: body.domain === undefined ? base.domain : parseNewName(body.domain, problems, mayBeSuffix),
+    domain: body.domain === undefined ? base.domain : parseNewName(body.domain, problems, allowsSuffix),
     status: body.status ?? base.status,
     description: body.description ?? base.description,
     group: body.group ?? base.group,
@@ -106,14 +106,14 @@ function readSettings(base: DomainSettings, body: DomainBody, mayBeSuffix?: MayB
   return settings
 }
 
-/** A name as it is stored: without the final dot. Null if it is not valid. */
-const readStoredName = (text: string): string | null => parseZoneName(text)?.slice(0, -1) ?? null
+/** A domain name in its stored form, without the final dot. Null if it is not valid. */
+const parseStoredName = (text: string): string | null => parseZoneName(text)?.slice(0, -1) ?? null
 
-/** The name that a zone is to have, as it is stored. Adds to the faults if no zone can have it. */
-export function parseNewName(text: string, problems: RequestProblem[], mayBeSuffix: MayBeSuffix = () => false): string {
-  const name = readStoredName(text)
+/** The stored form of a new zone's name. Adds a problem if no zone can have the name. */
+export function parseNewName(text: string, problems: RequestProblem[], allowsSuffix: AllowsSuffix = () => false): string {
+  const name = parseStoredName(text)
   if (name === null) problems.push({ field: 'domain', reason: 'domain is not valid' })
-  else if (isPublicSuffix(name) && !mayBeSuffix(name)) problems.push(CONFLICTS['public-suffix'])
+  else if (isPublicSuffix(name) && !allowsSuffix(name)) problems.push(CONFLICTS['public-suffix'])
   return name ?? text
 }
 
@@ -133,15 +133,15 @@ function readAddresses(field: string, addresses: readonly string[], problems: Re
   return addresses
 }
 
-/** Seconds that times of a domain and TTLs of records can have, beside 0 for the default (interface, Domain). */
+/** The valid times of domains and TTLs of records, in seconds, besides 0 for the default (interface, Domain). */
 const VALID = [300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600, 2419200] as const
 
 const LONGEST = 2419200
 
-/** A domain's time: 0 stays, all else is rounded up to a valid value, and what is above them all is the longest. */
+/** Rounds a domain's time up to a valid value, at most the longest; 0 stays. */
 export const roundDomainTime = (seconds: number): number => (seconds === 0 ? 0 : (VALID.find((valid) => valid >= seconds) ?? LONGEST))
 
-/** A record's TTL: 0 stays, all else becomes the nearest valid value, the lower of two as near. */
+/** Rounds a record's TTL to the nearest valid value, the lower one if two are equally near; 0 stays. */
 export function roundRecordTtl(seconds: number): number {
   if (seconds === 0 || seconds >= LONGEST) return Math.min(seconds, LONGEST)
   let nearest: number = VALID[0]

@@ -67,7 +67,7 @@ const create = defineRoute<DomainBody & Pick<DomainSettings, 'domain' | 'type'>>
     const settings = domainToCreate(body)
     const { database } = service
     const domain = await database.write(async (connection) => {
-      // A name that is refused anyway is not locked, so that nobody waits for the refusal. The claim decides.
+      // Checking before locking keeps a refused name from blocking others. The claim decides.
       const conflict = await findNameConflict(connection, actor, settings.domain)
       if (conflict !== null) throw nameConflictError(conflict)
       const lock = await lockZoneName(connection, settings.domain)
@@ -104,7 +104,7 @@ const update = defineRoute<DomainBody>({
     const wanted = nameToUpdate(body)
     const change = async (connection: Connection, lock: NameLock | null): Promise<StoredDomain> => {
       if (body.tags) await lockAccountRow(connection, actor.accountId)
-      const { id } = await hold(connection, actor.accountId, ids['domainId'], now())
+      const { id } = await lockDomain(connection, actor.accountId, ids['domainId'], now())
       const existing = await find(connection, actor.accountId, id)
       const settings = domainToUpdate(existing, body)
       let name: ClaimedName | null = null
@@ -112,7 +112,7 @@ const update = defineRoute<DomainBody>({
         name = await claim(connection, lock, actor, settings.domain, id)
         await checkRecordNames(connection, id, name)
       }
-      if (settings.type === 'slave') await followSlave(connection, existing, settings)
+      if (settings.type === 'slave') await refreshSlave(connection, existing, settings)
       return updateDomain(connection, actor.accountId, id, name, settings, now())
     }
     const domain = await database.write(async (connection) => {
@@ -181,7 +181,7 @@ const zoneFile = defineRoute({
 
 export const DOMAIN_ROUTES = [list, create, get, update, remove, clone, zoneFile] as const
 
-/** Has what follows from a committed change begin; returns the domain for the answer. */
+/** Starts the work that follows a committed change; returns the domain for the response. */
 function changed(domain: StoredDomain, { zoneChanged, transfers }: Service): StoredDomain {
   zoneChanged(domain.id)
   if (domain.type === 'slave') transfers.wake()
@@ -194,8 +194,13 @@ async function find(connection: Connection, accountId: number, id: number | unde
   return domain
 }
 
-/** Keeps other writers from the domain until the transaction ends. */
-async function hold(connection: Connection, accountId: number, id: number | undefined, now: string): Promise<{ readonly id: number }> {
+/** Locks the domain against other writers until the transaction ends. */
+async function lockDomain(
+  connection: Connection,
+  accountId: number,
+  id: number | undefined,
+  now: string,
+): Promise<{ readonly id: number }> {
   const domain = await changeRecordCount(connection, accountId, id as number, 0, now)
   if (domain === null) throw notFound()
   return domain
@@ -220,15 +225,15 @@ async function insert(
   return inserted
 }
 
-/** Throws 400 if the actor cannot have the name for a zone; `id` is the zone that is renamed. */
+/** Claims a zone name. Throws 400 if the actor may not have it; `id` is the zone that is renamed. */
 async function claim(connection: Connection, lock: NameLock, actor: Actor, domain: string, id?: number): Promise<ClaimedName> {
   const claimed = await claimZoneName(connection, lock, actor, domain, id)
   if (!claimed.ok) throw nameConflictError(claimed.conflict)
   return claimed.name
 }
 
-/** A slave that has another name has another zone; one with other masters, or that is active again, is to ask them at once. */
-async function followSlave(connection: Connection, existing: StoredDomain, desired: DomainSettings): Promise<void> {
+/** Requests a transfer at once if a slave is renamed, gets other masters or becomes active. A renamed slave first loses its old zone. */
+async function refreshSlave(connection: Connection, existing: StoredDomain, desired: DomainSettings): Promise<void> {
   const renamed = desired.domain !== existing.domain
   if (renamed) await deleteTransferredZone(connection, existing.id)
   const isActivated = desired.status === 'active' && existing.status !== 'active'

@@ -21,7 +21,7 @@ interface ImportBody {
   readonly remote_nameserver: string
 }
 
-/** The zone is transferred first and stored afterwards, in one transaction: an import that ends early leaves nothing. */
+/** Transfers the zone, then stores it in one transaction: an import that ends early leaves nothing behind. */
 export const IMPORT_ROUTE = defineRoute<ImportBody>({
   method: 'POST',
   path: '/domains/import',
@@ -32,9 +32,9 @@ export const IMPORT_ROUTE = defineRoute<ImportBody>({
   response: DOMAIN,
   handle: async ({ actor, body }, service) => {
     const { database, now, limits, quotas, nsNames, zoneChanged } = service
-    const { domain, nameserver } = readImport(body)
+    const { domain, nameserver } = parseImport(body)
     const zone = zoneNameOf(domain)
-    // Before all the work. The claim and the quota decide, after it.
+    // Fail early. After the transfer the claim and the quota decide.
     await database.write((connection) => checkQuota(connection, actor, 'domains', quotas))
     const conflict = await database.read((connection) => findNameConflict(connection, actor, domain))
     if (conflict !== null) throw nameConflictError(conflict)
@@ -56,7 +56,7 @@ export const IMPORT_ROUTE = defineRoute<ImportBody>({
   },
 })
 
-function readImport({ domain, remote_nameserver: text }: ImportBody): { readonly domain: string; readonly nameserver: string } {
+function parseImport({ domain, remote_nameserver: text }: ImportBody): { readonly domain: string; readonly nameserver: string } {
   const problems: RequestProblem[] = []
   const name = parseNewName(domain, problems)
   const nameserver = isIP(text) !== 0 ? text : parseHostName(text.endsWith('.') ? text : `${text}.`, '.' as DomainName)
@@ -75,11 +75,11 @@ async function transfer({ transfers }: Service, nameserver: string, zone: OwnedZ
   }
 }
 
-/** What a name server, or a packet filter before it, does that does not let the service have a zone. */
-const SHUT_OUT: ReadonlySet<TransferFailure['reason']> = new Set(['refused', 'timeout', 'unreachable'])
+/** Failures that a name server or firewall shows if it does not allow the transfer. */
+const ACCESS_FAILURES: ReadonlySet<TransferFailure['reason']> = new Set(['refused', 'timeout', 'unreachable'])
 
-/** With the addresses that the name server must let transfer the zone, where it may be that it does not and they are known. */
+/** The error text. If the name server may be refusing transfers, it lists the addresses to allow. */
 function failureText(nameserver: string, { reason, message }: TransferFailure, addresses: readonly string[]): string {
-  const advice = !SHUT_OUT.has(reason) || addresses.length === 0 ? '' : ` It must allow transfers (AXFR) to ${addresses.join(', ')}.`
+  const advice = !ACCESS_FAILURES.has(reason) || addresses.length === 0 ? '' : ` It must allow transfers (AXFR) to ${addresses.join(', ')}.`
   return `The zone could not be transferred: ${nameserver} ${message}.${advice}`
 }

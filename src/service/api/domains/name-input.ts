@@ -2,14 +2,14 @@ import { domainToASCII } from 'node:url'
 import { type DomainName, isAtOrBelow, MAX_NAME_OCTETS, nameOctets, parseDomainName, relativeName } from '../../../dns/domain-name.ts'
 import type { RequestProblem } from '../request-error.ts'
 
-/** Characters of a name in text form, without the final dot. */
+/** The most characters of a name in text form, without the final dot. */
 const MAX_NAME = 253
 
 const HOST_NAME = /^[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*$/
 
 /**
- * The name a record leads to, as it is stored: without the final dot, in the case it was written in, internationalised labels as
- * A-labels. A single label without a final dot is completed with the domain. Null where it is no host name.
+ * Parses the target name of a record to its stored form: without the final dot, in the given case, internationalised labels as A-labels. A
+ * single label without a final dot is completed with the domain. Null if it is not a host name.
  */
 export function parseHostName(text: string, domain: DomainName): string | null {
   const absolute = text.endsWith('.')
@@ -19,10 +19,10 @@ export function parseHostName(text: string, domain: DomainName): string | null {
   return full.length <= MAX_NAME ? full : null
 }
 
-/** The name of a domain of the service: labels of RFC 1035, none with a hyphen at an end, the last of letters (or an A-label). */
+/** The name of a zone: labels of RFC 1035 without a hyphen at either end, the last one of letters or an A-label. */
 const DOMAIN = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?:[a-z]{2,63}|xn--[a-z0-9-]{1,58}[a-z0-9])\.$/
 
-/** The name of a domain from a request; null where it is none. */
+/** Parses the name of a domain; null if it is not valid. */
 export function parseZoneName(text: string): DomainName | null {
   if (text.includes('\\')) return null
   const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
@@ -31,7 +31,7 @@ export function parseZoneName(text: string): DomainName | null {
 
 const LOCAL_PART = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 
-/** An email address that a SOA record can hold, with its domain's internationalised labels as A-labels; null for any other. */
+/** Parses an email address that fits in a SOA record; converts internationalised labels to A-labels. Null if it is not valid. */
 export function parseEmail(text: string): string | null {
   const at = text.lastIndexOf('@')
   const local = text.slice(0, at)
@@ -49,30 +49,30 @@ function asciiName(text: string): string | null {
   return labels.some((label) => label === '' || label.includes('.')) ? null : labels.join('.')
 }
 
-/** Characters of a record's name, relative to its domain (interface, Domain record). */
+/** The most characters of a record's name, relative to its domain (interface, Domain record). */
 export const MAX_RECORD_NAME = 100
 
 /** Letters, digits, hyphens and underscores; an asterisk may be the whole first label (RFC 4592). */
 const RELATIVE_NAME = /^(?:\*|(?:\*\.)?[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*)?$/
 
-/** ASCII that no name of a record has. What is beyond ASCII may be part of an internationalised label. */
+/** ASCII characters that no record name contains. Other characters may be part of an internationalised label. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const FOREIGN_CHARACTER = /[\u0000-\u0029\u002b\u002c\u002f\u003a-\u0040\u005b-\u005e\u0060\u007b-\u007f]/
+const INVALID_CHARACTER = /[\u0000-\u0029\u002b\u002c\u002f\u003a-\u0040\u005b-\u005e\u0060\u007b-\u007f]/
 
 type ParsedName = { readonly name: string } | { readonly problems: readonly RequestProblem[] }
 
 /**
- * A record's name as it is stored: relative to the domain, lower case, internationalised labels as A-labels, empty at the apex.
- * A name that ends in the domain is taken as absolute, with or without a final dot.
+ * Parses a record's name to its stored form: relative to the domain, lower case, internationalised labels as A-labels, empty at the apex. A
+ * name that ends in the domain is absolute, with or without a final dot.
  */
 export function parseRecordName(text: string, domain: DomainName): ParsedName {
   if (text === '') return { name: '' }
-  if (FOREIGN_CHARACTER.test(text)) return { problems: [problem('Name contains invalid characters'), problem('Invalid hostname')] }
-  const written = parseDomainName(text.endsWith('.') ? text : `${text}.`)
-  if (!written.ok) return { problems: [problem(text.length > MAX_RECORD_NAME ? LENGTH : 'Invalid hostname')] }
-  if (isAtOrBelow(written.value, domain)) return checkRelativeName(relativeName(written.value, domain), domain)
+  if (INVALID_CHARACTER.test(text)) return { problems: [problem('Name contains invalid characters'), problem('Invalid hostname')] }
+  const parsed = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+  if (!parsed.ok) return { problems: [problem(text.length > MAX_RECORD_NAME ? LENGTH : 'Invalid hostname')] }
+  if (isAtOrBelow(parsed.value, domain)) return checkRelativeName(relativeName(parsed.value, domain), domain)
   if (text.endsWith('.')) return { problems: [problem('Invalid hostname')] }
-  return checkRelativeName(written.value.slice(0, -1), domain)
+  return checkRelativeName(parsed.value.slice(0, -1), domain)
 }
 
 function checkRelativeName(name: string, domain: DomainName): ParsedName {
@@ -81,7 +81,7 @@ function checkRelativeName(name: string, domain: DomainName): ParsedName {
   return { name }
 }
 
-/** Whether a relative name of so many characters makes a name of at most 255 octets with the domain. */
+/** Whether a relative name of this length and the domain together stay within 255 octets. */
 export const fitsNameLimit = (characters: number, domain: DomainName): boolean =>
   characters === 0 || characters + 1 + nameOctets(domain) <= MAX_NAME_OCTETS
 

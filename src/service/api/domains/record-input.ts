@@ -5,7 +5,7 @@ import { invalid, type RequestProblem } from '../request-error.ts'
 import { roundRecordTtl } from './domain-input.ts'
 import { fitsNameLimit, MAX_RECORD_NAME, parseHostName, parseRecordName } from './name-input.ts'
 
-/** The body of a request about a record, as its schema lets it through. */
+/** The body of a record request that its schema has accepted. */
 export interface RecordBody {
   readonly type?: string
   readonly name?: string
@@ -21,7 +21,7 @@ export interface RecordBody {
 
 export interface RecordRequest {
   readonly domain: DomainName
-  /** The address the request came from, for the target `[remote_addr]`. */
+  /** The address of the client, for the target `[remote_addr]`. */
   readonly remoteAddress: string
 }
 
@@ -39,21 +39,21 @@ const EMPTY: Omit<RecordFields, 'type'> = {
   ttl_sec: 0,
 }
 
-/** The record a create asks for. Throws 400 with every fault of it. */
+/** Returns the record that a create asks for. Throws 400 with every error. */
 export function recordToCreate(body: RecordBody & { readonly type: string }, context: RecordRequest): RecordFields {
-  // Forms that have one entry for both kinds of address send AAAA.
+  // Web forms with one entry for both address families send AAAA.
   const type = body.type === 'AAAA' && isIPv4(body.target ?? '') ? 'A' : body.type
-  return readRecord({ ...EMPTY, type }, body, context, requiredFaults(body))
+  return readRecord({ ...EMPTY, type }, body, context, missingFields(body))
 }
 
-/** An existing record with what an update changes of it. Throws 400 with every fault. */
+/** Returns an existing record with the changes of an update. Throws 400 with every error. */
 export function recordToUpdate(existing: RecordFields, body: RecordBody, context: RecordRequest): RecordFields {
   const changesType = body.type !== undefined && body.type !== existing.type
   return readRecord(existing, body, context, changesType ? [{ field: 'type', reason: 'type cannot be changed' }] : [])
 }
 
-/** Fields that must be given even though their value may be empty or 0. Others are required by the rules of their type. */
-function requiredFaults(body: RecordBody): RequestProblem[] {
+/** Reports missing fields that are required although they may be empty or 0. The rules of the type check all others. */
+function missingFields(body: RecordBody): RequestProblem[] {
   const required = { MX: ['target'], CNAME: ['name'], SRV: ['priority', 'weight', 'port'] }[body.type ?? ''] ?? []
   return required
     .filter((field) => body[field as keyof RecordBody] === undefined)
@@ -61,8 +61,8 @@ function requiredFaults(body: RecordBody): RequestProblem[] {
 }
 
 /**
- * `base` with what the body says. A name or target as it is stored stays what it is: the same text could mean something else to one who
- * writes it anew (a single label is completed, a name that ends in the domain is absolute), and what was read can be sent back.
+ * Returns `base` with the fields of the body. A name or target that equals the stored one is kept without parsing, so that clients can send back
+ * what they read: parsing it again could change it (a single label is completed, a name that ends in the domain is absolute).
  */
 function readRecord(base: RecordFields, body: RecordBody, context: RecordRequest, before: readonly RequestProblem[]): RecordFields {
   const problems: RequestProblem[] = [...before]
@@ -80,9 +80,9 @@ function readRecord(base: RecordFields, body: RecordBody, context: RecordRequest
     record.service = body.service || base.service
     record.protocol = body.protocol || base.protocol
     if (body.name !== undefined && body.name !== base.name) {
-      const reading = parseRecordName(body.name, context.domain)
-      if ('name' in reading) record.name = reading.name
-      else problems.push(...reading.problems)
+      const parsed = parseRecordName(body.name, context.domain)
+      if ('name' in parsed) record.name = parsed.name
+      else problems.push(...parsed.problems)
     }
   }
   problems.push(...recordProblems(record, new Set(problems.map(({ field }) => field ?? ''))))
@@ -99,7 +99,7 @@ function readTarget(type: string, text: string, { domain, remoteAddress }: Recor
   return name ?? text
 }
 
-/** An IPv4 address that a socket gives in its IPv6 form, as IPv4. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 function plainAddress(address: string): string {
   const mapped = address.replace(/^::ffff:/i, '')
   return isIPv4(mapped) ? mapped : address
@@ -109,8 +109,8 @@ const SERVICE = /^[a-z0-9_-]{1,62}$/
 const PROTOCOL = /^[a-z0-9-]{1,62}(?:\.[a-z0-9_-]{1,63})*$/
 
 /**
- * Service and protocol are stored without their underscores; the name is made of them and never taken from the request. Below the
- * apex the rest of the name follows the protocol (`tcp.sub`).
+ * Sets the service, protocol and name of a SRV record. Service and protocol are stored without their underscores. The name is built from them,
+ * never from the request's name; below the apex its rest follows the protocol (`tcp.sub`).
  */
 function readService(
   record: { -readonly [K in keyof RecordFields]: RecordFields[K] },
@@ -134,20 +134,17 @@ function readService(
   }
 }
 
-/** Without the underscores and the dot that belong to the name, in lower case. */
+/** In lower case, without leading underscores and a final dot. */
 const bareLabel = (text: string | null): string => (text ?? '').toLowerCase().replace(/^_+/, '').replace(/\.$/, '')
 
-/**
- * What each type of record may say. A rule looks at a record as it would be stored and tells every fault it finds; rules that
- * need the rest of the zone are told by the routes.
- */
-/** `unknownSettings` are fields that the request lacks or that cannot be read: what stands in their place says nothing. */
-type RecordRule = (record: RecordFields, unknownSettings: ReadonlySet<string>) => readonly RequestProblem[]
+/** The rules of each record type. A rule checks a record in its stored form and returns every problem. The routes check conflicts with other records. */
+/** Checks a record. `invalidFields` are missing or unparsable, so their values in the record mean nothing. */
+type RecordRule = (record: RecordFields, invalidFields: ReadonlySet<string>) => readonly RequestProblem[]
 
 const problem = (field: string, reason: string): RequestProblem[] => [{ field, reason }]
 
-/** Fields that only some types have; 0, null and the empty string stand for none. */
-const OWN_FIELDS: readonly { readonly field: keyof RecordFields; readonly types: readonly string[] }[] = [
+/** Fields that only some types have; 0, null and the empty string mean none. */
+const TYPE_FIELDS: readonly { readonly field: keyof RecordFields; readonly types: readonly string[] }[] = [
   { field: 'priority', types: ['MX', 'SRV'] },
   { field: 'weight', types: ['SRV'] },
   { field: 'port', types: ['SRV'] },
@@ -156,8 +153,8 @@ const OWN_FIELDS: readonly { readonly field: keyof RecordFields; readonly types:
   { field: 'tag', types: ['CAA'] },
 ]
 
-const ownFields: RecordRule = (record) =>
-  OWN_FIELDS.filter(({ field, types }) => !types.includes(record.type) && Boolean(record[field])).flatMap(({ field }) =>
+const typeFields: RecordRule = (record) =>
+  TYPE_FIELDS.filter(({ field, types }) => !types.includes(record.type) && Boolean(record[field])).flatMap(({ field }) =>
     problem(field, `Cannot specify ${field} for ${record.type} record`),
   )
 
@@ -173,25 +170,25 @@ const apexCname: RecordRule = ({ name }) => (name === '' ? problem('name', 'CNAM
 
 const wildcardNs: RecordRule = ({ name }) => (name.startsWith('*') ? problem('name', 'NS records cannot have wildcard names') : [])
 
-/** A null MX (RFC 7505) is an MX record without a target. */
-const nullMx: RecordRule = ({ target, priority }, unknownSettings) =>
-  target === '' && priority !== 0 && !unknownSettings.has('target') ? problem('priority', 'priority must be 0 for a null MX record') : []
+/** A null MX (RFC 7505) is stored as an MX record without a target. */
+const nullMx: RecordRule = ({ target, priority }, invalidFields) =>
+  target === '' && priority !== 0 && !invalidFields.has('target') ? problem('priority', 'priority must be 0 for a null MX record') : []
 
 const CA_DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i
 
-/** URLs of printable ASCII, as RFC 3986 has them. */
+/** `mailto:` and HTTP URLs in printable ASCII (RFC 3986). */
 const IODEF = /^(?:mailto:[!#-?A-[\]-~]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*|https?:\/\/[a-z0-9[][!#-[\]-~]*)$/i
 
-/** `;` says that no authority may issue (RFC 8659 section 4.2). */
+/** The target `;` forbids all authorities to issue (RFC 8659 section 4.2). */
 const caa: RecordRule = ({ tag, target }) => {
   const problems = tag ? [] : problem('tag', 'tag is required')
   if (target === '') return [...problems, ...problem('target', 'target is required')]
-  // Without a tag, what would fit one of them is no second fault.
+  // Without a tag, a target that is valid for any tag is not a second error.
   const fits = CA_DOMAIN.test(target) || (tag !== 'iodef' && target === ';') || ((!tag || tag === 'iodef') && IODEF.test(target))
   return fits ? problems : [...problems, ...problem('target', 'You have entered an invalid target')]
 }
 
-/** By type; every type of the interface has an entry. */
+/** The rules of every type of the interface. */
 const RULES: Readonly<Record<string, readonly RecordRule[]>> = {
   A: [address],
   AAAA: [address],
@@ -204,8 +201,8 @@ const RULES: Readonly<Record<string, readonly RecordRule[]>> = {
   CAA: [caa],
 }
 
-/** Every fault of a record's values but those of fields that are unread, which have been told. */
-const recordProblems = (record: RecordFields, unknownSettings: ReadonlySet<string>): RequestProblem[] =>
-  [ownFields, ...(RULES[record.type] ?? [])]
-    .flatMap((rule) => rule(record, unknownSettings))
-    .filter(({ field }) => !unknownSettings.has(field ?? ''))
+/** Returns every problem of a record, except in `invalidFields`, which are already reported. */
+const recordProblems = (record: RecordFields, invalidFields: ReadonlySet<string>): RequestProblem[] =>
+  [typeFields, ...(RULES[record.type] ?? [])]
+    .flatMap((rule) => rule(record, invalidFields))
+    .filter(({ field }) => !invalidFields.has(field ?? ''))

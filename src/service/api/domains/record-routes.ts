@@ -56,7 +56,7 @@ const create = defineRoute<RecordBody & { readonly type: string }>({
   handle: ({ body, remoteAddress, ...call }, service) =>
     changeRecords(call, service, 1, async (connection, domain) => {
       const fields = recordToCreate(body, { domain: zoneNameOf(domain.domain), remoteAddress })
-      await refuseConflict(connection, domain.id, 0, fields)
+      await checkConflicts(connection, domain.id, 0, fields)
       return insertRecord(connection, domain.id, fields, service.now())
     }),
 })
@@ -98,7 +98,7 @@ const update = defineRoute<RecordBody>({
       if (existing === null) throw notFound()
       const { id, created: _created, updated: _updated, ...fields } = existing
       const desired = recordToUpdate(fields, body, { domain: zoneNameOf(domain.domain), remoteAddress })
-      await refuseConflict(connection, domain.id, id, desired)
+      await checkConflicts(connection, domain.id, id, desired)
       return updateRecord(connection, id, desired, service.now())
     }),
 })
@@ -119,20 +119,20 @@ const remove = defineRoute({
 
 export const RECORD_ROUTES = [list, create, get, update, remove] as const
 
-interface HeldDomain {
+interface LockedDomain {
   readonly id: number
   readonly domain: string
 }
 
 /**
- * Changes records of a domain, whose count moves by `count`. The count's row is changed first and keeps other writers of the
- * domain out, so that the limit and what the work finds about other records hold until the commit.
+ * Changes records of a domain and their number by `count`. Updating the number first locks the domain, so the limit and conflict checks stay valid
+ * until the commit.
  */
 async function changeRecords<T>(
   { actor, ids }: Pick<Call<unknown>, 'actor' | 'ids'>,
   { database, limits, now, zoneChanged }: Service,
   count: 1 | 0 | -1,
-  work: (connection: Connection, domain: HeldDomain) => Promise<T>,
+  work: (connection: Connection, domain: LockedDomain) => Promise<T>,
 ): Promise<T> {
   const id = ids['domainId'] as number
   const result = await database.write(async (connection) => {
@@ -148,7 +148,7 @@ async function changeRecords<T>(
 
 const SLAVE: RequestProblem = { field: null, reason: 'Records of a slave domain come from its master servers and cannot be changed here.' }
 
-async function refuseConflict(connection: Connection, domainId: number, id: number, fields: RecordFields): Promise<void> {
+async function checkConflicts(connection: Connection, domainId: number, id: number, fields: RecordFields): Promise<void> {
   const conflict = await findConflict(connection, domainId, id, fields)
   if (conflict === null) return
   if (fields.type === 'CNAME' || conflict.type === 'CNAME') {
@@ -161,7 +161,7 @@ async function refuseConflict(connection: Connection, domainId: number, id: numb
   throw invalid({ field: 'type', reason })
 }
 
-/** What a domain is told that has, or would have, more records than it can. */
+/** The error for a domain that would exceed its record limit. */
 export const tooManyRecords = ({ recordsPerDomain }: Limits): RequestProblem => ({
   field: null,
   reason: `A domain can have at most ${recordsPerDomain} records.`,

@@ -39,7 +39,7 @@ interface ImageBody {
 const list = defineOpenRoute({
   method: 'GET',
   path: '/images',
-  summary: 'List images: public ones, and those of the account',
+  summary: 'List the public images and those of the account',
   scope: 'images:read_only',
   grants: null,
   filter: IMAGE_FILTER_FIELDS,
@@ -54,14 +54,14 @@ const list = defineOpenRoute({
 const create = defineRoute<ImageBody & { readonly disk_id: number }>({
   method: 'POST',
   path: '/images',
-  summary: 'Create an image of a disk',
+  summary: 'Create an image from a disk',
   scope: ['images:read_write', 'instances:read_only'],
   grants: { global: 'add_images' },
   body: IMAGE_CREATE,
   response: IMAGE,
   handle: async ({ actor, body }, { database, quotas, clock, jobs }) => {
     const image = await database.write((connection) =>
-      makeImage(
+      createImageFromDisk(
         connection,
         actor,
         body.disk_id,
@@ -77,7 +77,7 @@ const create = defineRoute<ImageBody & { readonly disk_id: number }>({
 const upload = defineRoute<ImageBody & { readonly label: string; readonly region: string }>({
   method: 'POST',
   path: '/images/upload',
-  summary: 'Begin the upload of an image',
+  summary: 'Start the upload of an image',
   scope: 'images:read_write',
   grants: { global: 'add_images' },
   body: IMAGE_UPLOAD,
@@ -85,11 +85,11 @@ const upload = defineRoute<ImageBody & { readonly label: string; readonly region
   valueProblems: async ({ body: { region } }) => (region === undefined || findRegion(region) !== null ? [] : [NO_REGION]),
   handle: async ({ actor, body }, { database, quotas, clock, jobs, uploads, uploadOrigin }) => {
     if (findRegion(body.region) === null) throw invalid(NO_REGION)
-    if (!uploads.canReceive) throw new RequestError(503, [{ field: null, reason: 'This service takes no data of images.' }])
+    if (!uploads.canReceive) throw new RequestError(503, [{ field: null, reason: 'This service accepts no image data.' }])
     const origin = uploadOrigin()
     if (origin === null) throw new RequestError(503, [NO_PUBLIC_URL])
     const { image, key } = await database.write((connection) =>
-      awaitImage(connection, actor, { label: body.label, description: body.description || null }, { quotas, now: clock() }),
+      createImageForUpload(connection, actor, { label: body.label, description: body.description || null }, { quotas, now: clock() }),
     )
     jobs.wake()
     return { image, upload_to: `${origin}${UPLOADS_PATH}${key}` }
@@ -125,7 +125,7 @@ const update = defineRoute<ImageBody>({
   body: IMAGE_UPDATE,
   response: IMAGE,
   handle: async ({ actor, texts, ids, body: { label, description } }, { database, now }) => {
-    const id = privateOnly(texts['imageId'] as string, ids['imageId'], 'updated')
+    const id = privateNumber(texts['imageId'] as string, ids['imageId'], 'updated')
     const changes = {
       ...(label === undefined ? {} : { label }),
       ...(description === undefined ? {} : { description: description || null }),
@@ -144,23 +144,23 @@ const remove = defineRoute({
   grants: WRITE_IMAGE,
   response: EMPTY,
   handle: async ({ actor, texts, ids }, { database, uploads }) => {
-    const id = privateOnly(texts['imageId'] as string, ids['imageId'], 'deleted')
+    const id = privateNumber(texts['imageId'] as string, ids['imageId'], 'deleted')
     if (!(await database.write((connection) => deleteImage(connection, actor.accountId, id)))) throw notFound()
     uploads.deleteData(id)
     return {}
   },
 })
 
-/** The Images part of the interface. */
+/** The Images section of the interface. */
 export const IMAGE_ROUTES: readonly Route[] = [list, create, upload, get, update, remove]
 
-const NO_PUBLIC_URL = { field: null, reason: 'This service has no public URL to send the data of images to.' } as const
+const NO_PUBLIC_URL = { field: null, reason: 'This service has no public URL for image uploads.' } as const
 
 const NO_REGION = { field: 'region', reason: 'region is not valid' } as const
 
-/** The number of a private image. Throws 400 for a public one, 404 for what is no image at all. */
-function privateOnly(id: string, number: number | undefined, done: string): number {
-  if (findSharedImage(id) !== null) throw invalid({ field: null, reason: `A public image cannot be ${done}.` })
+/** The number of a private image. Throws 400 for a public image, 404 for any other id. */
+function privateNumber(id: string, number: number | undefined, action: string): number {
+  if (findSharedImage(id) !== null) throw invalid({ field: null, reason: `A public image cannot be ${action}.` })
   return number ?? missing()
 }
 
@@ -168,27 +168,27 @@ function missing(): never {
   throw notFound()
 }
 
-interface Words {
+interface ImageText {
   readonly label: string
   readonly description: string | null
 }
 
-/** Milliseconds of the service's clock until an image of a disk is available. */
+/** Milliseconds of the service's clock until an image made from a disk is available. */
 const CREATION_TIME = 30_000
 
-interface Conditions {
+interface CreateContext {
   readonly quotas: Quotas
   /** Milliseconds of the service's clock. */
   readonly now: number
 }
 
-/** Begins the image of a disk, which is `available` after a while. Throws 400 unless the disk can be taken. */
-async function makeImage(
+/** Creates an image from a disk; a job makes it `available` later. Throws 400 if the disk cannot be used. */
+async function createImageFromDisk(
   connection: Connection,
   actor: Actor,
   diskId: number,
   { label, description }: { readonly label: string | null; readonly description: string | null },
-  { quotas, now }: Conditions,
+  { quotas, now }: CreateContext,
 ): Promise<Image> {
   await checkQuota(connection, actor, 'images', quotas)
   const disk = await connection
@@ -207,24 +207,19 @@ async function makeImage(
   return image
 }
 
-/** Makes an image whose data is to be sent, and the key of the URL to send it to: that is told once, and kept as a hash. */
-async function awaitImage(
+/** Creates an image that waits for its data, and the key of the upload URL. Only a hash of the key is stored. */
+async function createImageForUpload(
   connection: Connection,
   actor: Actor,
-  words: Words,
-  { quotas, now }: Conditions,
+  text: ImageText,
+  { quotas, now }: CreateContext,
 ): Promise<{ readonly image: Image; readonly key: string }> {
   await checkQuota(connection, actor, 'images', quotas)
   await checkImageOctets(connection, actor, quotas, now)
   const key = randomBytes(32).toString('base64url')
   const until = now + UPLOAD_TIMEOUT
-  const awaited = { upload_hash: hashUploadKey(key), upload_until: until }
-  const { number, image } = await insert(
-    connection,
-    actor,
-    { ...words, ...awaited, size: 0, status: 'pending_upload', type: 'manual' },
-    now,
-  )
+  const upload = { upload_hash: hashUploadKey(key), upload_until: until }
+  const { number, image } = await insert(connection, actor, { ...text, ...upload, size: 0, status: 'pending_upload', type: 'manual' }, now)
   await enqueueJob(connection, { kind: UPLOAD_EXPIRY, subject: number, due: until })
   return { image, key }
 }
@@ -235,7 +230,11 @@ async function insert(
   content: Omit<Parameters<typeof insertImage>[1], 'account_id' | 'created_by'>,
   now: number,
 ): ReturnType<typeof insertImage> {
-  const made = await insertImage(connection, { ...content, account_id: actor.accountId, created_by: actor.username }, formatTimestamp(now))
-  await grantToCreator(connection, actor, 'image', made.number)
-  return made
+  const inserted = await insertImage(
+    connection,
+    { ...content, account_id: actor.accountId, created_by: actor.username },
+    formatTimestamp(now),
+  )
+  await grantToCreator(connection, actor, 'image', inserted.number)
+  return inserted
 }

@@ -47,14 +47,14 @@ const list = defineRoute({
 const snapshot = defineRoute<{ readonly label: string }>({
   method: 'POST',
   path: '/compute/instances/{instanceId}/backups',
-  summary: 'Make a snapshot, which takes the place of the one before when it is finished',
+  summary: 'Create a snapshot; once complete, it replaces the previous one',
   scope: 'instances:read_write',
   grants: WRITE_INSTANCE,
   body: SNAPSHOT,
   response: BACKUP,
   handle: async (call, service) => {
     const backup = await service.database.write(async (connection) => {
-      const instance = await hold(connection, call)
+      const instance = await lockInstance(connection, call)
       if (instance.backups_enabled === 0) throw invalid({ field: null, reason: 'Backups are not enabled for this Linode.' })
       const backups = await listBackups(connection, instance.id)
       if (isOccupied(instance) || backups.some(({ type, status }) => type === 'snapshot' && status !== 'successful')) throw linodeBusy()
@@ -68,13 +68,13 @@ const snapshot = defineRoute<{ readonly label: string }>({
 const cancel = defineRoute({
   method: 'POST',
   path: '/compute/instances/{instanceId}/backups/cancel',
-  summary: 'Disable backups and delete those there are',
+  summary: 'Disable backups and delete all existing ones',
   scope: 'instances:read_write',
   grants: WRITE_INSTANCE,
   response: EMPTY,
   handle: async (call, service) => {
     await service.database.write(async (connection) => {
-      const instance = await hold(connection, call)
+      const instance = await lockInstance(connection, call)
       await deleteBackups(connection, instance.id)
       await scheduleBackups(connection, instance, { enabled: false, day: null, window: null }, momentAt(service.clock()))
     })
@@ -91,7 +91,7 @@ const enable = defineRoute({
   response: EMPTY,
   handle: async (call, service) => {
     await service.database.write(async (connection) => {
-      const instance = await hold(connection, call)
+      const instance = await lockInstance(connection, call)
       if (instance.backups_enabled === 1) return
       const { backup_day: day, backup_window: window } = instance
       await scheduleBackups(connection, instance, { enabled: true, day, window }, momentAt(service.clock()))
@@ -132,14 +132,14 @@ const restore = defineRoute<{ readonly instance_id: number; readonly overwrite?:
 
 export const BACKUP_ROUTES = [list, snapshot, cancel, enable, get, restore] as const
 
-/** The instance of a path, held; throws 404 where there is none. */
-async function hold(connection: Connection, { actor, ids }: Pick<Call<unknown>, 'actor' | 'ids'>): Promise<InstanceRow> {
+/** Locks the instance of a path; throws 404 if there is none. */
+async function lockInstance(connection: Connection, { actor, ids }: Pick<Call<unknown>, 'actor' | 'ids'>): Promise<InstanceRow> {
   const instance = await lockInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
   if (instance === null) throw notFound()
   return instance
 }
 
-/** The backup of a path; throws 404 where there is none, or it is another instance's. */
+/** The backup of a path; throws 404 if the instance has no such backup. */
 async function find(connection: Connection, { actor, ids }: Pick<Call<unknown>, 'actor' | 'ids'>): Promise<BackupRow> {
   const backup = await findBackup(connection, actor.accountId, ids['backupId'] as number)
   if (backup === null || backup.instance_id !== ids['instanceId']) throw notFound()
@@ -147,8 +147,8 @@ async function find(connection: Connection, { actor, ids }: Pick<Call<unknown>, 
 }
 
 /**
- * Writes a backup to an instance. With `overwrite` its disks and profiles are deleted first, and it is offline then; else it goes on as it
- * was, with those of the backup beside its own. Throws 400, or 403 where the user may not change the instance.
+ * Restores a backup to an instance. With `overwrite`, its disks and profiles are deleted first and it is offline afterwards. Otherwise those of the
+ * backup are added and its state stays. Throws 400, or 403 if the user may not change the instance.
  */
 async function restoreBackup(
   connection: Connection,

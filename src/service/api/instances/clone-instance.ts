@@ -32,7 +32,7 @@ import { addInstance } from './create-instance.ts'
 import { addContent, spaceProblem } from './instance-content.ts'
 import { hasVlans, labelProblem, labelTaken, notValid, noVlans } from './instance-input.ts'
 
-/** The body of a clone, as its schema lets it through. */
+/** The body of a clone request that its schema has accepted. */
 export interface CloneBody {
   readonly instance_id?: number | null
   readonly region?: string
@@ -45,10 +45,10 @@ export interface CloneBody {
   readonly configs?: readonly number[] | null
 }
 
-/** Clones of one source that are made at one time (interface, Limits). */
+/** The most concurrent clones of one source (interface, Limits). */
 const MAX_CLONES = 5
 
-/** What is wrong with the values of a clone by themselves. */
+/** The semantic errors of a clone body that need no look-up. */
 export function problemsOfClone({ region, type, label }: CloneBody): readonly RequestProblem[] {
   const problems: (RequestProblem | null)[] = []
   if (region !== undefined && findRegion(region) === null) problems.push(notValid('region'))
@@ -57,7 +57,7 @@ export function problemsOfClone({ region, type, label }: CloneBody): readonly Re
   return problems.filter((problem) => problem !== null)
 }
 
-/** Has an instance cloned; returns the one that is written to. Throws 400, 403, or 404 where there is no source. */
+/** Starts to clone an instance; returns the target. Throws 400, 403, or 404 without a source. */
 export async function cloneInstance(
   connection: Connection,
   actor: Actor,
@@ -70,10 +70,10 @@ export async function cloneInstance(
   await lockAccountRow(connection, actor.accountId)
   const source = await lockInstanceRow(connection, actor.accountId, sourceId)
   if (source === null) throw notFound()
-  const { configs, disks } = await chosenParts(connection, sourceId, body)
+  const { configs, disks } = await partsToClone(connection, sourceId, body)
   if (isOccupied(source)) throw linodeBusy()
   if (source.clones >= MAX_CLONES) {
-    throw invalid({ field: null, reason: `At most ${MAX_CLONES} clones of an instance can be made at a time.` })
+    throw invalid({ field: null, reason: `At most ${MAX_CLONES} clones of an instance can run at a time.` })
   }
   const instanceId = body.instance_id ?? null
   const target =
@@ -87,13 +87,13 @@ export async function cloneInstance(
   return updateInstanceRow(connection, target.id, { receiving: 1, updated: moment.nowText })
 }
 
-interface Parts {
+interface ClonedParts {
   readonly configs: readonly StoredConfig[]
   readonly disks: readonly DiskRow[]
 }
 
-/** The profiles that are asked for, all unless any are, with their disks and those that are asked for besides. */
-async function chosenParts(connection: Connection, sourceId: number, body: CloneBody): Promise<Parts> {
+/** The requested profiles (all by default) with their disks, and the requested additional disks. */
+async function partsToClone(connection: Connection, sourceId: number, body: CloneBody): Promise<ClonedParts> {
   const [allConfigs, allDisks] = [await configsOf(connection, sourceId), await listDisks(connection, sourceId)]
   const [configIds, diskIds] = [new Set(body.configs ?? allConfigs.map(({ id }) => id)), new Set(body.disks ?? [])]
   const configs = allConfigs.filter(({ id }) => configIds.has(id))
@@ -110,7 +110,7 @@ async function newTarget(
   actor: Actor,
   source: InstanceRow,
   body: CloneBody,
-  { configs, disks }: Parts,
+  { configs, disks }: ClonedParts,
   moment: Moment,
 ): Promise<InstanceRow> {
   const region = findRegion(body.region ?? source.region)
@@ -118,7 +118,7 @@ async function newTarget(
   if (region === null || type === null) throw invalid(notValid(region === null ? 'region' : 'type'))
   const problems: RequestProblem[] = []
   if (body.label !== undefined && (await isLabelTaken(connection, actor.accountId, body.label, null))) problems.push(labelTaken())
-  // What is kept for the source's first profile is kept for the clone's too.
+  // Interfaces that wait for the source's first profile wait for the clone's, too.
   const pending: readonly Interface[] = body.configs ? [] : JSON.parse(source.interfaces)
   if (!hasVlans(region) && usesVlan([...configs, { interfaces: pending }])) problems.push(noVlans('region'))
   if (totalSize(disks) > type.disk) problems.push(spaceProblem('type', totalSize(disks), type.disk))
@@ -137,13 +137,13 @@ async function newTarget(
   return instance
 }
 
-/** One that has room and nothing to do. The source's tags are added to its own. */
+/** Checks and locks an existing target, which must be idle and have enough space, and adds the source's tags to it. */
 async function existingTarget(
   connection: Connection,
   actor: Actor,
   source: InstanceRow,
   id: number,
-  { configs, disks }: Parts,
+  { configs, disks }: ClonedParts,
 ): Promise<InstanceRow> {
   const target = id === source.id ? null : await findInstanceRow(connection, actor.accountId, id)
   if (target === null) throw invalid(notValid('instance_id'))

@@ -29,7 +29,7 @@ import { defineRoute } from '../route.ts'
 import { checkConfigLimit } from './instance-content.ts'
 import { type InterfaceBody, notValid, parseInterfaces } from './instance-input.ts'
 
-/** The body of a request for a profile, as its schema lets it through. */
+/** The body of a create request that its schema has accepted. */
 interface ConfigBody {
   readonly label: string
   readonly comments?: string | null
@@ -43,25 +43,25 @@ interface ConfigBody {
   readonly virt_mode?: ConfigContent['virt_mode']
 }
 
-/** What a profile can name. */
-interface ConfigSurroundings {
+/** The objects that a profile can refer to. */
+interface ConfigContext {
   readonly instance: InstanceRow
   readonly specs: InstanceType
-  /** Disks of the instance. */
+  /** Ids of the instance's disks. */
   readonly disks: ReadonlySet<number>
-  /** Volumes of the account in the region. */
+  /** Ids of the account's volumes in the region. */
   readonly volumes: ReadonlySet<number>
 }
 
 const DEFAULT_KERNEL = 'linode/latest-64bit'
 const DEFAULT_ROOT = '/dev/sda'
 
-/** The profile that a create asks for. Throws 400 with every fault. */
-function configToCreate(body: ConfigBody, { instance, specs, disks, volumes }: ConfigSurroundings): ConfigContent {
+/** Returns the profile that a create asks for. Throws 400 with every error. */
+function configToCreate(body: ConfigBody, { instance, specs, disks, volumes }: ConfigContext): ConfigContent {
   const problems: RequestProblem[] = []
   const { kernel = DEFAULT_KERNEL, memory_limit = 0, root_device, run_level = 'default', virt_mode = 'paravirt' } = body
   const devices = readDevices(body.devices, disks, volumes, problems)
-  // Those that an instance without anything was made with.
+  // An instance created without an image keeps its interfaces for its first profile.
   const pending: readonly Interface[] = body.interfaces ? [] : JSON.parse(instance.interfaces)
   const interfaces = body.interfaces ? parseInterfaces(body.interfaces, findRegion(instance.region), problems) : pending
   if (findKernel(kernel) === null) problems.push(notValid('kernel'))
@@ -96,7 +96,7 @@ function readDevices(
   return devices
 }
 
-/** A path of a device; what is none becomes the default (facts, C). */
+/** Any text that is not a device path becomes the default, as in the hosting service. */
 const readRoot = (text: string): string => (/^\/dev\/[A-Za-z0-9/_-]{1,250}$/.test(text) ? text : DEFAULT_ROOT)
 
 const list = defineRoute({
@@ -127,17 +127,17 @@ const create = defineRoute<ConfigBody>({
   body: CONFIG_CREATE,
   response: CONFIG,
   valueProblems: async ({ actor, ids, body }, { database }) => {
-    const around = await database.read(async (connection) => {
+    const context = await database.read(async (connection) => {
       const instance = await findInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
-      return instance === null ? null : surroundings(connection, actor, instance)
+      return instance === null ? null : configContext(connection, actor, instance)
     })
-    return around === null ? [] : collectProblems(() => configToCreate({ label: '', devices: {}, ...body }, around))
+    return context === null ? [] : collectProblems(() => configToCreate({ label: '', devices: {}, ...body }, context))
   },
   handle: ({ actor, ids, body }, { database, now }) =>
     database.write(async (connection) => {
       const instance = await lockInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
       if (instance === null) throw notFound()
-      const config = configToCreate(body, await surroundings(connection, actor, instance))
+      const config = configToCreate(body, await configContext(connection, actor, instance))
       await checkConfigLimit(connection, instance.id, 1)
       await updateInstanceRow(connection, instance.id, { updated: now(), ...(body.interfaces ? {} : { interfaces: '[]' }) })
       return insertConfig(connection, instance.id, config, now())
@@ -146,8 +146,8 @@ const create = defineRoute<ConfigBody>({
 
 export const CONFIG_ROUTES = [list, create] as const
 
-/** Volumes that the user may not change are none. */
-async function surroundings(connection: Connection, actor: Actor, instance: InstanceRow): Promise<ConfigSurroundings> {
+/** Reads the objects that a profile can refer to. Volumes that the user may not change are left out. */
+async function configContext(connection: Connection, actor: Actor, instance: InstanceRow): Promise<ConfigContext> {
   const inRegion = connection
     .selectFrom('volumes')
     .select('volumes.id')

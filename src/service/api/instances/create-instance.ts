@@ -26,44 +26,44 @@ import { fieldValueProblems, parseUserDefinedFields } from '../scripts/user-defi
 import { addContent } from './instance-content.ts'
 import { defaultAlerts, type InstanceSpec, labelTaken, notValid } from './instance-input.ts'
 
-/** Makes the instance of an order and has it provisioned, unless there is nothing to write to it. Throws 400 with every fault, 403 where the user may not do it. */
-export async function createInstance(connection: Connection, actor: Actor, order: InstanceSpec, moment: Moment): Promise<InstanceRow> {
-  if (actor.restricted && order.tags.length > 0) throw unauthorized()
+/** Creates an instance and starts its provisioning, unless it is empty. Throws 400 with every error, 403 if the user may not create it. */
+export async function createInstance(connection: Connection, actor: Actor, spec: InstanceSpec, moment: Moment): Promise<InstanceRow> {
+  if (actor.restricted && spec.tags.length > 0) throw unauthorized()
   await lockAccountRow(connection, actor.accountId)
   const problems: RequestProblem[] = []
-  if (order.label !== null && (await isLabelTaken(connection, actor.accountId, order.label, null))) problems.push(labelTaken())
-  const { image, script, backup } = await findSource(connection, actor, order, problems)
+  if (spec.label !== null && (await isLabelTaken(connection, actor.accountId, spec.label, null))) problems.push(labelTaken())
+  const { image, script, backup } = await findSource(connection, actor, spec, problems)
   if (problems.length > 0) throw invalid(...problems)
   const isEmpty = image === null && backup === null
   const instance = await addInstance(
     connection,
     actor,
     {
-      ...{ label: order.label, group: order.group, region: order.region.id, type: order.type, privateIp: order.privateIp },
+      ...{ label: spec.label, group: spec.group, region: spec.region.id, type: spec.type, privateIp: spec.privateIp },
       image: image?.id ?? backup?.image ?? null,
       scriptId: script?.id ?? null,
       status: isEmpty ? 'offline' : 'provisioning',
-      // They go to the profile that is made of the image, or to the first that its owner makes.
-      interfaces: isEmpty ? order.interfaces : [],
-      tags: order.tags,
+      // An image's profile gets the interfaces; an empty instance keeps them for its first profile.
+      interfaces: isEmpty ? spec.interfaces : [],
+      tags: spec.tags,
     },
     moment,
   )
   if (script) await countDeployment(connection, script.id)
   const config = image
-    ? await deployImage(connection, instance.id, image.label, order, moment)
+    ? await deployImage(connection, instance.id, image.label, spec, moment)
     : await deployBackup(connection, instance.id, backup, moment)
-  const enabled = order.backupsEnabled
+  const enabled = spec.backupsEnabled
   const scheduled = enabled ? await scheduleBackups(connection, instance, { enabled, day: null, window: null }, moment) : instance
   if (isEmpty) return scheduled
-  const started: BootPayload = { config: order.booted ? config : null }
+  const boot: BootPayload = { config: spec.booted ? config : null }
   const kind = image ? INSTANCE_PROVISIONED : INSTANCE_PROVISIONED_FROM_BACKUP
   const due = moment.now + (image ? DURATIONS.provisionImage : DURATIONS.provisionBackup)
-  await enqueueJob(connection, { kind, subject: instance.id, payload: { ...started }, due })
+  await enqueueJob(connection, { kind, subject: instance.id, payload: { ...boot }, due })
   return scheduled
 }
 
-/** What an instance is made with. */
+/** The properties of a new instance. */
 export interface NewInstance {
   readonly label: string | null
   readonly group: string
@@ -77,7 +77,7 @@ export interface NewInstance {
   readonly privateIp: boolean
 }
 
-/** Makes an instance with its addresses. The account is held, and the label free. Throws 400 where the region has no addresses left. */
+/** Inserts an instance with its addresses. Requires a locked account and an unused label. Throws 400 if the region has no addresses left. */
 export async function addInstance(
   connection: Connection,
   actor: Actor,
@@ -85,12 +85,12 @@ export async function addInstance(
   { nowText }: Moment,
 ): Promise<InstanceRow> {
   const { region } = instance
-  const made = await insertInstance(connection, {
+  const inserted = await insertInstance(connection, {
     ...instance,
     ...{ account_id: actor.accountId, type: type.id, script_id: scriptId, host_uuid: randomUUID() },
     ...{ alerts: JSON.stringify(defaultAlerts(type)), interfaces: JSON.stringify(interfaces), created: nowText, updated: nowText },
   })
-  const row = await updateInstanceRow(connection, made.id, { ipv6: slaacAddress(region, made.id) })
+  const row = await updateInstanceRow(connection, inserted.id, { ipv6: slaacAddress(region, inserted.id) })
   await grantToCreator(connection, actor, 'instance', row.id)
   await setTags(connection, actor.accountId, 'instance', row.id, tags)
   for (const pool of ['public', ...(privateIp ? (['private'] as const) : [])] as const) {
@@ -101,7 +101,7 @@ export async function addInstance(
   return row
 }
 
-/** Two disks, the second for swap, and the profile they are booted with: its number. */
+/** Adds a root disk, a swap disk and a profile that boots them; returns the id of the profile. */
 export async function deployImage(
   connection: Connection,
   instanceId: number,
@@ -110,7 +110,7 @@ export async function deployImage(
   { nowText }: Moment,
 ): Promise<number> {
   const add = (name: string, filesystem: 'ext4' | 'swap', size: number): Promise<number> =>
-    insertDisk(connection, instanceId, { label: shortened(name), filesystem, size }, nowText)
+    insertDisk(connection, instanceId, { label: shorten(name), filesystem, size }, nowText)
   const root = await add(`${label} Disk`, 'ext4', type.disk - swapSize)
   const swap = swapSize === 0 ? null : await add(`${swapSize} MB Swap Image`, 'swap', swapSize)
   const at = (disk: number | null) => (disk === null ? null : { disk_id: disk, volume_id: null })
@@ -118,7 +118,7 @@ export async function deployImage(
     connection,
     instanceId,
     {
-      ...{ label: shortened(`My ${label} Disk Profile`), comments: '', kernel: 'linode/grub2', memory_limit: 0 },
+      ...{ label: shorten(`My ${label} Disk Profile`), comments: '', kernel: 'linode/grub2', memory_limit: 0 },
       ...{ devices: { ...NO_DEVICES, sda: at(root), sdb: at(swap) }, helpers: ALL_HELPERS, interfaces },
       ...{ root_device: '/dev/sda', run_level: 'default', virt_mode: 'paravirt' },
     },
@@ -127,10 +127,10 @@ export async function deployImage(
   return config.id
 }
 
-/** Labels of disks and profiles have at most 48 characters. */
-const shortened = (label: string): string => [...label].slice(0, 48).join('')
+/** Shortens a label of a disk or profile to 48 characters. */
+const shorten = (label: string): string => [...label].slice(0, 48).join('')
 
-/** The disks and profiles of a backup; the number of the first profile, null where it has none. */
+/** Adds the disks and profiles of a backup; returns the id of the first profile, null if there is none. */
 async function deployBackup(
   connection: Connection,
   instanceId: number,
@@ -142,7 +142,7 @@ async function deployBackup(
   return first ?? null
 }
 
-/** What an instance is made from: an image, a script, the backup of another. Each must be there for the one who asks. */
+/** The sources of a new instance. */
 interface DeploySource {
   /** Null without an image. */
   readonly image: { readonly id: string; readonly label: string } | null
@@ -151,28 +151,28 @@ interface DeploySource {
   readonly backup: BackupContent | null
 }
 
-/** Finds what an order names; what is wrong with it is added to the faults. */
-async function findSource(connection: Connection, actor: Actor, order: InstanceSpec, problems: RequestProblem[]): Promise<DeploySource> {
-  const image = order.image === null ? null : await findDeployableImage(connection, actor, order.image)
-  if (order.image !== null && image === null) problems.push(notValid('image'))
-  if (image !== null && image.size > order.type.disk - order.swapSize) {
-    const small = image.size > order.type.disk
+/** Finds the image, script and backup that a spec names, and checks that they fit; adds to the problems. */
+async function findSource(connection: Connection, actor: Actor, spec: InstanceSpec, problems: RequestProblem[]): Promise<DeploySource> {
+  const image = spec.image === null ? null : await findDeployableImage(connection, actor, spec.image)
+  if (spec.image !== null && image === null) problems.push(notValid('image'))
+  if (image !== null && image.size > spec.type.disk - spec.swapSize) {
+    const isTypeTooSmall = image.size > spec.type.disk
     problems.push(
-      small
-        ? { field: 'type', reason: `The image needs ${image.size} MB, and the type has ${order.type.disk} MB.` }
-        : { field: 'swap_size', reason: `swap_size must be between 0 and ${order.type.disk - image.size}` },
+      isTypeTooSmall
+        ? { field: 'type', reason: `The image needs ${image.size} MB, and the type has ${spec.type.disk} MB.` }
+        : { field: 'swap_size', reason: `swap_size must be between 0 and ${spec.type.disk - image.size}` },
     )
   }
-  const script = order.scriptId === null ? null : await findScript(connection, actor, order.scriptId)
-  if (order.scriptId !== null && script === null) problems.push(notValid('script_id'))
+  const script = spec.scriptId === null ? null : await findScript(connection, actor, spec.scriptId)
+  if (spec.scriptId !== null && script === null) problems.push(notValid('script_id'))
   if (script !== null) {
     if (image !== null && !takesImage(script, image.id)) {
       problems.push({ field: 'image', reason: 'The requested distribution is not supported by this stackscript.' })
     }
-    problems.push(...fieldValueProblems(parseUserDefinedFields(script.script), order.scriptData))
+    problems.push(...fieldValueProblems(parseUserDefinedFields(script.script), spec.scriptData))
   }
-  const backup = order.backupId === null ? null : await findBackupToDeploy(connection, actor, order, order.backupId, problems)
-  await checkUsers(connection, actor, order.authorizedUsers, problems)
+  const backup = spec.backupId === null ? null : await findBackupToDeploy(connection, actor, spec, spec.backupId, problems)
+  await checkUsers(connection, actor, spec.authorizedUsers, problems)
   return { image, script, backup }
 }
 

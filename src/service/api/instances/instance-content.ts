@@ -4,8 +4,8 @@ import { countConfigs, insertConfig, insertDisk, remapDisks } from '../../store/
 import { invalid, type RequestProblem } from '../request-error.ts'
 
 /**
- * Writes disks and configuration profiles, as a backup or a clone has them, to an instance, beside those it has. The profiles name the
- * disks that are made; volumes stay where they are. Returns the numbers of the profiles. Throws 400 where there would be too many.
+ * Adds copies of disks and configuration profiles to an instance, for a restored backup or a clone. The new profiles refer to the new disks;
+ * volumes are not copied. Returns the ids of the profiles. Throws 400 if there would be too many.
  */
 export async function addContent(
   connection: Connection,
@@ -24,16 +24,16 @@ export async function addContent(
   return numbers
 }
 
-/** Disks need more than there is, in MB. */
+/** The error for disks that need more space than is free, in MB. */
 export const spaceProblem = (field: string | null, needed: number, free: number): RequestProblem => ({
   field,
   reason: `There is insufficient space: the disks need ${needed} MB, and ${Math.max(0, free)} MB are free.`,
 })
 
-/** Profiles of an instance at most. */
+/** The most profiles of an instance. */
 const MAX_CONFIGS = 200
 
-/** Throws 400 where an instance would have too many configuration profiles with so many more. It is held. */
+/** Throws 400 if `added` more profiles would be too many. Requires a locked instance. */
 export async function checkConfigLimit(connection: Connection, instanceId: number, added: number): Promise<void> {
   if ((await countConfigs(connection, instanceId)) + added <= MAX_CONFIGS) return
   throw invalid({ field: null, reason: `An instance can have at most ${MAX_CONFIGS} configuration profiles.` })

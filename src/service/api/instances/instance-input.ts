@@ -7,7 +7,7 @@ import { parseSshKey } from '../profile/ssh-key.ts'
 import { invalid, type RequestProblem } from '../request-error.ts'
 import { scriptDataProblem } from '../scripts/user-defined-fields.ts'
 
-/** The body of a request for an instance, as its schema lets it through. */
+/** The body of a create request that its schema has accepted. */
 export interface InstanceBody {
   readonly region: string
   readonly type: string
@@ -28,7 +28,7 @@ export interface InstanceBody {
   readonly interfaces?: readonly InterfaceBody[] | null
 }
 
-/** An instance that is asked for, as far as it can be read without looking anything up that changes. */
+/** A requested instance, parsed without the database. */
 export interface InstanceSpec {
   readonly region: Region
   readonly type: InstanceType
@@ -48,10 +48,10 @@ export interface InstanceSpec {
   readonly interfaces: readonly Interface[]
 }
 
-/** MB of the swap disk beside an image, unless another size is asked for. */
+/** The default size of an image's swap disk, in MB. */
 const SWAP_SIZE = 512
 
-/** The instance that a create asks for. Throws 400 with every fault. */
+/** Returns the instance that a create asks for. Throws 400 with every error. */
 export function instanceToCreate(body: InstanceBody): InstanceSpec {
   const problems: RequestProblem[] = []
   const region = findRegion(body.region)
@@ -73,7 +73,7 @@ export function instanceToCreate(body: InstanceBody): InstanceSpec {
   }
 }
 
-/** What is wrong with the values of a create that may lack any field. */
+/** The semantic errors of a create body that may lack any field. */
 export function problemsOfCreate(body: Partial<InstanceBody>): readonly RequestProblem[] {
   const problems: RequestProblem[] = []
   const region = body.region === undefined ? null : findRegion(body.region)
@@ -103,13 +103,13 @@ function valueProblems(body: Partial<InstanceBody>, region: Region | null, type:
 
 export const notValid = (field: string): RequestProblem => ({ field, reason: `${field} is not valid` })
 
-/** What is tried first; only those that are long enough to come here. */
+/** Passwords that attackers try first and that are long enough for the schema. */
 const COMMON_PASSWORDS: ReadonlySet<string> = new Set([
   ...['password', 'password1', 'password123', 'passw0rd', 'p@ssw0rd', 'p@ssword', 'qwertyuiop', 'qwerty123', 'letmein1', 'welcome1'],
   ...['1234567', '12345678', '123456789', '1234567890', '11111111', '00000000', 'abcd1234', 'iloveyou', 'changeme', 'adminadmin'],
 ])
 
-/** The body of an update, as its schema lets it through. */
+/** The body of an update request that its schema has accepted. */
 export interface InstanceChanges {
   readonly label?: string
   readonly group?: string
@@ -119,7 +119,7 @@ export interface InstanceChanges {
   readonly backups?: { readonly schedule?: { readonly day?: string | null; readonly window?: string | null } }
 }
 
-/** What is sent for an instance when it leaves the range that its owner wants; each core counts. */
+/** The alert thresholds of a new instance. */
 export const defaultAlerts = ({ vcpus }: InstanceType): Alerts => ({
   cpu: 90 * vcpus,
   io: 10_000,
@@ -128,17 +128,17 @@ export const defaultAlerts = ({ vcpus }: InstanceType): Alerts => ({
   transfer_quota: 80,
 })
 
-/** An interface as a request has it. */
+/** An interface in a request. */
 export interface InterfaceBody {
   readonly purpose: Interface['purpose']
   readonly label?: string | null
   readonly ipam_address?: string | null
 }
 
-/** Whether a region has VLANs. */
+/** Whether a region supports VLANs. */
 export const hasVlans = ({ capabilities }: Region): boolean => capabilities.includes('Vlans')
 
-/** The interfaces that a request asks for, with what is wrong with them added to the faults. `region` is null where it is at fault itself. */
+/** Parses the interfaces of a request and adds their problems. `region` is null if it is itself invalid. */
 export function parseInterfaces(
   bodies: readonly InterfaceBody[] | null | undefined,
   region: Region | null,
@@ -170,14 +170,14 @@ const VLAN_LABEL = 'A VLAN has a name of 1 to 64 letters, digits and single hyph
 
 const isVlanLabel = (text: string): boolean => /^[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*$/.test(text)
 
-/** An address with the length of its prefix (RFC 4632 section 3.1; RFC 4291 section 2.3). */
+/** Whether a text is an address with a prefix length (RFC 4632 section 3.1; RFC 4291 section 2.3). */
 function isCidr(text: string): boolean {
   const [, address = '', length = ''] = /^([^/%]*)\/(0|[1-9]\d{0,2})$/.exec(text) ?? []
   if (length === '') return false
   return isIPv4(address) ? Number(length) <= 32 : isIPv6(address) && Number(length) <= 128
 }
 
-/** What is wrong with the label of an instance beside its length (interface, Instance); null where nothing is. */
+/** Checks an instance label except for its length (interface, Instance); null if it is valid. */
 export function labelProblem(label: string): RequestProblem | null {
   if (/[^A-Za-z0-9._-]/.test(label)) return problem('Only letters, digits, hyphens, underscores and dots can be in a label.')
   if (!/^[A-Za-z0-9].*[A-Za-z0-9]$/.test(label)) return problem('A label must begin and end with a letter or digit.')

@@ -139,7 +139,7 @@ const remove = defineRoute({
   },
 })
 
-/** Whether a backup is written to an instance, be it a new one. */
+/** Whether a backup is being restored to an existing or a new instance. */
 const isRestoring = async (connection: Connection, { id, status }: InstanceRow): Promise<boolean> =>
   status === 'restoring' || (status === 'provisioning' && (await countJobs(connection, INSTANCE_PROVISIONED_FROM_BACKUP, id)) > 0)
 
@@ -147,7 +147,7 @@ interface BootBody {
   readonly config_id?: number | null
 }
 
-/** An instance that runs is rebooted, with the profile that is chosen. */
+/** Boots an instance, or reboots a running one, with the chosen profile. */
 const boot = defineRoute<BootBody>({
   method: 'POST',
   path: '/compute/instances/{instanceId}/boot',
@@ -177,21 +177,21 @@ const boot = defineRoute<BootBody>({
 
 export const INSTANCE_ROUTES = [list, create, get, update, remove, boot] as const
 
-/** The profile to boot with (interface, Boot config choice). Throws 400 where none is chosen. */
-function chooseConfig(configs: readonly number[], asked: number | null, lastBooted: number | null): number {
-  if (asked !== null) {
-    if (!configs.includes(asked)) throw invalid(notValid('config_id'))
-    return asked
+/** Chooses the profile to boot with (interface, Boot config choice). Throws 400 if the choice is ambiguous. */
+function chooseConfig(configs: readonly number[], requested: number | null, lastBooted: number | null): number {
+  if (requested !== null) {
+    if (!configs.includes(requested)) throw invalid(notValid('config_id'))
+    return requested
   }
   const [only, ...others] = configs
   if (only === undefined) throw invalid({ field: null, reason: 'The instance has no configuration profile to boot with.' })
   if (others.length === 0) return only
   if (lastBooted !== null && configs.includes(lastBooted)) return lastBooted
-  const reason = 'config_id is required: the instance has several configuration profiles, and was booted with none of them last.'
+  const reason = 'config_id is required: the instance has several configuration profiles and was last booted with none of them.'
   throw invalid({ field: 'config_id', reason })
 }
 
-/** Changes what a request names of an instance. Throws 400, 403 where the user may not do it, 404 where there is none. */
+/** Updates the fields that a request names. Throws 400, 403 if the user may not change the tags, 404 without an instance. */
 async function updateInstance(
   connection: Connection,
   actor: Actor,
@@ -204,8 +204,8 @@ async function updateInstance(
   const existing = await lockInstanceRow(connection, accountId, id)
   if (existing === null) throw notFound()
   if (tags) {
-    const carried = (await labelsOf(connection, 'instance', [id])).get(id) ?? []
-    if (actor.restricted && !areSame(tags, carried)) throw unauthorized()
+    const current = (await labelsOf(connection, 'instance', [id])).get(id) ?? []
+    if (actor.restricted && !haveSameTags(tags, current)) throw unauthorized()
   }
   if (label !== undefined && label !== existing.label) {
     const problem = labelProblem(label)
@@ -229,7 +229,7 @@ async function updateInstance(
   })
 }
 
-function areSame(tags: readonly string[], carried: readonly string[]): boolean {
-  const wanted = new Set(tags.map(foldLabel))
-  return wanted.size === carried.length && carried.every((label) => wanted.has(foldLabel(label)))
+function haveSameTags(tags: readonly string[], current: readonly string[]): boolean {
+  const folded = new Set(tags.map(foldLabel))
+  return folded.size === current.length && current.every((label) => folded.has(foldLabel(label)))
 }

@@ -5,7 +5,7 @@ import { selectItems } from '../../filter/select-items.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { defineOpenRoute, type Route } from '../route.ts'
 
-/** All fields but `id` and `built` (facts, A). */
+/** All fields except `id` and `built`, as in the hosting service. */
 export const KERNEL_FILTER_FIELDS = {
   label: { kind: 'text' },
   version: { kind: 'text' },
@@ -30,5 +30,5 @@ const list = defineOpenRoute({
   },
 })
 
-/** The Kernels part of the interface. */
+/** The Kernels section of the interface. */
 export const KERNEL_ROUTES: readonly Route[] = [list]

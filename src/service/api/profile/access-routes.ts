@@ -23,7 +23,7 @@ import { defineRoute, type Route, type Service } from '../route.ts'
 const listAppsRoute = defineRoute({
   method: 'GET',
   path: '/profile/apps',
-  summary: 'List the apps that the user lets act',
+  summary: 'List the apps that the user has authorized',
   scope: 'account:read_only',
   grants: null,
   filter: APP_FILTER_FIELDS,
@@ -38,7 +38,7 @@ const listAppsRoute = defineRoute({
 const getAppRoute = defineRoute({
   method: 'GET',
   path: '/profile/apps/{appId}',
-  summary: 'Read what an app may do',
+  summary: 'Read an authorized app',
   scope: 'account:read_only',
   grants: null,
   response: APP,
@@ -49,7 +49,7 @@ const getAppRoute = defineRoute({
 const removeAppRoute = defineRoute({
   method: 'DELETE',
   path: '/profile/apps/{appId}',
-  summary: 'Take away the access of an app: its tokens are invalid at once',
+  summary: 'Revoke the access of an app; its tokens are invalid at once',
   scope: 'account:read_write',
   grants: null,
   response: EMPTY,
@@ -62,7 +62,7 @@ const removeAppRoute = defineRoute({
 const listDevicesRoute = defineRoute({
   method: 'GET',
   path: '/profile/devices',
-  summary: 'List the devices that are asked for no second factor',
+  summary: 'List the devices that log in without a second factor',
   scope: 'account:read_only',
   grants: null,
   filter: {},
@@ -88,7 +88,7 @@ const getDeviceRoute = defineRoute({
 const removeDeviceRoute = defineRoute({
   method: 'DELETE',
   path: '/profile/devices/{deviceId}',
-  summary: 'Trust a device no more: it must log in again',
+  summary: 'Stop trusting a device; it must log in again',
   scope: 'account:read_write',
   grants: null,
   response: EMPTY,
@@ -108,8 +108,8 @@ const listLoginsRoute = defineRoute({
   response: pageSchema(LOGIN),
   handle: async ({ actor, paging, filter }, { database, clock }) => {
     const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
-    const { items, total } = await database.read((connection) => listLogins(connection, actor.userId, beginning(clock), query))
-    return pageOf(paging, total, items.map(answerOf))
+    const { items, total } = await database.read((connection) => listLogins(connection, actor.userId, oldestShown(clock), query))
+    return pageOf(paging, total, items.map(responseOf))
   },
 })
 
@@ -122,7 +122,7 @@ const getLoginRoute = defineRoute({
   response: LOGIN,
   handle: async ({ actor, ids }, { database, clock }) => {
     const id = ids['loginId'] as number
-    return answerOf(orNotFound(await database.read((connection) => findLogin(connection, actor.userId, id, beginning(clock)))))
+    return responseOf(orNotFound(await database.read((connection) => findLogin(connection, actor.userId, id, oldestShown(clock)))))
   },
 })
 
@@ -137,6 +137,6 @@ export const ACCESS_ROUTES: readonly Route[] = [
   getLoginRoute,
 ]
 
-const beginning = (clock: Service['clock']): string => formatTimestamp(clock() - LOGIN_DAYS * 86_400_000)
+const oldestShown = (clock: Service['clock']): string => formatTimestamp(clock() - LOGIN_DAYS * 86_400_000)
 
-const answerOf = ({ restricted, ...login }: StoredLogin): object => ({ ...login, restricted: restricted !== 0 })
+const responseOf = ({ restricted, ...login }: StoredLogin): object => ({ ...login, restricted: restricted !== 0 })

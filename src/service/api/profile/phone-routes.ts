@@ -1,3 +1,8 @@
+/**
+ * Codes by SMS. A code belongs to one user and one number, and is valid for ten minutes of the service's clock and for one use. Limits on wrong
+ * guesses and on messages per hour prevent guessing a code and flooding a stranger's phone. Every decision locks the user's row, so that processes
+ * decide one after another.
+ */
 import { randomInt, timingSafeEqual } from 'node:crypto'
 import type { NumberType } from 'libphonenumber-js'
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
@@ -13,8 +18,8 @@ import { RateLimited } from '../rate-limit.ts'
 import { invalid, RequestError, type RequestProblem } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 
-/** Numbers that receive no messages, or at somebody's cost. */
-const WITHOUT_MESSAGES: readonly NumberType[] = ['PREMIUM_RATE', 'SHARED_COST', 'TOLL_FREE', 'UAN', 'PAGER', 'VOICEMAIL']
+/** Types of numbers that receive no messages, or only at a charge. */
+const UNSUPPORTED_TYPES: readonly NumberType[] = ['PREMIUM_RATE', 'SHARED_COST', 'TOLL_FREE', 'UAN', 'PAGER', 'VOICEMAIL']
 
 interface PhoneBody {
   readonly iso_code: string
@@ -22,8 +27,8 @@ interface PhoneBody {
 }
 
 /**
- * The number in E.164: `phone_number` as it is written within the country of `iso_code`, or with its calling code. Throws 400 where
- * there is no such country or number. The numbering plans of all countries are loaded with the first.
+ * Parses a number to E.164: `phone_number` in the national format of `iso_code`, or with its calling code. Throws 400 if the country or number is
+ * not valid. The first call loads the numbering plans of all countries.
  */
 export async function parsePhoneNumber({ iso_code, phone_number }: PhoneBody): Promise<string> {
   const { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString } = await import('libphonenumber-js/max')
@@ -33,7 +38,7 @@ export async function parsePhoneNumber({ iso_code, phone_number }: PhoneBody): P
   if (!number?.isValid() || number.ext !== undefined || number.countryCallingCode !== getCountryCallingCode(country)) {
     throw refused('phone_number', 'phone_number is not valid')
   }
-  if (WITHOUT_MESSAGES.includes(number.getType())) throw refused('phone_number', 'This number cannot receive messages.')
+  if (UNSUPPORTED_TYPES.includes(number.getType())) throw refused('phone_number', 'This number cannot receive messages.')
   return number.number
 }
 
@@ -45,7 +50,7 @@ const refused = (field: RequestProblem['field'], reason: string) => invalid({ fi
 const send = defineRoute<PhoneBody>({
   method: 'POST',
   path: '/profile/phone-number',
-  summary: 'Send a verification code by SMS; the same again while it is valid',
+  summary: 'Send a verification code by SMS; a code that is still valid is sent again',
   name: 'sendProfilePhoneNumberCode',
   scope: 'account:read_write',
   grants: null,
@@ -54,11 +59,11 @@ const send = defineRoute<PhoneBody>({
   handle: async ({ actor, body }, { database, secrets, clock, sms }) => {
     const to = await parsePhoneNumber(body)
     const now = clock()
-    const sent: SentCode = await database.write((connection) => sendingOf(connection, secrets, { userId: actor.userId, to, now }))
+    const sent: SentCode = await database.write((connection) => prepareCode(connection, secrets, { userId: actor.userId, to, now }))
     try {
       await sms({ to, text: `Your Zonewright verification code is ${sent.code}. It is valid for ${minutes(sent.expires - now)}.` })
     } catch {
-      throw new RequestError(502, [{ field: null, reason: 'The message could not be sent. The same request sends it again.' }])
+      throw new RequestError(502, [{ field: null, reason: 'The message could not be sent. Repeat the request to send it again.' }])
     }
     return {}
   },
@@ -88,7 +93,7 @@ const remove = defineRoute({
   grants: null,
   response: EMPTY,
   handle: async ({ actor }, { database, clock }) => {
-    await database.write((connection) => forgetPhone(connection, actor.userId, clock()))
+    await database.write((connection) => deletePhone(connection, actor.userId, clock()))
     return {}
   },
 })
@@ -97,19 +102,14 @@ export const PHONE_ROUTES = [send, verify, remove] as const
 
 const minutes = (milliseconds: number): string => counted(Math.max(1, Math.floor(milliseconds / 60_000)), 'minute')
 
-/**
- * Codes by SMS, each of one user and one number. A code is valid for ten minutes of the service's clock and for one use. Few wrong
- * guesses make it void, and few messages are sent in an hour, so that neither can a code be guessed nor a stranger's telephone be
- * flooded. What is decided here is decided with the user held, so that of several processes one decides at a time.
- */
 /** Milliseconds for which a code is valid. */
 const VALIDITY = 600_000
 
-/** Wrong guesses after which a code is void. */
-const MOST_GUESSES = 5
+/** Wrong guesses after which a code becomes invalid. */
+const MAX_GUESSES = 5
 
-/** Messages to one user within so many milliseconds. */
-const MOST_MESSAGES = 10
+/** The most messages to one user per window, in milliseconds. */
+const MAX_MESSAGES = 10
 const MESSAGE_WINDOW = 3_600_000
 
 interface SentCode {
@@ -118,25 +118,25 @@ interface SentCode {
   readonly expires: number
 }
 
-interface Sending {
+interface CodeRequest {
   readonly userId: number
   /** E.164. */
   readonly to: string
   readonly now: number
 }
 
-/** The code to send: the one that this number has already, while it is valid. Throws 400 beside a verified number, 429 after too many. */
-async function sendingOf(connection: Connection, secrets: Secrets, { userId, to, now }: Sending): Promise<SentCode> {
+/** Returns the code to send: the current one while it is valid, otherwise a new one. Throws 400 if a number is already verified, 429 after too many messages. */
+async function prepareCode(connection: Connection, secrets: Secrets, { userId, to, now }: CodeRequest): Promise<SentCode> {
   const last = await lockPhoneCode(connection, userId)
   const { verified_phone_number } = await findUser(connection, userId)
   if (verified_phone_number !== '') {
-    throw invalid({ field: 'phone_number', reason: 'A phone number is verified already. Delete it before you verify another.' })
+    throw invalid({ field: 'phone_number', reason: 'A phone number is already verified. Delete it before you verify another.' })
   }
-  const counting = last !== null && isPending(millisecondsOf(last.sent_since) + MESSAGE_WINDOW, MESSAGE_WINDOW, now)
-  const sent = counting ? last.sent : 0
-  const since = counting ? last.sent_since : formatTimestamp(now)
-  if (sent >= MOST_MESSAGES) {
-    throw new RateLimited({ limit: MOST_MESSAGES, remaining: 0, reset: (millisecondsOf(since) + MESSAGE_WINDOW) / 1000 }, now)
+  const isWindowOpen = last !== null && isPending(millisecondsOf(last.sent_since) + MESSAGE_WINDOW, MESSAGE_WINDOW, now)
+  const sent = isWindowOpen ? last.sent : 0
+  const since = isWindowOpen ? last.sent_since : formatTimestamp(now)
+  if (sent >= MAX_MESSAGES) {
+    throw new RateLimited({ limit: MAX_MESSAGES, remaining: 0, reset: (millisecondsOf(since) + MESSAGE_WINDOW) / 1000 }, now)
   }
   const usable = last !== null && last.code !== '' && last.phone_number === to && isValid(last, now)
   const code = usable ? secrets.open(last.code, contextOfPhoneCode(userId)) : makePhoneCode()
@@ -159,15 +159,18 @@ interface Verification {
   readonly now: number
 }
 
-/** Makes the number the user's verified one, and the code void. Returns why not: a wrong guess counts, and must be committed. */
+/**
+ * Verifies the number and invalidates the code. Returns the error instead of throwing it, because a counted wrong guess must be
+ * committed.
+ */
 async function verifyPhone(connection: Connection, secrets: Secrets, { userId, code, now }: Verification): Promise<RequestError | null> {
   const last = await lockPhoneCode(connection, userId)
   if (last === null || last.code === '' || !isValid(last, now)) {
-    return invalid({ field: 'otp_code', reason: 'No code is valid at present. Have one sent.' })
+    return invalid({ field: 'otp_code', reason: 'There is no valid code. Request a new one.' })
   }
   if (!isSame(code, secrets.open(last.code, contextOfPhoneCode(userId)))) {
     const failures = last.failures + 1
-    await savePhoneCode(connection, { ...last, failures, code: failures < MOST_GUESSES ? last.code : '' })
+    await savePhoneCode(connection, { ...last, failures, code: failures < MAX_GUESSES ? last.code : '' })
     return invalid({ field: 'otp_code', reason: 'otp_code is not valid' })
   }
   await savePhoneCode(connection, { ...last, code: '' })
@@ -175,8 +178,8 @@ async function verifyPhone(connection: Connection, secrets: Secrets, { userId, c
   return null
 }
 
-/** Forgets the verified number, and a code that was sent. */
-async function forgetPhone(connection: Connection, userId: number, now: number): Promise<void> {
+/** Deletes the verified number and a code that was sent. */
+async function deletePhone(connection: Connection, userId: number, now: number): Promise<void> {
   const last = await lockPhoneCode(connection, userId)
   if (last !== null) await savePhoneCode(connection, { ...last, phone_number: '', code: '', expiry: formatTimestamp(now) })
   await updateUser(connection, userId, { verified_phone_number: '' })

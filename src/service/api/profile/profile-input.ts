@@ -6,7 +6,7 @@ import { unauthorized } from '../grants.ts'
 import { invalid, type RequestProblem } from '../request-error.ts'
 import { parseSshKey, SSH_KEY_PROBLEM } from './ssh-key.ts'
 
-/** The body of a request about a profile, as its schema lets it through. */
+/** The body of an update request that its schema has accepted. */
 export interface ProfileBody {
   readonly email?: string
   readonly email_notifications?: boolean
@@ -19,8 +19,8 @@ export interface ProfileBody {
 }
 
 /**
- * What an update changes of a user: only what it names, so that one update does not take back another; the second factor apart, which
- * is more than the user's row. Throws 400 with every fault, and 403 where a restricted user wants to be it no more.
+ * Returns the columns that an update changes: only the named fields, so concurrent updates do not undo each other. The second factor is handled
+ * elsewhere. Throws 400 with every error, and 403 if a restricted user tries to lift the restriction.
  */
 export function profileToUpdate(existing: UserRow, body: ProfileBody): Updateable<UsersTable> {
   if (body.restricted === false && existing.restricted !== 0) throw unauthorized()
@@ -32,7 +32,7 @@ export function profileToUpdate(existing: UserRow, body: ProfileBody): Updateabl
   if (body.ip_whitelist_enabled && existing.ip_whitelist_enabled === 0)
     problems.push({ field: 'ip_whitelist_enabled', reason: 'ip_whitelist_enabled cannot be enabled' })
   if (body.two_factor_auth && existing.two_factor_auth === 0) {
-    problems.push({ field: 'two_factor_auth', reason: 'Two-factor authentication is enabled with a code of the second factor.' })
+    problems.push({ field: 'two_factor_auth', reason: 'Two-factor authentication can only be enabled with a code of the second factor.' })
   }
   const keys = authorized_keys?.map(parseSshKey)
   if (keys?.includes(null)) {
@@ -53,9 +53,9 @@ export function profileToUpdate(existing: UserRow, body: ProfileBody): Updateabl
 const flag = (name: 'email_notifications' | 'restricted' | 'ip_whitelist_enabled', value: boolean | undefined): Updateable<UsersTable> =>
   value === undefined ? {} : { [name]: Number(value) }
 
-/** Whether it is a name of the IANA time zone database. */
+/** Whether a text is a name of the IANA time zone database. */
 export function isTimeZone(name: string): boolean {
-  // Offsets such as +01:00 are no names.
+  // Offsets such as +01:00 are not names.
   if (!/^[A-Za-z]/.test(name)) return false
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''

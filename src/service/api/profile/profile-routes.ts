@@ -43,9 +43,9 @@ const updateProfile = defineRoute<ProfileBody>({
       await lockUserRow(connection, actor.userId)
       const existing = await findUser(connection, actor.userId)
       const changes = profileToUpdate(existing, body)
-      const resigns = existing.restricted === 0 && changes.restricted === 1
-      if (resigns && !(await hasOtherAdministrator(connection, actor.accountId, actor.userId))) {
-        throw invalid({ field: 'restricted', reason: 'The account needs a user without restrictions.' })
+      const losesAdministrator = existing.restricted === 0 && changes.restricted === 1
+      if (losesAdministrator && !(await hasOtherAdministrator(connection, actor.accountId, actor.userId))) {
+        throw invalid({ field: 'restricted', reason: 'The account needs an unrestricted user.' })
       }
       if (body.two_factor_auth === false) await removeSecondFactor(connection, actor.userId)
       return profileOf(await updateUser(connection, actor.userId, changes))
@@ -55,7 +55,7 @@ const updateProfile = defineRoute<ProfileBody>({
 const getGrants = defineRoute({
   method: 'GET',
   path: '/profile/grants',
-  summary: 'List what is granted to the acting user',
+  summary: 'List the grants of the acting user',
   scope: null,
   grants: null,
   response: GRANTS,
@@ -99,13 +99,13 @@ function profileOf(user: UserRow): object {
   }
 }
 
-/** As of an account that has earned none. */
+/** The referrals of an account that has earned none. */
 const NO_REFERRALS = { code: '', url: '', total: 0, completed: 0, pending: 0, credit: 0 } as const
 
 const getPreferences = defineRoute({
   method: 'GET',
   path: '/profile/preferences',
-  summary: 'Read the preferences that are kept for the client of the acting token',
+  summary: 'Read the preferences stored for the client of the acting token',
   scope: 'account:read_only',
   grants: null,
   response: PREFERENCES,
@@ -120,7 +120,7 @@ const getPreferences = defineRoute({
 const updatePreferences = defineRoute<object>({
   method: 'PUT',
   path: '/profile/preferences',
-  summary: 'Replace all preferences that are kept for the client of the acting token',
+  summary: 'Replace all preferences stored for the client of the acting token',
   scope: 'account:read_write',
   grants: null,
   body: PREFERENCES,
@@ -134,13 +134,13 @@ const updatePreferences = defineRoute<object>({
 
 export const PROFILE_ROUTES: readonly Route[] = [getProfile, updateProfile, getGrants, getPreferences, updatePreferences]
 
-/** Characters of all preferences together, written as JSON without white space. */
+/** The most characters of all preferences, as JSON without white space. */
 const MAX_PREFERENCES = 65_535
 
-/** Levels of objects and lists: what is kept must be written and read again without end of the stack. */
+/** The most nesting levels: deeper JSON could overflow the stack when it is serialized. */
 const MAX_DEPTH = 100
 
-/** Preferences as they are kept. Throws 400 where they are too long or too deep, or hold a number that JSON cannot write again. */
+/** Serializes preferences. Throws 400 if they are too long or too deep, or contain a number that JSON cannot represent. */
 function preferencesText(preferences: object): string {
   checkValues(preferences)
   const text = JSON.stringify(preferences)
@@ -148,7 +148,7 @@ function preferencesText(preferences: object): string {
   return text
 }
 
-/** Characters of Unicode, of which some are two units of a string. */
+/** Counts Unicode characters, of which some are two units of a string. */
 function charactersOf(text: string): number {
   let characters = 0
   for (const _ of text) characters += 1
@@ -163,7 +163,7 @@ function checkValues(preferences: object): void {
     for (const value of level) {
       for (const inner of Object.values(value as object)) {
         if (typeof inner === 'object' && inner !== null) next.push(inner)
-        else if (typeof inner === 'number' && !Number.isFinite(inner)) throw refused('Preferences hold a number that is too large')
+        else if (typeof inner === 'number' && !Number.isFinite(inner)) throw refused('Preferences contain a number that is too large')
       }
     }
     level = next

@@ -5,7 +5,7 @@ import { findAnswers, replaceAnswers } from '../../store/user-secret-store.ts'
 import { invalid } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 
-/** The questions there are, the first of which has the number 1: those of the service that the interface comes from. */
+/** The questions of the hosting service behind this interface; the first has the id 1. */
 const SECURITY_QUESTIONS: readonly string[] = [
   'What was the name of your first pet?',
   'What is the name of your oldest sibling?',
@@ -28,18 +28,18 @@ const SECURITY_QUESTIONS: readonly string[] = [
   'On what street is your grocery store?',
 ]
 
-/** Questions that are answered at a time. */
-const ANSWERED = 3
+/** The number of questions to answer together. */
+const ANSWER_COUNT = 3
 
 interface AnswersBody {
   readonly security_questions: readonly { readonly question_id: number; readonly response: string }[]
 }
 
-/** The answers by the numbers of their questions, in the order given. Throws 400 unless they are to so many different questions. */
+/** Returns the answers by question id, in the given order. Throws 400 unless they answer exactly three different questions. */
 function readAnswers({ security_questions: given }: AnswersBody): ReadonlyMap<number, string> {
   const answers = new Map(given.map(({ question_id: id, response }) => [id, response]))
-  if (given.length !== ANSWERED || answers.size !== ANSWERED) {
-    throw invalid({ field: 'security_questions', reason: `Exactly ${ANSWERED} different questions must be answered.` })
+  if (given.length !== ANSWER_COUNT || answers.size !== ANSWER_COUNT) {
+    throw invalid({ field: 'security_questions', reason: `Exactly ${ANSWER_COUNT} different questions must be answered.` })
   }
   return answers
 }
@@ -47,7 +47,7 @@ function readAnswers({ security_questions: given }: AnswersBody): ReadonlyMap<nu
 const list = defineRoute({
   method: 'GET',
   path: '/profile/security-questions',
-  summary: 'Read the security questions, with what the user has answered',
+  summary: "List the security questions with the user's answers",
   scope: 'account:read_only',
   grants: null,
   response: QUESTIONS,
@@ -66,7 +66,7 @@ const list = defineRoute({
 const answer = defineRoute<AnswersBody>({
   method: 'POST',
   path: '/profile/security-questions',
-  summary: 'Answer three security questions; answers to others are forgotten',
+  summary: 'Answer three security questions; earlier answers to others are deleted',
   name: 'answerProfileSecurityQuestions',
   scope: 'account:read_write',
   grants: null,

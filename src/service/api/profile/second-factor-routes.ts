@@ -1,3 +1,7 @@
+/**
+ * The second factor. An issued secret takes effect when it is confirmed with one of its codes. Every code works once, and so does the scratch code
+ * that replaces one. The number of wrong codes per window is limited. Every decision locks the user's row, so that processes decide one after another.
+ */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import TFA_CONFIRM from '../../../../schemas/service/tfa-confirm.json' with { type: 'json' }
@@ -38,7 +42,7 @@ const enable = defineRoute({
 const confirm = defineRoute<{ readonly tfa_code: string }>({
   method: 'POST',
   path: '/profile/tfa-enable-confirm',
-  summary: 'Confirm the secret with a code of it, and have the second factor from then on',
+  summary: 'Confirm the secret with one of its codes, which enables the second factor',
   name: 'confirmProfileSecondFactor',
   scope: 'account:read_write',
   grants: null,
@@ -47,7 +51,7 @@ const confirm = defineRoute<{ readonly tfa_code: string }>({
   handle: async ({ actor, body }, { database, secrets, clock }) => {
     const totp = await loadTotp()
     const scratch = makeScratch()
-    // As authenticators show it, in groups.
+    // Authenticators show codes in groups.
     const code = body.tfa_code.replace(/\s+/g, '')
     const refusal = await database.write((connection) =>
       confirmSecret(connection, secrets, totp, { userId: actor.userId, now: clock(), code, scratch }),
@@ -60,7 +64,7 @@ const confirm = defineRoute<{ readonly tfa_code: string }>({
 const disable = defineRoute({
   method: 'POST',
   path: '/profile/tfa-disable',
-  summary: 'Switch the second factor off, and forget its secret',
+  summary: 'Disable the second factor and delete its secret',
   name: 'disableProfileSecondFactor',
   scope: 'account:read_write',
   grants: null,
@@ -73,26 +77,21 @@ const disable = defineRoute({
 
 export const SECOND_FACTOR_ROUTES = [enable, confirm, disable] as const
 
-/**
- * The second factor. A secret is issued, and counts once it is confirmed with a code of it; a code is good once, and so is the scratch
- * code that stands in for one. Few wrong codes are let through in a while. What is decided here is decided with the user's row held, so
- * that of several processes one decides at a time.
- */
 /** Milliseconds for which a secret waits for its confirmation. */
 const VALIDITY = 3_600_000
 
-/** Wrong codes within so many milliseconds, after which none is looked at until those are over. */
-const MOST_FAILURES = 5
+/** The most wrong codes per window, in milliseconds; then all codes are refused until it ends. */
+const MAX_FAILURES = 5
 const FAILURE_WINDOW = 900_000
 
-/** Milliseconds of the service's clock, and whose factor it is. */
-interface Moment {
+/** A user and the current time, in milliseconds of the service's clock. */
+interface UserMoment {
   readonly userId: number
   readonly now: number
 }
 
-/** Issues a secret; returns when it expires. A factor that is on stays as it is until the secret is confirmed. Throws 400 before the security questions are answered. */
-async function issueSecret(connection: Connection, secrets: Secrets, secret: string, { userId, now }: Moment): Promise<string> {
+/** Issues a secret; returns its expiry. An enabled factor stays in use until the secret is confirmed. Throws 400 if the security questions are not answered. */
+async function issueSecret(connection: Connection, secrets: Secrets, secret: string, { userId, now }: UserMoment): Promise<string> {
   if (!(await hasAnswers(connection, userId))) {
     throw invalid({ field: null, reason: 'Answer three security questions before you enable two-factor authentication.' })
   }
@@ -102,15 +101,15 @@ async function issueSecret(connection: Connection, secrets: Secrets, secret: str
   return expiry
 }
 
-interface Confirmation extends Moment {
+interface Confirmation extends UserMoment {
   readonly code: string
-  /** The scratch code that the user has afterwards. */
+  /** The user's new scratch code. */
   readonly scratch: string
 }
 
 /**
- * Takes a code of the secret that waits for it, and switches the second factor on; without such a secret, a code of the one in use or the
- * scratch code, for a new scratch code. Returns why not: a wrong code counts, and must be committed.
+ * Accepts a code of the pending secret and enables the second factor. Without a pending secret it accepts a code of the current one, or the scratch
+ * code, and replaces the scratch code. Returns the error instead of throwing it, because a counted wrong code must be committed.
  */
 async function confirmSecret(
   connection: Connection,
@@ -122,10 +121,10 @@ async function confirmSecret(
   const pending = factor !== null && factor.pending !== '' && isPending(millisecondsOf(factor.pending_expiry), VALIDITY, now)
   const sealed = pending ? factor.pending : (factor?.secret ?? '')
   if (factor === null || sealed === '')
-    return invalid({ field: null, reason: 'There is no secret to confirm, or it has expired. Ask for one.' })
+    return invalid({ field: null, reason: 'There is no secret to confirm, or it has expired. Request a new one.' })
   const windowEnds = factor.failures_since === '' ? 0 : millisecondsOf(factor.failures_since) + FAILURE_WINDOW
   const failures = isPending(windowEnds, FAILURE_WINDOW, now) ? factor.failures : 0
-  if (failures >= MOST_FAILURES) return new RateLimited({ limit: MOST_FAILURES, remaining: 0, reset: windowEnds / 1000 }, now)
+  if (failures >= MAX_FAILURES) return new RateLimited({ limit: MAX_FAILURES, remaining: 0, reset: windowEnds / 1000 }, now)
 
   const step = totp.stepOf(secrets.open(sealed, contextOfSecondFactor(userId)), code, now)
   if (pending && step !== null) await enableFactor(connection, factor, step, scratch)
@@ -147,21 +146,21 @@ async function enableFactor(connection: Connection, { user_id, pending }: Second
 const accept = (connection: Connection, userId: number, changes: Partial<SecondFactorRow>, scratch: string): Promise<void> =>
   updateSecondFactor(connection, userId, { ...changes, scratch_hash: hashScratch(scratch), failures: 0, failures_since: '' })
 
-/** Seconds of a time step, and steps of drift that are borne in either direction (RFC 6238 section 5.2). */
+/** Seconds per time step, and tolerated steps of clock drift in either direction (RFC 6238 section 5.2). */
 const PERIOD = 30
 const DRIFT = 1
 
-/** Octets of a secret: 16 characters of base32, which every authenticator takes. */
+/** Octets of a secret: 16 characters of base32, which every authenticator accepts. */
 const SECRET = 10
 
 interface Totp {
   /** A new secret in base32. */
   makeSecret(): string
-  /** The time step that a code of the secret is of, the present one or one beside it; null where it is of none of them. */
+  /** The time step of a code, the current or an adjacent one; null if the code is wrong. */
   stepOf(secret: string, code: string, now: number): number | null
 }
 
-/** Codes of six digits with SHA-1, which is what authenticators take unless told otherwise. */
+/** Six-digit codes with SHA-1, the default of authenticators. */
 async function loadTotp(): Promise<Totp> {
   const { Secret, TOTP } = await import('otpauth')
   return {
@@ -177,11 +176,11 @@ async function loadTotp(): Promise<Totp> {
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** A scratch code: 20 characters of base32 that cannot be guessed, so that its hash needs no salt. */
+/** A random scratch code of 20 base32 characters: long enough that its hash needs no salt. */
 const makeScratch = (): string => Array.from(randomBytes(20), (octet) => ALPHABET[octet & 31]).join('')
 
-/** What is stored of a scratch code. */
+/** The stored form of a scratch code. */
 const hashScratch = (code: string): string => createHash('sha256').update(code.toUpperCase()).digest('hex')
 
-/** `hash` is empty where there is none. */
+/** Whether a code is the scratch code with this hash; an empty hash means none. */
 const isScratch = (code: string, hash: string): boolean => hash !== '' && timingSafeEqual(Buffer.from(hashScratch(code)), Buffer.from(hash))

@@ -73,7 +73,7 @@ const update = defineRoute<{ readonly label?: string }>({
 const remove = defineRoute({
   method: 'DELETE',
   path: '/profile/sshkeys/{sshKeyId}',
-  summary: 'Delete an SSH key; instances that have it keep it',
+  summary: 'Delete an SSH key; instances keep their copies',
   scope: 'account:read_write',
   grants: null,
   response: EMPTY,

@@ -1,40 +1,39 @@
 /**
- * SSH public keys as OpenSSH writes them in one line: type, base64, comment. The data are strings and numbers, each after its length
- * (RFC 4251 section 5); what they are is told by the type: RFC 4253 section 6.6, RFC 5656 section 3.1, RFC 8709 section 4, and
- * PROTOCOL.u2f of OpenSSH.
+ * SSH public keys in OpenSSH's one-line format: type, base64, comment. The data are length-prefixed fields (RFC 4251 section 5) that depend on the
+ * type: RFC 4253 section 6.6, RFC 5656 section 3.1, RFC 8709 section 4, and PROTOCOL.u2f of OpenSSH.
  */
 import { createPublicKey } from 'node:crypto'
 
-/** The types that are accepted: of the elliptic curves, each beginning of the type's name. */
+/** The accepted types; for elliptic curves, the beginning of the name. */
 export const SSH_KEY_TYPES = ['ssh-dss', 'ssh-rsa', 'ecdsa-sha2-nistp', 'ssh-ed25519', 'sk-ecdsa-sha2-nistp256'] as const
 
-/** What is told of a text that is no such key. */
+/** The error for an invalid key. */
 export const SSH_KEY_PROBLEM = `A key must be an SSH public key of type ${SSH_KEY_TYPES.join(', ')}.`
 
-/** Characters of a key with its comment. */
+/** The most characters of a key with its comment. */
 export const MAX_SSH_KEY = 16_000
 
 /**
- * No options before the type, no second line, nothing that a terminal acts on. A comment begins where all white space before it ends: with
- * more than one way to match, much white space would take seconds.
+ * Allows no options before the type, no second line and no control characters. A comment cannot begin with white space: otherwise the expression
+ * could match in several ways, and long white space would take seconds.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what the comment must not have
 const LINE = /^([a-z0-9@.-]{1,50})[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t]+(?![ \t])([^\u0000-\u001f\u007f-\u009f\u2028\u2029]*))?$/
 
-/** The line of a key, with single spaces; null where the text is no key of an accepted type. */
+/** Parses a key and returns its line with single spaces; null if it is not a key of an accepted type. */
 export function parseSshKey(text: string): string | null {
   if (text.length > MAX_SSH_KEY) return null
   const [, type, base64, comment = ''] = LINE.exec(text.trim()) ?? []
   if (type === undefined || base64 === undefined) return null
   const data = Buffer.from(base64, 'base64')
-  // The one way to write these octets: what decoders make of another is up to them.
+  // Only canonical base64: decoders disagree about other spellings.
   if (data.toString('base64') !== base64) return null
   const fields = fieldsOf(data)
   if (fields === null || fields[0]?.toString('latin1') !== type || !isKey(type, fields.slice(1))) return null
   return comment.trim() === '' ? `${type} ${base64}` : `${type} ${base64} ${comment.trim()}`
 }
 
-/** All strings of the data; null where they do not end with them. */
+/** Splits the data into its fields; null if it is malformed. */
 function fieldsOf(data: Buffer): Buffer[] | null {
   const fields: Buffer[] = []
   for (let at = 0; at < data.length; ) {
@@ -58,12 +57,12 @@ function isKey(type: string, fields: readonly Buffer[]): boolean {
     case 'ssh-ed25519':
       return fields.length === 1 && fields[0]?.length === 32
     case 'ssh-rsa':
-      // A public exponent, and the modulus: OpenSSH takes 1024 to 16384 bits.
+      // The public exponent and the modulus, for which OpenSSH accepts 1024 to 16384 bits.
       return (
         fields.length === 2 && bitsOf(fields[0]) >= 2 && isOdd(fields[0]) && isBetween(bitsOf(fields[1]), 1024, 16_384) && isOdd(fields[1])
       )
     case 'ssh-dss':
-      // p, q, g and y: of 1024 and 160 bits, as FIPS 186-2 had it.
+      // p, q, g and y, with 1024 bits for p and 160 for q (FIPS 186-2).
       return (
         fields.length === 4 &&
         bitsOf(fields[0]) === 1024 &&
@@ -75,14 +74,14 @@ function isKey(type: string, fields: readonly Buffer[]): boolean {
     case 'ecdsa-sha2-nistp521':
       return fields.length === 2 && `ecdsa-sha2-${fields[0]}` === type && isPoint(String(fields[0]), fields[1] as Buffer)
     case 'sk-ecdsa-sha2-nistp256@openssh.com':
-      // The last is the application that the key is for.
+      // The last field is the application of the key.
       return fields.length === 3 && String(fields[0]) === 'nistp256' && isPoint('nistp256', fields[1] as Buffer) && fields[2]?.length !== 0
     default:
       return false
   }
 }
 
-/** Bits of a positive number in its shortest form (an `mpint`); 0 for any other. */
+/** The bits of a positive `mpint` in its shortest form; 0 for anything else. */
 function bitsOf(number: Buffer | undefined): number {
   const [first = 0x80, second = 0] = number ?? []
   if (number === undefined || first >= 0x80 || (first === 0 && second < 0x80)) return 0
@@ -93,7 +92,7 @@ const isOdd = (number: Buffer | undefined): boolean => ((number?.at(-1) ?? 0) & 
 
 const isBetween = (value: number, least: number, most: number): boolean => value >= least && value <= most
 
-/** Whether it is a point of the curve, uncompressed (SEC 1 section 2.3.3). */
+/** Whether the octets are an uncompressed point on the curve (SEC 1 section 2.3.3). */
 function isPoint(curve: string, point: Buffer): boolean {
   const { name = '', octets = 0 } = CURVES[curve] ?? {}
   if (point.length !== 1 + 2 * octets || point[0] !== 4) return false

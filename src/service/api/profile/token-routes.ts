@@ -19,10 +19,10 @@ import { invalid, notFound, orNotFound, type RequestProblem } from '../request-e
 import { defineRoute } from '../route.ts'
 import { scopesOfNewToken } from '../scopes.ts'
 
-/** Characters of a token that name one without a label: fewer than lists show. */
-const NAMING = 8
+/** Characters of a token in its default label: fewer than lists show. */
+const LABEL_PREFIX = 8
 
-/** The body of a request for a token, as its schema lets it through. */
+/** The body of a create request that its schema has accepted. */
 interface TokenBody {
   readonly label?: string
   readonly scopes?: string
@@ -30,16 +30,16 @@ interface TokenBody {
 }
 
 /**
- * What a token is to be that is made by use of one with the `acting` scopes; `token` is its text, whose beginning names it where the
- * request does not. Throws 400 with every fault.
+ * Returns the settings of a new token, created with a token that has the `acting` scopes. Its default label contains the beginning of `token`. Throws
+ * 400 with every error.
  */
 function tokenToCreate(
-  { label, scopes: asked, expiry: until = null }: TokenBody,
+  { label, scopes: requested, expiry: until = null }: TokenBody,
   token: string,
   acting: string,
   now: string,
 ): { readonly label: string; readonly scopes: string; readonly expiry: string | null } {
-  const scopes = scopesOfNewToken(asked, acting)
+  const scopes = scopesOfNewToken(requested, acting)
   const expiry = until === null ? null : parseTimestamp(until)
   const problems: RequestProblem[] = []
   if (scopes === null) problems.push({ field: 'scopes', reason: 'scopes is not valid' })
@@ -47,10 +47,10 @@ function tokenToCreate(
   if (until !== null && expiry === null) problems.push({ field: 'expiry', reason: 'expiry is not valid' })
   if (expiry !== null && expiry <= now) problems.push({ field: 'expiry', reason: 'expiry must be in the future' })
   if (problems.length > 0) throw invalid(...problems)
-  return { label: label ?? `token-${token.slice(0, NAMING)}`, scopes: scopes as string, expiry }
+  return { label: label ?? `token-${token.slice(0, LABEL_PREFIX)}`, scopes: scopes as string, expiry }
 }
 
-/** What stands for the end of a token that has none. */
+/** The expiry in responses of a token that never expires. */
 const NEVER = '2999-12-12T05:00:00'
 
 const list = defineRoute({
@@ -67,7 +67,7 @@ const list = defineRoute({
     return pageOf(
       paging,
       total,
-      items.map((token) => answerOf(token)),
+      items.map((token) => responseOf(token)),
     )
   },
 })
@@ -88,7 +88,7 @@ const create = defineRoute<TokenBody>({
       return insertToken(connection, { ...wanted, userId: actor.userId, token }, now())
     })
     if (stored === null) throw new Error('two random tokens are the same')
-    return answerOf(stored, token)
+    return responseOf(stored, token)
   },
 })
 
@@ -100,7 +100,7 @@ const get = defineRoute({
   grants: null,
   response: TOKEN,
   handle: async ({ actor, ids }, { database }) =>
-    answerOf(orNotFound(await database.read((connection) => findToken(connection, actor.userId, ids['tokenId'] as number)))),
+    responseOf(orNotFound(await database.read((connection) => findToken(connection, actor.userId, ids['tokenId'] as number)))),
 })
 
 const update = defineRoute<{ readonly label?: string }>({
@@ -116,7 +116,7 @@ const update = defineRoute<{ readonly label?: string }>({
     const token = await database.write((connection) =>
       label === undefined ? findToken(connection, actor.userId, id) : renameToken(connection, actor.userId, id, label),
     )
-    return answerOf(orNotFound(token))
+    return responseOf(orNotFound(token))
   },
 })
 
@@ -135,7 +135,7 @@ const revoke = defineRoute({
 
 export const TOKEN_ROUTES = [list, create, get, update, revoke] as const
 
-/** A token as answers tell it, which is whole only where `token` gives it. */
-function answerOf({ prefix, expiry, ...rest }: StoredToken, token = prefix): object {
+/** A token in a response, shortened to its prefix unless `token` is given. */
+function responseOf({ prefix, expiry, ...rest }: StoredToken, token = prefix): object {
   return { ...rest, expiry: expiry ?? NEVER, token }
 }

@@ -14,7 +14,7 @@ const list = defineOpenRoute({
   response: pageSchema(REGION),
   handle: async ({ paging }, { regions }) => {
     const offset = offsetOf(paging)
-    return pageOf(paging, regions.length, regions.slice(offset, offset + paging.pageSize).map(answerOf))
+    return pageOf(paging, regions.length, regions.slice(offset, offset + paging.pageSize).map(responseOf))
   },
 })
 
@@ -29,15 +29,15 @@ const get = defineOpenRoute({
   handle: async ({ texts }, { regions }) => {
     const region = regions.find(({ id }) => id === texts['regionId'])
     if (region === undefined) throw notFound()
-    return answerOf(region)
+    return responseOf(region)
   },
 })
 
-/** The Regions part of the interface. */
+/** The Regions section of the interface. */
 export const REGION_ROUTES: readonly Route[] = [list, get]
 
-/** A region as it is answered: the addresses of a family are one text. */
-const answerOf = ({ resolvers: { ipv4, ipv6 }, ...region }: Region) => ({
+/** A region in a response: one text per address family, separated by commas. */
+const responseOf = ({ resolvers: { ipv4, ipv6 }, ...region }: Region) => ({
   ...region,
   resolvers: { ipv4: ipv4.join(','), ipv6: ipv6.join(',') },
 })

@@ -25,30 +25,30 @@ import { collectProblems, invalid, notFound, type RequestProblem } from '../requ
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 import { parseUserDefinedFields } from './user-defined-fields.ts'
 
-/** The body of a request about a script, as its schema lets it through. */
+/** The body of a script request that its schema has accepted. */
 type ScriptBody = Partial<ScriptContent>
 
 const DEFAULTS = { description: '', is_public: false, rev_note: '' } as const
 
-/** The script a create asks for. Throws 400 with every fault. */
+/** Returns the script that a create asks for. Throws 400 with every error. */
 const scriptToCreate = (
   connection: Connection,
   viewer: Viewer,
   { label = '', images = [], script = '', ...body }: ScriptBody,
 ): Promise<ScriptContent> => checked(connection, viewer, { ...DEFAULTS, label, images, script, ...settingsOf(body) }, images)
 
-/** The existing script with what an update changes of it. Throws 400 with every fault. */
+/** Returns the existing script with the changes of an update. Throws 400 with every error. */
 async function scriptToUpdate(connection: Connection, viewer: Viewer, existing: ScriptContent, body: ScriptBody): Promise<ScriptContent> {
   if (existing.is_public && body.is_public === false) {
     throw invalid({ field: 'is_public', reason: 'A public script cannot be made private again.' })
   }
   const { label, description, images, is_public, rev_note, script } = existing
-  // What was there may be gone since, and can be sent back.
+  // Only added images must exist: clients may send back ids of images that have been deleted.
   const added = (body.images ?? []).filter((image) => !images.includes(image))
   return checked(connection, viewer, { label, description, images, is_public, rev_note, script, ...settingsOf(body) }, added)
 }
 
-/** What a body decides, without what is ignored in it. */
+/** The settings of a body, without undefined and ignored fields. */
 function settingsOf(body: ScriptBody): ScriptBody {
   const { label, description, images, is_public, rev_note, script } = body
   const given = { label, description, images, is_public, rev_note, script }
@@ -59,7 +59,7 @@ async function checked(connection: Connection, viewer: Viewer, content: ScriptCo
   const problems: RequestProblem[] = [...collectProblems(() => parseUserDefinedFields(content.script))]
   for (const image of new Set(images)) {
     if (image === ANY_IMAGE || (await findImage(connection, viewer.accountId, image)) !== null) continue
-    problems.push({ field: 'images', reason: `${image.slice(0, 100)} is no image` })
+    problems.push({ field: 'images', reason: `${image.slice(0, 100)} is not an image` })
   }
   if (problems.length > 0) throw invalid(...problems)
   return { ...content, images: [...new Set(content.images)] }
@@ -68,7 +68,7 @@ async function checked(connection: Connection, viewer: Viewer, content: ScriptCo
 const list = defineOpenRoute({
   method: 'GET',
   path: '/compute/scripts',
-  summary: 'List scripts: public ones, and those of the account',
+  summary: 'List the public scripts and those of the account',
   scope: 'scripts:read_only',
   grants: null,
   filter: SCRIPT_FILTER_FIELDS,
@@ -76,7 +76,7 @@ const list = defineOpenRoute({
   handle: async ({ actor, paging, filter }, { database }) => {
     const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
     const { items, total } = await database.read((connection) => listScripts(connection, actor, query))
-    return pageOf(paging, total, items.map(answerOf))
+    return pageOf(paging, total, items.map(responseOf))
   },
 })
 
@@ -94,7 +94,7 @@ const create = defineRoute<ScriptBody>({
       const content = await scriptToCreate(connection, actor, body)
       const id = await insertScript(connection, actor, content, now())
       await grantToCreator(connection, actor, 'script', id)
-      return answerOf(await find(connection, actor, id))
+      return responseOf(await find(connection, actor, id))
     }),
 })
 
@@ -105,7 +105,7 @@ const get = defineRoute({
   scope: 'scripts:read_only',
   grants: READ_SCRIPT,
   response: SCRIPT,
-  handle: async ({ actor, ids }, { database }) => answerOf(await database.read((connection) => find(connection, actor, ids['scriptId']))),
+  handle: async ({ actor, ids }, { database }) => responseOf(await database.read((connection) => find(connection, actor, ids['scriptId']))),
 })
 
 const update = defineRoute<ScriptBody>({
@@ -118,9 +118,9 @@ const update = defineRoute<ScriptBody>({
   response: SCRIPT,
   handle: async ({ actor, ids, body }, { database, now }) =>
     database.write(async (connection) => {
-      const existing = await findToChange(connection, actor, ids['scriptId'])
+      const existing = await lockScript(connection, actor, ids['scriptId'])
       await updateScript(connection, existing.id, await scriptToUpdate(connection, actor, existing, body), now())
-      return answerOf(await find(connection, actor, existing.id))
+      return responseOf(await find(connection, actor, existing.id))
     }),
 })
 
@@ -133,14 +133,14 @@ const remove = defineRoute({
   response: EMPTY,
   handle: async ({ actor, ids }, { database }) =>
     database.write(async (connection) => {
-      const { id, is_public } = await findToChange(connection, actor, ids['scriptId'])
+      const { id, is_public } = await lockScript(connection, actor, ids['scriptId'])
       if (is_public) throw invalid({ field: null, reason: 'A public script cannot be deleted.' })
       await deleteScript(connection, id)
       return {}
     }),
 })
 
-/** The Scripts part of the interface. */
+/** The Scripts section of the interface. */
 export const SCRIPT_ROUTES: readonly Route[] = [list, create, get, update, remove]
 
 async function find(connection: Connection, actor: Actor, id: number | undefined): Promise<StoredScript> {
@@ -149,15 +149,15 @@ async function find(connection: Connection, actor: Actor, id: number | undefined
   return script
 }
 
-/** Holds a script of the account. Throws 403 for one that is another account's and can only be read. */
-async function findToChange(connection: Connection, actor: Actor, id: number | undefined): Promise<StoredScript> {
+/** Locks a script of the account. Throws 403 for a public script of another account. */
+async function lockScript(connection: Connection, actor: Actor, id: number | undefined): Promise<StoredScript> {
   const isOwn = await lockScriptRow(connection, actor.accountId, id as number)
   const script = await find(connection, actor, id)
   if (!isOwn) throw unauthorized()
   return script
 }
 
-const answerOf = (script: StoredScript) => ({
+const responseOf = (script: StoredScript) => ({
   ...script,
   ordinal: 0,
   logo_url: '',

@@ -1,25 +1,25 @@
 import { invalid, type RequestError, type RequestProblem } from '../request-error.ts'
 
-/** What an instance's owner is asked before a script runs; the answer is an environment variable of the script. */
+/** A value that the owner of an instance gives to its script, as an environment variable. */
 export interface UserDefinedField {
   readonly name: string
-  /** The question. */
+  /** The question to the owner. */
   readonly label: string
   readonly example?: string
-  /** Answers, separated by commas, of which one is taken. */
+  /** The allowed values, separated by commas; exactly one may be given. */
   readonly oneOf?: string
-  /** Answers, separated by commas, of which any number is taken. */
+  /** The allowed values, separated by commas; any number of them may be given. */
   readonly manyOf?: string
-  /** Taken where nothing is answered; without one the answer is needed. */
+  /** The value if none is given; a field without a default is required. */
   readonly default?: string
 }
 
-/** Fields of one script, and characters of a name and of any other value. */
+/** The most fields of a script, and characters of a name and of any other attribute. */
 const MAX_FIELDS = 100
 const MAX_NAME = 64
 const MAX_VALUE = 1000
 
-/** The attributes of a tag, in whatever case, by the keys they have here. */
+/** The attributes of a tag in lower case, with their keys here. */
 const ATTRIBUTES: ReadonlyMap<string, keyof UserDefinedField> = new Map([
   ['name', 'name'],
   ['label', 'label'],
@@ -30,8 +30,8 @@ const ATTRIBUTES: ReadonlyMap<string, keyof UserDefinedField> = new Map([
 ])
 
 /**
- * The fields that the `<UDF name="…" label="…" />` tags of a script define, in their order. Tags are found wherever they stand, as in comments;
- * what is no tag with its end on the same line is text of the script. Throws 400 where a tag defines no field; a stored script has none such.
+ * Parses the `<UDF name="…" label="…" />` tags of a script, in their order. Tags count anywhere in the text, comments included, if they end on the
+ * same line. Throws 400 for an invalid tag; stored scripts have none.
  */
 export function parseUserDefinedFields(script: string): readonly UserDefinedField[] {
   const fields: UserDefinedField[] = []
@@ -45,7 +45,7 @@ export function parseUserDefinedFields(script: string): readonly UserDefinedFiel
   return fields
 }
 
-/** A tag's attributes. Each character can be read in one way only, so that no text takes more than time in its length. */
+/** Matches a tag. Each character can match in one way only, so matching takes linear time. */
 const TAG = /<udf((?:[ \t]+[a-z]+=(?:"[^"\r\n]*"|'[^'\r\n]*'))+)[ \t]*\/?>/gi
 const ATTRIBUTE = /([a-z]+)=(?:"([^"]*)"|'([^']*)')/gi
 
@@ -53,7 +53,7 @@ function readField(text: string): UserDefinedField | string {
   const values = new Map<keyof UserDefinedField, string>()
   for (const [, attribute = '', double, single] of text.matchAll(ATTRIBUTE)) {
     const key = ATTRIBUTES.get(attribute.toLowerCase())
-    // Others mean something to forms of clients only.
+    // Other attributes concern only the forms of clients.
     if (key === undefined) continue
     if (values.has(key)) return `a field has the attribute ${attribute} twice`
     values.set(key, double ?? single ?? '')
@@ -70,21 +70,21 @@ function readField(text: string): UserDefinedField | string {
 
 const refuse = (problem: string): RequestError => invalid({ field: 'script', reason: `A UDF tag is not valid: ${problem}` })
 
-/** Characters that the values for a script's fields have at most, as JSON (interface, Instance create body). */
+/** The most characters of the values for a script's fields, as JSON (interface, Instance create body). */
 const MAX_SCRIPT_DATA = 65_535
 
 export function scriptDataProblem(data: Readonly<Record<string, unknown>>): RequestProblem | null {
   const text = JSON.stringify(data)
-  if ([...text].length <= MAX_SCRIPT_DATA && !NEVER_TEXT.test(text)) return null
+  if ([...text].length <= MAX_SCRIPT_DATA && !UNPAIRED_SURROGATE.test(text)) return null
   return { field: 'script_data', reason: `Length must be 0-${MAX_SCRIPT_DATA} characters` }
 }
 
-/** Half of a character that needs two is none. */
-const NEVER_TEXT = /[\ud800-\udfff]/u
+/** Unpaired surrogates. */
+const UNPAIRED_SURROGATE = /[\ud800-\udfff]/u
 
 /**
- * What is wrong with the values for the fields of a script: each field without a default must have one, and one of those it allows.
- * Values that the script has no field for mean nothing.
+ * Checks the values for a script's fields: fields without a default are required, and values must be allowed ones. Values without a field are
+ * ignored.
  */
 export function fieldValueProblems(
   fields: readonly UserDefinedField[],
@@ -104,4 +104,4 @@ export function fieldValueProblems(
 
 const choices = (text: string): readonly string[] => text.split(',').map((choice) => choice.trim())
 
-const oneOf = (field: string, allowed: string): RequestProblem => ({ field, reason: `${field} must be of: ${allowed}` })
+const oneOf = (field: string, allowed: string): RequestProblem => ({ field, reason: `${field} allows only: ${allowed}` })

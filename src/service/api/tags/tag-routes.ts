@@ -36,7 +36,7 @@ const list = defineRoute({
   },
 })
 
-/** The fields that name objects, by the kind they name; clients of the hosting service have names of their own for two of them. */
+/** The fields that list objects, with their kind; clients of the hosting service use other names for two of them. */
 const FIELDS = {
   instances: 'instance',
   linodes: 'instance',
@@ -51,7 +51,7 @@ type TagBody = { readonly label: string } & Readonly<Partial<Record<keyof typeof
 const create = defineRoute<TagBody>({
   method: 'POST',
   path: '/tags',
-  summary: 'Create a tag and give it to objects: to all of them, or nothing is done',
+  summary: 'Create a tag and add it to objects: to all of them or to none',
   scope: 'account:read_write',
   grants: { unrestricted: true },
   body: TAG_CREATE,
@@ -78,7 +78,7 @@ const objects = defineRoute({
   method: 'GET',
   path: '/tags/{label}',
   textParameters: ['label'],
-  summary: 'List the objects that carry a tag',
+  summary: 'List the objects with a tag',
   scope: 'account:read_only',
   grants: null,
   filter: {},
@@ -96,7 +96,7 @@ const remove = defineRoute({
   method: 'DELETE',
   path: '/tags/{label}',
   textParameters: ['label'],
-  summary: 'Delete a tag and take it from all objects',
+  summary: 'Delete a tag and remove it from all objects',
   scope: 'account:read_write',
   grants: { unrestricted: true },
   response: EMPTY,
@@ -107,10 +107,10 @@ const remove = defineRoute({
   },
 })
 
-/** The Tags part of the interface. */
+/** The Tags section of the interface. */
 export const TAG_ROUTES: readonly Route[] = [list, create, objects, remove]
 
-/** The fields of a request that name objects of these kinds. */
+/** The fields of a request that list objects of these kinds. */
 const fieldsOf = (fields: object, kinds: readonly TaggedKind[]): string[] =>
   Object.entries(fields).flatMap(([field, ids]) => (ids?.length > 0 && kinds.includes(FIELDS[field as keyof typeof FIELDS]) ? [field] : []))
 
@@ -125,7 +125,7 @@ const WORDS: Readonly<Record<TaggedKind, string>> = {
 
 const tooManyTags = (field: string, kind: TaggedKind) => ({ field, reason: `${WORDS[kind]} can have at most ${MAX_TAGS} tags.` })
 
-/** What a list of tagged objects calls the kinds. */
+/** The `type` of each kind in a list of tagged objects. */
 const TYPES: Readonly<Record<TaggedKind, string>> = {
   instance: 'linode',
   domain: 'domain',
@@ -133,7 +133,7 @@ const TYPES: Readonly<Record<TaggedKind, string>> = {
   loadbalancer: 'nodebalancer',
 }
 
-/** An object as a list of tagged objects gives it. */
+/** An object in a list of tagged objects. */
 interface TaggedObject {
   readonly type: string
   readonly data: object
@@ -141,7 +141,7 @@ interface TaggedObject {
 
 type Load = (connection: Connection, ids: readonly number[]) => Promise<readonly { readonly id: number }[]>
 
-/** Reads the objects of a kind as their own operations answer them. */
+/** Reads the objects of a kind in the form of their own operations. */
 const LOADS: Readonly<Record<TaggedKind, Load>> = {
   instance: findInstances,
   domain: async (connection, ids) => (await findDomains(connection, ids)).map(({ recordCount: _, ...domain }) => domain),
@@ -149,7 +149,7 @@ const LOADS: Readonly<Record<TaggedKind, Load>> = {
   loadbalancer: findLoadBalancers,
 }
 
-/** The objects with all their fields, in the order they are named. */
+/** Reads tagged objects with all their fields, in the given order. */
 async function dataOf(connection: Connection, carriers: readonly TaggedEntity[]): Promise<readonly TaggedObject[]> {
   const data = new Map<string, object>()
   for (const [kind, load] of Object.entries(LOADS)) {
