@@ -6,6 +6,9 @@ import { type ExistingZone, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone
 import type { ZoneTarget } from './definable-records.ts'
 import { excerpt, type UnsupportedFeature } from './unsupported-features.ts'
 
+/** The settings that are SOA times, with their field names in RFC 1035. */
+const TIMES = { refresh_sec: 'REFRESH', retry_sec: 'RETRY', expire_sec: 'EXPIRE', ttl_sec: 'MINIMUM' } as const
+
 export interface DefinableSettings {
   readonly settings: ZoneSettings
   readonly dropped: UnsupportedFeature[]
@@ -64,8 +67,6 @@ function isDefault(key: keyof ZoneSettings, value: unknown): boolean {
   return value === '' || value === 0 || (Array.isArray(value) && value.length === 0)
 }
 
-const TIMES = { refresh_sec: 'REFRESH', retry_sec: 'RETRY', expire_sec: 'EXPIRE', ttl_sec: 'MINIMUM' } as const
-
 /**
  * Removes SOA fields that no definition can contain: a mailbox that is not an e-mail address, and times above the maximum TTL. Times have
  * 32 bits (RFC 1035 section 3.3.13), TTLs have 31 (RFC 2181 section 8).
@@ -85,7 +86,7 @@ export function withDefinableSoa(imported: ImportedZone): { readonly zone: Impor
 }
 
 /** Removes an SOA mailbox that is not an e-mail address, such as `root.localhost.`, and reports a missing one. */
-export function withDefinableMailbox(zone: ImportedZone): { readonly zone: ImportedZone; readonly dropped: readonly UnsupportedFeature[] } {
+function withDefinableMailbox(zone: ImportedZone): { readonly zone: ImportedZone; readonly dropped: readonly UnsupportedFeature[] } {
   const { soa_email: email, ...others } = zone.settings
   // A zone without an SOA record has no refresh_sec.
   if (zone.settings.refresh_sec === undefined || (email !== undefined && isMailAddress(email))) return { zone, dropped: [] }

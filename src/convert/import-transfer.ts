@@ -25,6 +25,23 @@ const TIMEOUT = 10
 /** A definition of more records would exceed the size limit of its file. */
 const MAX_RECORDS = 500_000
 
+/** Duplicate records that are reported one by one. */
+const MAX_REPORTED = 100
+
+/** Types that signing a zone generates (RFC 4034 sections 3 and 4, RFC 5155 sections 3 and 4). */
+const SIGNER_TYPES: ReadonlySet<string> = new Set(['RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
+
+const NO_POSITION = { file: '--tsig', line: 1, column: 1 }
+
+interface TransferredRecords {
+  /** The records of the zone without duplicates, in the order received. */
+  readonly records: readonly ResourceRecord[]
+  readonly dropped: readonly UnsupportedFeature[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+type TransferKey = { readonly value: TsigKey; readonly diagnostic: null } | { readonly value: undefined; readonly diagnostic: Diagnostic }
+
 /** Imports zones by transfer from a name server (AXFR, RFC 5936), one after the other, because few servers allow many transfers at once. */
 export async function importByTransfer(request: ImportRequest): Promise<ImportedZones> {
   const { source, zones, options, env } = request
@@ -68,48 +85,30 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
   return { zones: imported, dropped, diagnostics }
 }
 
-const droppedByRules = (
-  zone: DomainName,
-  { record: { name, type, data }, reason }: { record: ResourceRecord; reason: string },
-): UnsupportedFeature => ({
-  zone,
-  name,
-  type,
-  what: `${excerpt(data)}: ${reason}`,
+/** Reads the TSIG key `[ALGORITHM:]NAME:SECRET`. Refuses a secret on the command line itself, where every process can read it. */
+async function readTransferKey(text: string, { cwd, env, config }: Pick<ImportRequest, 'cwd' | 'env' | 'config'>): Promise<TransferKey> {
+  const [, algorithm = 'hmac-sha256', nameText = '', reference = ''] = /^(?:(hmac-[a-z0-9-]+):)?([^:]+):(.+)$/is.exec(text) ?? []
+  if (!isSecretReference(reference)) return refuse('the secret must be env:NAME or file:PATH, after the name of the key')
+  const known = TSIG_ALGORITHMS.find((one) => one === algorithm.toLowerCase())
+  if (known === undefined) return refuse(`the algorithm must be one of ${TSIG_ALGORITHMS.join(', ')}`)
+  const name = parseDomainName(nameText.endsWith('.') ? nameText : `${nameText}.`)
+  if (!name.ok) return refuse('the name of the key is not a domain name')
+  const secret = await resolveSecret(reference, '--tsig', NO_POSITION, { folder: cwd, env, loaded: config.secrets })
+  if (secret.diagnostic) return { value: undefined, diagnostic: { ...secret.diagnostic, at: undefined } }
+  const octets = parseTsigSecret(secret.value)
+  if (octets === null) return refuse('the secret is not base64', 'secret-missing')
+  return { value: { name: name.value, algorithm: known satisfies TsigAlgorithm, secret: octets }, diagnostic: null }
+}
+
+const refuse = (message: string, code: Diagnostic['code'] = 'usage'): TransferKey => ({
+  value: undefined,
+  diagnostic: {
+    severity: 'error',
+    code,
+    message: `--tsig: ${message}`,
+    hint: 'such as --tsig hmac-sha256:transfer.example.:env:TSIG_SECRET',
+  },
 })
-
-/** Adds the zone to a connection error, which names only the server. */
-function failedTransfer(zone: DomainName, reason: string, isSigned: boolean): Diagnostic {
-  const message = reason.startsWith('the transfer of ') ? reason : `the transfer of ${zone} failed: ${reason}`
-  return { severity: 'error', code: 'nameserver-failed', message, hint: hintFor(reason, isSigned) }
-}
-
-function hintFor(message: string, isSigned: boolean): string | undefined {
-  if (/\bits clock is\b/.test(message)) return 'a signature is valid for a few minutes only: set both clocks'
-  if (!/\bREFUSED\b|\bNOTAUTH\b/.test(message)) return undefined
-  return isSigned
-    ? 'the server must have the zone and allow its transfer with this key, and its secret and clock must match'
-    : 'the server must have the zone and allow its transfer to this host; --tsig adds a key'
-}
-
-function zoneOfTransfer(name: DomainName, records: readonly ResourceRecord[], mailbox = ''): ImportedZone {
-  const [soa, ...others] = records
-  return {
-    name,
-    settings: soa === undefined ? {} : settingsOfSoa({ ...soa, data: restoreMailboxCase(soa.data, mailbox) }),
-    records: others,
-  }
-}
-
-/** Duplicate records that are reported one by one. */
-const MAX_REPORTED = 100
-
-interface TransferredRecords {
-  /** The records of the zone without duplicates, in the order received. */
-  readonly records: readonly ResourceRecord[]
-  readonly dropped: readonly UnsupportedFeature[]
-  readonly diagnostics: readonly Diagnostic[]
-}
 
 /**
  * Selects the records of a transfer that belong to its zone; records outside it must be ignored (RFC 5936 section 3.5). Of records with
@@ -149,9 +148,6 @@ function duplicateWarning(zone: DomainName, { name, type, data, ttl }: ResourceR
 
 const warning = (message: string): Diagnostic => ({ severity: 'warning', code: 'record-duplicate', message })
 
-/** Types that signing a zone generates (RFC 4034 sections 3 and 4, RFC 5155 sections 3 and 4). */
-const SIGNER_TYPES: ReadonlySet<string> = new Set(['RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
-
 /**
  * Removes the records that signing generated. They are valid for some weeks and for one serial, which a definition does not contain;
  * signing the zone again generates new ones. Keys (DNSKEY, CDS, CDNSKEY) and delegations (DS) stay.
@@ -173,31 +169,35 @@ function withoutSignatures<R extends ResourceRecord>(
   return { records, diagnostics: [{ severity: 'warning', code: 'import-lossy', message, hint }] }
 }
 
-type TransferKey = { readonly value: TsigKey; readonly diagnostic: null } | { readonly value: undefined; readonly diagnostic: Diagnostic }
+function zoneOfTransfer(name: DomainName, records: readonly ResourceRecord[], mailbox = ''): ImportedZone {
+  const [soa, ...others] = records
+  return {
+    name,
+    settings: soa === undefined ? {} : settingsOfSoa({ ...soa, data: restoreMailboxCase(soa.data, mailbox) }),
+    records: others,
+  }
+}
 
-const refuse = (message: string, code: Diagnostic['code'] = 'usage'): TransferKey => ({
-  value: undefined,
-  diagnostic: {
-    severity: 'error',
-    code,
-    message: `--tsig: ${message}`,
-    hint: 'such as --tsig hmac-sha256:transfer.example.:env:TSIG_SECRET',
-  },
+const droppedByRules = (
+  zone: DomainName,
+  { record: { name, type, data }, reason }: { record: ResourceRecord; reason: string },
+): UnsupportedFeature => ({
+  zone,
+  name,
+  type,
+  what: `${excerpt(data)}: ${reason}`,
 })
 
-const NO_POSITION = { file: '--tsig', line: 1, column: 1 }
+/** Adds the zone to a connection error, which names only the server. */
+function failedTransfer(zone: DomainName, reason: string, isSigned: boolean): Diagnostic {
+  const message = reason.startsWith('the transfer of ') ? reason : `the transfer of ${zone} failed: ${reason}`
+  return { severity: 'error', code: 'nameserver-failed', message, hint: hintFor(reason, isSigned) }
+}
 
-/** Reads the TSIG key `[ALGORITHM:]NAME:SECRET`. Refuses a secret on the command line itself, where every process can read it. */
-async function readTransferKey(text: string, { cwd, env, config }: Pick<ImportRequest, 'cwd' | 'env' | 'config'>): Promise<TransferKey> {
-  const [, algorithm = 'hmac-sha256', nameText = '', reference = ''] = /^(?:(hmac-[a-z0-9-]+):)?([^:]+):(.+)$/is.exec(text) ?? []
-  if (!isSecretReference(reference)) return refuse('the secret must be env:NAME or file:PATH, after the name of the key')
-  const known = TSIG_ALGORITHMS.find((one) => one === algorithm.toLowerCase())
-  if (known === undefined) return refuse(`the algorithm must be one of ${TSIG_ALGORITHMS.join(', ')}`)
-  const name = parseDomainName(nameText.endsWith('.') ? nameText : `${nameText}.`)
-  if (!name.ok) return refuse('the name of the key is not a domain name')
-  const secret = await resolveSecret(reference, '--tsig', NO_POSITION, { folder: cwd, env, loaded: config.secrets })
-  if (secret.diagnostic) return { value: undefined, diagnostic: { ...secret.diagnostic, at: undefined } }
-  const octets = parseTsigSecret(secret.value)
-  if (octets === null) return refuse('the secret is not base64', 'secret-missing')
-  return { value: { name: name.value, algorithm: known satisfies TsigAlgorithm, secret: octets }, diagnostic: null }
+function hintFor(message: string, isSigned: boolean): string | undefined {
+  if (/\bits clock is\b/.test(message)) return 'a signature is valid for a few minutes only: set both clocks'
+  if (!/\bREFUSED\b|\bNOTAUTH\b/.test(message)) return undefined
+  return isSigned
+    ? 'the server must have the zone and allow its transfer with this key, and its secret and clock must match'
+    : 'the server must have the zone and allow its transfer to this host; --tsig adds a key'
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { withDefinableMailbox } from '../../src/convert/definable-settings.ts'
-import { type CommentedZone, readCommentedZone } from '../../src/convert/zone-files/import-zone-files.ts'
+import { withDefinableSoa } from '../../src/convert/definable-settings.ts'
+import { readCommentedZone } from '../../src/convert/zone-files/import-zone-files.ts'
 import type { ImportedZone } from '../../src/definition/imported-zone.ts'
 import { formatDefinition } from '../../src/definition/print/format-definition.ts'
 import { printDefinition } from '../../src/definition/print/print-definition.ts'
@@ -18,7 +18,7 @@ import { rounds } from '../support/random.ts'
 const HEAD =
   '$ORIGIN example.com.\n$TTL 300\n@ SOA ns1.example.net. hostmaster.example.com. 1 7200 3600 1209600 300\n@ NS ns1.example.net.\n'
 
-function read(text: string, files: Readonly<Record<string, string>> = {}): CommentedZone {
+function read(text: string, files: Readonly<Record<string, string>> = {}): ReturnType<typeof readCommentedZone> {
   const include = (file: string): ReturnType<typeof ok<IncludedZoneFile>> | ReturnType<typeof failure> => {
     const included = files[file]
     return included === undefined ? failure(`${file} does not exist`) : ok({ file, text: included })
@@ -432,6 +432,5 @@ describe('any comments', () => {
   })
 })
 
-/** Settings of an SOA record that a definition cannot express are told before anything is printed. */
-const isPrintable = ({ settings }: ImportedZone): boolean =>
-  withDefinableMailbox({ name: ORIGIN, settings, records: [] }).dropped.length === 0
+/** Whether a definition can contain the SOA settings. The import reports the others before it prints anything. */
+const isPrintable = ({ settings }: ImportedZone): boolean => withDefinableSoa({ name: ORIGIN, settings, records: [] }).dropped.length === 0

@@ -15,7 +15,7 @@ import { createCloudProvider } from '../../src/providers/cloud/cloud-provider.ts
 import { type Provider, ProviderError, type ZoneReference } from '../../src/providers/provider.ts'
 import { type RunningService, startService, UNLIMITED } from '../../src/service/index.ts'
 import { desiredZone } from '../support/records.ts'
-import { oddRecords } from './odd-records.ts'
+import { boundaryRecords } from './boundary-records.ts'
 
 const RECORDS_OF_A_ZONE = 400
 const ZONES = [
@@ -77,7 +77,7 @@ async function remove(zone: ZoneReference, { name, type }: ResourceRecord, id: n
 const plain = ({ name, type, ttl, data }: ResourceRecord): ResourceRecord => ({ name, type, ttl, data })
 
 describe.each(ZONES.map((name, seed) => [name, seed] as const))('fitted records of %s', (name, seed) => {
-  const wanted = withoutRepeats(oddRecords(name, RECORDS_OF_A_ZONE, seed))
+  const wanted = withoutRepeats(boundaryRecords(name, RECORDS_OF_A_ZONE, seed))
   const desired = { ...desiredZone(name, ''), records: wanted, apexNs: 'manage' } as const
   const fitted = fitToTarget(desired, 'cloud', CLOUD_CAPABILITIES)
   const refusals = new Map(fitted.diagnostics.filter(isError).map(({ at, message }) => [at?.line, message]))

@@ -178,7 +178,7 @@ async function deathsOf(state: number, withService: boolean): Promise<void> {
   for (const lane of lanes) define(lane, state)
   const calls = await Promise.all(lanes.map((lane) => die(lane, end)))
   await end?.over()
-  await Promise.all(lanes.map(({ scene }) => scene.proxy.quiet()))
+  await Promise.all(lanes.map(({ scene }) => scene.proxy.untilIdle()))
   for (const [index, lane] of lanes.entries()) {
     const { held: had, runs } = before[index] as (typeof before)[number]
     const has = await held(lane)
@@ -231,7 +231,7 @@ test('the service is killed while an apply is under way, which says what it know
     while (scene.proxy.count() - start < requests) await wait(1)
     await service.killAndRestart()
     const { status } = await run.ended
-    await scene.proxy.quiet()
+    await scene.proxy.untilIdle()
     // The service was away for less time than calls are tried again: only creations in doubt may be left.
     expect([0, 1, 4]).toContain(status)
     if (status === 0) expect(await held(lane)).toEqual(expected(state))

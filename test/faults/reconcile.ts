@@ -42,14 +42,14 @@ export interface Pass {
 /** One plan and apply, with every claim held against what the service really has. */
 export async function applyOnce(zone: string, provider: Provider, proxy: FaultProxy, service: ServiceProcess): Promise<Pass> {
   const run = { providers: new Map([['cloud', provider]]), now: new Date(0), tool: 'test' }
-  await proxy.quiet()
+  await proxy.untilIdle()
   const before = await service.held('example.com')
   const { zones } = await planZones([jobOf(zone)], run)
   const planned = zones[0]
   if (!planned) return { outcome: null, converged: false }
   if (planned.plan.changes.length === 0) return { outcome: null, converged: true }
   const [outcome] = await applyZones([planned], { providers: run.providers, settlePause: 100 })
-  await proxy.quiet()
+  await proxy.untilIdle()
   const after = await service.held('example.com')
   expect(falseClaims(outcome as ZoneOutcome, before ?? [], after ?? [])).toEqual([])
   return { outcome: outcome as ZoneOutcome, converged: false }

@@ -10,12 +10,12 @@ import type { DefinedRecord, ResourceRecord } from '../../src/dns/record.ts'
 import type { Ttl } from '../../src/dns/ttl.ts'
 import { DEFAULT_ZONE_OPTIONS } from '../../src/dns/zone.ts'
 import { parseZoneFile } from '../../src/dns/zone-file/parse-zone-file.ts'
-import { SUPPORTED } from '../convert/dnscontrol/held-records.ts'
 import { runDnsconfig } from '../convert/dnscontrol/run-dnsconfig.ts'
+import { SUPPORTED } from '../convert/dnscontrol/supported-records.ts'
 import { recordsOf, ZONE } from '../convert/octodns/every-type.ts'
 import { cli } from '../support/cli.ts'
 import { fc } from '../support/fast-check.ts'
-import { oddRecords } from '../support/odd-records.ts'
+import { randomRecords } from '../support/random-records.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { findTool, runTool } from '../support/tools.ts'
 
@@ -130,7 +130,7 @@ describe.skipIf(skip)('DNSControl', () => {
   it('takes a dnsconfig.js with every type, and holds every record', () => expectHeld(recordsOf(SUPPORTED)))
 
   it('takes any records, and holds all but those that are named', async () => {
-    const drawn = fc.sample(oddRecords, { numRuns: 25, seed: 7 })
+    const drawn = fc.sample(randomRecords, { numRuns: 25, seed: 7 })
     for (const records of drawn) {
       const aliases = new Set(records.filter(({ type }) => type === 'CNAME').map(({ name }) => name))
       const distinct = new Map(records.map((record) => [`${record.name} ${record.type} ${record.data}`, { ...record, ttl: 300 as Ttl }]))

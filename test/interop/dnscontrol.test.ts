@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { rearranged } from '../convert/dnscontrol/rearranged-configs.ts'
+import { mutatedConfigs } from '../convert/dnscontrol/mutated-configs.ts'
 import { cli } from '../support/cli.ts'
 import { fc } from '../support/fast-check.ts'
 import { rounds } from '../support/random.ts'
@@ -211,7 +211,7 @@ it('import dnscontrol takes a domain with registrar and providers as it is, and 
 })
 
 it('import dnscontrol --lossy leaves out what it cannot read of any configuration, and writes what is proved', async () => {
-  for (const text of fc.sample(rearranged, { numRuns: rounds(80), seed: 5 })) {
+  for (const text of fc.sample(mutatedConfigs, { numRuns: rounds(80), seed: 5 })) {
     const cwd = temporaryDirectory()
     writeFileSync(join(cwd, 'ir.json'), text)
     const { status, stderr } = await cli(['import', 'dnscontrol', 'ir.json', '-o', 'out', '--lossy'], { cwd })

@@ -11,7 +11,7 @@ import { printZoneFile } from '../../src/dns/zone-file/print-zone-file.ts'
 import { CORPUS } from '../convert/octodns/corpus.ts'
 import { recordsOf, SUPPORTED, ZONE } from '../convert/octodns/every-type.ts'
 import { fc } from '../support/fast-check.ts'
-import { oddRecords } from '../support/odd-records.ts'
+import { randomRecords } from '../support/random-records.ts'
 import { name, records } from '../support/records.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { describeWithOctodns, linesOfLoaded, loadWithOctodns, planWithOctodns, recordLine } from './octodns-judge.ts'
@@ -71,7 +71,7 @@ describeWithOctodns('octoDNS loads what is exported for it', () => {
   })
 
   it('a hundred zones of odd records', { timeout: 60_000 }, async () => {
-    const samples = fc.sample(oddRecords, 100).map((generated, i) => {
+    const samples = fc.sample(randomRecords, 100).map((generated, i) => {
       const zone = parseDomainName(`z${i}.example.com.`)
       if (!zone.ok) throw new Error(zone.message)
       const records = generated.map((record) => ({

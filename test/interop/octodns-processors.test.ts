@@ -8,12 +8,12 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { describeWithOctodns, planWithProcessors } from './octodns-judge.ts'
-import { ownChanges, rrsetOf } from './octodns-own-changes.ts'
-import { DESIRED, EXISTING, SCENES, type Scene } from './octodns-processor-scenes.ts'
+import { plannedChanges, rrsetOf } from './octodns-planned-changes.ts'
+import { DESIRED, EXISTING, PROCESSOR_CASES, type ProcessorCase } from './octodns-processor-cases.ts'
 
 const YAML = 'octodns.provider.yaml.YamlProvider'
 
-function write(folder: string, scene: Scene): void {
+function write(folder: string, scene: ProcessorCase): void {
   const config = (target: string): string => `${scene.manager ? `manager: {${scene.manager}}\n` : ''}processors:
 ${scene.processor === '' ? '' : `  one: ${scene.processor}\n`}${scene.manager?.includes('two') ? '  two: {class: octodns.processor.filter.IgnoreRootNsFilter}\n' : ''}providers:
   config: {class: ${YAML}, directory: zones, enforce_order: false}
@@ -39,15 +39,15 @@ interface ImportedScene {
   readonly made: string
 }
 
-const known = new Map<Scene, Promise<ImportedScene>>()
+const known = new Map<ProcessorCase, Promise<ImportedScene>>()
 
-function imported(scene: Scene): Promise<ImportedScene> {
+function imported(scene: ProcessorCase): Promise<ImportedScene> {
   const found = known.get(scene) ?? importScene(scene)
   known.set(scene, found)
   return found
 }
 
-async function importScene(scene: Scene): Promise<ImportedScene> {
+async function importScene(scene: ProcessorCase): Promise<ImportedScene> {
   const cwd = temporaryDirectory()
   write(cwd, scene)
   const { stderr } = await cli(['import', 'octodns', 'p.yaml', '-o', 'out', '--lossy'], { cwd })
@@ -55,7 +55,7 @@ async function importScene(scene: Scene): Promise<ImportedScene> {
 }
 
 describe("octoDNS's processors", () => {
-  it.each(SCENES)('$name: a rule, and what is lost', async (scene) => {
+  it.each(PROCESSOR_CASES)('$name: a rule, and what is lost', async (scene) => {
     const { stderr, made } = await imported(scene)
     expect(made).toMatch(scene.rule)
     const told = stderr.match(/(?<=import-lossy\] a definition cannot express ).*$/gm) ?? []
@@ -67,17 +67,17 @@ describeWithOctodns('with processors octoDNS plans what is planned here', () => 
   let plans: (readonly string[] | string)[] = []
   beforeAll(async () => {
     const folders: string[] = []
-    for (const scene of SCENES) folders.push((await imported(scene)).cwd)
+    for (const scene of PROCESSOR_CASES) folders.push((await imported(scene)).cwd)
     plans = await planWithProcessors('judge.yaml', folders)
   }, 120_000)
 
-  it.each(SCENES.map((scene, i) => ({ ...scene, i })))('$name', async ({ i, dropped, refused }) => {
+  it.each(PROCESSOR_CASES.map((scene, i) => ({ ...scene, i })))('$name', async ({ i, dropped, refused }) => {
     const theirs = plans[i]
     if (typeof theirs === 'string' || theirs === undefined) {
       expect([refused, theirs]).toEqual([true, 'ValidationError'])
       return
     }
-    const changes = await ownChanges(join((await imported(SCENES[i] as Scene)).cwd, 'out'), EXISTING)
+    const changes = await plannedChanges(join((await imported(PROCESSOR_CASES[i] as ProcessorCase)).cwd, 'out'), EXISTING)
     if (dropped === undefined) expect(changes).toEqual(theirs)
     const touched = new Set(theirs.map(rrsetOf))
     expect(changes.filter((change) => !change.startsWith('Create') && !touched.has(rrsetOf(change)))).toEqual([])

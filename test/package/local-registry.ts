@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { atEndOfThisFile } from '../support/file-end.ts'
+import { afterThisFile } from '../support/after-file.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool, type ToolResult } from '../support/tools.ts'
 
@@ -47,8 +47,8 @@ export async function startRegistry(): Promise<Registry> {
     return response.end(JSON.stringify({ name, 'dist-tags': { latest: [...versions.keys()].at(-1) }, versions: manifests }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  atEndOfThisFile(() => server.closeAllConnections())
-  atEndOfThisFile(() => server.close())
+  afterThisFile(() => server.closeAllConnections())
+  afterThisFile(() => server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 
   const env = (): NodeJS.ProcessEnv => {

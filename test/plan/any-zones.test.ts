@@ -9,7 +9,7 @@ import type { ZonePlan } from '../../src/plan/plan.ts'
 import { orderAlong, randomOrder } from '../support/interleavings.ts'
 import { type Random, rounds, seededRandom } from '../support/random.ts'
 import { attempt, planCase, recordOf, showCase, waitsOf, type ZoneCase } from '../support/zone-cases.ts'
-import { acceptanceFault, identity, type Stage } from '../support/zone-simulator.ts'
+import { identity, refusalOf, type Stage } from '../support/zone-simulator.ts'
 
 const NAMES = ['@', 'a', 'b', 'c', 'd.a', 'theirs']
 
@@ -49,19 +49,19 @@ function refusal(plan: ZonePlan, existing: readonly ResourceRecord[], order: rea
   for (const at of order) {
     const change = plan.changes[at]
     if (change?.subject !== 'record') continue
-    const { existing: goes, desired: comes } = change
-    if (goes) {
-      const found = present.findIndex((record) => identity(record) === identity(goes))
+    const { existing: removed, desired: added } = change
+    if (removed) {
+      const found = present.findIndex((record) => identity(record) === identity(removed))
       if (found === -1) return `call ${at} takes away what is not there`
       present.splice(found, 1)
     }
-    if (!comes) continue
+    if (!added) continue
     for (const other of present) {
-      const problem = other.name === comes.name ? acceptanceFault([other, comes], null) : null
+      const problem = other.name === added.name ? refusalOf([other, added], null) : null
       if (problem !== null) return `call ${at}: ${problem}`
     }
-    present.push(comes)
-    if (!goes && limit !== null && present.length > limit) return `call ${at}: ${present.length} records where ${limit} are allowed`
+    present.push(added)
+    if (!removed && limit !== null && present.length > limit) return `call ${at}: ${present.length} records where ${limit} are allowed`
   }
   return null
 }
@@ -88,7 +88,7 @@ function randomOrders(plan: ZonePlan, random: Random): number[][] {
   const stage = (record: ResourceRecord | null, before: boolean): Stage | null => record && { record, before, after: !before }
   const calls = plan.changes.map((change) => {
     if (change.subject !== 'record') throw new Error('a change of the zone itself')
-    return { goes: stage(change.existing, true), comes: stage(change.desired, false) }
+    return { removed: stage(change.existing, true), added: stage(change.desired, false) }
   })
   return Array.from({ length: 3 }, () => randomOrder(calls, waitsOf(plan), random))
 }

@@ -14,7 +14,7 @@
  * stays in a full zone makes no room.
  */
 import { describe, expect, it } from 'vitest'
-import { leastCallsByForce, leastMissedByForce, stateSpace } from '../support/least-calls-by-force.ts'
+import { fewestCallsByBruteForce, fewestInterruptionsByBruteForce, stateSpace } from '../support/brute-force.ts'
 import { ORIGIN } from '../support/plan.ts'
 import { type Random, rounds, seededRandom } from '../support/random.ts'
 import {
@@ -91,13 +91,13 @@ function addsNoNeed(smaller: ZoneCase, larger: ZoneCase): boolean {
 
 /** Interruptions of what is in use, of other pointers, and calls, as a number that orders by them in turn. */
 function rankOf(zone: ZoneCase): number {
-  const { continuous } = leastCallsByForce(stagesOfCase(zone), ORIGIN, zone.limit)
+  const { continuous } = fewestCallsByBruteForce(stagesOfCase(zone), ORIGIN, zone.limit)
   if (continuous !== null) return continuous
-  const { inUse, others, calls } = leastMissedByForce(stagesOfCase(zone), ORIGIN, zone.limit)
+  const { inUse, others, calls } = fewestInterruptionsByBruteForce(stagesOfCase(zone), ORIGIN, zone.limit)
   return (inUse * 100 + others) * 100 + calls
 }
 
-const accepted = (zone: ZoneCase): number => leastCallsByForce(stagesOfCase(zone), ORIGIN, zone.limit).accepted
+const accepted = (zone: ZoneCase): number => fewestCallsByBruteForce(stagesOfCase(zone), ORIGIN, zone.limit).accepted
 
 const anyCase = (random: Random): ZoneCase => random.pick([() => randomCase(random), () => tradingCase(random), () => movingCase(random)])()
 
@@ -243,7 +243,7 @@ describe('a difference less that costs a call, or an interruption', () => {
     const larger: ZoneCase = { existing: existing.split('\n'), desired: desired.split('\n'), limit }
     const smaller = without(larger, [line], less)
     expect([larger, smaller].map(isSound)).toEqual([true, true])
-    const least = [larger, smaller].map((zone) => leastCallsByForce(stagesOfCase(zone), ORIGIN, limit))
+    const least = [larger, smaller].map((zone) => fewestCallsByBruteForce(stagesOfCase(zone), ORIGIN, limit))
     expect(least.map(({ continuous }) => continuous)).toEqual(calls)
     expect(accepted(smaller)).toBeLessThanOrEqual(accepted(larger))
     if (limit === null) expect(addsNoNeed(smaller, larger)).toBe(false)

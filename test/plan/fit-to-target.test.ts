@@ -7,9 +7,9 @@ import type { DesiredZone } from '../../src/dns/zone.ts'
 import { fitToTarget } from '../../src/plan/fit-to-target.ts'
 import { CLOUD_CAPABILITIES, RECORD_TTLS } from '../../src/providers/cloud/capabilities.ts'
 import { fc } from '../support/fast-check.ts'
-import { oddRecords } from '../support/odd-records.ts'
 import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
 import { rounds } from '../support/random.ts'
+import { randomRecords } from '../support/random-records.ts'
 import { desiredZone, existingZone } from '../support/records.ts'
 
 const runs = (count: number): { numRuns: number } => ({ numRuns: rounds(count) })
@@ -26,7 +26,7 @@ const asExisting = (list: readonly ResourceRecord[]): ExistingRecord[] =>
 describe('fit to target, for every zone', () => {
   it('a fitted zone fits as it is', () => {
     fc.assert(
-      fc.property(oddRecords, fc.constantFrom('keep' as const, 'manage' as const), (list, apexNs) => {
+      fc.property(randomRecords, fc.constantFrom('keep' as const, 'manage' as const), (list, apexNs) => {
         const once = fitToTarget(zoneOf(list, { apexNs }), 'cloud', CLOUD_CAPABILITIES)
         const twice = fitToTarget(zoneOf(once.records, { apexNs }), 'cloud', CLOUD_CAPABILITIES)
         expect(twice.records).toEqual(once.records)
@@ -38,7 +38,7 @@ describe('fit to target, for every zone', () => {
 
   it('what is left out is said, what is kept is the same but for its TTL and how its text is cut', () => {
     fc.assert(
-      fc.property(oddRecords, (list) => {
+      fc.property(randomRecords, (list) => {
         const zone = zoneOf(list, { apexNs: 'manage' })
         const fitted = fitToTarget(zone, 'cloud', CLOUD_CAPABILITIES)
         const problems = fitted.diagnostics.filter(({ severity }) => severity === 'error')
@@ -59,7 +59,7 @@ describe('fit to target, for every zone', () => {
 
   it('a plan is empty where the target holds what was fitted', () => {
     fc.assert(
-      fc.property(oddRecords, (list) => {
+      fc.property(randomRecords, (list) => {
         const desired = zoneOf(list, { apexNs: 'manage', unsupported: 'skip' })
         const { records: fitted } = fitToTarget(desired, 'cloud', CLOUD_CAPABILITIES)
         expect(changesOf(planOf('', '', { desired, existing: { ...existingZone(ORIGIN, ''), records: asExisting(fitted) } }))).toEqual([])

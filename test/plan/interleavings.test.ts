@@ -4,10 +4,10 @@
  */
 import { describe, expect, it } from 'vitest'
 import type { ZonePlan } from '../../src/plan/plan.ts'
-import { acceptanceFaultOfAny, continuityFaultOfAny, continuityFaultsOfAny, orderAlong, randomOrder } from '../support/interleavings.ts'
-import { leastCallsByForce, leastMissedByForce, lowerBound } from '../support/least-calls-by-force.ts'
+import { fewestCallsByBruteForce, fewestInterruptionsByBruteForce, lowerBound } from '../support/brute-force.ts'
+import { findInterruption, findInterruptions, findRefusedState, orderAlong, randomOrder } from '../support/interleavings.ts'
 import { ORIGIN } from '../support/plan.ts'
-import { missedOf } from '../support/plan-judge.ts'
+import { interruptionsOfPlan } from '../support/plan-judge.ts'
 import { type Random, rounds, seededRandom } from '../support/random.ts'
 import {
   attempt,
@@ -37,8 +37,7 @@ function faultOf(zone: ZoneCase, continuous: boolean, prefer: 'continuity' | 'ca
   const order = orderAlong(after)
   if (typeof order === 'string') return order
   const rules = continuityRules(stages, ORIGIN)
-  const problem =
-    acceptanceFaultOfAny(stages, calls, after, zone.limit) ?? (continuous ? continuityFaultOfAny(stages, calls, after, rules) : null)
+  const problem = findRefusedState(stages, calls, after, zone.limit) ?? (continuous ? findInterruption(stages, calls, after, rules) : null)
   if (problem !== null) return problem
   const random = seededRandom(calls.length)
   const wanted = finalLines(zone).map(recordOf).map(identity).sort()
@@ -54,7 +53,7 @@ function faultOf(zone: ZoneCase, continuous: boolean, prefer: 'continuity' | 'ca
 /** Continuity is asked for where the search by force finds a sequence that has it. */
 function faultOfSmall(zone: ZoneCase): string | null {
   const stages = stagesOfCase(zone)
-  const possible = leastCallsByForce(stages, ORIGIN, zone.limit).continuous !== null
+  const possible = fewestCallsByBruteForce(stages, ORIGIN, zone.limit).continuous !== null
   const problem = faultOf(zone, possible, 'continuity')
   if (problem !== null) return problem
   const careless = faultOf(zone, false, 'calls')
@@ -99,8 +98,8 @@ describe('small zones, in every order', () => {
 /** Interruptions that no plan of the zone goes without, those of what is in use counting more than all others. */
 function leastWeight(zone: ZoneCase): number {
   const stages = stagesOfCase(zone)
-  if (leastCallsByForce(stages, ORIGIN, zone.limit).continuous !== null) return 0
-  const { inUse, others } = leastMissedByForce(stages, ORIGIN, zone.limit)
+  if (fewestCallsByBruteForce(stages, ORIGIN, zone.limit).continuous !== null) return 0
+  const { inUse, others } = fewestInterruptionsByBruteForce(stages, ORIGIN, zone.limit)
   return inUse * 100 + others
 }
 
@@ -113,7 +112,7 @@ const announced = (plan: ZonePlan): { names: string[]; message: string }[] =>
 /** The names that some order of a plan's calls interrupts. */
 function interruptedNames(zone: ZoneCase, plan: ZonePlan): string[] {
   const stages = stagesOfCase(zone)
-  const problems = continuityFaultsOfAny(stages, callsOf(plan, stages), waitsOf(plan), continuityRules(stages, ORIGIN))
+  const problems = findInterruptions(stages, callsOf(plan, stages), waitsOf(plan), continuityRules(stages, ORIGIN))
   return [...new Set(problems.map(emptyNameOf))].sort()
 }
 
@@ -127,7 +126,7 @@ function noticeFault(zone: ZoneCase, prefer: 'continuity' | 'calls'): string | n
     .sort()
     .join(', ')
   if (names !== toldNames) return `the plan says that it interrupts ${toldNames || 'nothing'}, and it does ${names || 'nothing'}`
-  const { inUse, others } = missedOf(zone, plan)
+  const { inUse, others } = interruptionsOfPlan(zone, plan)
   const [least, withRoom] = [leastWeight(zone), leastWeight({ ...zone, limit: null })]
   const isBlamed = (reason: string): boolean => told.some(({ message }) => message.includes(reason))
   if (isBlamed('fewer calls come first') !== least < inUse * 100 + others) return 'whether fewer calls are why is not said rightly'
@@ -161,7 +160,7 @@ function continuousPart(random: Random, part: number): { zone: ZoneCase; least: 
     const zone = random.chance(0.5) ? randomCase(random, names) : tradingCase(random, names)
     // The names that are somebody else's would be the same in each part.
     if (!isSound(zone) || differing(zone) > 12 || zone.existing.some((line) => line.startsWith('theirs'))) continue
-    const { continuous } = leastCallsByForce(stagesOfCase(zone), ORIGIN, null)
+    const { continuous } = fewestCallsByBruteForce(stagesOfCase(zone), ORIGIN, null)
     if (continuous !== null) return { zone, least: continuous }
   }
 }
@@ -177,7 +176,7 @@ function fullPart(random: Random, part: number): ZoneCase {
   for (;;) {
     const zone = random.chance(0.7) ? tightCase(random, 0) : limited(random.chance(0.5) ? tradingCase(random) : movingCase(random), random)
     if (!isSound(zone) || differing(zone) > 10 || zone.existing.some((line) => line.startsWith('theirs'))) continue
-    if (leastCallsByForce(stagesOfCase(zone), ORIGIN, zone.limit).continuous === null) continue
+    if (fewestCallsByBruteForce(stagesOfCase(zone), ORIGIN, zone.limit).continuous === null) continue
     const below = (line: string): string => {
       const words = line.split(' ').map((word) => (word === '@' ? `z${part}` : /^([a-hw]|d\.a)$/.test(word) ? `${word}.z${part}` : word))
       return words.join(' ')

@@ -1,8 +1,8 @@
 /** The planner's number of calls against the fewest found by trying every sequence, over cases that everybody can follow. */
 import { expect, it } from 'vitest'
-import { leastCallsByForce } from '../support/least-calls-by-force.ts'
+import { fewestCallsByBruteForce } from '../support/brute-force.ts'
 import { ORIGIN } from '../support/plan.ts'
-import { faultOfPlan } from '../support/plan-judge.ts'
+import { problemOfPlan } from '../support/plan-judge.ts'
 import { isSound, showPlanned, stagesOfCase, type ZoneCase } from '../support/zone-cases.ts'
 
 const cases: {
@@ -234,6 +234,6 @@ it.each(cases)('$name', ({ existing, desired, limit = null, accepted, continuous
   const lines = (text: string): string[] => text.split('\n')
   const zone: ZoneCase = { existing: lines(existing), desired: lines(desired), limit }
   expect(isSound(zone)).toBe(true)
-  expect(leastCallsByForce(stagesOfCase(zone), ORIGIN, limit)).toEqual({ accepted, continuous })
-  expect(faultOfPlan(zone), showPlanned(zone)).toBeNull()
+  expect(fewestCallsByBruteForce(stagesOfCase(zone), ORIGIN, limit)).toEqual({ accepted, continuous })
+  expect(problemOfPlan(zone), showPlanned(zone)).toBeNull()
 })

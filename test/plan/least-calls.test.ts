@@ -1,7 +1,7 @@
 /** The planner's number of calls against the fewest found by trying every sequence, over thousands of small zones. */
 import { describe, expect, it } from 'vitest'
 import type { ZonePlan } from '../../src/plan/plan.ts'
-import { faultOfPlan, missedOf } from '../support/plan-judge.ts'
+import { interruptionsOfPlan, problemOfPlan } from '../support/plan-judge.ts'
 import { type Random, rounds, seededRandom } from '../support/random.ts'
 import {
   failuresOf,
@@ -51,7 +51,7 @@ describe('random zones', () => {
           const zone = zoneOf(random)
           return isSound(zone) && isSmall(zone) ? zone : null
         },
-        faultOfPlan,
+        problemOfPlan,
       )
       expect(failures).toBe('')
     },
@@ -102,6 +102,6 @@ describe('larger zones', () => {
     }
     const plan = planCase(zone)
     expect(plan.calls.total).toBe(3 * count + 1)
-    expect(missedOf(zone, plan)).toMatchObject({ inUse: count, others: 0 })
+    expect(interruptionsOfPlan(zone, plan)).toMatchObject({ inUse: count, others: 0 })
   })
 })

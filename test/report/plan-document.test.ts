@@ -3,7 +3,7 @@ import type { DomainName } from '../../src/dns/domain-name.ts'
 import type { DomainChange, Outcome, Plan, ZoneOutcome } from '../../src/plan/plan.ts'
 import { planDocument } from '../../src/report/plan-document.ts'
 import { renderOutcome, renderPlan } from '../../src/report/render-report.ts'
-import { planSchemaFaults } from '../support/plan-schema.ts'
+import { planSchemaErrors } from '../support/plan-schema.ts'
 import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
 
 const OPTIONS = { color: false, width: null, verbose: false }
@@ -120,7 +120,7 @@ test('a plan is the documented document, keys in their order', () => {
 
 test('a plan follows the schema', () => {
   const document = JSON.parse(renderPlan(PLAN, 'json', OPTIONS))
-  expect(planSchemaFaults(document)).toEqual([])
+  expect(planSchemaErrors(document)).toEqual([])
   expect(document).toEqual(JSON.parse(JSON.stringify(planDocument(PLAN))))
   expect(Object.keys(document.zones[0].changes[0].desired)).toEqual(['type', 'tags', 'ttl_sec'])
   expect(document.zones[0].changes[2]).toMatchObject({ id: 'x/1', split: 'a reason', fields: ['name', 'ttl', 'data'] })
@@ -134,7 +134,7 @@ test('an outcome follows the schema, one outcome a change', () => {
     diagnostics: [{ severity: 'error', code: 'apply-unconfirmed', message: 'm' }],
   }
   const document = JSON.parse(renderOutcome(PLAN, [outcome], 'json', OPTIONS))
-  expect(planSchemaFaults(document)).toEqual([])
+  expect(planSchemaErrors(document)).toEqual([])
   expect(document.zones[0].changes.map((change: { outcome: Outcome }) => change.outcome)).toEqual(OUTCOMES)
   expect(document.zones[0]).toMatchObject({ readBack: 'different', diagnostics: [{ code: 'apply-unconfirmed', file: null, line: null }] })
   expect(document.zones[1]).toMatchObject({ readBack: 'not-read', changes: [] })
@@ -153,7 +153,7 @@ test.each([
   'the schema refuses %s',
   (_, spoil, where) => {
     const document = JSON.parse(renderPlan(PLAN, 'json', OPTIONS)) as Document
-    expect(planSchemaFaults(spoil(document)).join('\n')).toContain(where)
+    expect(planSchemaErrors(spoil(document)).join('\n')).toContain(where)
   },
 )
 

@@ -8,7 +8,7 @@ import { expect, inject } from 'vitest'
 import { type RunningService, type ServiceOptions, startService, UNLIMITED } from '../../src/service/index.ts'
 import type { Database } from '../../src/service/store/database.ts'
 import { openDatabase } from '../../src/service/store/open-database.ts'
-import { atEndOfThisFile } from '../support/file-end.ts'
+import { afterThisFile } from '../support/after-file.ts'
 import type {} from '../support/postgres-setup.ts'
 
 export interface Answer {
@@ -31,7 +31,7 @@ export interface Client {
 /** A directory that is gone after the tests of the file. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'zonewright-test-'))
-  atEndOfThisFile(() => rmSync(directory, { recursive: true, force: true }))
+  afterThisFile(() => rmSync(directory, { recursive: true, force: true }))
   return directory
 }
 
@@ -89,7 +89,7 @@ export async function startForTest(options: Partial<ServiceOptions> = {}): Promi
     ...options,
   })
   const { client, close } = connect(service.baseUrl, service.token ?? options.bootstrapToken ?? '')
-  atEndOfThisFile(async () => {
+  afterThisFile(async () => {
     await close()
     await service.stop()
     expect(errors).toEqual([])

@@ -8,7 +8,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decode, encode, type Packet } from 'dns-packet'
-import { atFileEnd } from './file-end.ts'
+import { afterEveryFile } from './after-file.ts'
 import { freePort } from './free-port.ts'
 import { bind } from './server-recipes/bind.ts'
 import { bindResolver, type ForwardedZone } from './server-recipes/bind-resolver.ts'
@@ -82,7 +82,7 @@ const STOPPED_WITHIN = 3_000
 
 const running = new Set<ChildProcess>()
 
-atFileEnd(async () => {
+afterEveryFile(async () => {
   await Promise.all([...running].map(stopChild))
 })
 process.on('exit', () => {

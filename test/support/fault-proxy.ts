@@ -45,11 +45,11 @@ export interface FaultProxy {
   /** Those of them that change something. */
   calls(): number
   /** Requests under way at once, at the most so far. */
-  busiest(): number
+  mostUnderWay(): number
   /** Requests under way between proxy and server. */
   underWay(): number
   /** Resolves when no request is on its way to the server or with it. */
-  quiet(): Promise<void>
+  untilIdle(): Promise<void>
   /** What is done from now on. */
   use(problems: (request: ProxiedRequest) => Fault): void
   close(): Promise<void>
@@ -182,9 +182,9 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     count: () => number,
     calls: () => calls,
-    busiest: () => most,
+    mostUnderWay: () => most,
     underWay: () => upstream,
-    async quiet() {
+    async untilIdle() {
       for (let still = 0; still < 3; still = upstream === 0 ? still + 1 : 0) await wait(5)
     },
     use: (next) => {

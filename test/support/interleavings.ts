@@ -9,7 +9,7 @@
  *   the number of creates that no distinct delete can be matched to (König).
  */
 import type { Random } from './random.ts'
-import { acceptanceFault, type ContinuityRules, meets, type SimulatedCall, type Stage } from './zone-simulator.ts'
+import { type ContinuityRules, meets, refusalOf, type SimulatedCall, type Stage } from './zone-simulator.ts'
 
 type Graph = readonly (readonly number[])[]
 
@@ -44,9 +44,9 @@ export function orderAlong(after: Graph, choose: (ready: readonly number[]) => n
 export function randomOrder(calls: readonly SimulatedCall[], after: Graph, random: Random): number[] {
   const costs = [
     () => 0,
-    (index: number) => (calls[index]?.goes === null ? 0 : 1),
-    (index: number) => (calls[index]?.comes === null ? 0 : 1),
-    (index: number) => (calls[index]?.goes && calls[index]?.comes ? 0 : 1),
+    (index: number) => (calls[index]?.removed === null ? 0 : 1),
+    (index: number) => (calls[index]?.added === null ? 0 : 1),
+    (index: number) => (calls[index]?.removed && calls[index]?.added ? 0 : 1),
   ]
   const cost = random.pick(costs)
   const order = orderAlong(after, (ready) => {
@@ -71,7 +71,7 @@ function closures(after: Graph): Set<number>[] {
 }
 
 /** A state refused by the service that some interleaving passes through; null if there is none. */
-export function acceptanceFaultOfAny(
+export function findRefusedState(
   stages: readonly Stage[],
   calls: readonly SimulatedCall[],
   after: Graph,
@@ -86,13 +86,13 @@ export function acceptanceFaultOfAny(
     else byName.set(stage.record.name, [stage])
   }
   for (const same of byName.values()) {
-    for (const comes of same) {
-      if (comes.before) continue
-      const y = callOf.get(comes) as number
-      for (const goes of same) {
-        if (goes.after || all[y]?.has(callOf.get(goes) as number)) continue
-        const problem = acceptanceFault([comes.record, goes.record], null)
-        if (problem !== null) return `${problem}, where call ${y} does not wait for call ${callOf.get(goes)}`
+    for (const added of same) {
+      if (added.before) continue
+      const y = callOf.get(added) as number
+      for (const removed of same) {
+        if (removed.after || all[y]?.has(callOf.get(removed) as number)) continue
+        const problem = refusalOf([added.record, removed.record], null)
+        if (problem !== null) return `${problem}, where call ${y} does not wait for call ${callOf.get(removed)}`
       }
     }
   }
@@ -103,12 +103,12 @@ export function acceptanceFaultOfAny(
 }
 
 const callsByStage = (calls: readonly SimulatedCall[]): ReadonlyMap<Stage, number> =>
-  new Map(calls.flatMap(({ goes, comes }, index) => [goes, comes].flatMap((stage) => (stage ? [[stage, index] as const] : []))))
+  new Map(calls.flatMap(({ removed, added }, index) => [removed, added].flatMap((stage) => (stage ? [[stage, index] as const] : []))))
 
 /** The most that creates can be ahead of deletes: creates less a largest matching of creates to deletes they wait for. */
 function createsAhead(calls: readonly SimulatedCall[], all: readonly Set<number>[]): number {
-  const creates = [...calls.keys()].filter((index) => calls[index]?.goes === null)
-  const deletesOf = (create: number): number[] => [...(all[create] as Set<number>)].filter((index) => calls[index]?.comes === null)
+  const creates = [...calls.keys()].filter((index) => calls[index]?.removed === null)
+  const deletesOf = (create: number): number[] => [...(all[create] as Set<number>)].filter((index) => calls[index]?.added === null)
   const matched = new Map<number, number>()
   const augment = (create: number, seen: Set<number>): boolean => {
     for (const one of deletesOf(create)) {
@@ -125,15 +125,15 @@ function createsAhead(calls: readonly SimulatedCall[], all: readonly Set<number>
 }
 
 /** Something that some interleaving interrupts though it need not be; null if there is nothing. */
-export const continuityFaultOfAny = (
+export const findInterruption = (
   stages: readonly Stage[],
   calls: readonly SimulatedCall[],
   after: Graph,
   rules: ContinuityRules,
-): string | null => continuityFaultsOfAny(stages, calls, after, rules)[0] ?? null
+): string | null => findInterruptions(stages, calls, after, rules)[0] ?? null
 
 /** All that some interleaving interrupts, each RRset and each pointer once. */
-export function continuityFaultsOfAny(
+export function findInterruptions(
   stages: readonly Stage[],
   calls: readonly SimulatedCall[],
   after: Graph,

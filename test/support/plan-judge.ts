@@ -1,21 +1,21 @@
 /** A plan of a small zone against all that can be found by brute force: its calls, what it interrupts, and what it says of both. */
 import type { ZonePlan } from '../../src/plan/plan.ts'
-import { continuityFaultsOfAny } from './interleavings.ts'
-import { leastCallsByForce, leastMissedByForce, lowerBound } from './least-calls-by-force.ts'
+import { fewestCallsByBruteForce, fewestInterruptionsByBruteForce, lowerBound } from './brute-force.ts'
+import { findInterruptions } from './interleavings.ts'
 import { ORIGIN } from './plan.ts'
 import { callsOf, planCase, stagesOfCase, waitsOf, type ZoneCase } from './zone-cases.ts'
 import { continuityRules } from './zone-simulator.ts'
 
 /** What another plan would do better, in words; null if none would. */
-export function faultOfPlan(zone: ZoneCase): string | null {
-  const least = leastCallsByForce(stagesOfCase(zone), ORIGIN, zone.limit)
+export function problemOfPlan(zone: ZoneCase): string | null {
+  const least = fewestCallsByBruteForce(stagesOfCase(zone), ORIGIN, zone.limit)
   const plan = planCase(zone)
   const continuous = plan.calls.total
   if (least.continuous !== null && continuous !== least.continuous)
     return `${least.continuous} calls are enough, the plan has ${continuous}`
   if (least.continuous === null) {
-    const { inUse, others, calls } = leastMissedByForce(stagesOfCase(zone), ORIGIN, zone.limit)
-    const missed = missedOf(zone, plan)
+    const { inUse, others, calls } = fewestInterruptionsByBruteForce(stagesOfCase(zone), ORIGIN, zone.limit)
+    const missed = interruptionsOfPlan(zone, plan)
     if (missed.inUse !== inUse || missed.others !== others)
       return `${inUse} and ${others} interruptions are enough, the plan has ${missed.inUse} and ${missed.others}: ${missed.problems.join('; ')}`
     if (continuous !== calls) return `${calls} calls that interrupt no more are enough, the plan has ${continuous}`
@@ -32,10 +32,10 @@ export function faultOfPlan(zone: ZoneCase): string | null {
 }
 
 /** What orders of a plan's calls interrupt: RRsets that are there before and after, with their pointers, and other pointers. */
-export function missedOf(zone: ZoneCase, plan: ZonePlan): { inUse: number; others: number; problems: string[] } {
+export function interruptionsOfPlan(zone: ZoneCase, plan: ZonePlan): { inUse: number; others: number; problems: string[] } {
   const stages = stagesOfCase(zone)
   const rules = continuityRules(stages, ORIGIN)
-  const problems = continuityFaultsOfAny(stages, callsOf(plan, stages), waitsOf(plan), rules)
+  const problems = findInterruptions(stages, callsOf(plan, stages), waitsOf(plan), rules)
   const inUse = problems.filter((problem) => rules.continuing.has(/: (\S+ \S+) (is empty|points at)/.exec(problem)?.[1] ?? '')).length
   return { inUse, others: problems.length - inUse, problems }
 }

@@ -12,7 +12,7 @@ const validate = new Ajv2020({
 }).compile(schema)
 
 /** How a document breaks `schemas/plan.schema.json`, by a validator that users may have, not the one that the program was built with. */
-export function planSchemaFaults(document: unknown): string[] {
+export function planSchemaErrors(document: unknown): string[] {
   validate(document)
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
 }

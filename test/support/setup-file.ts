@@ -1,5 +1,5 @@
 /** Runs before each test file, in its worker. */
 import { afterAll } from 'vitest'
-import { endFile } from './file-end.ts'
+import { cleanUpFile } from './after-file.ts'
 
-afterAll(endFile)
+afterAll(cleanUpFile)

@@ -13,16 +13,16 @@ export interface SignatureParts {
   /** With its final dot. */
   readonly algorithm?: string
   /** Seconds that its time is ahead of now. */
-  readonly ahead?: number
+  readonly clockOffset?: number
   readonly fudge?: number
   readonly error?: number
   readonly other?: Buffer
   /** Changes the digest before it is written. */
   readonly mac?: (mac: Buffer) => Buffer
   /** Without a digest, as servers write errors that they cannot sign. */
-  readonly bare?: boolean
+  readonly withoutDigest?: boolean
   /** Records behind the signature. */
-  readonly behind?: Buffer
+  readonly recordsAfter?: Buffer
 }
 
 export interface CraftedMessage {
@@ -102,21 +102,21 @@ function signer(secret: Buffer, requestMac: Buffer): (message: Buffer, signature
   return (message, signature) => {
     pending.push(message)
     if (signature === null) return message
-    const { keyName = 'upd', algorithm = 'hmac-sha256.', ahead = 0, fudge = 300, error = 0, other = Buffer.alloc(0) } = signature
-    const time = u48(Math.floor(Date.now() / 1000) + ahead)
+    const { keyName = 'upd', algorithm = 'hmac-sha256.', clockOffset = 0, fudge = 300, error = 0, other = Buffer.alloc(0) } = signature
+    const time = u48(Math.floor(Date.now() / 1000) + clockOffset)
     const timers = Buffer.concat([time, u16(fudge)])
     const variables = [wireName(keyName), u16(255), u32(0), wireName(algorithm), timers, u16(error), sized(other)]
     const digested = Buffer.concat([sized(previous), ...pending, ...(isFirst ? variables : [timers])])
     const whole = createHmac('sha256', secret).update(digested).digest()
-    const mac = signature.bare === true ? Buffer.alloc(0) : (signature.mac ?? ((same) => same))(whole)
+    const mac = signature.withoutDigest === true ? Buffer.alloc(0) : (signature.mac ?? ((same) => same))(whole)
     previous = mac
     pending = []
     isFirst = false
     const data = Buffer.concat([wireName(algorithm), timers, sized(mac), message.subarray(0, 2), u16(error), sized(other)])
     const tsig = wireRecord(keyName, 250, data, { ttl: 0, class: 255 })
-    const { behind } = signature
-    const signed = Buffer.concat([message, tsig, behind ?? Buffer.alloc(0)])
-    signed.writeUInt16BE(behind === undefined ? 1 : 2, 10)
+    const { recordsAfter } = signature
+    const signed = Buffer.concat([message, tsig, recordsAfter ?? Buffer.alloc(0)])
+    signed.writeUInt16BE(recordsAfter === undefined ? 1 : 2, 10)
     return signed
   }
 }

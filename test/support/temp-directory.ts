@@ -1,11 +1,11 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { atFileEnd } from './file-end.ts'
+import { afterEveryFile } from './after-file.ts'
 
 const made: string[] = []
 
-atFileEnd(() => {
+afterEveryFile(() => {
   for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true, maxRetries: 3 })
 })
 

@@ -7,7 +7,7 @@ import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { changesOf, ORIGIN, planOf } from './plan.ts'
 import type { Random } from './random.ts'
 import { desiredZone, existingZone, records } from './records.ts'
-import { acceptanceFault, identity, type SimulatedCall, type Stage, stagesOf } from './zone-simulator.ts'
+import { identity, refusalOf, type SimulatedCall, type Stage, stagesOf } from './zone-simulator.ts'
 
 export interface ZoneCase {
   /** Lines of zone text, unmanaged records among them. */
@@ -45,8 +45,8 @@ export function isSound(zone: ZoneCase): boolean {
   const keys = new Set(zone.desired.map(recordOf).map(({ name, type, data }) => `${name} ${type} ${data}`))
   return (
     keys.size === zone.desired.length &&
-    acceptanceFault(zone.existing.map(recordOf), zone.limit) === null &&
-    acceptanceFault(final, zone.limit) === null
+    refusalOf(zone.existing.map(recordOf), zone.limit) === null &&
+    refusalOf(final, zone.limit) === null
   )
 }
 
@@ -86,7 +86,7 @@ export function callsOf(plan: ZonePlan, stages: readonly Stage[]): SimulatedCall
     if (change.subject !== 'record') throw new Error('a change of the zone itself')
     if (change.existing && change.desired && change.existing.type !== change.desired.type)
       throw new Error('an update that changes the type')
-    return { goes: take(going, change.existing), comes: take(coming, change.desired) }
+    return { removed: take(going, change.existing), added: take(coming, change.desired) }
   })
   const forgotten = [...going.values(), ...coming.values()].flat()
   if (forgotten.length > 0) throw new Error(`no call for ${identity((forgotten[0] as Stage).record)}`)
@@ -219,7 +219,7 @@ function fits(line: string, beside: readonly string[]): boolean {
   const record = recordOf(line)
   const others = beside.map(recordOf)
   if (others.some(({ name, type, data }) => name === record.name && type === record.type && data === record.data)) return false
-  return acceptanceFault([...others, record], null) === null
+  return refusalOf([...others, record], null) === null
 }
 
 /** A zone and what becomes of it: records kept, changed in place, renamed, dropped and added. At most six go and six come. */

@@ -1,15 +1,15 @@
 /** The provers prove each other: rules as bit masks against rules as sentences, and bad states told without listing against all listed. */
 import { expect, it } from 'vitest'
-import { acceptanceFaultOfAny, continuityFaultOfAny, orderAlong, randomOrder } from './interleavings.ts'
-import { stateSpace } from './least-calls-by-force.ts'
+import { stateSpace } from './brute-force.ts'
+import { findInterruption, findRefusedState, orderAlong, randomOrder } from './interleavings.ts'
 import { ORIGIN } from './plan.ts'
 import { type Random, rounds, seededRandom } from './random.ts'
 import { isSound, randomCase, showCase, stagesOfCase, tradingCase, type ZoneCase } from './zone-cases.ts'
 import {
-  acceptanceFault,
   type ContinuityRules,
-  continuityFault,
   continuityRules,
+  interruptionOf,
+  refusalOf,
   type SimulatedCall,
   type Stage,
   simulate,
@@ -38,11 +38,11 @@ it('the same states pass by mask and by sentence', () => {
         const bit = space.changing.indexOf(stage)
         return bit === -1 || (state & (1 << bit)) !== 0
       })
-      const refused = acceptanceFault(
+      const refused = refusalOf(
         present.map(({ record }) => record),
         zone.limit,
       )
-      const interrupted = continuityFault(present, rules)
+      const interrupted = interruptionOf(present, rules)
       seen[refused ? 'refused' : interrupted ? 'interrupted' : 'passed'] += 1
       const judged = [space.isAccepted(state), space.isContinuous(state)]
       expect(judged, `state ${state.toString(2)}: ${refused}, ${interrupted}\n${showCase(zone)}`).toEqual([
@@ -65,8 +65,8 @@ it('a bad state is told without listing exactly if one is listed', () => {
     const rules = continuityRules(stages, ORIGIN)
     const listed = listFaults(zone, stages, calls, after, rules)
     const told = {
-      accepted: acceptanceFaultOfAny(stages, calls, after, zone.limit) === null,
-      continuous: continuityFaultOfAny(stages, calls, after, rules) === null,
+      accepted: findRefusedState(stages, calls, after, zone.limit) === null,
+      continuous: findInterruption(stages, calls, after, rules) === null,
     }
     expect(told, `${JSON.stringify(after)}\n${showCase(zone)}`).toEqual(listed)
     seen[listed.accepted ? 'accepted' : 'refused'] += 1
@@ -91,12 +91,12 @@ function randomCalls(random: Random, stages: readonly Stage[]): SimulatedCall[] 
   const coming = stages.filter(({ before }) => !before)
   const calls: SimulatedCall[] = stages
     .filter(({ after }) => !after)
-    .map((goes) => {
-      const comes = random.chance(0.6) ? coming.find(({ record }) => record.type === goes.record.type) : undefined
-      if (comes) coming.splice(coming.indexOf(comes), 1)
-      return { goes, comes: comes ?? null }
+    .map((removed) => {
+      const added = random.chance(0.6) ? coming.find(({ record }) => record.type === removed.record.type) : undefined
+      if (added) coming.splice(coming.indexOf(added), 1)
+      return { removed, added: added ?? null }
     })
-  return random.shuffle([...calls, ...coming.map((comes) => ({ goes: null, comes }))])
+  return random.shuffle([...calls, ...coming.map((added) => ({ removed: null, added }))])
 }
 
 function randomGraph(random: Random, size: number): number[][] {
@@ -118,14 +118,14 @@ function listFaults(
     const has = (index: number): boolean => (done & (1 << index)) !== 0
     if (after.some((list, index) => has(index) && !list.every(has))) continue
     const present = new Set(stages.filter(({ before }) => before))
-    calls.forEach(({ goes, comes }, index) => {
+    calls.forEach(({ removed, added }, index) => {
       if (!has(index)) return
-      if (goes) present.delete(goes)
-      if (comes) present.add(comes)
+      if (removed) present.delete(removed)
+      if (added) present.add(added)
     })
     const records = [...present].map(({ record }) => record)
-    if (acceptanceFault(records, limit) !== null) judged.accepted = false
-    if (continuityFault([...present], rules) !== null) judged.continuous = false
+    if (refusalOf(records, limit) !== null) judged.accepted = false
+    if (interruptionOf([...present], rules) !== null) judged.continuous = false
   }
   return judged
 }

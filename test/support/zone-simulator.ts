@@ -23,8 +23,8 @@ export interface Stage {
 
 /** One call: what goes and what comes, both for a record changed in place. */
 export interface SimulatedCall {
-  readonly goes: Stage | null
-  readonly comes: Stage | null
+  readonly removed: Stage | null
+  readonly added: Stage | null
 }
 
 /** Sides of all records of two zones; records equal in owner, type, TTL and data are kept, each as often as both zones have it. */
@@ -50,7 +50,7 @@ export const identity = (record: ResourceRecord): string => `${record.name} ${re
 export const isNullMx = (record: ResourceRecord): boolean => record.type === 'MX' && record.data === '0 .'
 
 /** Why a service would not hold these records together, in words; null if it would. */
-export function acceptanceFault(present: readonly ResourceRecord[], limit: number | null): string | null {
+export function refusalOf(present: readonly ResourceRecord[], limit: number | null): string | null {
   if (limit !== null && present.length > limit) return `${present.length} records where ${limit} are allowed`
   const byName = new Map<string, ResourceRecord[]>()
   for (const record of present) byName.set(record.name, [...(byName.get(record.name) ?? []), record])
@@ -112,7 +112,7 @@ export function continuityRules(stages: readonly Stage[], origin: string): Conti
 }
 
 /** What is interrupted while just these records are there, in words; null if nothing is. */
-export function continuityFault(present: readonly Stage[], rules: ContinuityRules): string | null {
+export function interruptionOf(present: readonly Stage[], rules: ContinuityRules): string | null {
   const sets = new Set(present.map(({ record }) => setOf(record)))
   for (const set of rules.continuing) if (!sets.has(set)) return `${set} is empty`
   for (const stage of present) {
@@ -146,16 +146,16 @@ export function simulate(
   order.forEach((index, position) => {
     const call = calls[index]
     if (!call) throw new Error(`there is no call ${index}`)
-    if (call.goes && !present.delete(call.goes)) throw new Error(`call ${index} takes away what is not there`)
-    if (call.comes) present.add(call.comes)
+    if (call.removed && !present.delete(call.removed)) throw new Error(`call ${index} takes away what is not there`)
+    if (call.added) present.add(call.added)
     const now = [...present]
     const when = `after calls ${order.slice(0, position + 1).join(', ')}: `
-    const refused = acceptanceFault(
+    const refused = refusalOf(
       now.map(({ record }) => record),
       limit,
     )
     if (refused !== null) accepted ??= when + refused
-    const interrupted = continuityFault(now, rules)
+    const interrupted = interruptionOf(now, rules)
     if (interrupted !== null) continuous ??= when + interrupted
   })
   return { accepted, continuous, present: [...present].map(({ record }) => record) }

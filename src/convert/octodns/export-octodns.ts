@@ -14,6 +14,29 @@ const DEFAULT_TTL = 86_400
 
 const SUPPORTED: ReadonlySet<keyof ZoneSettings> = new Set()
 
+/** Types whose target may be the root. */
+const SINGLE_DOT_TYPES: ReadonlySet<string> = new Set(['HTTPS', 'MX', 'SVCB', 'SRV'])
+
+/** At least two labels of letters, digits, hyphens and underscores, without a hyphen at either end (its package fqdn). */
+const HOST = /^(?:(?!-)[-_a-z0-9]{1,63}(?<!-)\.){1,126}(?!-)[-_a-z0-9]{1,63}(?<!-)\.$/
+
+const SERVICE_NAME = /^(?:\*|_[^.]+)\.[^.]+/
+
+type OctodnsZone = Pick<DesiredZone, 'name' | 'records' | 'scopes'> & {
+  /** The TTL in seconds for records without one. If null, they get that of octoDNS's config, and each is reported. */
+  readonly defaultTtl: number | null
+  /**
+   * All zones of the octoDNS instance that reads the file. It accepts records at or below another of its zones only if they are lenient.
+   */
+  readonly managed?: ReadonlySet<DomainName>
+}
+
+interface OctodnsText {
+  readonly text: string
+  /** Records, or parts of them, that octoDNS cannot express. */
+  readonly dropped: readonly UnsupportedFeature[]
+}
+
 /** Exports each zone as a file for octoDNS's YamlProvider. A record without a TTL gets that of its zone. */
 export const exportOctodns: Exporter = (zones) => {
   const dropped: UnsupportedFeature[] = []
@@ -50,21 +73,6 @@ const fileNameOf = ({ name }: DesiredZone): string | null =>
 
 /** Whether octoDNS lists the file as a zone: it is in the directory itself and has two dots (its provider/yaml.py). */
 const isListed = (path: string): boolean => !path.includes('/') && /\..*\.yaml$/.test(path)
-
-type OctodnsZone = Pick<DesiredZone, 'name' | 'records' | 'scopes'> & {
-  /** The TTL in seconds for records without one. If null, they get that of octoDNS's config, and each is reported. */
-  readonly defaultTtl: number | null
-  /**
-   * All zones of the octoDNS instance that reads the file. It accepts records at or below another of its zones only if they are lenient.
-   */
-  readonly managed?: ReadonlySet<DomainName>
-}
-
-interface OctodnsText {
-  readonly text: string
-  /** Records, or parts of them, that octoDNS cannot express. */
-  readonly dropped: readonly UnsupportedFeature[]
-}
 
 /**
  * Prints a zone for octoDNS with `enforce_order: true` (keys in natural order at every depth), one entry per RRset. Every entry has a TTL,
@@ -160,14 +168,6 @@ function extrasOf(scope: RrsetScope | undefined, lenient: boolean): YamlMap | nu
   if (lenient) extras['lenient'] = true
   return Object.keys(extras).length === 0 ? null : extras
 }
-
-/** Types whose target may be the root. */
-const SINGLE_DOT_TYPES: ReadonlySet<string> = new Set(['HTTPS', 'MX', 'SVCB', 'SRV'])
-
-/** At least two labels of letters, digits, hyphens and underscores, without a hyphen at either end (its package fqdn). */
-const HOST = /^(?:(?!-)[-_a-z0-9]{1,63}(?<!-)\.){1,126}(?!-)[-_a-z0-9]{1,63}(?<!-)\.$/
-
-const SERVICE_NAME = /^(?:\*|_[^.]+)\.[^.]+/
 
 /**
  * Whether octoDNS accepts the record only as lenient; `name` is relative to the zone. Follows the validators of octoDNS 1.22

@@ -150,7 +150,7 @@ async function findZoneFiles(folder: string, cwd: string): Promise<FoundFiles> {
   return { files, others, diagnostics }
 }
 
-export interface CommentedZone {
+interface CommentedZone {
   /** Null if the zone of the file is unknown. */
   readonly zone: ImportedZone | null
   readonly dropped: readonly UnsupportedFeature[]

@@ -6,10 +6,10 @@ import { fingerprint } from '../../../src/plan/plan.ts'
 import { CLOUD_CAPABILITIES } from '../../../src/providers/cloud/capabilities.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
 import { fc } from '../../support/fast-check.ts'
-import { oddRecords } from '../../support/odd-records.ts'
 import { ORIGIN, planOf } from '../../support/plan.ts'
-import { planSchemaFaults } from '../../support/plan-schema.ts'
+import { planSchemaErrors } from '../../support/plan-schema.ts'
 import { rounds, seededRandom } from '../../support/random.ts'
+import { randomRecords } from '../../support/random-records.ts'
 import { desiredZone, existingZone } from '../../support/records.ts'
 import { put, resealed, type Spoil, samplePlan, savedText, TARGET } from './saved-text.ts'
 
@@ -40,7 +40,7 @@ describe('a plan that was saved', () => {
   })
 
   test('follows the schema', () => {
-    expect(planSchemaFaults(JSON.parse(savedText([SAMPLE], 'key')))).toEqual([])
+    expect(planSchemaErrors(JSON.parse(savedText([SAMPLE], 'key')))).toEqual([])
   })
 
   test.each<[string, ExistingZone | null, string, boolean]>([
@@ -57,7 +57,7 @@ describe('a plan that was saved', () => {
   test('whatever records it has, and its target could hold them', () => {
     const provider = { ...TARGET, capabilities: CLOUD_CAPABILITIES } as Provider
     fc.assert(
-      fc.property(oddRecords, oddRecords, (before, after) => {
+      fc.property(randomRecords, randomRecords, (before, after) => {
         // Definitions with a CNAME or a null MX beside others are refused before anything is planned.
         const standsAlone = (record: (typeof before)[number]): boolean => record.type === 'CNAME' || record.data === '0 .'
         const isSound = (records: typeof before): boolean =>
@@ -114,7 +114,7 @@ describe('what is left to others', () => {
     const plan = planWith(SELECTORS.map((selector) => ({ ...selector, at: { file: 'zone', line: 1, column: 1 } })))
     expect(plan.fingerprint).toBe(fingerprint({ ...existing, records: existing.records.slice(0, 1) }))
     const text = savedText([{ plan, existing }])
-    expect(planSchemaFaults(JSON.parse(text))).toEqual([])
+    expect(planSchemaErrors(JSON.parse(text))).toEqual([])
     const { saved, diagnostics } = parse(text)
     expect(diagnostics).toEqual([])
     expect(saved?.plan.zones[0]?.unmanaged).toEqual(SELECTORS)

@@ -13,10 +13,10 @@ import type { Ttl } from '../../../src/dns/ttl.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../../src/dns/zone.ts'
 import { parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
 import { fc } from '../../support/fast-check.ts'
-import { oddRecords } from '../../support/odd-records.ts'
+import { randomRecords } from '../../support/random-records.ts'
 import { recordsOf, ZONE } from '../octodns/every-type.ts'
-import { SUPPORTED } from './held-records.ts'
 import { type DnscontrolVersion, runDnsconfig } from './run-dnsconfig.ts'
+import { SUPPORTED } from './supported-records.ts'
 
 const at = { file: 'a.yaml', line: 1, column: 1 }
 
@@ -209,7 +209,7 @@ describe('a dnsconfig.js', () => {
   test('any records come back as they were, or are named', () => {
     let whole = 0
     fc.assert(
-      fc.property(oddRecords, (generated) => {
+      fc.property(randomRecords, (generated) => {
         // Once each, with one TTL, and nothing beside a CNAME: what a zone may hold.
         const aliases = new Map(generated.filter(({ type }) => type === 'CNAME').map((record) => [record.name, record]))
         const records = [

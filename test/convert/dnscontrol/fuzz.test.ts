@@ -10,7 +10,7 @@ import { hasErrors } from '../../../src/dns/diagnostic.ts'
 import { parseDomainName } from '../../../src/dns/domain-name.ts'
 import { fc } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
-import { JSONS, rearranged } from './rearranged-configs.ts'
+import { CONFIGS, mutatedConfigs } from './mutated-configs.ts'
 
 const CORPUS = fileURLToPath(new URL('../../corpora/dnscontrol', import.meta.url))
 const textsOf = (folder: string, pattern: RegExp): string[] =>
@@ -86,7 +86,7 @@ function expectTold({ domains, dropped, diagnostics }: DnscontrolConfig): void {
 describe('spoilt configurations', () => {
   test('end in domains or in faults, soon', () => {
     fc.assert(
-      fc.property(spoilt(JSONS, 4), (text) => {
+      fc.property(spoilt(CONFIGS, 4), (text) => {
         const value = readIntermediate(text, 'ir.json')
         expectTold(value)
         expect(value.domains.length > 0 || hasErrors(value.diagnostics) || text.includes('"domains": []')).toBe(true)
@@ -97,7 +97,7 @@ describe('spoilt configurations', () => {
 
   test('of the right form and with any content are read, or told', () => {
     fc.assert(
-      fc.property(rearranged, (text) => expectTold(readIntermediate(text, 'ir.json'))),
+      fc.property(mutatedConfigs, (text) => expectTold(readIntermediate(text, 'ir.json'))),
       { numRuns: rounds(400) },
     )
   })

@@ -90,7 +90,7 @@ u URLFWD "/" "http://www.example.com/" 301 2 0
 `
 
 /** Records octoDNS cannot hold, or not wholly, each with what is said of it. */
-export const LOST: readonly (readonly [line: string, what: RegExp])[] = [
+export const UNSUPPORTED: readonly (readonly [line: string, what: RegExp])[] = [
   ['rp RP a. b.', /records of type RP/],
   ['h HINFO "a" "b"', /records of type HINFO/],
   ['t TYPE65280 \\# 2 abcd', /records of type TYPE65280/],

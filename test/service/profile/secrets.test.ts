@@ -10,7 +10,7 @@ import { makeKeyFile, readKeyFile } from '../../../src/service/secrets/key-file.
 import { createSecrets, keysFromText } from '../../../src/service/secrets/secrets.ts'
 import { createSecretKeyRow, setKeyId } from '../../../src/service/store/secret-key-store.ts'
 import { openSqlite } from '../../../src/service/store/sqlite/open-sqlite.ts'
-import { atEndOfThisFile } from '../../support/file-end.ts'
+import { afterThisFile } from '../../support/after-file.ts'
 import { temporaryDirectory } from '../harness.ts'
 
 const KEY = '0123456789abcdef0123456789abcdef'
@@ -19,7 +19,7 @@ const keys = keysFromText(KEY)
 const secrets = createSecrets(keys)
 
 const database = await openSqlite(temporaryDirectory())
-atEndOfThisFile(() => database.close())
+afterThisFile(() => database.close())
 
 const seal = (text: string, context: string, ring = keys): Promise<string> =>
   database.write(async (connection) => {

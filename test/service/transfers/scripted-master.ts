@@ -6,13 +6,13 @@ import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
 import { createFrameReader, frameMessage } from '../../../src/dns/wire/frames.ts'
 import { CLASS, type Message, type WireRecord } from '../../../src/dns/wire/message.ts'
-import { atFileEnd } from '../../support/file-end.ts'
+import { afterEveryFile } from '../../support/after-file.ts'
 
 /** What a master does with one message that came over TCP. */
 export type Script = (query: Message, socket: Socket) => void
 
 const kept: (() => void)[] = []
-atFileEnd(() => {
+afterEveryFile(() => {
   for (const close of kept.splice(0)) close()
 })
 

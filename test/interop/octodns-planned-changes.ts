@@ -7,7 +7,7 @@ import { makeZonePlan } from '../../src/plan/make-plan.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 
 /** The record sets that a plan of the one zone in `folder` changes where its target has the records of `existing`, as octoDNS tells of them. */
-export async function ownChanges(folder: string, existing: string): Promise<string[]> {
+export async function plannedChanges(folder: string, existing: string): Promise<string[]> {
   const { config } = await loadConfig({ cwd: folder })
   if (config === null) throw new Error('no config')
   const [loaded] = (await loadDefinitions(config)).zones

@@ -8,7 +8,7 @@
  */
 import { isNullMx, meets, needOf, type Stage } from './zone-simulator.ts'
 
-export interface LeastCalls {
+export interface FewestCalls {
   /** Of any sequence that is accepted at every moment. */
   readonly accepted: number
   /** Of any that is continuous as well; null if there is none. */
@@ -104,7 +104,7 @@ export function stateSpace(stages: readonly Stage[], origin: string, limit: numb
 
 const isMet = ({ during, one }: SpaceNeed, state: number): boolean => (during !== null && (state & during) === 0) || (state & one) !== 0
 
-export interface LeastMissed {
+export interface FewestInterruptions {
   /** Things interrupted by the accepted sequence that interrupts the fewest in use, and of these the fewest others. */
   readonly inUse: number
   readonly others: number
@@ -113,7 +113,7 @@ export interface LeastMissed {
 }
 
 /** Found by leaving out every set of needs, smaller ones first; those that no sequence meets even alone are in each. */
-export function leastMissedByForce(stages: readonly Stage[], origin: string, limit: number | null): LeastMissed {
+export function fewestInterruptionsByBruteForce(stages: readonly Stage[], origin: string, limit: number | null): FewestInterruptions {
   const space = stateSpace(stages, origin, limit)
   const callsWith = (kept: readonly SpaceNeed[]): number | null =>
     fewest(space, (state) => space.isAccepted(state) && kept.every((need) => isMet(need, state)))
@@ -140,7 +140,7 @@ function* subsets<T>(items: readonly T[], count: number, from = 0): Generator<T[
   else for (let at = from; at < items.length; at += 1) for (const rest of subsets(items, count - 1, at + 1)) yield [items[at] as T, ...rest]
 }
 
-export function leastCallsByForce(stages: readonly Stage[], origin: string, limit: number | null): LeastCalls {
+export function fewestCallsByBruteForce(stages: readonly Stage[], origin: string, limit: number | null): FewestCalls {
   const space = stateSpace(stages, origin, limit)
   const accepted = fewest(space, space.isAccepted)
   if (accepted === null) throw new Error('no sequence is accepted: one of the zones is not')

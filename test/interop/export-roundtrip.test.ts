@@ -11,8 +11,8 @@ import { recordToApi } from '../../src/providers/cloud/record-codec.ts'
 import { openScene, type Scene, TOKEN } from '../cli/scene.ts'
 import { runDnsconfig } from '../convert/dnscontrol/run-dnsconfig.ts'
 import { fc } from '../support/fast-check.ts'
-import { oddRecords } from '../support/odd-records.ts'
 import { ORIGIN } from '../support/plan.ts'
+import { randomRecords } from '../support/random-records.ts'
 import { desiredZone } from '../support/records.ts'
 
 /** Of one label, of IDNA, and of a network among them. */
@@ -38,7 +38,7 @@ async function send(scene: Scene, path: string, body: object): Promise<{ id: num
 async function fill(scene: Scene, domain: string, seed: number): Promise<void> {
   const made = await send(scene, '/domains', { domain, ...SETTINGS })
   const given = new Set<string>()
-  for (const records of fc.sample(oddRecords, { numRuns: 6, seed })) {
+  for (const records of fc.sample(randomRecords, { numRuns: 6, seed })) {
     const fitted = fitToTarget({ ...desiredZone(ORIGIN, ''), records, unsupported: 'skip' }, 'cloud', CLOUD_CAPABILITIES)
     for (const record of fitted.records) {
       const body = { type: record.type, ...recordToApi(record, ORIGIN) }

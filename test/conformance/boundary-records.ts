@@ -21,7 +21,7 @@ interface OddRecord {
 }
 
 /** So many records of a zone, the same for the same seed. The place of each is its number. */
-export function oddRecords(zone: DomainName, count: number, seed: number): DefinedRecord[] {
+export function boundaryRecords(zone: DomainName, count: number, seed: number): DefinedRecord[] {
   return fc.sample(oddRecord, { numRuns: count, seed }).flatMap((odd, number) => defined(odd, zone, number) ?? [])
 }
 

@@ -31,7 +31,7 @@ _owner.a.gone: {type: TXT, value: '*octodns*'}
 www.example.com: {type: A, value: 192.0.2.7}
 `
 
-export interface Scene {
+export interface ProcessorCase {
   readonly name: string
   /** The settings of the processor \`one\`; with \`manager\` what stands there instead of a processor of the zone. */
   readonly processor: string
@@ -46,7 +46,7 @@ export interface Scene {
 
 const filter = (settings: string): string => `{class: octodns.processor.filter.${settings}}`
 
-export const SCENES: readonly Scene[] = [
+export const PROCESSOR_CASES: readonly ProcessorCase[] = [
   { name: 'IgnoreRootNsFilter', processor: filter('IgnoreRootNsFilter'), rule: /^ {6}- \{name: '', type: NS\}$/m },
   {
     name: 'ExcludeRootNsChanges without an error',

@@ -78,7 +78,7 @@ describe('signatures that are not to be trusted', () => {
       { mac: (mac) => mac.subarray(0, 16) },
       'the signature of the answer is truncated to 16 of 32 octets, which was not agreed',
     ],
-    ['cut to nothing', { bare: true }, 'the signature of the answer is truncated to 0 of 32 octets'],
+    ['cut to nothing', { withoutDigest: true }, 'the signature of the answer is truncated to 0 of 32 octets'],
     ['longer than its digest', { mac: (mac) => Buffer.concat([mac, Buffer.of(0)]) }, 'the signature of the answer is wrong'],
     [
       'another by one bit',
@@ -90,19 +90,19 @@ describe('signatures that are not to be trusted', () => {
     ['by MD5', { algorithm: 'hmac-md5.sig-alg.reg.int.' }, 'the answer is signed by hmac-md5.sig-alg.reg.int., not by hmac-sha256'],
     [
       'of an hour ago',
-      { ahead: -3600 },
+      { clockOffset: -3600 },
       /the answer was not signed just now: its clock is 36[0-9]{2} s behind the local one \(a signature is valid for a few minutes/,
     ],
-    ['of the next hour', { ahead: 3600 }, /its clock is 3[56][0-9]{2} s ahead of the local one/],
-    ['beyond its own fudge', { ahead: -100, fudge: 10 }, /the answer was not signed just now: its clock is 1[0-9]{2} s behind/],
-    ['not the last record', { behind: address('x.example.com') }, 'a TSIG record is not the last one'],
+    ['of the next hour', { clockOffset: 3600 }, /its clock is 3[56][0-9]{2} s ahead of the local one/],
+    ['beyond its own fudge', { clockOffset: -100, fudge: 10 }, /the answer was not signed just now: its clock is 1[0-9]{2} s behind/],
+    ['not the last record', { recordsAfter: address('x.example.com') }, 'a TSIG record is not the last one'],
   ])('%s', async (_, signature, reason) => {
     await expectRefused(inMessages([signature]), reason)
     await expectRefused(inMessages([{}, signature]), reason)
   })
 
   it('within a fudge of its own they are', async () => {
-    const port = await signingServer(SECRET, inMessages([{ ahead: -3600, fudge: 4000 }]))
+    const port = await signingServer(SECRET, inMessages([{ clockOffset: -3600, fudge: 4000 }]))
     expect(await importFrom(port, ...SIGNED)).toMatchObject({ status: 0 })
   })
 
@@ -119,8 +119,8 @@ describe('refusals of a signature', () => {
   const later = Buffer.alloc(6)
   later.writeUIntBE(Math.floor(Date.now() / 1000) + 7200, 0, 6)
   it.each<[string, SignatureParts, string | RegExp]>([
-    ['BADSIG', { error: 16, bare: true }, 'BADSIG: the signature does not match, so the server has another secret'],
-    ['BADKEY', { error: 17, bare: true }, 'BADKEY: the server does not know the key'],
+    ['BADSIG', { error: 16, withoutDigest: true }, 'BADSIG: the signature does not match, so the server has another secret'],
+    ['BADKEY', { error: 17, withoutDigest: true }, 'BADKEY: the server does not know the key'],
     [
       'BADTIME, with its time',
       { error: 18, other: later },

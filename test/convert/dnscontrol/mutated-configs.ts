@@ -7,7 +7,7 @@ import { fc } from '../../support/fast-check.ts'
 const CORPUS = fileURLToPath(new URL('../../corpora/dnscontrol/parse_tests', import.meta.url))
 
 /** The smaller configurations of DNSControl's own tests. */
-export const JSONS: readonly string[] = readdirSync(CORPUS)
+export const CONFIGS: readonly string[] = readdirSync(CORPUS)
   .filter((name) => /^\d.*\.json$/.test(name))
   .map((name) => readFileSync(join(CORPUS, name), 'utf8'))
   .filter((text) => text.length < 20_000)
@@ -46,8 +46,8 @@ const anything = fc.oneof(
 )
 
 /** A configuration whose values are others in a few places. */
-export const rearranged = fc
-  .record({ seed: fc.constantFrom(...JSONS), changes: fc.array(fc.tuple(fc.nat(), anything), { minLength: 1, maxLength: 5 }) })
+export const mutatedConfigs = fc
+  .record({ seed: fc.constantFrom(...CONFIGS), changes: fc.array(fc.tuple(fc.nat(), anything), { minLength: 1, maxLength: 5 }) })
   .map(({ seed, changes }) => {
     const root = JSON.parse(seed)
     for (const [at, value] of changes) {
