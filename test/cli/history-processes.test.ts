@@ -84,7 +84,7 @@ describe('an apply that is killed', () => {
 
     const shown = (await scene.run('history', '--last')).stdout
     expect(shown).toContain('unknown: the process vanished')
-    expect(shown.split('unknown whether it was done: the run ended before the answer arrived')).toHaveLength(run.unknown + 1)
+    expect(shown.split('unknown whether it was carried out: the run ended before the answer arrived')).toHaveLength(run.unknown + 1)
     // Its lock is a dead process's.
     expect(locks(scene)).toHaveLength(1)
     const rest = await scene.run('apply', '--yes')
@@ -126,7 +126,7 @@ describe('an apply that is interrupted', () => {
     await reach(scene, 30)
     for (let time = 1; time <= times; time += 1) {
       run.kill(signal)
-      await run.until('Stopping: ')
+      await run.until('Stopping after ')
     }
     expect(await run.ended).toEqual({ status, signal: null })
     const [interrupted] = (await runs(scene)) as [Run]
@@ -144,7 +144,7 @@ describe('an apply that is interrupted', () => {
     const run = await start(scene, 'apply', '--yes')
     await reach(scene, 8)
     run.kill('SIGINT')
-    await run.until('Stopping: ')
+    await run.until('Stopping after ')
     run.kill('SIGINT')
     expect(await run.ended).toEqual({ status: 130, signal: null })
     const [interrupted] = (await runs(scene)) as [Run]
