@@ -29,7 +29,7 @@ export interface ChangeRun {
   /** Identifiers of records whose origin is known. Created records are added. */
   readonly claimed: Set<number | string>
   /** Milliseconds to wait after a connection broke, so that the server can finish, before the zone is searched. */
-  readonly settlePause: number
+  readonly recoveryPause: number
   /** Called before each call is sent. */
   readonly onCall: () => void
 }
@@ -95,8 +95,8 @@ function finalResult(change: Change, result: ChangeResult, unanswered: ProviderE
 type LookedUp = ChangeResult | 'unreadable' | null
 
 async function lookUp(change: Change, run: ChangeRun, attempt: number): Promise<LookedUp> {
-  const { options, settlePause } = run
-  await sleep(settlePause * 2 ** (attempt - 1), options.stop).catch(() => undefined)
+  const { options, recoveryPause } = run
+  await sleep(recoveryPause * 2 ** (attempt - 1), options.stop).catch(() => undefined)
   if (options.stop?.aborted) return 'unreadable'
   try {
     return change.subject === 'domain' ? await findZone(change, run) : await findRecord(change, run)

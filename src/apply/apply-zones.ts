@@ -8,7 +8,7 @@ import type { RolledBackRun } from './journal/journal-format.ts'
 import { readBack } from './read-back.ts'
 
 /** Milliseconds that a server gets to finish after a connection broke. */
-const SETTLE_PAUSE = 300
+const RECOVERY_PAUSE = 300
 
 /** A plan to apply, with the state it was made from. */
 export interface ApplicableZone {
@@ -34,7 +34,7 @@ export interface ApplyZonesOptions {
   readonly stop?: AbortSignal | undefined
   /** Cancels calls in flight. */
   readonly abort?: AbortSignal | undefined
-  readonly settlePause?: number | undefined
+  readonly recoveryPause?: number | undefined
   /** Milliseconds after which a zone is read again before an update or deletion. */
   readonly freshFor?: number | undefined
   /** Milliseconds that reading back may take after the run was stopped. */
@@ -74,7 +74,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
   const claimed = new Set(zone.existing?.records.flatMap(({ id }) => (id === undefined ? [] : [id])))
   const findUnacknowledgedCreate = createUnacknowledgedCreateFinder(provider, claimed, options)
   const findLateChange = lateChangeFinder(provider, zone.existing, options, run.freshFor)
-  const settlePause = run.settlePause ?? SETTLE_PAUSE
+  const recoveryPause = run.recoveryPause ?? RECOVERY_PAUSE
   const results = new Map<number, ChangeResult>()
   let { reference } = zone
 
@@ -84,7 +84,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
     const late = await findLateChange(change, reference)
     if (late !== null) return { state: 'failed', error: late }
     const onCall = (): void => run.onCall?.(zone, index)
-    const result = await applyChange(change, { provider, reference, options, findUnacknowledgedCreate, claimed, settlePause, onCall })
+    const result = await applyChange(change, { provider, reference, options, findUnacknowledgedCreate, claimed, recoveryPause, onCall })
     watch.note(result.outcome.state === 'applied' ? null : (result.error ?? null))
     if (result.error?.code === 'provider-forbidden') ended.abort(`${provider.name} does not allow changes in ${plan.zone} with this token`)
     if (result.zone) reference = result.zone
@@ -97,7 +97,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
     stop,
     onOutcome: (index, outcome) => run.onOutcome?.(zone, index, outcome),
   })
-  return readBack({ plan, existing: zone.existing, provider, reference, outcomes, results }, { ...run, settlePause })
+  return readBack({ plan, existing: zone.existing, provider, reference, outcomes, results }, { ...run, recoveryPause })
 }
 
 /** Consecutive calls without a usable answer, in addition to the concurrent ones, after which a target is considered unreachable. */

@@ -39,7 +39,7 @@ export interface ReadBackOptions {
   /** Cancels calls in flight. */
   readonly abort?: AbortSignal | undefined
   /** Milliseconds to wait first if an outcome is unknown. */
-  readonly settlePause: number
+  readonly recoveryPause: number
   readonly lastReading?: number | undefined
 }
 
@@ -52,7 +52,7 @@ export async function readBack(applied: AppliedZone, options: ReadBackOptions): 
   const deadline = readingDeadline(options)
   const mayCompleteLater = (index: number): boolean => results.get(index)?.error?.mayCompleteLater ?? false
   try {
-    if (outcomes.some(({ state }) => state === 'unknown')) await sleep(options.settlePause)
+    if (outcomes.some(({ state }) => state === 'unknown')) await sleep(options.recoveryPause)
     const live = await readAgain(applied, { stop: deadline.signal, signal: options.abort })
     const reread = { before: existing?.records ?? [], live: live?.records ?? null, mayCompleteLater }
     const resolved = withResolvedReasons(plan.changes, outcomes, resolveUnknownOutcomes(plan.changes, outcomes, reread))
@@ -247,7 +247,7 @@ function missingDifference(record: ExistingRecord, own: boolean, foreign: Map<nu
     now === undefined
       ? `deleted ${subject(record)} ${dataOf(record)}`
       : `changed ${subject(record)} from ${dataOf(record)} to ${dataOf(now, record)}`
-  return { own, text: `somebody else ${what} meanwhile` }
+  return { own, text: `another client ${what} meanwhile` }
 }
 
 const appeared = (record: ExistingRecord, known: ReadonlySet<string>): string =>

@@ -56,27 +56,27 @@ export const withPlanOptions = (command: Command): Command =>
       command
         .createOption('--allow <limit>', `lift a safety limit (repeatable): ${REFUSAL_NAMES.join(', ')}`)
         .argParser((value: string, previous: readonly string[]): string[] => [...previous, oneOf(REFUSAL_NAMES)(value)])
-        .default([], 'those of the configuration'),
+        .default([], 'those in the configuration'),
     )
     .addOption(
       command
-        .createOption('--prefer <what>', 'where both cannot be had: no interruption (continuity), or fewest calls (calls)')
+        .createOption('--prefer <what>', 'if only one is possible: no interruption (continuity), or fewest calls (calls)')
         .argParser(oneOf(['continuity', 'calls']))
         .default('continuity', 'continuity'),
     )
-    .option('--parallelism <n>', 'requests under way at once for each target', positiveInteger)
+    .option('--parallelism <n>', 'concurrent requests per target', positiveInteger)
 
 /** Adds the options of commands that change zones. */
 export const withApplyOptions = (command: Command): Command =>
   command
     .option('-y, --yes', 'do not ask')
-    .option('--timeout <seconds>', 'begin nothing new after this time', positiveInteger)
-    .option('--wait <seconds>', 'wait so long for other runs that are changing a zone', positiveInteger)
+    .option('--timeout <seconds>', 'send no further call after this time', positiveInteger)
+    .option('--wait <seconds>', 'how long to wait for other runs that hold a zone', positiveInteger)
 
 /** Adds the options of commands that write files in another format. */
 export const withConversionOptions = (command: Command): Command =>
   command
-    .option('--force', 'replace files that are there')
+    .option('--force', 'replace existing files')
     .option('--dry-run', 'write nothing; name the files')
     .option('--lossy', 'leave out what cannot be held; each thing is a warning')
 

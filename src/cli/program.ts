@@ -11,22 +11,22 @@ import { VERSION } from './package-info.ts'
 type Entry = readonly [name: string, args: string | null, summary: string, load: () => Promise<CommandModule>]
 
 const COMMANDS: readonly Entry[] = [
-  ['demo', '', 'plan and apply the example zones against a service of its own', () => import('./commands/demo.ts')],
-  ['init', '', 'write a configuration, a first zone and a CI workflow into this folder', () => import('./commands/init.ts')],
+  ['demo', '', 'plan and apply the example zones against a temporary service', () => import('./commands/demo.ts')],
+  ['init', '', 'create a configuration, a first zone and a CI workflow in this folder', () => import('./commands/init.ts')],
   ['validate', '[path...]', 'check definitions without any network', () => import('./commands/validate.ts')],
   ['plan', '[zone...]', 'show what would change', () => import('./commands/plan.ts')],
-  ['apply', '[planfile|zone...]', 'plan, ask, and make the changes; or make those of a saved plan', () => import('./commands/apply.ts')],
+  ['apply', '[planfile|zone...]', 'plan, ask, and apply the changes; or apply a saved plan', () => import('./commands/apply.ts')],
   ['verify', '[zone...]', 'compare definitions with records, rendered zone files and DNS answers', () => import('./commands/verify.ts')],
-  ['doctor', '[zone...]', 'look at connections, tokens and what they may do', () => import('./commands/doctor.ts')],
-  ['history', '[run]', 'list what runs did, or show one', () => import('./commands/history.ts')],
-  ['rollback', '[run-or-zone...]', 'take back what a run did', () => import('./commands/rollback.ts')],
-  ['fmt', '[path...]', 'write definitions in the canonical layout, comments kept', () => import('./commands/fmt.ts')],
-  ['import', '[args...]', 'write definitions of zones that are elsewhere', () => import('./commands/import.ts')],
+  ['doctor', '[zone...]', 'check connections, tokens and their permissions', () => import('./commands/doctor.ts')],
+  ['history', '[run]', 'list runs, or show one', () => import('./commands/history.ts')],
+  ['rollback', '[run-or-zone...]', 'undo a run', () => import('./commands/rollback.ts')],
+  ['fmt', '[path...]', 'format definitions, keeping comments', () => import('./commands/fmt.ts')],
+  ['import', '[args...]', 'import existing zones as definitions', () => import('./commands/import.ts')],
   ['export', '[args...]', 'write definitions in another format', () => import('./commands/export.ts')],
-  ['record', null, 'change a record in its definition, comments kept', () => import('./commands/record.ts')],
-  ['explain', '[code]', 'say what a diagnostic means', () => import('./commands/explain.ts')],
+  ['record', null, 'change a record in its definition, keeping comments', () => import('./commands/record.ts')],
+  ['explain', '[code]', 'explain a diagnostic', () => import('./commands/explain.ts')],
   ['serve', '', 'run the DNS hosting service', () => import('./commands/serve.ts')],
-  ['backup', '<file>', 'save all that the DNS hosting service keeps, also while it runs', () => import('./commands/backup.ts')],
+  ['backup', '<file>', 'back up the DNS hosting service, even while it runs', () => import('./commands/backup.ts')],
   ['restore', '<file>', 'fill an empty database of the DNS hosting service from a backup', () => import('./commands/restore.ts')],
 ]
 

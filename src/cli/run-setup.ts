@@ -46,6 +46,6 @@ export function applySetup<Options extends ApplyOptions & CommonOptions & { read
   }
 }
 
-const STOPPING = 'Stopping after the calls in flight. Press Ctrl-C again to stop at once.'
+const STOPPING = 'Stopping: waiting for calls in flight. Press Ctrl-C again to end at once.'
 
 const environmentOf = ({ env, cwd, now, secrets }: CliIo) => ({ env, cwd, now, secrets })

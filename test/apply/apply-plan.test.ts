@@ -195,7 +195,7 @@ describe('answers that are not to their request', () => {
   })
 })
 
-describe('somebody else was there', () => {
+describe('another client was there', () => {
   test('a record to be deleted is gone: as it should be, and told', async () => {
     const { outcomes, diagnostics, readBack } = await applyScripted({
       before: 'www A 192.0.2.1\nmail A 192.0.2.2',

@@ -68,7 +68,7 @@ export async function applyScripted({ before, desired, handler, run = {}, parall
   const settings = { type: 'master', soa_email: 'hostmaster@example.com' } as const
   const reference = { name: ORIGIN, id: 7, settings, updated: null }
   const zone = { plan, reference, existing: { ...reference, records: existing(ORIGIN, before), millisecondsSinceLastChange: null } }
-  const [outcome] = await applyZones([zone], { providers: new Map([['cloud', provider]]), settlePause: 5, ...run })
+  const [outcome] = await applyZones([zone], { providers: new Map([['cloud', provider]]), recoveryPause: 5, ...run })
   return told(outcome as ZoneOutcome, server.seen)
 }
 

@@ -125,7 +125,7 @@ test.each([
     existing: { ...reference, records: existing(ORIGIN, 'a A 192.0.2.1'), millisecondsSinceLastChange: null },
   }
   const providers = new Map([['cloud', providerAt(server.baseUrl)]])
-  const [outcome] = await applyZones([zone], { providers, settlePause: 5, freshFor: 0 })
+  const [outcome] = await applyZones([zone], { providers, recoveryPause: 5, freshFor: 0 })
   expect(told(outcome as never, server.seen).outcomes).toEqual(outcomes)
   expect(server.seen.filter(({ method }) => method === 'DELETE')).toHaveLength(more.length === 0 ? 1 : 0)
 })

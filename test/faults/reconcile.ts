@@ -48,7 +48,7 @@ export async function applyOnce(zone: string, provider: Provider, proxy: FaultPr
   const planned = zones[0]
   if (!planned) return { outcome: null, converged: false }
   if (planned.plan.changes.length === 0) return { outcome: null, converged: true }
-  const [outcome] = await applyZones([planned], { providers: run.providers, settlePause: 100 })
+  const [outcome] = await applyZones([planned], { providers: run.providers, recoveryPause: 100 })
   await proxy.untilIdle()
   const after = await service.held('example.com')
   expect(falseClaims(outcome as ZoneOutcome, before ?? [], after ?? [])).toEqual([])

@@ -12,15 +12,15 @@ export interface StoreOptions extends CommonOptions {
 }
 
 export function describe(command: Command, runs: Runs): void {
-  withStoreOptions(command).argument('<file>', 'the file to write; an existing one is replaced').addHelpText('after', HELP)
+  withStoreOptions(command).argument('<file>', 'the file to write; an existing file is replaced').addHelpText('after', HELP)
   runs(command, backup)
 }
 
 const HELP = `
-A backup is of one moment, and the same for SQLite and PostgreSQL: it can be
-restored into either. Keep it as you keep the database: tokens are in it as
-hashes only, secrets encrypted, everything else as it is. The key of the
-secrets is not in it, and a service on the restored data needs it.`
+A backup is a consistent snapshot, in one format for SQLite and PostgreSQL: it
+can be restored into either. Protect it like the database: it contains tokens
+only as hashes and secrets encrypted, but everything else in clear text. It
+does not contain the key of the secrets, which the restored service needs.`
 
 /** `zonewright backup`: writes a consistent copy of the data of the DNS hosting service to a file, even while the service runs. */
 async function backup(io: CliIo, [file]: readonly [string], options: StoreOptions): Promise<ExitStatus> {

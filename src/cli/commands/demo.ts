@@ -35,7 +35,7 @@ interface DemoOptions extends CommonOptions {
 }
 
 export function describe(command: Command, runs: Runs): void {
-  command.option('--zones <dir>', 'the definitions (default: the examples of the package)')
+  command.option('--zones <dir>', 'the definitions (default: those of the package)')
   runs(command, demo)
 }
 

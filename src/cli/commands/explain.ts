@@ -10,7 +10,7 @@ import type { CliIo } from '../io.ts'
 import { packageFolder } from '../package-folder.ts'
 
 export function describe(command: Command, runs: Runs): void {
-  runs(command.argument('[code]', 'such as cname-not-alone (default: list all)'), explain)
+  runs(command.argument('[code]', 'a code such as cname-not-alone (default: list all)'), explain)
 }
 
 /** `zonewright explain [code]`: shows the documentation of a diagnostic, or lists all of them. */

@@ -19,8 +19,8 @@ import type { CliIo } from '../io.ts'
 
 export function describe(command: Command, runs: Runs): void {
   withConfigOption(command)
-    .argument('[path...]', 'files or folders (default: those of the configuration)')
-    .option('--check', 'write nothing; exit with 2 where a file would change')
+    .argument('[path...]', 'files or folders (default: those in the configuration)')
+    .option('--check', 'write nothing; exit with 2 if a file would change')
   runs(command, fmt)
 }
 

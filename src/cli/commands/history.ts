@@ -23,9 +23,9 @@ export interface HistoryOptions extends CommonOptions {
 
 export function describe(command: Command, runs: Runs): void {
   withConfigOption(command)
-    .argument('[run]', 'the run, or the beginning of its name')
+    .argument('[run]', 'a run, or a prefix of its name')
     .option('--last', 'the latest run that changed something')
-    .option('--prune <keep>', 'remove all runs but the latest so many', positiveInteger)
+    .option('--prune <keep>', 'remove all runs except the latest ones, this many', positiveInteger)
   runs(withFormatOption(command, 'history'), history)
 }
 

@@ -8,8 +8,8 @@ import { runSetup } from '../run-setup.ts'
 export function describe(command: Command, runs: Runs): void {
   withPlanOptions(withConfigOption(command)).argument('[zone...]', 'zones (default: all)')
   withFormatOption(command, 'plan')
-    .option('--detailed-exitcode', 'exit with 2 where changes are pending')
-    .option('-o, --out <file>', 'save the plan, to be applied as it is by "apply <file>"')
+    .option('--detailed-exitcode', 'exit with 2 if changes are pending')
+    .option('-o, --out <file>', 'save the plan, for "apply <file>"')
   runs(command, plan)
 }
 

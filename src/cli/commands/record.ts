@@ -28,8 +28,8 @@ export interface RecordCommandOptions extends CommonOptions {
 /** The edits, with what each does. */
 const ACTIONS = [
   ['add', 'add values to a record'],
-  ['set', 'make a record have these values and no others'],
-  ['remove', 'remove a record, or values of it'],
+  ['set', 'set a record to exactly these values'],
+  ['remove', 'remove a record, or some of its values'],
 ] as const
 
 export function describe(command: Command, runs: Runs): void {
@@ -47,11 +47,13 @@ function describeAction(command: Command, action: RecordEdit['action']): Command
     .argument(removes ? '[value...]' : '<value...>', removes ? 'default: all' : 'as in a zone file; TXT as its text')
     .option(
       '--file <path>',
-      removes ? 'only values of this file, which the definition includes' : 'put new values in this file, which the definition includes',
+      removes
+        ? 'only remove values in this file, which the definition includes'
+        : 'add new values to this file, which the definition includes',
     )
-    .option('--all-zones', 'change a file that other zones include too')
+    .option('--all-zones', 'allow changes of a file that other zones include')
     .option('--dry-run', 'write nothing; show the change')
-  return removes ? command : command.option('--ttl <ttl>', 'of all records of the name and type, such as 300 or 1h', ttl)
+  return removes ? command : command.option('--ttl <ttl>', 'for all records of the name and type, such as 300 or 1h', ttl)
 }
 
 const HELP = `

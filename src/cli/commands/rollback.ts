@@ -7,9 +7,9 @@ import { applySetup } from '../run-setup.ts'
 
 export function describe(command: Command, runs: Runs): void {
   withPlanOptions(withConfigOption(command))
-    .argument('[run-or-zone...]', 'the run, unless --last says it, and zones (default: all it changed)')
+    .argument('[run-or-zone...]', 'the run, unless --last is given, and zones (default: all it changed)')
     .option('--last', 'the latest run that changed something')
-    .option('--overwrite', 'put back also what others changed again since')
+    .option('--overwrite', 'also overwrite what others have changed since')
   runs(withApplyOptions(withFormatOption(command, 'plan')), rollback)
 }
 

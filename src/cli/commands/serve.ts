@@ -49,38 +49,41 @@ export function describe(command: Command, runs: Runs): void {
     .option('--database <url>', 'PostgreSQL instead, which several processes may use: postgres://user@host/name')
     .addOption(
       command
-        .createOption('--peer-port <port>', 'port of the name servers that zones come from by transfer, and that get NOTIFY')
+        .createOption('--peer-port <port>', 'port of the name servers to transfer zones from and to send NOTIFY to')
         .argParser(portNumber)
         .default(53),
     )
-    .option('--transfer-addresses <addresses>', 'addresses that name servers must let transfer zones, separated by commas')
+    .option('--transfer-addresses <addresses>', 'addresses from which the service transfers zones, separated by commas')
     .option('--public-peers-only', 'transfer zones from, and send NOTIFY to, addresses of the public Internet only')
     .option('--tsig-keys <file>', 'YAML file of the keys that sign transfers and NOTIFY (TSIG); SIGHUP reads it again')
     .addOption(
       command
-        .createOption('--dns-rate-limit <n>', 'equal answers a second over UDP to one network, or "off"')
+        .createOption('--dns-rate-limit <n>', 'equal answers per second over UDP to one network, or "off"')
         .argParser(rateLimit)
         .default(200),
     )
     .option('--ns-names <names>', 'names of the name servers, separated by commas')
     .option('--tls-cert <file>', 'certificate chain in PEM, for HTTPS; SIGHUP reads it again')
     .option('--tls-key <file>', 'its private key in PEM')
-    .option('--seed <file>', 'YAML file of accounts and users to make unless they exist')
+    .option('--seed <file>', 'YAML file of accounts and users to create unless they exist')
     .option('--image-data <dir>', 'folder for the data of images (default: "images" in the folder of --data; none with --database)')
-    .option('--public-url <url>', 'what clients reach the service by, where that is not the address of --listen: https://dns.example.net')
-    .option('--region-resolvers <file>', 'YAML file of the recursive name servers that each region has')
+    .option('--public-url <url>', 'the URL for clients, if it is not the address of --listen: https://dns.example.net')
+    .option('--region-resolvers <file>', 'YAML file of the recursive name servers of each region')
     .addOption(
-      command.createOption('--rate-limit <n>', 'requests a minute of one token and operation, or "off"').argParser(rateLimit).default(800),
+      command
+        .createOption('--rate-limit <n>', 'requests per minute of one token and operation, or "off"')
+        .argParser(rateLimit)
+        .default(800),
     )
-    .option('--quotas <list>', 'what one account can have, such as domains=5000,images=none; "none" for no limits')
-    .option('--sms-sink <sink>', 'where messages to phones go: "log", "file:PATH", or a URL that gets them by POST', 'log')
+    .option('--quotas <list>', 'limits per account, such as domains=5000,images=none; "none" for no limits')
+    .option('--sms-sink <sink>', 'where text messages go: "log", "file:PATH", or a URL to POST them to', 'log')
     .addOption(
-      command.createOption('--clock-speed <n>', 'for tests: how many times as fast time passes').argParser(positiveNumber).default(1),
+      command.createOption('--clock-speed <n>', 'for tests: how many times faster time passes').argParser(positiveNumber).default(1),
     )
     .option('--operations <address>', 'address and port of /metrics and /healthz (default: nowhere)')
     .addOption(
       command
-        .createOption('--log-level <level>', `what is logged on standard error, as lines of JSON: ${LOG_LEVELS.join(', ')}`)
+        .createOption('--log-level <level>', `what to log on standard error, as lines of JSON: ${LOG_LEVELS.join(', ')}`)
         .argParser(oneOf(LOG_LEVELS))
         .default('info', 'info'),
     )
@@ -99,15 +102,15 @@ const storeOptions = ({ data, database }: StoreOptions): StoreOptions => ({
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent']
 
 const HELP = `
-ZONEWRIGHT_DATABASE sets --database where others must not see its password.
+ZONEWRIGHT_DATABASE sets --database without showing its password to others.
 The first start prints an administrator's token on standard error, once;
 ZONEWRIGHT_BOOTSTRAP_TOKEN sets it instead.
 Second factors, security questions and codes are stored encrypted. Their key
-is in the file secrets.key of the data folder, which the first start makes, or
-in ZONEWRIGHT_SECRETS_KEY (32 characters or more), which --database requires.
-Ready, the command prints one line of JSON on standard output:
+is in the file secrets.key of the data folder, which the first start creates,
+or in ZONEWRIGHT_SECRETS_KEY (32 characters or more), which --database requires.
+When it is ready, the command prints one line of JSON on standard output:
 {"event":"listening","http":"http://127.0.0.1:8080/v4","dns":"127.0.0.1:5353"}.
-SIGTERM and Ctrl-C let requests under way finish. The log holds no tokens,
+SIGTERM and Ctrl-C let requests in progress finish. The log contains no tokens,
 headers or bodies.`
 
 /** `zonewright serve`: runs the DNS hosting service until a signal ends it. When it is ready, it prints its addresses as one line of JSON. */
@@ -127,7 +130,7 @@ async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Prom
   const transferKeys = options.tsigKeys === undefined ? [] : await readTransferKeysFile(io, console, options.tsigKeys)
   if (seed === undefined || resolvers === undefined || transferKeys === undefined) return EXIT.failure
   const given = io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'] || null
-  const interruption = listenForInterruption(console.note, 'Stopping after the requests in progress. Press Ctrl-C again to stop at once.')
+  const interruption = listenForInterruption(console.note, 'Stopping: waiting for requests in progress. Press Ctrl-C again to end at once.')
   let release: (() => void) | null = null
   // Files get explicit modes; the umask covers files of libraries.
   const umask = process.umask(0o077)

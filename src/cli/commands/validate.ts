@@ -17,7 +17,7 @@ export interface ValidateOptions extends CommonOptions {
 }
 
 export function describe(command: Command, runs: Runs): void {
-  withConfigOption(command).argument('[path...]', 'files or folders (default: those of the configuration)')
+  withConfigOption(command).argument('[path...]', 'files or folders (default: those in the configuration)')
   runs(withFormatOption(command, 'validation'), validate)
 }
 

@@ -13,9 +13,9 @@ export function describe(command: Command, runs: Runs): void {
       command
         .createOption('--nameserver <address>', 'ask this name server (repeatable)')
         .argParser(collect)
-        .default([], '"nameservers" of the configuration, else the NS records'),
+        .default([], '"nameservers" in the configuration, or else the NS records'),
     )
-    .option('--resolvers <region>', "ask the resolvers of the provider's region, in place of name servers")
+    .option('--resolvers <region>', "ask the resolvers of the provider's region instead of name servers")
     .option('--no-dns', 'ask no name server')
   runs(withFormatOption(command, 'verification'), verify)
 }

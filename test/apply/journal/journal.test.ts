@@ -383,7 +383,7 @@ describe('the journal of a run', () => {
       },
       close: async () => undefined,
     }
-    const outcomes = await applyJournalled([zone], { providers: new Map([['cloud', provider]]), settlePause: 0 }, full)
+    const outcomes = await applyJournalled([zone], { providers: new Map([['cloud', provider]]), recoveryPause: 0 }, full)
     expect(sent).toEqual(['a.example.com.'])
     expect(outcomes[0]?.outcomes.slice(1)).toEqual(
       [1, 2].map(() => ({ state: 'skipped', because: 'the journal cannot be written: the disk is full' })),
