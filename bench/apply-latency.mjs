@@ -1,6 +1,6 @@
 /**
- * Applying 1,000 creations over a network that is so many milliseconds away: `node bench/apply-latency.mjs`. The ideal is what the waiting alone takes,
- * calls × latency ÷ parallelism; without latency it is the same requests sent by a bare client, as many at once.
+ * Applies 1,000 creations over networks with different latencies: `node bench/apply-latency.mjs`. The ideal is the waiting time alone,
+ * calls × latency ÷ parallelism; without latency it is the time of a bare client that sends the same requests with the same parallelism.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -14,7 +14,7 @@ const CREATIONS = 1000
 const PARALLELISM = 8
 const RUNS = process.argv.includes('--short') ? 1 : 5
 
-/** Hands octets on after half of the latency in each direction; gives its origin. */
+/** Starts a proxy that delays each direction by half of the latency, and returns its origin. */
 async function startDelay(target, latency) {
   const { hostname, port } = new URL(target)
   const server = createServer({ noDelay: true }, (near) => {
@@ -48,7 +48,7 @@ function call(base, method, path, body) {
   })
 }
 
-/** Seconds a client takes that does nothing but send the creations. */
+/** Seconds that a client takes that only sends the creations. */
 async function bareSeconds(http) {
   const { id } = await call(http, 'POST', '/domains', { domain: 'bare.example', type: 'master', soa_email: 'a@example.com' })
   const begin = performance.now()

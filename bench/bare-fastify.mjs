@@ -1,4 +1,4 @@
-/** What fastify does alone: answers every request with the same object, serialised by a schema where the body of a record is sent back. */
+/** fastify alone: answers every request with the same object, serialised with a schema if it returns a record. */
 import Fastify from 'fastify'
 
 const record = (id) => ({

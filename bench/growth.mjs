@@ -1,6 +1,6 @@
 /**
  * How the time of pure work grows with its input: `node bench/growth.mjs`. Each line takes an input of one size and of eight times that size, and
- * gives the ratio of their CPU times: about 8 if the work is linear, 64 if it is quadratic. A ratio above 24 fails the run. Most inputs are hostile ones.
+ * prints the ratio of their CPU times: about 8 if the work is linear, 64 if it is quadratic. A ratio above 24 fails the run. Most inputs are hostile.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,7 @@ export { readUserDefinedFields } from './src/service/api/scripts/user-defined-fi
 const repeated = (text, size) => text.repeat(Math.ceil(size / text.length)).slice(0, size)
 const range = (count, make) => Array.from({ length: count }, (_, index) => make(index))
 
-/** Name, the smaller size, and the work on an input of a size. */
+/** Name, the smaller size, and the work for an input size. */
 function cases(code) {
   const parse = (text) => code.parseDefinition(text, { file: 'example.com.yaml', zoneName: 'example.com.' })
   const zoneFile = (text) =>
@@ -65,7 +65,7 @@ function attempt(work) {
   }
 }
 
-/** CPU milliseconds of one run, the least of several. */
+/** CPU milliseconds of the fastest of several runs. */
 function cpuTime(work, size) {
   const times = range(3, () => {
     const before = process.cpuUsage()

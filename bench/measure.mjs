@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 export const PROGRAM = fileURLToPath(new URL('../dist/zonewright.js', import.meta.url))
 const USAGE = fileURLToPath(new URL('./report-usage.cjs', import.meta.url))
 
-/** One run of Node with these arguments: wall seconds; seconds of CPU and peak memory (MiB) by the process's own account at its end. */
+/** Runs Node with these arguments: wall-clock seconds, and CPU seconds and peak memory (MiB) as reported by the process at its end. */
 export function runNode(args, { cwd, env, status = [0] } = {}) {
   return new Promise((resolve, reject) => {
     const begin = process.hrtime.bigint()
@@ -26,7 +26,7 @@ export function runNode(args, { cwd, env, status = [0] } = {}) {
 
 export const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)]
 
-/** The command and bare Node in turn; medians of both and of their ratios. One run of each comes before, uncounted. */
+/** Runs the command and bare Node alternately, after one warm-up run of each. Returns the medians of both and of their ratios. */
 export async function besideBareNode(args, options, runs) {
   await runNode(args, options)
   await runNode(['-e', '0'])

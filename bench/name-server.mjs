@@ -1,7 +1,7 @@
 /**
- * Queries a second that the name server answers over UDP, beside NSD with the same zone and the same questions, by dnsperf:
- * `node bench/name-server.mjs`, with `--short` one run of a second each. The server, dnsperf and whatever else runs share the machine,
- * so the ratio says more than the figures. NSD has one process, as the name server has.
+ * Queries per second that the name server answers over UDP, compared with NSD for the same zone and questions, measured by dnsperf:
+ * `node bench/name-server.mjs`, with `--short` one run of one second each. The server and dnsperf share the machine with other programs,
+ * so the ratio says more than the figures. Both servers have one process.
  */
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
@@ -34,7 +34,7 @@ if (missing.length > 0) {
   process.exit(0)
 }
 
-/** What the service is asked to hold: addresses, aliases, texts and mail in equal parts. */
+/** The records to create: addresses, aliases, texts and mail in equal parts. */
 const recordOf = (i) =>
   [
     { type: 'A', name: `host-${i}`, target: `198.51.100.${i % 256}` },
@@ -43,7 +43,7 @@ const recordOf = (i) =>
     { type: 'MX', name: `host-${i}`, target: `host-${i - 3}.${ZONE}`, priority: 10 },
   ][i % 4]
 
-/** Questions for `share` of 100 in that order: those with an answer, those without data, those for names that do not exist. */
+/** Questions with the percentages of `share`: with an answer, without data, and for names that do not exist. */
 const questionsOf = (shares) =>
   Array.from({ length: QUESTIONS }, (_, n) => {
     const i = (n * 7919) % RECORDS
@@ -106,7 +106,7 @@ async function startNsd(directory, zoneFile) {
   }
 }
 
-/** Queries answered a second, and the share that was lost. */
+/** Answered queries per second, and the share that was lost. */
 async function measure(port, file) {
   const args = ['-s', '127.0.0.1', '-p', String(port), '-d', file, '-l', String(SECONDS), '-e', '-c', '8', '-q', '200', '-t', '1']
   const { stdout } = await promisify(execFile)('dnsperf', args)

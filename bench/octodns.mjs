@@ -1,8 +1,8 @@
 /**
  * The same 12,000 records with octoDNS: `node bench/octodns.mjs FOLDER`, where FOLDER holds its programs (the `bin` of a virtual
  * environment with octodns and octodns-bind). It validates the definition that `run.mjs` uses, compares it with a zone file that holds
- * the same, and plans it for its zone-file provider, which as a target takes nothing for there. No network, where the plan of
- * `run.mjs` asks a service. Whole processes, medians, in turn with bare Node.
+ * the same, and plans it for its zone-file provider, which as a target has no existing records. It uses no network, but the plan of
+ * `run.mjs` queries a service. Medians of whole processes, alternating with bare Node.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

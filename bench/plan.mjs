@@ -1,7 +1,7 @@
 /**
  * Planning alone, without any I/O: `node bench/plan.mjs [largest]`. Time and peak memory of `makeZonePlan` for zones of 100 to 1,000,000
- * records, unchanged, with 1 % changed and with all changed, each in a process of its own (the median of the plans made in three seconds, at least one; memory is what the
- * process takes beyond its inputs); then how time and memory grow with size, as the slope of a line through log time, or memory, over log size: 1 is linear.
+ * records, unchanged, with 1 % changed and with all changed, each in a separate process (the median of the plans made in three seconds, at least one; memory is what the
+ * process uses beyond its inputs); then the growth of time and memory, as the slope of a line through their logarithms over the logarithm of the size: 1 is linear.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -40,7 +40,7 @@ async function measureAll(largest) {
     for (const change of [REMOVED_AND_ADDED, TRADED]) console.log(figuresRow(12_000, change, await inOwnProcess(change, 12_000, file)))
     console.log()
     for (const [change, points] of measured) {
-      // Below some thousand records the time is that of code not yet compiled.
+      // Below a few thousand records the code is not compiled yet.
       const grown = points.filter(([count]) => count >= 1_000)
       if (grown.length < 2) continue
       console.log(
@@ -70,7 +70,7 @@ export { CLOUD_CAPABILITIES } from './src/providers/cloud/capabilities.ts'`,
     logLevel: 'warning',
   })
 
-/** Figures of one measurement, or null where the process failed; it says why itself. */
+/** The figures of one measurement; null if the process failed, which prints the reason itself. */
 function inOwnProcess(change, count, file) {
   return new Promise((done, fail) => {
     const child = spawn(process.execPath, [HEAP, '--expose-gc', self, change, String(count), file], {
@@ -150,7 +150,7 @@ const range = (count, make) => Array.from({ length: count }, (_, index) => make(
 
 const record = (name, type, data, ttl = null) => ({ name: `${name}.${ORIGIN}`, type, ttl, data })
 
-/** One record of a zone, or what became of it: other data, another TTL, another name, or another type. */
+/** One record of a zone, or its changed form: with other data, another TTL, another name or another type. */
 function varied(index, changed) {
   const name = `host-${Math.floor(index / 2)}.group-${index % 97}`
   const way = changed ? index % 5 : -1
@@ -172,7 +172,7 @@ function varied(index, changed) {
   }
 }
 
-/** The slope of the line of least squares through the logarithms. */
+/** The slope of the least-squares line through the logarithms. */
 function slope(points) {
   const logs = points.map(([count, time]) => [Math.log(count), Math.log(time)])
   const mean = (pick) => logs.reduce((sum, log) => sum + pick(log), 0) / logs.length

@@ -1,4 +1,4 @@
-/** CommonJS: loading ESM before the program would be a part of what is measured. */
+/** CommonJS, because loading ESM before the program would add to the measurement. */
 const { writeSync } = require('node:fs')
 
 process.on('exit', () => {

@@ -1,6 +1,6 @@
 /**
- * The figures of docs/performance.md: `npm run bench`, or with `-- --short` fewer runs and a smaller zone. Time, CPU time and memory are of whole
- * processes, medians, with the ratio to `node -e 0` measured in turn with them.
+ * The figures of docs/performance.md: `npm run bench`, or with `-- --short` fewer runs and a smaller zone. Time, CPU time and memory are medians of whole
+ * processes, with the ratio to `node -e 0`, which runs alternately.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, tmpdir } from 'node:os'

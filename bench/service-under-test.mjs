@@ -8,7 +8,7 @@ import { PROGRAM } from './measure.mjs'
 
 export const TOKEN = 'bench'.padEnd(64, '0')
 
-/** The service in a process of its own, with an empty store that goes at the end. */
+/** Starts the service as a separate process, with an empty store that is removed at the end. */
 export async function startService(options = []) {
   const data = mkdtempSync(join(tmpdir(), 'zonewright-bench-'))
   const limits = ['--rate-limit', 'off', '--quotas', 'none']
@@ -23,10 +23,10 @@ export async function startService(options = []) {
   }
 }
 
-/** A server of this folder, in a process of its own. */
+/** Starts a server of this folder as a separate process. */
 export const startProcess = (file) => start([join(import.meta.dirname, file)], {})
 
-/** Starts what prints its addresses as one line of JSON. */
+/** Starts a server that prints its addresses as one line of JSON. */
 async function start(args, env) {
   const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
   const line = await Promise.race([
@@ -44,7 +44,7 @@ async function start(args, env) {
   }
 }
 
-/** Stands between client and service and counts the requests by method and path. */
+/** Starts a proxy between client and service that counts the requests by method and path. */
 export async function countRequests(target) {
   const counts = new Map()
   const base = new URL(target)

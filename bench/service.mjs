@@ -1,7 +1,7 @@
 /**
- * The HTTP side of the service: requests a second for lists of 100 records, creates and updates, each beside a bare fastify handler
+ * The HTTP API of the service: requests per second for lists of 100 records, creates and updates, each compared with a bare fastify handler
  * that answers with an object of the same size from memory; and the memory of a service with 1,000 domains of 100 records.
- * `node bench/service.mjs`, with `--short` for a second a figure. Client and service share the machine.
+ * `node bench/service.mjs`, with `--short` one second per figure. Client and service share the machine.
  */
 import { readFileSync } from 'node:fs'
 import { Pool } from 'undici'
@@ -26,7 +26,7 @@ const connect = (http) => {
   return { send, ask: async (...request) => JSON.parse(await send(...request)), close: () => pool.close() }
 }
 
-/** Requests a second, with as many under way as there are connections. */
+/** Requests per second, with one request under way per connection. */
 async function throughput(request, seconds = SECONDS) {
   const end = performance.now() + seconds * 1000
   let count = 0

@@ -1,10 +1,10 @@
 /**
- * Reading and printing zone files: `node bench/zone-file.mjs [RECORDS]`. Beside the parsers of other projects where they are
+ * Reading and printing zone files: `node bench/zone-file.mjs [RECORDS]`, compared with the parsers of other projects if they are
  * installed: dnspython for the Python in PYTHON, packages of npm below the folder in BENCH_MODULES (dns-zonefile, dnsz, zone-file,
- * @fungible-systems/zone-file). Each reader gets the same text in a process of its own, 10 times or more
- * uncounted until WARM_UP records are read, then RUNS times, with the garbage of the run before collected, and gives records with owner, TTL, type and data; the readers take turns in each of ROUNDS.
- * Beside the time on the clock stands that of the processor, which other work of the machine changes less.
- * At last a file of 100 MB and one of a tenth of it are streamed, for their peak memory.
+ * @fungible-systems/zone-file). Each reader gets the same text in a separate process, 10 times or more
+ * as warm-up until WARM_UP records are read, then RUNS times, with garbage collected before each run, and returns records with owner, TTL, type and data. The readers alternate in each of ROUNDS.
+ * Wall-clock and CPU time are shown; other work of the machine affects CPU time less.
+ * At the end, files of 100 MB and 10 MB are streamed to measure their peak memory.
  */
 import { spawnSync } from 'node:child_process'
 import { closeSync, createReadStream, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
@@ -22,7 +22,7 @@ const LARGE = 100_000_000
 const PARSE = 'parseZoneFile'
 const SELF = fileURLToPath(import.meta.url)
 
-/** One line for each of the commonest types in turn. */
+/** Lines of the commonest types in turn. */
 const LINES = [
   (i) => `host${i} 300 IN A 192.0.2.${i % 256}`,
   (i) => `host${i} IN A 198.51.100.${i % 256}`,
@@ -131,7 +131,7 @@ function writeLarge(file, size) {
   closeSync(to)
 }
 
-/** Runs one reader; nothing where it is not installed. */
+/** Runs one reader; does nothing if it is not installed. */
 async function readerProcess(name, bundle, file, count) {
   const warmUp = Math.max(10, Math.ceil(WARM_UP / count))
   const time = (run) => timeRuns(run, warmUp)
@@ -152,7 +152,7 @@ async function readerProcess(name, bundle, file, count) {
   } else time(() => readInPieces(createZoneFileReader, text))
 }
 
-/** Prints the medians of the seconds of a run, by the clock and of the processor. */
+/** Prints the median wall-clock and CPU seconds of a run. */
 function timeRuns(run, warmUp) {
   const clock = []
   const processor = []

@@ -1,8 +1,8 @@
 /**
- * Bundles the program into `dist`. `zonewright.js` is what reads the command line, in CommonJS: Node starts that some milliseconds
- * sooner than ESM, and `--help` is all of it. The commands are ESM with code splitting in `dist/chunks`, each read only when it runs.
- * Packages with native code and those the service loads by name stay outside and come from node_modules. The bundle is built
- * beside `dist` and takes its place when it is whole.
+ * Bundles the program into `dist`. `zonewright.js` reads the command line. It is CommonJS, which Node starts some milliseconds
+ * faster than ESM, and enough for `--help`. The commands are ESM with code splitting in `dist/chunks`, each loaded only when it runs.
+ * Packages with native code and those that the service loads by name are not bundled and come from node_modules. The bundle is built
+ * beside `dist` and replaces it when it is complete.
  */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
@@ -26,12 +26,12 @@ const EXTERNAL = [
   'thread-stream',
 ]
 
-/** Gives bundled CommonJS packages the `require` they expect for Node's own modules. */
+/** Defines the `require` that bundled CommonJS packages need for Node's own modules. */
 const REQUIRE = `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`
 
 /**
- * @param {{ entry?: string, out?: string }} [paths] absolute paths; those of the package by default
- * @returns {Promise<{ file: string, bytes: number }>} the program, and the size of it with all its chunks
+ * @param {{ entry?: string, out?: string }} [paths] absolute paths; by default those of the package
+ * @returns {Promise<{ file: string, bytes: number }>} the program, and its size with all chunks
  */
 export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out = join(root, 'dist') } = {}) {
   const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -64,7 +64,7 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
       chunkNames: '[name]-[hash]',
       banner: { js: REQUIRE },
     })
-    // The package is ESM; this says what is what below `dist`.
+    // The package is ESM; these files declare the module type of each folder in `dist`.
     writeFileSync(join(fresh, 'package.json'), '{"type":"commonjs"}\n')
     writeFileSync(join(fresh, 'chunks/package.json'), '{"type":"module"}\n')
     prependHashbang(program)
@@ -77,7 +77,7 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
   }
 }
 
-/** Leaves what is imported lazily to chunks of its own, and notes them: file and name. */
+/** Puts lazily imported modules into separate chunks, and records their files and names. */
 const outsideIfLazy = (lazy) => ({
   name: 'outside-if-lazy',
   setup({ onResolve }) {
@@ -91,13 +91,13 @@ const outsideIfLazy = (lazy) => ({
   },
 })
 
-/** Only the program gets it: a banner would stand in every chunk. */
+/** Added to the program only; an esbuild banner would be in every chunk. */
 function prependHashbang(program) {
   const code = readFileSync(program, 'utf8')
   if (!code.startsWith('#!')) writeFileSync(program, `#!/usr/bin/env node\n${code}`)
 }
 
-/** A program that starts in between finds either the former folder or the fresh one, but for the moment between two renames. */
+/** A program that starts meanwhile finds the old or the new folder, except between the two renames. */
 function replaceFolder(fresh, out) {
   chmodSync(fresh, 0o755)
   const former = `${fresh}-former`

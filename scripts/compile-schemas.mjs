@@ -1,8 +1,8 @@
 /**
  * Compiles every `schemas/*.schema.json` into a validator in `generated/`: `config.schema.json` becomes `config-schema.js`
  * with `config-schema.d.ts` beside it. The modules are plain ESM without imports, so that neither ajv nor the schemas are
- * needed when the program runs. What is up to date by the hash on its first line is left alone; each file appears whole or
- * not at all, so that concurrent runs do no harm.
+ * needed when the program runs. A module with the current hash in its first line is not rewritten; each file appears completely or
+ * not at all, so that concurrent runs are safe.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,10 +12,10 @@ import { fileURLToPath } from 'node:url'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 
-/** Documents of a program, not of a person: validation ends with the first fault, so that a hostile one cannot make millions of them. */
+/** Documents written by programs: validation ends at the first error, so that a hostile document cannot cause millions. */
 const FIRST_FAULT = new Set(['plan.schema.json'])
 
-const DECLARATION = `/** One way in which a value does not follow the schema. */
+const DECLARATION = `/** One violation of the schema. */
 export interface SchemaError {
   /** JSON pointer (RFC 6901) to the value. */
   readonly instancePath: string
@@ -23,7 +23,7 @@ export interface SchemaError {
   readonly keyword: string
   readonly params: Readonly<Record<string, unknown>>
   readonly message?: string
-  /** The key at fault, where the fault is in a key itself. */
+  /** The invalid key, if the error is about a key. */
   readonly propertyName?: string
   /** The schema that has the keyword. */
   readonly parentSchema?: Readonly<Record<string, unknown>>
@@ -31,7 +31,7 @@ export interface SchemaError {
 
 export interface Validate {
   (data: unknown): boolean
-  /** All faults of the value validated last; null where it had none. */
+  /** All errors of the value validated last; null if it was valid. */
   errors?: readonly SchemaError[] | null
 }
 
@@ -40,7 +40,7 @@ export declare const validate: Validate
 
 /**
  * Compiles the schemas of one folder into another.
- * @param {{ from?: string, to?: string }} [folders] absolute paths; those of the package by default
+ * @param {{ from?: string, to?: string }} [folders] absolute paths; by default those of the package
  * @returns {Promise<{ written: string[], current: string[] }>} names of the modules
  */
 export async function compileSchemas({ from = join(root, 'schemas'), to = join(root, 'generated') } = {}) {
@@ -67,7 +67,7 @@ export async function compileSchemas({ from = join(root, 'schemas'), to = join(r
   return { written, current }
 }
 
-/** A hash over all that decides the output. Schemas may refer to one another, so a change of one is a change of all. */
+/** A hash of all inputs. Schemas may refer to each other, so a change of one changes the hash of all. */
 function stampOf(sources) {
   const hash = createHash('sha256')
   hash.update(readFileSync(fileURLToPath(import.meta.url)))
@@ -77,7 +77,7 @@ function stampOf(sources) {
   return hash.digest('hex')
 }
 
-/** Loads ajv and esbuild, which takes longer than to find that nothing is to be done. */
+/** Loads ajv and esbuild only if there is something to do, because that takes time. */
 async function loadCompiler(sources) {
   const [{ Ajv2020 }, standalone, esbuild] = await Promise.all([
     import('ajv/dist/2020.js'),
@@ -87,12 +87,12 @@ async function loadCompiler(sources) {
   const options = {
     discriminator: true,
     strict: true,
-    // A schema says `required` in one place and `properties` in another, and `type: [string, array]` where both are read.
+    // A schema has `required` and `properties` in different places, and `type: [string, array]` if both are allowed.
     strictRequired: false,
     allowUnionTypes: true,
-    // Formats are for editors: what they promise is checked by the parsers of the model.
+    // Formats are for editors; the program's parsers check them.
     validateFormats: false,
-    // Faults carry the schema they are against, to suggest the keys it has.
+    // Errors have the schema that they violate, to suggest its keys.
     verbose: true,
     code: { source: true, esm: true },
   }

@@ -5,7 +5,7 @@ set -euo pipefail
 packages=(openssl bind9 knot nsd pdns-server pdns-backend-sqlite3 ldnsutils knot-dnsutils knot-dnssecutils bind9-dnsutils postgresql curl jq)
 programs=(named named-checkzone knotd nsd pdns_server pdnsutil dig kdig drill nsupdate nsd-checkzone ldns-read-zone kzonecheck postgres curl jq)
 export PATH="$PATH:/usr/sbin:/usr/local/sbin:/sbin"
-# Debian keeps each version of PostgreSQL in a directory of its own.
+# Debian has one directory per PostgreSQL version.
 for directory in /usr/lib/postgresql/*/bin; do PATH="$PATH:$directory"; done
 
 missing() {
@@ -27,7 +27,7 @@ if [ "$(id -u)" != 0 ]; then
   exit 1
 fi
 
-# A package's start script asks this file whether it may start its service. It stays only where it was before.
+# A package's start script asks this file whether it may start its service. It is removed unless it existed before.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
   printf '#!/bin/sh\nexit 101\n' >"$policy"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the folder of octoDNS's programs, which judge what is exported for it. With --install octoDNS is installed first, into a virtual
+# Prints the folder of octoDNS's programs, which the tests run on exported files. With --install octoDNS is installed first, into a virtual
 # environment within node_modules. Prints nothing if octoDNS is not there; the reason is on standard error.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a user gets: packs the package, installs it into an empty folder, and runs the program from there.
+# Tests the package as a user gets it: packs it, installs it into an empty folder, and runs the program there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The long rounds: every randomised suite (random plans, hostile input, kills, bad networks) with 20 times as many cases, or as many times as
-# ZONEWRIGHT_TEST_ROUNDS says, and the growth benchmark. Arguments choose files: `npm run test:long -- test/faults`.
+# The long tests: every randomised suite (random plans, hostile input, kills, bad networks) with 20 times as many cases, or the factor in
+# ZONEWRIGHT_TEST_ROUNDS, and the growth benchmark. Arguments select files: `npm run test:long -- test/faults`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export ZONEWRIGHT_TEST_ROUNDS=${ZONEWRIGHT_TEST_ROUNDS:-20}

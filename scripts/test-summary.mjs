@@ -1,5 +1,5 @@
 /**
- * `node test-summary.mjs RESULTS SKIPPED STATUS`: names the suites that were skipped for want of a program, and ends with one
+ * `node test-summary.mjs RESULTS SKIPPED STATUS`: lists the suites that were skipped because a program is missing, and ends with one
  * plain line `N passed, N failed, N skipped`. A file that failed before its first test, and a run that failed as a whole, count as
  * one failure.
  */

@@ -1,4 +1,4 @@
-/** `npm run update-reference`: writes the reference of the service anew, from what its operations declare. Not for CI, where it is tested. */
+/** `npm run update-reference`: rewrites the reference of the service from the declarations of its operations. Not for CI, where it is tested. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 

@@ -1,6 +1,6 @@
 /**
- * `npm run update-scenarios [-- NAME…]`: writes the expected files of the scenarios anew, from what the program does now. Every change
- * is to be read before it is committed. Not for CI, where they are what is tested.
+ * `npm run update-scenarios [-- NAME…]`: rewrites the expected files of the scenarios from the program's current output. Read every change
+ * before you commit it. Not for CI, where they are tested.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -1,12 +1,12 @@
 /** JSON Schemas as tables of fields, for people. */
 
-// biome-ignore lint/suspicious/noExplicitAny: a schema is looked into wherever one likes
+// biome-ignore lint/suspicious/noExplicitAny: a schema is read at any depth
 export type Schema = any
 
-/** Schemas by the titles under which a page has them. */
+/** Schemas by their titles on a page. */
 export type Records = Map<string, Schema>
 
-/** A table of the fields that objects of a schema have; nested objects are told with dotted names. */
+/** A table of the fields of a schema's objects; fields of nested objects have dotted names. */
 export function fieldTable(schema: Schema, records: Records): string {
   const rows = rowsOf(schema, '', records)
   if (rows.length === 0) return 'No fields of its own: any JSON object.\n'
@@ -27,14 +27,14 @@ function rowsOf(schema: Schema, prefix: string, records: Records): string[] {
 
 const isArray = (schema: Schema): boolean => [schema.type].flat().includes('array')
 
-/** The object a field holds, or each item of it. */
+/** The schema of a field's object or of its items. */
 function nestedOf(schema: Schema): Schema | null {
   if (isArray(schema)) return schema.items?.properties ? schema.items : null
   const inner = schema.properties ? schema : [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].find((one) => one.properties)
   return inner ?? null
 }
 
-/** What a value of a schema is: its kind and its limits. A titled object is named, and goes among the records. */
+/** Describes a value: its type and its limits. A titled object is named and added to the records. */
 export function typeText(schema: Schema, records: Records): string {
   if (schema === true || schema === undefined) return 'any'
   const alternatives: readonly Schema[] = schema.anyOf ?? schema.oneOf ?? []
@@ -51,7 +51,7 @@ function kindText(type: string, schema: Schema, records: Records): string {
       return `string${rangeText(schema.minLength, schema.maxLength, ' characters')}`
     case 'integer':
     case 'number':
-      // What numbers of objects are held to, so that they are exact.
+      // The range of integers that JavaScript represents exactly.
       if (schema.maximum === LARGEST_ID) return type
       return `${type}${rangeText(schema.minimum, schema.maximum, '')}`
     case 'array':
@@ -72,7 +72,7 @@ const rangeText = (least: number | undefined, most: number | undefined, unit: st
       ? ` from ${least.toLocaleString('en')}${unit}`
       : ''
 
-/** A link to where the page tells of a titled schema. */
+/** A link to the section of a titled schema. */
 export function linkTo(schema: Schema, records: Records): string {
   records.set(schema.title, schema)
   return `[${schema.title}](#${anchorOf(schema.title)})`

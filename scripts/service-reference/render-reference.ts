@@ -1,4 +1,4 @@
-/** The pages of `docs/service-reference/`, from what the operations of the service declare. */
+/** Renders the pages of `docs/service-reference/` from the declarations of the service's operations. */
 
 import type { RequiredGrants } from '../../src/service/api/grants.ts'
 import { ERROR_DESCRIPTIONS, errorStatuses, sectionOf } from '../../src/service/api/openapi.ts'
@@ -6,7 +6,7 @@ import type { Route } from '../../src/service/api/route.ts'
 import { scopesOf } from '../../src/service/api/route.ts'
 import { anchorOf, fieldTable, linkTo, type Records, type Schema } from './describe-schema.ts'
 
-/** A file of the reference and what it holds. */
+/** A file of the reference and its content. */
 export interface Page {
   readonly file: string
   readonly text: string
@@ -14,7 +14,7 @@ export interface Page {
 
 const HEAD = '<!-- Made by `npm run update-reference` from the declarations in src/service/api. -->\n'
 
-/** A page for each section of the interface, and one that leads to them. */
+/** One page per section of the API, and an index page. */
 export function renderReference(routes: readonly Route[]): readonly Page[] {
   const sections = new Map<string, Route[]>()
   for (const route of routes) {
@@ -56,7 +56,7 @@ function pageOf(section: string, routes: readonly Route[]): string {
   const records: Records = new Map()
   const operations = routes.map((route) => operationText(route, records))
   const told: string[] = []
-  // Records may name further ones.
+  // Records may refer to further ones.
   for (const [title, schema] of records) told.push(`### ${title}\n\n${fieldTable(schema, records)}`)
   const tail = told.length === 0 ? '' : `\n## Objects\n\n${told.join('\n')}`
   return `${HEAD}\n# ${section}\n\n${operations.join('\n')}${tail}`

@@ -9,7 +9,7 @@ import { machinePaths, TEXT_RULES, textFindings } from './source-text.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** The most lines a file of `src/` has without standing in the list below. */
+/** The maximum lines of a file in `src/` that is not listed below. */
 const LONG_FILE = 300
 
 /** Files that are longer, each with its reason. */
@@ -21,7 +21,7 @@ describe('the source', () => {
     found = await survey(root)
   })
 
-  test('is read whole', () => {
+  test('is read completely', () => {
     expect(found.modules.length).toBeGreaterThan(30)
     expect(found.modules).toEqual(sourceFiles(root))
   })
@@ -34,17 +34,17 @@ describe('the source', () => {
     expect(found.findings.map(({ rule, from, to }) => `${rule}: ${from} -> ${to}`)).toEqual([])
   })
 
-  test('has no text against a rule', () => {
+  test('has no forbidden text', () => {
     expect(sourceFiles(root).flatMap((file) => textFindings(file, readFileSync(join(root, file), 'utf8')))).toEqual([])
   })
 
-  test('has no file that has grown past one thing', () => {
+  test('has no file above the length limit', () => {
     const long = sourceFiles(root).filter((file) => readFileSync(join(root, file), 'utf8').split('\n').length > LONG_FILE + 1)
     expect(long).toEqual(Object.keys(LONG_FILES).sort())
   })
 })
 
-test('no file of the repository names a place of one machine', () => {
+test('no file of the repository names a path of one machine', () => {
   const files = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', '-z'], { cwd: root, encoding: 'utf8' })
     .split('\0')
     .filter((file) => /\.(?:ts|mjs|json|ya?ml|md|sh|sql|zone)$|^\.ci\//.test(file) && !file.startsWith('test/corpora/'))
@@ -53,14 +53,14 @@ test('no file of the repository names a place of one machine', () => {
   expect(files.flatMap((file) => machinePaths(file, readFileSync(join(root, file), 'utf8')))).toEqual([])
 })
 
-test('no test takes fast-check without the seed of the suite', () => {
+test("no test uses fast-check without the suite's seed", () => {
   const files = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', '-z', 'test/'], { cwd: root, encoding: 'utf8' }).split('\0')
   const present = files.filter((file) => file.endsWith('.ts') && existsSync(join(root, file)))
   const taking = present.filter((file) => /^import .*'fast-check'/m.test(readFileSync(join(root, file), 'utf8')))
   expect(taking).toEqual(['test/support/fast-check.ts'])
 })
 
-/** For each rule a small source tree that breaks it. */
+/** For each rule, a small source tree that breaks it. */
 const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'one-way-dns': { 'dns/a.ts': `import type { P } from '../plan/p.ts'`, 'plan/p.ts': 'export type P = 1' },
   'one-way-plan': { 'plan/a.ts': `import { f } from '../definition/f.ts'`, 'definition/f.ts': 'export const f = 1' },
@@ -96,8 +96,8 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'no-development-packages': { 'apply/a.ts': `import { test } from 'vitest'` },
 }
 
-describe('a source that breaks a rule is found out', () => {
-  test('there is one for every rule', () => {
+describe('a source that breaks a rule is reported', () => {
+  test('every rule has one', () => {
     expect(Object.keys(BROKEN).sort()).toEqual(RULES.map(({ name }) => name ?? '').sort())
   })
 
@@ -108,7 +108,7 @@ describe('a source that breaks a rule is found out', () => {
     expect(found.findings.map((finding) => finding.rule)).toContain(rule)
   })
 
-  test('and one that keeps them all is not', async () => {
+  test('a source that keeps every rule is not', async () => {
     const found = await survey(
       plant({
         'dns/a.ts': `import { isIP } from 'node:net'\nexport const a = isIP`,
@@ -145,8 +145,8 @@ const FORBIDDEN_TEXT: readonly (readonly [rule: string, file: string, line: stri
   ['no-enum-or-namespace', 'src/cli/a.ts', 'export const enum A { b }'],
 ]
 
-describe('text that breaks a rule is found out', () => {
-  test('there is some for every rule', () => {
+describe('text that breaks a rule is reported', () => {
+  test('every rule has one', () => {
     expect(new Set(FORBIDDEN_TEXT.map(([rule]) => rule))).toEqual(new Set(TEXT_RULES.map(({ name }) => name)))
   })
 
@@ -161,11 +161,11 @@ describe('text that breaks a rule is found out', () => {
     ['src/plan/a.ts', 'const at = new Date(milliseconds)'],
     ['src/plan/a.ts', '// Date.now() is an argument here'],
     ['src/cli/a.ts', 'const now = Date.now()'],
-  ])('%s may say: %s', (file, line) => {
+  ])('%s may contain: %s', (file, line) => {
     expect(textFindings(file, line)).toEqual([])
   })
 
-  test('a home directory is a place of one machine', () => {
+  test('a home directory is a path of one machine', () => {
     const home = ['', 'home', 'somebody', 'zones'].join('/')
     expect(machinePaths('a.md', `see ${home}\nor https://example.com/home/x`)).toEqual(['a.md:1'])
   })
@@ -186,7 +186,7 @@ test('every folder of src is a layer', () => {
   expect([...folders].filter((folder) => folder === undefined || !(folder in LAYERS))).toEqual([])
 })
 
-/** A package of its own with this source; the packages are those of the repository. */
+/** Creates a package with this source and the dependencies of the repository. */
 function plant(files: Readonly<Record<string, string>>): string {
   const tree = temporaryDirectory()
   for (const [path, text] of Object.entries(files)) {

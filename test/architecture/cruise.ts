@@ -12,13 +12,13 @@ export interface Finding {
 export interface Survey {
   /** Source files that were parsed. */
   readonly modules: readonly string[]
-  /** For each file what it imports, resolved; type-only imports too. */
+  /** The resolved imports of each file, type-only imports included. */
   readonly imports: ReadonlyMap<string, readonly string[]>
   readonly findings: readonly Finding[]
 }
 
 /**
- * Holds the `src/` below `root` against the rules. The parser is swc: with TypeScript 7 installed the default one finds no
+ * Checks the `src/` below `root` against the rules. The parser is swc: with TypeScript 7 installed the default one finds no
  * TypeScript at all, reads no module and reports no violation. swc keeps imports of types, and reads `import('…')` in types too.
  */
 export async function survey(root: string): Promise<Survey> {

@@ -1,6 +1,6 @@
 import type { IRegularForbiddenRuleType } from 'dependency-cruiser'
 
-/** The folders of `src/` and which others each may import. A folder that is not named here may import nothing and fails. */
+/** The folders of `src/` and the folders that each may import. A folder that is not listed may import nothing, so its imports fail. */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   dns: [],
   plan: ['dns'],
@@ -15,7 +15,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cli: ['dns', 'plan', 'report', 'definition', 'transport', 'apply', 'convert', 'service'],
 }
 
-/** No file of these does I/O, reads a clock or draws random numbers: clock and randomness are arguments. */
+/** Folders without I/O, clock and randomness: clock and randomness are arguments. */
 export const PURE_FOLDERS = [
   'dns',
   'plan',
@@ -48,7 +48,7 @@ const oneWay = Object.entries(LAYERS).map(([layer, below]) => {
   return forbid(`one-way-${layer}`, { path: `^src/${layer}/` }, { path: '^src/', pathNot: `^src/${allowed}` })
 })
 
-/** The rules of the house as dependency-cruiser takes them. What an import names (only `isIP` of node:net) `source-text.ts` looks at. */
+/** The rules for dependency-cruiser. `source-text.ts` checks the names that a file imports (only `isIP` of node:net). */
 export const RULES: readonly IRegularForbiddenRuleType[] = [
   ...oneWay,
   forbid('known-folders', { path: '^src/', pathNot: `^src/${anyOf(Object.keys(LAYERS))}/` }, { path: '^src/' }),

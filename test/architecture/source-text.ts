@@ -1,6 +1,6 @@
 import { PURE_FOLDERS } from './rules.ts'
 
-/** What no import shows: a rule about the text of one file. */
+/** A rule about the text of one file, for what imports do not show. */
 export interface TextRule {
   readonly name: string
   readonly files: RegExp
@@ -53,7 +53,7 @@ export const TEXT_RULES: readonly TextRule[] = [
   { name: 'no-enum-or-namespace', files: /^src\//, pattern: /^(?:export )?(?:declare )?(?:const )?(?:enum|namespace) / },
 ]
 
-/** Lines of the file against which a rule stands, comments left out: `rule file:line`. */
+/** Lines of the file that break a rule, comments excluded: `rule file:line`. */
 export function textFindings(file: string, text: string): string[] {
   const rules = TEXT_RULES.filter(({ files }) => files.test(file))
   if (rules.length === 0) return []
@@ -65,7 +65,7 @@ export function textFindings(file: string, text: string): string[] {
   return findings
 }
 
-/** Where a home directory or another place of one machine is written down: `file:line`. */
+/** The places of home directories and other paths of one machine: `file:line`. */
 export function machinePaths(file: string, text: string): string[] {
   const place = new RegExp(`(?:^|[\\s"'\`(=:])/(?:${['home', 'Users', 'work', 'root'].join('|')})/[\\w.-]|\\b[A-Z]:\\\\Users\\\\`)
   return text.split('\n').flatMap((line, index) => (place.test(line) ? [`${file}:${index + 1}`] : []))

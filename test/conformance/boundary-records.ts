@@ -1,6 +1,6 @@
 /**
- * Records of every type the service has, at and past every edge, for the test that holds "fit to target" against the service. Owners are
- * unique by their number, so that no record stands in another's way.
+ * Records of every type of the service, at and past every limit, for the test that compares "fit to target" with the service. Owners are
+ * unique by their number, so that no records conflict.
  */
 
 import { octetsToTxtRdata } from '../../src/dns/character-string.ts'
@@ -11,22 +11,22 @@ import type { DefinedRecord } from '../../src/dns/record.ts'
 import type { Ttl } from '../../src/dns/ttl.ts'
 import { fc } from '../support/fast-check.ts'
 
-/** A record as a definition could have it; the owner is text relative to the zone, with `#` for the number of the record. */
-interface OddRecord {
+/** A record of a definition; the owner is relative to the zone, with `#` for the number of the record. */
+interface BoundaryRecord {
   readonly owner: string
   readonly type: string
   readonly ttl: number | null
-  /** What canonical data is made of: tokens, or the octets of a text. */
+  /** The source of canonical data: tokens, or the octets of a text. */
   readonly data: readonly Token[] | Uint8Array
 }
 
-/** So many records of a zone, the same for the same seed. The place of each is its number. */
+/** Generates `count` records of a zone, the same for the same seed. The line of each is its number. */
 export function boundaryRecords(zone: DomainName, count: number, seed: number): DefinedRecord[] {
-  return fc.sample(oddRecord, { numRuns: count, seed }).flatMap((odd, number) => defined(odd, zone, number) ?? [])
+  return fc.sample(boundaryRecord, { numRuns: count, seed }).flatMap((record, number) => defined(record, zone, number) ?? [])
 }
 
-/** The record in canonical form; null where no definition could have it. */
-function defined({ owner, type, ttl, data }: OddRecord, zone: DomainName, number: number): DefinedRecord | null {
+/** The record in canonical form; null if a definition cannot express it. */
+function defined({ owner, type, ttl, data }: BoundaryRecord, zone: DomainName, number: number): DefinedRecord | null {
   const text = owner.replace('#', String(number)).replace('ZONE', zone.slice(0, -1))
   const name = text === '' ? { ok: true as const, value: zone } : parseDomainName(text, zone)
   if (!name.ok) return null
@@ -35,12 +35,12 @@ function defined({ owner, type, ttl, data }: OddRecord, zone: DomainName, number
       ? { ok: true as const, value: octetsToTxtRdata(data) }
       : canonicalRdata(type, data, (target) => parseDomainName(target.replace('ZONE', zone.slice(0, -1)), zone))
   if (!canonical.ok) return null
-  return { name: name.value, type, ttl: ttl as Ttl | null, data: canonical.value, at: { file: 'odd', line: number, column: 1 } }
+  return { name: name.value, type, ttl: ttl as Ttl | null, data: canonical.value, at: { file: 'records', line: number, column: 1 } }
 }
 
 const STEPS = [300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600, 2419200]
 
-/** Every TTL at which what is stored changes, and those beside it. */
+/** Every TTL at which the stored TTL changes, and its neighbours. */
 const EDGES = STEPS.flatMap((step, index) => {
   const middle = Math.floor((step + (STEPS[index + 1] ?? step)) / 2)
   return [step - 1, step, step + 1, middle - 1, middle, middle + 1]
@@ -107,9 +107,9 @@ const name = fc.constantFrom(
 )
 
 const word = (text: string | number): Token => ({ text: String(text), quoted: false })
-const record = (type: string, data: fc.Arbitrary<readonly Token[] | Uint8Array>, owners = owner): fc.Arbitrary<OddRecord> =>
+const record = (type: string, data: fc.Arbitrary<readonly Token[] | Uint8Array>, owners = owner): fc.Arbitrary<BoundaryRecord> =>
   fc.record({ owner: owners, type: fc.constant(type), ttl, data })
-/** Types that may stand beside anything at the apex too. */
+/** Types that conflict with no other type, even at the apex. */
 const ownerOrApex = fc.oneof({ weight: 9, arbitrary: owner }, fc.constant(''))
 
 const ipv4 = fc.oneof(fc.ipV4(), fc.constantFrom('0.0.0.0', '255.255.255.255', '192.0.2.1'))
@@ -151,7 +151,7 @@ const srvOwner = fc.constantFrom(
   '_s#\\.x._tcp',
 )
 
-/** Texts of so many octets, around the places where they are cut into strings of 255. */
+/** Text lengths in octets around the limits of strings, which have 255. */
 const textOfLength = fc
   .tuple(
     fc.constantFrom(0, 1, 2, 254, 255, 256, 509, 510, 511, 764, 765, 766, 1000, 4096, 65_000),
@@ -221,7 +221,7 @@ const caaValue = fc.constantFrom(
   'ftp://example.com/',
   'security@example.com',
 )
-/** Values that only escapes can write. */
+/** Values that need escapes. */
 const escapedCaaValue = fc.constantFrom('https://example.com/\\000', 'https://example.com/\\255', 'https://example.com/\\007', '\\195\\188')
 const caa = fc
   .tuple(
@@ -231,7 +231,7 @@ const caa = fc
   )
   .map(([flags, tag, value]) => [word(flags), word(tag), { text: value, quoted: true }])
 
-const oddRecord: fc.Arbitrary<OddRecord> = fc.oneof(
+const boundaryRecord: fc.Arbitrary<BoundaryRecord> = fc.oneof(
   record(
     'A',
     ipv4.map((address) => [word(address)]),

@@ -1,7 +1,7 @@
 /**
- * "Fit to target" promises what the service will store. Thousands of records, odd ones above all, are fitted, created over HTTP through
- * the provider and read back: they must be what they were fitted to. What fit refuses is asked of the service all the same: it must
- * refuse too, or store something else than was asked.
+ * "Fit to target" predicts what the service will store. Thousands of records, mostly unusual ones, are fitted, created over HTTP through
+ * the provider and read back: they must equal the fitted records. Records that fitting refuses are sent as well: the service must
+ * refuse them too, or store something else.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isError } from '../../src/dns/diagnostic.ts'
@@ -86,7 +86,7 @@ describe.each(ZONES.map((name, seed) => [name, seed] as const))('fitted records 
     zone = await createZone(name)
   })
 
-  it('are some, and some are refused', () => {
+  it('exist, and some are refused', () => {
     expect(fitted.records.length + refusals.size).toBe(wanted.length)
     expect(fitted.records.length).toBeGreaterThan(RECORDS_OF_A_ZONE / 4)
     expect(refusals.size).toBeGreaterThan(RECORDS_OF_A_ZONE / 10)
@@ -98,11 +98,11 @@ describe.each(ZONES.map((name, seed) => [name, seed] as const))('fitted records 
     expect(again.diagnostics.filter(({ code }) => code !== 'srv-protocol-subname')).toEqual([])
   })
 
-  it('are refused only if the service refuses them, or would store something else', async () => {
+  it('are refused only if the service refuses them or would store something else', async () => {
     const asked = await Promise.all(
       wanted
         .filter(({ at }) => refusals.has(at.line))
-        .map(async (record) => ({ record, why: refusals.get(record.at.line) ?? '', id: await askAllTheSame(zone, record) })),
+        .map(async (record) => ({ record, why: refusals.get(record.at.line) ?? '', id: await createAnyway(zone, record) })),
     )
     const stored = new Map((await provider.readZone(zone)).records.map((record) => [record.id, record]))
     const sameAfterAll = asked.filter(({ record, id }) => {
@@ -113,7 +113,7 @@ describe.each(ZONES.map((name, seed) => [name, seed] as const))('fitted records 
     expect(sameAfterAll.map(({ why, record }) => `${why} -- ${record.data}`)).toEqual([])
   })
 
-  it('are taken by the service and stored as fitted, so that the next plan is empty', async () => {
+  it('are stored by the service as fitted, so that the next plan is empty', async () => {
     const created = await Promise.all(
       fitted.records.map(async (record) => ({ record, id: await create(zone, record).catch((error: unknown) => String(error)) })),
     )
@@ -138,12 +138,12 @@ describe.each(ZONES.map((name, seed) => [name, seed] as const))('fitted records 
   })
 })
 
-/** The record's identifier where the service takes it; null where it refuses, or where there is no way to ask for it. */
-async function askAllTheSame(zone: ZoneReference, record: DefinedRecord): Promise<number | string | null> {
+/** The record's identifier if the service accepts it; null if the service refuses it or the API cannot express it. */
+async function createAnyway(zone: ZoneReference, record: DefinedRecord): Promise<number | string | null> {
   try {
     return await create(zone, record)
   } catch (error) {
-    // The codec throws on what has no form in the interface, such as an SRV record without a service.
+    // The codec throws if the API cannot express the record, such as an SRV record without a service.
     if (error instanceof ProviderError ? !error.ambiguous : error instanceof Error) return null
     throw error
   }

@@ -1,7 +1,7 @@
 /**
- * Small zones that change in every way that may tie a plan in knots, applied over HTTP with as many calls under way at once as the plan
- * allows, each after a pause of its own so that they arrive in any order: the service must accept every call, and hold in the end what
- * the definition says. Once more in zones that are full.
+ * Small zones with changes that create cycles in a plan, applied over HTTP with as many concurrent calls as the plan
+ * allows, each after a random pause so that they arrive in any order: the service must accept every call and end with the records of
+ * the definition. Then the same in full zones.
  */
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
@@ -22,15 +22,15 @@ import { finalLines, isSound, randomCase, showCase, tradingCase, UNMANAGED, type
 const CASES = rounds(240)
 /** Zones that change at the same time. */
 const BATCH = 40
-/** Milliseconds a call may wait before it goes out. */
+/** The maximum pause before a call, in milliseconds. */
 const LONGEST_PAUSE = 4
 
-describe('every call of a plan is accepted, whatever comes first', () => {
+describe('every call of a plan is accepted in any order', () => {
   it('in zones with room', { timeout: 180_000 }, () => applyCases(null))
-  it('in zones that are full', { timeout: 180_000 }, () => applyCases(7))
+  it('in full zones', { timeout: 180_000 }, () => applyCases(7))
 })
 
-/** Applies all cases; `limit` is how many records the service takes in a zone. */
+/** Applies all cases; `limit` is the service's maximum number of records per zone. */
 async function applyCases(limit: number | null): Promise<void> {
   const problems: unknown[] = []
   const service = await startService({
@@ -56,7 +56,7 @@ async function applyCases(limit: number | null): Promise<void> {
   expect(problems).toEqual([])
 }
 
-/** The provider without patience: every change goes out after a random pause. */
+/** The provider, with a random pause before every change. */
 function hastyProvider(service: RunningService, limit: number | null, random: Random): Provider {
   const options = { provider: 'cloud', baseUrl: new URL(service.baseUrl), token: service.token ?? '', parallelism: 32, timeout: 30_000 }
   const provider = createCloudProvider(options)
@@ -70,7 +70,7 @@ function hastyProvider(service: RunningService, limit: number | null, random: Ra
   }
 }
 
-/** A case without what the service has no form for; with a limit, one whose zone is full before or after. Null where there is none. */
+/** A case without records that the service cannot express; with a limit, one whose zone is full before or after. Null if there is none. */
 function serviceCase(random: Random, limit: number | null): ZoneCase | null {
   const made = random.chance(0.5) ? randomCase(random) : tradingCase(random)
   const zone: ZoneCase = { existing: made.existing.flatMap(serviceLine), desired: made.desired.flatMap(serviceLine), limit }
@@ -83,7 +83,7 @@ function serviceCase(random: Random, limit: number | null): ZoneCase | null {
   return { ...zone, existing: [...zone.existing, ...filler], desired: [...zone.desired, ...filler] }
 }
 
-/** SRV records at a name the service can give them; no types it lacks, and no CNAME at the apex. */
+/** Whether the service supports the record: SRV at a valid name, no unsupported type, no CNAME at the apex. */
 function serviceLine(line: string): string[] {
   const [owner, rest = ''] = splitOnce(line)
   if (/\b(?:ALIAS|DNAME) /.test(rest) || (owner === '@' && rest.includes('CNAME '))) return []
@@ -97,7 +97,7 @@ interface PlacedCase {
   readonly origin: DomainName
 }
 
-/** What went wrong, each with its case; the cases are applied side by side. */
+/** The failures, each with its case; the cases are applied concurrently. */
 async function failuresOf(batch: readonly PlacedCase[], provider: Provider): Promise<string[]> {
   await Promise.all(batch.map((one) => createExisting(one, provider)))
   const providers = new Map([['cloud', provider]])
@@ -117,7 +117,7 @@ async function failuresOf(batch: readonly PlacedCase[], provider: Provider): Pro
     const second = again.zones.find((one) => one.plan.zone === origin)
     if (second?.plan.changes.length !== 0) problems.push(`a second plan has ${second?.plan.changes.length} changes`)
     const wanted = recordsText(records(origin, finalLines(zone).join('\n')))
-    if (recordsText(second?.existing?.records ?? []) !== wanted) problems.push('the records are not those of the definition')
+    if (recordsText(second?.existing?.records ?? []) !== wanted) problems.push('the records differ from the definition')
     return problems.length === 0 ? [] : [`${problems.join('\n')}\n${showCase(zone, planned.zones[at]?.plan)}`]
   })
 }

@@ -19,7 +19,7 @@ const zoneOf = (origin: string, given: readonly DefinedRecord[]): DesiredZone =>
 })
 const OPTIONS = { nameservers: [], serial: 1, style: 'pretty' } as const
 
-/** The cells of a table by RFC 4180 to the letter; throws on what is none. */
+/** Parses a table strictly by RFC 4180; throws if it is malformed. */
 function cellsOf(text: string): string[][] {
   const rows: string[][] = []
   let rest = text
@@ -39,7 +39,7 @@ function cellsOf(text: string): string[][] {
 
 const line = ({ name: owner, ttl, type, data }: ResourceRecord): string => `${owner} ${ttl} ${type} ${data}`
 
-/** The records of a table, as a reader of zone files takes them. */
+/** The records of a table, parsed as zone-file text. */
 function recordsOfTable(zones: readonly DesiredZone[]): string[] {
   const [file] = exportCsv(zones, OPTIONS).files
   const [head, ...rows] = cellsOf(file?.text ?? '')
@@ -58,7 +58,7 @@ function recordsOfTable(zones: readonly DesiredZone[]): string[] {
 const sorted = (zones: readonly DesiredZone[]): string[] => zones.flatMap((zone) => zone.records.map(line)).sort()
 
 describe('a table', () => {
-  test('holds every type', () => {
+  test('has every type', () => {
     const zone = zoneOf(
       'example.com.',
       recordsOf(SUPPORTED).filter(({ type }) => typeCode(type) !== null),
@@ -66,7 +66,7 @@ describe('a table', () => {
     expect(recordsOfTable([zone]).sort()).toEqual(sorted([zone]))
   })
 
-  test('holds names and data that begin as formulas do', () => {
+  test('has names and data that begin like formulas', () => {
     const text = [
       '=a CNAME +b',
       '+c MX 10 -d',
@@ -81,7 +81,7 @@ describe('a table', () => {
     expect(recordsOfTable(zones).sort()).toEqual(sorted(zones))
   })
 
-  test('and the document hold any records, in an order of their own', () => {
+  test('and the JSON document have any records, in a fixed order', () => {
     fc.assert(
       fc.property(randomRecords, fc.nat(), (given, turn) => {
         const distinct = [...new Map(given.map((record) => [recordKey(record), record])).values()]

@@ -8,18 +8,13 @@ const NONE = { defaults: { settings: {}, ttl: null } }
 
 it.each([
   [
-    'a mailbox that is none',
+    'an invalid mailbox',
     { soa_email: 'not an email', group: 'dns' },
     { group: 'dns' },
     ['the setting soa_email: not an email is not an e-mail address'],
   ],
   ['an address that is none', { axfr_ips: ['192.0.2.1', 'ns1', '::1'] }, {}, ['the setting axfr_ips: ns1 among its addresses']],
-  [
-    'nothing but what can be held',
-    { soa_email: 'h@example.com', axfr_ips: ['::1'] },
-    { soa_email: 'h@example.com', axfr_ips: ['::1'] },
-    [],
-  ],
+  ['nothing unsupported', { soa_email: 'h@example.com', axfr_ips: ['::1'] }, { soa_email: 'h@example.com', axfr_ips: ['::1'] }, []],
 ])('settings of a provider: %s', (_, settings, expected, dropped) => {
   const converted = convertProviderZone({ ...existingZone(ORIGIN, ''), settings }, NONE, {
     target: 'cloud',
@@ -29,7 +24,7 @@ it.each([
   expect(converted.dropped.map(({ what }) => what)).toEqual(dropped)
 })
 
-it('leaves thousands of wildcard names alone, and no other record', () => {
+it('selects thousands of wildcard records as unmanaged, and no other record', () => {
   const count = 6_000
   const lines = Array.from({ length: count }, (_, i) => `*.h${i} CNAME *.h${i}\na.g${i} A 192.0.2.1`)
   const existing = existingZone(ORIGIN, [...lines, 'a.h7 CNAME www', '*.h8 A 192.0.2.8'].join('\n'))
@@ -37,7 +32,7 @@ it('leaves thousands of wildcard names alone, and no other record', () => {
   const selectors = value.zone.unmanaged ?? []
   expect(selectors).toHaveLength(count)
   expect(selectors).toContainEqual({ name: '*.h6', type: 'CNAME' })
-  // A selector of the name and type alone would be of the record beside it too.
+  // A selector without the target would match the other record of that name too.
   expect(selectors).toContainEqual({ name: '*.h7', type: 'CNAME', target: '*.h7.example.com.' })
   expect(value.zone.records).toHaveLength(count + 2)
 })

@@ -1,4 +1,4 @@
-/** Zones imported from real name servers by transfer: what the definitions say is what the server was given, however it was signed and cut. */
+/** Imports zones from real name servers by transfer. The definitions have the records of the server, with any signatures and message sizes. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -27,8 +27,8 @@ $TTL 3600
 ns2 A 192.0.2.2
 `
 
-/** Every server of the four takes these. */
-const ODD = `${HEAD}
+/** Records that all four servers accept. */
+const UNUSUAL = `${HEAD}
 xn--bcher-kva A 192.0.2.3
 \\000\\001\\255bin TXT "octets"
 dot\\.ted.sub TXT "a" "b" "" "\\000\\255\\"\\\\"
@@ -55,7 +55,7 @@ cert CERT 1 2 3 ${Buffer.from('certificate').toString('base64')}
 dname DNAME example.net.
 `
 
-/** More than fits in one message, or a hundred. */
+/** More records than fit in a hundred messages. */
 const LARGE = `${HEAD}${Array.from({ length: 12_500 }, (_, i) => `h${i} ${300 + (i % 3)} A 192.0.2.${i % 250}`).join('\n')}
 `
 
@@ -89,7 +89,7 @@ for (const { make, tools, start } of SERVERS) {
         key: TEST_KEY,
         unsignedTransfer: false,
         zones: [
-          { name: 'example.com', text: ODD },
+          { name: 'example.com', text: UNUSUAL },
           { name: 'large.example', text: LARGE.replaceAll('example.com.', 'large.example.') },
         ],
       })
@@ -107,16 +107,16 @@ for (const { make, tools, start } of SERVERS) {
         options: { tsig, timeout: 5 },
       })
 
-    it('hands over every type and name, signed', async () => {
+    it('transfers every type and name, signed', async () => {
       const result = await run(at, 'example.com', '--tsig', 'upd:env:SECRET')
       expect(result).toMatchObject({ status: 0, stderr: expect.stringContaining('read back and compared') })
       expect(result.stdout).toContain('soa_email: first.last@example.com\n')
       const { zones, diagnostics } = await transfer('example.com.', 'upd:env:SECRET')
       expect(diagnostics).toEqual([])
-      expect(linesOf(zones[0]?.records ?? [])).toEqual(wanted(ODD))
+      expect(linesOf(zones[0]?.records ?? [])).toEqual(wanted(UNUSUAL))
     })
 
-    it('hands over 12,500 records in many messages, all of them proved', async () => {
+    it('transfers 12,500 records in many messages, with every signature verified', async () => {
       const { zones, diagnostics } = await transfer('large.example.', 'hmac-sha256:upd.:env:SECRET')
       expect(diagnostics).toEqual([])
       expect(zones[0]?.records).toHaveLength(12_503)
@@ -127,7 +127,7 @@ for (const { make, tools, start } of SERVERS) {
       ['a key the server does not have', ['example.com', '--tsig', 'nobody:env:SECRET'], /BADKEY|NOTAUTH|REFUSED/],
       ['no key', ['example.com'], /REFUSED|NOTAUTH/],
       ['a zone the server does not have', ['example.org', '--tsig', 'upd:env:SECRET'], /REFUSED|NOTAUTH/],
-    ])('says why: %s', async (_, args, reason) => {
+    ])('reports the reason: %s', async (_, args, reason) => {
       const result = await run(at, ...args)
       expect(result).toMatchObject({ status: 1, stdout: '' })
       expect(result.stderr).toMatch(
@@ -139,7 +139,7 @@ for (const { make, tools, start } of SERVERS) {
   })
 }
 
-/** A server whose every connection is handled by `handle`; gives its port. */
+/** Starts a server that handles every connection with `handle`, and returns its port. */
 async function serverOf(handle: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -162,7 +162,7 @@ const importFrom = (port: number, ...more: string[]) =>
     env: { SECRET: TEST_KEY.secret },
   })
 
-/** A server that answers a query for a transfer by writing messages of these records. */
+/** Starts a server that answers a transfer query with messages of these records. */
 const transferOf = (answer: (send: (...lines: string[]) => void, socket: Socket) => void): Promise<number> =>
   serverOf((socket) => {
     socket.once('data', (piece: Buffer) => {
@@ -177,8 +177,8 @@ const transferOf = (answer: (send: (...lines: string[]) => void, socket: Socket)
 
 const SOA = 'example.com. 300 SOA ns1.example.net. hostmaster.example.com. 1 3600 600 604800 300'
 
-describe('servers at fault', () => {
-  it('sends records of other zones', async () => {
+describe('a misbehaving server', () => {
+  it('that sends records of other zones is reported', async () => {
     const port = await transferOf((send) => send(SOA, 'www.example.com. 300 A 192.0.2.1', 'notexample.com. 300 A 192.0.2.2', SOA))
     const refused = await importFrom(port)
     expect(refused).toMatchObject({ status: 1, stdout: '' })
@@ -204,7 +204,7 @@ describe('servers at fault', () => {
 
   it.each([
     ['silent', (_: Socket) => undefined, 'did not answer over TCP within 1000 ms'],
-    ['closes at once', (socket: Socket) => void socket.end(), 'closed the connection before its answer was complete'],
+    ['closes the connection', (socket: Socket) => void socket.end(), 'closed the connection before its answer was complete'],
     ['not DNS', (socket: Socket) => void socket.write('\0\u0005hello'), 'failed: '],
     ['resets', (socket: Socket) => void socket.resetAndDestroy(), '127.0.0.1 port'],
   ] as readonly [string, (socket: Socket) => void, string][])('%s', async (_, handle, text) => {
@@ -227,14 +227,14 @@ describe('servers at fault', () => {
   })
 })
 
-describeWithTools(['named'], 'somebody between', () => {
+describeWithTools(['named'], 'an attacker between client and server', () => {
   let server: DnsServer
   beforeAll(async () => {
     server = await startBind({ key: TEST_KEY, zones: [{ name: 'example.com', text: LARGE }] })
   })
   afterAll(() => server?.stop())
 
-  /** A proxy that hands each piece of the answer to `alter`. */
+  /** Starts a proxy that passes each chunk of the answer through `alter`. */
   const between = (alter: (piece: Buffer, seen: number) => Buffer | null): Promise<number> =>
     serverOf((socket) => {
       const onward = connect(server.port, '127.0.0.1')
@@ -249,7 +249,7 @@ describeWithTools(['named'], 'somebody between', () => {
       })
     })
 
-  it('changes an address', async () => {
+  it('cannot change an address', async () => {
     const port = await between((piece, seen) => {
       const at = piece.indexOf(Buffer.from([192, 0, 2, 77]))
       if (seen > 20_000 && at !== -1) piece[at + 3] = 78
@@ -260,13 +260,13 @@ describeWithTools(['named'], 'somebody between', () => {
     expect(await importFrom(port)).toMatchObject({ status: 0 })
   })
 
-  it('cuts the answer short', async () => {
+  it('cannot truncate the answer', async () => {
     const port = await between((piece, seen) => (seen > 40_000 ? null : piece))
     const result = await importFrom(port, '--tsig', 'upd:env:SECRET')
     expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('before its answer was complete') })
   })
 
-  it('leaves the question as it is', async () => {
+  it('that changes nothing does no harm', async () => {
     expect(await importFrom(await between((piece) => piece), '--tsig', 'upd:env:SECRET')).toMatchObject({ status: 0 })
   })
 })

@@ -1,4 +1,4 @@
-/** Signed zones (DNSSEC) from real servers: what signing makes is left out with a word, and all that people have written comes along. */
+/** Imports signed zones (DNSSEC) from real servers: generated records are left out with a warning, all others are imported. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -21,7 +21,7 @@ sub DS 12345 13 2 ${'ab'.repeat(32)}
 ns.sub A 192.0.2.9
 `
 
-/** The zone with signatures, by BIND's own tools. */
+/** The zone signed with BIND's own tools. */
 async function signed(...options: string[]): Promise<string> {
   const cwd = temporaryDirectory()
   mkdirSync(cwd, { recursive: true })

@@ -1,4 +1,4 @@
-/** `export dnscontrol` from the command line; and DNSControl itself as the judge, where it is installed. */
+/** `export dnscontrol` from the command line, checked with DNSControl itself if it is installed. */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -37,20 +37,20 @@ async function exportInto(cwd: string): Promise<void> {
 }
 
 describe('export dnscontrol', () => {
-  it.each([4, 5] as const)('and import again of DNSControl %i is the same zone', async (version) => {
+  it.each([4, 5] as const)('and import for DNSControl %i keep the zone', async (version) => {
     const cwd = temporaryDirectory()
     await exportInto(cwd)
     const ir = JSON.stringify(runDnsconfig(readFileSync(join(cwd, 'out/dnsconfig.js'), 'utf8'), version))
     writeFileSync(join(cwd, 'ir.json'), ir)
     expect((await cli(['import', 'dnscontrol', 'ir.json', '-o', 'back', '--lossy'], { cwd })).status).toBe(0)
     const text = readFileSync(join(cwd, 'back/example.com.yaml'), 'utf8')
-    // DNSControl 5 has names in small letters.
+    // DNSControl 5 has lowercase names.
     const email = version === 4 ? 'Host.Master@example.com' : 'host.master@example.com'
     for (const part of [email, '_acme-challenge*', 'ns1.example.net.', '192.0.2.1', 'it\'s; "so"']) expect(text).toContain(part)
   })
 })
 
-it('export dnscontrol names what is lost at its place in the definition', async () => {
+it('export dnscontrol reports dropped records with their place in the definition', async () => {
   const cwd = temporaryDirectory()
   mkdirSync(join(cwd, 'zones'))
   const text = `domain: example.com
@@ -73,7 +73,7 @@ records:
   ])
 })
 
-it('export dnscontrol writes the zone of a part of a network into a folder, where DNSControl looks for it', async () => {
+it('export dnscontrol writes an RFC 2317 zone into a folder, where DNSControl looks for it', async () => {
   const cwd = temporaryDirectory()
   mkdirSync(join(cwd, 'zones'))
   writeFileSync(join(cwd, 'zones/part.yaml'), 'domain: 0/25.2.0.192.in-addr.arpa\nrecords:\n  "7": {type: PTR, value: host.example.net.}\n')
@@ -90,7 +90,7 @@ if (skip) {
   if (log !== undefined) appendFileSync(log, `${line}\n`)
 }
 
-/** A folder with a dnsconfig.js, credentials of the BIND provider and its zone files, of records of example.com. */
+/** A folder with a dnsconfig.js, credentials of the BIND provider and zone files with records of example.com. */
 function exportedFolder(records: readonly DefinedRecord[]): { readonly cwd: string; readonly dropped: readonly UnsupportedFeature[] } {
   const cwd = temporaryDirectory()
   const at = { file: 'a.yaml', line: 1, column: 1 }
@@ -103,14 +103,14 @@ function exportedFolder(records: readonly DefinedRecord[]): { readonly cwd: stri
 
 const line = ({ name, ttl, type, data }: ResourceRecord): string => `${name} ${ttl} ${type} ${data}`
 
-/** What a run of the program writes to its standard output; a fault of it is one of the test. */
+/** Runs DNSControl and returns its standard output. Throws if it fails. */
 async function output(cwd: string, args: readonly string[]): Promise<string> {
   const { status, stdout, stderr } = await runTool('dnscontrol', args, { cwd })
   expect([args[0], status, /^.*ERROR.*$/m.exec(stdout + stderr)]).toEqual([args[0], 0, null])
   return stdout
 }
 
-/** That DNSControl takes the folder, and holds what was exported but for what is named as lost. */
+/** Expects DNSControl to accept the folder and to have all exported records except the reported ones. */
 async function expectHeld(records: readonly DefinedRecord[]): Promise<void> {
   const { cwd, dropped } = exportedFolder(records)
   await output(cwd, ['check', '--config', 'dnsconfig.js'])
@@ -127,9 +127,9 @@ async function expectHeld(records: readonly DefinedRecord[]): Promise<void> {
 }
 
 describe.skipIf(skip)('DNSControl', () => {
-  it('takes a dnsconfig.js with every type, and holds every record', () => expectHeld(recordsOf(SUPPORTED)))
+  it('accepts a dnsconfig.js with every type, and has every record', () => expectHeld(recordsOf(SUPPORTED)))
 
-  it('takes any records, and holds all but those that are named', async () => {
+  it('accepts any records, and has all except the reported ones', async () => {
     const drawn = fc.sample(randomRecords, { numRuns: 25, seed: 7 })
     for (const records of drawn) {
       const aliases = new Set(records.filter(({ type }) => type === 'CNAME').map(({ name }) => name))
@@ -138,8 +138,8 @@ describe.skipIf(skip)('DNSControl', () => {
     }
   })
 
-  it('gives back the zones it was given, as zone files and as lists', async () => {
-    // No list can hold a line break within a text.
+  it('prints the exported zones unchanged, as zone files and as lists', async () => {
+    // A list cannot express a line break in a text.
     const records = recordsOf(SUPPORTED).filter(({ data }) => !data.includes('\\010'))
     const { cwd } = exportedFolder(records)
     const sorted = (found: Iterable<ResourceRecord>): string[] =>
@@ -156,7 +156,7 @@ describe.skipIf(skip)('DNSControl', () => {
     }
   })
 
-  it('comes to the same from a dnsconfig.js as the run in this process', async () => {
+  it('reads a dnsconfig.js as run-dnsconfig.ts does', async () => {
     const cwd = temporaryDirectory()
     await exportInto(cwd)
     const config = join(cwd, 'out/dnsconfig.js')

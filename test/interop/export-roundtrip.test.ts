@@ -1,6 +1,6 @@
 /**
- * Zones of the service through every format that goes both ways: what `export` writes of them, `import` reads again, and a plan of that has nothing to
- * do but for records that the export has named as lost.
+ * Takes zones of the service through every format that can be exported and imported. After both, a plan has no changes except for records
+ * that the export has reported as dropped.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { ORIGIN } from '../support/plan.ts'
 import { randomRecords } from '../support/random-records.ts'
 import { desiredZone } from '../support/records.ts'
 
-/** Of one label, of IDNA, and of a network among them. */
+/** Among them a name of one label, an internationalised name and a reverse zone. */
 const ZONES = ['example.com', 'single', 'xn--bcher-kva', 'bücher.example', '2.0.192.in-addr.arpa']
 
 const SETTINGS = {
@@ -30,11 +30,11 @@ const SETTINGS = {
 async function send(scene: Scene, path: string, body: object): Promise<{ id: number } | null> {
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
   const response = await fetch(`${scene.service.baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-  // The service refuses what cannot stand together.
+  // The service refuses records that conflict.
   return response.ok ? ((await response.json()) as { id: number }) : null
 }
 
-/** A zone of anything the service holds, each record with its TTL. */
+/** A zone with any records that the service supports, each with a TTL. */
 async function fill(scene: Scene, domain: string, seed: number): Promise<void> {
   const made = await send(scene, '/domains', { domain, ...SETTINGS })
   const given = new Set<string>()
@@ -63,11 +63,11 @@ async function changesOf(scene: Scene): Promise<string[]> {
   return zones.flatMap(({ changes }) => changes.map(({ name, type }) => `${name} ${type}`))
 }
 
-/** What an export names as lost, by owner and type. */
+/** The record sets that an export reports as dropped, by owner and type. */
 const namesLost = (stderr: string): Set<string> =>
   new Set([...stderr.matchAll(/\[export-lossy\] (\S+ [A-Z]+): /g)].map(([, what]) => String(what)))
 
-/** What is imported again: of a directory octoDNS takes no file of a zone of one label. */
+/** The arguments of the import. In a directory, octoDNS does not list the file of a zone of one label. */
 const FORMATS: Readonly<Record<string, (scene: Scene) => readonly (readonly string[])[]>> = {
   zonefile: () => [['zonefile', 'out-zonefile']],
   octodns: () => [
@@ -82,7 +82,7 @@ const FORMATS: Readonly<Record<string, (scene: Scene) => readonly (readonly stri
   },
 }
 
-it('zones of the service come back from every format', async () => {
+it('zones of the service survive export and import in every format', async () => {
   const scene = await openScene({ files: { 'zones/.keep': '' } })
   for (const [i, domain] of ZONES.entries()) await fill(scene, domain, i + 1)
   const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')

@@ -1,6 +1,6 @@
 /**
- * The same changes in the units other targets take, carried out by those targets: RRset replacements by PowerDNS over its HTTP API, messages by BIND and
- * Knot DNS through nsupdate, whole files by BIND's checker. The judge is what each server transfers afterwards.
+ * Compiles the same changes to the units of other targets and applies them there: RRset replacements by PowerDNS over its HTTP API, messages by BIND and
+ * Knot DNS through nsupdate, whole files by BIND's checker. The result is what each server transfers afterwards.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ResourceRecord } from '../../src/dns/record.ts'
@@ -18,7 +18,7 @@ import { checkZone, nsupdate } from '../support/tools.ts'
 const ORIGIN = name('example.com.')
 const APEX = '@ 3600 SOA ns1.example.net. hostmaster.example.com. 1 14400 14400 1209600 86400\n@ 3600 NS ns1.example.net.\n'
 
-/** Zone texts with a TTL on every record, since these servers have no default to follow. */
+/** Zone texts with a TTL on every record, because these servers have no default. */
 const CASES: { name: string; existing: string; desired: string; replacements: number }[] = [
   {
     name: 'one value among several',
@@ -33,7 +33,7 @@ const CASES: { name: string; existing: string; desired: string; replacements: nu
     replacements: 1,
   },
   {
-    name: 'CNAME and A trade places',
+    name: 'CNAME and A swap places',
     existing: 'a 300 CNAME x.example.net.\nb 300 A 192.0.2.1',
     desired: 'b 300 CNAME x.example.net.\na 300 A 192.0.2.1',
     replacements: 4,
@@ -51,7 +51,7 @@ const CASES: { name: string; existing: string; desired: string; replacements: nu
     desired: 'sub 300 NS ns2.sub\nns2.sub 300 A 192.0.2.2',
     replacements: 3,
   },
-  { name: 'everything goes', existing: 'a 300 A 192.0.2.1\nb 300 TXT "x y"\n_s._tcp 300 SRV 1 2 3 a', desired: '', replacements: 3 },
+  { name: 'everything is removed', existing: 'a 300 A 192.0.2.1\nb 300 TXT "x y"\n_s._tcp 300 SRV 1 2 3 a', desired: '', replacements: 3 },
 ]
 
 interface Compiled {
@@ -96,15 +96,15 @@ it('compiles no changes to no calls', () => {
 
 const DYNAMIC_SERVERS = [
   { name: 'BIND', tool: 'named', start: startBind, replacesTtl: true },
-  // A record that is added once more with another TTL keeps that of its RRset, unlike RFC 2136 section 3.4.2.2 has it.
+  // A record that is added again with another TTL keeps the TTL of its RRset, contrary to RFC 2136 section 3.4.2.2.
   { name: 'Knot DNS', tool: 'knotd', start: startKnot, replacesTtl: false },
 ]
 
-describe.each(DYNAMIC_SERVERS)('one message, carried out by $name', ({ name: server, tool, start, replacesTtl }) =>
+describe.each(DYNAMIC_SERVERS)('one message, applied by $name', ({ name: server, tool, start, replacesTtl }) =>
   describeWithTools([tool, 'nsupdate'], server, () => messagesTo(start, replacesTtl)),
 )
 
-/** NS records of the apex before and after, all that the zone has. A server never lets the last of them go. */
+/** All NS records of the apex before and after. A server never removes the last one. */
 const APEX_CASES: { name: string; existing: string; desired: string; changesTtl?: boolean }[] = [
   { name: 'the only one is replaced', existing: '@ 300 NS a.example.net.', desired: '@ 300 NS b.example.net.' },
   {
@@ -113,17 +113,17 @@ const APEX_CASES: { name: string; existing: string; desired: string; changesTtl?
     desired: '@ 300 NS c.example.net.\n@ 300 NS d.example.net.',
   },
   {
-    name: 'one of several goes',
+    name: 'one of several is removed',
     existing: '@ 300 NS a.example.net.\n@ 300 NS b.example.net.',
     desired: '@ 300 NS b.example.net.',
   },
   {
-    name: 'one goes and the TTL changes',
+    name: 'one is removed and the TTL changes',
     existing: '@ 300 NS a.example.net.\n@ 300 NS b.example.net.',
     desired: '@ 3600 NS b.example.net.',
     changesTtl: true,
   },
-  { name: 'one more comes', existing: '@ 300 NS a.example.net.', desired: '@ 300 NS a.example.net.\n@ 300 NS b.example.net.' },
+  { name: 'one is added', existing: '@ 300 NS a.example.net.', desired: '@ 300 NS a.example.net.\n@ 300 NS b.example.net.' },
 ]
 
 function messagesTo(start: typeof startBind, replacesTtl: boolean): void {
@@ -152,7 +152,7 @@ function messagesTo(start: typeof startBind, replacesTtl: boolean): void {
       const sent = await nsupdate(server.port, scriptOf(message), TEST_KEY)
       expect([sent.status, sent.stderr]).toEqual([0, ''])
       expect(await transferred(server)).toEqual(linesOf(records(ORIGIN, one.desired)))
-      // What another client changed meanwhile is not overwritten: the same message again finds its prerequisites broken. Prerequisites see no TTL.
+      // Changes of another client are not overwritten: sent again, the message fails its prerequisites. Prerequisites ignore the TTL.
       if (one.name === 'a TTL') return
       const again = await nsupdate(server.port, scriptOf(message), TEST_KEY)
       expect(again.stderr).toMatch(/NXRRSET|YXRRSET/)

@@ -1,4 +1,4 @@
-/** Zones that the service makes by itself: of what it transfers from a real name server, or as copies of its own. */
+/** Zones that the service creates: from a transfer from a real name server, or as copies of its own zones. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Script } from '../cli/front.ts'
@@ -29,7 +29,7 @@ describeWithTools(['named'], 'import --via-service', () => {
   })
   afterAll(() => Promise.all([open?.stop(), closed?.stop()]))
 
-  it('makes a zone at the service and its definition, and a plan is empty', async () => {
+  it('creates a zone and its definition, with an empty plan', async () => {
     const scene = await openScene({ ...EMPTY, peerPort: open.port })
     const args = ['import', '--from', 'cloud', '--via-service', '127.0.0.1', 'example.com', 'example.net', '-o', 'zones']
     expect(await scene.run(...args)).toMatchObject({ status: 1, stderr: expect.stringContaining('[not-confirmed]') })
@@ -50,7 +50,7 @@ describeWithTools(['named'], 'import --via-service', () => {
     expect(scene.files()['zones/copy.example.yaml']).toContain('  mail: {type: A, value: 192.0.2.1}\n')
   })
 
-  it('shows the addresses to allow where the transfer is refused', async () => {
+  it('shows the addresses to allow if the transfer is refused', async () => {
     const scene = await openScene({ ...EMPTY, peerPort: closed.port, transferAddresses: ['127.0.0.1', '::1'] })
     const result = await scene.run('import', '--from', 'cloud', '--via-service', '127.0.0.1', 'example.com', '-o', 'zones', '--yes')
     expect(result).toMatchObject({ status: 1, stdout: '' })
@@ -59,7 +59,7 @@ describeWithTools(['named'], 'import --via-service', () => {
     expect(Object.keys(scene.files()).sort()).toEqual(['zones/.keep', 'zonewright.yaml'])
   })
 
-  it('knows the addresses of the real service, which does not tell them', async () => {
+  it('knows the addresses of the real service, which does not report them', async () => {
     const script = ({ path }: { path: string }) =>
       path === '/v4/domains/import'
         ? { status: 400, headers: { 'content-type': 'application/json' }, body: '{"errors":[{"reason":"The request was refused"}]}' }
@@ -70,7 +70,7 @@ describeWithTools(['named'], 'import --via-service', () => {
     expect(result.stderr).toMatch(/\(the name server must allow zone transfers \(AXFR\) to [0-9.]+, [0-9.]+, [0-9a-f:]+, [0-9a-f:]+\)/)
   })
 
-  it('tells what was made before it failed', async () => {
+  it('reports the zones created before a failure', async () => {
     const scene = await openScene({ ...EMPTY, peerPort: open.port })
     const result = await scene.run(
       'import',
@@ -91,14 +91,14 @@ describeWithTools(['named'], 'import --via-service', () => {
     })
   })
 
-  it('looks for files in the way before anything is made', async () => {
+  it('checks for existing files before it creates anything', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': 'mine' }, peerPort: open.port })
     const result = await scene.run('import', '--from', 'cloud', '--via-service', '127.0.0.1', 'example.com', '-o', 'zones', '--yes')
     expect(result).toMatchObject({ status: 1, stderr: expect.stringContaining('[file-exists]') })
     expect(scene.front.heard).toEqual([])
   })
 
-  it('a zone that the service has already keeps all of them from being made, named twice or not', async () => {
+  it('creates no zone if the service already has one of them, even if it is named twice', async () => {
     const scene = await openScene({ ...EMPTY, peerPort: open.port })
     const names = ['example.com', 'example.com.', 'EXAMPLE.com']
     expect(await scene.run(...VIA, '127.0.0.1', ...names, '-o', 'zones', '--yes')).toMatchObject({
@@ -122,7 +122,7 @@ describeWithTools(['named'], 'import --via-service', () => {
     expect(scene.front.mutations()).toHaveLength(before)
   })
 
-  it('a zone that the name server does not have', async () => {
+  it('reports a zone that the name server does not have', async () => {
     const scene = await openScene({ ...EMPTY, peerPort: open.port })
     const result = await scene.run(...VIA, '127.0.0.1', 'other.example', '-o', 'zones', '--yes')
     expect(result).toMatchObject({
@@ -134,7 +134,7 @@ describeWithTools(['named'], 'import --via-service', () => {
     expect(await scene.run('import', '--from', 'cloud')).toMatchObject({ status: 1, stderr: expect.stringContaining('cloud has no zones') })
   })
 
-  it('what was made is told where its definition cannot be written', async () => {
+  it('reports a created zone whose definition cannot be written', async () => {
     const scene = await openScene({ files: { 'zones/.keep': '', file: 'mine' }, peerPort: open.port })
     const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '-o', 'file', '--yes')
     expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('[file-unwritable] file/example.com.yaml') })
@@ -143,7 +143,7 @@ describeWithTools(['named'], 'import --via-service', () => {
     )
   })
 
-  it('looks whether a zone was made where the answer is lost', async () => {
+  it('checks whether the zone was created if the answer is lost', async () => {
     let upstream = ''
     const script: Script = async ({ method, path, headers, body }) => {
       if (method !== 'POST') return null
@@ -187,11 +187,11 @@ it.each([
   ['\u202ens.example', 'is neither'],
   [`${'a'.repeat(64)}.example`, 'is neither'],
   ['http://127.0.0.1', 'is neither'],
-])('--via-service %j is refused before anybody is asked', async (nameserver, said) => {
+])('--via-service %j is refused before any request', async (nameserver, message) => {
   const scene = await openScene(EMPTY)
   const result = await scene.run(...VIA, nameserver, 'example.com', '--yes')
-  expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(said) })
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may come out
+  expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) })
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may appear in the output
   expect(result.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
   expect(scene.front.heard).toEqual([])
 })
@@ -201,7 +201,7 @@ it.each([
   ['[2001:db8::53]', '2001:db8::53'],
   ['NS1.Example.NET.', 'ns1.example.net'],
   ['ns.bücher.example', 'ns.xn--bcher-kva.example'],
-])('--via-service %s goes out as %s', async (nameserver, sent) => {
+])('--via-service %s is sent as %s', async (nameserver, sent) => {
   const script = onImport({ status: 400, headers: json, body: '{"errors":[{"reason":"no"}]}' })
   const scene = await openScene({ ...EMPTY, script })
   await scene.run(...VIA, nameserver, 'example.com', '--yes')
@@ -222,7 +222,7 @@ it.each([
   expect(scene.front.heard).toEqual([])
 })
 
-it('a zone that another account has: nothing is said of transfers, whatever the zone is called', async () => {
+it('a zone of another account is reported without a hint about transfers, whatever its name', async () => {
   const script = onImport({ status: 400, headers: json, body: '{"errors":[{"field":"domain","reason":"DNS zone already exists."}]}' })
   const scene = await openScene({ ...EMPTY, script, provider: 'preset: linode' })
   const result = await scene.run(...VIA, 'axfr.example.net', 'transfer.example', '--yes')
@@ -241,7 +241,7 @@ it.each([
   expect(result.stderr).not.toContain('[zone-undefined]')
 })
 
-it('a service that has too much to do is asked again, and one that is killed has perhaps made the zone', async () => {
+it('retries a busy service, and reports that a killed one may have created the zone', async () => {
   let asked = 0
   const script: Script = ({ path }) => {
     if (path === '/v4/domains/import') asked += 1
@@ -264,7 +264,7 @@ it.each([
   [1, 'warning[zone-undefined] cloud now has example.com., and no definition for it was written'],
   [2, 'Stopping: waiting for the zone that cloud is creating. Press Ctrl-C again to end at once; the zone may be created anyway.'],
 ])(
-  'Ctrl-C while a zone is made, %i times',
+  'Ctrl-C while a zone is being created, %i times',
   async (times, said) => {
     let answer: () => void = () => undefined
     const waiting = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Every key that octoDNS 1.22 lets its configuration have (its schema/config.py, its manager.py and the bases of its providers) becomes ours or is named. */
+/** Every configuration key of octoDNS 1.22 (schema/config.py, manager.py and the base classes of its providers) is converted or reported. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -14,7 +14,7 @@ interface Parts {
   readonly record?: string
 }
 
-/** A configuration of two providers for one zone, with something more at one place. */
+/** A configuration of two providers for one zone, with additions in one place. */
 const config = ({ top = '', source = '', target = '', second = '', zone = '' }: Parts): string => `${top}providers:
   config: {class: octodns.provider.yaml.YamlProvider, directory: zones${source}}
   linode: {class: octodns_linode.LinodeProvider, token: env/TOKEN${target}}
@@ -58,7 +58,7 @@ const CARRIED: readonly (readonly [string, Parts, RegExp])[] = [
     /^ {4}safety: \{max_delete_percent: 10, max_update_percent: 50\}$/m,
   ],
   [
-    'thresholds of a zone come before those of targets',
+    'thresholds of a zone override those of targets',
     { target: ', delete_pcent_threshold: 0.1', zone: ', delete_pcent_threshold: 0.3' },
     /^ {4}safety: \{max_delete_percent: 30\}$/m,
   ],
@@ -69,7 +69,7 @@ const CARRIED: readonly (readonly [string, Parts, RegExp])[] = [
   ],
 ]
 
-/** Keys that say nothing of what is imported: how octoDNS checks, sorts or writes files, and what of a target does nothing at a source. */
+/** Keys without effect on an import: how octoDNS checks, sorts or writes files, and target settings of a source. */
 const IDLE: readonly string[] = [
   'enforce_order: false',
   'order_mode: simple',
@@ -93,7 +93,7 @@ const NAMED: readonly (readonly [string, Parts, readonly string[]])[] = [
   ['a processor that is not there', { zone: ', processors: [a]' }, [UNKNOWN]],
   ['one of all zones', { top: 'manager: {processors: [a]}\n' }, [UNKNOWN]],
   ['one after those of zones', { top: 'manager: {post_processors: [a]}\n' }, [UNKNOWN]],
-  ['a section nobody knows', { top: 'surprise: {a: {b: 1}}\n' }, ['surprise.a']],
+  ['an unknown section', { top: 'surprise: {a: {b: 1}}\n' }, ['surprise.a']],
   ['a section without a mapping', { top: 'surprise: 1\n' }, ['surprise']],
   [
     'always-dry-run of a zone',
@@ -123,7 +123,7 @@ const NAMED: readonly (readonly [string, Parts, readonly string[]])[] = [
   ['another secret', { target: ', token2: x' }, ['token2 of the provider linode']],
 ]
 
-/** What changes no record is told, and nothing is lost by it. */
+/** Keys that change no record: they get a warning, and nothing is dropped. */
 const ONLY_WARNED: readonly (readonly [string, Parts, readonly string[]])[] = [
   ...[
     'max_workers: 2',
@@ -143,33 +143,33 @@ const ONLY_WARNED: readonly (readonly [string, Parts, readonly string[]])[] = [
 ]
 
 describe("every key of octoDNS's configuration", () => {
-  it.each(CARRIED)('becomes ours: %s', async (_, parts, pattern) => {
+  it.each(CARRIED)('is converted: %s', async (_, parts, pattern) => {
     const { status, made, named } = await imported(parts)
     expect([status, made]).toEqual([0, expect.stringMatching(pattern)])
     expect(named.filter((what) => !what.startsWith('limits of its targets'))).toEqual([])
   })
 
-  it.each(IDLE)('or says nothing of what comes in: %s', async (key) => {
+  it.each(IDLE)('or has no effect on an import: %s', async (key) => {
     const plain = await imported({})
     expect(await imported({ source: `, ${key}` })).toEqual(plain)
   })
 
-  it.each(NAMED)('or is named: %s', async (_, parts, expected) => {
+  it.each(NAMED)('or is reported as dropped: %s', async (_, parts, expected) => {
     const { status, named } = await imported(parts)
     expect([status, named]).toEqual([0, expected])
   })
 
-  it.each(ONLY_WARNED)('or is told, where it changes no record: %s', async (_, parts, expected) => {
+  it.each(ONLY_WARNED)('or gets a warning if it changes no record: %s', async (_, parts, expected) => {
     const { status, named, warnings } = await imported(parts)
     expect([status, named, warnings]).toEqual([0, [], expected])
   })
 
-  it('shared_filename is not lost: its records are in the zone', async () => {
+  it('imports the records of shared_filename', async () => {
     const { status, named } = await imported({ source: ', shared_filename: shared.yaml' })
     expect([status, named]).toEqual([0, []])
   })
 
-  it('a zone that octoDNS never applies is not enabled, and goes to no target it never applies anything to', async () => {
+  it('disables a zone that octoDNS never applies, and omits targets that it never changes', async () => {
     expect((await imported({ zone: ', always-dry-run: true' })).made).toMatch(/^ {4}enabled: false\n {4}targets: \[linode, second\]$/m)
     for (const value of ['1', "'true'", 'env/DRY', 'Yes', '"false"'])
       expect((await imported({ zone: `, always-dry-run: ${value}` })).made).toMatch(/^ {4}enabled: false$/m)
@@ -181,7 +181,7 @@ describe("every key of octoDNS's configuration", () => {
     expect((await imported({ target: ', apply_disabled: false' })).made).toMatch(/^ {4}targets: \[linode, second\]$/m)
   })
 
-  it("what a filter takes out of the files alone is nobody's to an OwnershipProcessor: it is not changed", async () => {
+  it('does not change record sets that a filter removes from the files before an OwnershipProcessor', async () => {
     const filter = (name: string): string =>
       `b: {class: octodns.processor.filter.NameRejectlistFilter, rejectlist: [${name}], include_target: false}`
     const top = (name: string): string => `processors: {a: {class: octodns.processor.ownership.OwnershipProcessor}, ${filter(name)}}\n`
@@ -190,7 +190,7 @@ describe("every key of octoDNS's configuration", () => {
     expect((await imported({ top: top('other'), zone })).made).toMatch(/^ {4}policy: upsert-only$/m)
   })
 
-  it('an alias has the limits of its own entry', async () => {
+  it('gives an alias the limits of its own entry', async () => {
     const alias =
       ', delete_pcent_threshold: 0.1}\n  alias.example.: {alias: example.com., delete_pcent_threshold: 0.2, always-dry-run: true'
     const { status, made } = await imported({ zone: alias })
@@ -198,7 +198,7 @@ describe("every key of octoDNS's configuration", () => {
     expect(made).toMatch(/alias\.example\.yaml\n {4}enabled: false\n.*\n {4}safety: \{max_delete_percent: 20\}$/m)
   })
 
-  it('a provider that has another name here is named with the records that are for it alone', async () => {
+  it('reports a renamed provider with the records that are only for it', async () => {
     const cwd = temporaryDirectory()
     mkdirSync(join(cwd, 'zones'))
     writeFileSync(join(cwd, 'p.yaml'), config({}).replaceAll('second', 'second one'))

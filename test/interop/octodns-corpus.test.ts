@@ -1,6 +1,6 @@
 /**
- * Real zones of real organisations, from definition files as octoDNS reads them to answers that dig gets: loaded without conversion,
- * applied over a socket, planned again to nothing, verified, and compared record by record with what octoDNS itself loads from them.
+ * Zones of real organisations, from octoDNS's definition files to the answers that dig gets: loaded without conversion, applied over a
+ * socket, planned again without changes, verified, and compared record by record with what octoDNS itself loads.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ const lines = <T>(path: string): T[] =>
 
 const CASES = lines<Case>('cases.jsonl')
 
-/** Cases that can be run together: no zone twice, one way of splitting and one TTL. */
+/** Cases that can run together: with different zones, the same kind of split and the same TTL. */
 const RUNS = [...new Set(CASES.map(runOf))]
 
 function runOf(one: Case): string {
@@ -54,7 +54,7 @@ function runOf(one: Case): string {
 const SUPPORTED = new Set(['A', 'AAAA', 'NS', 'MX', 'CNAME', 'TXT', 'SRV', 'PTR', 'CAA'])
 const TTLS = [300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600, 2419200]
 
-/** The interface's rounding, written down apart from the planner's: the nearest valid value, the lower of two. */
+/** The API's rounding, independent of the planner's: the nearest valid value, the lower of two. */
 const rounded = (ttl: number): number => TTLS.reduce((best, step) => (Math.abs(step - ttl) < Math.abs(best - ttl) ? step : best))
 
 interface Verification {
@@ -84,7 +84,7 @@ describeWithTools(['dig'], 'the octoDNS corpus, to the service and back', () => 
     const setting = workspace(cases, service)
     const zonewright = (...args: string[]): Promise<CliResult> => cli(args, setting)
 
-    // What octoDNS would leave out as unsupported is an error that names it, with file and line.
+    // Records that octoDNS would skip as unsupported are errors with file and line.
     const strict = await zonewright('plan', '--format', 'json', '-c', 'strict.yaml')
     const plan = documentOf(strict)
     expectUnsupportedNamed(cases, plan, 'error')
@@ -120,7 +120,7 @@ function documentOf(result: CliResult): PlanDocument {
   return JSON.parse(result.stdout)
 }
 
-/** A folder with the definitions of the cases and a config that leaves out what the service lacks. */
+/** A folder with the definitions of the cases and a config that excludes what the service does not support. */
 function workspace(cases: readonly Case[], service: RunningService): { cwd: string; env: Record<string, string> } {
   const cwd = temporaryDirectory()
   const [first] = cases as [Case]
@@ -143,7 +143,7 @@ function workspace(cases: readonly Case[], service: RunningService): { cwd: stri
   return { cwd, env: { TOKEN: service.token ?? '' } }
 }
 
-/** Every record set the corpus says octoDNS cannot load itself, and every one of a type the service lacks, is named with its place. */
+/** Expects a report with file and line for every record set that octoDNS cannot load or whose type the service does not support. */
 function expectUnsupportedNamed(cases: readonly Case[], plan: PlanDocument, severity: string): void {
   for (const one of cases) {
     const found = plan.zones.find((zone) => zone.zone === one.zone)
@@ -164,7 +164,7 @@ function expectUnsupportedNamed(cases: readonly Case[], plan: PlanDocument, seve
   }
 }
 
-/** Asks dig for every record set that octoDNS loads, and holds the answers against octoDNS's own values. */
+/** Queries every record set that octoDNS loads with dig, and compares the answers with octoDNS's values. */
 async function expectDigAgrees(
   one: Case,
   held: ReadonlySet<string>,
@@ -185,7 +185,7 @@ async function expectDigAgrees(
     if (ignored || (included && !included.includes('cloud')) || excluded?.includes('cloud')) return false
     return !refused.some((message) => message.startsWith(`${set.name} ${set.type}:`))
   })
-  // Only what the run has named may be missing.
+  // Only what the run has reported may be missing.
   const verified = verification.zones.find((zone) => zone.zone === one.zone)
   const named = new Set([
     ...(verified?.hidden ?? []).map((set) => `${set.name} ${set.type}`),
@@ -227,7 +227,7 @@ const textOf = (data: string): string =>
     )
     .join('')
 
-/** So that the next run starts from nothing. */
+/** Deletes all zones, so that the next run starts with none. */
 async function removeZones(service: RunningService): Promise<void> {
   const headers = { authorization: `Bearer ${service.token}` }
   const list = (await (await fetch(`${service.baseUrl}/domains?page_size=500`, { headers })).json()) as { data: { id: number }[] }

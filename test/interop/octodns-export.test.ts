@@ -1,4 +1,4 @@
-/** What `export octodns` writes, loaded by octoDNS itself with `enforce_order: true`: the same records, and nothing to change. */
+/** octoDNS loads what `export octodns` writes with `enforce_order: true`: the same records, and no changes to plan. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -16,7 +16,7 @@ import { name, records } from '../support/records.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { describeWithOctodns, linesOfLoaded, loadWithOctodns, planWithOctodns, recordLine } from './octodns-judge.ts'
 
-/** The differences between records and what octoDNS loads from the file that is printed of them; without the records named as lost. */
+/** The differences between records and what octoDNS loads from their printed file, except for records reported as dropped. */
 async function differences(
   zones: readonly { readonly zone: typeof ZONE; readonly records: readonly DefinedRecord[] }[],
 ): Promise<string[]> {
@@ -41,12 +41,12 @@ async function differences(
   ]
 }
 
-describeWithOctodns('octoDNS loads what is exported for it', () => {
-  it('every type it knows', { timeout: 60_000 }, async () => {
+describeWithOctodns('octoDNS and exported files', () => {
+  it('loads every type that it supports', { timeout: 60_000 }, async () => {
     expect(await differences([{ zone: ZONE, records: recordsOf(SUPPORTED) }])).toEqual([])
   })
 
-  it('zones below one another', async () => {
+  it('loads nested zones', async () => {
     const below = name('sub.example.com.')
     const above = records(ZONE, 'sub 60 NS ns.sub\nns.sub 60 A 192.0.2.1\nsub 60 CAA 0 issue "ca.example.net"\nwww.sub 60 A 192.0.2.2')
     const zones = [
@@ -56,7 +56,7 @@ describeWithOctodns('octoDNS loads what is exported for it', () => {
     expect(await differences(zones)).toEqual([])
   })
 
-  it('every zone of the corpus, printed anew', { timeout: 60_000 }, async () => {
+  it('loads every zone of the corpus, printed again', { timeout: 60_000 }, async () => {
     const zones = new Map<typeof ZONE, readonly DefinedRecord[]>()
     for (const entry of CORPUS) {
       const name = parseDomainName(entry.zone)
@@ -70,7 +70,7 @@ describeWithOctodns('octoDNS loads what is exported for it', () => {
     expect(await differences([...zones].map(([zone, records]) => ({ zone, records })))).toEqual([])
   })
 
-  it('a hundred zones of odd records', { timeout: 60_000 }, async () => {
+  it('loads a hundred zones of random records', { timeout: 60_000 }, async () => {
     const samples = fc.sample(randomRecords, 100).map((generated, i) => {
       const zone = parseDomainName(`z${i}.example.com.`)
       if (!zone.ok) throw new Error(zone.message)
@@ -79,17 +79,17 @@ describeWithOctodns('octoDNS loads what is exported for it', () => {
         ttl: 300 as Ttl,
         name: record.name.replace(/example\.com\.$/, zone.value) as typeof ZONE,
       }))
-      // octoDNS refuses a CNAME beside other records, whatever the file says.
+      // octoDNS refuses a CNAME with other records at its name, even if lenient.
       const others = new Set(records.filter(({ type }) => type !== 'CNAME').map(({ name }) => name))
       return { zone: zone.value, records: records.filter(({ name, type }) => type !== 'CNAME' || !others.has(name)) }
     })
     expect(await differences(samples)).toEqual([])
   })
 
-  it('and plans no change for a zone file that holds the same', { timeout: 60_000 }, async () => {
+  it('plans no change for a zone file with the same records', { timeout: 60_000 }, async () => {
     const cwd = temporaryDirectory()
     for (const name of ['yaml', 'zones']) mkdirSync(join(cwd, name))
-    // What its zone-file provider holds, and reads without an escape too many.
+    // The types that its zone-file provider supports and reads without an extra escape.
     const records = recordsOf(SUPPORTED).filter(
       ({ name, type, data }) =>
         !/^(?:ALIAS|DNAME|LOC|OPENPGPKEY|SVCB|URI|URLFWD)$/.test(type) && !name.includes('\\') && !/\\|dohpath/.test(data),

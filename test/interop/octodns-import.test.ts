@@ -1,4 +1,4 @@
-/** `import octodns`: zones of real organisations and octoDNS's own fixtures come in with no byte changed; its configuration becomes ours. */
+/** `import octodns`: files of real organisations and octoDNS's own fixtures are copied byte for byte; the configuration is converted. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -39,7 +39,7 @@ const filesBelow = (folder: string): string[] =>
 
 let identical = 0
 
-describe('every file of the corpus stays as it is, byte by byte', () => {
+describe('every file of the corpus is copied byte for byte', () => {
   it.each(RUNS)('%s', async (run) => {
     const [dir, split, ttl] = JSON.parse(run) as [string, string | null, number]
     const cases = CASES.filter((one) => JSON.stringify([one.dir, one.split_extension, one.default_ttl]) === run)
@@ -50,11 +50,11 @@ describe('every file of the corpus stays as it is, byte by byte', () => {
         cases.flatMap(({ files }) => files.map((file) => [`in/${file}`, readFileSync(join(CORPUS, dir, file), 'utf8')])),
       ),
     })
-    // Fixtures of splits stand a folder deeper.
+    // Fixtures of split zones are one folder deeper.
     const source = split !== null && cases.every(({ files }) => files.every((file) => file.startsWith('split/'))) ? 'in/split' : 'in'
     const result = await cli(['import', 'octodns', source, '-o', 'out', '--lossy'], { cwd })
     expect([result.status, result.stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
-    // As octoDNS lists zones, a file whose name has one dot is none; it comes in where it is named.
+    // octoDNS does not list a file whose name has one dot as a zone; it is imported if it is named.
     const left = filesBelow(join(cwd, source)).filter((file) => /^[^./]*\.yaml$/.test(file))
     for (const file of left) {
       expect(result.stderr).toMatch(new RegExp(`${file.replaceAll('.', '[.]')},? (?:which is no zone|is skipped) because`))
@@ -67,7 +67,7 @@ describe('every file of the corpus stays as it is, byte by byte', () => {
     }
   })
 
-  it('which are all of them', () =>
+  it('the runs include every case', () =>
     expect(identical).toBe(new Set(CASES.flatMap(({ dir, files }) => files.map((file) => `${dir}/${file}`))).size))
 })
 
@@ -119,7 +119,7 @@ describe('its configuration', () => {
     'zones/README.yaml': 'not a zone\n',
   }
 
-  it('becomes ours, with the files where they were', async () => {
+  it('is converted, with the files where they were', async () => {
     const run = scene(files)
     const result = await run('config/production.yaml', '-o', 'out', '--lossy')
     expect([result.status, result.stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
@@ -151,7 +151,7 @@ octodns_split_extension: .
     expect([validated.status, validated.stdout]).toEqual([0, expect.stringContaining('split.example.')])
   })
 
-  it('names what it cannot bring, and no secret', async () => {
+  it('reports what it cannot import, without secrets', async () => {
     const result = await scene(files)('config/production.yaml', '-o', 'out')
     expect(result.status).toBe(1)
     expect(`${result.stdout}${result.stderr}`).not.toContain('hunter2')
@@ -171,7 +171,7 @@ octodns_split_extension: .
     ])
   })
 
-  it('copies aliases of zones that a pattern finds, whatever their files are called', async () => {
+  it('copies aliases of zones that match a pattern, whatever their file names', async () => {
     const config = `providers: {config: {class: octodns.provider.yaml.YamlProvider, directory: ./zones, split_extension: .zone}}
 zones: {'*': {sources: [config]}, one.example.: {alias: bücher.example.}, two.example.: {alias: split.example.}}
 `
@@ -189,7 +189,7 @@ zones: {'*': {sources: [config]}, one.example.: {alias: bücher.example.}, two.e
     )
   })
 
-  it('renames providers whose names are none here, and tells of targets that are not there', async () => {
+  it('renames providers with invalid names, and reports missing targets', async () => {
     const config = `providers:
   config: {class: octodns.provider.yaml.YamlProvider, directory: ./zones}
   linode prod: {class: octodns_linode.LinodeProvider, token: env/A}
@@ -213,7 +213,7 @@ zones:
     expect((await cli(['validate'], { cwd: out })).status).toBe(0)
   })
 
-  it('brings the zones that are asked for only', async () => {
+  it('imports only the requested zones', async () => {
     const run = scene(files)
     const result = await run('config/production.yaml', 'split.example', '-o', 'out', '--lossy')
     expect(result.status).toBe(0)
@@ -227,7 +227,7 @@ zones:
     expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining('zone-unknown')])
   })
 
-  it('may be in several files', async () => {
+  it('can be in several files', async () => {
     const split = CONFIG.replace(/manager:[^\n]*\n/, '').replace(/zones:\n[\s\S]*$/, 'zones: !include zones.part\n')
     const run = scene({
       ...files,
@@ -238,7 +238,7 @@ zones:
     expect(filesBelow(join(cwdOf(run), 'out'))).toEqual(['zones/example.com.yaml', 'zonewright.yaml'])
   })
 
-  it('prints a zone anew where its source has another TTL', async () => {
+  it('prints a zone again if its source has another TTL', async () => {
     const second = CONFIG.replace(
       '  linode:',
       '  slow: {class: octodns.provider.yaml.YamlProvider, directory: ./slow, default_ttl: 86400}\n  linode:',
@@ -260,14 +260,14 @@ zones:
     ],
     ['an alias of nothing', CONFIG.replace('alias: example.com.', 'alias: other.example.'), /is an alias of other\.example\./],
     ['a provider without a class', CONFIG.replace('{class: octodns_gen.GenSource}', '{}'), /"generated" has no class/],
-    ['a zone that is none', CONFIG.replace('example.com.:', 'a..b.:'), /zone-name/],
+    ['an invalid zone name', CONFIG.replace('example.com.:', 'a..b.:'), /zone-name/],
   ])('%s', async (_, config, message) => {
     const result = await scene({ ...files, 'config/production.yaml': config })('config/production.yaml', '-o', 'out', '--lossy')
     expect([result.status, result.stderr]).toEqual([1, expect.stringMatching(message)])
   })
 })
 
-describe('what cannot be expressed is named by record', () => {
+describe('what cannot be expressed is reported per record', () => {
   it.each([
     ['www: {type: A, value: 192.0.2.1, geo: {NA: [192.0.2.2]}}', /www\.example\.com\. A: a definition cannot express geo/],
     [
@@ -296,21 +296,21 @@ describe('what cannot be expressed is named by record', () => {
     expect((await run('zones', '-o', 'out', '--lossy')).status).toBe(0)
   })
 
-  it('but names in quotes, and a byte order mark, stay', async () => {
+  it('quoted names and a byte order mark are kept', async () => {
     const text = "\u{feff}'10.20': {type: A, value: 192.0.2.1}\r\n"
     const run = scene({ 'zones/example.com.yaml': text })
     expect((await run('zones', '-o', 'out')).status).toBe(0)
     expect(readFileSync(join(cwdOf(run), 'out/example.com.yaml'), 'utf8')).toBe(text)
   })
 
-  it('but lenient and targeting stay', async () => {
+  it('lenient and targeting are kept', async () => {
     const run = scene({ 'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1, octodns: {lenient: true, excluded: [a]}}\n' })
     expect((await run('zones/example.com.yaml', '-o', 'out')).status).toBe(0)
   })
 })
 
 describe('a directory', () => {
-  it('without zones is an error, with folders of another ending a warning', async () => {
+  it('without zones is an error; folders with another suffix get a warning', async () => {
     const run = scene({
       'none/readme.txt': '',
       'zones/example.com.yaml': ZONE,
@@ -321,7 +321,7 @@ describe('a directory', () => {
     expect(await run('nowhere', '-o', 'out')).toMatchObject({ status: 1, stderr: expect.stringContaining('does not exist') })
   })
 
-  it('is left by no include', async () => {
+  it('cannot include files outside', async () => {
     const run = scene({ 'zones/example.com.yaml': 'www: !include ../../etc/www.yaml\n' })
     const outside = temporaryDirectory()
     write(outside, { 'www.yaml': 'type: A\nvalue: 192.0.2.1\n' })
@@ -332,14 +332,14 @@ describe('a directory', () => {
   })
 })
 
-describe('where files are', () => {
+describe('file locations', () => {
   const config = (directory: string): string =>
     `providers: {config: {class: octodns.provider.yaml.YamlProvider, directory: ${directory}, split_extension: .}}\nzones: {'*': {sources: [config]}}\n`
 
   it.each([
     ['../../elsewhere', () => '../../elsewhere'],
     ['absolute', (cwd: string) => join(cwd, 'elsewhere')],
-  ])('a directory outside comes in under its own name, and nothing is written elsewhere: %s', async (_, directory) => {
+  ])('imports an outside directory under its own name, and writes nothing elsewhere: %s', async (_, directory) => {
     const run = scene({ 'elsewhere/example.com.yaml': ZONE, 'work/config/production.yaml': '' })
     const cwd = cwdOf(run)
     write(cwd, { 'work/config/production.yaml': config(directory(cwd)) })
@@ -351,7 +351,7 @@ describe('where files are', () => {
     expect(existsSync(join(tmpdir(), 'elsewhere'))).toBe(false)
   })
 
-  it('symbolic links are files of their own names; one that leads out is told', async () => {
+  it('a symbolic link is read under its own name; one that leads outside is reported', async () => {
     const run = scene({ 'zones/..data/shared.yaml': ZONE, 'other.yaml': ZONE })
     const zones = join(cwdOf(run), 'zones')
     symlinkSync('..data/shared.yaml', join(zones, 'example.com.yaml'))
@@ -365,7 +365,7 @@ describe('where files are', () => {
 })
 
 describe('export octodns', () => {
-  it('has no file for zones without records of their own', async () => {
+  it('writes no file for zones without own records', async () => {
     const cwd = temporaryDirectory()
     write(cwd, {
       'zones/slave.example.yaml': 'domain: slave.example\ntype: slave\nmaster_ips: [192.0.2.1]\n',
@@ -386,7 +386,7 @@ records:
   rp: {type: RP, ttl: 60, value: {mbox: a.example.com., txt: .}}
 `
 
-  it('names what octoDNS cannot hold, and writes the rest where that is accepted', async () => {
+  it('reports what octoDNS cannot express, and writes the rest if the loss is accepted', async () => {
     const cwd = temporaryDirectory()
     write(cwd, { 'zones/example.com.yaml': definition })
     const refused = await cli(['export', 'octodns', '-o', 'out'], { cwd })

@@ -1,4 +1,4 @@
-/** The real octoDNS, where it is installed: a judge of what is written for it. It is no part of what a check needs. */
+/** Runs the real octoDNS, if it is installed, to check what is written for it. The checks of a commit do not need it. */
 import { appendFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe } from 'vitest'
@@ -10,12 +10,12 @@ import { ok, type Result } from '../../src/dns/result.ts'
 import type { Ttl } from '../../src/dns/ttl.ts'
 import { findTool, runTool } from '../support/tools.ts'
 
-/** The Python that octoDNS runs on: beside `octodns-sync`, which is on the PATH or in the folder that ZONEWRIGHT_OCTODNS names. */
+/** octoDNS's Python, in the folder of `octodns-sync`, which is on the PATH or in the folder ZONEWRIGHT_OCTODNS. */
 const folder = process.env['ZONEWRIGHT_OCTODNS']
 const program = findTool(folder === undefined ? 'octodns-sync' : join(folder, 'octodns-sync'))
 const python = program === null ? null : findTool(join(dirname(program), 'python3'))
 
-/** A suite that asks octoDNS; where it is not installed, the suite is skipped and says so. */
+/** A suite that runs octoDNS. If octoDNS is not installed, the suite is skipped with a message. */
 export function describeWithOctodns(name: string, suite: () => void): void {
   if (python !== null) {
     describe(name, suite)
@@ -28,7 +28,7 @@ export function describeWithOctodns(name: string, suite: () => void): void {
   describe.skip(name, suite)
 }
 
-/** An RRset as octoDNS has loaded it. */
+/** An RRset as loaded by octoDNS. */
 export interface LoadedRrset {
   readonly name: string
   readonly type: string
@@ -45,17 +45,17 @@ from octodns.zone import Zone
 directory, split, *names = sys.argv[1:]
 provider = YamlProvider('config', directory, enforce_order=True, escaped_semicolons=True, split_extension=split or False)
 for name in names:
-    # As its manager has it: zones below are none of this one's affair.
+    # As in its manager: records of zones below do not belong to this zone.
     zone = Zone(name, {other[: -len(name) - 1] for other in names if other.endswith('.' + name)})
     provider.populate(zone)
     for record in sorted(zone.records):
-        # Text as it is held: printing it in presentation form never ends for some texts beyond ASCII.
+        # Text without escapes: printing some non-ASCII texts in presentation form never ends.
         text = record._type in ('TXT', 'SPF')
         values = [value.to_raw_text() for value in record.values] if text else list(record.to_rrset().rdatas)
         print(json.dumps({'name': record.fqdn, 'type': record._type, 'ttl': record.ttl, 'values': values}))
 `
 
-/** What octoDNS loads of zones from a folder, keys in order enforced; with \`split\` from folders that end so, too. Throws what it says where it refuses. */
+/** The RRsets that octoDNS loads for zones of a folder with `enforce_order`; with `split`, also from folders with that suffix. Throws octoDNS's error. */
 export const loadWithOctodns = (directory: string, zones: readonly string[], split = ''): Promise<LoadedRrset[]> =>
   load(LOAD, [directory, split, ...zones])
 
@@ -66,14 +66,14 @@ async function load(script: string, args: readonly string[]): Promise<LoadedRrse
     .map((line) => JSON.parse(line) as LoadedRrset)
 }
 
-/** What a script prints that octoDNS's Python runs. Throws what it says where it refuses. */
+/** Runs a script with octoDNS's Python and returns its output. Throws its error. */
 async function run(script: string, args: readonly string[]): Promise<string> {
   const result = await runTool(python as string, ['-c', script, ...args], { timeout: 600_000 })
   if (result.status !== 0) throw new Error(result.stderr)
   return result.stdout
 }
 
-/** octoDNS's RRset as records of ours, a line each. */
+/** The records of octoDNS's RRset, one line each. */
 export const linesOfLoaded = ({ name, type, ttl, values }: LoadedRrset): string[] =>
   values.map((value) => {
     const owner = parseDomainName(name)
@@ -91,7 +91,7 @@ function dataOf(type: string, rdata: string): Result<string> {
   return canonicalRdata(type, tokens, (text) => parseDomainName(text))
 }
 
-/** Asks the `answer(manager)` of a script about a configuration in each of several folders; a text is the error that octoDNS ends with there. */
+/** Runs `answer(manager)` of a script for the configuration in each folder. A text in the result is octoDNS's error. */
 const askInFolders = async <T>(answer: string, config: string, folders: readonly string[]): Promise<(T | string)[]> =>
   (await run(`${answer}${IN_FOLDERS}`, [config, ...folders]))
     .split('\n')
@@ -133,13 +133,13 @@ def answer(manager):
 `
 
 /**
- * What octoDNS loads of all zones of a configuration in each of several folders, from all their sources; an alias from those of its zone. Where it
- * refuses, what it says.
+ * The records that octoDNS loads for all zones of the configuration in each folder, from all their sources; for an alias, from those of its
+ * zone. If octoDNS refuses the configuration, its error.
  */
 export const loadSourcesOf = (config: string, folders: readonly string[]): Promise<(readonly LoadedRrset[] | string)[]> =>
   askInFolders(SOURCES, config, folders)
 
-/** The same of one folder. Throws what octoDNS says where it refuses. */
+/** The same for one folder. Throws octoDNS's error. */
 export async function loadSourcesWithOctodns(config: string, cwd: string): Promise<readonly LoadedRrset[]> {
   const [loaded = ''] = await loadSourcesOf(config, [cwd])
   if (typeof loaded === 'string') throw new Error(loaded)
@@ -157,7 +157,7 @@ source = YamlProvider('config', directory, enforce_order=True, escaped_semicolon
 target = ZoneFileProvider('target', zonefiles, check_origin=False)
 desired, existing = Zone(name, []), Zone(name, [])
 source.populate(desired)
-# As a target its zone-file provider takes nothing for there, so it is read as a source.
+# As a target, its zone-file provider has no existing records, so it is read as a source.
 target.populate(existing, lenient=True)
 print(json.dumps([repr(change) for change in existing.changes(desired, target)]))
 `
@@ -174,7 +174,7 @@ from octodns.record import Record
 print(json.dumps(sorted(Record.registered_types())))
 `
 
-/** The record types that the installed octoDNS knows. */
+/** The record types that the installed octoDNS supports. */
 export async function knownTypes(): Promise<string[]> {
   return JSON.parse(await run(TYPES, []))
 }
@@ -195,7 +195,7 @@ for name in names:
         target.apply(plan)
 `
 
-/** Has octoDNS write zones of one folder to another, as octodns-dump does; with \`split\` to folders that end so. A zone without records has no file. */
+/** Lets octoDNS write zones of one folder to another, as octodns-dump does; with `split`, to folders with that suffix. A zone without records gets no file. */
 export const dumpWithOctodns = (directory: string, dump: string, zones: readonly string[], split = ''): Promise<string> =>
   run(DUMP, [directory, dump, split, ...zones])
 
@@ -217,7 +217,7 @@ for name in names:
 print(json.dumps(plans))
 `
 
-/** The changes that octoDNS plans from its files for a name server that it transfers the zones from. */
+/** The changes that octoDNS plans for a name server from which it transfers the zones. */
 export async function planOverTransfer(directory: string, port: number, zones: readonly string[]): Promise<Record<string, string[]>> {
   return JSON.parse(await run(TRANSFER, [directory, String(port), ...zones]))
 }
@@ -232,7 +232,7 @@ def answer(manager):
     return sorted(changes)
 `
 
-/** The changes that octoDNS plans by a configuration with processors in each of several folders, as `Delete www.example.com. A`, sorted; the name of its error where it refuses. */
+/** The changes that octoDNS plans for the configuration in each folder, sorted, such as `Delete www.example.com. A`; the name of its error if it refuses. */
 export async function planWithProcessors(config: string, folders: readonly string[]): Promise<(readonly string[] | string)[]> {
   const answers = await askInFolders<readonly string[]>(PROCESSED, config, folders)
   return answers.map((answer) => (typeof answer === 'string' ? (answer.split(':')[0] ?? '') : answer))

@@ -1,6 +1,6 @@
 /**
- * Every option of octoDNS's YAML sources, in any mix: zones in files, in folders, shared and aliased come in with the records that octoDNS
- * itself loads, and what it refuses is refused. ZONEWRIGHT_TEST_ROUNDS=50 makes it thousands of configurations.
+ * Random mixes of all options of octoDNS's YAML sources: zones in files, in folders, shared and aliased are imported with the records that octoDNS
+ * loads, and refused if it refuses them. ZONEWRIGHT_TEST_ROUNDS=50 runs thousands of configurations.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -44,7 +44,7 @@ const INCLUDED: Files = {
   'merged.inc': 'merged: {type: A, value: 192.0.2.6}\n',
 }
 
-/** A source in a folder of its own, with its files. */
+/** A source with its own folder and files. */
 function source(name: string, random: Random, files: Files): string {
   const settings: string[] = []
   const maybe = (chance: number, ...texts: string[]): void => void (random.chance(chance) && settings.push(random.pick(texts)))
@@ -124,7 +124,7 @@ describeWithOctodns('any mix of options of YAML sources', () => {
       return
     }
     if (theirs.length === 0) return
-    // What octoDNS makes of two entries for one zone is named, and not done.
+    // How octoDNS merges two entries for one zone is reported and not imitated.
     if (stderr.includes('the name of its file is in Unicode')) return
     expect([status, stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
     expect(await recordsIn(join(cwd, 'out'))).toEqual(theirs.flatMap(linesOfLoaded).sort())

@@ -1,4 +1,4 @@
-/** What is planned here of a zone that comes from octoDNS, in the words octoDNS has for it. */
+/** The changes that Zonewright plans for a zone imported from octoDNS, in octoDNS's words. */
 import { loadConfig } from '../../src/definition/config/load-config.ts'
 import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
 import { parseDefinition } from '../../src/definition/parse/parse-definition.ts'
@@ -6,7 +6,7 @@ import { rrsetKey } from '../../src/dns/record.ts'
 import { makeZonePlan } from '../../src/plan/make-plan.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 
-/** The record sets that a plan of the one zone in `folder` changes where its target has the records of `existing`, as octoDNS tells of them. */
+/** The changes planned for the single zone in `folder` if its target has the records of `existing`, such as `Delete www.example.com. A`. */
 export async function plannedChanges(folder: string, existing: string): Promise<string[]> {
   const { config } = await loadConfig({ cwd: folder })
   if (config === null) throw new Error('no config')
@@ -25,14 +25,14 @@ export async function plannedChanges(folder: string, existing: string): Promise<
     rendered: 'match',
     servedApexNs: null,
   })
-  const touched = new Map<string, { goes: boolean; comes: boolean }>()
+  const touched = new Map<string, { removed: boolean; added: boolean }>()
   for (const change of plan.changes) {
     if (change.subject === 'domain') continue
     for (const [record, key] of [
-      [change.existing, 'goes'],
-      [change.desired, 'comes'],
+      [change.existing, 'removed'],
+      [change.desired, 'added'],
     ] as const) {
-      if (record !== null) touched.set(rrsetKey(record), { goes: false, comes: false, ...touched.get(rrsetKey(record)), [key]: true })
+      if (record !== null) touched.set(rrsetKey(record), { removed: false, added: false, ...touched.get(rrsetKey(record)), [key]: true })
     }
   }
   const there = new Set(records.map(rrsetKey))
@@ -40,5 +40,5 @@ export async function plannedChanges(folder: string, existing: string): Promise<
   return [...touched.keys()].map((key) => `${there.has(key) ? (stays.has(key) ? 'Update' : 'Delete') : 'Create'} ${key}`).sort()
 }
 
-/** Without what becomes of it. */
+/** The record set of a change, without its action. */
 export const rrsetOf = (change: string): string => change.slice(change.indexOf(' ') + 1)

@@ -1,6 +1,6 @@
-/** One configuration of octoDNS for each of its processors: what its rule is here, and what is lost. */
+/** One octoDNS configuration per processor, with the expected rule and the expected report of what is dropped. */
 
-/** What the files of every scene say. */
+/** The definition files of every case. */
 export const DESIRED = `'':
   - {type: MX, value: {preference: 10, exchange: mx.example.net.}}
   - {type: NS, values: [ns1.example.net., ns2.example.net.]}
@@ -11,7 +11,7 @@ changed: {type: A, value: 192.0.2.3}
 alias: {type: CNAME, value: www.example.net.}
 `
 
-/** What is at the target. */
+/** The existing records of the target. */
 export const EXISTING = `'':
   - {type: MX, value: {preference: 20, exchange: mx.example.net.}}
   - {type: NS, values: [ns1.example.net., ns3.example.net.]}
@@ -33,14 +33,14 @@ www.example.com: {type: A, value: 192.0.2.7}
 
 export interface ProcessorCase {
   readonly name: string
-  /** The settings of the processor \`one\`; with \`manager\` what stands there instead of a processor of the zone. */
+  /** The settings of the processor `one`. With `manager`, the zone has no processor, and the manager has these settings. */
   readonly processor: string
   readonly manager?: string
   readonly more?: string
-  /** What is lost; nothing where changes are the same. */
+  /** The report of what is dropped; undefined if both plan the same changes. */
   readonly dropped?: RegExp
   readonly rule: RegExp
-  /** Where octoDNS refuses the whole zone. */
+  /** True if octoDNS refuses the whole zone. */
   readonly refused?: true
 }
 
@@ -65,12 +65,12 @@ export const PROCESSOR_CASES: readonly ProcessorCase[] = [
     rule: /- \{type: CNAME\}\n(?:.*\n)*.*- \{type: TXT\}/,
   },
   {
-    name: 'TypeRejectlistFilter of files that have no such records',
+    name: 'TypeRejectlistFilter for files without such records',
     processor: filter('TypeRejectlistFilter, rejectlist: [AAAA], include_target: false'),
     rule: /targets: \[linode\]\n[a-z]/,
   },
   {
-    name: 'TypeRejectlistFilter without the target',
+    name: 'TypeRejectlistFilter for the files only',
     processor: filter('TypeRejectlistFilter, rejectlist: [CNAME, MX], include_target: false'),
     rule: /targets: \[linode\]\n[a-z]/,
     dropped: /on example\.com\.: 2 record sets, which it deletes at the target/,
@@ -81,13 +81,13 @@ export const PROCESSOR_CASES: readonly ProcessorCase[] = [
     rule: /- \{name: gone\}\n {6}- \{name: ''\}\n {6}- \{name: 'web-\*'\}\n {6}- \{name: '\*acme\*e\.www'\}\n {6}- \{name: changed\}$/m,
   },
   {
-    name: 'NameRejectlistFilter by an expression that no selector has',
+    name: 'NameRejectlistFilter with an expression that no selector can express',
     processor: filter("NameRejectlistFilter, rejectlist: ['/^web-[0-9]$/']"),
     rule: /^ {4}policy: upsert-only$/m,
     dropped: /the names that it ignores, which no selector can express/,
   },
   {
-    name: 'NameRejectlistFilter by such an expression that files match',
+    name: 'NameRejectlistFilter with such an expression that matches the files',
     processor: filter("NameRejectlistFilter, rejectlist: ['/^chang[ed]+$/', '*.wild']"),
     rule: /^ {4}policy: create-only$/m,
     dropped: /the names that it ignores, which no selector can express/,
@@ -182,13 +182,13 @@ export const PROCESSOR_CASES: readonly ProcessorCase[] = [
     rule: /targets: \[linode\]\n[a-z]/,
   },
   {
-    name: 'a filter of the files that takes out the name servers of the apex',
+    name: 'a filter that removes the name servers of the apex from the files',
     processor: filter('TypeAllowlistFilter, allowlist: [A, MX, TXT, CNAME], include_target: false'),
     rule: /- \{name: '', type: NS\}$/m,
     dropped: /1 record set, which it deletes at the target/,
   },
   {
-    name: 'one of all zones and one after them',
+    name: 'a global processor and a post-processor',
     processor: filter('TypeRejectlistFilter, rejectlist: [MX]'),
     manager: 'processors: [one], post_processors: [two]',
     rule: /- \{type: MX\}\n {6}- \{name: '', type: NS\}$/m,

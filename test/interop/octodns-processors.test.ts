@@ -1,6 +1,6 @@
 /**
- * Processors of octoDNS's: what comes in with its configuration plans the same changes as octoDNS itself, or where something is lost, touches no
- * record set that octoDNS would leave alone.
+ * octoDNS's processors: an imported configuration plans the same changes as octoDNS itself or, if something is dropped, changes no record set
+ * that octoDNS would not change.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -55,15 +55,15 @@ async function importScene(scene: ProcessorCase): Promise<ImportedScene> {
 }
 
 describe("octoDNS's processors", () => {
-  it.each(PROCESSOR_CASES)('$name: a rule, and what is lost', async (scene) => {
-    const { stderr, made } = await imported(scene)
-    expect(made).toMatch(scene.rule)
-    const told = stderr.match(/(?<=import-lossy\] a definition cannot express ).*$/gm) ?? []
-    expect(told).toEqual(scene.dropped ? [expect.stringMatching(scene.dropped)] : [])
+  it.each(PROCESSOR_CASES)('$name: the rule, and what is dropped', async (processorCase) => {
+    const { stderr, made } = await imported(processorCase)
+    expect(made).toMatch(processorCase.rule)
+    const reported = stderr.match(/(?<=import-lossy\] a definition cannot express ).*$/gm) ?? []
+    expect(reported).toEqual(processorCase.dropped ? [expect.stringMatching(processorCase.dropped)] : [])
   })
 })
 
-describeWithOctodns('with processors octoDNS plans what is planned here', () => {
+describeWithOctodns('octoDNS plans the same changes with processors', () => {
   let plans: (readonly string[] | string)[] = []
   beforeAll(async () => {
     const folders: string[] = []

@@ -1,4 +1,4 @@
-/** Any processors of octoDNS's, several at a time, over any records: no plan touches a record set that octoDNS would leave alone. */
+/** Random octoDNS processors, several at a time, with random records: no plan changes a record set that octoDNS would not change. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -27,7 +27,7 @@ const rrset = fc.constantFrom(...TYPES).chain((type) =>
   }),
 )
 
-/** A zone of octoDNS's: no CNAME beside others, and none at the apex. */
+/** A zone that octoDNS accepts: each CNAME is alone at its name, and none is at the apex. */
 const zone = fc
   .dictionary(fc.constantFrom(...NAMES), fc.uniqueArray(rrset, { minLength: 1, maxLength: 3, selector: ({ type }) => type }), {
     maxKeys: 8,
@@ -125,11 +125,11 @@ zones:
   return folder
 }
 
-/** octoDNS leaves name servers alone that its files do not say; here a safety limit does. */
+/** octoDNS does not change name servers that its files do not contain; here a safety limit prevents it. */
 const APEX = 'Delete example.com. NS'
 
 describeWithOctodns('any processors', () => {
-  it('leave alone what octoDNS leaves alone, and are the same where nothing is lost', async () => {
+  it('change nothing that octoDNS does not change, and the same if nothing is dropped', async () => {
     const scenes = fc.sample(scene, { numRuns: rounds(150), seed: 8 })
     const folders = scenes.map(write)
     const plans = await planWithProcessors('judge.yaml', folders)

@@ -1,6 +1,6 @@
 /**
- * Generated zones of every type octoDNS knows, there and back: what `export octodns` prints is loaded by octoDNS itself, compared record by
- * record, dumped by octoDNS, and read again here. ZONEWRIGHT_TEST_ROUNDS=50 makes it thousands of zones.
+ * Round trips of generated zones of every type that octoDNS supports: what `export octodns` prints is loaded by octoDNS, compared record by
+ * record, dumped by octoDNS and read again. ZONEWRIGHT_TEST_ROUNDS=50 runs thousands of zones.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ const ZONES: readonly GeneratedZone[] = fc.sample(zoneLines, rounds(60)).map((li
 
 interface Printed extends GeneratedZone {
   readonly text: string
-  /** The records of RRsets of which nothing is named as lost. */
+  /** The records of RRsets without any reported loss. */
   readonly held: readonly DefinedRecord[]
 }
 
@@ -62,7 +62,7 @@ function write(folder: string, zones: readonly Printed[]): string {
 
 const HELD_KEYS: ReadonlySet<string> = new Set(SUPPORTED.map(rrsetKey))
 
-/** Lines of RRsets that are held in whole. */
+/** Lines of RRsets without any reported loss. */
 const ofHeld = (records: readonly DefinedRecord[]): string[] => linesOf(records.filter((record) => HELD_KEYS.has(rrsetKey(record))))
 
 const readBack = (text: string, { name }: GeneratedZone): readonly DefinedRecord[] => {
@@ -72,13 +72,13 @@ const readBack = (text: string, { name }: GeneratedZone): readonly DefinedRecord
 }
 
 describeWithOctodns('generated zones, to octoDNS and back', () => {
-  it('have every type that the installed octoDNS knows', { timeout: 120_000 }, async () => {
+  it('have every type that the installed octoDNS supports', { timeout: 120_000 }, async () => {
     expect([...(await knownTypes())].sort()).toEqual([...OCTODNS_TYPES].sort())
     expect([...GENERATED_TYPES].sort()).toEqual([...OCTODNS_TYPES].sort())
     expect([...new Set(SUPPORTED.map(({ type }) => type))].sort()).toEqual([...OCTODNS_TYPES].sort())
   })
 
-  it('are loaded by octoDNS with keys in order enforced, as they are', { timeout: 600_000 }, async () => {
+  it('are loaded unchanged by octoDNS with enforce_order', { timeout: 600_000 }, async () => {
     const loaded = await loadWithOctodns(
       write(join(temporaryDirectory(), 'yaml'), PRINTED),
       ZONES.map(({ name }) => name),
@@ -87,11 +87,11 @@ describeWithOctodns('generated zones, to octoDNS and back', () => {
     expect(found.sort()).toEqual(linesOf(SUPPORTED))
   })
 
-  it('are read again here, as they are', { timeout: 600_000 }, () => {
+  it('are read again unchanged', { timeout: 600_000 }, () => {
     for (const zone of PRINTED) expect(ofHeld(readBack(zone.text, zone))).toEqual(linesOf(zone.held))
   })
 
-  it('are dumped by octoDNS, imported without a change of a byte, and still the same', { timeout: 600_000 }, async () => {
+  it('are dumped by octoDNS, imported byte for byte, and unchanged', { timeout: 600_000 }, async () => {
     const cwd = temporaryDirectory()
     const zones = PRINTED.map((zone) => printed({ ...zone, records: dumped(zone) })).filter(({ records }) => records.length > 0)
     const names = zones.map(({ name }) => name)
@@ -105,14 +105,14 @@ describeWithOctodns('generated zones, to octoDNS and back', () => {
       expect(readFileSync(join(cwd, 'out', `${zone.name}yaml`)).equals(file), zone.name).toBe(true)
       back.push(...readBack(file.toString('utf8'), zone))
     }
-    // Not what went in: a text that begins with a quote, octoDNS writes so that it loads another.
+    // Not compared with the input: octoDNS dumps a text that begins with a quote in a way that it loads differently.
     const loaded = await loadWithOctodns(join(cwd, 'dump'), names)
     expect(linesOf(back)).toEqual(loaded.flatMap(linesOfLoaded).sort())
   })
 
-  it('the same in folders, a file for each name', { timeout: 600_000 }, async () => {
+  it('are unchanged in folders with one file per name', { timeout: 600_000 }, async () => {
     const cwd = temporaryDirectory()
-    // A slash in a name would lead octoDNS into a folder that is not there.
+    // A slash in a name would lead octoDNS into a missing folder.
     const zones = PRINTED.map((zone) => printed({ ...zone, records: dumped(zone).filter(({ name }) => !name.includes('/')) })).filter(
       ({ records }) => records.length > 0,
     )
@@ -131,7 +131,7 @@ describeWithOctodns('generated zones, to octoDNS and back', () => {
     expect(linesOf(back)).toEqual(loaded.flatMap(linesOfLoaded).sort())
   })
 
-  it.runIf(findTool('named') !== null)('have nothing to change where a name server has them', { timeout: 600_000 }, async () => {
+  it.runIf(findTool('named') !== null)('need no changes at a name server that has them', { timeout: 600_000 }, async () => {
     const cwd = temporaryDirectory()
     const served = PRINTED.slice(0, rounds(20)).map((zone) => {
       const ns = recordsOf('@ NS ns1.example.net.').map((record) => ({ ...record, name: zone.name }))
@@ -154,7 +154,7 @@ describeWithOctodns('generated zones, to octoDNS and back', () => {
   })
 })
 
-/** What octoDNS's transfer holds and reads without an escape too many, and what BIND takes. */
+/** Whether octoDNS's transfer supports the record and reads it without an extra escape, and BIND accepts it. */
 function isServed({ name, type, data }: DefinedRecord, zone: GeneratedZone): boolean {
   if (/^(?:ALIAS|DNAME|LOC|OPENPGPKEY|SVCB|URI|URLFWD)$/.test(type) || /[\\"]/.test(name)) return false
   if (name === zone.name ? /^(?:CNAME|DS|NS)$/.test(type) : type === 'NS' && name.startsWith('*')) return false
@@ -163,7 +163,7 @@ function isServed({ name, type, data }: DefinedRecord, zone: GeneratedZone): boo
   return !/\\|dohpath|ohttp|key7|mandatory|"a;b"/.test(data)
 }
 
-/** Without RRsets that octoDNS leaves out of what it dumps, those with an empty text, those with a character that it takes for the end of a line, and those that no zone may have. */
+/** Removes RRsets that octoDNS does not dump, that have an empty text or a character that it takes for a line end, or that are invalid in a zone. */
 function dumped({ name, held }: Printed): DefinedRecord[] {
   const refused = checkZone({ ...DEFAULT_ZONE_OPTIONS, name, at: { file: '', line: 1, column: 1 }, settings: {}, records: held })
   const places = new Set(refused.filter(({ severity }) => severity === 'error').map(({ at }) => at))

@@ -1,6 +1,6 @@
 /**
- * Zones of octoDNS that several files or sources make, or that its configuration reads otherwise than a definition is read: what comes in
- * is what octoDNS itself loads, and the zones that no file alone can stand for are written anew with their comments.
+ * octoDNS zones from several files or sources, or that its configuration reads differently from a definition. The import has the records
+ * that octoDNS loads. Zones that no single file represents are printed again with their comments.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -27,7 +27,7 @@ interface Scene {
   readonly files: Files
   /** The zones as records, sorted. */
   readonly records: readonly string[]
-  /** Files that come in as they are. */
+  /** Files that are copied unchanged. */
   readonly plain: readonly string[]
 }
 
@@ -36,7 +36,7 @@ const ONE = '  example.com.: {sources: [one], targets: []}\n'
 
 const SCENES: readonly Scene[] = [
   {
-    name: 'two sources with RRsets of their own',
+    name: 'two sources with different RRsets',
     files: {
       'p.yaml': configOf({ one: 'directory: one', two: 'directory: two, default_ttl: 900' }, BOTH),
       'one/example.com.yaml': `a: ${A('192.0.2.1')}\n`,
@@ -66,7 +66,7 @@ const SCENES: readonly Scene[] = [
     plain: ['one/example.com.yaml'],
   },
   {
-    name: 'a file that all zones share',
+    name: 'a file shared by all zones',
     files: {
       'p.yaml': configOf(
         { one: 'directory: one, shared_filename: all.yaml' },
@@ -85,7 +85,7 @@ const SCENES: readonly Scene[] = [
     plain: [],
   },
   {
-    name: 'a file beside a folder of split files',
+    name: 'a file and a folder of split files',
     files: {
       'p.yaml': configOf({ one: 'directory: one, split_extension: .' }, ONE),
       'one/example.com.yaml': `a: ${A('192.0.2.1')}\n`,
@@ -95,7 +95,7 @@ const SCENES: readonly Scene[] = [
     plain: [],
   },
   {
-    name: 'an RRset in two files of a folder, of which the later replaces the other',
+    name: 'an RRset in two files of a folder: the later one wins',
     files: {
       'p.yaml': configOf({ one: 'directory: one, split_extension: ., populate_should_replace: true' }, ONE),
       'one/example.com./a.yaml': `a: ${A('192.0.2.1')}\n`,
@@ -105,7 +105,7 @@ const SCENES: readonly Scene[] = [
     plain: [],
   },
   {
-    name: 'an alias of a folder whose files draw in others of it',
+    name: 'an alias of a folder whose files include others of it',
     files: {
       'p.yaml': configOf({ one: 'directory: one, split_extension: .' }, `${ONE}  alias.example.: {alias: example.com.}\n`),
       'one/example.com./a.yaml': 'a: {type: A, ttl: 60, values: !include parts/hosts.inc}\n',
@@ -116,7 +116,7 @@ const SCENES: readonly Scene[] = [
     plain: ['one/example.com./a.yaml', 'one/example.com./parts/hosts.inc', 'one/host.inc'],
   },
   {
-    name: 'folders that end in different ways, and in what no config has',
+    name: 'folders with different suffixes, and with one that no config has',
     files: {
       'p.yaml': configOf(
         {
@@ -145,7 +145,7 @@ const SCENES: readonly Scene[] = [
     plain: ['one/example.com./\\@.yaml', 'one/example.com./*.a.yaml', 'one/example.com./.yaml'],
   },
   {
-    name: 'a file that is not listed beside a folder that is',
+    name: 'a file that is not listed and a folder that is',
     files: {
       'p.yaml': configOf({ one: 'directory: one, split_extension: .' }, "  '*': {sources: [one], targets: []}\n"),
       'one/internal.yaml': `a: ${A('192.0.2.1')}\n`,
@@ -156,7 +156,7 @@ const SCENES: readonly Scene[] = [
     plain: [],
   },
   {
-    name: 'semicolons that are not escaped',
+    name: 'semicolons without escapes',
     files: {
       'p.yaml': configOf({ one: 'directory: one, escaped_semicolons: false' }, `${ONE}  example.org.: {sources: [one], targets: []}\n`),
       'one/example.com.yaml': "a: {type: TXT, ttl: 60, values: ['x; y', 'x\\; y']}\n",
@@ -166,7 +166,7 @@ const SCENES: readonly Scene[] = [
     plain: ['one/example.org.yaml'],
   },
   {
-    name: 'a source with another TTL, of which only records without one are others',
+    name: 'a source with another TTL, which applies only to records without one',
     files: {
       'p.yaml': configOf(
         { one: 'directory: one, default_ttl: 60', two: 'directory: two, default_ttl: 120' },
@@ -180,7 +180,7 @@ const SCENES: readonly Scene[] = [
     plain: ['one/example.com.yaml', 'two/example.org.yaml'],
   },
   {
-    name: 'dynamic entries by glob and by regular expression, the first that takes a zone',
+    name: 'dynamic entries by glob and by regular expression: the first match wins',
     files: {
       'p.yaml': configOf(
         { one: 'directory: one', two: 'directory: two' },
@@ -215,7 +215,7 @@ async function recordsIn(folder: string): Promise<string[]> {
   return loaded.zones.flatMap(({ zone }) => zone.records.map(recordLine)).sort()
 }
 
-describe('what several files or sources make', () => {
+describe('a zone from several files or sources', () => {
   it.each(SCENES)('$name', async ({ files, records, plain }) => {
     const cwd = write(temporaryDirectory(), files)
     const result = await importing(cwd)
@@ -229,15 +229,15 @@ describe('what several files or sources make', () => {
   })
 })
 
-describeWithOctodns('octoDNS loads of several files or sources what comes in', () => {
+describeWithOctodns('octoDNS loads the same from several files or sources', () => {
   it.each(SCENES)('$name', { timeout: 60_000 }, async ({ files, records }) => {
     const cwd = write(temporaryDirectory(), files)
     expect((await loadSourcesWithOctodns('p.yaml', cwd)).flatMap(linesOfLoaded).sort()).toEqual(records)
   })
 })
 
-describe('what is written anew', () => {
-  it('has its comments, and for which targets its records are', async () => {
+describe('a zone that is printed again', () => {
+  it('keeps its comments and the targets of its records', async () => {
     const files = {
       'p.yaml': configOf({ one: 'directory: one', two: 'directory: two' }, BOTH),
       'one/example.com.yaml': `# The first file.
@@ -260,7 +260,7 @@ a: # at a
     expect(text.match(/#/g)).toHaveLength(7)
   })
 
-  it('has the comments of the files that its own draw in', async () => {
+  it('has the comments of included files', async () => {
     const files = {
       'p.yaml': configOf({ one: 'directory: one', two: 'directory: two' }, BOTH),
       'one/example.com.yaml': `# above the merge
@@ -305,7 +305,7 @@ b:
     expect(text.match(/#/g)).toHaveLength(11)
   })
 
-  it('is not what octoDNS refuses: an RRset of two sources, with both places', async () => {
+  it('is an error with both places if two sources have the same RRset, as in octoDNS', async () => {
     const files = {
       'p.yaml': configOf({ one: 'directory: one', two: 'directory: two' }, BOTH),
       'one/example.com.yaml': `a: ${A('192.0.2.1')}\n`,
@@ -343,21 +343,21 @@ b:
       'error[no-definitions] the folder one/example.com. of example.com. has no YAML files',
     ],
     ['a shared file that is not there', { 'one/example.com.yaml': '' }, 'the file one/all.yaml of the provider one cannot be read'],
-  ])('%s is told', async (_, files, message) => {
+  ])('reports %s', async (_, files, message) => {
     const shared = message.includes('all.yaml') ? ', shared_filename: all.yaml' : ''
     const config = configOf({ one: `directory: one, split_extension: .${shared}` }, ONE)
     const { status, stderr } = await importing(write(temporaryDirectory(), { 'p.yaml': config, ...files }), '--lossy')
     expect([status, stderr]).toEqual([1, expect.stringContaining(message)])
   })
 
-  it('a source without a file of the zone is an error, as it is to octoDNS', async () => {
+  it('a source without a file for the zone is an error, as in octoDNS', async () => {
     const config = configOf({ one: 'directory: one', two: 'directory: two' }, BOTH)
     const files = { 'p.yaml': config, 'one/example.com.yaml': `a: ${A('192.0.2.1')}\n`, 'two/example.org.yaml': '' }
     const { status, stderr } = await importing(write(temporaryDirectory(), files), '--lossy')
     expect([status, stderr]).toEqual([1, expect.stringContaining('the source two has no file of example.com.')])
   })
 
-  it('a zone of two entries, of which octoDNS takes the later for the name of its file, is named', async () => {
+  it('a zone with two entries is reported; octoDNS takes the file name from the later one', async () => {
     const zones = "  bücher.example.: {sources: [one], targets: []}\n  '*': {sources: [two], targets: []}\n"
     const config = configOf({ one: 'directory: one', two: 'directory: two' }, zones)
     const files = {
@@ -371,7 +371,7 @@ b:
     expect(await recordsIn(join(cwd, 'out'))).toEqual(['a.xn--bcher-kva.example. 60 A 192.0.2.1'])
   })
 
-  it('a zone without a file is named where that may be', async () => {
+  it('a zone without a file is reported if octoDNS allows it', async () => {
     const config = configOf({ one: 'directory: one, ignore_missing_zones: true' }, `${ONE}  example.org.: {sources: [one], targets: []}\n`)
     const cwd = write(temporaryDirectory(), { 'p.yaml': config, 'one/example.org.yaml': `a: ${A('192.0.2.1')}\n` })
     expect(await importing(cwd)).toMatchObject({ status: 1, stderr: expect.stringContaining('cannot express a zone without a file') })
@@ -380,7 +380,7 @@ b:
 })
 
 describe('zones of other sources', () => {
-  it('are named and left out, and do not keep the others from coming in', async () => {
+  it('are reported and left out, and the other zones are imported', async () => {
     const config = `providers:
   one: {class: ${YAML}, directory: one}
   other: {class: octodns_other.Source}
@@ -419,7 +419,7 @@ zones:
   })
 })
 
-it('an alias has the processors of its zone, and those of the last one, which octoDNS gives it', async () => {
+it('an alias has the processors of its zone and, as in octoDNS, those of the last zone', async () => {
   const filter = (type: string): string => `{class: octodns.processor.filter.TypeRejectlistFilter, rejectlist: [${type}]}`
   const config = `processors: {mx: ${filter('MX')}, txt: ${filter('TXT')}}
 providers:

@@ -1,5 +1,5 @@
 /**
- * Zones whose files octoDNS finds only where its configuration names them, of one label or with a slash: out to octoDNS, and back with the same
+ * Zones whose files octoDNS finds only if its configuration names them, because they have one label or a slash: exported and imported with the
  * records.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -48,7 +48,7 @@ async function recordsIn(folder: string): Promise<string[]> {
 }
 
 describe('zones that octoDNS does not list', () => {
-  it('go out with a word on that each', async () => {
+  it('are exported, each with a warning', async () => {
     const { stderr } = await exported()
     expect(stderr.match(/(?<=warning\[file-format\] ).*(?= only if)/g)?.sort()).toEqual([
       '0/26.2.0.192.in-addr.arpa.: octoDNS finds 0/26.2.0.192.in-addr.arpa.yaml',
@@ -56,20 +56,20 @@ describe('zones that octoDNS does not list', () => {
     ])
   })
 
-  it('come in by a configuration that names them', async () => {
+  it('are imported with a configuration that names them', async () => {
     const { cwd } = await exported()
     const { status, stderr } = await cli(['import', 'octodns', 'named.yaml', '-o', 'out'], { cwd })
     expect([status, stderr.match(/(?:error|warning)\[.*/g)]).toEqual([0, null])
     expect(await recordsIn(join(cwd, 'out'))).toEqual(RECORDS)
   })
 
-  it('and not by one that asks for all', async () => {
+  it('are not imported with a configuration for all zones', async () => {
     const { cwd } = await exported()
     expect((await cli(['import', 'octodns', 'all.yaml', '-o', 'out'], { cwd })).status).toBe(0)
     expect(await recordsIn(join(cwd, 'out'))).toEqual([RECORDS[1]])
   })
 
-  it('come in from a directory where they are named', async () => {
+  it('are imported from a directory if they are named', async () => {
     const { cwd } = await exported()
     for (const zone of ['internal', '0/26.2.0.192.in-addr.arpa', 'example.com'])
       expect((await cli(['import', 'octodns', 'config', zone, '-o', 'out/zones'], { cwd })).status).toBe(0)
@@ -77,7 +77,7 @@ describe('zones that octoDNS does not list', () => {
     expect(await recordsIn(join(cwd, 'out'))).toEqual(RECORDS)
   })
 
-  it('else the records of such a file are lost, and other YAML files are told', async () => {
+  it('are reported as dropped if they are not named, like other YAML files', async () => {
     const { cwd } = await exported()
     write(
       {
@@ -99,7 +99,7 @@ describe('zones that octoDNS does not list', () => {
 })
 
 describeWithOctodns('octoDNS finds zones that it does not list where they are named', () => {
-  it('and them alone', { timeout: 60_000 }, async () => {
+  it('are loaded by octoDNS', { timeout: 60_000 }, async () => {
     const { cwd } = await exported()
     expect((await loadSourcesWithOctodns('named.yaml', cwd)).flatMap(linesOfLoaded).sort()).toEqual(RECORDS)
     expect((await loadSourcesWithOctodns('all.yaml', cwd)).flatMap(linesOfLoaded)).toEqual([RECORDS[1]])

@@ -1,4 +1,4 @@
-/** Transfers that are not what they should be: each is told in clear words, and nothing is written. */
+/** Invalid transfers: each is reported, and nothing is written. */
 import { readdirSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
 import { type CliResult, cli } from '../support/cli.ts'
@@ -11,7 +11,7 @@ const SECRET = Buffer.from(TEST_KEY.secret, 'base64')
 const SOA = wireSoa('example.com')
 const address = (name: string, last = 1): Buffer => wireRecord(name, 1, Buffer.of(192, 0, 2, last))
 
-/** Runs the import into a folder, and looks that nothing is there unless it has gone well. */
+/** Runs the import into a folder, and checks that a failure writes nothing. */
 async function importFrom(port: number, ...more: string[]): Promise<CliResult> {
   const cwd = temporaryDirectory()
   const env = { SECRET: TEST_KEY.secret }
@@ -31,7 +31,7 @@ async function expectRefused(messages: readonly CraftedMessage[], reason: string
   expect(stderr).toMatch(/\nNothing was written\.\n$/)
 }
 
-/** A zone in as many messages as there are signatures: the SOA, a record in each, the SOA again. */
+/** A zone in one message per signature: the SOA, one record in each message, the SOA again. */
 const inMessages = (signatures: readonly (SignatureParts | null)[]): CraftedMessage[] =>
   signatures.map((signature, index) => ({
     records: [...(index === 0 ? [SOA] : []), address(`h${index}.example.com`), ...(index === signatures.length - 1 ? [SOA] : [])],
@@ -46,7 +46,7 @@ describe('messages without a signature (RFC 8945 section 5.3.1)', () => {
     ['one between', [{}, null, {}]],
     ['99 between', [{}, ...unsigned(99), {}]],
     ['99 between, twice', [{}, ...unsigned(99), {}, ...unsigned(99), {}]],
-  ])('are taken where they may be: %s', async (_, signatures) => {
+  ])('are accepted between signed ones: %s', async (_, signatures) => {
     const result = await importFrom(await signingServer(SECRET, inMessages(signatures)), ...SIGNED)
     expect(result).toMatchObject({
       status: 0,
@@ -62,7 +62,7 @@ describe('messages without a signature (RFC 8945 section 5.3.1)', () => {
     ['100 between', [{}, ...unsigned(100), {}], 'more than 99 consecutive messages have no signature'],
   ])('are refused: %s', (_, signatures, reason) => expectRefused(inMessages(signatures), reason))
 
-  it('are proved by the next signature', async () => {
+  it('are verified by the next signature', async () => {
     const messages = inMessages([{}, null, {}])
     const altered = messages.map((one, index) =>
       index === 1 ? { ...one, alter: (message: Buffer) => Buffer.concat([message.subarray(0, -1), Buffer.of(66)]) } : one,
@@ -71,17 +71,17 @@ describe('messages without a signature (RFC 8945 section 5.3.1)', () => {
   })
 })
 
-describe('signatures that are not to be trusted', () => {
+describe('invalid signatures', () => {
   it.each<[string, SignatureParts, string | RegExp]>([
     [
-      'cut to half',
+      'truncated to half',
       { mac: (mac) => mac.subarray(0, 16) },
       'the signature of the answer is truncated to 16 of 32 octets, which was not agreed',
     ],
-    ['cut to nothing', { withoutDigest: true }, 'the signature of the answer is truncated to 0 of 32 octets'],
+    ['truncated to nothing', { withoutDigest: true }, 'the signature of the answer is truncated to 0 of 32 octets'],
     ['longer than its digest', { mac: (mac) => Buffer.concat([mac, Buffer.of(0)]) }, 'the signature of the answer is wrong'],
     [
-      'another by one bit',
+      'with one bit changed',
       { mac: (mac) => Buffer.from(mac.map((octet, i) => (i === 31 ? octet ^ 1 : octet))) },
       'the signature of the answer is wrong',
     ],
@@ -89,11 +89,11 @@ describe('signatures that are not to be trusted', () => {
     ['by another algorithm', { algorithm: 'hmac-sha1.' }, 'the answer is signed by hmac-sha1., not by hmac-sha256'],
     ['by MD5', { algorithm: 'hmac-md5.sig-alg.reg.int.' }, 'the answer is signed by hmac-md5.sig-alg.reg.int., not by hmac-sha256'],
     [
-      'of an hour ago',
+      'made an hour ago',
       { clockOffset: -3600 },
       /the answer was not signed just now: its clock is 36[0-9]{2} s behind the local one \(a signature is valid for a few minutes/,
     ],
-    ['of the next hour', { clockOffset: 3600 }, /its clock is 3[56][0-9]{2} s ahead of the local one/],
+    ['made an hour ahead', { clockOffset: 3600 }, /its clock is 3[56][0-9]{2} s ahead of the local one/],
     ['beyond its own fudge', { clockOffset: -100, fudge: 10 }, /the answer was not signed just now: its clock is 1[0-9]{2} s behind/],
     ['not the last record', { recordsAfter: address('x.example.com') }, 'a TSIG record is not the last one'],
   ])('%s', async (_, signature, reason) => {
@@ -101,12 +101,12 @@ describe('signatures that are not to be trusted', () => {
     await expectRefused(inMessages([{}, signature]), reason)
   })
 
-  it('within a fudge of its own they are', async () => {
+  it('an old signature is valid within its own fudge', async () => {
     const port = await signingServer(SECRET, inMessages([{ clockOffset: -3600, fudge: 4000 }]))
     expect(await importFrom(port, ...SIGNED)).toMatchObject({ status: 0 })
   })
 
-  it('nor are those of another secret', async () => {
+  it('made with another secret', async () => {
     const port = await signingServer(Buffer.alloc(32, 7), inMessages([{}]))
     expect(await importFrom(port, ...SIGNED)).toMatchObject({
       status: 1,
@@ -115,29 +115,29 @@ describe('signatures that are not to be trusted', () => {
   })
 })
 
-describe('refusals of a signature', () => {
+describe('TSIG errors of the server', () => {
   const later = Buffer.alloc(6)
   later.writeUIntBE(Math.floor(Date.now() / 1000) + 7200, 0, 6)
   it.each<[string, SignatureParts, string | RegExp]>([
     ['BADSIG', { error: 16, withoutDigest: true }, 'BADSIG: the signature does not match, so the server has another secret'],
     ['BADKEY', { error: 17, withoutDigest: true }, 'BADKEY: the server does not know the key'],
     [
-      'BADTIME, with its time',
+      'BADTIME, with the time of the server',
       { error: 18, other: later },
       /BADTIME: the server has another time: its clock is 7[12][0-9]{2} s ahead of the local one/,
     ],
-    ['BADTIME, without it', { error: 18 }, 'BADTIME: the server has another time'],
+    ['BADTIME, without the time of the server', { error: 18 }, 'BADTIME: the server has another time'],
     ['BADTRUNC', { error: 22 }, 'BADTRUNC: the server refuses the length of the signature'],
-    ['one that is not known', { error: 4000 }, 'the server refuses the signature with error 4000'],
+    ['an unknown error', { error: 4000 }, 'the server refuses the signature with error 4000'],
   ])('%s', async (_, signature, reason) => {
     await expectRefused([{ records: [], signature, rcode: 9 }], reason)
-    // Also where the header says that all is well.
+    // Also if the header has no error.
     await expectRefused(inMessages([signature]), reason)
   })
 
-  it('may come without one', () => expectRefused([{ records: [], signature: null, rcode: 5 }], 'the answer is REFUSED'))
+  it('an unsigned refusal', () => expectRefused([{ records: [], signature: null, rcode: 5 }], 'the answer is REFUSED'))
 
-  it('may come in the middle', () =>
+  it('an error in the middle of a transfer', () =>
     expectRefused([...inMessages([{}, {}]).slice(0, 1), { records: [], signature: {}, rcode: 2 }], 'the answer is SERVFAIL'))
 })
 
@@ -147,7 +147,7 @@ const SERVERS = [
   { make: 'BIND', tools: ['named'], start: startBind, late: BADTIME },
   { make: 'Knot DNS', tools: ['knotd'], start: startKnot, late: BADTIME },
   { make: 'NSD', tools: ['nsd'], start: startNsd, late: BADTIME },
-  // It says no more than that it refuses.
+  // It reports only a refusal.
   {
     make: 'PowerDNS',
     tools: ['pdns_server', 'pdnsutil'],
@@ -166,7 +166,7 @@ www A 192.0.2.1
 for (const { make, tools, start, late } of SERVERS) {
   describeWithTools(tools, `${make} refuses a signature`, () => {
     const wrongAlgorithm = ['--tsig', 'hmac-sha512:upd:env:SECRET']
-    it('of another time, algorithm or name, and says so', async () => {
+    it('with another time, algorithm or name, and the error is reported', async () => {
       const server = await start({ key: TEST_KEY, unsignedTransfer: false, zones: [{ name: 'example.com', text: ZONE }] })
       expect(await importFrom(server.port, ...SIGNED)).toMatchObject({ status: 0 })
 
@@ -214,7 +214,7 @@ describe('records of a transfer', () => {
     })
   })
 
-  it('of another class, as these have in messages, make it none', async () => {
+  it('of another class make the transfer invalid', async () => {
     const port = await signingServer(SECRET, [
       { records: [SOA, wireRecord('', 41, Buffer.alloc(0), { class: 1232 }), SOA], signature: null },
     ])
@@ -224,7 +224,7 @@ describe('records of a transfer', () => {
     })
   })
 
-  it('that are equal are taken once, and named (RFC 2181 section 5)', async () => {
+  it('that are duplicates are kept once and reported (RFC 2181 section 5)', async () => {
     const again = wireRecord('WWW.example.com', 1, Buffer.of(192, 0, 2, 1), { ttl: 600 })
     const result = await transfer([address('www.example.com'), again, address('www.example.com', 2)])
     expect(result).toMatchObject({ status: 0 })
@@ -234,20 +234,20 @@ describe('records of a transfer', () => {
     )
   })
 
-  it('that are equal are counted where they are many', async () => {
+  it('that are duplicates are counted if there are many', async () => {
     const result = await transfer(Array.from({ length: 300 }, () => address('www.example.com')))
     expect(result).toMatchObject({ status: 0 })
     expect(result.stderr).toContain('warning[record-duplicate] 199 more duplicate records in the transfer of example.com.\n')
   })
 
-  it('of any type that has no form of its own come in by their octets (RFC 3597)', async () => {
+  it('of unknown types are imported in the generic form (RFC 3597)', async () => {
     const codes = [10, 54, 69, 98, 103, 110, 127, 270, 3000, 32_767, 65_280, 65_534, 65_535]
     const records = codes.map((code) => wireRecord(`t${code}.example.com`, code, Buffer.of(1, 2, 255)))
     const result = await transfer([...records, wireRecord('empty.example.com', 65_281, Buffer.alloc(0))])
     expect(result).toMatchObject({ status: 0, stderr: `1 zone with ${codes.length + 1} records, read back and compared.\n` })
   })
 
-  it('of obsolete types come in', async () => {
+  it('of obsolete types are imported', async () => {
     const name = wireName('a.example.com')
     const records: [number, Buffer][] = [
       [3, name],
@@ -265,7 +265,7 @@ describe('records of a transfer', () => {
     expect(result).toMatchObject({ status: 0, stderr: '1 zone with 10 records, read back and compared.\n' })
   })
 
-  it('that break a rule of the DNS together are named and may be left out', async () => {
+  it('that conflict are reported and can be left out', async () => {
     const records = [wireRecord('x.example.com', 5, wireName('a.example.net')), address('x.example.com'), address('www.example.com')]
     const text = '[import-lossy] x.example.com. CNAME: a definition cannot express a.example.net.: x.example.com. has a CNAME and also A; '
     expect(await transfer(records)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(`error${text}`) })
@@ -274,9 +274,9 @@ describe('records of a transfer', () => {
     expect(lossy.stderr).toContain('1 zone with 2 records, read back and compared.\n')
   })
 
-  it('come in with names of 255 octets, any octets in labels, and texts of 4,000', async () => {
+  it('are imported with names of 255 octets, any octets in labels, and texts of 4,000 octets', async () => {
     const label = (length: number, octet: number): Buffer => Buffer.concat([Buffer.of(length), Buffer.alloc(length, octet)])
-    // With example.com. these labels are 255 octets; one more is too many.
+    // With example.com. these labels have 255 octets, which is the maximum.
     const owner = (last: number): Buffer =>
       Buffer.concat([label(63, 0), label(63, 0x2e), label(63, 0xff), label(last, 0x22), wireName('example.com')])
     const named = (name: Buffer): Buffer => Buffer.concat([name, address('x').subarray(wireName('x').length)])
@@ -307,9 +307,9 @@ describe('records of a transfer', () => {
     expect(lossy.stderr).toContain('1 zone with 2 records, read back and compared.\n')
   })
 
-  it('are an SOA whose mailbox has capital letters, which are those of its address', async () => {
+  it('keep the capital letters in the mailbox of the SOA', async () => {
     const times = wireSoa('example.com').subarray(-20)
-    // Its host is a pointer to the question.
+    // Its host is a compression pointer to the question.
     const data = Buffer.concat([wireName('NS1.Example.NET'), Buffer.of(9), Buffer.from('Jane.Doe!'), Buffer.of(0xc0, 12), times])
     const soa = wireRecord('EXAMPLE.com', 6, data)
     const port = await signingServer(SECRET, [{ records: [soa, address('www.example.com'), soa], signature: null }])
@@ -318,7 +318,7 @@ describe('records of a transfer', () => {
     expect(result).toMatchObject({ status: 0, stdout: expect.stringContaining('soa_email: Jane.Doe!@example.com\n') })
   })
 
-  it('are an SOA with times that are more than any TTL', async () => {
+  it('are reported if SOA times exceed the maximum TTL', async () => {
     const soa = wireSoa('example.com')
     soa.fill(255, soa.length - 8, soa.length)
     const port = await signingServer(SECRET, [{ records: [soa, address('www.example.com'), soa], signature: null }])
@@ -345,7 +345,7 @@ describe('records of a transfer', () => {
     expect(await importFrom(port, '--lossy')).toMatchObject({ status: 0, stderr: expect.stringContaining('1 zone with 1 record') })
   })
 
-  it('that are no SOA make it none', async () => {
+  it('without an SOA make the transfer invalid', async () => {
     const broken = wireRecord('example.com', 6, Buffer.of(0, 0, 1))
     const port = await signingServer(SECRET, [{ records: [broken, address('a.example.com'), broken], signature: null }])
     expect(await importFrom(port, '--lossy')).toMatchObject({
@@ -355,14 +355,14 @@ describe('records of a transfer', () => {
   })
 })
 
-it('what is left out is told, also quietly', async () => {
+it('reports what is left out, even with --quiet', async () => {
   const strange = address('www.example.net')
   const port = await signingServer(SECRET, [{ records: [SOA, strange, address('www.example.com'), SOA], signature: null }])
   const text = 'warning[import-lossy] www.example.net. A: a definition cannot express a record that is not in example.com.\n'
   expect(await importFrom(port, '--lossy', '--quiet')).toMatchObject({ status: 0, stderr: text })
 })
 
-it('a connection that ends early is told with the zone that was asked for', async () => {
+it('reports a connection that ends early with the zone', async () => {
   const port = await signingServer(SECRET, [])
   const { status, stderr } = await importFrom(port, 'example.net', '--timeout', '1')
   expect(status).toBe(1)
@@ -372,7 +372,7 @@ it('a connection that ends early is told with the zone that was asked for', asyn
     )
 })
 
-it('the root, which no definition is of, is refused in words', async () => {
+it('refuses the root zone, which cannot have a definition', async () => {
   const cwd = temporaryDirectory()
   const port = await signingServer(SECRET, [{ records: [wireSoa(''), wireSoa('')], signature: null }])
   const result = await cli(['import', 'axfr', `127.0.0.1:${port}`, '.'], { cwd, env: {} })

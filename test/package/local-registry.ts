@@ -19,7 +19,7 @@ export interface PackageFacts {
 /** A package registry on a port of 127.0.0.1. */
 export interface Registry {
   readonly url: string
-  /** Publishes a package, or puts another content in place of a published one. `hidden`: the registry still states the former checksum. */
+  /** Publishes a package, or replaces the content of a published one. `hidden`: the registry still states the former checksum. */
   publish(facts: PackageFacts, hidden?: boolean): Promise<void>
   /** Runs npm in a folder, with this registry and an empty cache. */
   npm(folder: string, ...args: string[]): Promise<ToolResult>

@@ -1,26 +1,26 @@
 /**
- * What modules of the tests hold on to is let go when a test file ends. A worker loads a module once for all its files, so that a hook which the module
- * registers itself would be one of the first file only: the setup file registers one for each.
+ * Cleanups at the end of a test file. A worker loads a module once for all its test files, so a hook that the module registers itself would
+ * belong to the first file only. The setup file registers one for each file instead.
  */
 const cleanups: (() => unknown)[] = []
 const cleanupsOfFile: (() => unknown)[] = []
 
-/** Does the work at the end of every test file of this worker, after the hooks of the file itself. */
-export function afterEveryFile(work: () => unknown): void {
-  cleanups.push(work)
+/** Runs the cleanup at the end of every test file of this worker, after the file's own hooks. */
+export function afterEveryFile(cleanup: () => unknown): void {
+  cleanups.push(cleanup)
 }
 
-/** Does the work at the end of this test file, before that of every file. Unlike `afterAll` it may be called in a test as well. */
-export function afterThisFile(work: () => unknown): void {
-  cleanupsOfFile.push(work)
+/** Runs the cleanup at the end of this test file, before those of every file. Unlike `afterAll` it can also be called in a test. */
+export function afterThisFile(cleanup: () => unknown): void {
+  cleanupsOfFile.push(cleanup)
 }
 
-/** Does all of it, what came last first, and rejects with the first fault. */
+/** Runs all cleanups, the latest first, and rejects with the first error. */
 export async function cleanUpFile(): Promise<void> {
   const problems: unknown[] = []
-  for (const work of [...cleanups, ...cleanupsOfFile.splice(0)].reverse()) {
+  for (const cleanup of [...cleanups, ...cleanupsOfFile.splice(0)].reverse()) {
     try {
-      await work()
+      await cleanup()
     } catch (problem) {
       problems.push(problem)
     }

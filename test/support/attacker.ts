@@ -4,15 +4,15 @@ import { createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { freePort } from './free-port.ts'
 
-/** A host of somebody else, which keeps every octet that reaches it over TCP and UDP. */
+/** An attacker's host, which records every octet that it receives over TCP and UDP. */
 export interface Attacker {
   /** `127.0.0.1:PORT`. */
   readonly host: string
-  /** All that came, as text; empty if nothing did, not even a connection. */
+  /** Everything received, as text; empty if there was not even a connection. */
   received(): string
 }
 
-/** Listens until the end of the test on TCP and UDP. Over TCP it answers as an empty interface would, so that a client that comes goes on. */
+/** Listens on TCP and UDP until the end of the test. Over TCP it answers like an API without objects, so that a client continues. */
 export async function startAttacker({ address = '127.0.0.1', port }: { address?: string; port?: number } = {}): Promise<Attacker> {
   const used = port ?? (await freePort())
   const received: string[] = []

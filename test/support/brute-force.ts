@@ -1,28 +1,28 @@
 /**
- * The fewest calls from one zone to another, found by trying. A state is the set of removed records still there and of added records
- * already there, one bit each; a call deletes a removed record, creates an added one, or turns a removed record into an added one of its
- * type. Zones with up to about a dozen such records are searched in a millisecond or so.
+ * Finds the fewest calls from one zone to another by brute force. A state is the set of removed records that still exist and added records
+ * that already exist, one bit each; a call deletes a removed record, creates an added one, or updates a removed record to an added one of its
+ * type. A zone with up to about twelve such records takes about a millisecond.
  *
- * No sequence needs fewer calls than Σ max(D, C) over the types, with D records of a type still to go and C still to come. A call either
- * lowers that bound by one or leaves it, so the search is for the fewest calls that leave it: a 0-1 breadth-first search.
+ * No sequence has fewer calls than Σ max(D, C) over the types, with D records of a type to remove and C to add. A call either
+ * lowers that bound by one or does not change it, so a 0-1 breadth-first search finds the fewest calls that do not change it.
  */
 import { isNullMx, meets, needOf, type Stage } from './zone-simulator.ts'
 
 export interface FewestCalls {
-  /** Of any sequence that is accepted at every moment. */
+  /** The fewest calls of a sequence whose every state is accepted. */
   readonly accepted: number
-  /** Of any that is continuous as well; null if there is none. */
+  /** The fewest calls of one that is also continuous; null if there is none. */
   readonly continuous: number | null
 }
 
 export interface StateSpace {
-  /** The records behind the bits: those to go, then those to come. */
+  /** The records of the bits: first the removed, then the added ones. */
   readonly changing: readonly Stage[]
   readonly start: number
   readonly goal: number
   readonly isAccepted: (state: number) => boolean
   readonly isContinuous: (state: number) => boolean
-  /** What must not be interrupted, each on its own: while any bit of `during` is set (always, for null), a bit of `one` must be. */
+  /** The continuity needs: while any bit of `during` is set (always, if null), a bit of `one` must be set. */
   readonly needs: readonly SpaceNeed[]
 }
 
@@ -31,13 +31,13 @@ export interface SpaceNeed {
   readonly one: number
   /** The RRset, as `owner type`, or the pointer. */
   readonly whose: string | Stage
-  /** An RRset that is there before and after, or a pointer in one; such needs come before those of pointers that come or go with their RRset. */
+  /** Whether this is an RRset that exists before and after, or a pointer in one. Such needs are sorted before those of other pointers. */
   readonly inUse: boolean
 }
 
 const MAX_BITS = 20
 
-/** The states between two zones with the rules of `zone-simulator.ts` as bit masks, so that each is judged in a few operations. */
+/** The states between two zones, with the rules of `zone-simulator.ts` as bit masks, so that checking one takes a few operations. */
 export function stateSpace(stages: readonly Stage[], origin: string, limit: number | null): StateSpace {
   const removed = stages.filter((stage) => stage.before && !stage.after)
   const changing = [...removed, ...stages.filter((stage) => !stage.before)]
@@ -105,14 +105,14 @@ export function stateSpace(stages: readonly Stage[], origin: string, limit: numb
 const isMet = ({ during, one }: SpaceNeed, state: number): boolean => (during !== null && (state & during) === 0) || (state & one) !== 0
 
 export interface FewestInterruptions {
-  /** Things interrupted by the accepted sequence that interrupts the fewest in use, and of these the fewest others. */
+  /** The interruptions of the accepted sequence with the fewest in use and, among these, the fewest others. */
   readonly inUse: number
   readonly others: number
   /** The fewest calls of any such sequence. */
   readonly calls: number
 }
 
-/** Found by leaving out every set of needs, smaller ones first; those that no sequence meets even alone are in each. */
+/** Tries to leave out every set of needs, smaller sets first. Needs that no sequence meets even alone are in each set. */
 export function fewestInterruptionsByBruteForce(stages: readonly Stage[], origin: string, limit: number | null): FewestInterruptions {
   const space = stateSpace(stages, origin, limit)
   const callsWith = (kept: readonly SpaceNeed[]): number | null =>
@@ -155,7 +155,7 @@ export function lowerBound(stages: readonly Stage[]): number {
   return [...types].reduce((sum, type) => sum + Math.max(count(type, 'before'), count(type, 'after')), 0)
 }
 
-/** The fewest calls over states that pass; null if the goal cannot be reached. */
+/** The fewest calls through allowed states; null if the goal cannot be reached. */
 function fewest({ changing, start, goal }: StateSpace, passes: (state: number) => boolean): number | null {
   if (!passes(start) || !passes(goal)) return null
   const types = [...new Set(changing.map(({ record }) => record.type))]

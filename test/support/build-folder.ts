@@ -1,4 +1,4 @@
-/** Of every project: a folder beside the packages for the programs that its workers build, gone at the end of the run. */
+/** Global setup: a folder beside the packages for the programs that the workers build, removed at the end of the run. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +6,7 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Absolute path. What is built in it finds the packages. */
+    /** Absolute path. Programs built in it find the packages. */
     buildFolder: string
   }
 }

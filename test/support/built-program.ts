@@ -5,7 +5,7 @@ import type {} from './build-folder.ts'
 
 let built: Promise<string> | null = null
 
-/** The program as users have it, bundled once a worker, in a folder of its own that finds the packages. */
+/** The bundled program, built once per worker, in its own folder that finds the packages. */
 export function builtProgram(): Promise<string> {
   built ??= (async () => {
     const { buildProgram } = await import('../../scripts/build.mjs')
@@ -17,7 +17,7 @@ export function builtProgram(): Promise<string> {
 
 export interface ProgramRun {
   readonly pid: number
-  /** What has come so far. */
+  /** The output so far. */
   readonly stdout: () => string
   readonly stderr: () => string
   kill(signal: NodeJS.Signals): void
@@ -29,11 +29,11 @@ export interface ProgramRun {
 export interface ProgramSetting {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Words before the command line, such as a program that gives up rights before it runs the rest. */
+  /** Words before the command line, such as a program that drops privileges before it runs the rest. */
   readonly before?: readonly string[]
 }
 
-/** Starts the built program as a process of its own. */
+/** Starts the built program as a child process. */
 export async function startProgram(args: readonly string[], { cwd, env = {}, before = [] }: ProgramSetting): Promise<ProgramRun> {
   const { FORCE_COLOR: _, NO_COLOR: __, ...inherited } = process.env
   const [command, ...words] = [...before, process.execPath, await builtProgram(), ...args] as [string, ...string[]]

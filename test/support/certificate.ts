@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Certificate } from '../../src/service/index.ts'
 import { temporaryDirectory } from './temp-directory.ts'
 
-/** A certificate for 127.0.0.1 that signs itself, with a key of the kind that `openssl req -newkey` takes. Needs openssl. */
+/** Creates a self-signed certificate for 127.0.0.1; `kind` is the key type for `openssl req -newkey`. Needs openssl. */
 export function selfSigned(name: string, kind: readonly string[] = ['rsa:2048']): Certificate {
   const directory = temporaryDirectory()
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]

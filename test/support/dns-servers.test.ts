@@ -41,14 +41,14 @@ for (const { make, tools, start, updates, reloads } of MAKES) {
       expect(() => process.kill(server.pid, 0)).toThrow('ESRCH')
     })
 
-    test('transfers only with the key where it must', async () => {
+    test('transfers only with the key if unsigned transfers are disabled', async () => {
       const server = await start({ zones: [ZONE], key: TEST_KEY, unsignedTransfer: false })
       expect(await transferZone({ port: server.port, name: 'example.test', key: TEST_KEY })).toHaveLength(5)
       expect(await transferZone({ port: server.port, name: 'example.test' })).toEqual([])
     })
 
     if (updates)
-      test('takes a signed update and no other', async () => {
+      test('accepts only signed updates', async () => {
         const server = await start({ zones: [ZONE], key: TEST_KEY })
         const script = 'zone example.test\nupdate add new.example.test 60 A 192.0.2.7'
         expect((await nsupdate(server.port, script)).status).not.toBe(0)
@@ -71,7 +71,7 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig', 'nsupdate'], 'secondaries as 
     ['BIND', startBind],
     ['Knot', startKnot],
     ['NSD', startNsd],
-  ] as const)('%s transfers a zone in and follows a NOTIFY', async (_, start) => {
+  ] as const)('%s transfers a zone and reacts to a NOTIFY', async (_, start) => {
     const primary = await startBind({ zones: [ZONE], key: TEST_KEY })
     const secondary = await start({ secondaryZones: [{ name: 'example.test', primaryPort: primary.port }] })
     await waitForZone(secondary.port, 'example.test', { serial: 1 })
@@ -87,7 +87,7 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig', 'nsupdate'], 'secondaries as 
 })
 
 describeWithTools(['named'], 'a server that cannot start', () => {
-  test('fails with its own words', async () => {
+  test('fails with the output of the server', async () => {
     await expect(startBind({ zones: [{ name: 'example.test', text: 'no zone file' }], readyWithin: 6_000 })).rejects.toThrow(
       /no answer for example\.test.*not loaded due to errors/s,
     )

@@ -1,6 +1,6 @@
 /**
- * Real name servers as child processes, each in a directory and on a port of its own on 127.0.0.1. A server is handed out when it
- * answers for its zones, and is stopped when the test file is done if the test has not done so.
+ * Real name servers as child processes, each with its own directory and port on 127.0.0.1. Starting one resolves when it
+ * answers for its zones. It is stopped at the end of the test file unless the test stopped it.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
@@ -30,19 +30,19 @@ export interface DnsServerOptions {
   readonly secondaryZones?: readonly SecondaryZone[]
   /** Allows signed transfers and updates. */
   readonly key?: TsigKey
-  /** Whether unsigned transfers are allowed; they are, unless this is false. */
+  /** Whether unsigned transfers are allowed; default: true. */
   readonly unsignedTransfer?: boolean
   /** Ports on 127.0.0.1 that get a NOTIFY when a zone changes. */
   readonly notify?: readonly number[]
-  /** Signs NOTIFY with the key, and takes only signed ones; not unless given. */
+  /** Signs NOTIFY with the key, and accepts only signed ones; default: false. */
   readonly signedNotify?: boolean
-  /** Has NSD give and ask for incremental transfers, which it does not unless given. */
+  /** Whether NSD sends and requests incremental transfers; default: false. */
   readonly incremental?: boolean
-  /** The address of 127.0.0.0/8 to listen at and to transfer from; 127.0.0.1 unless given. BIND and PowerDNS take no other. */
+  /** The address in 127.0.0.0/8 to listen on and to transfer from; default: 127.0.0.1. BIND and PowerDNS support no other. */
   readonly host?: string
-  /** A port that must be this one, as when a secondary is configured before its primary runs. */
+  /** A fixed port, for example if a secondary is configured before its primary runs. */
   readonly port?: number
-  /** Milliseconds the server has until it must answer. */
+  /** Milliseconds within which the server must answer. */
   readonly readyWithin?: number
 }
 
@@ -50,11 +50,11 @@ export interface DnsServer {
   readonly port: number
   readonly directory: string
   readonly pid: number
-  /** What the server has written to its standard error so far. */
+  /** The standard error of the server so far. */
   log(): string
-  /** Writes a zone's file anew and has the server read it again. Not for PowerDNS, which keeps zones in its database. */
+  /** Replaces a zone file and makes the server reload it. Not for PowerDNS, which keeps zones in its database. */
   replaceZone(name: string, text: string): void
-  /** Has the server read its configuration and zone files again (SIGHUP). */
+  /** Makes the server reload its configuration and zone files (SIGHUP). */
   reload(): void
   stop(): Promise<void>
 }
@@ -67,7 +67,7 @@ export const startBind = (options: DnsServerOptions = {}): Promise<DnsServer> =>
 export const startKnot = (options: DnsServerOptions = {}): Promise<DnsServer> => startServer(knot, options)
 export const startNsd = (options: DnsServerOptions = {}): Promise<DnsServer> => startServer(nsd, options)
 
-/** A resolver that asks the given servers, and remembers what they answer. */
+/** A resolver that queries the given servers and caches their answers. */
 export const startResolver = (forwarded: readonly ForwardedZone[]): Promise<DnsServer> => startServer(bindResolver(forwarded), {})
 
 export async function startPowerDns(options: DnsServerOptions = {}): Promise<PowerDnsServer> {
@@ -90,7 +90,7 @@ process.on('exit', () => {
 })
 
 async function startServer(recipe: ServerRecipe, options: DnsServerOptions): Promise<DnsServer> {
-  // Between finding a free port and its use another process can take it; then the server ends at once and the next port is tried.
+  // Another process can take the free port before its use. The server then exits, and the next port is tried.
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await startOnce(recipe, options)
@@ -156,7 +156,7 @@ function writeBelow(directory: string, path: string, text: string): void {
   if (!path.endsWith('/')) writeFileSync(target, text)
 }
 
-/** Ready is a server that answers for every zone it is primary for; without such zones, one that answers at all. */
+/** A server is ready when it answers for every primary zone or, without such zones, when it answers at all. */
 async function untilReady({ host, port, zones }: ServerSetup, child: ChildProcess, within: number): Promise<void> {
   const deadline = Date.now() + within
   const questions = zones.length === 0 ? ['.'] : zones.map(({ name }) => name)
@@ -172,7 +172,7 @@ async function untilReady({ host, port, zones }: ServerSetup, child: ChildProces
   }
 }
 
-/** Waits until a server answers the zone's SOA, with this serial where one is given. `timeout` is in milliseconds. */
+/** Waits until a server answers the SOA query for the zone, with the serial if it is given. `timeout` is in milliseconds. */
 export async function waitForZone(
   port: number,
   zone: string,
@@ -192,7 +192,7 @@ export async function waitForZone(
   throw new Error(`port ${port} answers ${last === null ? 'no SOA' : `serial ${last}`} for ${zone} after ${timeout} ms`)
 }
 
-/** One SOA query over UDP; null where no answer came in time. */
+/** One SOA query over UDP; null if no answer arrives in time. */
 function querySoa(host: string, port: number, zone: string, timeout: number): Promise<Packet | null> {
   return new Promise((resolve) => {
     const socket = createSocket('udp4')
@@ -204,7 +204,7 @@ function querySoa(host: string, port: number, zone: string, timeout: number): Pr
     const timer = setTimeout(() => finish(null), timeout)
     socket.on('error', () => finish(null))
     socket.on('message', (message) => finish(decode(message)))
-    // A connected socket learns at once that nothing listens yet.
+    // A connected socket reports immediately that nothing listens yet.
     socket.connect(port, host, () => {
       socket.send(encode({ type: 'query', id: 1, questions: [{ type: 'SOA', name: zone === '.' ? '.' : zone.replace(/\.$/, '') }] }))
     })

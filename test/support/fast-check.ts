@@ -1,4 +1,4 @@
-/** fast-check with the seed of the suite, so that a property fails the same way twice. Every test takes it from here; a test of the architecture sees to that. */
+/** fast-check with the suite's seed, so that failures are reproducible. The architecture test checks that every test imports it from here. */
 import fc from 'fast-check'
 import { suiteSeed } from './random.ts'
 

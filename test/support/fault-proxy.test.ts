@@ -4,11 +4,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createHttpClient } from '../../src/transport/http-client.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 
-/** Milliseconds for an answer: of a request that has one, and of one that has none. */
+/** Milliseconds to wait for an answer: to a request that gets one, and to one that gets none. */
 const PATIENT = 30_000
 const SHORT = 1_000
 
-async function scene(problem: Fault, timeout = PATIENT): Promise<{ proxy: FaultProxy; seen: () => number; ask: () => Promise<string> }> {
+async function setUp(fault: Fault, timeout = PATIENT): Promise<{ proxy: FaultProxy; seen: () => number; ask: () => Promise<string> }> {
   let count = 0
   const server = createServer((_, response) => {
     count += 1
@@ -17,7 +17,7 @@ async function scene(problem: Fault, timeout = PATIENT): Promise<{ proxy: FaultP
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const proxy = await startFaultProxy(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, ({ number }) =>
-    number === 1 ? problem : { kind: 'none' },
+    number === 1 ? fault : { kind: 'none' },
   )
   const client = createHttpClient({ baseUrl: new URL(proxy.origin), headers: {}, connections: 1, timeout, maxResponse: 1e6 })
   onTestFinished(async () => {
@@ -36,7 +36,7 @@ async function scene(problem: Fault, timeout = PATIENT): Promise<{ proxy: FaultP
   return { proxy, seen: () => count, ask }
 }
 
-/** What the client gets for the first request and for the one after it, and what the server saw of both. */
+/** The client's result of the first and the second request, and how many requests the server saw. */
 test.each<[Fault, string, string, number]>([
   [{ kind: 'none' }, '200 1', '200 2', 2],
   [{ kind: 'delay', before: 5, after: 5 }, '200 1', '200 2', 2],
@@ -55,13 +55,13 @@ test.each<[Fault, string, string, number]>([
   [{ kind: 'answer', when: 'before', status: 429, retryAfter: 'date', html: true }, '429', '200 1', 1],
   [{ kind: 'answer', when: 'after', status: 502, html: true }, '502', '200 2', 2],
 ])('%j', async (problem, first, second, seen) => {
-  const { ask, seen: count } = await scene(problem, first === 'timeout' ? SHORT : PATIENT)
+  const { ask, seen: count } = await setUp(problem, first === 'timeout' ? SHORT : PATIENT)
   expect([await ask(), await ask()]).toEqual([first, second])
   expect(count()).toBe(seen)
 })
 
-test('a request that comes late is not over before the server saw it', async () => {
-  const { proxy, ask, seen } = await scene({ kind: 'late', by: 4000 }, SHORT)
+test('a delayed request counts as under way until the server saw it', async () => {
+  const { proxy, ask, seen } = await setUp({ kind: 'late', by: 4000 }, SHORT)
   expect(await ask()).toBe('timeout')
   expect([proxy.underWay(), seen()]).toEqual([1, 0])
   await proxy.untilIdle()

@@ -1,28 +1,28 @@
-/** Stands between a client and a server, on real sockets, and does to requests and answers what bad networks and gateways do. */
+/** A proxy between client and server, on real sockets, that injects the faults of bad networks and gateways. */
 import { createServer, type IncomingMessage, request as sendRequest } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** What is done to one request, by whether the server comes to see it. */
+/** The fault injected into one request. */
 export type Fault =
-  /** Both ways, in time. */
+  /** No fault. */
   | { readonly kind: 'none' }
   | { readonly kind: 'delay'; readonly before: number; readonly after: number }
-  /** The answer waits until another one has overtaken it. */
+  /** The answer is held back until another one has overtaken it. */
   | { readonly kind: 'reorder' }
-  /** The answer comes octet by octet. */
+  /** The answer arrives octet by octet. */
   | { readonly kind: 'drip' }
-  /** The server gets the request twice, as from a gateway that repeats what it should not. */
+  /** The server receives the request twice, as from a gateway that retries wrongly. */
   | { readonly kind: 'duplicate-request' }
   /** The client gets the answer twice. */
   | { readonly kind: 'duplicate-reply' }
-  /** The connection is reset, ended or left silent: before the server sees the request, while it is at it, or when it has answered. */
+  /** The connection is reset, ended or left silent: before the server receives the request, while it handles it, or after its answer. */
   | { readonly kind: 'reset' | 'half-close' | 'silence'; readonly when: 'before' | 'during' | 'after' }
-  /** The answer ends in the middle, with the connection or without. */
+  /** The answer is truncated, and the connection ends or hangs. */
   | { readonly kind: 'truncate'; readonly hang: boolean }
-  /** The client hears nothing; the server gets the request long after. */
+  /** The client gets no answer; the server receives the request much later. */
   | { readonly kind: 'late'; readonly by: number }
-  /** The gateway answers itself, instead of the server or in the place of its answer. */
+  /** The gateway sends its own answer, before or after the server has handled the request. */
   | {
       readonly kind: 'answer'
       readonly when: 'before' | 'after'
@@ -42,31 +42,31 @@ export interface FaultProxy {
   readonly origin: string
   /** Requests seen so far. */
   count(): number
-  /** Those of them that change something. */
+  /** Requests seen so far that change something. */
   calls(): number
-  /** Requests under way at once, at the most so far. */
+  /** The maximum number of concurrent requests so far. */
   mostUnderWay(): number
   /** Requests under way between proxy and server. */
   underWay(): number
-  /** Resolves when no request is on its way to the server or with it. */
+  /** Resolves when no request is under way to or at the server. */
   untilIdle(): Promise<void>
-  /** What is done from now on. */
-  use(problems: (request: ProxiedRequest) => Fault): void
+  /** Sets the fault of each request from now on. */
+  use(choose: (request: ProxiedRequest) => Fault): void
   close(): Promise<void>
 }
 
 export const NONE: Fault = { kind: 'none' }
 
-/** A proxy to the server at `target` (an origin), which may go away and come back. */
+/** Starts a proxy to the server at `target` (an origin), which may stop and restart. */
 export async function startFaultProxy(target: string, first: (request: ProxiedRequest) => Fault = () => NONE): Promise<FaultProxy> {
   const { hostname, port } = new URL(target)
-  let problems = first
+  let chooseFault = first
   let number = 0
   let calls = 0
   let open = 0
   let most = 0
   let upstream = 0
-  /** An answer that waits to be overtaken. */
+  /** An answer that is held back until another overtakes it. */
   let overtaken: (() => void) | null = null
 
   const forward = async (incoming: IncomingMessage, body: Buffer): Promise<Answer | null> => {
@@ -94,7 +94,7 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
     const { socket } = incoming
     number += 1
     if (incoming.method !== 'GET') calls += 1
-    const problem = problems({ method: incoming.method ?? '', path: incoming.url ?? '', number })
+    const fault = chooseFault({ method: incoming.method ?? '', path: incoming.url ?? '', number })
     const answered = async (answer: Answer | null, write: (bytes: Buffer) => void | Promise<void>): Promise<void> => {
       if (answer === null) socket.resetAndDestroy()
       else if (!socket.destroyed) await write(bytesOf(answer))
@@ -102,13 +102,13 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
       overtaken = null
     }
     const whole = (bytes: Buffer): void => void socket.write(bytes)
-    switch (problem.kind) {
+    switch (fault.kind) {
       case 'none':
         return answered(await forward(incoming, body), whole)
       case 'delay': {
-        await wait(problem.before)
+        await wait(fault.before)
         const answer = await forward(incoming, body)
-        await wait(problem.after)
+        await wait(fault.after)
         return answered(answer, whole)
       }
       case 'reorder': {
@@ -137,26 +137,26 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
       case 'reset':
       case 'half-close':
       case 'silence': {
-        const end = { reset: () => socket.resetAndDestroy(), 'half-close': () => socket.end(), silence: () => undefined }[problem.kind]
-        if (problem.when === 'during') end()
-        if (problem.when !== 'before') await forward(incoming, body)
-        if (problem.when !== 'during') end()
+        const end = { reset: () => socket.resetAndDestroy(), 'half-close': () => socket.end(), silence: () => undefined }[fault.kind]
+        if (fault.when === 'during') end()
+        if (fault.when !== 'before') await forward(incoming, body)
+        if (fault.when !== 'during') end()
         return
       }
       case 'truncate':
         return answered(await forward(incoming, body), (bytes) => {
           socket.write(bytes.subarray(0, Math.floor(bytes.length * 0.7)))
-          if (!problem.hang) socket.end()
+          if (!fault.hang) socket.end()
         })
       case 'late':
         upstream += 1
-        await wait(problem.by)
+        await wait(fault.by)
         upstream -= 1
         await forward(incoming, body)
         return
       case 'answer':
-        if (problem.when === 'after') await forward(incoming, body)
-        return answered(gatewayAnswer(problem), whole)
+        if (fault.when === 'after') await forward(incoming, body)
+        return answered(gatewayAnswer(fault), whole)
     }
   }
 
@@ -172,7 +172,7 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
       })
     })
   })
-  // Answers are written past the server's own idea of the connection, which would keep the next request of it waiting.
+  // Answers bypass the HTTP server's connection state, which would delay the next request.
   server.on('request', (_, response) => {
     response.detachSocket(response.socket as Socket)
   })
@@ -188,7 +188,7 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
       for (let still = 0; still < 3; still = upstream === 0 ? still + 1 : 0) await wait(5)
     },
     use: (next) => {
-      problems = next
+      chooseFault = next
     },
     close: () =>
       new Promise((resolve) => {
@@ -204,12 +204,12 @@ interface Answer {
   readonly body: Buffer
 }
 
-/** The answer as octets, on a connection that stays. */
+/** The answer as octets, for a connection that is kept alive. */
 function bytesOf({ status, headers, body }: Answer): Buffer {
   const { connection: _, 'transfer-encoding': __, 'keep-alive': ___, 'content-length': ____, ...rest } = headers
   const lines = Object.entries(rest).map(([name, value]) => `${name}: ${String(value)}`)
   return Buffer.concat([
-    Buffer.from(`HTTP/1.1 ${status} Said so\r\n${[...lines, `content-length: ${body.length}`].join('\r\n')}\r\n\r\n`),
+    Buffer.from(`HTTP/1.1 ${status} Injected\r\n${[...lines, `content-length: ${body.length}`].join('\r\n')}\r\n\r\n`),
     body,
   ])
 }
@@ -218,7 +218,7 @@ function gatewayAnswer({ status, html, retryAfter }: Extract<Fault, { kind: 'ans
   const body = html
     ? '<html><head><title>Gateway</title></head><body>Something went wrong</body></html>'
     : '{"errors":[{"reason":"Something went wrong"}]}'
-  // A date has whole seconds: the next one is up to a second away.
+  // An HTTP date has whole seconds, so rounding up adds up to one second.
   const later = retryAfter === 'seconds' ? '0' : new Date(Date.now() + 999).toUTCString()
   const headers = {
     'content-type': html ? 'text/html' : 'application/json',

@@ -3,21 +3,21 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Ports that are given to nobody who does not name them: systems take those from 32768 or 49152 on for sockets without a port of their own,
- * so that one of them can be another's between the moment it was found free and its use.
+ * Ports below the ephemeral ones: systems use ports from 32768 or 49152 on for sockets without a given port, so another process could take
+ * one after it was found free.
  */
 const LOWEST = 10_240
 const HIGHEST = 32_767
 
-/** Test files that run at one time have parts of their own. */
+/** Concurrent test files use different parts of the range. */
 const PARTS = 8
 const PART = Math.floor((HIGHEST - LOWEST + 1) / PARTS)
 const first = LOWEST + (Number(process.env['VITEST_POOL_ID'] ?? 0) % PARTS) * PART
 
-/** Processes that follow each other begin at different ports: what one has just left may not be free yet. */
+/** Consecutive processes begin at different ports, because a port that was just closed may not be free yet. */
 let next = (process.pid * 61) % PART
 
-/** A port on 127.0.0.1 that is free for both TCP and UDP at this moment, and not handed out before by this process. */
+/** A port on 127.0.0.1 that is currently free for TCP and UDP, and that this process has not used before. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < PART; attempt += 1) {
     const port = first + next

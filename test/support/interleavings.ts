@@ -1,19 +1,19 @@
 /**
- * All orders in which a concurrent apply can make the calls of a plan. What is done at any moment is a set of calls that holds, with each
- * call, all it waits for. Whether some such set is bad can be told without listing them, since each rule is broken in a least way:
+ * All orders in which a concurrent apply can make the calls of a plan. The completed calls at any moment are a set that contains, with each
+ * call, everything it waits for. Whether such a set breaks a rule can be decided without listing them, from the smallest set for each rule:
  *
- * - "x is there while y is": y has come and x has not gone. The least set in which y has come is y with all it waits for, directly or not.
- * - "none of these is there (while p is)": those there at first have gone and none of the later ones has come. The least set is all calls
- *   that take one away (and the one that brings p) with all they wait for; it is bad unless it brings a later one (or takes p away).
- * - "more than the limit": the most that creates can be ahead of deletes. Each create brings the deletes it waits for along, so that is
- *   the number of creates that no distinct delete can be matched to (König).
+ * - "x and y exist together": y is added and x is not removed. The smallest set with y added is y with everything it waits for, transitively.
+ * - "none of these exists (while p exists)": the initial ones are removed and none of the later ones is added. The smallest set is all calls
+ *   that remove one (and the call that adds p) with everything they wait for; it breaks the rule unless it adds a later one (or removes p).
+ * - "more than the limit": the maximum by which creates can be ahead of deletes. Each create includes the deletes it waits for, so that is
+ *   the number of creates that cannot be matched to distinct deletes (König).
  */
 import type { Random } from './random.ts'
 import { type ContinuityRules, meets, refusalOf, type SimulatedCall, type Stage } from './zone-simulator.ts'
 
 type Graph = readonly (readonly number[])[]
 
-/** An order that respects the graph, or what is wrong with the graph. `choose` picks among the positions of the calls that are ready. */
+/** An order that respects the graph, or an error message for an invalid graph. `choose` selects among the positions of the ready calls. */
 export function orderAlong(after: Graph, choose: (ready: readonly number[]) => number = () => 0): number[] | string {
   const open = after.map((list) => new Set(list))
   const heldBy: number[][] = after.map(() => [])
@@ -37,10 +37,10 @@ export function orderAlong(after: Graph, choose: (ready: readonly number[]) => n
       if (open[other]?.size === 0) ready.push(other)
     }
   }
-  return order.length === after.length ? order : `calls wait for one another in a circle, ${after.length - order.length} of them`
+  return order.length === after.length ? order : `calls wait for each other in a cycle, ${after.length - order.length} of them`
 }
 
-/** Orders that a concurrent apply could take: any, or one that keeps creating, or deleting, or turning to the latest as long as it can. */
+/** A possible order of a concurrent apply: a random one, or one that prefers creates, deletes or the latest ready call. */
 export function randomOrder(calls: readonly SimulatedCall[], after: Graph, random: Random): number[] {
   const costs = [
     () => 0,
@@ -57,7 +57,7 @@ export function randomOrder(calls: readonly SimulatedCall[], after: Graph, rando
   return order
 }
 
-/** For each call all it waits for, directly or not, and itself. */
+/** For each call, itself and everything it waits for, transitively. */
 function closures(after: Graph): Set<number>[] {
   const order = orderAlong(after)
   if (typeof order === 'string') throw new Error(order)
@@ -70,7 +70,7 @@ function closures(after: Graph): Set<number>[] {
   return all
 }
 
-/** A state refused by the service that some interleaving passes through; null if there is none. */
+/** Describes a state of some interleaving that the service refuses; null if there is none. */
 export function findRefusedState(
   stages: readonly Stage[],
   calls: readonly SimulatedCall[],
@@ -105,7 +105,7 @@ export function findRefusedState(
 const callsByStage = (calls: readonly SimulatedCall[]): ReadonlyMap<Stage, number> =>
   new Map(calls.flatMap(({ removed, added }, index) => [removed, added].flatMap((stage) => (stage ? [[stage, index] as const] : []))))
 
-/** The most that creates can be ahead of deletes: creates less a largest matching of creates to deletes they wait for. */
+/** The maximum by which creates can be ahead of deletes: creates minus a maximum matching of creates to deletes they wait for. */
 function createsAhead(calls: readonly SimulatedCall[], all: readonly Set<number>[]): number {
   const creates = [...calls.keys()].filter((index) => calls[index]?.removed === null)
   const deletesOf = (create: number): number[] => [...(all[create] as Set<number>)].filter((index) => calls[index]?.added === null)
@@ -124,7 +124,7 @@ function createsAhead(calls: readonly SimulatedCall[], all: readonly Set<number>
   return creates.filter((create) => !augment(create, new Set())).length
 }
 
-/** Something that some interleaving interrupts though it need not be; null if there is nothing. */
+/** Describes the first interruption that some interleaving causes; null if there is none. */
 export const findInterruption = (
   stages: readonly Stage[],
   calls: readonly SimulatedCall[],
@@ -132,7 +132,7 @@ export const findInterruption = (
   rules: ContinuityRules,
 ): string | null => findInterruptions(stages, calls, after, rules)[0] ?? null
 
-/** All that some interleaving interrupts, each RRset and each pointer once. */
+/** Everything that some interleaving interrupts, each RRset and each pointer once. */
 export function findInterruptions(
   stages: readonly Stage[],
   calls: readonly SimulatedCall[],
@@ -142,7 +142,7 @@ export function findInterruptions(
   const all = closures(after)
   const callOf = callsByStage(calls)
   const problems: string[] = []
-  /** The least set of calls after which none of the stages that were there at first is there, nor any later one; null if there is none. */
+  /** The smallest set of calls after which none of the stages exists, neither an initial nor a later one; null if there is none. */
   const leastWithout = (stagesOfRule: readonly Stage[], more: readonly number[]): Set<number> | null => {
     if (stagesOfRule.some((stage) => stage.before && stage.after)) return null
     const begin = [...stagesOfRule.filter((stage) => stage.before).map((stage) => callOf.get(stage) as number), ...more]

@@ -1,6 +1,6 @@
 /**
- * Loaded before the program (`node --import`): counts what it does to files below a folder, and kills it (SIGKILL) right before one of these steps.
- * KILL_BELOW is the folder, KILL_AT the number of the step from 1 on; with KILL_COUNT, a file, their number is written there at the end instead.
+ * Loaded before the program (`node --import`): counts its file operations below a folder, and kills it (SIGKILL) right before one of them.
+ * KILL_BELOW is the folder and KILL_AT the number of the operation, from 1. If KILL_COUNT names a file, the total is written there instead.
  */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -35,7 +35,7 @@ for (const name of ['mkdir', 'rename', 'link', 'rm', 'writeFile', 'open']) {
   }
 }
 
-/** Half of a text may be on the disk when the program dies. */
+/** Writes half of a text before the kill. */
 function watch(handle, path) {
   const { writeFile, sync, close } = handle
   handle.writeFile = async (data) => {

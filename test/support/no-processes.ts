@@ -1,11 +1,13 @@
-/** Loaded before every unit test: whatever would start a process or listen on a socket throws. */
+/** Loaded before every unit test: starting a process or listening on a socket throws. */
 import childProcess from 'node:child_process'
 import dgram from 'node:dgram'
 import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
 
 const refuse = (what: string) => (): never => {
-  throw new Error(`a unit test may not ${what}; import what it needs so that it is no unit test (test/support/unit-tests.ts)`)
+  throw new Error(
+    `a unit test may not ${what}; if it must, import the module directly, so that it is not a unit test (test/support/unit-tests.ts)`,
+  )
 }
 
 for (const name of ['spawn', 'spawnSync', 'exec', 'execSync', 'execFile', 'execFileSync', 'fork'] as const)

@@ -1,4 +1,4 @@
-/** A plan of a small zone against all that can be found by brute force: its calls, what it interrupts, and what it says of both. */
+/** Compares the plan of a small zone with brute force: its calls, its interruptions and its report of both. */
 import type { ZonePlan } from '../../src/plan/plan.ts'
 import { fewestCallsByBruteForce, fewestInterruptionsByBruteForce, lowerBound } from './brute-force.ts'
 import { findInterruptions } from './interleavings.ts'
@@ -6,7 +6,7 @@ import { ORIGIN } from './plan.ts'
 import { callsOf, planCase, stagesOfCase, waitsOf, type ZoneCase } from './zone-cases.ts'
 import { continuityRules } from './zone-simulator.ts'
 
-/** What another plan would do better, in words; null if none would. */
+/** Describes what another plan would do better; null if none would. */
 export function problemOfPlan(zone: ZoneCase): string | null {
   const least = fewestCallsByBruteForce(stagesOfCase(zone), ORIGIN, zone.limit)
   const plan = planCase(zone)
@@ -31,7 +31,7 @@ export function problemOfPlan(zone: ZoneCase): string | null {
   return null
 }
 
-/** What orders of a plan's calls interrupt: RRsets that are there before and after, with their pointers, and other pointers. */
+/** The interruptions by all orders of a plan's calls: RRsets that exist before and after, with their pointers (`inUse`), and other pointers. */
 export function interruptionsOfPlan(zone: ZoneCase, plan: ZonePlan): { inUse: number; others: number; problems: string[] } {
   const stages = stagesOfCase(zone)
   const rules = continuityRules(stages, ORIGIN)

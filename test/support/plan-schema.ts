@@ -11,7 +11,7 @@ const validate = new Ajv2020({
   strictRequired: false,
 }).compile(schema)
 
-/** How a document breaks `schemas/plan.schema.json`, by a validator that users may have, not the one that the program was built with. */
+/** The errors of a document by `schemas/plan.schema.json`, from another validator than the program's. */
 export function planSchemaErrors(document: unknown): string[] {
   validate(document)
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)

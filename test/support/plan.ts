@@ -22,7 +22,7 @@ export function planOf(existing: string | null, desired: string, more: Partial<P
   })
 }
 
-/** Changes as a reader writes them: `+ www A 192.0.2.1`, `~ www A 192.0.2.1 -> www A 192.0.2.2`, `< 0,1` for what it waits for. */
+/** Changes as text: `+ www A 192.0.2.1`, `~ www A 192.0.2.1 -> www A 192.0.2.2`; `< 0,1` lists the changes that it waits for. */
 export function changesOf(plan: ZonePlan): string[] {
   return plan.changes.map((change) => {
     const after = change.after.length > 0 ? ` < ${change.after.join(',')}` : ''

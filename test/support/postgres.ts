@@ -1,6 +1,6 @@
 /**
- * PostgreSQL servers of the tests' own: each a cluster in a directory that goes with it, reached by a socket in it only, and
- * collated as people order words, so that nothing depends on a cluster that orders by octets.
+ * PostgreSQL servers for tests: each is a cluster in a temporary directory, reachable only by a socket there, and
+ * with a linguistic collation, so that no code can depend on byte order.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import pg from 'pg'
 /** Where Debian keeps the programs of each major version. */
 const VERSIONS = '/usr/lib/postgresql'
 
-/** The directory with `initdb` and `postgres`, of the latest version there is; null where none is installed. */
+/** The directory with `initdb` and `postgres` of the latest installed version; null if none is installed. */
 export function findPostgres(): string | null {
   const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort((a, b) => Number(b) - Number(a)) : []
   const directories = [...versions.map((version) => join(VERSIONS, version, 'bin')), ...(process.env['PATH'] ?? '').split(':')]
@@ -21,21 +21,21 @@ export function findPostgres(): string | null {
 }
 
 export interface PostgresServer {
-  /** The URL of a database in it, for its superuser unless another is named. */
+  /** The URL of a database, for the superuser unless another user is given. */
   url(database: string, user?: string): string
   query(database: string, text: string): Promise<readonly Record<string, unknown>[]>
-  /** Ends it and all its children at once, as a crash does. */
+  /** Kills it and all its children, as in a crash. */
   kill(): Promise<void>
-  /** Starts it again where it has ended; resolves when it takes connections. */
+  /** Starts it again if it has ended; resolves when it accepts connections. */
   start(): Promise<void>
-  /** Stops it and all its children where they stand: connections stay open, and nothing answers. `thaw` lets them go on. */
+  /** Suspends it and all its children: connections stay open, and nothing answers. `thaw` resumes them. */
   freeze(): void
   thaw(): void
-  /** Ends it and removes its directory. */
+  /** Stops it and removes its directory. */
   remove(): Promise<void>
 }
 
-/** Starts a fresh server. Roles `postgres`, the superuser without a password, and `guarded`, whose password is `right`. */
+/** Starts a new server with the roles `postgres`, the superuser without a password, and `guarded`, whose password is `right`. */
 export async function startPostgres(): Promise<PostgresServer> {
   const programs = findPostgres()
   if (programs === null) throw new Error('PostgreSQL is not installed')
@@ -50,7 +50,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   writeFileSync(join(data, 'pg_hba.conf'), 'local all guarded scram-sha-256\nlocal all all trust\n')
-  // What is not synced survives the end of the server, though not that of the machine: enough for tests, and quick.
+  // Without fsync, data survives a crash of the server but not of the machine: fast, and enough for tests.
   const settings = { fsync: 'off', listen_addresses: '', unix_socket_directories: directory, max_connections: '200' }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   let child: ChildProcess | null = null
@@ -72,7 +72,7 @@ export async function startPostgres(): Promise<PostgresServer> {
       try {
         return await ready(() => query('postgres', 'select 1'), child)
       } catch (error) {
-        // Processes of a server that was killed before may hold its memory still: then a new one ends at once.
+        // Processes of a killed server may still use its shared memory; a new server then exits immediately.
         if (child.exitCode === null || performance.now() - started > READY_WITHIN) throw error
         process.off('exit', killGroup)
       }
@@ -82,11 +82,11 @@ export async function startPostgres(): Promise<PostgresServer> {
     try {
       if (child?.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     } catch {
-      // It has ended by itself.
+      // It has already ended.
     }
   }
   const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
-    // Its children are in sessions of their own.
+    // Its children have their own sessions.
     const found = execFileSync('ps', ['-o', 'pid=', '--ppid', String(child?.pid)], { encoding: 'utf8' })
     for (const pid of [child?.pid ?? 0, ...found.split('\n').map(Number)]) if (pid > 0) process.kill(pid, name)
   }
@@ -112,7 +112,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   return { url, query, kill, start, freeze: () => signal('SIGSTOP'), thaw: () => signal('SIGCONT'), remove }
 }
 
-/** Whom the server runs as: it refuses root. Null for the one who runs the tests. */
+/** The user that the server runs as, because it refuses root. Null for the user of the tests. */
 function serverOwner(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null
   const name = ['postgres', 'nobody'].find((user) => {
@@ -128,7 +128,7 @@ function serverOwner(): { uid: number; gid: number } | null {
   return { uid: id('-u'), gid: id('-g') }
 }
 
-/** Milliseconds a server has until it takes connections. */
+/** Milliseconds within which a server must accept connections. */
 const READY_WITHIN = 20_000
 
 async function ready(connect: () => Promise<unknown>, child: ChildProcess): Promise<void> {

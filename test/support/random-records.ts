@@ -1,4 +1,4 @@
-/** Generated records of every type the cloud target holds, at and past the edges of what it holds, and some it does not. */
+/** Random records of every type that the cloud target supports, at and past its limits, and of some types that it does not. */
 
 import { octetsToTxtRdata, quoteString } from '../../src/dns/character-string.ts'
 import type { DefinedRecord } from '../../src/dns/record.ts'
@@ -45,7 +45,7 @@ function textRecords(): fc.Arbitrary<DefinedRecord> {
     .record({ length: fc.constantFrom(...lengths), picks: fc.array(fc.constantFrom(...characters), { minLength: 1, maxLength: 20 }) })
     .map(({ length, picks }) => {
       let octets = Buffer.from(picks.join('').repeat(length), 'utf8').subarray(0, length)
-      // A character cut in two is kept whole or left out, as a writer would; the odd octet of another encoding comes below.
+      // A character that would be split is kept or left out. Octets of other encodings are added below.
       while (octets.length > 0 && !isUtf8(octets)) octets = octets.subarray(0, -1)
       return Buffer.concat([octets, Buffer.alloc(length - octets.length, 'x')])
     })

@@ -1,8 +1,8 @@
-/** What all random choices of the suite begin with: always the same, unless ZONEWRIGHT_TEST_SEED has another whole number, as a run in the night may. */
+/** The seed of all random choices of the suite: fixed, unless ZONEWRIGHT_TEST_SEED is set to another integer, for example in a nightly run. */
 export const suiteSeed = Number(process.env['ZONEWRIGHT_TEST_SEED'] ?? 0)
 if (!Number.isInteger(suiteSeed)) throw new Error('ZONEWRIGHT_TEST_SEED is not a whole number')
 
-/** Seeded choices for tests that must fail the same way twice. */
+/** Seeded random choices, so that failures are reproducible. */
 export interface Random {
   /** A whole number from 0 to `below` - 1. */
   readonly below: (below: number) => number
@@ -13,7 +13,7 @@ export interface Random {
 
 export function seededRandom(seed: number): Random {
   let state = (seed + Math.imul(suiteSeed, 0x9e3779b1)) >>> 0
-  // mulberry32: a 32-bit state is plenty for choosing test cases.
+  // mulberry32: a 32-bit state is enough to choose test cases.
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)

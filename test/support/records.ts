@@ -4,7 +4,7 @@ import type { DefinedRecord, ExistingRecord } from '../../src/dns/record.ts'
 import type { Ttl } from '../../src/dns/ttl.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ExistingZone } from '../../src/dns/zone.ts'
 
-/** A canonical name; throws on text that is none. */
+/** Parses a domain name; throws if it is invalid. */
 export function name(text: string, origin?: DomainName): DomainName {
   const parsed = parseDomainName(text, origin ?? null)
   if (!parsed.ok) throw new Error(parsed.message)
@@ -13,7 +13,7 @@ export function name(text: string, origin?: DomainName): DomainName {
 
 /**
  * Records from lines of zone-file text, `NAME [TTL] TYPE DATA`, relative to the origin; `-` or no TTL is the zone's default.
- * Their place is their line.
+ * Each has the number of its line.
  */
 export function records(origin: DomainName, text: string): DefinedRecord[] {
   return text
@@ -30,7 +30,7 @@ export function records(origin: DomainName, text: string): DefinedRecord[] {
     })
 }
 
-/** The same as a provider holds them, numbered from 1. */
+/** The same records as a provider returns them, with identifiers from 1. */
 export const existing = (origin: DomainName, text: string): ExistingRecord[] =>
   records(origin, text).map(({ name: owner, type, ttl, data }, index) => ({ id: index + 1, name: owner, type, ttl, data }))
 

@@ -1,18 +1,18 @@
 /**
- * A name server that answers each transfer with messages made to measure and signs them as it is told (RFC 8945), with code of its own: what real servers
- * do right, and what they never do.
+ * A name server that answers each transfer with given messages and signatures (RFC 8945), independent of the code under test: for what real
+ * servers do correctly, and for what they never do.
  */
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** What a signature says; what is left out is as it should be. */
+/** The parts of a signature; missing parts are correct. */
 export interface SignatureParts {
   readonly keyName?: string
-  /** With its final dot. */
+  /** With the final dot. */
   readonly algorithm?: string
-  /** Seconds that its time is ahead of now. */
+  /** Seconds by which its time is ahead of now. */
   readonly clockOffset?: number
   readonly fudge?: number
   readonly error?: number
@@ -21,7 +21,7 @@ export interface SignatureParts {
   readonly mac?: (mac: Buffer) => Buffer
   /** Without a digest, as servers write errors that they cannot sign. */
   readonly withoutDigest?: boolean
-  /** Records behind the signature. */
+  /** Records after the signature. */
   readonly recordsAfter?: Buffer
 }
 
@@ -56,7 +56,7 @@ export const wireSoa = (zone: string, serial = 1): Buffer =>
     Buffer.concat([wireName('ns1.example.net'), wireName(`hostmaster.${zone}`), u32(serial), ...[3600, 600, 604_800, 300].map(u32)]),
   )
 
-/** Answers every question with the messages; gives its port. `secret` is that of the key `upd.`, by HMAC-SHA-256. */
+/** Starts a server that answers every query with the messages, and returns its port. `secret` is the HMAC-SHA-256 secret of the key `upd.`. */
 export async function signingServer(secret: Buffer, messages: readonly CraftedMessage[]): Promise<number> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -88,7 +88,7 @@ function endOfQuestion(query: Buffer): number {
   return at + 5
 }
 
-/** The digest at the end of a signed question, which has nothing after it but identifier, error and other data: six octets. */
+/** The digest of a signed query. Six octets follow it: identifier, error and the length of other data. */
 function macOf(query: Buffer): Buffer {
   if (query.readUInt16BE(10) === 0) return Buffer.alloc(0)
   return query.subarray(query.length - 6 - 32, query.length - 6)

@@ -1,8 +1,8 @@
 import { appendFileSync } from 'node:fs'
 
 /**
- * Whether to run a whole project of suites though programs of the machine are missing: with ZONEWRIGHT_REQUIRE_DNS_SERVERS=1, so that
- * it fails. Otherwise this says that it is skipped, for the test script to list at the end.
+ * Whether to run a whole project of suites although programs are missing: with ZONEWRIGHT_REQUIRE_DNS_SERVERS=1, so that
+ * it fails. Otherwise records that it is skipped, for the summary of the test script.
  */
 export function runWithoutTools(name: string, missing: readonly string[]): boolean {
   if (process.env['ZONEWRIGHT_REQUIRE_DNS_SERVERS'] === '1') return true

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { findTool } from './tools.ts'
 
 /**
- * A suite that needs programs of the machine. Where one is missing, the suite is skipped and says so; the test script lists such
+ * A suite that needs installed programs. If one is missing, the suite is skipped with a message; the test script lists such
  * suites at the end. With ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 a missing program is a failure.
  */
 export function describeWithTools(tools: readonly string[], name: string, suite: () => void | Promise<void>): void {

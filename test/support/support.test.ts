@@ -11,7 +11,7 @@ import { checkZone, findTool, runTool } from './tools.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
-test('a free port is free for TCP and UDP, and is not handed out twice', async () => {
+test('a free port is free for TCP and UDP, and is not returned twice', async () => {
   const ports = await Promise.all(Array.from({ length: 20 }, freePort))
   expect(new Set(ports).size).toBe(20)
   const [port] = ports
@@ -22,26 +22,26 @@ test('a free port is free for TCP and UDP, and is not handed out twice', async (
   socket.close()
 })
 
-test('a tool gives its status, output and input back', async () => {
+test('runTool passes the input and returns status and output', async () => {
   expect(await runTool('sh', ['-c', 'cat; echo bad >&2; exit 3'], { input: 'text' })).toEqual({
     status: 3,
     stdout: 'text',
     stderr: 'bad\n',
   })
   expect(await runTool('sh', ['-c', 'exit 0'], { input: 'x'.repeat(1_000_000) })).toMatchObject({ status: 0 })
-  expect(findTool('a-program-nobody-has')).toBe(null)
-  expect(() => runTool('a-program-nobody-has', [])).toThrow('is not installed')
+  expect(findTool('a-missing-program')).toBe(null)
+  expect(() => runTool('a-missing-program', [])).toThrow('is not installed')
 })
 
 describeWithTools(['named-checkzone'], 'named-checkzone', () => {
-  test('tells a good zone from a bad one', async () => {
+  test('accepts a valid zone and refuses an invalid one', async () => {
     const zone = '$TTL 300\n@ SOA ns hostmaster 1 2 3 4 5\n@ NS ns\nns A 192.0.2.1\n'
     expect(await checkZone('example.com', zone)).toMatchObject({ status: 0, stdout: expect.stringContaining('192.0.2.1') })
     expect(await checkZone('example.com', `${zone}@ CNAME ns\n`)).toMatchObject({ status: 1 })
   })
 })
 
-/** Runs one test file of its own text in a vitest of its own, as scripts/test.sh does, and gives the summary lines. */
+/** Runs a test file with this text in a separate vitest, as scripts/test.sh does, and returns the summary lines. */
 async function runSuite(text: string, env: Record<string, string> = {}): Promise<{ status: number | null; summary: string[] }> {
   const directory = temporaryDirectory()
   writeFileSync(join(directory, 'inner.test.ts'), text.replaceAll('SUPPORT', join(root, 'test/support')))
@@ -62,24 +62,24 @@ async function runSuite(text: string, env: Record<string, string> = {}): Promise
 const NEEDY = `import { expect, test } from '${join(root, 'node_modules/vitest/dist/index.js')}'
 import { describeWithTools } from 'SUPPORT/skip.ts'
 test('runs', () => expect(1).toBe(1))
-describeWithTools(['sh', 'a-program-nobody-has'], 'a needy suite', () => {
+describeWithTools(['sh', 'a-missing-program'], 'a suite', () => {
   test('one', () => expect(1).toBe(2))
   test('two', () => expect(1).toBe(2))
 })
 `
 
-test('a suite without its program is skipped, named and counted', async () => {
+test('a suite without its program is skipped, listed and counted', async () => {
   expect(await runSuite(NEEDY)).toEqual({
     status: 0,
     summary: [
       '!!! 1 suite was SKIPPED because programs are missing:',
-      '!!!   a needy suite (needs a-program-nobody-has)',
+      '!!!   a suite (needs a-missing-program)',
       '1 passed, 0 failed, 2 skipped',
     ],
   })
 })
 
-test('a suite without its program fails where programs are required', async () => {
+test('a suite without its program fails if programs are required', async () => {
   expect(await runSuite(NEEDY, { ZONEWRIGHT_REQUIRE_DNS_SERVERS: '1' })).toEqual({ status: 1, summary: ['1 passed, 1 failed, 0 skipped'] })
 })
 

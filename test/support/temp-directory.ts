@@ -9,7 +9,7 @@ afterEveryFile(() => {
   for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true, maxRetries: 3 })
 })
 
-/** An empty directory of its own, gone when the test file is done. The path is short enough for a UNIX socket below it. */
+/** Creates an empty directory, which is removed at the end of the test file. Its path is short enough for a UNIX socket in it. */
 export function temporaryDirectory(): string {
   const path = mkdtempSync(join(realpathSync(tmpdir()), 'zonewright-'))
   made.push(path)

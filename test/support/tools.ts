@@ -3,12 +3,12 @@ import { accessSync, constants, writeFileSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { temporaryDirectory } from './temp-directory.ts'
 
-/** Where Debian keeps name servers; not always on the PATH of an ordinary user. */
+/** The folders of Debian's name servers, which are not always on the PATH of an ordinary user. */
 const EXTRA_DIRECTORIES = ['/usr/sbin', '/usr/local/sbin', '/sbin']
 
 const found = new Map<string, string | null>()
 
-/** The absolute path of a program, by name or already absolute; null where it is not installed. */
+/** The absolute path of a program, by name or absolute path; null if it is not installed. */
 export function findTool(name: string): string | null {
   const known = found.get(name)
   if (known !== undefined) return known
@@ -29,13 +29,13 @@ function isExecutable(path: string): boolean {
 }
 
 export interface ToolResult {
-  /** Exit status; null where a signal ended the program. */
+  /** Exit status; null if a signal ended the program. */
   readonly status: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Runs a program to its end. Throws where it is not installed; a non-zero status is a result. `timeout` is in milliseconds. */
+/** Runs a program to its end. Throws if it is not installed; a non-zero status is a result. `timeout` is in milliseconds. */
 export function runTool(
   name: string,
   args: readonly string[],
@@ -55,7 +55,7 @@ export function runTool(
     })
     child.on('error', reject)
     child.on('close', (status) => resolve({ status, stdout, stderr }))
-    // A program that ends before it has read its input is no failure of the test.
+    // A program may end before it has read its input.
     child.stdin.on('error', () => {})
     child.stdin.end(input)
   })
@@ -72,7 +72,7 @@ export interface TsigKey {
 export const keyArgument = ({ name, algorithm, secret }: TsigKey): string => `${algorithm}:${name}:${secret}`
 
 interface Query {
-  /** 127.0.0.1 unless given. */
+  /** Default: 127.0.0.1. */
   readonly host?: string | undefined
   readonly port: number
   readonly name: string
@@ -81,7 +81,7 @@ interface Query {
   readonly options?: readonly string[] | undefined
 }
 
-/** The server's answer as dig prints it with the given `+options` (`+short`, `+noall +answer`). */
+/** The answer of the server as printed by dig with the given `+options` (`+short`, `+noall +answer`). */
 export async function dig({ host = '127.0.0.1', port, name, type = 'A', key, options = ['+short'] }: Query): Promise<string[]> {
   const signed = key ? ['-y', keyArgument(key)] : []
   const args = ['-r', `@${host}`, '-p', String(port), ...signed, '-q', name, '-t', type, '+tries=3', '+time=10', ...options]
@@ -89,7 +89,7 @@ export async function dig({ host = '127.0.0.1', port, name, type = 'A', key, opt
   return linesOf(stdout + stderr)
 }
 
-/** The same with kdig, whose parser and defaults are another implementation. */
+/** The same with kdig, an independent implementation with other defaults. */
 export async function kdig({ host = '127.0.0.1', port, name, type = 'A', key, options = ['+short'] }: Query): Promise<string[]> {
   const signed = key ? ['-y', keyArgument(key)] : []
   const args = [`@${host}`, '-p', String(port), ...signed, '-q', name, '-t', type, '+retry=2', '+time=10', ...options]
@@ -101,14 +101,14 @@ export async function kdig({ host = '127.0.0.1', port, name, type = 'A', key, op
 export const transferZone = async (query: Omit<Query, 'type'>): Promise<string[]> =>
   (await dig({ ...query, type: 'AXFR', options: ['+noall', '+answer', ...(query.options ?? [])] })).filter((line) => !line.startsWith(';'))
 
-/** Sends one update (RFC 2136) by nsupdate; `script` is its commands without `server` and `send`. */
+/** Sends one update (RFC 2136) with nsupdate; `script` has its commands without `server` and `send`. */
 export function nsupdate(port: number, script: string, key?: TsigKey): Promise<ToolResult> {
   return runTool('nsupdate', ['-t', '5', ...(key ? ['-y', keyArgument(key)] : [])], {
     input: `server 127.0.0.1 ${port}\n${script}\nsend\n`,
   })
 }
 
-/** named-checkzone's verdict on the text of a zone file, and the zone in BIND's own canonical text. */
+/** The result of named-checkzone for a zone file, with the zone in BIND's canonical text. */
 export async function checkZone(zone: string, text: string, options: readonly string[] = []): Promise<ToolResult> {
   const file = join(temporaryDirectory(), 'zone')
   writeFileSync(file, text)

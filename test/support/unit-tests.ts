@@ -1,5 +1,5 @@
 /**
- * The unit tests: the test files that start no server and no process. No list says which they are; their imports do. A file is a unit test if neither it
+ * The unit tests: the test files that start no server and no process, found by their imports. A file is a unit test if neither it
  * nor anything it imports (types aside) loads a module that can listen, connect or start a process.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ export function unitTests(root: string): string[] {
     .sort()
 }
 
-/** The files of the repository that one imports; null if it loads a module that reaches outside the process. */
+/** The repository files that a file imports; null if it loads a module that reaches outside the process. */
 function readImports(root: string, file: string): readonly string[] | null {
   const text = readFileSync(join(root, file), 'utf8').replace(HARMLESS, '')
   if (OUTSIDE.test(text)) return null

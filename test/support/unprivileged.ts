@@ -4,8 +4,8 @@ import { findTool } from './tools.ts'
 const isRoot = process.getuid?.() === 0
 
 /**
- * Words before a command line that have a process bound by the permissions of files: to root nothing is forbidden, so that its process gives up all it
- * may do beyond its own files (capabilities(7)). Empty for other users; null where that cannot be had.
+ * Words before a command line that make file permissions apply to the process. Root may do everything, so its process drops all capabilities
+ * (capabilities(7)). Empty for other users; null if the necessary program is missing.
  */
 export const unprivileged: readonly string[] | null = !isRoot
   ? []
@@ -13,6 +13,6 @@ export const unprivileged: readonly string[] | null = !isRoot
     ? null
     : ['setpriv', '--inh-caps=-all', '--bounding-set=-all']
 
-/** A test of what the permissions of files forbid, with the words before the command line of its process. */
+/** A test of file permissions; `body` gets the words before the command line of its process. */
 export const testPermissions = (name: string, body: (words: readonly string[]) => Promise<void>): void =>
   test.skipIf(unprivileged === null)(name, () => body(unprivileged ?? []))

@@ -1,4 +1,4 @@
-/** Small zones before and after, as zone text, for proofs by many cases; and how a failing one is made small and shown. */
+/** Generates small zones before and after a change, as zone text, and shrinks and prints failing cases. */
 import type { ExistingRecord, ResourceRecord } from '../../src/dns/record.ts'
 import type { UnmanagedSelector } from '../../src/dns/zone.ts'
 import type { PlanInput } from '../../src/plan/make-plan.ts'
@@ -13,11 +13,11 @@ export interface ZoneCase {
   /** Lines of zone text, unmanaged records among them. */
   readonly existing: readonly string[]
   readonly desired: readonly string[]
-  /** Records the target holds in the zone; null without a limit. */
+  /** The maximum number of records in the zone; null without a limit. */
   readonly limit: number | null
 }
 
-/** Whose records are left alone in all cases: everything at `theirs…`, addresses in 198.51.100.0/24, and texts that say so. */
+/** The unmanaged records of all cases: everything at `theirs…`, addresses in 198.51.100.0/24, and texts that begin with "unmanaged". */
 export const UNMANAGED: readonly UnmanagedSelector[] = [{ name: 'theirs*' }, { target: '198.51.100.*' }, { target: '"unmanaged*' }]
 
 export const isUnmanaged = (line: string): boolean => line.startsWith('theirs') || / 198\.51\.100\.| "unmanaged/.test(line)
@@ -34,12 +34,12 @@ export function recordOf(line: string): ResourceRecord {
   return record
 }
 
-/** All records of the zone when the change is done, as lines: the desired and the unmanaged. */
+/** All records of the zone after the change, as lines: the desired and the unmanaged ones. */
 export const finalLines = ({ existing, desired }: ZoneCase): string[] => [...existing.filter(isUnmanaged), ...desired]
 
 export const stagesOfCase = (zone: ZoneCase): Stage[] => stagesOf(zone.existing.map(recordOf), finalLines(zone).map(recordOf))
 
-/** Whether both zones are such that a service could hold them, and the definition has no duplicates. */
+/** Whether both zones are valid at the service, and the definition has no duplicates. */
 export function isSound(zone: ZoneCase): boolean {
   const final = finalLines(zone).map(recordOf)
   const keys = new Set(zone.desired.map(recordOf).map(({ name, type, data }) => `${name} ${type} ${data}`))
@@ -50,7 +50,7 @@ export function isSound(zone: ZoneCase): boolean {
   )
 }
 
-/** The plan at a target that takes every record as it is. */
+/** The plan for a target that stores every record unchanged. */
 export function planCase(zone: ZoneCase, more: Partial<PlanInput> = {}): ZonePlan {
   const at = { file: 'zone', line: 1, column: 1 }
   const existing: ExistingRecord[] = zone.existing.map((line, index) => ({ id: index + 1, ...recordOf(line) }))
@@ -67,7 +67,7 @@ export function planCase(zone: ZoneCase, more: Partial<PlanInput> = {}): ZonePla
   })
 }
 
-/** The calls of a plan over the stages of its case; throws where a call is about a record that is not to go, or not to come. */
+/** The calls of a plan with the stages of its case; throws if a call removes or adds a record that should not change. */
 export function callsOf(plan: ZonePlan, stages: readonly Stage[]): SimulatedCall[] {
   const going = new Map<string, Stage[]>()
   const coming = new Map<string, Stage[]>()
@@ -79,7 +79,7 @@ export function callsOf(plan: ZonePlan, stages: readonly Stage[]): SimulatedCall
   const take = (side: Map<string, Stage[]>, record: ResourceRecord | null): Stage | null => {
     if (record === null) return null
     const stage = side.get(identity(record))?.shift()
-    if (!stage) throw new Error(`a call for ${identity(record)}, of which there is no need`)
+    if (!stage) throw new Error(`a call for ${identity(record)}, which is not needed`)
     return stage
   }
   const calls = plan.changes.map((change) => {
@@ -93,10 +93,10 @@ export function callsOf(plan: ZonePlan, stages: readonly Stage[]): SimulatedCall
   return calls
 }
 
-/** For each call those it waits for. */
+/** For each call, the calls that it waits for. */
 export const waitsOf = (plan: ZonePlan): (readonly number[])[] => plan.changes.map(({ after }) => after)
 
-/** The case without every record that is not needed to make it fail. */
+/** Removes every record that the failure does not need. */
 export function shrink(zone: ZoneCase, fails: (zone: ZoneCase) => boolean): ZoneCase {
   const failing = (candidate: ZoneCase): boolean => isSound(candidate) && fails(candidate)
   for (let size = Math.max(zone.existing.length, zone.desired.length); size >= 1; ) {
@@ -107,7 +107,7 @@ export function shrink(zone: ZoneCase, fails: (zone: ZoneCase) => boolean): Zone
   return zone
 }
 
-/** The case without runs of this many records, and without the same among the desired; then without runs of desired records. */
+/** Removes runs of this many records from both zones, then runs of desired records only. */
 function* dropped(zone: ZoneCase, size: number): Generator<ZoneCase> {
   const lower = (count: number): number | null => (zone.limit === null ? null : Math.max(0, zone.limit - count))
   for (let from = 0; from < zone.existing.length; from += size) {
@@ -123,7 +123,7 @@ function* dropped(zone: ZoneCase, size: number): Generator<ZoneCase> {
   for (let from = 0; from < zone.desired.length; from += size) yield { ...zone, desired: zone.desired.toSpliced(from, size) }
 }
 
-/** A case as text that can be pasted into a table of cases. */
+/** Prints a case as text for a table of cases. */
 export function showCase(zone: ZoneCase, plan: ZonePlan | null = null): string {
   const block = (title: string, lines: readonly string[]): string => [`${title}:`, ...lines.map((line) => `  ${line}`)].join('\n')
   return [
@@ -141,7 +141,7 @@ export function showCase(zone: ZoneCase, plan: ZonePlan | null = null): string {
   ].join('\n')
 }
 
-/** The first failing cases of many, shrunk and shown; empty where none fails. A fault is a sentence, or null. */
+/** The first failing cases, shrunk and printed; empty if none fails. `judge` returns a problem as a sentence, or null. */
 export function failuresOf(
   count: number,
   zoneOf: (index: number) => ZoneCase | null,
@@ -166,7 +166,7 @@ export function failuresOf(
   return failing === 0 ? '' : `${failing} of ${tried} cases fail, such as\n\n${[...shown].join('\n\n')}\n`
 }
 
-/** A fault, or null; a thrown error is a fault like others. */
+/** Runs `judge`; a thrown error is a problem like any other. */
 export function attempt(judge: () => string | null): string | null {
   try {
     return judge()
@@ -175,7 +175,7 @@ export function attempt(judge: () => string | null): string | null {
   }
 }
 
-/** The case with its plan, where there is one. */
+/** Prints the case with its plan, if there is one. */
 export function showPlanned(zone: ZoneCase): string {
   try {
     return showCase(zone, planCase(zone))
@@ -186,7 +186,7 @@ export function showPlanned(zone: ZoneCase): string {
 
 const NAMES = ['@', 'a', 'b', 'c', 'd.a'] as const
 
-/** A random record line that the zone could hold beside the others; null where a few attempts found none. */
+/** A random record that does not conflict with the others, as a line; null if a few attempts find none. */
 function randomLine(random: Random, names: readonly string[], beside: readonly string[], owner = random.pick(names)): string | null {
   for (let attempt = 0; attempt < 6; attempt += 1) {
     const type = random.pick(['A', 'A', 'A', 'CNAME', 'CNAME', 'CNAME', 'MX', 'MX', 'AAAA', 'NS', 'TXT', 'SRV', 'ALIAS', 'DNAME'])
@@ -222,7 +222,7 @@ function fits(line: string, beside: readonly string[]): boolean {
   return refusalOf([...others, record], null) === null
 }
 
-/** A zone and what becomes of it: records kept, changed in place, renamed, dropped and added. At most six go and six come. */
+/** A zone whose records are kept, changed in place, renamed, removed and added. At most six are removed and six added. */
 export function randomCase(random: Random, names: readonly string[] = NAMES, size = 6): ZoneCase {
   const existing: string[] = []
   for (let i = random.below(size) + 1; i > 0; i -= 1) {
@@ -255,7 +255,7 @@ export function randomCase(random: Random, names: readonly string[] = NAMES, siz
   return { existing, desired, limit: null }
 }
 
-/** Names that trade what they hold: the knots in which updates wait for one another. */
+/** Names that swap their records, which creates cycles of updates. */
 export function tradingCase(random: Random, names: readonly string[] = NAMES): ZoneCase {
   const places = random.shuffle(names).slice(0, 2 + random.below(names.length - 1))
   const contents = places.map(() => randomContent(random, names))
@@ -272,7 +272,7 @@ export function tradingCase(random: Random, names: readonly string[] = NAMES): Z
   return { existing, desired, limit: null }
 }
 
-/** Names that move to other names, with the pointers at them: what comes has to come before what goes, also where there is hardly room. */
+/** Records that move to other names, with the pointers to them: the new ones must be added first, even with little room. */
 export function movingCase(random: Random, names: readonly string[] = NAMES): ZoneCase {
   const existing: string[] = []
   for (let i = 2 + random.below(5); i > 0; i -= 1) {
@@ -293,7 +293,7 @@ export function movingCase(random: Random, names: readonly string[] = NAMES): Zo
   return { existing, desired, limit: null }
 }
 
-/** Changes that need a record to come before another goes, among others that may give room for it. */
+/** Changes in which a record must be added before another is removed, among changes that can make room for it. */
 const NEEDS_ROOM: readonly (readonly [existing: readonly string[], desired: readonly string[]])[] = [
   [
     ['g A 192.0.2.1', 'w CNAME g'],
@@ -317,7 +317,7 @@ const NEEDS_ROOM: readonly (readonly [existing: readonly string[], desired: read
   ],
 ]
 
-/** One or two changes that need room, at names that others may have too, in a zone that is full but for `headroom` records. */
+/** One or two changes that need room, at possibly shared names, in a zone with room for `headroom` more records. */
 export function tightCase(random: Random, headroom: number): ZoneCase {
   const names = [...NAMES, 'g', 'h']
   const existing: string[] = []

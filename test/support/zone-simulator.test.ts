@@ -1,4 +1,4 @@
-/** The provers prove each other: rules as bit masks against rules as sentences, and bad states told without listing against all listed. */
+/** Checks the test oracles against each other: bit masks against the simulator, and the interleaving analysis against a full enumeration. */
 import { expect, it } from 'vitest'
 import { stateSpace } from './brute-force.ts'
 import { findInterruption, findRefusedState, orderAlong, randomOrder } from './interleavings.ts'
@@ -25,7 +25,7 @@ function smallCase(random: Random, most: number): ZoneCase {
   }
 }
 
-it('the same states pass by mask and by sentence', () => {
+it('bit masks and the simulator accept the same states', () => {
   const random = seededRandom(1)
   const seen = { passed: 0, refused: 0, interrupted: 0 }
   for (let round = rounds(300); round > 0; round -= 1) {
@@ -54,7 +54,7 @@ it('the same states pass by mask and by sentence', () => {
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(rounds(1000))
 })
 
-it('a bad state is told without listing exactly if one is listed', () => {
+it('the analysis finds a bad state if and only if the enumeration does', () => {
   const random = seededRandom(2)
   const seen = { refused: 0, accepted: 0, interrupted: 0, continuous: 0 }
   for (let round = rounds(1500); round > 0; round -= 1) {
@@ -64,11 +64,11 @@ it('a bad state is told without listing exactly if one is listed', () => {
     const after = randomGraph(random, calls.length)
     const rules = continuityRules(stages, ORIGIN)
     const listed = listFaults(zone, stages, calls, after, rules)
-    const told = {
+    const found = {
       accepted: findRefusedState(stages, calls, after, zone.limit) === null,
       continuous: findInterruption(stages, calls, after, rules) === null,
     }
-    expect(told, `${JSON.stringify(after)}\n${showCase(zone)}`).toEqual(listed)
+    expect(found, `${JSON.stringify(after)}\n${showCase(zone)}`).toEqual(listed)
     seen[listed.accepted ? 'accepted' : 'refused'] += 1
     seen[listed.continuous ? 'continuous' : 'interrupted'] += 1
     const run = simulate(stages, calls, randomOrder(calls, after, random), zone.limit, rules)
@@ -78,15 +78,15 @@ it('a bad state is told without listing exactly if one is listed', () => {
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(rounds(40))
 })
 
-it('a circle, a wait for no call and one for itself are seen', () => {
+it('detects a cycle, a wait for a missing call and a wait of a call for itself', () => {
   expect(orderAlong([[1], [2], []])).toEqual([2, 1, 0])
-  expect(orderAlong([[1], [0], []])).toBe('calls wait for one another in a circle, 2 of them')
-  expect(orderAlong([[0]])).toBe('calls wait for one another in a circle, 1 of them')
+  expect(orderAlong([[1], [0], []])).toBe('calls wait for each other in a cycle, 2 of them')
+  expect(orderAlong([[0]])).toBe('calls wait for each other in a cycle, 1 of them')
   expect(orderAlong([[7]])).toBe('call 0 waits for 7, which is no call')
   expect(orderAlong([[], [0, 0]])).toBe('call 1 waits twice for the same')
 })
 
-/** Calls as no planner would make them: any pairs of one type, in any order. */
+/** Random calls: any pairs of one type, in any order. */
 function randomCalls(random: Random, stages: readonly Stage[]): SimulatedCall[] {
   const coming = stages.filter(({ before }) => !before)
   const calls: SimulatedCall[] = stages
@@ -105,7 +105,7 @@ function randomGraph(random: Random, size: number): number[][] {
   return place.map((at) => [...place.keys()].filter((other) => (place[other] as number) < at && random.chance(density)))
 }
 
-/** Judges every state of every interleaving. */
+/** Checks every state of every interleaving. */
 function listFaults(
   { limit }: ZoneCase,
   stages: readonly Stage[],

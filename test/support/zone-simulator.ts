@@ -1,33 +1,33 @@
 /**
- * What a zone goes through while it changes, judged state by state, straight from the definitions and without a thought for speed. It
+ * Checks every state of a zone during a change, directly by the definitions and without regard to speed. It
  * shares nothing with the planner, so that it can prove the planner wrong.
  *
- * Accepted is a state in which a CNAME is alone at its name, a null MX is alone among the MX of its name, and the zone holds no more
+ * A state is accepted if each CNAME is alone at its name, each null MX is the only MX of its name, and the zone has no more
  * records than the limit. Identical records are accepted.
  *
- * Continuous is a state in which
- * - every RRset that is there before and after the change has a record;
- * - every guarded pointer that is present finds at its target what it needs: CNAME and DNAME any record; ALIAS, NS, MX and SRV an A,
- *   AAAA, CNAME or ALIAS. Names outside the zone and the root need nothing. A pointer is guarded if its need is met before and after; or
- *   if its RRset is there before and after and its need is met in the zones it belongs to: before for a record that is there before,
- *   after for one that is there after.
+ * A state is continuous if
+ * - every RRset that exists before and after the change has a record;
+ * - every guarded pointer that exists has what it needs at its target: CNAME and DNAME any record; ALIAS, NS, MX and SRV an A,
+ *   AAAA, CNAME or ALIAS. Names outside the zone and the root need nothing. A pointer is guarded if its need is met before and after, or
+ *   if its RRset exists before and after and its need is met in the zones that have the pointer: before for an existing record,
+ *   after for a desired one.
  */
 import type { ResourceRecord } from '../../src/dns/record.ts'
 
-/** A record with the sides of the change it belongs to: before, after, or both where it stays. */
+/** A record and when it exists: before the change, after it, or both if it is kept. */
 export interface Stage {
   readonly record: ResourceRecord
   readonly before: boolean
   readonly after: boolean
 }
 
-/** One call: what goes and what comes, both for a record changed in place. */
+/** One call: the removed and the added record, both for an update. */
 export interface SimulatedCall {
   readonly removed: Stage | null
   readonly added: Stage | null
 }
 
-/** Sides of all records of two zones; records equal in owner, type, TTL and data are kept, each as often as both zones have it. */
+/** The stages of all records of two zones. Records with equal owner, type, TTL and data are kept, as often as both zones have them. */
 export function stagesOf(before: readonly ResourceRecord[], after: readonly ResourceRecord[]): Stage[] {
   const awaited = new Map<string, number>()
   for (const record of after) awaited.set(identity(record), (awaited.get(identity(record)) ?? 0) + 1)
@@ -49,7 +49,7 @@ export const identity = (record: ResourceRecord): string => `${record.name} ${re
 
 export const isNullMx = (record: ResourceRecord): boolean => record.type === 'MX' && record.data === '0 .'
 
-/** Why a service would not hold these records together, in words; null if it would. */
+/** Why a service would refuse these records together; null if it would not. */
 export function refusalOf(present: readonly ResourceRecord[], limit: number | null): string | null {
   if (limit !== null && present.length > limit) return `${present.length} records where ${limit} are allowed`
   const byName = new Map<string, ResourceRecord[]>()
@@ -73,10 +73,10 @@ const NEEDS: Readonly<Record<string, Need>> = {
   SRV: 'an address',
 }
 
-/** What a record needs of a name inside the zone; null for one that needs nothing there. */
+/** The need of a record at a name inside the zone; null if it needs nothing there. */
 export function needOf(record: ResourceRecord, origin: string): { readonly target: string; readonly need: Need } | null {
   const need = NEEDS[record.type]
-  // In presentation form the name that a record of these types leads to is the last field.
+  // In presentation form, the target of these types is the last field.
   const target = record.data.slice(record.data.lastIndexOf(' ') + 1)
   if (need === undefined || !(target === origin || target.endsWith(`.${origin}`))) return null
   return { target, need }
@@ -88,9 +88,9 @@ export const meets = (record: ResourceRecord, { target, need }: { target: string
 const setOf = (record: ResourceRecord): string => `${record.name} ${record.type}`
 
 export interface ContinuityRules {
-  /** RRsets that are there before and after, as `owner type`. */
+  /** RRsets that exist before and after, as `owner type`. */
   readonly continuing: ReadonlySet<string>
-  /** Guarded pointers with what they need. */
+  /** Guarded pointers with their needs. */
   readonly guarded: ReadonlyMap<Stage, { readonly target: string; readonly need: Need }>
 }
 
@@ -111,7 +111,7 @@ export function continuityRules(stages: readonly Stage[], origin: string): Conti
   return { continuing, guarded }
 }
 
-/** What is interrupted while just these records are there, in words; null if nothing is. */
+/** Describes what is interrupted in this state; null if nothing is. */
 export function interruptionOf(present: readonly Stage[], rules: ContinuityRules): string | null {
   const sets = new Set(present.map(({ record }) => setOf(record)))
   for (const set of rules.continuing) if (!sets.has(set)) return `${set} is empty`
@@ -125,14 +125,14 @@ export function interruptionOf(present: readonly Stage[], rules: ContinuityRules
 }
 
 export interface SimulatedRun {
-  /** Faults of the states after each call, in order: the first of each kind. */
+  /** The problems of the states after each call, in order: the first of each kind. */
   readonly accepted: string | null
   readonly continuous: string | null
   /** The zone at the end. */
   readonly present: readonly ResourceRecord[]
 }
 
-/** Makes the calls one after another and judges every state. */
+/** Makes the calls one by one and checks every state. */
 export function simulate(
   stages: readonly Stage[],
   calls: readonly SimulatedCall[],
@@ -146,7 +146,7 @@ export function simulate(
   order.forEach((index, position) => {
     const call = calls[index]
     if (!call) throw new Error(`there is no call ${index}`)
-    if (call.removed && !present.delete(call.removed)) throw new Error(`call ${index} takes away what is not there`)
+    if (call.removed && !present.delete(call.removed)) throw new Error(`call ${index} removes a missing record`)
     if (call.added) present.add(call.added)
     const now = [...present]
     const when = `after calls ${order.slice(0, position + 1).join(', ')}: `

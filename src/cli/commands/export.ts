@@ -37,7 +37,7 @@ export function describe(command: Command, runs: Runs): void {
         .default([], 'none'),
     )
     .option('--serial <n>', 'zonefile: the serial of the SOA records', serialNumber, 1)
-    .option('--canonical', 'zonefile: one record a line, all names absolute')
+    .option('--canonical', 'zonefile: one record per line, all names absolute')
     .addHelpText('after', HELP)
   runs(command, exportCommand)
 }

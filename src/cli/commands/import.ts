@@ -36,9 +36,9 @@ export function describe(command: Command, runs: Runs): void {
     .option('--from <provider>', 'from a provider of the configuration: short for "import provider"')
     .option('-o, --out <dir>', 'the folder for the definitions (default: one is shown on standard output)')
     .option('--tsig <key>', 'axfr: [ALGORITHM:]NAME:SECRET, its secret as env:NAME or file:PATH (default algorithm: hmac-sha256)')
-    .option('--timeout <seconds>', 'axfr: wait so long for each message', positiveInteger)
-    .option('--via-service <nameserver>', 'provider: have it make the zones first, by a transfer from this name server')
-    .option('--clone <zone>', 'provider: have it make the zone first, as a copy of this one')
+    .option('--timeout <seconds>', 'axfr: how long to wait for each message', positiveInteger)
+    .option('--via-service <nameserver>', 'provider: create the zones there first, by transfer from this name server')
+    .option('--clone <zone>', 'provider: create the zone there first, as a copy of this one')
     .option('-y, --yes', 'with --via-service and --clone: do not ask')
     .option('--parallelism <n>', 'provider: requests under way at once', positiveInteger)
     .addHelpText('after', HELP)
@@ -66,7 +66,7 @@ async function importCommand(io: CliIo, [args]: readonly [string[]], options: Im
   return result === null ? EXIT.failure : finish(io, console, result, options)
 }
 
-/** Has the provider create the zones first, if the user agrees, and warns of every created zone that ends up without a definition. */
+/** Creates the zones at the provider, if the user agrees, and warns of every created zone that gets no definition. */
 async function importCopies(io: CliIo, console: Console, request: ImportZonesRequest, options: ImportCommandOptions): Promise<ExitStatus> {
   const created: DomainName[] = []
   let declined: ExitStatus = EXIT.failure

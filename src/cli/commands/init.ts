@@ -17,20 +17,20 @@ export interface InitOptions extends CommonOptions {
   readonly soaEmail?: string
   /** The base URL of a provider, or a preset: all its zones instead of an example. */
   readonly from?: string
-  /** Leaves out of that what definitions cannot hold. */
+  /** With `from`: leaves out what definitions cannot express. */
   readonly lossy?: boolean
 }
 
 export function describe(command: Command, runs: Runs): void {
   command
     .option('--zone <name>', 'the zone', 'example.com')
-    .option('--soa-email <address>', 'who answers for the zone (default: hostmaster at the zone)')
+    .option('--soa-email <address>', 'the person responsible for the zone (default: hostmaster at the zone)')
     .option('--from <address>', 'all zones of a provider instead: the base URL of its interface, or a preset such as linode')
-    .option('--lossy', 'with --from: leave out what definitions cannot hold; each thing is a warning')
+    .option('--lossy', 'with --from: leave out what definitions cannot express; each gets a warning')
   runs(command, init)
 }
 
-/** Addresses as the `rname` of an SOA can hold them, and as YAML takes them for text. */
+/** Addresses that the `rname` of an SOA can express and YAML reads as text. */
 const EMAIL = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,62}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9-]{2,63}$/
 
 /** `zonewright init`: a configuration, a first zone and a CI workflow in the working directory. Writes all of them or none. */
@@ -95,7 +95,7 @@ const alreadyExists = (path: string): Diagnostic => ({
 })
 
 const NEXT_STEPS = `
-Next, a service to try it with, in a terminal of its own:
+Next, a service to try it with, in another terminal:
   export ${TOKEN_VARIABLE}=$(openssl rand -hex 32)
   ZONEWRIGHT_BOOTSTRAP_TOKEN=$${TOKEN_VARIABLE} zonewright serve
 Then here, with the same ${TOKEN_VARIABLE}:
@@ -104,7 +104,7 @@ Then here, with the same ${TOKEN_VARIABLE}:
   zonewright apply       asks, and makes the changes
   zonewright verify      compares them with what the name server answers
 
-For a zone that is live already, bring all its records in first (zonewright import --help): what is not in the definition, apply takes away.
+If the zone is already live, import all its records first (zonewright import --help): apply deletes records that are not in the definition.
 Keep the service's zonewright-data/ and the journal .zonewright/ out of the repository.
 `
 

@@ -12,8 +12,8 @@ const NAMES = readdirSync(CORPUS)
   .filter((name) => /^\d.*\.json$/.test(name))
   .map((name) => name.slice(0, -5))
 
-/** Records that DNSControl's own tests made up and no name server takes: base64 where hexadecimal belongs. */
-const FAULTY: Readonly<Record<string, RegExp>> = {
+/** Records of DNSControl's own tests that no name server accepts: base64 instead of hexadecimal. */
+const INVALID_RECORDS: Readonly<Record<string, RegExp>> = {
   '015-tlsa': /^_443\._tcp\.foo\.com\. TLSA /,
   '057-smimea': /^f10e\S*\.foo\.com\. SMIMEA /,
 }
@@ -22,7 +22,7 @@ const read = (name: string) => readIntermediate(readFileSync(join(CORPUS, `${nam
 
 const line = ({ name, ttl, type, data }: ResourceRecord): string => `${name} ${ttl} ${type} ${data}`
 
-/** The zone DNSControl writes of a domain; null where it has none, or none that can be read. */
+/** The records that DNSControl writes for a domain; null if it writes no zone, or one that cannot be read. */
 function expectedRecords(name: string, { name: zone, tag }: DnscontrolDomain): string[] | null {
   const path = join(CORPUS, name, `${zone.slice(0, -1)}${tag === '' ? '' : `!${tag}`}.zone`)
   if (!existsSync(path)) return null
@@ -31,12 +31,12 @@ function expectedRecords(name: string, { name: zone, tag }: DnscontrolDomain): s
   return [...records].map(line).sort()
 }
 
-describe('what DNSControl makes of its own tests', () => {
-  test('is 31 configurations', () => expect(NAMES).toHaveLength(31))
+describe("the configurations of DNSControl's own tests", () => {
+  test('are 31 configurations', () => expect(NAMES).toHaveLength(31))
 
   test.each(NAMES)('%s', (name) => {
     const { domains, diagnostics } = read(name)
-    const invalid = FAULTY[name]
+    const invalid = INVALID_RECORDS[name]
     expect(diagnostics).toEqual([])
     const invalidRecords = domains.flatMap((domain) =>
       domain.invalidRecords.map(({ record, reason }) => `${record.name} ${record.type} ${reason}`),
@@ -46,7 +46,7 @@ describe('what DNSControl makes of its own tests', () => {
     const json = JSON.parse(readFileSync(join(CORPUS, `${name}.json`), 'utf8')) as { domains: { records: { type: string }[] }[] }
     expect(domains).toHaveLength(json.domains.length)
     for (const [i, domain] of domains.entries()) {
-      // Every record is there, or named.
+      // Every record is imported or reported.
       const named = domain.dropped.filter(({ what }) => what.startsWith("a record of DNSControl's type")).length
       expect(domain.records.length + named).toBe(json.domains[i]?.records.length)
       const expected = expectedRecords(name, domain)
@@ -54,7 +54,7 @@ describe('what DNSControl makes of its own tests', () => {
     }
   })
 
-  test.each([['045-loc', 'a 300 LOC 42 21 43.952 N 71 5 6.344 W -24.01m 1.00m 200.00m 10.00m']])('%s holds %s', (name, record) => {
+  test.each([['045-loc', 'a 300 LOC 42 21 43.952 N 71 5 6.344 W -24.01m 1.00m 200.00m 10.00m']])('%s has the record %s', (name, record) => {
     const records = read(name)
       .domains[0]?.records.map(line)
       .map((text) => text.replace(/^(\S*?)\.?foo\.com\. /, (_, label) => `${label || '@'} `))
@@ -66,20 +66,20 @@ describe('what DNSControl makes of its own tests', () => {
     ['019-r53-alias', 'foo.com.', Array.from({ length: 13 }, () => /DNSControl's type R53_ALIAS/)],
     ['025-autodnssec', 'with.com.', [/setting auto_dnssec \("on"\)/]],
     ['043-safety', 'unsafe.com.', [/DISABLE_IGNORE_SAFETY_CHECK/]],
-  ])('%s names what has no meaning here', (name, zone, whats) => {
+  ])('%s reports features without an equivalent', (name, zone, whats) => {
     const domain = read(name).domains.find((one) => one.name === zone)
     const found = domain?.dropped.map(({ what }) => what)
     expect(found).toEqual(whats.map((what) => expect.stringMatching(what)))
   })
 
-  /** Of types in whose data more stands than the target. */
+  /** Types whose data has more than the target. */
   const behind = (target: string): object[] => [
     ...['MX', 'NAPTR', 'SRV', 'SSHFP', 'TLSA', 'SMIMEA'].map((type) => ({ type, target: `* ${target}` })),
     { type: 'CAA', target: `* "${target}"` },
     ...['HTTPS', 'SVCB'].flatMap((type) => [`* ${target}`, `* ${target} *`].map((some) => ({ type, target: some }))),
   ]
 
-  test('IGNORE becomes selectors where it means the same', () => {
+  test('converts IGNORE to selectors if both mean the same', () => {
     const { domains } = read('005-ignored-records')
     const diff = domains.find(({ name }) => name === 'diff2.com.')
     expect(diff?.unmanaged).toEqual([
@@ -99,7 +99,7 @@ describe('what DNSControl makes of its own tests', () => {
     ])
   })
 
-  // DNSControl compiles patterns without separators (its pkg/diff2/handsoff.go): an asterisk goes over dots.
+  // DNSControl compiles patterns without separators (its pkg/diff2/handsoff.go): an asterisk matches dots.
   test.each<[string, object[], number]>([
     ['_acme-challenge*', [{ name: '_acme-challenge*' }], 0],
     ['_acme-challenge.**', [{ name: '_acme-challenge.*' }], 0],
@@ -130,7 +130,7 @@ describe('what DNSControl makes of its own tests', () => {
     ['a target of CAA may begin with anything', 'CAA', '*.example', [{ type: 'CAA', target: '*.example"' }]],
     ['a target of anything', 'CAA,TLSA,A', '*ca*', ['CAA', 'TLSA', 'A'].map((type) => ({ type, target: '*ca*' }))],
     [
-      'a target of HTTPS may have parameters behind it',
+      'an HTTPS target may have parameters after it',
       'HTTPS',
       'a.',
       [
@@ -175,14 +175,14 @@ describe('what DNSControl makes of its own tests', () => {
     [{ auto_dnssec: 'on' }, [], [/auto_dnssec/]],
     [{ records: [{ type: 'A', name: 'a', target: '192.0.2.1', meta: { cloudflare_proxy: 'off' } }] }, [], []],
     [{ unmanaged: [{ label_pattern: 'a', rType_pattern: 'URL301', target_pattern: '' }] }, [/supports the types URL301, which IGNORE/], []],
-  ])('%j: what is not of the records is told, what is of them lost', (rest, warnings, dropped) => {
+  ])('%j: warns of settings outside the records, and reports dropped record settings', (rest, warnings, dropped) => {
     const [found] = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', ...rest }] }), 'ir.json').domains
     expect(found?.warnings.map(({ severity, code }) => `${severity} ${code}`)).toEqual(warnings.map(() => 'warning import-aside'))
     expect(found?.warnings.map(({ message }) => message)).toEqual(warnings.map((one) => expect.stringMatching(one)))
     expect(found?.dropped.map(({ what }) => what)).toEqual(dropped.map((one) => expect.stringMatching(one)))
   })
 
-  test('text stands in any of four places', () => {
+  test('reads text from any of four fields', () => {
     const record = (rest: object) => ({ type: 'TXT', name: 'a', ...rest })
     const records = [
       record({ rdata: '"a b"' }),
@@ -210,18 +210,14 @@ describe('what DNSControl makes of its own tests', () => {
   }
 
   test.each([
-    [
-      'what is an escape in a string stays one',
-      { type: 'NAPTR', naptrregexp: '!a\\\\1!\\"\\255', target: '.' },
-      '0 0 "" "" "!a\\\\1!\\"\\255" .',
-    ],
-    ['what is none is what it looks like', { type: 'NAPTR', naptrregexp: '!a\\1!"', target: '.' }, '0 0 "" "" "!a\\\\1!\\"" .'],
+    ['keeps an escape in a string', { type: 'NAPTR', naptrregexp: '!a\\\\1!\\"\\255', target: '.' }, '0 0 "" "" "!a\\\\1!\\"\\255" .'],
+    ['keeps a backslash that is not an escape', { type: 'NAPTR', naptrregexp: '!a\\1!"', target: '.' }, '0 0 "" "" "!a\\\\1!\\"" .'],
     ['strings of CAA have escapes', { type: 'CAA', caatag: 'iodef', target: 'a\\\\b"c' }, '0 iodef "a\\\\b\\"c"'],
     ['a mailbox is whole without a dot at its end', { type: 'SOA', target: 'ns.', soambox: 'a.b.c' }, 'ns. a.b.c. 0 0 0 0 0'],
     ['a mailbox may be an address', { type: 'SOA', target: 'ns.', soambox: 'j.doe@b.c' }, 'ns. j\\.doe.b.c. 0 0 0 0 0'],
-    ['the serial is left out of what is compared', { type: 'SOA', comparablev3: 'ns. a.b.c. X 1 2 3 4' }, 'ns. a.b.c. 0 1 2 3 4'],
+    ['ignores the serial in comparisons', { type: 'SOA', comparablev3: 'ns. a.b.c. X 1 2 3 4' }, 'ns. a.b.c. 0 1 2 3 4'],
     [
-      'a location is what its numbers are',
+      'computes a location from its numbers',
       {
         type: 'LOC',
         loclatitude: 2147483648,
@@ -246,7 +242,7 @@ describe('what DNSControl makes of its own tests', () => {
     expect(rest.join()).not.toMatch(/example\.com\. \d/)
   })
 
-  test('the two versions, which write records in two ways, say the same', () => {
+  test('reads the same records from both versions', () => {
     const both = [
       ['MX', { mxpreference: 10, target: 'mail.example.com.' }, '10 mail.example.com.'],
       ['SRV', { srvpriority: 1, srvweight: 2, srvport: 3, target: 'a.example.com.' }, '1 2 3 a.example.com.'],
@@ -273,7 +269,7 @@ describe('what DNSControl makes of its own tests', () => {
     expect(five?.domains[0]?.dropped).toEqual(four?.domains[0]?.dropped)
   })
 
-  test('what is to be absent is no record', () => {
+  test('ignores records that must be absent', () => {
     const recordsabsent = [{ name: 'helper', target: '192.0.2.2', type: 'A' }]
     const records = [{ name: 'normal', target: '192.0.2.1', ttl: 300, type: 'A' }]
     const { domains } = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', records, recordsabsent }] }), 'ir.json')
@@ -281,7 +277,7 @@ describe('what DNSControl makes of its own tests', () => {
     expect(domains[0]?.dropped.map(({ what }) => what)).toEqual([expect.stringContaining('the records that ENSURE_ABSENT deletes')])
   })
 
-  test('NO_PURGE is a policy', () => {
+  test('converts NO_PURGE to a policy', () => {
     const domains = [{ name: 'example.com', keepunknown: true }, { name: 'example.net' }]
     const found = readIntermediate(JSON.stringify({ domains }), 'ir.json').domains
     expect(found.map(({ policy, dropped }) => [policy, dropped])).toEqual([
@@ -290,7 +286,7 @@ describe('what DNSControl makes of its own tests', () => {
     ])
   })
 
-  test('tags of older versions stand in the metadata', () => {
+  test('reads the tags of older versions from the metadata', () => {
     const domains = [{ name: 'example.com', meta: { dnscontrol_tag: 'inside', dnscontrol_uniquename: 'example.com!inside' } }]
     expect(readIntermediate(JSON.stringify({ domains }), 'ir.json').domains[0]).toMatchObject({ tag: 'inside', dropped: [] })
   })
@@ -313,18 +309,18 @@ describe('what DNSControl makes of its own tests', () => {
     [JSON.parse('{"constructor": 1}'), /the setting constructor \("1"\)/],
   ])('%j is not taken for something else', (rest, what) => {
     const { domains, diagnostics } = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', ...rest }] }), 'ir.json')
-    const told = [
+    const reported = [
       ...diagnostics.map(({ message }) => message),
       ...domains.flatMap(({ dropped, invalidRecords }) => [
         ...dropped.map(({ what }) => what),
         ...invalidRecords.map(({ reason }) => reason),
       ]),
     ]
-    expect(told).toEqual([expect.stringMatching(what)])
+    expect(reported).toEqual([expect.stringMatching(what)])
     expect(domains.flatMap(({ records, unmanaged }) => [...records, ...unmanaged])).toEqual([])
   })
 
-  test('split horizons keep their tags', () => {
+  test('keeps the tags of split horizons', () => {
     expect(read('037-splithor').domains.map(({ name, tag }) => `${name}${tag}`)).toContain('example.com.inside')
   })
 })

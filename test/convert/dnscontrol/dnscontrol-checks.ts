@@ -1,4 +1,4 @@
-/** What DNSControl refuses of records, and what it takes for something else (pkg/normalize, pkg/transform and models of versions 4 and 5). */
+/** The records that DNSControl refuses or changes (pkg/normalize, pkg/transform and models of versions 4 and 5). */
 
 export interface GivenRecord {
   readonly type: string
@@ -15,19 +15,19 @@ export function refuseUnless(holds: boolean, message: string): void {
   if (!holds) throw new Error(message)
 }
 
-/** Refuses what no record may lead to. */
+/** Refuses a name that no record may point to. */
 export function checkTarget(target: string): void {
   refuseUnless(target !== '' && !/['" +,|!£$%&()=?^*ç°§;:<>[\]@]/.test(target), `the target ${target} has characters it may not have`)
   refuseUnless(!target.includes('/') || target.endsWith('.in-addr.arpa.'), `the target ${target} has a slash`)
   refuseUnless(!target.includes('.') || target.endsWith('.'), `the target ${target} has no dot at its end`)
 }
 
-/** Which of the values is a name that is looked at. */
+/** The position of the value that is a target, by type. */
 const TARGETS: Readonly<Record<string, number>> = { CNAME: 0, DNAME: 0, MX: 1, NAPTR: 5, NS: 0, PTR: 0, SOA: 0, SRV: 3 }
 
 const CAA_TAGS = 'issue issuewild iodef contactemail contactphone issuemail issuevmc'.split(' ')
 
-/** The largest number of each value that is one. */
+/** The maximum of each numeric value. */
 const LIMITS: Readonly<Record<string, readonly number[]>> = {
   DNSKEY: [65_535, 255, 255],
   DS: [65_535, 255, 255],
@@ -41,7 +41,7 @@ const LIMITS: Readonly<Record<string, readonly number[]>> = {
   TLSA: [3, 1, 2],
 }
 
-/** The records of a domain as they are after the checks: labels may have become others. Throws at the first that is refused. */
+/** Returns the records of a domain after the checks, which may change labels. Throws at the first refused record. */
 export function checkRecords(records: readonly GivenRecord[], domain: string): GivenRecord[] {
   const checked = records.map((record) => checkRecord({ ...record, label: ownLabel(record, domain) }, domain))
   const aliases = checked.filter(({ type }) => type === 'CNAME').map(({ label }) => label)
@@ -52,7 +52,7 @@ export function checkRecords(records: readonly GivenRecord[], domain: string): G
   return checked
 }
 
-/** Of a reverse zone labels lose the zone's name at their end, and the labels of PTR records that are addresses are turned around. */
+/** In a reverse zone, removes the zone name from the end of labels, and reverses the labels of PTR records that are addresses. */
 function ownLabel({ type, label }: GivenRecord, domain: string): string {
   if (!/\.(?:in-addr|ip6)\.arpa$/.test(domain)) return label
   const own = label.endsWith(`.${domain}`) ? label.slice(0, -domain.length - 1) : label
@@ -94,7 +94,7 @@ function checkRecord(record: GivenRecord, domain: string): GivenRecord {
 
 const isWhole = (value: unknown, limit: number): boolean => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= limit
 
-/** A key as base64. It may come as hexadecimal, and what could be either is that. */
+/** A key as base64. Text that could be either is taken for hexadecimal. */
 function keyOf(text: string): string {
   if (/^(?:[0-9a-f]{2})+$/i.test(text)) return Buffer.from(text, 'hex').toString('base64')
   refuseUnless(Buffer.from(text, 'base64').toString('base64') === text, 'a key that is neither hexadecimal nor base64')

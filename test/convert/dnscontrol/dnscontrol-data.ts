@@ -1,4 +1,4 @@
-/** Data of records as DNSControl holds it: fields of each type in version 4, the text of a zone file in version 5. */
+/** Rdata in DNSControl's form: fields per type in version 4, zone-file text in version 5. */
 import { octetsToTxtRdata, quoteString } from '../../../src/dns/character-string.ts'
 import { type GivenRecord, refuseUnless } from './dnscontrol-checks.ts'
 
@@ -18,7 +18,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   TLSA: 'tlsausage tlsaselector tlsamatchingtype target',
 }
 
-/** The fields of version 4, which leaves zeros out. */
+/** The fields of version 4, which omits zeros. */
 export function fieldsOf4({ type, values, caaFlag }: GivenRecord): Record<string, unknown> {
   if (type === 'RP') return { target: '', zonfefilepartial: values.join(' ') }
   if (type === 'LOC') return locationOf4(values)
@@ -27,7 +27,7 @@ export function fieldsOf4({ type, values, caaFlag }: GivenRecord): Record<string
   return Object.fromEntries([...flag, ...fields].filter(([, value]) => value !== 0))
 }
 
-/** A location in the numbers of RFC 1876. What is computed of the altitude is cut off, not rounded. */
+/** A location in the numbers of RFC 1876. The computed altitude is truncated, not rounded. */
 function locationOf4(values: readonly unknown[]): Record<string, unknown> {
   const [d1 = 0, m1 = 0, s1 = 0, , d2 = 0, m2 = 0, s2 = 0, , altitude = 0, ...precisions] = values.map(Number)
   const thousandths = (degrees: number, minutes: number, seconds: number): number => (degrees * 60 + minutes) * 60_000 + seconds * 1000
@@ -78,7 +78,7 @@ function locationPart(value: unknown, i: number): string {
   return i >= 8 ? `${Number(value).toFixed(2)}m` : String(value)
 }
 
-/** Parameters, cut apart at spaces, each with a `=`. */
+/** Splits parameters at spaces; each gets a `=`. */
 const serviceParams = (text: string): string =>
   text
     .replaceAll('IGNORE', '1000')

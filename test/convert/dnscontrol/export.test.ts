@@ -34,7 +34,7 @@ const exported = (zones: readonly DesiredZone[]) => {
   return { files: new Map(files.map(({ path, text }) => [path, text])), dropped }
 }
 
-/** What a dnsconfig.js comes to, as our own reader of DNSControl's JSON takes it. */
+/** The domains of a dnsconfig.js, as `import dnscontrol` reads them. */
 const evaluated = (script: string, version: DnscontrolVersion = 4) =>
   readIntermediate(JSON.stringify(runDnsconfig(script, version)), 'ir.json')
 
@@ -46,7 +46,7 @@ const owners = (records: Iterable<ResourceRecord>): string[] =>
   [...records].flatMap(({ name, type }) => (type === 'SOA' ? [] : [`${name} ${type}`])).sort()
 
 describe('a dnsconfig.js', () => {
-  test.each(VERSIONS)('gives back every record of every type DNSControl %i has', (version) => {
+  test.each(VERSIONS)('contains every record of every type that DNSControl %i supports', (version) => {
     const records = recordsOf(SUPPORTED)
     const { files, dropped } = exported([zoneOf(records)])
     expect(dropped).toEqual([])
@@ -56,7 +56,7 @@ describe('a dnsconfig.js', () => {
     expect([...files.keys()]).toEqual(['dnsconfig.js', 'creds.json', 'zones/example.com.zone'])
   })
 
-  test.each(VERSIONS)('and its zone file hold the same for DNSControl %i, times of the SOA included', (version) => {
+  test.each(VERSIONS)('and its zone file have the same records for DNSControl %i, SOA times included', (version) => {
     const settings = { soa_email: 'j.doe+dns@example.com', ttl_sec: 300, refresh_sec: 3600, retry_sec: 600, expire_sec: 86_400 }
     const bare = recordsOf('@ NS ns1\nwww A 192.0.2.1').map((record) => ({ ...record, ttl: null }))
     const { files, dropped } = exported([zoneOf(bare, { settings })])
@@ -70,7 +70,7 @@ describe('a dnsconfig.js', () => {
     expect(lines(domains[0]?.records ?? [])).toEqual(lines([...zoneFile].map(serialless)))
   })
 
-  test('leaves to others what the definition does, and keeps what it does not know', () => {
+  test('converts unmanaged selectors to IGNORE, and the policy to NO_PURGE', () => {
     const unmanaged = [
       { name: '_acme-challenge*', type: 'TXT' },
       { name: '' },
@@ -84,7 +84,7 @@ describe('a dnsconfig.js', () => {
     const { files, dropped } = exported([zoneOf([], { unmanaged: [...unmanaged, ...unheld], policy: 'upsert-only' })])
     expect(dropped.map(({ what }) => what)).toEqual(unheld.map(() => expect.stringMatching(/^unmanaged records with a pattern/)))
     const [domain] = evaluated(files.get('dnsconfig.js') ?? '').domains
-    // What is of the target there is of all data of these types here.
+    // A selector on the target there is one on all data of these types here.
     const others = [
       { type: 'CAA', target: '*a*b"' },
       { type: 'HTTPS', target: '*a*b *' },
@@ -98,7 +98,7 @@ describe('a dnsconfig.js', () => {
     expect(domain?.policy).toBe('upsert-only')
   })
 
-  test('has a record set that is ignored nowhere but in IGNORE, by its exact name', () => {
+  test('names an ignored record set only in IGNORE, by its exact name', () => {
     const records = recordsOf('@ MX 10 a.example.\n*.w A 192.0.2.1\n*.w TXT "t"\nx.w A 192.0.2.2')
     const scopes = [
       { name: ZONE, type: 'MX' },
@@ -114,7 +114,7 @@ describe('a dnsconfig.js', () => {
     expect(files.get(`zones/${ZONE}zone`)).not.toMatch(/192\.0\.2\.1|MX/)
   })
 
-  test('is of many records as well', () => {
+  test('can have many records', () => {
     const records = recordsOf(Array.from({ length: 2500 }, (_, i) => `h${i} A 192.0.2.${i % 250}`).join('\n'))
     const dropped: UnsupportedFeature[] = []
     const script = `var REG_NONE = 'none', DSP_BIND = 'bind';\n${printDomain({ name: ZONE, records, unmanaged: [], keepsUnknown: false }, dropped).script}`
@@ -151,7 +151,7 @@ describe('a dnsconfig.js', () => {
     ['@ 1 NS a.\n@ 2 NS b.', /different TTLs \(1, 2\)/],
     ['x TYPE65280 \\# 1 00', /type TYPE65280/],
     ['@ ALIAS a.', /ALIAS records/],
-  ])('names what it cannot hold, which is in neither file: %s', (text, what) => {
+  ])('reports what it cannot express, and writes it to neither file: %s', (text, what) => {
     const { files, dropped } = exported([zoneOf(recordsOf(text))])
     expect(dropped.map((item) => item.what)).toEqual([expect.stringMatching(what)])
     const held = parseZoneFile(files.get('zones/example.com.zone') ?? '', { origin: ZONE, file: '' })
@@ -163,7 +163,7 @@ describe('a dnsconfig.js', () => {
   })
 
   test.each(['a!b.example.', 'a\\.b.example.', 'xn--abc-.example.', '.', 'x/.example.'])(
-    'names the zone %s, which DNSControl has none of',
+    'reports the zone %s, whose name DNSControl refuses',
     (name) => {
       const { files, dropped } = exported([zoneOf([], { name: name as DomainName })])
       expect(dropped.map((item) => item.what)).toEqual([expect.stringMatching(/^a zone whose name DNSControl misreads/)])
@@ -171,13 +171,13 @@ describe('a dnsconfig.js', () => {
     },
   )
 
-  test('keeps the zone of a part of a network where DNSControl looks for it', () => {
+  test('writes an RFC 2317 zone to the file where DNSControl looks for it', () => {
     const name = '0/25.2.0.192.in-addr.arpa.' as DomainName
     const { files, dropped } = exported([zoneOf([...parseZoneFile('7 300 PTR a.', { origin: name, file: '' }).records], { name })])
     expect([dropped, [...files.keys()]]).toEqual([[], ['dnsconfig.js', 'creds.json', 'zones/0/25.2.0.192.in-addr.arpa.zone']])
   })
 
-  test('says no TTL of name servers where none can be held', () => {
+  test('omits the TTL of name servers that cannot be exported', () => {
     const { files, dropped } = exported([zoneOf(recordsOf('@ NS b+c'))])
     expect(dropped.map(({ type, what }) => `${type} ${what}`).sort()).toEqual([
       'NS a target with characters that DNSControl refuses',
@@ -186,7 +186,7 @@ describe('a dnsconfig.js', () => {
     expect(evaluated(files.get('dnsconfig.js') ?? '').domains[0]?.dropped.map((item) => item.what)).toEqual([])
   })
 
-  test('names what DNSControl turns into another name in a reverse zone, and nothing else of one', () => {
+  test('reports only the names that DNSControl changes in a reverse zone', () => {
     const name = '2.0.192.in-addr.arpa.' as DomainName
     const owners = ['7', 'x.2.0.192.in-addr.arpa', '4.3.2.1', '3.2.1']
     const text = owners.map((owner) => `${owner} 300 PTR host.example.net.`).join('\n')
@@ -206,11 +206,11 @@ describe('a dnsconfig.js', () => {
     }
   })
 
-  test('any records come back as they were, or are named', () => {
+  test('any record is unchanged after export and import, or reported', () => {
     let whole = 0
     fc.assert(
       fc.property(randomRecords, (generated) => {
-        // Once each, with one TTL, and nothing beside a CNAME: what a zone may hold.
+        // A valid zone: no duplicates, one TTL per RRset, and a CNAME alone at its name.
         const aliases = new Map(generated.filter(({ type }) => type === 'CNAME').map((record) => [record.name, record]))
         const records = [
           ...new Map(generated.map((record) => [`${record.name} ${record.type} ${record.data}`, { ...record, ttl: 300 as Ttl }])).values(),
@@ -231,7 +231,7 @@ describe('a dnsconfig.js', () => {
     expect(whole).toBeGreaterThan(10)
   })
 
-  test('holds the zones of NixOS, which are kept with DNSControl', () => {
+  test('exports the zones of NixOS, which are managed with DNSControl', () => {
     const path = fileURLToPath(new URL('../../corpora/dnscontrol/expected/nixos.jsonl', import.meta.url))
     const zones = new Map<DomainName, DefinedRecord[]>()
     for (const text of readFileSync(path, 'utf8').split('\n').filter(Boolean)) {
@@ -248,7 +248,7 @@ describe('a dnsconfig.js', () => {
       zones.set(apex.value, [...(zones.get(apex.value) ?? []), { name: owner.value, type, ttl: ttl as Ttl, data: data.value, at }])
     }
     const { files, dropped } = exported([...zones].map(([name, records]) => zoneOf(records, { name })))
-    // Its provider can hold an ALIAS; a zone file cannot.
+    // Its provider supports ALIAS; a zone file does not.
     expect(dropped.map(({ name, type }) => `${name} ${type}`)).toEqual(['nix.dev. ALIAS'])
     const { domains } = evaluated(files.get('dnsconfig.js') ?? '')
     const held = [...zones.values()].flat().filter(({ type }) => type !== 'ALIAS')

@@ -47,7 +47,7 @@ const PIECES = [
   '__proto__',
 ]
 
-/** A text that somebody has spoilt in a few places. */
+/** A text with random changes in a few places. */
 const spoilt = (seeds: readonly string[], maxLength: number) =>
   fc
     .record({
@@ -83,8 +83,8 @@ function expectTold({ domains, dropped, diagnostics }: DnscontrolConfig): void {
   for (const { message } of diagnostics) expect(message.length).toBeLessThan(1200)
 }
 
-describe('spoilt configurations', () => {
-  test('end in domains or in faults, soon', () => {
+describe('malformed configurations', () => {
+  test('are read or reported within a time limit', () => {
     fc.assert(
       fc.property(spoilt(CONFIGS, 4), (text) => {
         const value = readIntermediate(text, 'ir.json')
@@ -95,7 +95,7 @@ describe('spoilt configurations', () => {
     )
   })
 
-  test('of the right form and with any content are read, or told', () => {
+  test('with a valid structure and any content are read or reported', () => {
     fc.assert(
       fc.property(mutatedConfigs, (text) => expectTold(readIntermediate(text, 'ir.json'))),
       { numRuns: rounds(400) },
@@ -106,7 +106,7 @@ describe('spoilt configurations', () => {
     ['nested deeply', '['.repeat(200_000)],
     ['domains nested deeply', `{"domains": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     [
-      'many faults',
+      'many errors',
       JSON.stringify({
         domains: [{ name: 'example.com', records: Array.from({ length: 50_000 }, () => ({ type: 'A', name: 'a', target: 'x' })) }],
       }),
@@ -122,18 +122,18 @@ describe('spoilt configurations', () => {
   })
 })
 
-test('spoilt lists end in zones or in faults with lines, soon', () => {
+test('malformed lists are read, or reported with their lines, within a time limit', () => {
   fc.assert(
     fc.property(spoilt(LISTS, 6), (text) => {
       isTsv(text)
       const value = readTsv(text, 'a.tsv')
       for (const { records } of value.zones) expectSound(records, value.dropped)
       const lines = text.split('\n').filter((line) => line.trim() !== '').length
-      const told =
+      const reported =
         value.zones.reduce((sum, { records, invalidRecords }) => sum + records.length + invalidRecords.length, 0) +
         value.diagnostics.length +
         value.dropped.filter(({ what }) => /type/.test(what)).length
-      expect(told).toBe(lines)
+      expect(reported).toBe(lines)
     }),
     { numRuns: rounds(400) },
   )

@@ -13,7 +13,7 @@ import { type PrintedZone, printTsv, printZone } from './print-get-zones.ts'
 const line = ({ name, ttl, type, data }: ResourceRecord): string => `${name} ${ttl} ${type} ${data}`
 const lines = (records: Iterable<ResourceRecord>): string[] => [...records].map(line).sort()
 
-/** The zone that records of example.com come to under another name, as a provider may hold it. */
+/** Records of example.com moved to a zone of another name, as a provider could have it. */
 function zoneOf(records: readonly DefinedRecord[], name: DomainName): PrintedZone {
   const moved = records.map((record) => {
     const owner = parseDomainName(`${record.name.slice(0, -ZONE.length)}${name}`)
@@ -25,7 +25,7 @@ function zoneOf(records: readonly DefinedRecord[], name: DomainName): PrintedZon
 
 const NAMES = ['example.com.', 'sub.example.com.', 'example.org.', '2.0.192.in-addr.arpa.'] as DomainName[]
 
-/** No list can hold a line break within a text, octets that are no text, nor the division of its text into strings. */
+/** Whether a list can express the record: it has no line breaks in text, no octets that are not text and no division into strings. */
 function isListed({ type, data }: ResourceRecord): boolean {
   if (type !== 'TXT') return true
   const octets = Buffer.from(txtRdataToOctets(data))
@@ -45,7 +45,7 @@ const readZones = (text: string): string[][] =>
   })
 
 describe('get-zones', () => {
-  test('--format=zone: every record comes back, in its zone', () => {
+  test('--format=zone: reads every record, in its zone', () => {
     fc.assert(
       fc.property(zones, (given) => {
         const text = given.map(printZone).join('')
@@ -56,11 +56,11 @@ describe('get-zones', () => {
     )
   })
 
-  test('--format=tsv: every record comes back, in its zone', () => {
+  test('--format=tsv: reads every record, in its zone', () => {
     fc.assert(
       fc.property(zones, (given) => {
         const listed = given.map(({ name, records }) => ({ name, records: records.filter(isListed) }))
-        // That texts are bare shows in one that is not quoted.
+        // An unquoted text shows that no text is quoted.
         const text = `${listed.map(printTsv).join('')}example.net\t@\t300\tIN\tTXT\tbare\n`
         const { zones: found, dropped, diagnostics } = readTsv(text, 'a.tsv')
         expect([dropped, diagnostics]).toEqual([[], []])
@@ -72,7 +72,7 @@ describe('get-zones', () => {
     )
   })
 
-  test('both hold every type', () => {
+  test('both formats have every type', () => {
     const known = recordsOf(SUPPORTED).filter(({ type }) => type !== 'ALIAS')
     const zone = zoneOf(known, ZONE)
     expect(readZones(printZone(zone))).toEqual([lines(zone.records)])
@@ -80,7 +80,7 @@ describe('get-zones', () => {
     expect(lines(readTsv(printTsv(listed), 'a.tsv').zones[0]?.records ?? [])).toEqual(lines(listed.records))
   })
 
-  test('texts of lists are quoted where all of them are', () => {
+  test('texts of a list count as quoted if all of them are', () => {
     const data = (...texts: string[]): string[] =>
       readTsv(texts.map((text) => `example.com\t@\t300\tIN\tTXT\t${text}\n`).join(''), 'a.tsv').zones.flatMap(({ records }) =>
         records.map((one) => one.data),
@@ -122,14 +122,14 @@ describe('get-zones', () => {
       ['www.example.com.', 'www.example.org.'],
     ],
     ['$ORIGIN .\n$TTL 300\nexample.com IN A 192.0.2.1\n$ORIGIN example.com.\nwww IN A 192.0.2.2\n', ['example.com. www.example.com.']],
-  ])('%j is of as many zones as it is', (text, expected) => {
+  ])('%j has the expected zones', (text, expected) => {
     const found = splitZones(text).map((part) =>
       [...parseZoneFile(part.text, { origin: null, file: 'a.zone' }).records].map(({ name }) => name).join(' '),
     )
     expect(found).toEqual(expected)
   })
 
-  test('parts of anything are all of it', () => {
+  test('split texts of any content are read as a whole', () => {
     const piece = fc.constantFrom(
       '$ORIGIN example.com.',
       '$ORIGIN a.example.com.',
@@ -160,7 +160,7 @@ describe('get-zones', () => {
     )
   })
 
-  test('what stands in comments is named', () => {
+  test('reports records and settings in comments', () => {
     const text = [
       '; generated',
       ';@               IN ALIAS foo.example.net.',

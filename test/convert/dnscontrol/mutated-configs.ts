@@ -1,4 +1,4 @@
-/** Configurations of DNSControl with other values in a few places. */
+/** DNSControl configurations with a few values replaced at random. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -45,7 +45,7 @@ const anything = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 )
 
-/** A configuration whose values are others in a few places. */
+/** JSON text of a configuration with one to five values replaced. */
 export const mutatedConfigs = fc
   .record({ seed: fc.constantFrom(...CONFIGS), changes: fc.array(fc.tuple(fc.nat(), anything), { minLength: 1, maxLength: 5 }) })
   .map(({ seed, changes }) => {

@@ -1,17 +1,17 @@
-/** What `dnscontrol get-zones` prints of records (its commands/getZones.go and pkg/prettyzone), after their order. */
+/** Prints sorted records as `dnscontrol get-zones` does (its commands/getZones.go and pkg/prettyzone). */
 import { txtRdataToOctets } from '../../../src/dns/character-string.ts'
 import { type DomainName, relativeName } from '../../../src/dns/domain-name.ts'
 import type { ResourceRecord } from '../../../src/dns/record.ts'
 
 export interface PrintedZone {
   readonly name: DomainName
-  /** Each with a TTL that is not 0, sorted by their owners. */
+  /** Sorted by owner, each with a TTL that is not 0. */
   readonly records: readonly ResourceRecord[]
 }
 
 const bare = (name: DomainName): string => name.slice(0, -1)
 
-/** `--format=zone`: columns of 10, 5, 2 and 5, the commonest TTL above, an owner said once, a blank line behind. */
+/** `--format=zone`: columns of 10, 5, 2 and 5, the commonest TTL at the top, each owner once, a blank line at the end. */
 export function printZone({ name, records }: PrintedZone): string {
   const ttl = commonestTtl(records)
   let previous: string | null = null
@@ -24,7 +24,7 @@ export function printZone({ name, records }: PrintedZone): string {
   return `$ORIGIN ${name}\n$TTL ${ttl}\n${lines.map((line) => `${line}\n`).join('')}\n`
 }
 
-/** `--format=tsv`: texts bare. */
+/** `--format=tsv`: texts without quotes. */
 export const printTsv = ({ name, records }: PrintedZone): string =>
   records
     .map((record) => {
@@ -45,7 +45,7 @@ function columns(fields: readonly string[]): string {
   return line.trimEnd()
 }
 
-/** Of all but NS; of several the highest. */
+/** The commonest TTL of all records except NS; the highest of several. */
 function commonestTtl(records: readonly ResourceRecord[]): number {
   const counts = new Map<number, number>()
   for (const { type, ttl } of records) if (type !== 'NS' && ttl !== null) counts.set(ttl, (counts.get(ttl) ?? 0) + 1)

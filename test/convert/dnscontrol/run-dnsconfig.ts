@@ -1,8 +1,8 @@
 /**
- * DNSControl itself cannot be had everywhere, so a dnsconfig.js is run here with functions of the same names, which take and refuse what
- * those of DNSControl 4 and 5 do (their pkg/js/helpers.js, pkg/normalize, models) and give what `dnscontrol print-ir` prints. The two differ:
- * 4 has a field for each part of data, 5 the text of a zone file; 4 adds to the label of SMIMEA; 4 cuts the altitude of LOC off at the
- * centimetre, 5 rounds its seconds to hundredths; to 5 a backslash in text escapes.
+ * DNSControl is not installed everywhere, so a dnsconfig.js runs here with functions of the same names. They accept and refuse the same as
+ * those of DNSControl 4 and 5 (pkg/js/helpers.js, pkg/normalize, models) and return what `dnscontrol print-ir` prints. The versions differ:
+ * 4 has one field for each part of the data, 5 has zone-file text; 4 adds to the label of SMIMEA; 4 truncates the altitude of LOC to
+ * centimetres, 5 rounds its seconds to hundredths; in 5 a backslash in text escapes.
  */
 import { runInNewContext } from 'node:vm'
 import { checkRecords, checkTarget, type GivenRecord, refuseUnless } from './dnscontrol-checks.ts'
@@ -22,7 +22,7 @@ interface Domain {
   readonly KeepUnknown?: boolean
 }
 
-/** A record as its function gives it back, where a script may still change it: its label is `name`, or the first of `args`. */
+/** A record as its function returns it; the script can still change it. Its label is `name`, or the first of `args`. */
 interface MadeRecord {
   readonly type: string
   readonly name?: string
@@ -35,7 +35,7 @@ interface MadeRecord {
 
 type Modifier = ((made: object) => void) | Record<string, unknown> | readonly Modifier[]
 
-/** The arguments after the label: `#` a number, else a text. */
+/** The arguments after the label: `#` is a number, anything else a text. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   A: 'address',
   AAAA: 'address',
@@ -62,17 +62,17 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   TXT: 'text',
 }
 
-/** The interpreter in DNSControl (otto 0.5.1) makes U+FFFD of half a surrogate pair, and of each half of an escaped one, in its JSON. */
+/** DNSControl's interpreter (otto 0.5.1) writes half a surrogate pair, and each half of an escaped pair, as U+FFFD in its JSON. */
 const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F][0-9a-fA-F]{2}/g
 
-/** A modifier whose own result is of no interest. */
+/** A modifier whose result is ignored. */
 const set =
   <T>(change: (target: T) => unknown) =>
   (target: T): void => {
     change(target)
   }
 
-/** Runs a script as DNSControl would, in at most five seconds, and gives its intermediate JSON. Throws what DNSControl would refuse. */
+/** Runs a script as DNSControl would, for at most five seconds, and returns its intermediate JSON. Throws if DNSControl would refuse it. */
 export function runDnsconfig(script: string, version: DnscontrolVersion = 4): { readonly domains: readonly { readonly name: string }[] } {
   const domains: Domain[] = []
   const apply = (modifier: Modifier, target: { readonly meta: Record<string, unknown> }): void => {
@@ -131,7 +131,7 @@ export function runDnsconfig(script: string, version: DnscontrolVersion = 4): { 
   return JSON.parse(JSON.stringify({ registrars: [], dns_providers: [], domains: printed }))
 }
 
-/** A domain as `print-ir` prints it, its names of servers without their dots. */
+/** A domain as `print-ir` prints it, with server names without final dots. */
 function printDomain(
   { name, registrar, meta, made, dnsProviders, nameservers, unmanaged, KeepUnknown }: Domain,
   version: DnscontrolVersion,

@@ -1,4 +1,4 @@
-/** Records of example.com of every type that both DNSControl 4 and 5 hold, with what is hard to write. */
+/** Records of example.com of every type that DNSControl 4 and 5 both support, with values that are hard to write. */
 export const SUPPORTED = `
 @ NS ns1.example.net.
 @ NS ns2

@@ -8,7 +8,7 @@ import { readYaml } from '../../../src/definition/yaml/read-yaml.ts'
 import { fc } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
 
-/** Any character there is; the list of all that fast-check makes for this takes seconds. */
+/** Any character. fast-check's own arbitrary takes seconds to build. */
 const anyCharacter = fc.integer({ min: 0, max: 0x10ffff - 0x800 }).map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800))
 
 const CONFIG = `---
@@ -43,14 +43,14 @@ zones:
 describe("octoDNS's configuration", () => {
   const config = readOctodnsConfig(CONFIG, 'production.yaml')
 
-  test('is told from a zone', () => {
+  test('is recognised as a configuration, not a zone', () => {
     expect(isOctodnsConfig(CONFIG)).toBe(true)
     expect(isOctodnsConfig("'': {type: A, value: 192.0.2.1}\n")).toBe(false)
     expect(isOctodnsConfig('providers: {type: A, value: 192.0.2.1}\n')).toBe(false)
     expect(isOctodnsConfig('\t{')).toBe(false)
   })
 
-  test('has zones and providers', () => {
+  test('is read with its zones and providers', () => {
     expect(config.diagnostics.map(({ severity, code, message }) => `${severity} ${code} ${message.split(' ')[0]}`)).toEqual([
       'warning import-aside manager.max_workers',
     ])
@@ -67,19 +67,19 @@ describe("octoDNS's configuration", () => {
     expect([...config.providers.keys()]).toEqual(['config', 'old', 'linode', 'route53'])
   })
 
-  test('has processors, of zones and of all', () => {
+  test('is read with its processors, per zone and global', () => {
     expect(config.globalProcessors).toEqual({ before: ['meta'], after: [] })
     expect(config.processors.get('meta')).toMatchObject({ className: 'octodns.processor.MetaProcessor', settings: {} })
     expect(config.zones.map(({ processors }) => processors)).toEqual([['meta'], [], [], [], []])
   })
 
-  test('names everything else', () => {
+  test('is read with a report of everything else', () => {
     expect(config.dropped.map(({ zone, what }) => `${zone ?? ''} ${what}`.trim())).toEqual([
       'the zones of *ahead, which a regular expression selects',
     ])
   })
 
-  test('its YAML providers say how files are read', () => {
+  test('determines how files are read by its YAML providers', () => {
     const dropped: UnsupportedFeature[] = []
     const sources = [...config.providers.values()].map((provider) => readYamlSource(provider, dropped))
     expect(sources).toEqual([
@@ -113,7 +113,7 @@ describe("octoDNS's configuration", () => {
     expect(dropped).toEqual([])
   })
 
-  test('its targets become ours where we have the provider, secrets by reference', () => {
+  test('has its targets converted if the provider is supported, with secrets by reference', () => {
     const dropped: UnsupportedFeature[] = []
     const linode = config.providers.get('linode')
     const route53 = config.providers.get('route53')
@@ -138,16 +138,16 @@ describe("octoDNS's configuration", () => {
 
   test.each([
     [
-      'the environment has what env/NAME says',
+      'env/NAME refers to the environment',
       { directory: 'env/DIR', default_ttl: 'env/TTL/60' },
       { directory: './there', defaultTtl: 60 },
       [],
     ],
-    ['nothing where it has not', { directory: 'env/GONE' }, { directory: null }, []],
+    ['is null if the environment does not have it', { directory: 'env/GONE' }, { directory: null }, []],
     ['no path is taken for a variable', { directory: './env/DIR' }, { directory: './env/DIR' }, []],
     ['booleans of YAML 1.1', { populate_should_replace: 'yes', ignore_missing_zones: 'on' }, { replaces: true, ignoresMissing: true }, []],
     ['a TTL that is none', { default_ttl: '1h' }, { defaultTtl: 3600 }, ['default_ttl of the provider a, which is not a TTL']],
-    ['a key nobody knows', { surprise: 1 }, {}, ['surprise of the provider a']],
+    ['an unknown key', { surprise: 1 }, {}, ['surprise of the provider a']],
     ['keys of targets do nothing at a source', { strict_supports: false, apply_disabled: true, supports_root_ns: false }, {}, []],
   ])('%s', (_, settings, expected, named) => {
     const dropped: UnsupportedFeature[] = []
@@ -169,7 +169,7 @@ describe("octoDNS's configuration", () => {
     expect(JSON.stringify(dropped)).not.toContain('secret-default')
   })
 
-  test('becomes YAML whatever the names are', () => {
+  test('is converted to valid YAML for any names', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: anyCharacter, maxLength: 12 }), { minLength: 1, maxLength: 4 }), (names) => {
         const distinct = [...new Set(names)]
@@ -215,7 +215,7 @@ const PIECES = [
   '#',
 ]
 
-test('spoilt configurations end in zones or in faults with places, soon', () => {
+test('malformed configurations are read, or reported with positions, within a time limit', () => {
   const edit = fc.record({
     at: fc.nat(),
     cut: fc.oneof(fc.constant(0), fc.nat(12)),

@@ -19,7 +19,7 @@ const parse = ({ zone, files, isSplit, defaultTtl }: CorpusCase): ParsedDefiniti
   return isSplit || !first ? parseSplitZone(files, options) : parseDefinition(first.text, { ...options, ...first })
 }
 
-/** octoDNS's text of a value in the form of the model. TXT is listed as plain text. */
+/** Converts octoDNS's text of a value to rdata. TXT is listed as plain text. */
 function canonical(type: string, value: string): string {
   if (type === 'TXT' || type === 'SPF') return octetsToTxtRdata(Buffer.from(value, 'utf8'))
   const tokens = (value.match(/"(?:[^"\\]|\\.)*"|[^ "]+/g) ?? []).map((text) =>
@@ -40,7 +40,7 @@ const expectedRrset = ({ name, type, ttl, values }: ExpectedRrset) => ({
 const order = (a: { name: string; type: string }, b: { name: string; type: string }): number =>
   `${a.name} ${a.type}` < `${b.name} ${b.type}` ? -1 : 1
 
-describe('zones that others manage with octoDNS load as octoDNS loads them', () => {
+describe('loads zones of other projects as octoDNS loads them', () => {
   test.each(CORPUS.map((entry) => [entry.id, entry] as const))('%s', (_, entry) => {
     const { zone, diagnostics } = parse(entry)
     expect(diagnostics.filter((diagnostic) => diagnostic.severity === 'error')).toEqual([])
@@ -56,13 +56,13 @@ describe('zones that others manage with octoDNS load as octoDNS loads them', () 
     expect(foreign).toEqual([...entry.unsupported].sort())
   })
 
-  test('and there are many', () => {
+  test('has many of them', () => {
     expect(CORPUS.length).toBe(67)
     expect(CORPUS.flatMap((entry) => entry.expected).length).toBeGreaterThan(1000)
   })
 })
 
-describe('what octoDNS says about a record beyond its values', () => {
+describe('octoDNS settings of a record', () => {
   const extras = CORPUS.flatMap((entry) => entry.expected.filter(({ extra }) => extra).map((rrset) => ({ entry, rrset })))
 
   test.each(extras.map(({ entry, rrset }) => [`${entry.id} ${rrset.name} ${rrset.type}`, entry, rrset] as const))(

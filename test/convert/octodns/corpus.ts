@@ -3,16 +3,16 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../corpora/octodns/', import.meta.url))
 
-/** One zone that somebody manages with octoDNS, or a fixture of octoDNS's own tests. */
+/** A zone that a project manages with octoDNS, or a fixture of octoDNS's own tests. */
 export interface CorpusCase {
   readonly id: string
   readonly zone: string
   readonly files: readonly { readonly file: string; readonly text: string }[]
   readonly isSplit: boolean
   readonly defaultTtl: number
-  /** Owner (relative) and type of records that octoDNS itself knows only with a provider's module. */
+  /** Owner (relative) and type of records that octoDNS supports only with a provider's module. */
   readonly unsupported: readonly (readonly [name: string, type: string])[]
-  /** What octoDNS loads from the files, an RRset a line. */
+  /** The RRsets that octoDNS loads from the files. */
   readonly expected: readonly ExpectedRrset[]
 }
 

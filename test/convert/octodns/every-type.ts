@@ -1,4 +1,4 @@
-/** Records of every type that octoDNS knows, with what is hard to write: names like numbers, quotes, semicolons, escapes. */
+/** Records of every type that octoDNS supports, with values that are hard to write: names like numbers, quotes, semicolons, escapes. */
 
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import type { DefinedRecord } from '../../../src/dns/record.ts'
@@ -89,7 +89,7 @@ wild*card A 192.0.2.1
 u URLFWD "/" "http://www.example.com/" 301 2 0
 `
 
-/** Records octoDNS cannot hold, or not wholly, each with what is said of it. */
+/** Records that octoDNS cannot express, or only in part, each with the expected report. */
 export const UNSUPPORTED: readonly (readonly [line: string, what: RegExp])[] = [
   ['rp RP a. b.', /records of type RP/],
   ['h HINFO "a" "b"', /records of type HINFO/],

@@ -37,7 +37,7 @@ describe("patterns of octoDNS's name filters", () => {
     )
     .map(([start, parts, end]) => start + parts.join('') + end)
 
-  it('a glob matches what the expression finds', () => {
+  it('become globs that match the same names as the expression', () => {
     fc.assert(
       fc.property(expression, fc.array(name, { minLength: 1, maxLength: 20 }), (text, names) => {
         const glob = nameGlobOf(`/${text}/`)

@@ -14,7 +14,7 @@ describe('natural order', () => {
     for (const other of others) expect(other.toSorted(compareNatural)).toEqual(sorted)
   })
 
-  test('of ASCII is that of runs of digits and of others', () => {
+  test('compares runs of digits as numbers and other runs as text', () => {
     const cut = (text: string): string[] => text.split(/([0-9]+)/).filter((run, i) => run !== '' || (i === 0 && text !== ''))
     const byRuns = (a: string, b: string): number => {
       const [left, right] = [cut(a), cut(b)]

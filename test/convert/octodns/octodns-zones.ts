@@ -1,4 +1,4 @@
-/** Generated zones of every type octoDNS knows, with names and values that YAML, Python or a zone file could take for something else. */
+/** Generated zones of every type that octoDNS supports, with names and values that YAML, Python or a zone file could misread. */
 
 import { type DomainName, parseDomainName } from '../../../src/dns/domain-name.ts'
 import { type DefinedRecord, groupRrsets } from '../../../src/dns/record.ts'
@@ -170,7 +170,7 @@ const DATA: Readonly<Record<string, fc.Arbitrary<string>>> = {
   URLFWD: pick('"/" "http://www.example.com/" 301 2 0', '"/a" "https://example.net/" 302 0 1', '"/" "x" 307 9 9'),
 }
 
-/** The types that zones are generated of: all of octoDNS's. */
+/** The record types of the generated zones: all that octoDNS supports. */
 export const GENERATED_TYPES: readonly string[] = Object.keys(DATA)
 
 const line = fc
@@ -181,10 +181,10 @@ const line = fc
       .map(([owner, ttl, values]) => values.map((data) => `${owner} ${ttl} ${type} ${data}`)),
   )
 
-/** Zones as lines of zone-file text, an RRset a list. */
+/** Zones as lines of zone-file text, one list per RRset. */
 export const zoneLines: fc.Arbitrary<string[][]> = fc.array(line, { minLength: 1, maxLength: 12 })
 
-/** What is left of generated lines that a zone can have: no line that is at fault, an RRset one time, a CNAME alone. */
+/** A valid zone from generated lines: without invalid lines and repeated RRsets, and with a CNAME alone at its name. */
 export function zoneOf(number: number, lines: readonly (readonly string[])[]): GeneratedZone {
   const name = parseDomainName(`z${number}.example.com.`)
   if (!name.ok) throw new Error(name.message)

@@ -32,11 +32,11 @@ const expectSorted = (node: YamlNode): void => {
   for (const { value } of node.entries) expectSorted(value)
 }
 
-describe('a zone as octoDNS has it', () => {
+describe('a zone printed for octoDNS', () => {
   const records = recordsOf(SUPPORTED)
   const printed = print(records)
 
-  test('holds every type octoDNS knows, wholly', () => {
+  test('has every type that octoDNS supports, without loss', () => {
     expect(printed.dropped).toEqual([])
     expect(lines(readBack(printed.text))).toEqual(lines(records))
   })
@@ -47,7 +47,7 @@ describe('a zone as octoDNS has it', () => {
     expectSorted(root)
   })
 
-  test('is the same when it is printed again', () => {
+  test('does not change when it is read and printed again', () => {
     expect(print(readBack(printed.text)).text).toBe(printed.text)
   })
 
@@ -96,14 +96,14 @@ x:
     expect(print([]).text).toBe('---\n{}\n')
   })
 
-  test('says for which targets an RRset is', () => {
+  test('states the targets of an RRset', () => {
     const scope = { name: `www.${ZONE}` as typeof ZONE, type: 'A', ignored: true, included: ['a'], excluded: ['b', 'c'] }
     const { text } = print(recordsOf('www A 192.0.2.1'), [scope])
     const { zone } = parseDefinition(text, { file: 'example.com.yaml', zoneName: ZONE })
     expect(zone?.scopes).toEqual([scope])
   })
 
-  test.each(UNSUPPORTED)('names what it cannot hold: %s', (text, what) => {
+  test.each(UNSUPPORTED)('reports a record that octoDNS cannot express: %s', (text, what) => {
     const { dropped } = print(recordsOf(text))
     expect(dropped.map((item) => item.what)).toEqual([expect.stringMatching(what)])
     expect(dropped[0]).toMatchObject({
@@ -114,7 +114,7 @@ x:
     })
   })
 
-  test('is lenient for what another zone should have, but not for its delegation', () => {
+  test('marks records that belong to another zone as lenient, but not its delegation', () => {
     const lines = [
       'sub NS ns.sub',
       `sub DS 1 13 2 ${'ab'.repeat(32)}`,
@@ -131,7 +131,7 @@ x:
     expect(lenient).toEqual(['sub TXT a', 'ns.sub A 192.0.2.1'])
   })
 
-  test("gives records without a TTL the zone's, and names them where that is not known", () => {
+  test("gives records without a TTL the zone's TTL, and reports them if it is unknown", () => {
     const bare = recordsOf('www A 192.0.2.1').map((record) => ({ ...record, ttl: null }))
     expect(printOctodnsZone({ name: ZONE, records: bare, scopes: [], defaultTtl: 60 }).text).toContain('ttl: 60\n')
     expect(print(bare)).toMatchObject({
@@ -141,7 +141,7 @@ x:
   })
 })
 
-test('any records come back as they were, or are named', () => {
+test('any record is unchanged after printing and reading, or reported', () => {
   let whole = 0
   fc.assert(
     fc.property(randomRecords, (generated) => {

@@ -1,4 +1,4 @@
-/** Names without quotes as octoDNS has them: what `str(yaml.safe_load(name)).lower()` of PyYAML 6 gives. */
+/** Unquoted names are read as octoDNS reads them: as `str(yaml.safe_load(name)).lower()` of PyYAML 6. */
 import { expect, test } from 'vitest'
 import { octodnsName } from '../../../src/convert/octodns/zone-file-differences.ts'
 
@@ -14,6 +14,6 @@ test.each(IGNORED_RRSET.trim().split(/[|\n]/))('%s', (line) => {
 })
 
 test.each('1 0 -1 10.2 1.1.10 1e2 08 1e-7 12345678901234567890 0.0001 y N true www _dmarc * 2024-01-01 0b_ 0x _1 1:60'.split(' '))(
-  '%s is what it looks like',
+  '%s is read as text',
   (text) => expect(octodnsName(text)).toBe(text),
 )

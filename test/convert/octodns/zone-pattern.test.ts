@@ -45,7 +45,7 @@ describe("regular expressions of octoDNS's configuration", () => {
   const expression = fc.array(fc.tuple(piece, times), { maxLength: 10 }).map((parts) => parts.flat().join(''))
   const name = fc.array(fc.constantFrom('a', 'b', 'c', '.', '-', '1'), { maxLength: 8 }).map((parts) => parts.join(''))
 
-  it('match what JavaScript finds, and are refused if JavaScript refuses them', () => {
+  it('match the same as in JavaScript, and are refused if JavaScript refuses them', () => {
     let compared = 0
     fc.assert(
       fc.property(expression, fc.array(name, { minLength: 1, maxLength: 10 }), (text, names) => {

@@ -55,12 +55,12 @@ test('a canonical text with comments is its own layout', () => {
 test.each([
   ['behind keys', 'www: #1234\n  type: A\n  values: #beef on\n    - 192.0.2.1\n'],
   [
-    'behind the last value in brackets',
+    'after the last value in brackets',
     'www:\n  type: A\n  values:\n    [\n      192.0.2.1, # one\n      192.0.2.2 # two\n    ] # behind\n',
   ],
 ])('comments %s', (_, text) => expect(formatDefinition(text)).toEqual({ ok: true, value: text }))
 
-test('a comment behind the last comma stays beside its value', () => {
+test('a comment after the last comma stays with its value', () => {
   const text = 'www:\n  type: A\n  values:\n    [\n      192.0.2.1, # one\n      192.0.2.2, # two\n    ] # behind\n'
   expect(formatDefinition(text)).toEqual({ ok: true, value: text.replace('2.2,', '2.2') })
 })

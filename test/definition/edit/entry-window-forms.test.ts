@@ -1,4 +1,4 @@
-/** Whatever form the entries of a file have, one that is read in part is edited as one that is read as a whole. ZONEWRIGHT_TEST_ROUNDS has more of them. */
+/** Editing a file that is read in part has the same result as if it is read as a whole, for every form of entries. ZONEWRIGHT_TEST_ROUNDS runs more cases. */
 import { expect, it } from 'vitest'
 import { editRrset, type RrsetEdit } from '../../../src/definition/edit/edit-rrset.ts'
 import { entryWindow } from '../../../src/definition/edit/entry-window.ts'
@@ -20,7 +20,7 @@ const nameOf = (text: string) => {
 
 const ZONE = nameOf('example.com.')
 
-/** An entry in the forms that YAML has for it. */
+/** The forms that YAML has for an entry. */
 const forms = (n: string): string[][] => [
   [`${n}: {type: A, value: 192.0.2.1}`],
   [`${n}: {type: A, value: 192.0.2.1} # c`],
@@ -95,7 +95,7 @@ function textOf({ picks, near, layout, indent, end, hasEnd, head, foot, owner }:
   return [...head, ...settings, ...lines, ...foot].join(end) + (hasEnd ? end : '')
 }
 
-it('any form of entries', () => {
+it('edits entries in any form', () => {
   let windows = 0
   fc.assert(
     fc.property(anyCase, (drawn) => {
@@ -113,7 +113,7 @@ it('any form of entries', () => {
       const edit: RrsetEdit = { name, type: 'A', kept: new Set(kept), added, ttl: drawn.ttl, exists: own.length > 0, removesOwner }
       if (entryWindow(text, tree.value, { name, zone: ZONE, layout: drawn.layout }) !== null) windows += 1
       const whole = editRrset(text, ZONE, drawn.layout, edit)
-      // What a second parser reads otherwise is left out of a part.
+      // An entry that a second parser reads differently is not read in part.
       if (!whole.ok && /second YAML parser|two YAML parsers/.test(whole.message)) return
       expect(editRrset(text, ZONE, drawn.layout, edit, tree.value)).toEqual(whole)
     }),

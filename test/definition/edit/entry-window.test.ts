@@ -1,4 +1,4 @@
-/** An edit of a file of many names that is read only in part comes to the same text as one that is read as a whole. */
+/** Editing a large file that is read only in part has the same result as if it is read as a whole. */
 import { describe, expect, it } from 'vitest'
 import { editRrset, type RrsetEdit } from '../../../src/definition/edit/edit-rrset.ts'
 import { entryWindow } from '../../../src/definition/edit/entry-window.ts'

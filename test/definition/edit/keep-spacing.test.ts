@@ -10,21 +10,21 @@ import { isSameTree } from '../../../src/definition/yaml/yaml-node.ts'
 describe('spacing', () => {
   it.each([
     [
-      'that alone differs comes back',
+      'is restored if nothing else differs',
       'a:   {b:  c}  # d\n\n\ne:\n- f\n',
       'a: {b: c} # d\n\ne:\n  - f\n',
       'a:   {b:  c}  # d\n\n\ne:\n- f\n',
     ],
     ['stays around a new word', 'a:   [b,  c]  # d\n', 'a: [b, c, x] # d\n', 'a:   [b,  c, x]  # d\n'],
-    ['of a new line is that of the lines above', 'a:\n- b  # c\n- d\n', 'a:\n  - b # c\n  - d\n  - x\n', 'a:\n- b  # c\n- d\n- x\n'],
+    ['of a new line follows the lines above', 'a:\n- b  # c\n- d\n', 'a:\n  - b # c\n  - d\n  - x\n', 'a:\n- b  # c\n- d\n- x\n'],
     ['of a folded text stays', 'a: >-\n  b\n  c\nd:   e\n', 'a: >-\n  b c\nd: x\n', 'a: >-\n  b\n  c\nd: x\n'],
     ['would change the meaning', 'a:\n  b: c\n  d: e\n', 'a:\n  - b: c\n    d: e\n', 'a:\n  - b: c\n    d: e\n'],
-    ['is not that of quotes', 'a: "\\u00fc"   # "b\n', 'a: "\u00fc" # "b\nx: \'y\'\n', 'a: "\\u00fc"   # "b\nx: \'y\'\n'],
+    ['inside quotes is not changed', 'a: "\\u00fc"   # "b\n', 'a: "\u00fc" # "b\nx: \'y\'\n', 'a: "\\u00fc"   # "b\nx: \'y\'\n'],
   ])('%s', (_, original, printed, kept) => {
     expect(keepSpacing(original, printed)).toBe(kept)
   })
 
-  it('of files of others: nothing else changes, and most come back', () => {
+  it('of files of other projects: nothing else changes, and most spacing is restored', () => {
     const folder = fileURLToPath(new URL('../../corpora/octodns/', import.meta.url))
     const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile() && /\.ya?ml$/.test(one.name))
     const comments = (text: string): string[] => [...text.matchAll(/(?<=^|\s)#.*$/gm)].map(([comment]) => comment.trimEnd())

@@ -54,12 +54,12 @@ const CASES: readonly (readonly [name: string, text: string, formatted: string])
   ['long text is not folded', `a: {type: TXT, value: ${'x y '.repeat(100)}z}\n`, `a: {type: TXT, value: ${'x y '.repeat(100)}z}\n`],
   ['folded text becomes one line', 'a:\n  type: TXT\n  value: b\n    c\n', 'a:\n  type: TXT\n  value: b c\n'],
   [
-    'comments go with what they are about',
+    'comments move with their entries',
     '# file\n\n# b\nb: {} # b too\n\n# a\na:\n  # type\n  type: A # A\n  value: 192.0.2.1\n# end\n',
     '# file\n\n# a\na:\n  # type\n  type: A # A\n  value: 192.0.2.1\n\n# b\nb: {} # b too\n\n# end\n',
   ],
   [
-    'a comment behind a key stays behind it',
+    'a comment after a key stays there',
     'records: # all\n  b: # on b\n    - type: A\n      values: # some\n        - 192.0.2.1\n  a: # on a\n\n    # in a\n    type: A\ndomain: a.example\n',
     'domain: a.example\nrecords: # all\n  a: # on a\n\n    # in a\n    type: A\n  b: # on b\n    - type: A\n      values: # some\n        - 192.0.2.1\n',
   ],
@@ -69,25 +69,25 @@ const CASES: readonly (readonly [name: string, text: string, formatted: string])
     'a: {}\nb:\n  type: A\n  values:\n    - 192.0.2.1\n    # of values\n  # of b\n',
   ],
   [
-    'at the end of several blocks each comment stays in its own',
+    'at the end of several blocks each comment stays in its block',
     'a:\n  - type: A\n    values:\n      - 192.0.2.1\n      # of values\n    # of the record\n  # of a\n# of all\n',
     'a:\n  - type: A\n    values:\n      - 192.0.2.1\n      # of values\n    # of the record\n  # of a\n# of all\n',
   ],
   [
-    'a comment above an entry goes with it, below deeper ones',
+    'a comment above an entry moves with it, even after deeper comments',
     'records:\n  b:\n    type: A\n      # deeper\n    # of b\n\n  # on a\n  a: {}\n',
     'records:\n  # on a\n  a: {}\n\n  b:\n    type: A\n    # deeper\n    # of b\n',
   ],
-  ['a comment below a value is not beside it', 'a:\n  value: b\n      # below\n  type: A\n', 'a:\n  # below\n  type: A\n  value: b\n'],
+  ['a comment below a value stays below it', 'a:\n  value: b\n      # below\n  type: A\n', 'a:\n  # below\n  type: A\n  value: b\n'],
   ['a comment below an empty entry', 'b:\n  # of b\na:\n', 'a:\nb:\n  # of b\n'],
   ['a comment behind a key with an anchor', 'b: &x # on b\n  type: A\na: *x\n', 'a: &x\n  type: A\nb: *x # on b\n'],
   [
-    'what some readers of YAML refuse is escaped',
+    'characters that some YAML parsers refuse are escaped',
     'a: {type: TXT, value: "\\x7f \\x85 \\u2028 \\x01 \\uFEFF \\e"}\n',
     'a: {type: TXT, value: "\\x7f \\x85 \\u2028 \\x01 \\ufeff \\e"}\n',
   ],
   [
-    'private characters stay',
+    'private-use characters are kept',
     '# \ue000\ue0000085\na: {type: TXT, value: "\\x85\ue000\ue0000041"}\n',
     '# \ue000\ue0000085\na: {type: TXT, value: "\\x85\ue000\ue0000041"}\n',
   ],
@@ -134,7 +134,7 @@ describe('the corpus', () => {
   })
 })
 
-test('a large file is laid out in time', () => {
+test('formats a large file within a time limit', () => {
   const text = Array.from({ length: 5000 }, (_, i) => `h${5000 - i}:\n  type: A\n  ttl: 300\n  value: 192.0.2.${i % 250}\n`).join('')
   const value = format(text)
   expect(value.startsWith('h1:\n')).toBe(true)

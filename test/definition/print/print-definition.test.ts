@@ -22,12 +22,12 @@ function expectPrinted(name: DomainName, records: readonly ResourceRecord[]): st
   return text
 }
 
-describe('a new definition reads as the records it was made of', () => {
+describe('a printed definition reads back as its records', () => {
   const zones = CORPUS.filter((zone) => zone.expect === 'accept')
     .map((zone) => ({ id: zone.id, ...parseCorpusZone(zone) }))
     .filter(({ records, origin }) => origin !== null && origin !== '.' && records.length > 0 && records.length < 5000)
 
-  it('of every zone of the corpus, each laid out as fmt has it', () => {
+  it('for every zone of the corpus, already formatted', () => {
     expect(zones.length).toBeGreaterThanOrEqual(60)
     const types = new Set<string>()
     for (const { origin, records } of zones) {
@@ -38,7 +38,7 @@ describe('a new definition reads as the records it was made of', () => {
     expect(types.size).toBeGreaterThan(60)
   })
 
-  it('whatever they are', () => {
+  it('for any records', () => {
     fc.assert(
       fc.property(randomRecords, (records) => {
         expectPrinted(ORIGIN, records)
@@ -48,13 +48,13 @@ describe('a new definition reads as the records it was made of', () => {
   })
 })
 
-describe('the text', () => {
+describe('the printed text', () => {
   const record = (line: string): ResourceRecord => {
     const [name = '', ttl = '', type = '', ...data] = line.split(' ')
     return { name, ttl: ttl === '-' ? null : Number(ttl), type, data: data.join(' ') } as ResourceRecord
   }
 
-  it('is what a person would write', () => {
+  it('looks handwritten', () => {
     const records = [
       'www.example.com. 300 A 192.0.2.2',
       'www.example.com. 300 A 192.0.2.1',
@@ -98,7 +98,7 @@ records:
     expect(formatDefinition(text)).toEqual({ ok: true, value: text.replace('[{name', '[{name') })
   })
 
-  it('a record without a TTL keeps the others from being shortened', () => {
+  it('has every TTL if one record has none', () => {
     const records = [
       'a.example.com. 60 A 192.0.2.1',
       'b.example.com. 60 A 192.0.2.1',
@@ -108,7 +108,7 @@ records:
     expectPrinted('example.com.' as DomainName, records)
   })
 
-  it('12,000 records take little time', () => {
+  it('is printed quickly for 12,000 records', () => {
     const records = Array.from({ length: 12_000 }, (_, i) => record(`h${i}.example.com. 300 MX 10 m${i}.example.com.`))
     const value = printDefinition({ name: 'example.com.' as DomainName, settings: {}, records })
     expect(value.length).toBeGreaterThan(600_000)

@@ -1,12 +1,12 @@
 import type { ServerRecipe, ServerSetup } from './recipe.ts'
 
-/** A zone that a resolver asks the server on a port of 127.0.0.1 about. */
+/** A zone for which the resolver queries the server on a port of 127.0.0.1. */
 export interface ForwardedZone {
   readonly name: string
   readonly port: number
 }
 
-/** BIND 9.18 as a resolver with a cache, cut off from the Internet: it has a root of its own that delegates the zones it forwards. */
+/** BIND 9.18 as a caching resolver without Internet access: its own root zone delegates the zones that it forwards. */
 export const bindResolver = (forwarded: readonly ForwardedZone[]): ServerRecipe => ({
   tools: ['named'],
   files: (setup) => ({ 'named.conf': config(setup, forwarded), 'root.zone': rootZone(forwarded) }),

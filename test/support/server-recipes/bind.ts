@@ -8,7 +8,7 @@ export const bind: ServerRecipe = {
     ...Object.fromEntries(setup.zones.map(({ name, text }) => [`${name}.zone`, text])),
   }),
   command: ({ directory }) => ['named', '-f', '-c', `${directory}/named.conf`, '-n', '1'],
-  // The journal of the former file would be replayed over the new one, or keep the zone from loading.
+  // The journal of the old file would be replayed over the new one, or prevent the zone from loading.
   staleFiles: (zone) => [`${zone}.zone.jnl`],
   zoneFile: (zone) => `${zone}.zone`,
 }

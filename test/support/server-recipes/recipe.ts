@@ -15,33 +15,33 @@ export interface SecondaryZone {
   readonly signed?: boolean | undefined
 }
 
-/** What a server is to do, whatever its make. */
+/** The setup of a server, independent of its software. */
 export interface ServerSetup {
   /** Writable, for the server alone. */
   readonly directory: string
-  /** The address of IPv4 it listens at, and transfers from. */
+  /** The IPv4 address that it listens on and transfers from. */
   readonly host: string
   readonly port: number
   readonly zones: readonly PrimaryZone[]
   readonly secondaryZones: readonly SecondaryZone[]
-  /** Allows transfers, and updates where the server has them. */
+  /** Allows transfers, and updates if the server supports them. */
   readonly key: TsigKey | null
   /** Whether unsigned transfers are allowed too. */
   readonly unsignedTransfer: boolean
   /** Ports on 127.0.0.1 that get a NOTIFY when a zone changes. */
   readonly notify: readonly number[]
-  /** Whether NOTIFY, sent or taken, is signed with the key. */
+  /** Whether sent and received NOTIFY messages are signed with the key. */
   readonly signedNotify: boolean
-  /** Whether NSD gives and asks for incremental transfers; the others do in any case. */
+  /** Whether NSD sends and requests incremental transfers; the others always do. */
   readonly incremental: boolean
 }
 
-/** How one make of server is told. */
+/** How to configure and start one kind of server. */
 export interface ServerRecipe {
   readonly tools: readonly string[]
   /** Files by their path below the directory; a path that ends in `/` is an empty directory. */
   files(setup: ServerSetup): Readonly<Record<string, string>>
-  /** Programs to run to their end before the server starts. */
+  /** Programs to run before the server starts. */
   prepare?(setup: ServerSetup): Promise<void>
   /** Program and arguments; it stays in the foreground. */
   command(setup: ServerSetup): readonly [string, ...string[]]
