@@ -6,7 +6,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   plan: ['dns'],
   report: ['dns', 'plan'],
   definition: ['dns', 'plan'],
-  transport: ['dns', 'plan'],
+  transport: ['dns'],
   providers: ['dns', 'plan', 'definition', 'transport'],
   apply: ['dns', 'plan', 'report', 'definition', 'transport', 'providers'],
   convert: ['dns', 'plan', 'definition', 'transport', 'providers'],
