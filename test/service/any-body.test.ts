@@ -40,7 +40,7 @@ const junk = fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.constantFrom(null, '', 0
 const mostly = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 20, arbitrary }, { weight: 1, arbitrary: junk as fc.Arbitrary<unknown> })
 
-/** Bodies that are taken as they stand. */
+/** Bodies that are stored unchanged. */
 const fine = fc.constantFrom<Record<string, unknown>[]>(
   { type: 'A', target: '192.0.2.1' },
   { type: 'AAAA', target: '2001:db8::1' },
@@ -67,7 +67,7 @@ const recordBody = fc
   .tuple(fine, fc.array(change, { maxLength: 3 }))
   .map(([body, changes]) => Object.assign({}, body, ...changes) as object)
 
-test('whatever is sent is taken or refused, and what is taken makes a zone', { timeout: 180_000 }, async () => {
+test('every body is accepted or refused, and accepted ones make a valid zone', { timeout: 180_000 }, async () => {
   const { id } = await client.ok('POST', '/domains', { domain: 'any.example', type: 'master', soa_email: 'a@any.example' })
   const path = `/domains/${id}/records`
   let taken = 0
@@ -78,7 +78,7 @@ test('whatever is sent is taken or refused, and what is taken makes a zone', { t
       if (answer.status === 200) {
         taken += 1
         const { type: _, ...same } = answer.body
-        // What was taken can be sent again as it was read.
+        // What was returned can be sent again.
         expect((await client.call('PUT', `${path}/${answer.body.id}`, same)).body).toMatchObject({ name: same.name, target: same.target })
       } else {
         expect(answer.body.errors.length).toBeGreaterThan(0)
@@ -99,7 +99,7 @@ test('whatever is sent is taken or refused, and what is taken makes a zone', { t
   expect(records).toHaveLength(lines.length - 2)
 })
 
-test('whatever a domain, a filter or a page is asked with, the answer is of the interface', { timeout: 180_000 }, async () => {
+test('any domain, filter or page gets a response of the interface', { timeout: 180_000 }, async () => {
   const settings = fc.record(
     {
       domain: mostly(name),

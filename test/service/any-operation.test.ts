@@ -1,6 +1,6 @@
 /**
- * Every operation that is declared, with generated bodies: such as its schema lets through and such as it does not. What comes back is an
- * answer of the interface and fits the declared schema; what is refused changes nothing; what is taken is what can be read then.
+ * Calls every declared operation with generated bodies, valid and invalid. Every response follows the interface and the declared schema;
+ * refused requests change nothing; accepted values can be read back.
  */
 import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
@@ -11,16 +11,16 @@ import { nameFor, namesFor, ownedObjects, pathFor, sharedName } from './accounts
 import { seedOfPeople, tokenOf } from './accounts/people.ts'
 import { GOOD_BODIES, type GoodBody, type Named } from './good-bodies.ts'
 import { connect, ON_POSTGRES, startForTest } from './harness.ts'
-import { type Body, faultyOf, type Schema, variedOf } from './schema-bodies.ts'
+import { type Body, invalidBodiesOf, type Schema, variedOf } from './schema-bodies.ts'
 
-/** Bodies of each kind for an operation; fewer on the slower database, which has less to say of them. */
+/** Bodies of each kind per operation; fewer on the slower database. */
 const RUNS = ON_POSTGRES ? 5 : 12
 
 const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string => `${method} ${path}`
 const DECLARED = new Map(ROUTES.map((route) => [nameOf(route), route]))
 
 const { domains, ...belongings } = namesFor(ROUTES, ['owner'])
-// States that end by themselves have ended before the next request.
+// Temporary states end before the next request.
 const { service } = await startForTest({ seed: seedOfPeople(domains, belongings), bootstrapToken: 'administrator', clockSpeed: 5000 })
 const { client: owner } = connect(service.baseUrl, tokenOf('owner'))
 const OBJECTS = await ownedObjects(owner)
@@ -37,7 +37,7 @@ async function findNamed(): Promise<Named> {
 
 const ajv = new Ajv({ strict: false, validateFormats: false })
 
-/** Checks an answer that is no refusal by the declared schema. */
+/** Validates a successful response with the declared schema. */
 function checkAnswer({ response, noContent }: Route, status: number, body: unknown): void {
   if (noContent !== undefined && status === 204) {
     expect(body).toBeNull()
@@ -47,7 +47,7 @@ function checkAnswer({ response, noContent }: Route, status: number, body: unkno
   expect([fits(body), fits.errors, body]).toEqual([true, null, body])
 }
 
-/** Checks a refusal: every fault has a field, or none, and a reason in words. */
+/** Validates an error response: every error has a field or null, and a reason. */
 function checkRefusal(body: { readonly errors: readonly { readonly field: string | null; readonly reason: string }[] }): void {
   expect(body.errors.length).toBeGreaterThan(0)
   for (const problem of body.errors) {
@@ -57,7 +57,7 @@ function checkRefusal(body: { readonly errors: readonly { readonly field: string
   }
 }
 
-/** Moves by itself, or with what is made of the object. */
+/** Fields that change on their own, or when the object is used. */
 const VOLATILE = new Set([
   'snapshot',
   'automatic',
@@ -73,13 +73,13 @@ const VOLATILE = new Set([
   'errors',
 ])
 
-/** What is told of an object once, when it is made. */
+/** Fields that are shown only when the object is created. */
 const ONCE: Readonly<Record<string, readonly string[]>> = { 'POST /profile/tokens': ['token', 'expiry'] }
 
-const settled = (value: unknown, without: readonly string[] = []): unknown =>
+const comparable = (value: unknown, without: readonly string[] = []): unknown =>
   JSON.parse(JSON.stringify(value ?? null, (key, inner) => (VOLATILE.has(key) || without.includes(key) ? undefined : inner)))
 
-/** What there is to read at a path or the nearest above it. */
+/** Reads what exists at a path or its nearest ancestor. */
 async function stateAround(route: Route, path: string): Promise<unknown> {
   let declared = route.path
   let actual = path
@@ -87,13 +87,13 @@ async function stateAround(route: Route, path: string): Promise<unknown> {
     declared = declared.slice(0, declared.lastIndexOf('/'))
     actual = actual.slice(0, actual.lastIndexOf('/'))
   }
-  return declared === '' ? null : settled((await owner.call('GET', actual)).body)
+  return declared === '' ? null : comparable((await owner.call('GET', actual)).body)
 }
 
-/** The object in an answer. */
+/** The object in a response. */
 const objectOf = (answer: Schema): Schema => (typeof answer.image === 'object' && answer.image !== null ? answer.image : answer)
 
-/** Where an object is read that an operation has made or changed; null where there is no such operation. */
+/** The path for reading an object that an operation has created or changed; null if there is none. */
 function placeOf({ method, path: declared }: Route, path: string, object: Schema): string | null {
   if (method === 'PUT') return DECLARED.has(`GET ${declared}`) ? path : null
   const collection = declared.replace(/\/upload$/, '')
@@ -101,13 +101,13 @@ function placeOf({ method, path: declared }: Route, path: string, object: Schema
   return reads && object.id !== undefined ? `${path.replace(/\/upload$/, '')}/${object.id}` : null
 }
 
-/** What is read of an object is what the operation that made or changed it answered. */
+/** Reading an object returns the same as the operation that created or changed it. */
 async function checkStored(route: Route, path: string, answer: Schema): Promise<void> {
   const object = objectOf(answer)
   const place = placeOf(route, path, object)
   if (place === null) return
   const once = ONCE[nameOf(route)] ?? []
-  expect([place, settled(await owner.ok('GET', place), once)]).toEqual([place, settled(object, once)])
+  expect([place, comparable(await owner.ok('GET', place), once)]).toEqual([place, comparable(object, once)])
 }
 
 async function send(route: Route, path: string, body: unknown): Promise<{ readonly status: number; readonly body: Schema }> {
@@ -127,25 +127,25 @@ describe.each(withBody.map((route): [string, Route] => [nameOf(route), route]))(
     return good.make(number, named)
   }
 
-  test('has a body that is taken, and what it says is stored', async () => {
+  test('accepts its sample body and stores its values', async () => {
     const path = await pathOf(route)
     const sent = next()
-    const { status, body } = good.faultsOnly ? { status: 0, body: null } : await send(route, path, sent)
-    if (good.faultsOnly) return
+    const { status, body } = good.errorsOnly ? { status: 0, body: null } : await send(route, path, sent)
+    if (good.errorsOnly) return
     if (good.mayBeRefused && status !== 200) return checkRefusal(body)
     expect([status, body]).toEqual([200, body])
     checkAnswer(route, status, body)
     await checkStored(route, path, body)
     const made = objectOf(body)
-    // Of objects the answer may tell more than was sent.
+    // The response may contain more than the request.
     for (const [field, value] of Object.entries(sent)) if (field in made) expect([field, made[field]]).toMatchObject([field, value])
   })
 
-  test('with one fault of form is refused by its field, and changes nothing', async () => {
+  test('refuses a body with one schema error by its field, and changes nothing', async () => {
     const path = await pathOf(route)
     const before = await stateAround(route, path)
     await fc.assert(
-      fc.asyncProperty(faultyOf(schema, next()), async ({ body, field }) => {
+      fc.asyncProperty(invalidBodiesOf(schema, next()), async ({ body, field }) => {
         const answer = await send(route, path, body)
         expect([body, answer.status]).toEqual([body, 400])
         checkRefusal(answer.body)
@@ -157,11 +157,11 @@ describe.each(withBody.map((route): [string, Route] => [nameOf(route), route]))(
     expect(await stateAround(route, path)).toEqual(before)
   })
 
-  test.skipIf(good?.faultsOnly)('with whatever its schema lets through is taken or refused', async () => {
+  test.skipIf(good?.errorsOnly)('accepts or refuses every body that its schema accepts', async () => {
     const path = await pathOf(route)
     await fc.assert(
       fc.asyncProperty(variedOf(schema, next(), good.fixed), async (varied) => {
-        // Names of objects are new every time, unless they are what varies.
+        // Names of objects are always new, unless they vary.
         const fresh = next()
         const body = Object.fromEntries(Object.entries(varied).map(([field, value]) => [field, isNumbered(value) ? fresh[field] : value]))
         const before = await stateAround(route, path)
@@ -185,7 +185,7 @@ const isNumbered = (value: unknown): boolean =>
 describe.each(ROUTES.filter(({ body }) => body === undefined).map((route): [string, Route] => [nameOf(route), route]))(
   '%s',
   (_name, route) => {
-    test('answers by its schema', async () => {
+    test('responds according to its schema', async () => {
       const path = await pathFor(route, nameFor(route, ROUTES.indexOf(route), 'owner'), OBJECTS)
       const { status, body } = await owner.call(route.method, path)
       if (route.method === 'POST' && status === 400) return checkRefusal(body)
@@ -198,7 +198,7 @@ describe.each(ROUTES.filter(({ body }) => body === undefined).map((route): [stri
   },
 )
 
-/** Filters of the fields that a list declares, most of which it can take. */
+/** Filters on the fields of a list, most of them valid. */
 function filterOf(fields: Readonly<Record<string, { readonly kind: string }>>): fc.Arbitrary<object> {
   const operand = fc.oneof(fc.string({ maxLength: 8 }), fc.integer(), fc.boolean(), fc.constantFrom('2026-01-31', 'us-east', null))
   const operation = fc.tuple(fc.constantFrom('+neq', '+gt', '+lte', '+contains'), operand).map(([key, value]) => ({ [key]: value }))
@@ -238,6 +238,6 @@ test.each(lists.map((route): [string, Route] => [nameOf(route), route]))('%s is 
   ])
 })
 
-test('every operation with a body has one that is taken', () => {
+test('every operation with a body has a sample body', () => {
   expect(Object.keys(GOOD_BODIES).sort()).toEqual(withBody.map(nameOf).sort())
 })

@@ -18,7 +18,7 @@ const placeOf = ({ database, dataDirectory }: Store): DatabaseLocation =>
 const directory = temporaryDirectory()
 const whole = join(directory, 'whole.backup')
 
-/** A place for a restore: empty, and where the tests run on PostgreSQL, of both kinds. */
+/** An empty place for a restore; of both kinds if the tests run on PostgreSQL. */
 const emptyPlaces = async (): Promise<DatabaseLocation[]> => [
   { dataDirectory: join(temporaryDirectory(), 'made') },
   ...(ON_POSTGRES ? [{ database: await freshDatabase({ tables: false }) }, { database: await freshDatabase() }] : []),
@@ -26,7 +26,7 @@ const emptyPlaces = async (): Promise<DatabaseLocation[]> => [
 
 const linesOf = (file: string): string[] => readFileSync(file, 'utf8').trimEnd().split('\n')
 
-/** Runs a service on a place as long as the work takes. */
+/** Runs a service on a place during the work. */
 async function during<T>(
   place: DatabaseLocation,
   work: (client: ReturnType<typeof connect>['client'], flush: () => Promise<void>) => Promise<T>,
@@ -109,14 +109,14 @@ test('a restored database of either kind has the same content and can be served'
     expect(linesOf(again)).toEqual(linesOf(whole))
     expect(await state(place)).toEqual(expected)
     await during(place, async (client, flush) => {
-      // Numbers of what is gone are not given again, and a name that comes back has a serial that is greater.
+      // Ids of deleted rows are not reused, and a name that comes back gets a greater serial.
       const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'gone.example' })
       expect(id).toBe(4)
       expect((await client.ok('POST', `/domains/${id}/records`, { type: 'TXT', target: 'x' })).id).toBe(16)
       await flush()
       const gone = linesOf(whole).find((line) => line.startsWith('["gone.example"'))
       const serial = Number(/SOA\t\S+ \S+ (\d+)/.exec((await client.ok('GET', `/domains/${id}/zone-file`)).zone_file[2])?.[1])
-      // It may have been rendered before the record came, and again after it.
+      // The zone may have been rendered before and after the record was created.
       expect([1, 2]).toContain(serial - JSON.parse(gone as string)[2])
     })
   }
@@ -145,7 +145,7 @@ test('is a consistent snapshot while the service runs under load', { timeout: 18
       const all = [...first.data]
       for (let page = 2; page <= first.pages; page += 1)
         all.push(...(await client.ok('GET', `/domains/${domain.id}/records?page_size=500&page=${page}`)).data)
-      // The count that the domain keeps is that of the records: both are of the same moment.
+      // The stored count matches the records: both are from the same moment.
       expect(first.results).toBe(all.length)
       expect(all.length).toBeGreaterThan(25)
     })
@@ -186,7 +186,7 @@ test.each<[string, (text: string) => string, string]>([
   }
 })
 
-/** The file with other lines between its first and its last, and the checksum of that. */
+/** Replaces the lines between the first and the last, and the checksum. */
 const forged = (change: (lines: string[]) => string[]): string => {
   const body = `${change(linesOf(whole).slice(0, -1)).join('\n')}\n`
   const rows = body.split('\n').filter((line) => line.startsWith('[')).length

@@ -13,7 +13,7 @@ const freshName = (): string => {
 const create = (settings: object = {}) => client.ok('POST', '/domains', { ...MASTER, domain: freshName(), ...settings })
 
 describe('create', () => {
-  test('a master with nothing but what it needs', async () => {
+  test('a master with only the required fields', async () => {
     const body = await client.ok('POST', '/domains', { ...MASTER, domain: 'plain.example' })
     expect(body).toEqual({
       id: expect.any(Number),
@@ -75,7 +75,7 @@ describe('create', () => {
     expect((await client.ok('POST', '/domains', { ...MASTER, domain })).domain).toBe(stored)
   })
 
-  test('read-only fields are ignored, null lists are empty', async () => {
+  test('read-only fields are ignored, null lists become empty', async () => {
     const readOnly = { id: 'x', created: 5, updated: null, errors: ['?'] }
     const body = await create({ ...readOnly, tags: null, master_ips: null, axfr_ips: null })
     expect(body).toMatchObject({ tags: [], master_ips: [], axfr_ips: [], errors: '', created: '2026-03-01T10:00:00' })
@@ -93,10 +93,10 @@ describe('create', () => {
       ],
     ],
     ['no type', { domain: 'fine.example', soa_email: 'a@b.example' }, [['type', 'type is required']]],
-    ['a type that is none', { ...fine, type: 'MASTER' }, [['type', 'type is not valid']]],
+    ['an invalid type', { ...fine, type: 'MASTER' }, [['type', 'type is not valid']]],
     ['a master without email', { domain: 'fine.example', type: 'master' }, [['soa_email', 'soa_email required when type=master']]],
     ['a master with an empty email', { ...fine, soa_email: '' }, [['soa_email', 'soa_email required when type=master']]],
-    ['an email that is none', { ...fine, soa_email: 'nobody' }, [['soa_email', 'soa_email is not valid']]],
+    ['an invalid email', { ...fine, soa_email: 'nobody' }, [['soa_email', 'soa_email is not valid']]],
     ['an email with a quote', { ...fine, soa_email: '"a b"@example.com' }, [['soa_email', 'soa_email is not valid']]],
     ['an email with a line break', { ...fine, soa_email: 'a\n@example.com' }, [['soa_email', 'soa_email is not valid']]],
     ['an email with a long local part', { ...fine, soa_email: `${'a'.repeat(64)}@example.com` }, [['soa_email', 'soa_email is not valid']]],
@@ -114,7 +114,7 @@ describe('create', () => {
     ['a wildcard', { ...fine, domain: '*.example.com' }, [['domain', 'domain is not valid']]],
     ['an address', { ...fine, domain: '192.0.2.1' }, [['domain', 'domain is not valid']]],
     ['an escape', { ...fine, domain: '\\097.example' }, [['domain', 'domain is not valid']]],
-    ['a status that is none', { ...fine, status: 'edit_mode' }, [['status', 'status is not valid']]],
+    ['an invalid status', { ...fine, status: 'edit_mode' }, [['status', 'status is not valid']]],
     ['a description that is too long', { ...fine, description: 'd'.repeat(254) }, [['description', 'Length must be 1-253 characters']]],
     ['a description with NUL', { ...fine, description: 'a\u0000b' }, [['description', 'description is not valid']]],
     ['half a surrogate pair', { ...fine, group: '\ud800' }, [['group', 'group is not valid']]],
@@ -123,7 +123,7 @@ describe('create', () => {
     ['a tag that is too long', { ...fine, tags: ['a'.repeat(51)] }, [['tags', 'Length must be 3-50 characters']]],
     ['tags that are no list', { ...fine, tags: 'web' }, [['tags', 'tags is not valid']]],
     ['a tag that is no text', { ...fine, tags: [5] }, [['tags', 'tags is not valid']]],
-    ['an address that is none', { ...fine, axfr_ips: ['192.0.2.1', '192.0.2'] }, [['axfr_ips', 'Invalid IPv4 or IPv6 address']]],
+    ['an invalid address', { ...fine, axfr_ips: ['192.0.2.1', '192.0.2'] }, [['axfr_ips', 'Invalid IPv4 or IPv6 address']]],
     ['a network', { ...fine, axfr_ips: ['192.0.2.0/24'] }, [['axfr_ips', 'Invalid IPv4 or IPv6 address']]],
     [
       'more than 1000 characters of addresses',
@@ -142,7 +142,7 @@ describe('create', () => {
     ['null for a number', { ...fine, refresh_sec: null }, [['refresh_sec', 'refresh_sec is not valid']]],
     ['an unknown field', { ...fine, soa_mail: 'x' }, [['soa_mail', 'Unknown field']]],
     [
-      'several faults of values at once',
+      'several semantic errors',
       { type: 'slave', domain: 'a', soa_email: 'x', axfr_ips: ['x'] },
       [
         ['domain', 'domain is not valid'],
@@ -152,7 +152,7 @@ describe('create', () => {
       ],
     ],
     [
-      'faults of form and of values at once',
+      'schema errors and semantic errors',
       { type: 'slave', domain: '-', soa_email: 'x', group: 2, ttl_sec: -1 },
       [
         ['group', 'group is not valid'],
@@ -171,7 +171,7 @@ describe('create', () => {
       ],
     ],
     [
-      'several faults of form at once',
+      'several schema errors',
       { type: 1, group: 2, extra: 3 },
       [
         ['domain', 'domain is required'],
@@ -184,20 +184,20 @@ describe('create', () => {
     expect(await client.refused('POST', '/domains', body)).toEqual(problems)
   })
 
-  test('addresses of exactly 1000 characters are taken', async () => {
+  test('addresses of exactly 1000 characters are accepted', async () => {
     const axfr_ips = [...new Array(90).fill('203.0.113.1'), '203.0.113.9'].slice(0, 90).concat('192.0.2.10')
     expect(axfr_ips.join('').length).toBe(1000)
     expect((await create({ axfr_ips })).axfr_ips).toEqual(axfr_ips)
   })
 
-  test('a name is taken whatever its case or form', async () => {
+  test('a name is taken in any case and form', async () => {
     await client.ok('POST', '/domains', { ...MASTER, domain: 'größe.example' })
     for (const domain of ['xn--gre-6ka8i.example', 'XN--GRE-6KA8I.EXAMPLE.', 'größe.example']) {
       expect(await client.refused('POST', '/domains', { ...MASTER, domain })).toEqual([['domain', 'DNS zone already exists.']])
     }
   })
 
-  test('of many creates of one name at once, one succeeds', async () => {
+  test('of many concurrent creates of one name, one succeeds', async () => {
     const statuses = await inParallel(
       40,
       40,
@@ -234,7 +234,7 @@ describe('times', () => {
 })
 
 describe('tags', () => {
-  test('are one whatever their case, and come back sorted', async () => {
+  test('ignore case and are returned sorted', async () => {
     const first = await create({ tags: ['zebra', 'Apple', 'apple', 'mango'] })
     expect(first.tags).toHaveLength(3)
     expect(first.tags.map((tag: string) => tag.toLowerCase())).toEqual(['apple', 'mango', 'zebra'])
@@ -247,7 +247,7 @@ describe('tags', () => {
 })
 
 describe('update', () => {
-  test('changes what is given and nothing else', async () => {
+  test('changes only the given fields', async () => {
     now = Date.parse('2026-03-01T10:00:00Z')
     const domain = await create({ description: 'before', tags: ['one'], axfr_ips: ['192.0.2.1'], ttl_sec: 300 })
     now += 5000
@@ -256,7 +256,7 @@ describe('update', () => {
     expect(await client.ok('GET', `/domains/${domain.id}`)).toEqual(changed)
   })
 
-  test('null lists stay, empty lists and texts clear', async () => {
+  test('null lists are kept, empty lists and texts clear', async () => {
     const domain = await create({ description: 'd', group: 'g', tags: ['one'], axfr_ips: ['192.0.2.1'], master_ips: ['192.0.2.2'] })
     const same = await client.ok('PUT', `/domains/${domain.id}`, { tags: null, axfr_ips: null, master_ips: null })
     expect(same).toMatchObject({ tags: ['one'], axfr_ips: ['192.0.2.1'], master_ips: ['192.0.2.2'] })
@@ -264,7 +264,7 @@ describe('update', () => {
     expect(cleared).toMatchObject({ description: '', group: '', tags: [], axfr_ips: [], master_ips: [] })
   })
 
-  test('takes back the whole domain as it was read', async () => {
+  test('accepts the complete domain as it was returned', async () => {
     const settings = { tags: ['Two', 'one'], soa_email: "o'x@bücher.example", ttl_sec: 301, status: 'disabled', axfr_ips: ['2001:DB8::1'] }
     const slave = { type: 'slave', domain: freshName(), master_ips: ['192.0.2.53'] }
     for (const domain of [await create(settings), await client.ok('POST', '/domains', slave)]) {
@@ -272,7 +272,7 @@ describe('update', () => {
     }
   })
 
-  test('renames, and records keep their names', async () => {
+  test('renames, and the records keep their names', async () => {
     const domain = await create()
     await client.ok('POST', `/domains/${domain.id}/records`, { type: 'A', name: 'www', target: '192.0.2.1' })
     const name = freshName()
@@ -284,11 +284,11 @@ describe('update', () => {
   test.each<[string, object, [string | null, string][]]>([
     ['another type', { type: 'slave' }, [['type', 'type cannot be changed']]],
     ['no email', { soa_email: '' }, [['soa_email', 'soa_email required when type=master']]],
-    ['a name that is none', { domain: 'x' }, [['domain', 'domain is not valid']]],
+    ['an invalid name', { domain: 'x' }, [['domain', 'domain is not valid']]],
     ['an unknown field', { colour: 'red' }, [['colour', 'Unknown field']]],
     ['a number as text', { ttl_sec: '300' }, [['ttl_sec', 'ttl_sec is not valid']]],
     [
-      'faults of form and of values',
+      'schema errors and semantic errors',
       { ttl_sec: '300', soa_email: '', master_ips: ['x'] },
       [
         ['ttl_sec', 'ttl_sec is not valid'],
@@ -308,7 +308,7 @@ describe('update', () => {
     expect(await client.ok('PUT', `/domains/${one.id}`, { domain: one.domain.toUpperCase() })).toMatchObject({ domain: one.domain })
   })
 
-  test('is refused with a name too long for the records', async () => {
+  test('is refused if the name is too long for the records', async () => {
     const domain = await create()
     await client.ok('POST', `/domains/${domain.id}/records`, { type: 'TXT', name: `${'a'.repeat(60)}.b`, target: 'x' })
     const long = `${`${'c'.repeat(49)}.`.repeat(4)}example`
@@ -321,7 +321,7 @@ describe('update', () => {
     expect((await client.ok('GET', '/domains', undefined, { 'x-filter': JSON.stringify({ domain: long }) })).results).toBe(0)
   })
 
-  test('a slave keeps one master at least', async () => {
+  test('a slave keeps at least one master', async () => {
     const slave = await client.ok('POST', '/domains', { domain: freshName(), type: 'slave', master_ips: ['192.0.2.53'] })
     expect(await client.refused('PUT', `/domains/${slave.id}`, { type: 'slave', master_ips: [] })).toEqual([
       ['master_ips', 'You need at least one master DNS server IP address for this zone.'],
@@ -331,13 +331,13 @@ describe('update', () => {
     })
   })
 
-  test('404 where there is none', async () => {
+  test('404 without the domain', async () => {
     expect((await client.call('PUT', '/domains/999999', {})).status).toBe(404)
   })
 })
 
 describe('delete', () => {
-  test('takes the records along, and numbers are never used again', async () => {
+  test('deletes the records, and ids are never reused', async () => {
     const domain = await create()
     await client.ok('POST', `/domains/${domain.id}/records`, { type: 'A', target: '192.0.2.1' })
     expect(await client.ok('DELETE', `/domains/${domain.id}`)).toEqual({})
@@ -350,7 +350,7 @@ describe('delete', () => {
 })
 
 describe('clone', () => {
-  test('copies settings and records under new numbers', async () => {
+  test('copies settings and records with new ids', async () => {
     const source = await create({
       status: 'disabled',
       description: 'd',
@@ -381,7 +381,7 @@ describe('clone', () => {
 
   test.each<[string, object, [string | null, string][]]>([
     ['no name', {}, [['domain', 'domain is required']]],
-    ['a name that is none', { domain: 'x' }, [['domain', 'domain is not valid']]],
+    ['an invalid name', { domain: 'x' }, [['domain', 'domain is not valid']]],
     ['an unknown field', { domain: 'clone.example', type: 'master' }, [['type', 'Unknown field']]],
     ['a name that is taken', { domain: 'plain.example' }, [['domain', 'DNS zone already exists.']]],
   ])('is refused with %s', async (_name, body, problems) => {

@@ -1,4 +1,4 @@
-/** Conditions on every kind of field: what is read of a header, and what the database finds by it, beside a reading of the same in memory. */
+/** Conditions on every kind of field: the parsed header, and the rows that the database finds, compared with a filter in memory. */
 import { afterAll, describe, expect, test } from 'vitest'
 import { parseFilter } from '../../src/service/api/parse-filter.ts'
 import type { FilterFields } from '../../src/service/filter/filter.ts'
@@ -19,7 +19,7 @@ afterAll(async () => {
   expect(errors).toEqual([])
 })
 
-/** Columns of records, each standing for a kind of field. */
+/** Columns of records, one for each kind of field. */
 const FIELDS = {
   name: { kind: 'name' },
   target: { kind: 'text' },
@@ -94,7 +94,7 @@ await database.write(async (connection) => {
       .execute()
 })
 
-/** The places in the table of what a filter finds, in the order it asks for. */
+/** The indices of the rows that a filter finds, in its order. */
 async function found(filter: unknown): Promise<number[]> {
   const header = Buffer.from(JSON.stringify(filter), 'utf8').toString('latin1')
   const { condition, order } = parseFilter(header, FIELDS)
@@ -112,7 +112,7 @@ function foldAscii(text: string): string {
 
 type Value = string | number | null
 
-/** What of an item is compared, and what with: text by its octets in lower ASCII case. */
+/** The value of an item for comparisons: text as octets in lower ASCII case. */
 const comparable = (field: string, value: unknown): Value => {
   if (typeof value === 'boolean') return Number(value)
   if (typeof value !== 'string') return value as Value
@@ -190,7 +190,7 @@ const ordered = fc.tuple(
   fc.constantFrom({}, ...Object.keys(FIELDS).flatMap((field) => [{ '+order_by': field }, { '+order_by': field, '+order': 'desc' }])),
 )
 
-test('whatever a filter says, the database finds it, in its order', async () => {
+test('the database finds exactly the rows of any filter, in its order', async () => {
   let some = 0
   await fc.assert(
     fc.asyncProperty(ordered, async ([conditions, order]) => {
@@ -241,7 +241,7 @@ describe('operands', () => {
     expect(() => parseFilter(JSON.stringify(conditions), FIELDS)).toThrow('X-Filter: Could not apply filter')
   })
 
-  test('a number that is none to JSON', () => {
+  test('a number that JSON cannot represent', () => {
     expect(() => parseFilter('{"priority":1e400}', FIELDS)).toThrow('X-Filter: Could not apply filter')
   })
 })

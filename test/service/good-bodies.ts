@@ -1,29 +1,29 @@
-/** For every operation with a body one that is taken. */
+/** A valid body for every operation with a body. */
 
 import { SSH_KEYS } from './profile/ssh-key-samples.ts'
 import type { Body } from './schema-bodies.ts'
 
-/** Numbers of objects of the owner that bodies name. */
+/** Ids of the owner's objects for the bodies. */
 export interface Named {
   readonly instance: number
-  /** An instance that may be written over. */
+  /** An instance that may be overwritten. */
   readonly saved: number
   readonly disk: number
   readonly questions: readonly number[]
 }
 
 export interface GoodBody {
-  /** A body; those of different numbers make objects that can stand side by side. */
+  /** A body; different numbers create objects that do not conflict. */
   readonly make: (number: number, named: Named) => Body
-  /** Fields that are not varied, since more would follow than the answer tells. */
+  /** Fields that are not varied, because they change more than the response shows. */
   readonly fixed?: readonly string[]
-  /** Where what is taken depends on more than the body: a code that was sent, a state that an instance is in. */
+  /** The body is valid only in a certain state: after a code was sent, or in a state of an instance. */
   readonly mayBeRefused?: true
-  /** Nothing is varied either. */
-  readonly faultsOnly?: true
+  /** No field is varied either. */
+  readonly errorsOnly?: true
 }
 
-/** Settings of a domain, none of which is its default. */
+/** Settings of a domain, all different from the defaults. */
 const SETTINGS = {
   description: 'any',
   group: 'group',
@@ -108,7 +108,7 @@ export const GOOD_BODIES: Readonly<Record<string, GoodBody>> = {
     }),
   },
   'PUT /domains/{domainId}': { make: () => ({ soa_email: 'other@example.com', ...SETTINGS }), fixed: ['type', 'tags'] },
-  'POST /domains/import': { make: () => ({ domain: 'imported.example', remote_nameserver: '127.0.0.1' }), faultsOnly: true },
+  'POST /domains/import': { make: () => ({ domain: 'imported.example', remote_nameserver: '127.0.0.1' }), errorsOnly: true },
   'POST /domains/{domainId}/clone': { make: (number) => ({ domain: `cloned-${number}.example` }) },
   'POST /domains/{domainId}/records': { make: () => ({ type: 'TXT', name: 'any', target: 'text', ttl_sec: 300 }) },
   'PUT /domains/{domainId}/records/{recordId}': { make: () => ({ name: 'any', target: 'other text', ttl_sec: 3600 }) },

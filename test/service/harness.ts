@@ -14,21 +14,21 @@ import type {} from '../support/postgres-setup.ts'
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  // biome-ignore lint/suspicious/noExplicitAny: the body of an answer is whatever the test expects
+  // biome-ignore lint/suspicious/noExplicitAny: the body of a response has any shape that a test expects
   readonly body: any
 }
 
 export interface Client {
-  /** A request over a real socket. A string is sent as it is, anything else as JSON. */
+  /** Sends a request over a real socket. A string is sent unchanged, anything else as JSON. */
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
   /** Like `call`, and expects 200; returns the body. */
   // biome-ignore lint/suspicious/noExplicitAny: see Answer
   ok(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<any>
-  /** Like `call`, and expects 400; returns the faults as `[field, reason]`. */
+  /** Like `call`, and expects 400; returns the errors as `[field, reason]`. */
   refused(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<[string | null, string][]>
 }
 
-/** A directory that is gone after the tests of the file. */
+/** A directory that is deleted after the tests of the file. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'zonewright-test-'))
   afterThisFile(() => rmSync(directory, { recursive: true, force: true }))
@@ -38,13 +38,13 @@ export function temporaryDirectory(): string {
 /** Whether these tests run on PostgreSQL. */
 export const ON_POSTGRES = process.env['ZONEWRIGHT_TEST_DATABASE'] === 'postgres'
 
-/** The key of the secrets, which a service on PostgreSQL must be given. */
+/** The key of the secrets, which PostgreSQL requires. */
 export const TEST_KEY = 'the key of the secrets for tests only'
 
-/** Where a service keeps its data. */
+/** The location of a service's data. */
 export type Store = Pick<ServiceOptions, 'dataDirectory' | 'database' | 'imageDirectory' | 'secretsKey'>
 
-/** An empty store, to be used by as many starts as the test likes: of PostgreSQL in its project, of SQLite elsewhere. */
+/** An empty store for any number of starts: PostgreSQL in its project, SQLite otherwise. */
 export const freshStore = async (): Promise<Store> =>
   ON_POSTGRES
     ? { dataDirectory: null, database: await freshDatabase(), imageDirectory: temporaryDirectory(), secretsKey: TEST_KEY }
@@ -54,7 +54,7 @@ export const freshStore = async (): Promise<Store> =>
 export const openStore = ({ database, dataDirectory }: Store): Promise<Database> =>
   openDatabase({ url: database ?? null, directory: dataDirectory, onError: () => undefined })
 
-/** The URL of an empty PostgreSQL database of the service, or one without any table. Only in the project `postgres`. */
+/** The URL of an empty PostgreSQL database of the service, or one without tables. Only in the project `postgres`. */
 export async function freshDatabase({ tables = true } = {}): Promise<string> {
   const template = inject('postgresTemplate')
   const name = `test_${randomBytes(8).toString('hex')}`
@@ -74,7 +74,7 @@ const withDatabase = (url: string, name: string): string => url.replace(/\/[^/?]
 
 export const LOOPBACK = { host: '127.0.0.1', port: 0 } as const
 
-/** A service without rate limits that is stopped after the tests of the file; an error inside it fails them. */
+/** A service without rate limits that is stopped after the tests of the file; an internal error fails them. */
 export async function startForTest(options: Partial<ServiceOptions> = {}): Promise<{ service: RunningService; client: Client }> {
   const errors: unknown[] = []
   const store = options.dataDirectory === undefined && options.database === undefined ? await freshStore() : {}
@@ -130,7 +130,7 @@ export function connect(baseUrl: string, token: string): { client: Client; close
   return { client, close: () => pool.close() }
 }
 
-/** Runs the work so many times, with a few at a time, and returns what it came to in order. */
+/** Runs the work several times with limited concurrency, and returns the results in order. */
 export async function inParallel<T>(times: number, atATime: number, work: (index: number) => Promise<T>): Promise<T[]> {
   const results: T[] = []
   let next = 0

@@ -10,16 +10,16 @@ import { connect, freshStore, openStore, startForTest } from './harness.ts'
 const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 const errors = (reason: string, field: string | null = null) => ({ errors: [{ field, reason }] })
 
-describe('requests that are not of the interface', async () => {
+describe('requests outside the interface', async () => {
   const { service, client } = await startForTest()
 
   test.each<[string, string, string, unknown, Record<string, string>, number, object]>([
     ['unknown path', 'GET', '/nothing', undefined, {}, 404, errors('Not found')],
     ['unknown path below a known one', 'GET', '/domains/1/nothing', undefined, {}, 404, errors('Not found')],
     ['path that is not encoded', 'GET', '/domains/%zz', undefined, {}, 404, errors('Not found')],
-    ['number that is none', 'GET', '/domains/abc', undefined, {}, 404, errors('Not found')],
+    ['an invalid id', 'GET', '/domains/abc', undefined, {}, 404, errors('Not found')],
     ['number in another form', 'GET', '/domains/1e0', undefined, {}, 404, errors('Not found')],
-    ['number beyond what is exact', 'GET', '/domains/99999999999999999999', undefined, {}, 404, errors('Not found')],
+    ['an id above the limit', 'GET', '/domains/99999999999999999999', undefined, {}, 404, errors('Not found')],
     ['label with NUL', 'GET', '/tags/a%00b', undefined, {}, 404, errors('Not found')],
     ['label with NUL to delete', 'DELETE', '/tags/a%00b', undefined, {}, 404, errors('Not found')],
     ['label that is not UTF-8', 'GET', '/tags/%ED%A0%80', undefined, {}, 404, errors('Not found')],
@@ -59,7 +59,7 @@ describe('requests that are not of the interface', async () => {
     ['/domains', 'GET, HEAD, POST, OPTIONS'],
     ['/domains/1/clone', 'POST, OPTIONS'],
     ['/openapi.json', 'GET, HEAD, OPTIONS'],
-  ])('405 names the methods of %s, and OPTIONS does', async (path, allow) => {
+  ])('405 and OPTIONS list the methods of %s', async (path, allow) => {
     for (const method of METHODS.filter((method) => !allow.includes(method) && method !== 'CONNECT')) {
       const { status, headers, body } = await client.call(method, path)
       expect([method, status, headers['allow'], body]).toEqual([
@@ -84,7 +84,7 @@ describe('requests that are not of the interface', async () => {
     async (path) => expect((await client.call('GET', path)).status).toBe(404),
   )
 
-  test('HEAD answers like GET, without the body', async () => {
+  test('HEAD responds like GET, without the body', async () => {
     const [get, head] = [await client.call('GET', '/domains'), await client.call('HEAD', '/domains')]
     expect([head.status, head.body, head.headers['content-length']]).toEqual([200, null, get.headers['content-length']])
     expect((await client.call('HEAD', '/domains/4711')).status).toBe(404)
@@ -106,7 +106,7 @@ describe('requests that are not of the interface', async () => {
       [['ttl_sec', 'ttl_sec is not valid']],
     ],
     [
-      'more fields than are told',
+      'more errors than the limit',
       JSON.stringify(Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`x${n}`, n]))),
       Array.from({ length: 50 }).map((_, n) =>
         n < 2 ? (n === 0 ? ['domain', 'domain is required'] : ['type', 'type is required']) : [`x${n - 2}`, 'Unknown field'],
@@ -121,32 +121,32 @@ describe('requests that are not of the interface', async () => {
     expect(await client.ok('POST', '/domains', body)).toMatchObject({ domain: 'twice.example', ttl_sec: 0 })
   })
 
-  test('a body may come in chunks, and one without end is cut off', async () => {
+  test('a body may be chunked, and an endless one is cut off', async () => {
     const head = `POST /v4/domains HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`
     expect(await exchange(service.baseUrl, `${head}1\r\n{\r\n1\r\n}\r\n0\r\n\r\n`)).toMatch(/^HTTP\/1.1 400 (?:.|\s)*"domain is required"/)
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`
     expect(await exchange(service.baseUrl, head + chunk.repeat(17))).toMatch(/^HTTP\/1.1 413 /)
   })
 
-  test('a client that goes away with its body half sent is no fault of the service', async () => {
+  test('a client that disconnects in the middle of its body causes no internal error', async () => {
     const head = `POST /v4/domains HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.token}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{`
     const { port } = new URL(service.baseUrl)
     const socket = connectSocket(Number(port), '127.0.0.1')
     await new Promise<void>((resolve) => socket.write(head, () => resolve()))
-    // What reaches `onError` fails the tests of the file; the request is one that came before another.
+    // Errors in `onError` fail the tests of the file; the request is logged like any other.
     await client.ok('GET', '/domains')
     socket.destroy()
     await client.ok('GET', '/domains')
   })
 
-  test('no body counts as an empty object', async () => {
+  test('a missing body is an empty object', async () => {
     const expected = [
       ['domain', 'domain is required'],
       ['type', 'type is required'],
     ]
     expect(await client.refused('POST', '/domains')).toEqual(expected)
     expect(await client.refused('POST', '/domains', '')).toEqual(expected)
-    // Whatever type it is said to have.
+    // The declared media type does not matter.
     expect(await client.refused('POST', '/domains', '', { 'content-type': 'application/x-www-form-urlencoded' })).toEqual(expected)
   })
 
@@ -170,10 +170,10 @@ describe('requests that are not of the interface', async () => {
   })
 })
 
-describe('headers of answers', async () => {
+describe('headers of responses', async () => {
   const { client } = await startForTest()
 
-  test('tell of scopes, of the interface and against caches', async () => {
+  test('describe the scopes and the interface, and prevent caching', async () => {
     const { headers } = await client.call('GET', '/domains')
     expect(headers).toMatchObject({
       'x-oauth-scopes': '*',
@@ -228,11 +228,11 @@ describe('authentication', async () => {
     expect([answer.status, answer.body, answer.headers['x-oauth-scopes']]).toEqual(INVALID)
   })
 
-  test('the scheme is read in either case', async () => {
+  test('the scheme is accepted in any case', async () => {
     expect((await as('').call('GET', '/domains', undefined, { authorization: 'bEARER administrator' })).status).toBe(200)
   })
 
-  test('401 comes before anything the body could say', async () => {
+  test('401 takes precedence over errors of the body', async () => {
     expect((await as('nobody').call('POST', '/domains', '{')).status).toBe(401)
   })
 
@@ -258,7 +258,7 @@ describe('authentication', async () => {
     if (status === 401) expect([answer.status, answer.body]).toEqual(LACKING)
   })
 
-  test('accounts do not see one another, and share the names of domains', async () => {
+  test('accounts do not see each other, and share one namespace of domains', async () => {
     const domain = await client.ok('POST', '/domains', { ...MASTER, domain: 'mine.example' })
     const record = await client.ok('POST', `/domains/${domain.id}/records`, { type: 'A', target: '192.0.2.1' })
     const stranger = as('stranger')
@@ -285,7 +285,7 @@ describe('authentication', async () => {
   })
 })
 
-/** What comes back until the connection is closed. */
+/** Everything that is received until the connection is closed. */
 function exchange(baseUrl: string, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connectSocket(Number(new URL(baseUrl).port), '127.0.0.1', () => socket.write(text))

@@ -8,8 +8,8 @@ import { record, type Script, scriptedMaster, serving, soa } from './transfers/s
 
 const NS_NAMES = ['ns1.dns.test', 'ns2.dns.test']
 
-/** What the service can hold to the last bit: valid TTLs, all types, names of many shapes. */
-const HELD = `$TTL 3600
+/** Records that the service stores exactly: valid TTLs, all types, names of many shapes. */
+const SUPPORTED = `$TTL 3600
 @ SOA ns1.dns.test. host\\.master.example.org. 2026010101 7200 3600 1209600 300
 @ NS ns1.dns.test.
 @ NS ns2.dns.test.
@@ -38,8 +38,8 @@ long TXT "${'x'.repeat(255)}" "${'y'.repeat(20)}"
 xn--mnchen-3ya A 192.0.2.6
 `
 
-/** And what it cannot. */
-const ODD = `${HELD}
+/** Records that it cannot store. */
+const UNSUPPORTED = `${SUPPORTED}
 @ HINFO "a" "b"
 dnskey DNSKEY 256 3 13 4HAFAfMSnUcc1UJvoqzvHTiSNlvSyqHTrTQ/dsfmFYNmXlpUfZyC0glLYHaVDUvPCB5vJ12GOsmWQKjzHNOt5g==
 odd TYPE65280 \\# 3 010203
@@ -63,7 +63,7 @@ ${'l'.repeat(60)}.${'l'.repeat(50)} A 192.0.2.9
 
 const NAME = 'example.test'
 
-/** The records of a transfer in one form: names in lower case, no classes, the SOA's primary, serial and second copy left out. */
+/** The records of a transfer in one form: lower-case names, no classes, and without the SOA's primary, serial and second copy. */
 async function content(port: number, name = NAME): Promise<string[]> {
   const lines = await transferZone({ port, name, options: ['+onesoa', '+nottlunits'] })
   return lines
@@ -72,7 +72,7 @@ async function content(port: number, name = NAME): Promise<string[]> {
     .sort()
 }
 
-/** The service gives its own NS and the SOA the TTL of the zone, which is the MINIMUM of the source. */
+/** The service gives its own NS and the SOA the TTL of the zone, the MINIMUM of the source. */
 const withoutApexTtl = (lines: readonly string[]): string[] =>
   lines.map((line) => line.replace(/^example\.test\. [0-9]+ IN (SOA|NS) /, 'example.test. IN $1 ')).sort()
 
@@ -92,12 +92,12 @@ const SOURCES: readonly (readonly [string, string, (zones: { name: string; text:
 for (const [make, tool, start] of SOURCES) {
   describeWithTools([tool, 'dig', 'named-checkzone'], `an import from ${make}`, async () => {
     const server = await start([
-      { name: NAME, text: HELD },
-      { name: 'odd.test', text: ODD },
+      { name: NAME, text: SUPPORTED },
+      { name: 'odd.test', text: UNSUPPORTED },
     ])
     const { service, client } = await serviceFor(server)
 
-    test('serves what its source serves', async () => {
+    test('serves the same records as its source', async () => {
       const domain = await client.ok('POST', '/domains/import', { domain: 'Example.TEST.', remote_nameserver: '127.0.0.1' })
       expect(domain).toMatchObject({
         domain: NAME,
@@ -129,10 +129,10 @@ for (const [make, tool, start] of SOURCES) {
       })
     })
 
-    test('tells what it could not take over', async () => {
+    test('reports everything that it could not import', async () => {
       const domain = await client.ok('POST', '/domains/import', { domain: 'odd.test', remote_nameserver: 'localhost' })
-      const told = domain.errors.split('\n')
-      expect(told).toEqual(
+      const reported = domain.errors.split('\n')
+      expect(reported).toEqual(
         expect.arrayContaining([
           expect.stringMatching(/^skipped, the service does not support this type: .*odd TYPE65280/),
           expect.stringMatching(/^skipped, the service does not support this type: .*@ HINFO/),
@@ -152,17 +152,17 @@ for (const [make, tool, start] of SOURCES) {
         ]),
       )
       const held = await recordsOf(client, domain.id)
-      const named = told
+      const named = reported
         .filter((line: string) => line.startsWith('skipped'))
         .flatMap((line: string) => line.split(': ')[1]?.split(', ') ?? [])
-      // Every record of the source is a record here, or a skipped one, or the SOA, or one of the service's own NS.
+      // Every record of the source is either imported, skipped, the SOA, or one of the service's own NS.
       expect(held.length + named.length + 3).toBe((await content(server.port, 'odd.test')).length)
-      // What has been told is told until the domain is changed.
+      // The remarks stay until the domain is changed.
       expect((await client.ok('GET', `/domains/${domain.id}`)).errors).toBe(domain.errors)
       expect((await client.ok('PUT', `/domains/${domain.id}`, { description: 'seen' })).errors).toBe('')
     })
 
-    test('of a zone that is not there', async () => {
+    test('of a missing zone', async () => {
       const [[field, reason] = []] = await client.refused('POST', '/domains/import', {
         domain: 'nowhere.test',
         remote_nameserver: '127.0.0.1',
@@ -177,7 +177,7 @@ describeWithTools(['pdns_server', 'sqlite3', 'dig'], 'an import from PowerDNS', 
   const server = await startPowerDns()
   const { service, client } = await serviceFor(server)
 
-  test('serves what its source serves', async () => {
+  test('serves the same records as its source', async () => {
     const rrset = (name: string, type: string, ...contents: string[]) => ({
       name,
       type,
@@ -211,10 +211,10 @@ describeWithTools(['pdns_server', 'sqlite3', 'dig'], 'an import from PowerDNS', 
 })
 
 describeWithTools(['named'], 'an import that the name server does not allow', async () => {
-  const server = await startBind({ zones: [{ name: NAME, text: HELD }], key: TEST_KEY, unsignedTransfer: false })
+  const server = await startBind({ zones: [{ name: NAME, text: SUPPORTED }], key: TEST_KEY, unsignedTransfer: false })
   const { client } = await serviceFor(server, { transferAddresses: ['127.0.0.1', '192.0.2.1', '2001:db8::1', '2001:db8::2'] })
 
-  test('says which addresses it must allow, and leaves nothing', async () => {
+  test('names the addresses to allow, and leaves nothing behind', async () => {
     const refusal = await client.refused('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })
     expect(refusal).toEqual([
       [
@@ -227,10 +227,10 @@ describeWithTools(['named'], 'an import that the name server does not allow', as
   })
 })
 
-describe('an import from behind a packet filter', async () => {
+describe('an import through a firewall', async () => {
   const { client } = await serviceFor({ port: await freePort() }, { transferAddresses: ['192.0.2.1', '2001:db8::1'] })
 
-  test('says which addresses must be let through', async () => {
+  test('names the addresses to allow', async () => {
     expect(await client.refused('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })).toEqual([
       [
         'remote_nameserver',
@@ -273,12 +273,12 @@ describe('an import', async () => {
       [['remote_nameserver', 'remote_nameserver is not valid']],
     ],
     [
-      'from nobody',
+      'from an address without a server',
       { domain: NAME, remote_nameserver: '0.0.0.0' },
       [['remote_nameserver', expect.stringContaining('does not connect to') as unknown as string]],
     ],
     [
-      'from a name that is none',
+      'from an invalid name',
       { domain: NAME, remote_nameserver: 'nowhere.invalid' },
       [['remote_nameserver', expect.stringMatching(/address|resolved/) as unknown as string]],
     ],
@@ -286,7 +286,7 @@ describe('an import', async () => {
     expect(await client.refused('POST', '/domains/import', body)).toEqual(problems)
   })
 
-  test('of a domain that there is', async () => {
+  test('of an existing domain', async () => {
     script = serving([soa()])
     await client.ok('POST', '/domains', { domain: NAME, type: 'slave', master_ips: ['192.0.2.1'] })
     expect(await client.refused('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })).toEqual([
@@ -294,7 +294,7 @@ describe('an import', async () => {
     ])
   })
 
-  test('of one domain many times at once makes one', async () => {
+  test('of one domain, many times concurrently, creates one', async () => {
     script = serving([soa(1, '1 1 1 1', 'once.test.'), record('www.once.test.', 'A', '192.0.2.1')])
     const answers = await Promise.all(Array.from({ length: 6 }, () => imported('once.test')))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400])
@@ -302,7 +302,7 @@ describe('an import', async () => {
     expect((await recordsOf(client, domain.id)).length).toBe(1)
   })
 
-  test('of conflicting records keeps those that came first', async () => {
+  test('of conflicting records keeps the first ones', async () => {
     const zone = 'conflict.test.'
     script = serving([
       soa(1, '3600 600 604800 300', zone),
@@ -333,7 +333,7 @@ describe('an import', async () => {
     ])
   })
 
-  test('of more records than a domain can have leaves nothing', async () => {
+  test('of more records than a domain can have leaves nothing behind', async () => {
     const zone = 'full.test.'
     const hosts = (count: number) => Array.from({ length: count }, (_, i) => record(`h${i}.${zone}`, 'A', '192.0.2.1'))
     script = serving([soa(1, '1 1 1 1', zone), ...hosts(101)])
@@ -350,14 +350,14 @@ describe('an import', async () => {
     ['says nothing', () => {}, /sent no complete message within 3 s/],
     ['closes', (_, socket) => void socket.end(), /closed the connection/],
     ['sends another zone', serving([soa(1, '1 1 1 1', 'example.org.')]), /invalid zone transfer/],
-  ])('from a master that %s leaves nothing', async (_, master, reason) => {
+  ])('from a master that %s leaves nothing behind', async (_, master, reason) => {
     script = master
     const { status, body } = await imported('broken.test')
     expect([status, body.errors[0].field, body.errors[0].reason]).toEqual([400, 'remote_nameserver', expect.stringMatching(reason)])
     expect((await client.ok('GET', '/domains', undefined, { 'x-filter': '{"domain":"broken.test"}' })).results).toBe(0)
   })
 
-  test('needs a token that may write domains', async () => {
+  test('needs a token with write access to domains', async () => {
     const { token } = await client.ok('POST', '/profile/tokens', { label: 'reader', scopes: 'domains:read_only' })
     const answer = await client.call(
       'POST',
@@ -368,13 +368,13 @@ describe('an import', async () => {
     expect(answer.status).toBe(401)
   })
 
-  test('is counted among imports under way, of which there are few', async () => {
+  test('counts towards the limit of concurrent imports', async () => {
     script = () => {}
     const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => imported(`busy${i}.test`)))
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(8).fill(400), ...Array(4).fill(503)])
   })
 
-  test('from a port where nobody is', async () => {
+  test('from a port without a server', async () => {
     const [[field, reason] = []] = await nobody.client.refused('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })
     expect([field, reason]).toEqual(['remote_nameserver', expect.stringContaining('ECONNREFUSED')])
   })

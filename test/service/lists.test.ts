@@ -67,13 +67,13 @@ describe('X-Filter on domains', () => {
     expect(await filtered('/domains', filter)).toEqual(expected)
   })
 
-  test('octets of the header are read as UTF-8', async () => {
+  test('octets of the header are decoded as UTF-8', async () => {
     await client.ok('POST', '/domains', { ...MASTER, domain: 'utf8.example', group: 'größe' })
     const header = Buffer.from(JSON.stringify({ group: 'größe' }), 'utf8').toString('latin1')
     expect(await filtered('/domains', header)).toEqual(['utf8'])
   })
 
-  test('octets that are no UTF-8 are read as ISO 8859-1', async () => {
+  test('octets that are not UTF-8 are decoded as ISO 8859-1', async () => {
     expect(await filtered('/domains', JSON.stringify({ group: { '+contains': 'größe' } }))).toEqual(['utf8'])
   })
 
@@ -120,7 +120,7 @@ describe('X-Filter on domains', () => {
     expect(await client.refused('GET', '/domains', undefined, { 'x-filter': header })).toEqual([['X-Filter', reason]])
   })
 
-  test('16 levels and 500 conditions are taken', async () => {
+  test('16 levels and 500 conditions are accepted', async () => {
     expect(await filtered('/domains', nested(15))).toEqual([])
     expect(await filtered('/domains', { '+or': new Array(500).fill({ tags: 'none' }) })).toEqual([])
     expect(await filtered('/domains', { '+and': [...new Array(499).fill({}), { domain: 'beta.example' }] })).toEqual(['beta'])
@@ -141,7 +141,7 @@ describe('X-Filter on records', () => {
     [{ tag: { '+neq': null } }, ['CAA ', 'CAA ']],
     [{ type: 'A', '+order_by': 'name' }, ['A mail', 'A www']],
     [{ type: 'A', '+order_by': 'target', '+order': 'desc' }, ['A mail', 'A www']],
-    // Without a tag comes first, whichever database it is, and what is as good comes in the order of the numbers.
+    // Records without a tag come first in every database, and equal ones in the order of their ids.
     [{ '+order_by': 'tag' }, ['A www', 'A mail', 'TXT www', 'MX ', 'CAA ', 'CAA ']],
     [{ '+order_by': 'tag', '+order': 'desc', type: { '+neq': 'A' } }, ['CAA ', 'CAA ', 'TXT www', 'MX ']],
     [{ tag: { '+gt': '' }, '+order_by': 'tag' }, ['CAA ', 'CAA ']],
@@ -149,7 +149,7 @@ describe('X-Filter on records', () => {
     expect(await filtered(RECORDS, filter)).toEqual(expected)
   })
 
-  test('has fields of its own', async () => {
+  test('has its own fields', async () => {
     expect(await client.refused('GET', RECORDS, undefined, { 'x-filter': '{"domain":"x"}' })).toEqual([
       ['X-Filter', 'Cannot filter on domain'],
     ])
@@ -164,7 +164,7 @@ describe('pages', async () => {
   await client.ok('POST', few, { type: 'A', target: '192.0.2.1' })
   await inParallel(60, 20, (index) => client.ok('POST', path, { type: 'A', name: `h${index}`, target: '192.0.2.1' }))
 
-  test('hold every item once, in the order of the numbers', async () => {
+  test('contain every item once, in the order of the ids', async () => {
     const pages = await Promise.all([1, 2, 3].map((page) => client.ok('GET', `${path}?page_size=25&page=${page}`)))
     expect(pages.map(({ page, pages, results, data }) => [page, pages, results, data.length])).toEqual([
       [1, 3, 60, 25],
@@ -176,12 +176,12 @@ describe('pages', async () => {
     expect(ids).toEqual([...ids].sort((a, b) => a - b))
   })
 
-  test('count what the filter leaves', async () => {
+  test('count the filtered items', async () => {
     const filter = { 'x-filter': '{"name":{"+contains":"h1"}}' }
     expect(await client.ok('GET', `${path}?page_size=25`, undefined, filter)).toMatchObject({ pages: 1, results: 11 })
   })
 
-  test('are of 100 without being asked, one where there is nothing, and empty after the last', async () => {
+  test('have 100 items by default; an empty list has one page, and pages after the last are empty', async () => {
     expect(await client.ok('GET', path)).toMatchObject({ page: 1, pages: 1, results: 60 })
     expect(await client.ok('GET', `${few}?page=9`)).toEqual({ data: [], page: 9, pages: 1, results: 1 })
     expect(await client.ok('GET', `${few}?page=0000000009`)).toMatchObject({ page: 9 })

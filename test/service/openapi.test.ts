@@ -9,7 +9,7 @@ import { connect, startForTest } from './harness.ts'
 const { service, client } = await startForTest()
 const description = await client.ok('GET', '/openapi.json')
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is looked into wherever a test likes
+// biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary parts of the document
 type Part = any
 
 interface Operation {
@@ -22,7 +22,7 @@ const operations: Operation[] = Object.entries<Record<string, Part>>(description
   Object.entries(methods).map(([method, described]) => ({ method: method.toUpperCase(), path, described })),
 )
 
-/** What a reference within the document leads to, or the part itself. */
+/** Resolves a reference within the document; other parts are returned unchanged. */
 const lookUp = (part: Part): Part =>
   typeof part?.$ref === 'string'
     ? part.$ref
@@ -33,14 +33,14 @@ const lookUp = (part: Part): Part =>
 
 const bodyOf = ({ described }: Operation): Part => lookUp(described.requestBody?.content['application/json'].schema)
 
-/** Checks values by a schema of the document. */
+/** Validates values with a schema of the document. */
 function checkerOf(schema: Part) {
   const ajv = new Ajv({ strict: false, validateFormats: false })
   ajv.addSchema({ $id: 'document', components: description.components })
   return ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"document#/components')))
 }
 
-test('is OpenAPI 3.1 to a judge that is not ours', async () => {
+test('is valid OpenAPI 3.1 according to an independent validator', async () => {
   const validator = new Validator()
   expect(await validator.validate(structuredClone(description))).toEqual({ valid: true })
   expect(validator.version).toBe('3.1')
@@ -52,18 +52,18 @@ test('needs no token', async () => {
   await close()
 })
 
-test('has every operation with its scope, and no other', () => {
+test('contains exactly the operations with their scopes', () => {
   const declared = ROUTES.map((route) => [`${route.method} ${route.path}`, scopesOf(route)])
   const described = operations.map(({ method, path, described }) => [`${method} ${path}`, described.security.at(-1).token])
   expect(Object.fromEntries(described)).toEqual(Object.fromEntries(declared))
 })
 
-test('tells the fields a list can be filtered by', () => {
+test('documents the filterable fields of lists', () => {
   const parameters: { name: string; description?: string }[] = description.paths['/domains'].get.parameters
   expect(parameters.find(({ name }) => name === 'X-Filter')?.description).toMatch(/: domain, group, tags$/)
 })
 
-test('names every operation, in the words of generated clients', () => {
+test('names every operation like generated clients do', () => {
   const ids = operations.map(({ described }) => described.operationId)
   expect(new Set(ids).size).toBe(operations.length)
   const some = [
@@ -88,10 +88,10 @@ test('names every operation, in the words of generated clients', () => {
   expect(ids).toEqual(expect.arrayContaining([...some, ...more]))
 })
 
-/** Path parameters that are no numbers. */
+/** Path parameters that are not numbers. */
 const TEXTS: ReadonlySet<string> = new Set(ROUTES.flatMap(({ textParameters = [] }) => textParameters))
 
-test.each(operations)('$method $path has its parameters, statuses and words', ({ path, described }) => {
+test.each(operations)('$method $path documents its parameters, statuses and summary', ({ path, described }) => {
   const names = (kind: string) => described.parameters.filter((parameter: Part) => parameter.in === kind).map(({ name }: Part) => name)
   expect(names('path')).toEqual([...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]))
   for (const { name, description, schema } of described.parameters) {
@@ -111,7 +111,7 @@ test.each(operations)('$method $path has its parameters, statuses and words', ({
   expect(description.tags.map(({ name }: Part) => name)).toEqual(expect.arrayContaining(described.tags))
 })
 
-test('every field of every answer and body is told in words', () => {
+test('every field of every response and body has a description', () => {
   const silent = Object.entries<Part>(description.components.schemas).flatMap(([name, schema]) =>
     Object.entries<Part>(schema.properties ?? {}).flatMap(([field, property]) =>
       property.description || property.$ref ? [] : [`${name}.${field}`],
@@ -120,7 +120,7 @@ test('every field of every answer and body is told in words', () => {
   expect(silent).toEqual([])
 })
 
-test('gives examples that are taken, and describes what is answered', async () => {
+test('has valid examples, and describes real responses', async () => {
   const operationOf = (id: string) => operations.find(({ described }) => described.operationId === id) as Operation
   const examplesOf = (id: string): Part[] => {
     const { example, examples } = operationOf(id).described.requestBody.content['application/json']
@@ -167,7 +167,7 @@ test('gives examples that are taken, and describes what is answered', async () =
   await answered('getDomainRecord', [domain, records[0].id])
   await answered('listTagObjects', ['production'])
   await answered('deleteDomain', [domain])
-  // Refusals are described too.
+  // Errors are described, too.
   const fits = checkerOf({ $ref: '#/components/schemas/Errors' })
   for (const [method, path] of [
     ['GET', '/domains/4711'],
@@ -178,7 +178,7 @@ test('gives examples that are taken, and describes what is answered', async () =
   }
 })
 
-/** Preferences are whatever a client likes. */
+/** Preferences can be any object. */
 const takesAnything = (operation: Operation): boolean => bodyOf(operation)?.additionalProperties === true
 
 test.each(operations.filter((operation) => bodyOf(operation) && !takesAnything(operation)))(
@@ -202,7 +202,7 @@ test.each(operations.filter((operation) => bodyOf(operation) && !takesAnything(o
       fc.asyncProperty(bodies, async (candidate) => {
         if (fits(candidate)) return
         refused += 1
-        // Whether the object exists is told after the body's form.
+        // The body's form is checked before the object is looked up.
         expect((await client.call(method, url, candidate)).status).toBe(400)
       }),
       { numRuns: 150 },

@@ -1,4 +1,4 @@
-/** What can be read in the files of a database without the program, as by `strings`. */
+/** Reads the files of a database without the program, like `strings`. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import Libsql from 'libsql'
@@ -6,7 +6,7 @@ import pg from 'pg'
 import { expect } from 'vitest'
 import type { Store } from './harness.ts'
 
-/** The folders that a store has its data in; on PostgreSQL those of its database, and what the server has for all: its transaction log, too. */
+/** The folders with a store's data; on PostgreSQL those of its database and the server's transaction log. */
 async function rawFolders(store: Store): Promise<string[]> {
   if (!store.database) return [store.dataDirectory as string]
   const server = join(new URL(store.database.replace('@/', '@_/')).searchParams.get('host') as string, 'data')
@@ -14,11 +14,11 @@ async function rawFolders(store: Store): Promise<string[]> {
   return [join(server, 'base', String(oid)), join(server, 'pg_wal'), join(server, 'global')]
 }
 
-/** Files of a store that have one of the texts in them, transaction log and images too. On PostgreSQL after a checkpoint. */
+/** The files of a store that contain one of the texts, including transaction log and images. On PostgreSQL after a checkpoint. */
 export async function filesWith(store: Store, ...texts: readonly string[]): Promise<string[]> {
   if (store.database) await runSql(store, ['checkpoint'])
   const patterns = texts.flatMap((text) => ['-e', text])
-  // A server goes on with its files meanwhile: those that are gone are said on standard error alone.
+  // The server continues meanwhile; deleted files are only mentioned on standard error.
   const { stdout, error } = spawnSync('grep', ['-rlaF', '--exclude=secrets.key', ...patterns, ...(await rawFolders(store))], {
     encoding: 'utf8',
     env: { ...process.env, LC_ALL: 'C' },
@@ -27,7 +27,7 @@ export async function filesWith(store: Store, ...texts: readonly string[]): Prom
   return stdout.split('\n').filter((file) => file !== '')
 }
 
-/** The number that a query gives, by a connection of its own: a service may run on the database. */
+/** The number that a query returns, over its own connection: a service may be running on the database. */
 export async function numberOf(store: Store, query: string): Promise<number> {
   if (store.database) {
     const client = new pg.Client({ connectionString: store.database })
@@ -42,7 +42,7 @@ export async function numberOf(store: Store, query: string): Promise<number> {
   return row.number
 }
 
-/** Runs statements on a database by other means than the program’s, which overwrite nothing that they delete. */
+/** Runs statements on a database with other tools than the program's, which do not overwrite deleted values. */
 export async function runSql(store: Store, statements: readonly string[]): Promise<void> {
   if (store.database) {
     const client = new pg.Client({ connectionString: store.database })

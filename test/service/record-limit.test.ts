@@ -8,7 +8,7 @@ describe('the limit of records', async () => {
   const { client } = await startForTest({ limits: { recordsPerDomain: 50 } })
   const REACHED = { errors: [{ field: null, reason: 'A domain can have at most 50 records.' }] }
 
-  test('is exact under a hundred creates at once, and a delete makes room for one', async () => {
+  test('is exact for a hundred concurrent creates, and a delete makes room for one', async () => {
     const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'limit.example' })
     const path = `/domains/${id}/records`
     const create = (index: number) => client.call('POST', path, { type: 'A', name: `h${index}`, target: '192.0.2.1' })
@@ -28,7 +28,7 @@ describe('the limit of records', async () => {
     expect((await client.ok('GET', `/domains/${clone.id}/records`)).results).toBe(50)
   })
 
-  test('a refused or failed create takes no room', async () => {
+  test('a refused or failed create does not count', async () => {
     const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'room.example' })
     const path = `/domains/${id}/records`
     await inParallel(60, 20, () => client.call('POST', path, { type: 'A', target: 'none' }))
@@ -37,7 +37,7 @@ describe('the limit of records', async () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(50)
   })
 
-  test('of many CNAMEs created at one name at once, one stands', async () => {
+  test('of many concurrent creates of a CNAME, one succeeds', async () => {
     const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'cname.example' })
     const path = `/domains/${id}/records`
     const answers = await inParallel(40, 40, (index) =>
@@ -48,10 +48,10 @@ describe('the limit of records', async () => {
   })
 })
 
-/** What an import brings: the last quarter of a domain costs the most to create, if the cost grows with what is there. */
+/** Like an import: the last quarter of a domain is the slowest if the cost grows with the number of records. */
 const IMPORTED = 9_000
 
-test('a domain takes 12,000 records and no more, in good time, and lists them', { timeout: 400_000 }, async () => {
+test('a domain holds exactly 12,000 records, created at a steady rate, and lists them', { timeout: 400_000 }, async () => {
   const hosts = Array.from({ length: IMPORTED }, (_, index) => record(`h${index}.full.example.`, 'A', '192.0.2.1'))
   const peerPort = await scriptedMaster(serving([soa(1, '3600 600 604800 300', 'full.example.'), ...hosts]))
   const { service, client } = await startForTest({ peerPort })

@@ -1,6 +1,6 @@
 /**
- * The rules of records written a second time, as small as they can be, beside the service: whatever sequence of creates, updates and
- * deletes is sent, both hold the same records and tell the same faults. Nothing here is of the service but its answers.
+ * A second, minimal implementation of the record rules: for any sequence of creates, updates and deletes, the service holds the same records
+ * and reports the same errors. It uses nothing of the service but its responses.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import { expect, test } from 'vitest'
@@ -27,14 +27,14 @@ interface Fields {
 
 type Body = Readonly<Record<string, unknown>>
 
-/** A fault as `field: reason`. */
+/** An error as `field: reason`. */
 type DiagnosticCollector = readonly string[]
 
 type Verdict = { readonly record: Fields } | { readonly problems: DiagnosticCollector }
 
 const BLANK = { name: '', target: '', priority: 0, weight: 0, port: 0, service: null, protocol: null, tag: null, ttl_sec: 0 }
 
-// ---- faults of form
+// ---- schema errors
 
 const whole = (value: unknown, most: number): string | null => {
   if (typeof value !== 'number' || !Number.isInteger(value)) return 'is not valid'
@@ -42,7 +42,7 @@ const whole = (value: unknown, most: number): string | null => {
   return most === Infinity ? 'is not valid' : `must be between 0 and ${most}`
 }
 
-/** What is wrong with one field by itself, where its name begins the reason unless it is told in other words. */
+/** The schema error of a single field; the reason begins with its name unless it has its own text. */
 function formOf(field: string, value: unknown): string | null {
   switch (field) {
     case 'type':
@@ -81,7 +81,7 @@ function nearest(seconds: number): number {
   return wanted === 0 ? 0 : ([...VALID_TTLS].sort((one, two) => Math.abs(one - wanted) - Math.abs(two - wanted) || one - two)[0] as number)
 }
 
-/** A name as it is stored, or its faults. All that is generated is ASCII. */
+/** The stored form of a name, or its errors. Generated names are ASCII. */
 function nameOf(text: string): string | DiagnosticCollector {
   const lower = text.toLowerCase()
   if (/[^a-z0-9*._-]/.test(lower)) return ['name: Name contains invalid characters', 'name: Invalid hostname']
@@ -96,7 +96,7 @@ function nameOf(text: string): string | DiagnosticCollector {
   return name.length > 100 ? ['name: Length must be 1-100 characters'] : name
 }
 
-/** Where a record leads to as it is stored; null where it is no name. */
+/** The stored form of a target name; null if it is not valid. */
 function leadsTo(text: string): string | null {
   const bare = text.replace(/\.$/, '')
   if (!bare.split('.').every((label) => /^[A-Za-z0-9_-]{1,63}$/.test(label))) return null
@@ -106,7 +106,7 @@ function leadsTo(text: string): string | null {
 const isHost = (text: string): boolean =>
   text.includes('.') && text.split('.').every((label) => label.length < 64 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(label))
 
-/** What is wrong with the target of a type, as it would be stored. */
+/** The errors of a target in its stored form. */
 function targetFault({ type, target, tag }: Fields): string | null {
   if (target === '') return type === 'MX' ? null : 'target is required'
   if (type === 'A' && !isIPv4(target)) return 'Invalid IPv4 or IPv6 address'
@@ -127,7 +127,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   tag: ['CAA'],
 }
 
-/** The record that a body asks for, on a record that stands or on nothing. */
+/** The record that a body asks for, based on an existing record or none. */
 function judge(body: Body, existing: Fields | null, others: readonly Fields[]): Verdict {
   const form = Object.entries(body).flatMap(([field, value]) => {
     const reason = formOf(field, value)
@@ -190,8 +190,8 @@ function valuesOf(body: Body, existing: Fields | null): { readonly record: Field
     }
   }
 
-  const told = new Set(problems.map((problem) => problem.split(':')[0]))
-  const add = (field: string, reason: string): void => void (told.has(field) || problems.push(`${field}: ${reason}`))
+  const reported = new Set(problems.map((problem) => problem.split(':')[0]))
+  const add = (field: string, reason: string): void => void (reported.has(field) || problems.push(`${field}: ${reason}`))
   for (const [field, owners] of Object.entries(OWNERS)) {
     if (!owners.includes(type) && record[field as keyof Fields]) add(field, `Cannot specify ${field} for ${type} record`)
   }
@@ -200,16 +200,16 @@ function valuesOf(body: Body, existing: Fields | null): { readonly record: Field
   if (problem !== null) add('target', problem)
   if (type === 'NS' && record.name.startsWith('*')) add('name', 'NS records cannot have wildcard names')
   if (type === 'CNAME' && record.name === '') add('name', 'CNAME records cannot be at the root of the domain')
-  if (type === 'MX' && record.target === '' && record.priority !== 0 && !told.has('target'))
+  if (type === 'MX' && record.target === '' && record.priority !== 0 && !reported.has('target'))
     add('priority', 'priority must be 0 for a null MX record')
   return { record, problems }
 }
 
 function conflictOf(record: Fields, others: readonly Fields[]): string | null {
-  const beside = others.filter(({ name }) => name === record.name)
-  const isAlone = record.type === 'CNAME' ? beside.length === 0 : beside.every(({ type }) => type !== 'CNAME')
+  const sameName = others.filter(({ name }) => name === record.name)
+  const isAlone = record.type === 'CNAME' ? sameName.length === 0 : sameName.every(({ type }) => type !== 'CNAME')
   if (!isAlone) return 'name: Record conflict - CNAMES must be unique'
-  const mails = beside.filter(({ type }) => type === 'MX')
+  const mails = sameName.filter(({ type }) => type === 'MX')
   if (record.type !== 'MX' || mails.length === 0) return null
   if (mails.some(({ target }) => target === '')) {
     return 'type: Cannot add a new MX record for a domain that already advertises a null MX record.'
@@ -217,7 +217,7 @@ function conflictOf(record: Fields, others: readonly Fields[]): string | null {
   return record.target === '' ? 'type: Cannot add a null MX record for a domain that has other MX records.' : null
 }
 
-// ---- what is sent
+// ---- requests
 
 const name = fc.constantFrom(
   ...['', 'a', 'A', 'b', '*', '*.a', 'a.*', '_x.a', 'a b', '@', 'a..b', '.', 'a.', ZONE, `a.${ZONE}`, `A.${ZONE.toUpperCase()}.`],
@@ -308,13 +308,13 @@ const step = fc.oneof(
 
 interface Step {
   readonly method: string
-  /** Which of the records that stand. */
+  /** The index of an existing record. */
   readonly pick: number
-  /** Null stands for the record as it was read. */
+  /** Null for the record as it was returned. */
   readonly body: Body | null | undefined
 }
 
-test('the service and its rules in short say the same of every change', { timeout: 180_000 }, async () => {
+test('the service and the minimal rules agree on every change', { timeout: 180_000 }, async () => {
   const seen = { taken: 0, refused: 0, conflicts: 0 }
 
   const play = async (path: string, steps: readonly Step[]) => {

@@ -8,7 +8,7 @@ type DiagnosticCollector = [string | null, string][]
 
 let fresh = 0
 
-/** The records of a new domain, `zone-1.example`, `zone-2.example` … where no other name is given. */
+/** Creates records in a new domain, by default `zone-1.example`, `zone-2.example` and so on. */
 async function freshRecords(name?: string): Promise<string> {
   const body = {
     type: 'master',
@@ -56,7 +56,7 @@ describe('create', () => {
     ['TXT as it is', { type: 'TXT', target: ' "v=spf1" \\; ä 😀 \n. ' }, { target: ' "v=spf1" \\; ä 😀 \n. ' }],
     ['TXT of 65535 characters', { type: 'TXT', name: 'long', target: LONG_TEXT }, { target: LONG_TEXT }],
     ['CAA issue', { type: 'CAA', tag: 'issue', target: 'ca.example.net' }, { tag: 'issue', target: 'ca.example.net' }],
-    ['CAA for nobody', { type: 'CAA', tag: 'issuewild', target: ';' }, { tag: 'issuewild', target: ';' }],
+    ['CAA that forbids all issuers', { type: 'CAA', tag: 'issuewild', target: ';' }, { tag: 'issuewild', target: ';' }],
     ['CAA iodef by mail', { type: 'CAA', tag: 'iodef', target: 'mailto:ca@example.com' }, { tag: 'iodef' }],
     ['CAA iodef by the web', { type: 'CAA', tag: 'iodef', target: 'https://example.com/ca?x=1' }, { tag: 'iodef' }],
     ['CAA iodef by name', { type: 'CAA', tag: 'iodef', target: 'report.example.com' }, { tag: 'iodef' }],
@@ -78,7 +78,7 @@ describe('create', () => {
     expect(await client.ok('GET', `${RECORDS}/${record.id}`)).toEqual(record)
   })
 
-  test('identical records are each their own', async () => {
+  test('identical records are separate', async () => {
     const records = await freshRecords()
     const body = { type: 'A', name: 'twin', target: '192.0.2.1' }
     const [one, two] = [await client.ok('POST', records, body), await client.ok('POST', records, body)]
@@ -167,7 +167,7 @@ describe('create', () => {
     ['CAA with a final dot', { ...caa, target: 'ca.example.net.' }, CAA_TARGET],
     ['CAA issuewild with an asterisk', { ...caa, tag: 'issuewild', target: '*.example.net' }, CAA_TARGET],
     ['CAA iodef with another scheme', { ...caa, tag: 'iodef', target: 'ftp://example.net' }, CAA_TARGET],
-    ['CAA iodef for nobody', { ...caa, tag: 'iodef', target: ';' }, CAA_TARGET],
+    ['CAA iodef with ;', { ...caa, tag: 'iodef', target: ';' }, CAA_TARGET],
     ['CAA with a quote', { ...caa, tag: 'iodef', target: 'https://example.net/"' }, CAA_TARGET],
     [
       'SRV with nothing',
@@ -193,7 +193,7 @@ describe('create', () => {
     ['CAA with a letter beyond ASCII', { ...caa, tag: 'iodef', target: 'https://example.net/ä' }, CAA_TARGET],
     ['CAA with a URL of no host', { ...caa, tag: 'iodef', target: 'https://?x' }, CAA_TARGET],
     ['CAA with mail to nowhere', { ...caa, tag: 'iodef', target: 'mailto:ca@example..net' }, CAA_TARGET],
-    ['CAA without a tag that the target tells', { type: 'CAA', target: 'mailto:ca@example.net' }, [['tag', 'tag is required']]],
+    ['CAA without a tag, although the target implies it', { type: 'CAA', target: 'mailto:ca@example.net' }, [['tag', 'tag is required']]],
     ['CAA with an empty tag and a target that fits none', { ...caa, tag: '', target: 'a b' }, [['tag', 'tag is required'], ...CAA_TARGET]],
     ['a priority of 256', { ...SRV, priority: 256 }, [['priority', 'priority must be between 0 and 255']]],
     ['a priority below 0', { ...SRV, priority: -1 }, [['priority', 'priority must be between 0 and 255']]],
@@ -206,7 +206,7 @@ describe('create', () => {
     ['a TTL that is not whole', { ...a, ttl_sec: 300.5 }, [['ttl_sec', 'ttl_sec is not valid']]],
     ['a target that is a list', { type: 'A', target: ['192.0.2.1'] }, [['target', 'target is not valid']]],
     [
-      'several faults of form',
+      'several schema errors',
       { type: 'X', priority: 300, ttl_sec: '1', more: 1 },
       [
         ['more', 'Unknown field'],
@@ -216,7 +216,7 @@ describe('create', () => {
       ],
     ],
     [
-      'faults of form and of values',
+      'schema errors and semantic errors',
       { type: 'A', name: '@', target: 'x', weight: 1, ttl_sec: '1', priority: 256, more: 1 },
       [
         ['more', 'Unknown field'],
@@ -228,7 +228,7 @@ describe('create', () => {
       ],
     ],
     [
-      'faults of form, of which none is told twice',
+      'schema errors, each reported once',
       { type: 'SRV', service: 5, protocol: '', priority: '1', weight: -1, target: 'a b' },
       [
         ['priority', 'priority is not valid'],
@@ -240,7 +240,7 @@ describe('create', () => {
       ],
     ],
     [
-      'several faults of values',
+      'several semantic errors',
       { type: 'A', name: '@', target: 'x', weight: 1 },
       [...INVALID_CHARACTERS, ['weight', 'Cannot specify weight for A record'], ...ADDRESS],
     ],
@@ -252,7 +252,7 @@ describe('create', () => {
     expect((await client.call('POST', '/domains/999999/records', { type: 'A', target: '192.0.2.1' })).status).toBe(404)
   })
 
-  test('a slave takes none, and lists none', async () => {
+  test('a slave accepts none, and lists none', async () => {
     const slave = await client.ok('POST', '/domains', { type: 'slave', domain: 'slave.example', master_ips: ['192.0.2.53'] })
     const reason = 'Records of a slave domain come from its master servers and cannot be changed here.'
     const records = `/domains/${slave.id}/records`
@@ -281,7 +281,7 @@ describe('TTLs', () => {
     [1814401, 2419200],
     [2419201, 2419200],
     [1e300, 2419200],
-  ])('%d becomes the nearest valid value, %d', async (given, stored) => {
+  ])('%d is rounded to the nearest valid value, %d', async (given, stored) => {
     const records = await freshRecords()
     const record = await client.ok('POST', records, { type: 'A', target: '192.0.2.1', ttl_sec: given })
     expect(record.ttl_sec).toBe(stored)
@@ -309,7 +309,7 @@ describe('exclusive records', () => {
     expect((await client.ok('GET', second)).results).toBe(1)
   })
 
-  test('a CNAME where an SRV record is', async () => {
+  test('a CNAME at the name of an SRV record', async () => {
     const records = await freshRecords()
     await client.ok('POST', records, SRV)
     expect(await client.refused('POST', records, { ...cname, name: '_sip._tcp' })).toEqual(CONFLICT)
@@ -325,7 +325,7 @@ describe('exclusive records', () => {
     expect((await client.ok('PUT', `${records}/${address.id}`, { name: 'x' })).name).toBe('x')
   })
 
-  test('of many creates of one CNAME at once, and of others beside it, those stand that may', async () => {
+  test('of concurrent creates of a CNAME and other records, only compatible ones succeed', async () => {
     const records = await freshRecords()
     const bodies = [
       cname,
@@ -365,7 +365,7 @@ describe('exclusive records', () => {
 })
 
 describe('update', () => {
-  test('changes what is given and nothing else', async () => {
+  test('changes only the given fields', async () => {
     const records = await freshRecords()
     now = Date.parse('2026-03-01T10:00:00Z')
     const record = await client.ok('POST', records, { ...SRV, ttl_sec: 300 })
@@ -399,7 +399,7 @@ describe('update', () => {
     ['SRV', SRV, {}],
     ['SRV with underscores', { ...SRV, service: '__sip_', protocol: '_tcp.a_b._c' }, { name: '_sip_._tcp.a_b._c' }],
     ['SRV of one label', { ...SRV, target: 'x.' }, { target: 'x' }],
-  ])('takes back the whole record as it was read: %s', async (_name, body, stored) => {
+  ])('accepts the complete record as it was returned: %s', async (_name, body, stored) => {
     const id = await roundDomain
     const record = await client.ok('POST', `/domains/${id}/records`, body)
     expect(record).toMatchObject(stored)
@@ -409,7 +409,7 @@ describe('update', () => {
 
   const roundDomain = freshRecords('round.example').then((path) => path.split('/')[2])
 
-  test('makes the name of an SRV record anew', async () => {
+  test('rebuilds the name of an SRV record', async () => {
     const records = await freshRecords()
     const { id } = await client.ok('POST', records, SRV)
     expect(await client.ok('PUT', `${records}/${id}`, { service: '_imap', name: 'ignored' })).toMatchObject({
@@ -445,7 +445,7 @@ describe('update', () => {
     ],
     ['no tag', { type: 'CAA', tag: 'issue', target: ';' }, { tag: null }, [['tag', 'tag is required']]],
     [
-      'faults of form and of values',
+      'schema errors and semantic errors',
       { type: 'A', target: '192.0.2.1' },
       { type: 'TXT', name: 'a b', target: '', ttl_sec: 1.5 },
       [
@@ -465,7 +465,7 @@ describe('update', () => {
   })
 })
 
-test('a record is not reached through another domain, and goes once', async () => {
+test('a record is not found in another domain, and can be deleted once', async () => {
   const [mine, other] = [await freshRecords(), await freshRecords()]
   const { id } = await client.ok('POST', mine, { type: 'A', target: '192.0.2.1' })
   for (const method of ['GET', 'PUT', 'DELETE']) expect((await client.call(method, `${other}/${id}`)).status).toBe(404)

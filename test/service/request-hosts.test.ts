@@ -1,4 +1,4 @@
-/** Requests that name no host, several, or two different ones (RFC 9112 section 3.2). */
+/** Requests without a host, with several, or with two different ones (RFC 9112 section 3.2). */
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { LOOPBACK, startForTest } from './harness.ts'
@@ -11,7 +11,7 @@ const INVALID = 'The Host header is not valid'
 const OTHER = 'The Host header does not match the request target'
 const MISSING = 'The request has no Host header'
 
-/** Request line and headers, and why they are refused; null for those that are answered. */
+/** Request heads with the reason for their refusal; null for accepted ones. */
 const HEADS: readonly (readonly [name: string, head: readonly string[], reason: string | null])[] = [
   ['one host', ['GET PATH HTTP/1.1', `Host: ${host}`], null],
   ['a host in capitals', ['GET PATH HTTP/1.1', 'HOST: DNS.EXAMPLE.NET'], null],
@@ -52,7 +52,7 @@ describe.each([
   })
 })
 
-test('nothing is done by a request with two hosts', async () => {
+test('a request with two hosts has no effect', async () => {
   const body = JSON.stringify({ domain: 'two-hosts.example', type: 'master', soa_email: 'hostmaster@example.com' })
   const head = [
     'POST /v4/domains HTTP/1.1',
@@ -65,7 +65,7 @@ test('nothing is done by a request with two hosts', async () => {
   expect((await client.ok('GET', '/domains')).results).toBe(0)
 })
 
-/** Sends a request on a connection of its own. */
+/** Sends a request on its own connection. */
 function exchange(baseUrl: string, head: string, body = ''): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1', () =>

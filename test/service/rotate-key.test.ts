@@ -1,4 +1,4 @@
-/** The change of the key of the secrets while services run on the database, killed in between and run again. */
+/** Rotating the key of the secrets while services run on the database; the command is killed in between and run again. */
 import { randomBytes } from 'node:crypto'
 import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ const serve = serviceProcesses()
 const NEW_KEY = 'the next key of the secrets for tests only'
 const random = seededRandom(13)
 
-/** Users beside the administrator, each with three answers: some batches. */
+/** Users besides the administrator, each with three answers: several batches. */
 const USERS = 160
 
 const placeOf = ({ database, dataDirectory }: Store): DatabaseLocation =>
@@ -31,7 +31,7 @@ const keyFile = (store: Store): string => join(store.dataDirectory as string, 's
 
 const keysIn = (store: Store): string[] => readFileSync(keyFile(store), 'utf8').trimEnd().split('\n')
 
-/** What is given to processes of a service during the change. */
+/** The options of processes during the rotation. */
 const bothKeys = (store: Store): Store => (ON_POSTGRES ? { ...store, secretsKey: `${NEW_KEY},${TEST_KEY}` } : store)
 
 const ringOf = (store: Store): KeyRing => (ON_POSTGRES ? keysFromText(store.secretsKey as string) : keysFromFile(keyFile(store)))
@@ -55,7 +55,7 @@ async function filledStore(): Promise<Store> {
   return store
 }
 
-/** How many secrets each key has. */
+/** The number of secrets per key. */
 async function countsOf(store: Store): Promise<Record<string, number>> {
   const database = await openStore(store)
   const counts = await database.read(countSealed)
@@ -78,7 +78,7 @@ const responsesOf = async (client: Client): Promise<string[]> =>
     ({ response }: { response: string | null }) => response ?? [],
   )
 
-/** Users who go on writing and reading their secrets; every request must be answered. The function given back ends it. */
+/** Users who keep writing and reading their secrets; every request must succeed. The returned function stops them. */
 function startUsers(clients: readonly ((token: string) => Client)[]): () => Promise<Map<number, string>> {
   const last = new Map<number, string>()
   let stopped = false
@@ -90,7 +90,7 @@ function startUsers(clients: readonly ((token: string) => Client)[]): () => Prom
         await client.ok('POST', '/profile/security-questions', answered(text))
         last.set(number, text)
         expect(await responsesOf(client)).toEqual([1, 2, 3].map((question) => `${text}-${question}`))
-        // A wrong code writes back the row that it has read.
+        // A wrong code writes the row back.
         if (round === 0)
           await client.ok('POST', '/profile/phone-number', {
             iso_code: 'US',
@@ -111,7 +111,7 @@ function startUsers(clients: readonly ((token: string) => Client)[]): () => Prom
 
 beforeAll(async () => void (await builtProgram()))
 
-test('encrypts everything again while processes serve, though it is killed at any moment', { timeout: 300_000 }, async () => {
+test('re-encrypts everything while processes serve, although it is killed at various times', { timeout: 300_000 }, async () => {
   const store = await filledStore()
   const [former] = Object.keys(await countsOf(store)) as [string]
   const processes = ON_POSTGRES ? [await serve(bothKeys(store)), await serve(bothKeys(store))] : [await serve(store)]
@@ -129,7 +129,7 @@ test('encrypts everything again while processes serve, though it is killed at an
     void run.ended.then(() => {
       hasEnded = true
     })
-    // Before the new key is in use, and each time that a part is done.
+    // Before the new key is current, and after each batch.
     if (kills === 0) await sleep(random.below(1000))
     else while (!hasEnded && (await formerLeft()) === left && left > 0) await sleep(1)
     run.kill('SIGKILL')
@@ -140,7 +140,7 @@ test('encrypts everything again while processes serve, though it is killed at an
   await sleep(300)
   const last = await stop()
 
-  // Nothing has the former key: neither what was there nor what came meanwhile.
+  // Nothing is encrypted with the old key, neither earlier nor concurrent writes.
   if (ON_POSTGRES) for (const { kill } of processes) await kill()
   else await processes[0]?.kill()
   const counts = await countsOf(store)
@@ -148,7 +148,7 @@ test('encrypts everything again while processes serve, though it is killed at an
   expect(counts).not.toHaveProperty(former)
   expect(Object.values(counts)[0]).toBeGreaterThanOrEqual(USERS * 3)
 
-  // The new key alone does, and every answer is the one that was acknowledged last.
+  // The new key alone is enough, and every answer is the last acknowledged one.
   if (!ON_POSTGRES) writeFileSync(keyFile(store), `${keysIn(store)[0]}\n`)
   const alone = { ...store, ...(ON_POSTGRES ? { secretsKey: NEW_KEY } : {}) }
   const service = await startService({ ...alone, listen: LOOPBACK, dns: null })
@@ -161,10 +161,10 @@ test('encrypts everything again while processes serve, though it is killed at an
   await service.stop()
 })
 
-test('a start finishes what a killed run began, and is refused with the new key alone before that', async () => {
+test('a start finishes a killed rotation, and is refused before that with the new key alone', async () => {
   const store = await filledStore()
   const [former] = Object.keys(await countsOf(store)) as [string]
-  // As a run leaves it that is killed when the new key has just come into use.
+  // The state after a run that was killed when the new key had just become current.
   if (!ON_POSTGRES) writeFileSync(keyFile(store), `${NEW_KEY}\n${keysIn(store)[0]}\n`)
   const ring = keysFromText(`${NEW_KEY}`)
   const database = await openStore(store)
@@ -177,7 +177,7 @@ test('a start finishes what a killed run began, and is refused with the new key 
   expect(await countsOf(store)).toEqual({ [ring.newest().id]: 480 })
 })
 
-test('a start with both keys leaves the former one in use', async () => {
+test('a start with both keys keeps the old one current', async () => {
   const store = await filledStore()
   const before = await countsOf(store)
   if (!ON_POSTGRES) writeFileSync(keyFile(store), `${NEW_KEY}\n${keysIn(store)[0]}\n`)
@@ -190,7 +190,7 @@ test('a start with both keys leaves the former one in use', async () => {
 })
 
 describe.skipIf(ON_POSTGRES)('with a key file', () => {
-  test('it has the new key before the former one, and no other', async () => {
+  test('it contains the new key before the old one, and no other', async () => {
     const store = await filledStore()
     const [first] = keysIn(store)
     expect(await rotateKey(placeOf(store), null)).toEqual({ resealed: 480, keyFile: keyFile(store), notErased: null })
@@ -212,7 +212,7 @@ describe.skipIf(ON_POSTGRES)('with a key file', () => {
     for (const name of readdirSync(folder)) expect([name, statSync(join(folder, name)).uid]).toEqual([name, user])
   })
 
-  test('a link to it stays a link, and what it leads to keeps its mode', async () => {
+  test('a link to it is kept, and its target keeps its mode', async () => {
     const store = await filledStore()
     const elsewhere = join(temporaryDirectory(), 'zonewright.key')
     renameSync(keyFile(store), elsewhere)
@@ -225,7 +225,7 @@ describe.skipIf(ON_POSTGRES)('with a key file', () => {
     expect(statSync(elsewhere).mode & 0o777).toBe(0o640)
   })
 
-  test('the values that had the former key are in no file of the database afterwards', async () => {
+  test('values encrypted with the old key are in no file of the database afterwards', async () => {
     const store = await filledStore()
     const database = await openStore(store)
     const rows = await database.read((connection) => connection.selectFrom('security_answers').select('response').limit(20).execute())
@@ -234,7 +234,7 @@ describe.skipIf(ON_POSTGRES)('with a key file', () => {
     expect(await filesWith(store, ...rows.map(({ response }) => response))).toEqual([])
   })
 
-  test('a backup from before is read with the former key, on its second line', async () => {
+  test('an earlier backup can be read with the old key, on the second line', async () => {
     const store = await filledStore()
     const backup = join(temporaryDirectory(), 'all.backup')
     await backUpService(placeOf(store), backup)
@@ -247,7 +247,7 @@ describe.skipIf(ON_POSTGRES)('with a key file', () => {
     await service.stop()
   })
 
-  test('several commands at once make one new key between them', async () => {
+  test('several concurrent commands create one new key together', async () => {
     const store = await filledStore()
     const [first] = keysIn(store)
     const runs = await Promise.all([rotate(store), rotate(store), rotate(store)])
@@ -260,7 +260,7 @@ describe.skipIf(ON_POSTGRES)('with a key file', () => {
   })
 })
 
-test('is refused, in words and without a key, where it cannot be done', async () => {
+test('is refused with a message without keys if it is impossible', async () => {
   const store = await filledStore()
   const place = placeOf(store)
   if (ON_POSTGRES) {

@@ -1,14 +1,14 @@
-/** Bodies by the JSON Schema of an operation: such as it lets through, and such as it must not. */
+/** Bodies generated from the JSON Schema of an operation, valid and invalid. */
 import { fc } from '../support/fast-check.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a schema is looked into wherever one likes
+// biome-ignore lint/suspicious/noExplicitAny: schemas are read at arbitrary places
 export type Schema = any
 
 export type Body = Readonly<Record<string, unknown>>
 
 const TEXT = '^[^\\u0000\\ud800-\\udfff]*$'
 
-/** Values that a schema lets through; texts and lists are short, unless their length is at a limit. */
+/** Values that a schema accepts; texts and lists are short, unless their length is at a limit. */
 export function valuesOf(schema: Schema, depth = 0): fc.Arbitrary<unknown> {
   if (schema === true || schema === undefined) return fc.jsonValue({ maxDepth: 1 })
   if (schema.enum) return fc.constantFrom(...schema.enum)
@@ -37,7 +37,7 @@ function valuesOfType(type: string, schema: Schema, depth: number): fc.Arbitrary
   }
 }
 
-/** Any character of Unicode but NUL; the library's own takes seconds to be made. */
+/** Any Unicode character except NUL; the library's own generator takes seconds to build. */
 const CHARACTER = fc
   .oneof(fc.integer({ min: 1, max: 0x7f }), fc.integer({ min: 0x80, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code))
@@ -72,7 +72,7 @@ const rangeOf = ({ minimum = -1000, maximum = 100_000 }: Schema, most: number) =
 
 const limitsOf = ({ minimum, maximum }: Schema, other: number): number[] => [minimum ?? other, maximum ?? other]
 
-/** A body that is taken, with some of its fields replaced by what their schemas let through. */
+/** A valid body with some fields replaced by values that their schemas accept. */
 export function variedOf(schema: Schema, good: Body, fixed: readonly string[] = []): fc.Arbitrary<Body> {
   const fields = Object.entries<Schema>(schema.properties ?? {}).filter(([name]) => !fixed.includes(name))
   if (fields.length === 0) return schema.additionalProperties === false ? fc.constant(good) : (valuesOf(schema) as fc.Arbitrary<Body>)
@@ -80,16 +80,16 @@ export function variedOf(schema: Schema, good: Body, fixed: readonly string[] = 
   return fc.array(change, { maxLength: 3 }).map((changes) => Object.assign({}, good, ...changes) as Body)
 }
 
-/** A body at fault, and the field that is; null for the body as a whole. */
-export interface Faulty {
+/** An invalid body, and the field with the error; null for the body as a whole. */
+export interface InvalidBody {
   readonly body: unknown
   readonly field: string | null
 }
 
-/** Bodies that have one fault of form: a field that is missing, unknown, of another type, or beyond a limit. */
-export function faultyOf(schema: Schema, good: Body): fc.Arbitrary<Faulty> {
+/** Bodies with one schema error: a missing or unknown field, a wrong type, or a value beyond a limit. */
+export function invalidBodiesOf(schema: Schema, good: Body): fc.Arbitrary<InvalidBody> {
   const required: readonly string[] = schema.required ?? []
-  const kinds: fc.Arbitrary<Faulty>[] = [fc.constantFrom<unknown>([], 'text', 1, null, [good]).map((body) => ({ body, field: null }))]
+  const kinds: fc.Arbitrary<InvalidBody>[] = [fc.constantFrom<unknown>([], 'text', 1, null, [good]).map((body) => ({ body, field: null }))]
   if (required.length > 0) {
     kinds.push(
       fc
@@ -108,7 +108,7 @@ export function faultyOf(schema: Schema, good: Body): fc.Arbitrary<Faulty> {
   return fc.oneof(...kinds)
 }
 
-/** Values that a schema must not let through, as far as it says anything of values. */
+/** Values that a schema must refuse, if it restricts values at all. */
 function wrongValues(schema: Schema): unknown[] {
   const types: readonly string[] = [schema.type ?? []].flat()
   if (schema.enum) return ['no such value', 1e9].filter((value) => !schema.enum.includes(value))

@@ -1,4 +1,4 @@
-/** What the service must read back in clear is in no file of its database, and in no backup. */
+/** Secrets that the service must read back are in no file of its database, and in no backup. */
 import { randomBytes } from 'node:crypto'
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ const placeOf = ({ database, dataDirectory }: Store): DatabaseLocation =>
 
 const keyFile = (store: Store): string => join(store.dataDirectory as string, 'secrets.key')
 
-/** A text that is nowhere else, as long as an answer may be. */
+/** A unique text of the allowed length. */
 const needle = (): string => `x${randomBytes(8).toString('hex')}`
 
 const answered = (...responses: readonly string[]) => ({
@@ -43,7 +43,7 @@ const responsesOf = async (client: Client): Promise<string[]> =>
     ({ response }: { response: string | null }) => response ?? [],
   )
 
-/** Runs a service on a store as long as the work takes. */
+/** Runs a service on a store during the work. */
 async function during<T>(options: Partial<ServiceOptions>, work: (client: Client) => Promise<T>): Promise<T> {
   const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap', ...options })
   const { client, close } = connect(service.baseUrl, 'bootstrap')
@@ -57,28 +57,28 @@ async function during<T>(options: Partial<ServiceOptions>, work: (client: Client
 
 const PHONE = { iso_code: 'US', phone_number: '201-555-0123' }
 
-test('neither answers nor secrets of second factors nor the key can be read in the files, while the service runs and after it', async () => {
+test('neither answers nor secrets of second factors nor the key can be read in the files, during and after the run of the service', async () => {
   const store = await freshStore()
   const sms = join(temporaryDirectory(), 'sms.jsonl')
   const answers = [needle(), needle(), needle()]
-  const former = [needle(), needle(), needle()]
+  const oldKeyId = [needle(), needle(), needle()]
   const backup = join(temporaryDirectory(), 'all.backup')
   const label = needle()
   const secrets = await during({ ...store, smsSink: { kind: 'file', path: sms } }, async (client) => {
-    await client.ok('POST', '/profile/security-questions', answered(...former))
+    await client.ok('POST', '/profile/security-questions', answered(...oldKeyId))
     await client.ok('POST', '/profile/security-questions', answered(...answers))
     const { secret: confirmed } = await client.ok('POST', '/profile/tfa-enable')
     await client.ok('POST', '/profile/tfa-enable-confirm', { tfa_code: new TOTP({ secret: Secret.fromBase32(confirmed) }).generate() })
     const { secret: pending } = await client.ok('POST', '/profile/tfa-enable')
     await client.ok('POST', '/profile/phone-number', PHONE)
-    // What is no secret is found: the search is one that finds.
+    // Public data is found: the search works.
     await client.ok('POST', '/domains', {
       domain: 'strings.example',
       type: 'master',
       soa_email: 'hostmaster@example.com',
       description: label,
     })
-    const hidden = [...answers, ...former, confirmed, pending, store.secretsKey ?? readFileSync(keyFile(store), 'utf8').trim()]
+    const hidden = [...answers, ...oldKeyId, confirmed, pending, store.secretsKey ?? readFileSync(keyFile(store), 'utf8').trim()]
     await backUpService(placeOf(store), backup)
     expect(await filesWith(store, label)).not.toEqual([])
     expect(await filesWith(store, ...hidden)).toEqual([])
@@ -90,19 +90,19 @@ test('neither answers nor secrets of second factors nor the key can be read in t
   expect(saved).toContain(label)
   expect(await filesWith(store, ...secrets)).toEqual([])
   for (const text of secrets) expect(saved).not.toContain(text)
-  // Six digits are found by chance in any file; where they would be is a line of the backup.
+  // Six digits occur by chance in any file; a code would be in a line of the backup.
   const [phone = ''] = saved.split('\n').filter((line) => line.includes('+12015550123'))
   expect(phone).toContain('"aes:')
   expect(phone).not.toContain(code)
 })
 
 describe('a database of an earlier version', () => {
-  /** A store with secrets in clear: some are there, some are deleted, and some are replaced. */
-  async function formerStore(): Promise<{ store: Store; answers: string[]; gone: string[] }> {
+  /** A store with plain-text secrets: some exist, some are deleted, some are replaced. */
+  async function oldStore(): Promise<{ store: Store; answers: string[]; deleted: string[] }> {
     const store = await freshStore()
     await during(store, async () => undefined)
     if (!ON_POSTGRES) rmSync(keyFile(store))
-    const [answers, gone] = [0, 1].map(() => [needle(), needle(), needle()]) as [string[], string[]]
+    const [answers, deleted] = [0, 1].map(() => [needle(), needle(), needle()]) as [string[], string[]]
     const insert = (responses: readonly string[], from: number) =>
       responses.map(
         (response, index) =>
@@ -111,31 +111,31 @@ describe('a database of an earlier version', () => {
     await runSql(store, [
       'delete from secret_key',
       ...insert(answers, 1),
-      ...insert(gone, 11),
-      `insert into second_factors (user_id, secret, pending) values (1, 'plain:${gone[0]}', '')`,
+      ...insert(deleted, 11),
+      `insert into second_factors (user_id, secret, pending) values (1, 'plain:${deleted[0]}', '')`,
       'delete from security_answers where question_id > 10',
       `update second_factors set secret = 'plain:${answers[0]}'`,
     ])
-    return { store, answers, gone }
+    return { store, answers, deleted }
   }
 
-  /** The log of a PostgreSQL server is written over by the server, in time. */
+  /** A PostgreSQL server overwrites its log only over time. */
   const filesOfTables = async (store: Store, ...texts: readonly string[]): Promise<string[]> =>
     (await filesWith(store, ...texts)).filter((file) => !file.includes('/pg_wal/'))
 
-  test('is encrypted by the first start, and what was in clear is erased from its files', async () => {
-    const { store, answers, gone } = await formerStore()
-    for (const text of [...answers, ...gone]) expect(await filesOfTables(store, text)).not.toEqual([])
-    await expect(backUpService(placeOf(store), join(temporaryDirectory(), 'x'))).rejects.toThrow('secrets in clear: start the service')
+  test('is encrypted by the first start, and the plain text is erased from its files', async () => {
+    const { store, answers, deleted } = await oldStore()
+    for (const text of [...answers, ...deleted]) expect(await filesOfTables(store, text)).not.toEqual([])
+    await expect(backUpService(placeOf(store), join(temporaryDirectory(), 'x'))).rejects.toThrow('secrets in plain text')
     await during(store, async (client) => {
-      expect(await filesOfTables(store, ...answers, ...gone)).toEqual([])
+      expect(await filesOfTables(store, ...answers, ...deleted)).toEqual([])
       expect(await responsesOf(client)).toEqual(answers)
     })
-    expect(await filesOfTables(store, ...answers, ...gone)).toEqual([])
+    expect(await filesOfTables(store, ...answers, ...deleted)).toEqual([])
   })
 
-  test.skipIf(ON_POSTGRES)('is erased by the next start if another process read the database meanwhile', async () => {
-    const { store, answers, gone } = await formerStore()
+  test.skipIf(ON_POSTGRES)('is erased by the next start if another process was reading the database', async () => {
+    const { store, answers, deleted } = await oldStore()
     const reader = new Libsql(join(store.dataDirectory as string, 'service.db'))
     reader.exec('begin')
     reader.prepare('select count(*) from users').get()
@@ -144,12 +144,12 @@ describe('a database of an earlier version', () => {
     reader.exec('rollback')
     reader.close()
     await during(store, async () => {
-      expect(await filesOfTables(store, ...answers, ...gone)).toEqual([])
+      expect(await filesOfTables(store, ...answers, ...deleted)).toEqual([])
     })
   })
 
-  test('is so after that start was killed at any moment', { timeout: 240_000 }, async () => {
-    const { store, answers, gone } = await formerStore()
+  test('also after that start was killed at various times', { timeout: 240_000 }, async () => {
+    const { store, answers, deleted } = await oldStore()
     const begun = performance.now()
     await (await spawnService(await freshStore())).kill()
     const whole = performance.now() - begun
@@ -160,7 +160,7 @@ describe('a database of an earlier version', () => {
       await spawnService.killAll()
     }
     await during(store, async (client) => expect(await responsesOf(client)).toEqual(answers))
-    expect(await filesOfTables(store, ...answers, ...gone)).toEqual([])
+    expect(await filesOfTables(store, ...answers, ...deleted)).toEqual([])
   })
 })
 
@@ -171,7 +171,7 @@ describe('a start', () => {
     return store
   }
 
-  test.skipIf(ON_POSTGRES)('beside a database with secrets never makes a new key', async () => {
+  test.skipIf(ON_POSTGRES)('beside a database with secrets never creates a new key', async () => {
     const store = await usedStore()
     const key = readFileSync(keyFile(store), 'utf8')
     expect(key).toMatch(/^[A-Za-z0-9+/]{43}=\n$/)
@@ -180,11 +180,11 @@ describe('a start', () => {
       await expect(during(store, responsesOf)).rejects.toThrow(/their key is missing: restore the key file \S+secrets\.key, or set /)
       expect(existsSync(keyFile(store))).toBe(false)
     }
-    // The same key from the environment does as well.
+    // The same key from the environment works, too.
     expect(await during({ ...store, secretsKey: key.trim() }, responsesOf)).toEqual(['one', 'two', 'three'])
   })
 
-  test.skipIf(ON_POSTGRES)('makes a new key if nothing is encrypted with the one that is missing', async () => {
+  test.skipIf(ON_POSTGRES)('creates a new key if nothing is encrypted with the missing one', async () => {
     const store = await freshStore()
     await during(store, async () => undefined)
     rmSync(keyFile(store))
@@ -192,7 +192,7 @@ describe('a start', () => {
     expect(await during(store, responsesOf)).toEqual(['one', 'two', 'three'])
   })
 
-  test.skipIf(!ON_POSTGRES)('on PostgreSQL needs the key, unless it serves no HTTP', async () => {
+  test.skipIf(!ON_POSTGRES)('on PostgreSQL requires the key, unless it serves no HTTP', async () => {
     const database = await freshDatabase()
     await expect(during({ database }, responsesOf)).rejects.toThrow(
       'with PostgreSQL the key of the secrets must be in ZONEWRIGHT_SECRETS_KEY, the same for all processes',
@@ -200,7 +200,7 @@ describe('a start', () => {
     await (await startService({ dataDirectory: null, database, listen: null, dns: LOOPBACK })).stop()
   })
 
-  test('with another key is refused, and the right key does afterwards', async () => {
+  test('with another key is refused, and succeeds with the right key afterwards', async () => {
     const store = await usedStore()
     await expect(during({ ...store, secretsKey: OTHER_KEY }, responsesOf)).rejects.toThrow(
       /is encrypted with another key \([0-9a-f]{16}\); during a key rotation/,
@@ -210,7 +210,7 @@ describe('a start', () => {
     expect(await during({ ...store, secretsKey: `${OTHER_KEY},${right}` }, responsesOf)).toEqual(['one', 'two', 'three'])
   })
 
-  test.skipIf(!ON_POSTGRES)('of two processes with different keys one is refused', async () => {
+  test.skipIf(!ON_POSTGRES)('of two processes with different keys, one is refused', async () => {
     const store = await freshStore()
     const both = await Promise.allSettled(
       [TEST_KEY, OTHER_KEY].map((secretsKey) => startService({ ...store, secretsKey, listen: LOOPBACK, dns: null })),
@@ -219,7 +219,7 @@ describe('a start', () => {
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   })
 
-  test('on restored data needs the key', async () => {
+  test('on restored data requires the key', async () => {
     const store = await usedStore()
     const backup = join(temporaryDirectory(), 'all.backup')
     await backUpService(placeOf(store), backup)

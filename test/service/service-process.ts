@@ -14,16 +14,16 @@ export interface ServiceProcess {
   readonly pid: number
   readonly baseUrl: string
   readonly dnsAddress: { readonly host: string; readonly port: number }
-  /** Ends it without a warning. */
+  /** Kills it. */
   kill(): Promise<void>
 }
 
 /**
- * Services in processes of their own, for the tests of a file. The function starts one on a store and resolves when it serves, to the
- * token `bootstrap`; it ends with the tests.
+ * Services in their own processes, for the tests of a file. The returned function starts one on a store and resolves when it serves, with the token
+ * `bootstrap`; it ends with the tests.
  */
 export function serviceProcesses(): ((store: Store, kind?: 'full' | 'dns-only') => Promise<ServiceProcess>) & { killAll(): Promise<void> } {
-  // Beside the packages it loads, where nothing else looks.
+  // Beside the packages that it loads, in an otherwise unused place.
   const program = join(root, 'node_modules', `.zonewright-serve-${process.pid}.mjs`)
   const running = new Set<ChildProcess>()
   beforeAll(async () => {
@@ -54,14 +54,14 @@ export function serviceProcesses(): ((store: Store, kind?: 'full' | 'dns-only') 
       ...JSON.parse(addresses),
       kill: async () => {
         running.delete(child)
-        if (child.exitCode !== null) throw new Error(`the service ended by itself, with ${child.exitCode}`)
+        if (child.exitCode !== null) throw new Error(`the service exited with ${child.exitCode}`)
         const exited = once(child, 'exit')
         child.kill('SIGKILL')
         expect((await exited)[1]).toBe('SIGKILL')
       },
     }
   }
-  /** Ends all of them without a warning, also those that do not serve yet. */
+  /** Kills all of them, also those that are still starting. */
   const killAll = async (): Promise<void> => {
     for (const child of running) {
       running.delete(child)

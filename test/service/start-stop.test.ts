@@ -12,7 +12,7 @@ const run = promisify(execFile)
 
 const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 
-/** Runs a service as long as the work takes. */
+/** Runs a service during the work. */
 async function during<T>(
   options: Partial<ServiceOptions>,
   work: (client: Client, service: Awaited<ReturnType<typeof startService>>) => Promise<T>,
@@ -28,7 +28,7 @@ async function during<T>(
 }
 
 describe('the administrator’s token', () => {
-  test('is made at the first start, told once and kept as a hash', async () => {
+  test('is created at the first start, shown once and stored as a hash', async () => {
     const store = await freshStore()
     const token = await during(store, async (client, service) => {
       expect((await client.call('GET', '/domains')).status).toBe(200)
@@ -43,7 +43,7 @@ describe('the administrator’s token', () => {
     })
   })
 
-  test('can be given, at any start', async () => {
+  test('can be given at any start', async () => {
     const store = await freshStore()
     await during({ ...store, bootstrapToken: 'one' }, async (client, service) => {
       expect(service.token).toBe('one')
@@ -62,7 +62,7 @@ describe('the administrator’s token', () => {
   })
 })
 
-test('a stopped service comes back as it was, under the same serials', async () => {
+test('a stopped service starts again with the same data and serials', async () => {
   const options = { ...(await freshStore()), bootstrapToken: 'token' }
   const state = async (client: Client) => {
     const domains = await client.ok('GET', '/domains')
@@ -84,22 +84,22 @@ test('a stopped service comes back as it was, under the same serials', async () 
   expect(renamed.zoneFiles[0].zone_file[2]).not.toBe(before.zoneFiles[0].zone_file[2])
 })
 
-test('what changed just before the stop is rendered', async () => {
+test('a change just before the stop is rendered', async () => {
   const options = { ...(await freshStore()), bootstrapToken: 'token' }
   const id = await during(options, async (client) => (await client.ok('POST', '/domains', { ...MASTER, domain: 'last.example' })).id)
   const lines = await during(options, async (client) => (await client.ok('GET', `/domains/${id}/zone-file`)).zone_file)
   expect(lines[0]).toBe(`; last.example [${id}]`)
 })
 
-test('a directory of no name is gone afterwards', async () => {
+test('a temporary directory is deleted afterwards', async () => {
   const before = new Set(readdirSync('/tmp'))
   const made = await during({}, async () => readdirSync('/tmp').filter((name) => name.startsWith('zonewright-') && !before.has(name)))
   expect(made.length).toBeGreaterThan(0)
-  // Other tests may make theirs at the same time; at least one of them was ours and is gone.
+  // Other tests may create theirs concurrently; at least one of them was ours and is deleted.
   expect(made.some((name) => !existsSync(join('/tmp', name)))).toBe(true)
 })
 
-test('an address that is taken is told, and everything is let go', async () => {
+test('an address in use is reported, and everything is released', async () => {
   const blocker = createServer()
   await new Promise<void>((done) => blocker.listen(0, '127.0.0.1', done))
   const { port } = blocker.address() as { port: number }
@@ -111,11 +111,11 @@ test('an address that is taken is told, and everything is let go', async () => {
   await new Promise((done) => blocker.close(done))
 })
 
-test.each([[[]], [['not a name']], [['ns1..test']]])('names of name servers cannot be %j', async (nsNames) => {
+test.each([[[]], [['not a name']], [['ns1..test']]])('the names of name servers cannot be %j', async (nsNames) => {
   await expect(during({ nsNames }, async () => undefined)).rejects.toThrow(RangeError)
 })
 
-test('requests under way are answered when the service stops', async () => {
+test('running requests are answered when the service stops', async () => {
   const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null })
   const { client, close } = connect(service.baseUrl, service.token as string)
   await client.ok('GET', '/domains')
@@ -132,7 +132,7 @@ describe('the name server', () => {
   const dig = spawnSync('dig', ['-v']).error === undefined
   if (!dig) process.stderr.write('dig is not installed: what the name server says of changes is NOT tested\n')
 
-  test.skipIf(!dig)('answers for what is active, and refuses what is gone', async () => {
+  test.skipIf(!dig)('serves active domains, and refuses deleted ones', async () => {
     const options = { ...(await freshStore()), bootstrapToken: 'token', dns: LOOPBACK }
     const id = await during(options, async (client, service) => {
       const address = service.dnsAddress as { host: string; port: number }
@@ -171,7 +171,7 @@ describe('the name server', () => {
       await client.ok('PUT', path, { status: 'active' })
       expect(await ask('renamed.example', 'TXT')).toBe('NOERROR | 300 IN TXT "here"')
 
-      // The name passes from one domain to another between two renderings.
+      // The name moves from one domain to another between two renderings.
       await client.ok('DELETE', path)
       const heir = await client.ok('POST', '/domains', { ...MASTER, domain: 'renamed.example' })
       await client.ok('POST', `/domains/${heir.id}/records`, { type: 'TXT', target: 'heir' })
@@ -191,7 +191,7 @@ describe('the name server', () => {
   })
 })
 
-test('connections beyond the most are closed, and the others served', async () => {
+test('connections over the limit are closed, and the others are served', async () => {
   await during({ maxConnections: 3 }, async (client, service) => {
     const { hostname, port } = new URL(service.baseUrl)
     const connections = await Promise.all(

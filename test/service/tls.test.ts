@@ -1,4 +1,4 @@
-/** What the service agrees on with clients of its HTTPS, by real handshakes of openssl. */
+/** The protocols and ciphers that the service negotiates over HTTPS, with real handshakes of openssl. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'undici'
@@ -7,7 +7,7 @@ import { selfSigned } from '../support/certificate.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { startForTest } from './harness.ts'
 
-/** The protocol and cipher of a handshake; null where there is none. Client settings are those of `openssl s_client`. */
+/** The protocol and cipher of a handshake; null if it fails. Client settings are those of `openssl s_client`. */
 async function handshake(port: number, settings: readonly string[]): Promise<string | null> {
   const client = spawn('openssl', ['s_client', '-connect', `127.0.0.1:${port}`, '-brief', ...settings], { stdio: ['pipe', 'pipe', 'pipe'] })
   let output = ''
@@ -45,7 +45,7 @@ describeWithTools(['openssl'], 'ciphers', () => {
       for (const cipher of ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305'].map((name) => `ECDHE-${signature}-${name}`)) {
         expect([round, await handshake(port, [...TLS_1_2, cipher])]).toEqual([round, `TLSv1.2 ${cipher}`])
       }
-      // The client's own order does not make a weak one of it.
+      // The client's preference does not select a weak cipher.
       expect(await handshake(port, [...TLS_1_2, `AES128-GCM-SHA256:${ALL}`])).toMatch(/^TLSv1\.2 ECDHE-/)
       for (const cipher of ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']) {
         expect([round, await handshake(port, ['-tls1_3', '-ciphersuites', cipher])]).toEqual([round, `TLSv1.3 ${cipher}`])

@@ -57,7 +57,7 @@ async function appendMessage(path: string, message: SmsMessage, log: Log): Promi
       await file.chmod(0o600)
       log.warn(
         { path, mode: (facts.mode & 0o7777).toString(8).padStart(4, '0') },
-        'the file was accessible to other users; its mode is now 0600',
+        'file was accessible to other users; its mode is 0600 now',
       )
     }
     await file.appendFile(`${JSON.stringify(message)}\n`)

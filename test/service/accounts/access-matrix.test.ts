@@ -1,6 +1,6 @@
 /**
- * Every operation that is declared, asked for with every kind of token by every kind of user. What must come out is worked out here
- * from the declarations alone, so that an operation that is added is tested by being declared.
+ * Tries every declared operation with every kind of token and user. The expected result is derived from the declarations alone, so a new
+ * operation is tested as soon as it is declared.
  */
 import { describe, expect, test } from 'vitest'
 import type { Route } from '../../../src/service/api/route.ts'
@@ -19,7 +19,7 @@ const owner = as(tokenOf('owner'))
 const OBJECTS = await ownedObjects(owner)
 const pathOf = (route: Route, name: string): Promise<string> => pathFor(route, name, OBJECTS)
 
-/** What a person must get with a token of all scopes: a status, or to be let in, to whatever the request then says. */
+/** The expected result for a person with a token of all scopes: an error status, or admission. */
 function expected(route: Route, person: Person): 403 | 404 | 'admitted' {
   const { granted } = person
   const seen = parametersOf(route).every((name) => OBJECTS[name]?.seenBy(person))
@@ -37,7 +37,7 @@ const verdict = (status: number): number | 'admitted' => ([401, 403, 404, 405, 4
 
 let bodies = 0
 
-/** A body that the operation's schema lets through. */
+/** A body that the schema of the operation accepts. */
 function bodyOf({ method, path }: Route): object | undefined {
   bodies += 1
   switch (`${method} ${path}`) {
@@ -66,10 +66,10 @@ describe('without a valid token', async () => {
   await owner.ok('DELETE', `/profile/tokens/${revoked.id}`)
 
   const nobody = as('')
-  // An image that is not public is nobody's but its account's.
+  // A private image needs a token of its account.
   const isOpen = ({ open, path }: Route): boolean => open === true && !path.includes('{imageId}')
 
-  test.each(named)('%s is 401, or open', async (_name, route) => {
+  test.each(named)('%s is 401, or needs no token', async (_name, route) => {
     const path = await pathOf(route, sharedName(route))
     for (const [kind, headers] of Object.entries({
       none: {},
@@ -87,7 +87,7 @@ describe('without a valid token', async () => {
 })
 
 describe('scopes', () => {
-  // The owner of another account has nothing that could be lost.
+  // The owner of another account has no objects to damage.
   const stranger = Object.entries(SCOPES).map(([which, scopes]) => ({ scopes, client: as(tokenOf('stranger', which)) }))
   const covers = (scopes: string, needed: string): boolean =>
     scopes === '*' || scopes === needed || (needed.endsWith(':read_only') && scopes === needed.replace('read_only', 'read_write'))
@@ -117,7 +117,7 @@ describe.each(Object.entries(PEOPLE))('%s', (name, person) => {
 })
 
 describe('the declarations', () => {
-  test('are those of the interface', () => {
+  test('match the interface', () => {
     expect(Object.fromEntries(named.map(([name, route]) => [name, scopesOf(route).join(' ')]))).toEqual({
       'GET /compute/instances': 'instances:read_only',
       'POST /compute/instances': 'instances:read_write',
@@ -199,8 +199,8 @@ describe('the declarations', () => {
     })
   })
 
-  // What a restricted user needs besides the object in the path; the matrix above would follow a declaration that is wrong.
-  test('ask of restricted users what the interface asks', () => {
+  // The grants besides those on the object in the path; the matrix above would follow a wrong declaration.
+  test('require the grants of the interface', () => {
     const asked = named.flatMap(([name, { grants }]) => {
       const { unrestricted, global } = grants ?? {}
       return unrestricted || global ? [[name, unrestricted ? 'to be unrestricted' : global]] : []
@@ -219,7 +219,7 @@ describe('the declarations', () => {
     })
   })
 
-  test.each(named)('%s asks for read_write exactly where it changes something', (_name, route) => {
+  test.each(named)('%s requires read_write if and only if it changes something', (_name, route) => {
     const access = route.method === 'GET' ? 'read_only' : 'read_write'
     if (route.scope !== null) {
       expect(scopesOf(route).some((scope) => scope.endsWith(access))).toBe(true)
@@ -233,7 +233,7 @@ describe('the declarations', () => {
 describe('a restricted user', () => {
   const writer = as(tokenOf('writer'))
 
-  test('gives no tags to instances, and may send back those there are', async () => {
+  test('cannot change tags of instances, but may send the existing ones', async () => {
     const [{ id, tags }] = (await writer.ok('GET', '/compute/instances')).data
     expect((await writer.call('PUT', `/compute/instances/${id}`, { tags: ['mine'] })).status).toBe(403)
     await writer.ok('PUT', `/compute/instances/${id}`, { tags, group: 'changed' })
@@ -250,7 +250,7 @@ describe('a restricted user', () => {
     expect((await writer.call('GET', `/compute/instances/${made.id}`)).status).toBe(403)
   })
 
-  test('lifts no restriction of its own, and nobody switches the second factor on by the profile', async () => {
+  test('cannot lift its restriction, and nobody can enable the second factor through the profile', async () => {
     expect((await writer.call('PUT', '/profile', { restricted: false })).status).toBe(403)
     expect((await writer.ok('GET', '/profile')).restricted).toBe(true)
     for (const client of [writer, owner]) {

@@ -1,4 +1,4 @@
-/** What a declaration can say of access that no operation says yet: open to all, several scopes, a rate of its own. */
+/** Kinds of declared access that no operation uses yet: open to all, several scopes, its own rate limit. */
 import { afterAll, describe, expect, test } from 'vitest'
 import { createHttpApp } from '../../../src/service/api/http-app.ts'
 import { createRateLimiter, requestsPerMinute } from '../../../src/service/api/rate-limit.ts'
@@ -82,7 +82,7 @@ const ask = async (method: 'GET' | 'POST', url: string, token?: string) => {
 }
 
 describe('an open operation', () => {
-  test('needs no token, and knows whose one is', async () => {
+  test('needs no token, and recognizes one', async () => {
     expect(await ask('GET', '/regions/eu%2Fwest')).toMatchObject({
       status: 200,
       body: { username: 'nobody in eu/west' },
@@ -91,13 +91,13 @@ describe('an open operation', () => {
     expect(await ask('GET', '/regions/x', tokenOf('guest', 'images-read_only'))).toMatchObject({ status: 200, body: { username: 'guest' } })
   })
 
-  test('refuses a token that is none', async () => {
+  test('refuses an invalid token', async () => {
     expect(await ask('GET', '/regions/x', 'nobody')).toMatchObject({ status: 401, body: { errors: [{ reason: 'Invalid Token' }] } })
   })
 })
 
-describe('an operation of several scopes', () => {
-  test('needs all of them, and names them', async () => {
+describe('an operation with several scopes', () => {
+  test('requires all of them, and names them', async () => {
     for (const which of ['images-read_write', 'instances-read_only']) {
       expect(await ask('POST', '/images', tokenOf('owner', which))).toMatchObject({
         status: 401,
@@ -108,7 +108,7 @@ describe('an operation of several scopes', () => {
     expect((await ask('POST', '/images', tokenOf('guest'))).status).toBe(403)
   })
 
-  test('can have a rate of its own', async () => {
+  test('can have its own rate limit', async () => {
     const statuses = []
     for (let request = 0; request < 3; request += 1) statuses.push((await ask('POST', '/images', tokenOf('colleague'))).status)
     expect(statuses).toEqual([200, 200, 429])

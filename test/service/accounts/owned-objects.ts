@@ -1,23 +1,23 @@
-/** What the paths of operations name: an object of the owner for each parameter. */
+/** The objects that the paths of operations name: an object of the owner for each parameter. */
 import type { Route } from '../../../src/service/api/route.ts'
 import type { Client } from '../harness.ts'
 import { SSH_KEYS } from '../profile/ssh-key-samples.ts'
 import type { Belongings, Person } from './people.ts'
 
-/** Of all objects named so, the one that operations are tried on which leave it as it is, as far as this goes. */
+/** The variant of each object for operations that leave it unchanged, as far as possible. */
 export const SHARED = 'shared.example'
 
 /** The instance with a snapshot. */
 const SAVED = 'saved.example'
 
-/** The name of the objects that an operation is tried on which is refused to whoever asks. */
+/** The variant of the objects for operations that are refused. */
 export const sharedName = ({ path }: Route): string => (path.includes('{backupId}') ? SAVED : SHARED)
 
-/** The same where it may be done: what deletes has some of its own for each person. */
+/** The variant for allowed operations: those that delete need one object per person. */
 export const nameFor = (route: Route, place: number, person: string): string =>
   route.method === 'DELETE' ? `${person}-${place}.example` : sharedName(route)
 
-/** All objects that there must be. */
+/** All objects that must exist. */
 export function namesFor(routes: readonly Route[], people: readonly string[]): Required<Belongings> & { readonly domains: string[] } {
   const names = (parameters: readonly string[]): string[] => {
     const concerned = routes.flatMap((route, place) =>
@@ -34,9 +34,9 @@ export function namesFor(routes: readonly Route[], people: readonly string[]): R
 }
 
 interface OwnedObject {
-  /** Of the object of a name. */
+  /** The value for a variant. */
   readonly value: (name: string) => Promise<string | number>
-  /** Who can see that it is there. */
+  /** Who can see that the object exists. */
   readonly seenBy: (person: Person) => boolean
 }
 
@@ -88,15 +88,15 @@ interface Item {
   readonly id: number
 }
 
-/** The parameters of a path, in their order. */
+/** The parameters of a path, in order. */
 export const parametersOf = ({ path }: Route): string[] => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string)
 
-/** The path of an operation on the objects of a name. */
+/** The path of an operation on a variant of the objects. */
 export async function pathFor(route: Route, name: string, objects: Readonly<Record<string, OwnedObject>>): Promise<string> {
   let path = route.path
   for (const parameter of parametersOf(route)) {
     const object = objects[parameter]
-    if (object === undefined) throw new Error(`it must be told how to make a ${parameter}`)
+    if (object === undefined) throw new Error(`no object for the parameter ${parameter}`)
     path = path.replace(`{${parameter}}`, String(await object.value(name)))
   }
   return path

@@ -1,6 +1,6 @@
 import { readSeed } from '../../../src/service/index.ts'
 
-/** Somebody with tokens, as a test names them. */
+/** A test person with tokens. */
 export interface Person {
   readonly account: 'first' | 'second'
   readonly user: string
@@ -8,7 +8,7 @@ export interface Person {
   readonly granted: null | { readonly objects: null | 'read_only' | 'read_write'; readonly global: boolean }
 }
 
-/** The user that the objects of the first account are made by is `owner`. */
+/** `owner` creates the objects of the first account. */
 export const PEOPLE: Readonly<Record<string, Person>> = {
   owner: { account: 'first', user: 'owner', granted: null },
   colleague: { account: 'first', user: 'colleague', granted: null },
@@ -20,12 +20,12 @@ export const PEOPLE: Readonly<Record<string, Person>> = {
   stranger: { account: 'second', user: 'stranger', granted: null },
 }
 
-/** What a restricted user may be allowed to make. */
+/** The global grants of a restricted user. */
 const ADDING = ['add_domains', 'add_images', 'add_instances', 'add_scripts']
 
 const FAMILIES = ['instances', 'scripts', 'domains', 'images', 'account']
 
-/** The scopes of the tokens that everybody has, by what the tokens end in. */
+/** The scopes of everyone's tokens, by the suffix of the token. */
 export const SCOPES: Readonly<Record<string, string>> = {
   all: '*',
   ...Object.fromEntries(
@@ -35,17 +35,17 @@ export const SCOPES: Readonly<Record<string, string>> = {
 
 export const tokenOf = (user: string, which = 'all'): string => `${user}-${which}`
 
-/** A token of the owner that was good once. */
+/** A token of the owner that has been revoked. */
 export const EXPIRED = tokenOf('owner', 'expired')
 
-/** Objects of the first account besides domains, by their labels. */
+/** Labels of the first account's other objects. */
 export interface Belongings {
   readonly instances?: readonly string[]
   readonly images?: readonly string[]
   readonly scripts?: readonly string[]
 }
 
-/** The people as a seed, with grants for all that is named. */
+/** The people as a seed, with grants for all named objects. */
 export function seedOfPeople(domains: readonly string[], { instances = [], images = [], scripts = [] }: Belongings = {}) {
   const labelled = (labels: readonly string[], permissions: string | null) =>
     permissions === null ? [] : labels.map((label) => ({ label, permissions }))
@@ -57,7 +57,7 @@ export function seedOfPeople(domains: readonly string[], { instances = [], image
       ...Object.entries(SCOPES).map(([which, scopes]) => ({ token: tokenOf(user, which), label: which, scopes })),
       ...(user === 'owner' ? [{ token: EXPIRED, label: 'expired', expiry: '2020-01-01T00:00:00' }] : []),
     ],
-    // One to be looked at, and one to be deleted.
+    // One to read, and one to delete.
     ...(user === 'owner'
       ? { apps: [{ label: 'kept' }, { label: 'deleted' }], devices: [{ user_agent: 'kept' }, { user_agent: 'deleted' }] }
       : {}),

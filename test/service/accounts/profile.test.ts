@@ -40,13 +40,13 @@ describe('the profile', () => {
     ['keys that are not said', { authorized_keys: null }, { authorized_keys: [ED25519, RSA] }],
     ['no keys', { authorized_keys: [] }, { authorized_keys: null }],
     ['nothing', {}, {}],
-    ['what is so already', { restricted: false, two_factor_auth: false, ip_whitelist_enabled: false }, { restricted: false }],
+    ['the current values', { restricted: false, two_factor_auth: false, ip_whitelist_enabled: false }, { restricted: false }],
     [
-      "what is not the user's to say",
+      'read-only fields',
       { uid: 1, username: 'root', authentication_type: 'x', verified_phone_number: '1', referrals: {} },
       { username: 'colleague' },
     ],
-  ])('takes %s', async (_name, body, shown) => {
+  ])('accepts %s', async (_name, body, shown) => {
     const colleague = as('colleague', 'account-read_write')
     const before = await colleague.ok('GET', '/profile')
     const after = await colleague.ok('PUT', '/profile', body)
@@ -54,13 +54,13 @@ describe('the profile', () => {
     expect(await colleague.ok('GET', '/profile')).toEqual(after)
   })
 
-  test('takes back what it gave', async () => {
+  test('accepts what it has returned', async () => {
     const before = await owner.ok('GET', '/profile')
     expect(await owner.ok('PUT', '/profile', before)).toEqual(before)
   })
 
   test.each<[string, object, [string, string][]]>([
-    ['an address that is none', { email: 'nobody' }, [['email', 'email is not valid']]],
+    ['an invalid address', { email: 'nobody' }, [['email', 'email is not valid']]],
     ['an empty address', { email: '' }, [['email', 'Length must be 1-255 characters']]],
     ['an unknown time zone', { timezone: 'Mars/Base' }, [['timezone', 'timezone is not valid']]],
     ['an offset', { timezone: '+01:00' }, [['timezone', 'timezone is not valid']]],
@@ -73,18 +73,18 @@ describe('the profile', () => {
     ],
     ['text for a boolean', { email_notifications: 'true' }, [['email_notifications', 'email_notifications is not valid']]],
     [
-      'two faults',
+      'two errors',
       { email: 'x', timezone: 'x' },
       [
         ['email', 'email is not valid'],
         ['timezone', 'timezone is not valid'],
       ],
     ],
-  ])('does not take %s', async (_name, body, problems) => {
+  ])('refuses %s', async (_name, body, problems) => {
     expect(await owner.refused('PUT', '/profile', body)).toEqual(problems)
   })
 
-  test('does not take a key that is none', async () => {
+  test('refuses an invalid key', async () => {
     for (const key of [`command="x" ${ED25519}`, ED25519.replace('ssh-ed25519', 'ssh-rsa')]) {
       const [problem] = await owner.refused('PUT', '/profile', { authorized_keys: [ED25519, key] })
       expect(problem?.[0]).toBe('authorized_keys')
@@ -93,7 +93,7 @@ describe('the profile', () => {
 })
 
 describe('restrictions', () => {
-  test('are not thrown off', async () => {
+  test('cannot be lifted by the user', async () => {
     const answer = await as('keeper').call('PUT', '/profile', { restricted: false })
     expect([answer.status, answer.body]).toEqual([403, { errors: [{ field: null, reason: 'Unauthorized' }] }])
     expect(await as('keeper').ok('GET', '/profile')).toMatchObject({ restricted: true })
@@ -102,7 +102,7 @@ describe('restrictions', () => {
     })
   })
 
-  test('can be taken on, but not by the last user of the account without them', async () => {
+  test('can be accepted, except by the last unrestricted user of the account', async () => {
     expect(await as('stranger').refused('PUT', '/profile', { restricted: true })).toEqual([
       ['restricted', 'The account needs an unrestricted user.'],
     ])
@@ -137,7 +137,7 @@ describe('grants', () => {
   const none = { database: [], domain: [], image: [], instance: [], monitor: [], loadbalancer: [], script: [], volume: [] }
   const entries = (permissions: string) => ['one.example', 'two.example'].map((label) => ({ id: expect.any(Number), label, permissions }))
 
-  test('of an unrestricted user are nothing to be told: 204', async () => {
+  test('of an unrestricted user are 204 without a body', async () => {
     const answer = await as('stranger').call('GET', '/profile/grants')
     expect([answer.status, answer.body]).toEqual([204, null])
     expect(answer.headers['x-accepted-oauth-scopes']).toBe('*')
@@ -149,11 +149,11 @@ describe('grants', () => {
     ['founder', { ...none, global: global({ ...adding, account_access: 'read_only' }) }],
     ['reader', { ...none, global: global({}), domain: entries('read_only') }],
     ['writer', { ...none, global: global({}), domain: entries('read_write') }],
-  ])('of %s, whatever the token is for', async (user, expected) => {
+  ])('of %s, with any scopes', async (user, expected) => {
     expect(await as(user, 'images-read_only').ok('GET', '/profile/grants')).toEqual(expected)
   })
 
-  test('come with what a restricted user makes, and go with it', async () => {
+  test('are created with the objects of a restricted user, and deleted with them', async () => {
     const founder = as('founder')
     const granted = async () => (await founder.ok('GET', '/profile/grants')).domain
     const made = await founder.ok('POST', '/domains', { domain: 'made.example', type: 'master', soa_email: 'a@example.com' })
@@ -171,7 +171,7 @@ describe('grants', () => {
     expect((await founder.call('GET', `/domains/${cloned.id}`)).status).toBe(404)
   })
 
-  test('decide what lists show', async () => {
+  test('decide which objects lists show', async () => {
     const reader = as('reader')
     const names = async (headers = {}) =>
       (await reader.ok('GET', '/domains', undefined, headers)).data.map(({ domain }: { domain: string }) => domain)

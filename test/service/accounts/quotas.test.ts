@@ -1,4 +1,4 @@
-/** What one account can have, with requests at the same time and, on PostgreSQL, in several processes. */
+/** The quotas of an account, with concurrent requests and, on PostgreSQL, several processes. */
 import { describe, expect, test } from 'vitest'
 import type { Route } from '../../../src/service/api/route.ts'
 import { ROUTES } from '../../../src/service/api/routes.ts'
@@ -21,7 +21,7 @@ const clock = (): number => now
 const MAKING = ROUTES.filter(({ method }) => method === 'POST' || method === 'PUT')
 const SAVED = 'saved.example'
 
-/** What operations name: numbers of objects of the first account. */
+/** The ids of the first account's objects for the operations. */
 interface Things {
   readonly instance: number
   readonly disk: number
@@ -29,7 +29,7 @@ interface Things {
   readonly domain: number
 }
 
-/** A store with accounts that have some of everything. */
+/** A store with accounts that have some objects of every kind. */
 async function filledStore(): Promise<{ store: Store; things: Things }> {
   const store = await freshStore()
   const { service } = await startForTest({
@@ -52,7 +52,7 @@ async function filledStore(): Promise<{ store: Store; things: Things }> {
   return { store, things }
 }
 
-/** How many objects of each kind the first account has. No service may run on the store. */
+/** The number of objects of each kind in the first account. No service may be running on the store. */
 async function holdingsOf(store: Store): Promise<Readonly<Record<string, number>>> {
   const database = await openStore(store)
   try {
@@ -69,7 +69,7 @@ async function holdingsOf(store: Store): Promise<Readonly<Record<string, number>
 const firstAccount = async (connection: Parameters<typeof countOwned>[0]): Promise<number> =>
   (await connection.selectFrom('users').select('account_id').where('username', '=', 'owner').executeTakeFirstOrThrow()).account_id
 
-/** How an object is made, by the number of the request. */
+/** Creates an object of each kind; the argument is the number of the request. */
 type Make = (number: number, things: Things) => readonly [method: string, path: string, body: object]
 
 const OPERATIONS: readonly (readonly [name: string, quota: QuotaName, make: Make])[] = [
@@ -102,17 +102,17 @@ const OPERATIONS: readonly (readonly [name: string, quota: QuotaName, make: Make
   ['create an instance with a tag', 'tags', (n) => ['POST', '/compute/instances', { ...IMAGE, label: `new-${n}`, tags: [`new-${n}`] }]],
 ]
 
-/** Services of one store: several as of several processes, where the database lets them. */
+/** Services on one store: several, as in several processes, if the database allows it. */
 const startAll = (store: Store, options: Partial<ServiceOptions>) =>
   Promise.all((ON_POSTGRES ? [0, 1, 2] : [0]).map(() => startForTest({ ...store, clock, ...options })))
 
 describe('at the quota', () => {
-  test.each(HOLDINGS)('%s are refused, however they are made', { timeout: 120_000 }, async (quota) => {
+  test.each(HOLDINGS)('%s are refused, regardless of how they are created', { timeout: 120_000 }, async (quota) => {
     const operations = OPERATIONS.filter((operation) => operation[1] === quota)
     const { store, things } = await filledStore()
     const limit = ((await holdingsOf(store))[quota] as number) + 2
     const started = await startAll(store, { peerPort: await scriptedMaster(anyZone), quotas: { [quota]: limit } })
-    // The quota is the account's, not the user's or the token's.
+    // The quota belongs to the account, not to the user or token.
     const clients = started.flatMap(({ service }) => ['owner', 'colleague'].map((user) => connect(service.baseUrl, tokenOf(user)).client))
     const reason = quotaReason(quota, limit)
     expect(reason).toContain(` ${limit} `)
@@ -127,14 +127,14 @@ describe('at the quota', () => {
     for (const [name, status, errors] of [...atOnce.filter((outcome) => outcome[1] !== 200), ...later]) {
       expect([name, status, errors]).toEqual([name, 400, [{ field: null, reason }]])
     }
-    // Another account has its own.
+    // Another account has its own quota.
     const stranger = connect(started[0]?.service.baseUrl as string, tokenOf('stranger')).client
     expect((await stranger.call(...(operations[0] as (typeof OPERATIONS)[number])[2](99, things))).status).toBe(200)
     for (const { service } of started) await service.stop()
     expect((await holdingsOf(store))[quota]).toBe(limit)
   })
 
-  test('deleting one makes room for one', async () => {
+  test('deleting one object makes room for one', async () => {
     const { client } = await startForTest({ quotas: { domains: 1 } })
     const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'one.example' })
     const two = { ...MASTER, domain: 'two.example' }
@@ -143,7 +143,7 @@ describe('at the quota', () => {
     await client.ok('POST', '/domains', two)
   })
 
-  test('a clone to an existing instance makes none', async () => {
+  test('a clone to an existing instance creates none', async () => {
     const { store, things } = await filledStore()
     const { service } = await startForTest({ ...store, clock, quotas: { instances: 0 } })
     const { client } = connect(service.baseUrl, tokenOf('owner'))
@@ -154,7 +154,7 @@ describe('at the quota', () => {
   })
 })
 
-test('no declared operation makes anything at a quota of 0', { timeout: 180_000 }, async () => {
+test('no declared operation creates anything at a quota of 0', { timeout: 180_000 }, async () => {
   const { store, things } = await filledStore()
   const { service: first } = await startForTest({ ...store, clock })
   const objects = await ownedObjects(connect(first.baseUrl, tokenOf('owner')).client)
@@ -213,7 +213,7 @@ describe('quotas of single accounts', () => {
     return seed
   }
 
-  test('come from a seed, which makes what it names beyond them, and replace those of an earlier start', async () => {
+  test('come from a seed, which may exceed them itself, and replace those of an earlier start', async () => {
     const store = await freshStore()
     const outcomes: unknown[] = []
     for (const quotas of ['{domains: 0}', '{domains: 3}', '{scripts: 1}', '{domains: null}']) {
@@ -240,10 +240,10 @@ describe('quotas of single accounts', () => {
     ['{domain: 1}', /quotas/],
     ['{domains: many}', /quotas/],
     ['{domains: -1}', /quotas/],
-  ])('%s is a mistake', (quotas, message) => expect(() => seedWith(quotas)).toThrow(message))
+  ])('%s is refused', (quotas, message) => expect(() => seedWith(quotas)).toThrow(message))
 })
 
-test('an account that is over a quota keeps what it has, and can change it', async () => {
+test('an account over a quota keeps its objects and can change them', async () => {
   const { store, things } = await filledStore()
   const { service } = await startForTest({ ...store, clock, quotas: NOTHING })
   const { client } = connect(service.baseUrl, tokenOf('owner'))
@@ -260,7 +260,7 @@ test('an account that is over a quota keeps what it has, and can change it', asy
 })
 
 describe('the list of quotas', () => {
-  test('has the defaults, but for those it names', () => {
+  test('has the defaults, except for those it names', () => {
     expect(parseQuotas('domains=5000, images = none,tokens=0')).toEqual({ ...DEFAULT_QUOTAS, domains: 5000, images: null, tokens: 0 })
     for (const text of ['none', 'off']) expect(parseQuotas(text)).toEqual(UNLIMITED_QUOTAS)
   })
@@ -277,10 +277,10 @@ describe('the list of quotas', () => {
     ['domains=-1', 'the quota domains is not a whole number or none: "-1"'],
     ['domains=1e3', 'the quota domains is not a whole number or none: "1e3"'],
     ['images=25,', '"" is not a quota'],
-  ])('%j is a mistake', (text, message) => expect(() => parseQuotas(text)).toThrow(message))
+  ])('%j is refused', (text, message) => expect(() => parseQuotas(text)).toThrow(message))
 })
 
-/** A master of whatever zone it is asked for. */
+/** A master of any requested zone. */
 const anyZone: Script = (query, socket) => {
   const zone = query.questions[0]?.name ?? 'example.'
   serving([soa(1, undefined, zone), record(zone, 'NS', 'ns.example.net.')])(query, socket)

@@ -12,7 +12,7 @@ import { seedOfPeople, tokenOf } from './people.ts'
 const NONE = { general: null, operation: null, failures: null }
 
 describe('counting', () => {
-  test('a window begins with its first request and ends after its seconds', () => {
+  test('a window starts with its first request and ends after its seconds', () => {
     let now = 1_000_000_500
     const limiter = createRateLimiter({ ...NONE, operation: { requests: 2, seconds: 10 } }, () => now)
     const take = () => limiter.take('a', 'GET /x', undefined)
@@ -26,7 +26,7 @@ describe('counting', () => {
     expect(take()).toEqual({ limit: 2, remaining: 1, reset: 1_000_021 })
   })
 
-  test('the tighter of two limits is told; a refused request counts in neither', () => {
+  test('the tighter of two limits is reported; a refused request counts in neither', () => {
     let now = 0
     const limiter = createRateLimiter(
       { ...NONE, general: { requests: 5, seconds: 60 }, operation: { requests: 3, seconds: 10 } },
@@ -43,7 +43,7 @@ describe('counting', () => {
     expect(limiter.take('b', 'z', undefined)).toMatchObject({ limit: 3, remaining: 2 })
   })
 
-  test('an operation can have a limit of its own', () => {
+  test('an operation can have its own limit', () => {
     const limiter = createRateLimiter({ ...NONE, ...requestsPerMinute(800) }, () => 0)
     const own = { requests: 10, seconds: 30 }
     for (let count = 0; count < 10; count += 1) limiter.take('a', 'POST /compute/instances', own)
@@ -51,15 +51,15 @@ describe('counting', () => {
     expect(limiter.take('a', 'GET /compute/instances', undefined)).toMatchObject({ limit: 800, remaining: 799 })
   })
 
-  test('800 a minute is 1,600 in two minutes of everything', () => {
+  test('800 requests per minute allow 1,600 per two minutes to all operations', () => {
     expect(requestsPerMinute(800)).toEqual({ general: { requests: 1600, seconds: 120 }, operation: { requests: 800, seconds: 60 } })
   })
 
-  test('without limits nothing is told', () => {
+  test('without limits there is no allowance', () => {
     expect(createRateLimiter(NONE, () => 0).take('a', 'x', { requests: 1, seconds: 1 })).toBeNull()
   })
 
-  test('a clock that is set back does not lock anybody out', () => {
+  test('a clock that is set back locks nobody out', () => {
     let now = 1_000_000
     const limiter = createRateLimiter({ ...NONE, operation: { requests: 1, seconds: 10 } }, () => now)
     limiter.take('a', 'x', undefined)
@@ -67,7 +67,7 @@ describe('counting', () => {
     expect(limiter.take('a', 'x', undefined)).toEqual({ limit: 1, remaining: 0, reset: 11 })
   })
 
-  test('memory is bounded: what is not used goes first', () => {
+  test('memory is bounded: the least recently used counters are dropped', () => {
     const limiter = createRateLimiter({ ...NONE, operation: { requests: 1, seconds: 10 } }, () => 0, 20)
     const isNew = (caller: string): boolean => {
       try {
@@ -86,14 +86,14 @@ describe('counting', () => {
     expect(isNew('other 99')).toBe(false)
   })
 
-  test('many addresses do not make the service forget what a token has used', () => {
+  test('many addresses do not evict the counters of tokens', () => {
     const limiter = createRateLimiter({ ...NONE, operation: { requests: 1, seconds: 10 } }, () => 0, 20)
     limiter.take(7, 'x')
     for (let other = 0; other < 1000; other += 1) limiter.take(`192.0.2.${other}`, 'x')
     expect(() => limiter.take(7, 'x')).toThrow(RateLimited)
   })
 
-  test('many callers take little, and no longer than few', () => {
+  test('many callers need little memory, and are no slower than few', () => {
     const limiter = createRateLimiter({ ...NONE, ...requestsPerMinute(10) }, () => 0)
     const before = process.memoryUsage().heapUsed
     for (let caller = 0; caller < 300_000; caller += 1) limiter.take(`caller ${caller}`, 'x', undefined)
@@ -102,7 +102,7 @@ describe('counting', () => {
 })
 
 describe('guesses', () => {
-  test('are counted by address, and a token that was good is let through', () => {
+  test('are counted per address, and a token that was valid before passes', () => {
     let now = 0
     const limiter = createRateLimiter({ ...NONE, failures: { requests: 3, seconds: 60 } }, () => now)
     limiter.succeeded('good')
@@ -125,7 +125,7 @@ describe('guesses', () => {
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
     ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ])('%s counts as %s', (address, caller) => {
+  ])('%s is the caller %s', (address, caller) => {
     expect(addressCaller(address)).toBe(caller)
   })
 })
@@ -144,7 +144,7 @@ describe('over HTTP', async () => {
     )
   const end = Date.parse('2026-01-01T00:01:01Z') / 1000
 
-  test('a token has its requests, then waits', async () => {
+  test('a token uses up its requests, then waits', async () => {
     const owner = as('owner')
     for (let left = 4; left >= 0; left -= 1) {
       const answer = await owner.call('GET', '/domains')
@@ -159,14 +159,14 @@ describe('over HTTP', async () => {
     expect((await owner.call('GET', '/domains')).status).toBe(200)
   })
 
-  test('an operation is limited whatever its path parameters are', async () => {
+  test('an operation has one limit for all values of its path parameters', async () => {
     const colleague = as('colleague')
     const statuses = []
     for (let id = 1; id <= 6; id += 1) statuses.push((await colleague.call('GET', `/domains/${900 + id}`)).status)
     expect(statuses).toEqual([404, 404, 404, 404, 404, 429])
   })
 
-  test('requests without a token count for their address', async () => {
+  test('requests without a token count against their address', async () => {
     time += 600_000
     const nobody = as('nobody')
     const statuses = []
@@ -177,7 +177,7 @@ describe('over HTTP', async () => {
     expect((await as('owner').call('GET', '/profile')).status).toBe(200)
   })
 
-  test('guessing ends, for those who were not let in before', async () => {
+  test('guessing is stopped, except for tokens that were valid before', async () => {
     time += 600_000
     const statuses = []
     for (let guess = 0; guess < 6; guess += 1) statuses.push((await as(`guess-${guess}`).call('GET', '/profile')).status)
@@ -197,7 +197,7 @@ describe('by default', async () => {
   const inSeconds = (seconds: number): number => now / 1000 + seconds
   const TOO_MANY = { errors: [{ field: null, reason: 'Too many requests' }] }
 
-  test('the rates are those of the real service', () => {
+  test('the limits are those of the hosting service', () => {
     expect(DEFAULT_RATE_LIMITS).toEqual({
       general: { requests: 1600, seconds: 120 },
       operation: { requests: 800, seconds: 60 },
@@ -205,7 +205,7 @@ describe('by default', async () => {
     })
   })
 
-  test('instances are created ten times in 30 seconds', async () => {
+  test('instances can be created ten times in 30 seconds', async () => {
     const body = { region: 'us-east', type: 'g6-nanode-1' }
     const statuses = await inParallel(14, 14, async () => (await client.call('POST', '/compute/instances', body)).status)
     expect(statuses.sort()).toEqual([...Array(10).fill(200), ...Array(4).fill(429)])
@@ -214,11 +214,11 @@ describe('by default', async () => {
     expect((await client.ok('GET', '/compute/instances')).results).toBe(10)
   })
 
-  test('an operation is called 800 times a minute with a token, whatever the process is asked besides', { timeout: 120_000 }, async () => {
+  test('an operation can be called 800 times a minute with a token, regardless of other requests', { timeout: 120_000 }, async () => {
     const statuses = await inParallel(810, 4, async () => (await client.call('GET', '/regions/us-east')).status)
     expect([statuses.filter((status) => status === 200).length, statuses.filter((status) => status === 429).length]).toEqual([800, 10])
     expect(headersOf(await client.call('GET', '/regions/us-east'))).toEqual([800, 0, inSeconds(60), 60])
-    // Without a token the address has its own.
+    // Without a token, the address has its own limit.
     const nobody = await client.call('GET', '/regions/us-east', undefined, { authorization: '' })
     expect([nobody.status, ...headersOf(nobody).slice(0, 2)]).toEqual([401, 800, 799])
   })
@@ -232,7 +232,7 @@ describe('requests that need no token', async () => {
     ['the description', 'GET', '/v4/openapi.json'],
     ['an open operation', 'GET', '/v4/regions'],
     ['an upload', 'PUT', `/uploads/${'k'.repeat(43)}`],
-  ])('are counted by address: %s', async (_name, method, path) => {
+  ])('are counted per address: %s', async (_name, method, path) => {
     time += 600_000
     const { client } = connect(new URL(path, service.baseUrl).href, '')
     const reset = String(time / 1000 + 60)
@@ -251,7 +251,7 @@ describe('requests that need no token', async () => {
   })
 })
 
-test('a refusal of too many messages to a phone tells of that limit in its headers', async () => {
+test('after too many messages to a phone, the headers describe that limit', async () => {
   const now = Date.parse('2026-01-01T00:00:00.250Z')
   const { client } = await startForTest({ rateLimits: {}, clock: () => now })
   const send = () => client.call('POST', '/profile/phone-number', { iso_code: 'US', phone_number: '201-555-0123' })

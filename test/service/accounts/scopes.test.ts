@@ -19,7 +19,7 @@ const someScopes = fc.oneof(
 )
 const allowed = (scopes: string): readonly Scope[] => ALL.filter((scope) => allowsScopes(scopes, [scope]))
 
-describe('what scopes allow', () => {
+describe('scopes allow', () => {
   test.each<[string, Scope[]]>([
     ['*', [...ALL]],
     ['domains:read_only', ['domains:read_only']],
@@ -37,7 +37,7 @@ describe('what scopes allow', () => {
     expect(allowed(scopes)).toEqual(expected)
   })
 
-  test('several are needed all', () => {
+  test('several scopes are all required', () => {
     const needed: Scope[] = ['images:read_write', 'instances:read_only']
     expect(allowsScopes('images:read_write', needed)).toBe(false)
     expect(allowsScopes('images:read_write linodes:read_write', needed)).toBe(true)
@@ -45,14 +45,14 @@ describe('what scopes allow', () => {
   })
 })
 
-test('what is given never exceeds the acting scopes, and is what was asked for', () => {
+test('new scopes never exceed the acting ones, and are the requested ones', () => {
   fc.assert(
     fc.property(someScopes, someScopes, (acting, asked) => {
       const given = scopesOfNewToken(asked, acting)
       if (given === null) throw new Error('these are scopes')
       const within = allowed(asked).every((scope) => allowsScopes(acting, [scope]))
       if (given === 'exceeded') {
-        // Beyond what operations here need there are the families of others.
+        // Families of other services, besides those that operations here require.
         expect(within && !/events|volumes/.test(asked)).toBe(false)
         return
       }

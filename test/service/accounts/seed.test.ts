@@ -68,14 +68,14 @@ describe('a seed file', () => {
     ],
     ['a name with a space', user('').replace('username: u', 'username: a b'), ['3:21 seed-invalid accounts.users.username is not valid']],
     ['a number as a token', user(', tokens: [{ token: 42 }]'), ['3:64 seed-invalid accounts.users.tokens.token is not valid']],
-    ['an address that is none', user('').replace('u@example.com', 'u'), ['3:31 seed-invalid accounts.users.email: not an email address']],
+    ['an invalid address', user('').replace('u@example.com', 'u'), ['3:31 seed-invalid accounts.users.email: not an email address']],
     [
       'scopes that are none',
       user(', tokens: [{ token: t, scopes: everything }]'),
       ['3:75 seed-invalid accounts.users.tokens.scopes: not a list of scopes'],
     ],
     [
-      'an end that is none',
+      'an invalid end',
       user(', tokens: [{ token: t, expiry: never }]'),
       ['3:75 seed-invalid accounts.users.tokens.expiry: not a time such as 2030-01-31T09:00:00'],
     ],
@@ -90,7 +90,7 @@ describe('a seed file', () => {
       ['3:95 seed-invalid accounts.users.grants.global.add_zones: Unknown field'],
     ],
     [
-      'a domain with faults',
+      'an invalid domain',
       `${user('')}    domains:\n      - { domain: a..b, type: master }\n`,
       [
         '5:19 seed-invalid accounts.domains.domain: domain is not valid',
@@ -98,7 +98,7 @@ describe('a seed file', () => {
       ],
     ],
     [
-      'what stands in it twice',
+      'duplicates',
       `accounts:\n  - users:\n      - { username: u, email: u@example.com, tokens: [{ token: t }] }\n      - { username: u, email: u@example.com, tokens: [{ token: t }] }\n`,
       [
         '4:21 seed-invalid accounts.users.username: this username is already in the file',
@@ -110,7 +110,7 @@ describe('a seed file', () => {
     expect(readSeed(text, 'seed.yaml').seed).toBeNull()
   })
 
-  test('is like the one in the documentation', () => {
+  test('matches the one in the documentation', () => {
     const [, example = ''] =
       /## Create accounts and users from a file\n.*?```yaml\n(.*?)```/s.exec(
         readFileSync(new URL('../../../docs/running-the-service.md', import.meta.url), 'utf8'),
@@ -118,12 +118,12 @@ describe('a seed file', () => {
     expect(problemsOf(example.replaceAll('…', 'x'))).toEqual([])
   })
 
-  test('that is no YAML', () => {
+  test('that is not YAML', () => {
     const { seed, diagnostics } = readSeed('accounts: [', 'seed.yaml')
     expect([seed, diagnostics.length]).toEqual([null, 1])
   })
 
-  test('does not show tokens in what is said of it', () => {
+  test('does not show tokens in its diagnostics', () => {
     const said = JSON.stringify(
       readSeed(user(', tokens: [{ token: "secret secret" }, { token: secret-2 }, { token: secret-2 }]'), 'seed.yaml'),
     )
@@ -150,7 +150,7 @@ describe('a service with a seed', async () => {
     }
   }
 
-  test('has its accounts apart', async () => {
+  test('keeps its accounts separate', async () => {
     const as = (token: string): Client => connect(first.baseUrl, token).client
     const names = async (token: string) => (await as(token).ok('GET', '/domains')).data.map(({ domain }: { domain: string }) => domain)
     expect(await names('alice-token')).toEqual(['one.example', 'two.example'])
@@ -162,7 +162,7 @@ describe('a service with a seed', async () => {
       global: { add_domains: true, account_access: 'read_only', add_images: false },
       domain: [{ label: 'one.example', permissions: 'read_only' }],
     })
-    // The domains are rendered like any other.
+    // The domains are rendered like all others.
     await first.flush()
     const [one] = (await as('alice-token').ok('GET', '/domains')).data
     expect((await as('alice-token').ok('GET', `/domains/${one.id}/zone-file`)).zone_file[0]).toBe(`; one.example [${one.id}]`)
@@ -174,7 +174,7 @@ describe('a service with a seed', async () => {
     await first.stop()
   })
 
-  test('leaves what there is as it is: no token that was revoked comes back', async () => {
+  test('changes nothing that exists: a revoked token stays revoked', async () => {
     await withService(SEED, async (as) => {
       expect((await as('alice-token').call('GET', '/profile')).status).toBe(401)
       expect(await as('bob-token').ok('GET', '/profile')).toMatchObject({ email: 'robert@example.com' })
@@ -183,7 +183,7 @@ describe('a service with a seed', async () => {
     })
   })
 
-  test('takes new users into the account of those it knows', async () => {
+  test('adds new users to the account of its existing ones', async () => {
     const more = SEED.replace(
       '      - username: bob',
       '      - { username: dave, email: dave@example.com, tokens: [{ token: dave-token }] }\n      - username: bob',
@@ -216,16 +216,16 @@ describe('a service with a seed', async () => {
       'mallory',
     ],
     [
-      'a grant of what is not there',
+      'a grant on a missing object',
       'accounts: [{ users: [{ username: mallory, email: m@example.com, restricted: true, grants: { domain: [{ domain: three.example, permissions: read_only }] } }] }]',
       'three.example',
     ],
     [
-      "a grant of what is another's",
+      "a grant on another account's object",
       'accounts: [{ users: [{ username: mallory, email: m@example.com, restricted: true, grants: { domain: [{ domain: one.example, permissions: read_only }] } }] }]',
       'one.example',
     ],
-  ])('is refused with %s, and nothing of it stays', async (_name, text, named) => {
+  ])('is refused with %s, and nothing of it is stored', async (_name, text, named) => {
     const started = withService(
       text.replace('accounts: [', 'accounts: [{ users: [{ username: early, email: e@example.com, tokens: [{ token: early-token }] }] }, '),
       async () => undefined,
@@ -240,7 +240,7 @@ describe('a service with a seed', async () => {
   })
 })
 
-test('a first start that the seed ends has told no token, and the next makes one', async () => {
+test('if the seed ends a first start, no token has been shown, and the next start creates one', async () => {
   const store = await freshStore()
   const bad = seedFrom(
     'accounts: [{ users: [{ username: u, email: u@example.com, restricted: true, grants: { domain: [{ domain: no.example, permissions: read_only }] } }] }]',

@@ -1,4 +1,4 @@
-/** Volumes and load balancers, which a seed makes and lists of tagged objects show. */
+/** Volumes and load balancers, which come from a seed and appear in lists of tagged objects. */
 import { describe, expect, test } from 'vitest'
 import { readSeed } from '../../../src/service/index.ts'
 import { deleteGrants, visibleTo } from '../../../src/service/store/grant-store.ts'
@@ -109,7 +109,7 @@ const BALANCER = {
 }
 
 describe('a list of tagged objects', () => {
-  test('has objects of every kind with all their fields, kind by kind', async () => {
+  test('contains objects of every kind with all their fields, grouped by kind', async () => {
     const { data, ...page } = await alice.ok('GET', '/tags/WEB')
     expect(page).toEqual({ page: 1, pages: 1, results: 5 })
     const [domain] = (await alice.ok('GET', '/domains')).data
@@ -135,7 +135,7 @@ describe('a list of tagged objects', () => {
     ])
   })
 
-  test('comes in pages that hold everything once', async () => {
+  test('is paginated, with every object once', async () => {
     const labels = Array.from({ length: 30 }, (_, index) => `bulk-${index}`)
     const more = seedFrom(
       JSON.stringify({
@@ -163,7 +163,7 @@ describe('a list of tagged objects', () => {
     expect(seen.map((name) => name.split(' ')[0])).toEqual([...Array(30).fill('domain'), ...Array(30).fill('volume')])
   })
 
-  test('shows a restricted user what is granted', async () => {
+  test('shows a restricted user only granted objects', async () => {
     expect((await bob.ok('GET', '/tags/web')).data).toEqual([
       { type: 'linode', data: expect.objectContaining(INSTANCE) },
       { type: 'volume', data: VOLUME },
@@ -179,7 +179,7 @@ describe('a list of tagged objects', () => {
     expect((await bob.call('POST', '/tags', { label: 'mine', loadbalancers: [77] })).status).toBe(403)
   })
 
-  test("shows nobody another account's", async () => {
+  test("does not show another account's objects", async () => {
     const { data } = await carol.ok('GET', '/tags/web')
     expect(data).toMatchObject([{ type: 'volume', data: { label: 'data', id: 4003 } }])
     for (const body of [{ instances: [1001] }, { volumes: [4001] }, { loadbalancers: [77] }, { nodebalancers: [77] }]) {
@@ -191,7 +191,7 @@ describe('a list of tagged objects', () => {
 })
 
 describe('a new tag', () => {
-  test('is given to objects of all kinds, or to none', async () => {
+  test('is added to objects of all kinds, or to none', async () => {
     const [{ id }] = (await alice.ok('GET', '/domains')).data
     const before = await alice.ok('GET', '/tags/web')
     expect(
@@ -239,8 +239,8 @@ describe('a new tag', () => {
   })
 })
 
-describe('an instance that is deleted', () => {
-  test('takes its tags and grants with it, and leaves its volumes', async () => {
+describe('deleting an instance', () => {
+  test('deletes its tags and grants, and keeps its volumes', async () => {
     const { data } = await alice.ok('GET', '/compute/instances')
     const idle: { id: number } = data.find(({ label }: { label: string }) => label === 'idle')
     await alice.ok('PUT', `/compute/instances/${idle.id}`, { tags: ['lonely', 'web'] })
@@ -300,9 +300,9 @@ describe('an instance, a volume or a load balancer of a seed', () => {
       instance({ ipv4: ['198.51.100.1'] }),
       ['accounts.instances.ipv4: this address belongs to the region ap-west'],
     ],
-    ['an address that is none', instance({ private_ipv4: ['192.168'] }), ['accounts.instances.private_ipv4: not an IPv4 address']],
+    ['an invalid address', instance({ private_ipv4: ['192.168'] }), ['accounts.instances.private_ipv4: not an IPv4 address']],
     [
-      'what another has',
+      'values in use',
       account({
         volumes: [
           { id: 1, label: 'data', region: 'us-east' },
@@ -317,24 +317,24 @@ describe('an instance, a volume or a load balancer of a seed', () => {
   })
 
   test.each<[string, object, string]>([
-    ['whose number is taken', { volumes: [{ id: 4001, label: 'another', region: 'us-east' }] }, 'cannot have the id 4001'],
+    ['an id in use', { volumes: [{ id: 4001, label: 'another', region: 'us-east' }] }, 'cannot have the id 4001'],
     [
-      'whose number is taken by a load balancer',
+      'an id of a load balancer in use',
       { load_balancers: [{ id: 77, label: 'another', region: 'us-east', ipv4: '192.0.2.9' }] },
       'cannot have the id 77',
     ],
     [
-      'that is attached to nothing',
+      'an attachment to a missing instance',
       { volumes: [{ label: 'another', region: 'us-east', instance: 'no-such' }] },
       'the account has no such instance',
     ],
-  ])('%s ends the start', async (_name, rest, message) => {
+  ])('%s: the start fails', async (_name, rest, message) => {
     await service.stop()
     const started = startForTest({ ...store, seed: seedFrom(account(rest)) })
     await expect(started).rejects.toThrow(message)
   })
 
-  test('is left as it is by the next start, and goes with its grants', async () => {
+  test('is not changed by the next start, and its grants are deleted with it', async () => {
     const { service: again } = await startForTest({ ...store, seed: seedFrom(SEED.replace('size: 40', 'size: 50')) })
     const { client } = connect(again.baseUrl, 'alice')
     expect((await client.ok('GET', '/tags/web')).data).toHaveLength(5)

@@ -20,7 +20,7 @@ const carriers = async (client: Client, label: string): Promise<number[]> => {
 }
 
 describe('a tag', () => {
-  test('is given to many at once', async () => {
+  test('is added to many objects at once', async () => {
     const ids = [(await makeDomain(owner)).id, (await makeDomain(owner, ['kept'])).id]
     expect(await owner.ok('POST', '/tags', { label: 'Many', domains: [...ids, ids[0]], instances: [], volumes: null })).toEqual({
       label: 'Many',
@@ -34,7 +34,7 @@ describe('a tag', () => {
     ])
   })
 
-  test('is one whatever its case; the first spelling stays', async () => {
+  test('ignores case; the first spelling is kept', async () => {
     const { id } = await makeDomain(owner)
     expect(await owner.ok('POST', '/tags', { label: 'MANY', domains: [id] })).toEqual({ label: 'Many' })
     expect(await carriers(owner, 'many')).toContain(id)
@@ -49,7 +49,7 @@ describe('a tag', () => {
     expect(await carriers(owner, label)).toEqual([])
   })
 
-  test('without anything stays until it is deleted, and is 404 as a list', async () => {
+  test('without objects exists until it is deleted, and its list is 404', async () => {
     await owner.ok('POST', '/tags', { label: 'bare' })
     expect(await labels(owner)).toContain('bare')
     expect((await owner.call('GET', '/tags/bare')).status).toBe(404)
@@ -58,7 +58,7 @@ describe('a tag', () => {
     expect(await labels(owner)).not.toContain('bare')
   })
 
-  test('that is deleted is gone from everything', async () => {
+  test('is removed from all objects when it is deleted', async () => {
     const { id } = await makeDomain(owner, ['doomed', 'other'])
     await owner.ok('DELETE', '/tags/doomed')
     expect((await owner.ok('GET', `/domains/${id}`)).tags).toEqual(['other'])
@@ -71,7 +71,7 @@ describe('a tag', () => {
     ['a long label', { label: 'x'.repeat(51) }, [['label', 'Length must be 3-50 characters']]],
     ['an instance that is not there', { label: 'tag', instances: [1] }, [['instances', 'instances is not valid']]],
     [
-      'what is not there, by two names',
+      'missing objects in two fields',
       { label: 'tag', linodes: [1], volumes: [2] },
       [
         ['linodes', 'linodes is not valid'],
@@ -85,7 +85,7 @@ describe('a tag', () => {
     expect(await owner.refused('POST', '/tags', body)).toEqual(problems)
   })
 
-  test('is given to all or to none', async () => {
+  test('is added to all or to none', async () => {
     const mine = await makeDomain(owner)
     const theirs = await makeDomain(stranger)
     expect(await owner.refused('POST', '/tags', { label: 'some', domains: [mine.id, theirs.id] })).toEqual([
@@ -110,7 +110,7 @@ describe('a tag', () => {
 })
 
 describe('the tags of an account', () => {
-  test("are nobody else's", async () => {
+  test('belong to one account', async () => {
     await makeDomain(owner, ['common', 'ours'])
     const theirs = await makeDomain(stranger, ['COMMON'])
     expect(await labels(stranger)).toEqual(['COMMON'])
@@ -121,7 +121,7 @@ describe('the tags of an account', () => {
     expect(await labels(owner)).toContain('common')
   })
 
-  test('are sorted and come in pages', async () => {
+  test('are sorted and paginated', async () => {
     const many = Array.from({ length: 60 }, (_, index) => `T${String(59 - index).padStart(2, '0')}x`)
     await makeDomain(stranger, many)
     expect(await labels(stranger, '?page_size=25&page=3')).toEqual(many.toSorted().slice(50))
@@ -131,7 +131,7 @@ describe('the tags of an account', () => {
     ])
   })
 
-  test('are shown to a restricted user as far as what carries them is', async () => {
+  test('are shown to a restricted user if an object with the tag is', async () => {
     const hidden = await makeDomain(owner, ['hidden', 'tag of one.example'])
     expect(await labels(reader)).toEqual(['tag of one.example', 'tag of two.example'])
     expect((await reader.ok('GET', '/tags')).results).toBe(2)
@@ -142,7 +142,7 @@ describe('the tags of an account', () => {
   })
 })
 
-test('tags given and taken at the same time lose nothing', async () => {
+test('concurrent tagging and untagging loses nothing', async () => {
   const domains = await inParallel(4, 4, () => makeDomain(owner))
   const ids: number[] = domains.map(({ id }) => id).sort((a, b) => a - b)
   await inParallel(120, 12, async (index): Promise<void> => {
@@ -157,7 +157,7 @@ test('tags given and taken at the same time lose nothing', async () => {
       const { tags } = await owner.ok('GET', `/domains/${id}`)
       expect([label, id, tags.includes(label)]).toEqual([label, id, carrying.includes(id)])
     }
-    // What is acknowledged stays.
+    // Every acknowledged change is visible.
     expect(await owner.ok('POST', '/tags', { label, domains: ids })).toEqual({ label })
     expect(await carriers(owner, label)).toEqual(ids)
   }

@@ -70,18 +70,18 @@ describe('a new token', () => {
   test.each<[string, object, [string, string][]]>([
     ['an empty label', { label: '' }, [['label', 'Length must be 1-100 characters']]],
     ['a long label', { label: 'x'.repeat(101) }, [['label', 'Length must be 1-100 characters']]],
-    ['a label that is none', { label: 1 }, [['label', 'label is not valid']]],
+    ['an invalid label', { label: 1 }, [['label', 'label is not valid']]],
     ['no scope', { scopes: '' }, [['scopes', 'scopes is not valid']]],
     ['an unknown family', { scopes: 'domain:read_only' }, [['scopes', 'scopes is not valid']]],
     ['an unknown access', { scopes: 'domains:write' }, [['scopes', 'scopes is not valid']]],
     ['commas', { scopes: 'domains:read_only,account:read_only' }, [['scopes', 'scopes is not valid']]],
     ['two spaces', { scopes: 'domains:read_only  account:read_only' }, [['scopes', 'scopes is not valid']]],
     ['many scopes', { scopes: 'domains:read_only '.repeat(100) }, [['scopes', 'scopes is not valid']]],
-    ['an end that is none', { expiry: 'tomorrow' }, [['expiry', 'expiry is not valid']]],
+    ['an invalid end', { expiry: 'tomorrow' }, [['expiry', 'expiry is not valid']]],
     ['an end on no day', { expiry: '2026-02-30T00:00:00' }, [['expiry', 'expiry is not valid']]],
     ['an end now', { expiry: '2026-01-01T00:00:00' }, [['expiry', 'expiry must be in the future']]],
     [
-      'two faults',
+      'two errors',
       { scopes: 'x', expiry: '2000-01-01T00:00:00' },
       [
         ['scopes', 'scopes is not valid'],
@@ -94,7 +94,7 @@ describe('a new token', () => {
   })
 })
 
-describe('a token made by use of another', () => {
+describe('a token created with another', () => {
   const TOO_MUCH = [['scopes', 'A token cannot have more scopes than the one it is created with.']]
 
   test.each<[string, string | undefined, string | null]>([
@@ -108,7 +108,7 @@ describe('a token made by use of another', () => {
     ['account:read_write instances:read_only', 'linodes:read_only', 'linodes:read_only'],
     ['account:read_write instances:read_only', 'linodes:read_write', null],
     ['account:read_write', 'account:read_write events:read_only', null],
-  ])('%j asked for %j', async (acting, scopes, given) => {
+  ])('%j requests %j', async (acting, scopes, given) => {
     const { token } = await client.ok('POST', '/profile/tokens', { scopes: acting })
     const body = scopes === undefined ? {} : { scopes }
     if (given === null) expect(await as(token).refused('POST', '/profile/tokens', body)).toEqual(TOO_MUCH)
@@ -116,8 +116,8 @@ describe('a token made by use of another', () => {
   })
 })
 
-describe('the end of a token', () => {
-  test('is when its time is over', async () => {
+describe('a token expires', () => {
+  test('at its expiry', async () => {
     const { token, id } = await client.ok('POST', '/profile/tokens', { expiry: '2026-01-01T00:01:00' })
     const bearer = as(token)
     time = START + 59_999
@@ -128,7 +128,7 @@ describe('the end of a token', () => {
     time = START
   })
 
-  test('is at once where it is revoked, by itself too', async () => {
+  test('immediately when it is revoked, also with itself', async () => {
     const { token, id } = await client.ok('POST', '/profile/tokens', {})
     const bearer = as(token)
     expect(await bearer.ok('DELETE', `/profile/tokens/${id}`)).toEqual({})
@@ -138,7 +138,7 @@ describe('the end of a token', () => {
     expect((await client.call('GET', `/profile/tokens/${id}`)).status).toBe(404)
   })
 
-  test('leaves no request through that begins after it', async () => {
+  test('for every request that starts afterwards', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { token, id } = await client.ok('POST', '/profile/tokens', {})
       const bearer = as(token)
@@ -151,8 +151,8 @@ describe('the end of a token', () => {
   })
 })
 
-describe('tokens of others', () => {
-  test('are not there, neither of the account nor of another', async () => {
+describe('tokens of other users', () => {
+  test('are not found, neither in the account nor in another', async () => {
     const { id } = await client.ok('POST', '/profile/tokens', { label: 'private' })
     for (const other of [stranger, as(tokenOf('colleague'))]) {
       for (const method of ['GET', 'PUT', 'DELETE']) {
@@ -173,7 +173,7 @@ describe('the list', () => {
     (await founder.ok('GET', '/profile/tokens', undefined, filter(value))).data.map(({ label }: { label: string }) => label)
   const founder = as(tokenOf('founder'))
 
-  test('is filtered and ordered by label and creation', async () => {
+  test('is filtered and ordered by label and creation time', async () => {
     for (const [label, at] of [
       ['Zulu', START + 1000],
       ['alpha', START + 2000],
@@ -197,7 +197,7 @@ describe('the list', () => {
   })
 })
 
-test('an update changes nothing but the label', async () => {
+test('an update changes only the label', async () => {
   const made = await client.ok('POST', '/profile/tokens', { label: 'as it was', scopes: 'domains:read_only' })
   const path = `/profile/tokens/${made.id}`
   const shown = { ...made, token: made.token.slice(0, 16) }
@@ -207,7 +207,7 @@ test('an update changes nothing but the label', async () => {
   expect((await as(made.token).call('GET', '/profile/tokens')).status).toBe(401)
 })
 
-/** The database beside the service: SQLite, which the service holds alone, as a copy. */
+/** A copy of the service's database, since the service holds SQLite exclusively. */
 function openBeside() {
   const onError = () => undefined
   if (store.database) return openDatabase({ url: store.database, directory: null, onError })

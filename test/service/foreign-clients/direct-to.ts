@@ -1,7 +1,7 @@
 import { baseRequest } from '@linode/api-v4/lib/request'
 import { afterAll } from 'vitest'
 
-/** Has the library ask a service of ours, with the token of the moment, until the tests of the file are done. */
+/** Directs the library to our service, with the current token, until the tests of the file have ended. */
 export function directTo(baseUrl: string, token: () => string): void {
   const { request } = baseRequest.interceptors
   const own = request.use((config: { url?: string; headers: { set(name: string, value: string): void } }) => {

@@ -1,4 +1,4 @@
-/** The client library of the real service's own web front end, for the parts whose paths are the same there. */
+/** The client library of the hosting service's own web front end, for the sections with the same paths. */
 import * as library from '@linode/api-v4'
 import { describe, expect, test } from 'vitest'
 import { readSeed } from '../../../src/service/index.ts'
@@ -73,7 +73,7 @@ describe('@linode/api-v4', () => {
     expect(await deleteSSHKey(key.id)).toEqual({})
   })
 
-  test('keeps preferences, answers to questions and devices', async () => {
+  test('stores preferences, answers to questions and devices', async () => {
     expect(await updateUserPreferences({ theme: 'dark' })).toEqual({ theme: 'dark' })
     expect(await getUserPreferences()).toEqual({ theme: 'dark' })
     const { security_questions: questions } = await getSecurityQuestions()
@@ -91,7 +91,7 @@ describe('@linode/api-v4', () => {
     expect(await smsOptOut()).toEqual({})
   })
 
-  test('tags objects by the names that the library gives them', async () => {
+  test("tags objects by the library's names of the fields", async () => {
     expect(await createTag({ label: 'Green', linodes: [1001] })).toEqual({ label: 'green' })
     expect((await getTags()).data).toEqual([{ label: 'green' }])
     expect(await deleteTag('green')).toEqual({})

@@ -1,4 +1,4 @@
-/** The account profile through the client library of the real service's own web front end, unchanged but for the address it asks. */
+/** The account profile through the client library of the hosting service's own web front end, unchanged except for the address. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as library from '@linode/api-v4'

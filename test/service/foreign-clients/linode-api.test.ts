@@ -1,4 +1,4 @@
-/** The client library of the real service's own web front end, unchanged but for the address it asks. */
+/** The client library of the hosting service's own web front end, unchanged except for the address. */
 import * as library from '@linode/api-v4'
 import { describe, expect, test } from 'vitest'
 import { startForTest } from '../harness.ts'
@@ -35,7 +35,7 @@ const { service } = await startForTest()
 let token = service.token as string
 directTo(service.baseUrl, () => token)
 
-/** What a request is refused with; null where it is not. */
+/** The errors of a request; null if it succeeds. */
 const problemsOf = async (request: Promise<unknown>): Promise<unknown> =>
   request.then(
     () => null,
@@ -120,7 +120,7 @@ describe('@linode/api-v4', () => {
       ...profile,
       email_notifications: !profile.email_notifications,
     })
-    // An unrestricted user has none to tell of: 204, with nothing in it.
+    // An unrestricted user has none: 204 without a body.
     expect(await getMyGrants()).toBeFalsy()
   })
 

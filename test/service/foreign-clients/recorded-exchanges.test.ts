@@ -1,4 +1,4 @@
-/** Exchanges with the real service, recorded by its Go client (test/corpora/linode), replayed in order: what was answered there is answered here. */
+/** Exchanges with the hosting service, recorded by its Go client (test/corpora/linode) and replayed in order: the responses must match. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { startForTest } from '../harness.ts'
@@ -23,18 +23,18 @@ const exchanges: Exchange[] = readFileSync(file, 'utf8')
 const sources = [...new Set(exchanges.map(({ source }) => source))]
 const sessions = sources.map((name) => [name, exchanges.filter(({ source }) => source === name)] as const)
 
-/** The parts of a header, which a cache on the way may have repeated. */
+/** The parts of a header, which a cache may have repeated. */
 const fields = (header: unknown): Set<string> => new Set(String(header).split(', '))
 
 const { client } = await startForTest()
 
-/** The recorder wrote one time everywhere. */
+/** The recorder replaced all times with one. */
 const TIMES = {
   created: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/),
   updated: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/),
 }
 
-/** What the recorded object is here: the same, with our number and times. Objects that stood there before are none of ours. */
+/** The expected object: the recorded one with our id and times. Objects that existed there before are not ours. */
 function here(recorded: unknown, ids: ReadonlyMap<number, number>): unknown {
   if (typeof recorded !== 'object' || recorded === null) return recorded
   const object = recorded as Readonly<Record<string, unknown>>
@@ -45,12 +45,12 @@ function here(recorded: unknown, ids: ReadonlyMap<number, number>): unknown {
   return 'id' in object ? { ...object, id: ids.get(object['id'] as number), ...TIMES } : object
 }
 
-/** Answers without a scope of their own in this interface: deleting a record is recorded with `domains:read_only`, against its documentation. */
+/** Differences in scopes: deleting a record was recorded with `domains:read_only`, contrary to its documentation. */
 const acceptedScopes = ({ method, path, response_headers }: Exchange): string | undefined =>
   method === 'DELETE' && path.includes('/records/') ? 'domains:read_write' : response_headers['x-accepted-oauth-scopes']
 
 describe('recorded exchanges', () => {
-  test('are there', () => expect(sessions.length).toBe(11))
+  test('exist', () => expect(sessions.length).toBe(11))
 
   test.each(sessions)('%s', async (_, session) => {
     const ids = new Map<number, number>()
@@ -67,7 +67,7 @@ describe('recorded exchanges', () => {
       expect(answer.body).toEqual(here(exchange.response_body, ids))
       expect(answer.headers['content-type']).toMatch(/^application\/json(;|$)/)
       expect(fields(answer.headers['vary'])).toEqual(fields(exchange.response_headers['vary']))
-      // Those of the token, which had fewer in some of the recordings.
+      // The scopes of the token, which had fewer in some recordings.
       expect(answer.headers['x-oauth-scopes']).toBe('*')
       expect(answer.headers['x-accepted-oauth-scopes']).toBe(acceptedScopes(exchange))
       expect(answer.headers['content-security-policy']).toBe(exchange.response_headers['content-security-policy'])

@@ -6,7 +6,7 @@ import { fc } from '../../support/fast-check.ts'
 const DATA = Buffer.from('a raw disk image '.repeat(20_000))
 const WHOLE = gzipSync(DATA)
 
-/** What the check says of a file that arrives in pieces of a size: octets inflated, or the fault. */
+/** The result of checking a file in chunks of a size: its inflated size, or the problem. */
 async function check(file: Buffer, { piece = 1000, most = 1e9 } = {}): Promise<number | string> {
   const gzip = checkGzip(most)
   try {
@@ -33,7 +33,7 @@ describe('a gzip file', () => {
     ['of nothing', gzipSync(Buffer.alloc(0)), 0],
     ['with padding', Buffer.concat([WHOLE, Buffer.alloc(512)]), DATA.length],
     ['of several members', Buffer.concat([WHOLE, gzipSync('end'), WHOLE]), 2 * DATA.length + 3],
-  ])('%s is whole in pieces of any size', async (_name, file, octets) => {
+  ])('%s is complete in chunks of any size', async (_name, file, octets) => {
     for (const piece of [1, 7, 1000, 1_000_000]) {
       if (piece > 1 || file.length < 2000) expect(await check(file, { piece })).toBe(octets)
     }
@@ -53,17 +53,17 @@ describe('a gzip file', () => {
     ['text after it', Buffer.concat([WHOLE, Buffer.from('text')]), /incorrect header check|unexpected end|more after/],
     ['text after zeros after it', Buffer.concat([WHOLE, Buffer.alloc(512), Buffer.from('text')]), /there is data after its end/],
     ['half a member after it', Buffer.concat([WHOLE, WHOLE.subarray(0, 20)]), /unexpected end of file/],
-  ])('%s is none', async (_name, file, problem) => {
+  ])('%s is refused', async (_name, file, problem) => {
     for (const piece of [3, WHOLE.length, 1_000_000]) expect(String(await check(file, { piece }))).toMatch(problem)
   })
 
-  test('is refused by what it inflates to, soon', async () => {
+  test('is refused for its inflated size, early', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024), { level: 9 })
     expect(await check(bomb, { piece: bomb.length, most: 1024 * 1024 })).toBe('it inflates to more than 1048576 octets')
     expect(await check(bomb, { piece: bomb.length, most: 64 * 1024 * 1024 })).toBe(64 * 1024 * 1024)
   })
 
-  test('whatever comes instead, there is an answer', async () => {
+  test('any other data gets a result', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), fc.nat(WHOLE.length), fc.nat(99), async (junk, at, drop) => {
         const file = Buffer.concat([WHOLE.subarray(0, at), junk, WHOLE.subarray(at + drop)])

@@ -5,17 +5,17 @@ import { IMAGE, startClocked } from '../instances/fixture.ts'
 
 const { service, client, pass, made } = await startClocked({ seed: seedOfPeople([]), bootstrapToken: 'administrator' })
 
-/** The disks of an instance, by the devices of its configuration profile. */
+/** The disks of an instance by the devices of its configuration profile. */
 async function disksOf(path: string): Promise<[number, number]> {
   const { devices } = (await client.ok('GET', `${path}/configs`)).data[0]
   return [devices.sda.disk_id, devices.sdb.disk_id]
 }
 
-describe('an image of a disk', async () => {
+describe('an image from a disk', async () => {
   const { path } = await made(IMAGE, 120)
   const [disk] = await disksOf(path)
 
-  test('is available after a while, and can be deployed then', async () => {
+  test('becomes available later, and can then be deployed', async () => {
     const image = await client.ok('POST', '/images', { disk_id: disk, description: 'as released' })
     expect(image).toMatchObject({
       label: 'Debian 11 Disk',
@@ -35,19 +35,19 @@ describe('an image of a disk', async () => {
     expect(await client.ok('POST', '/compute/instances', deployment)).toMatchObject({ image: image.id })
     const named = await client.ok('POST', '/images', { disk_id: disk, label: 'named' })
     expect(named).toMatchObject({ label: 'named', description: null })
-    // One that is deleted meanwhile is not brought back.
+    // One that is deleted in the meantime does not come back.
     await client.ok('DELETE', `/images/${named.id}`)
     await pass(60)
     expect((await client.call('GET', `/images/${named.id}`)).status).toBe(404)
   })
 
-  test('cannot be made while the disk is being written', async () => {
+  test('cannot be created while the disk is being written', async () => {
     const busy = await made(IMAGE, 0)
     const [fresh] = await disksOf(busy.path)
     expect(await client.refused('POST', '/images', { disk_id: fresh })).toEqual([[null, 'Linode busy.']])
   })
 
-  test('cannot be made by another account, or of what is not granted', async () => {
+  test('cannot be created by another account, or without a grant', async () => {
     const as = (user: string) => connect(service.baseUrl, tokenOf(user)).client
     expect(await as('stranger').refused('POST', '/images', { disk_id: disk })).toEqual([['disk_id', 'disk_id is not valid']])
     expect((await as('guest').call('POST', '/images', { disk_id: disk })).status).toBe(403)

@@ -12,7 +12,7 @@ const send = async (url: string, data: Buffer | string) => {
   return { status: answer.status, body: await answer.json() }
 }
 
-/** An image that is available, of so many MB. */
+/** An available image of a given size in MB. */
 async function uploaded(label: string, megabytes = 1, more: object = {}): Promise<Record<string, unknown>> {
   const { image, upload_to } = await client.ok('POST', '/images/upload', { label, region: 'us-east', ...more })
   expect(await send(upload_to, gzipSync(Buffer.alloc(megabytes * 1024 * 1024)))).toEqual({ status: 200, body: {} })
@@ -24,7 +24,7 @@ const filtered = async (filter: object, query = 'page_size=500') =>
 const labelsOf = (page: { data: { label: string }[] }) => page.data.map(({ label }) => label)
 
 describe('public images', () => {
-  test('are open to all', async () => {
+  test('need no token', async () => {
     const { data, results } = await nobody.ok('GET', '/images')
     expect(results).toBe(PUBLIC_IMAGES.length)
     expect(data.map(({ id }: { id: string }) => id)).toEqual(PUBLIC_IMAGES.map(({ id }) => id))
@@ -56,7 +56,7 @@ describe('public images', () => {
     'private/1/2',
     '%00',
     '',
-  ])('there is none such as %s', async (id) => {
+  ])('%s does not exist', async (id) => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const { status, body } = await client.call(method, `/images/${id}`, method === 'PUT' ? {} : undefined)
       expect([status, body]).toEqual([404, { errors: [{ field: null, reason: 'Not found' }] }])
@@ -71,7 +71,7 @@ describe('public images', () => {
 })
 
 describe('private images', () => {
-  test('are made, read, changed and deleted', async () => {
+  test('are created, read, updated and deleted', async () => {
     const image = await uploaded('first', 3, { description: 'of a disk' })
     expect(image).toEqual({
       ...{ id: expect.stringMatching(/^private\/\d+$/), label: 'first', description: 'of a disk', is_public: false, created_by: 'admin' },
@@ -81,7 +81,7 @@ describe('private images', () => {
     const path = `/images/${image['id']}`
     expect(labelsOf(await nobody.ok('GET', '/images'))).not.toContain('first')
     expect(labelsOf(await client.ok('GET', '/images'))).toContain('first')
-    // What was read can be sent back.
+    // A returned image can be sent back.
     expect(await client.ok('PUT', path, image)).toMatchObject({ label: 'first', description: 'of a disk', size: 3 })
     expect(await client.ok('PUT', path, { label: 'second' })).toMatchObject({ label: 'second', description: 'of a disk' })
     expect(await client.ok('PUT', path, { description: null })).toMatchObject({ label: 'second', description: null })
@@ -110,7 +110,7 @@ describe('private images', () => {
     ],
     ['no such region', { label: 'a', region: 'us-north' }, [['region', 'region is not valid']]],
     [
-      'faults of form and value',
+      'schema errors and semantic errors',
       { region: 'us-north', x: 1 },
       [
         ['label', 'label is required'],
@@ -123,7 +123,7 @@ describe('private images', () => {
     expect(await client.refused('POST', '/images/upload', body)).toEqual(problems)
   })
 
-  test('of a disk that is not there are refused', async () => {
+  test('from a missing disk are refused', async () => {
     expect(await client.refused('POST', '/images', {})).toEqual([['disk_id', 'disk_id is required']])
     expect(await client.refused('POST', '/images', { disk_id: 4711 })).toEqual([['disk_id', 'disk_id is not valid']])
     expect(await client.refused('POST', '/images', { disk_id: '1' })).toEqual([['disk_id', 'disk_id is not valid']])
@@ -137,7 +137,7 @@ describe('the list', async () => {
   const mine = [...own, 'awaited']
   const shared = PUBLIC_IMAGES.map(({ label }) => label)
 
-  test('has public images first, each once whatever the page', async () => {
+  test('contains public images first, and each one once on all pages', async () => {
     const all = labelsOf(await client.ok('GET', '/images?page_size=500'))
     expect(all).toEqual([...shared, ...mine])
     const pages = await Promise.all([1, 2, 3].map((page) => client.ok('GET', `/images?page_size=25&page=${page}`)))
@@ -171,7 +171,7 @@ describe('the list', async () => {
     [{ '+order_by': 'label', '+order': 'desc' }],
     [{ '+order_by': 'vendor' }],
     [{ '+order_by': 'is_public', '+order': 'desc' }],
-  ])('is whole in pages in the order of %j', async (filter) => {
+  ])('has every image once with the order %j', async (filter) => {
     const whole = labelsOf(await filtered(filter))
     expect(whole).toHaveLength(shared.length + mine.length)
     const pages = await Promise.all([1, 2, 3].map((page) => filtered(filter, `page_size=25&page=${page}`)))
@@ -182,7 +182,7 @@ describe('the list', async () => {
     }
   })
 
-  test('cannot be ordered by status, nor filtered by what is not filterable', async () => {
+  test('cannot be ordered by status, or filtered by other fields', async () => {
     for (const [filter, reason] of [
       [{ '+order_by': 'status' }, 'Cannot order by status'],
       [{ status: 'available', '+order_by': 'status', '+order': 'desc' }, 'Cannot order by status'],
@@ -193,21 +193,21 @@ describe('the list', async () => {
     }
   })
 
-  test('has no page where it is empty', async () => {
+  test('has no page if it is empty', async () => {
     expect(await filtered({ label: 'nothing has this' })).toEqual({ data: [], page: 0, pages: 0, results: 0 })
   })
 
-  test('an image that is awaited can be deleted', async () => {
+  test('an image that waits for its data can be deleted', async () => {
     await client.ok('DELETE', `/images/${awaited.id}`)
     expect(await filtered({ status: 'pending_upload' })).toMatchObject({ results: 0 })
   })
 })
 
-test('nothing of a key but its hash is stored', async () => {
+test('only the hash of an upload key is stored', async () => {
   const { upload_to } = await client.ok('POST', '/images/upload', { label: 'secret', region: 'us-east' })
   const key = upload_to.split('/').pop()
   expect(key).toMatch(/^[A-Za-z0-9_-]{43}$/)
-  // A single process holds the folder of SQLite, so that its rows are looked at through the service's own backup.
+  // One process holds the SQLite folder, so the rows are read through the service's own backup.
   expect(JSON.stringify(await client.ok('GET', '/images'))).not.toContain(key)
   if (store.database) {
     const database = await openStore(store)

@@ -5,30 +5,30 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { Client, Store } from '../harness.ts'
 
-/** The folder that the data of images is in. */
+/** The folder of the image data. */
 export const folderOf = ({ imageDirectory, dataDirectory }: Store): string => imageDirectory ?? join(dataDirectory as string, 'images')
 
 export const filesOf = (store: Store): string[] => readdirSync(folderOf(store)).sort()
 
-/** Waits until it holds, half a minute at most. */
+/** Waits for a condition, at most half a minute. */
 export async function eventually(holds: () => boolean | Promise<boolean>, patience = 30_000): Promise<void> {
   for (const end = Date.now() + patience; Date.now() < end; await sleep(20)) if (await holds()) return
   throw new Error(`it does not hold: ${holds}`)
 }
 
-export interface Begun {
+export interface StartedUpload {
   readonly id: string
   readonly number: number
   readonly url: string
 }
 
-/** An image whose data is awaited. */
-export async function begin(client: Client, label = 'image'): Promise<Begun> {
+/** Creates an image that waits for its data. */
+export async function startUpload(client: Client, label = 'image'): Promise<StartedUpload> {
   const { image, upload_to } = await client.ok('POST', '/images/upload', { label, region: 'us-east' })
   return { id: image.id, number: Number(image.id.split('/')[1]), url: upload_to }
 }
 
-/** Sends data by PUT; of a list, piece by piece with chunked encoding, with a pause between them. */
+/** Sends data by PUT; a list is sent in chunks with a pause between them. */
 export async function put(url: string, data: Buffer | readonly Buffer[], { pause = 0, type = 'application/octet-stream' } = {}) {
   async function* pieces(): AsyncGenerator<Buffer> {
     for (const piece of data as readonly Buffer[]) {
@@ -47,7 +47,7 @@ export const reasonOf = ({ status, body }: Awaited<ReturnType<typeof put>>): [nu
   body.errors?.[0]?.reason,
 ]
 
-/** A request of so many octets of which only the first have been sent. */
+/** A request that has announced a length and sent only the first octets. */
 export async function sendPart(url: string, length: number, first: Buffer): Promise<Socket> {
   const { hostname, port, pathname, host } = new URL(url)
   const socket = connectTcp(Number(port), hostname)
@@ -57,5 +57,5 @@ export async function sendPart(url: string, length: number, first: Buffer): Prom
   return socket
 }
 
-/** A gzip file of a disk of so many MB that does not compress much. */
+/** A gzip file of a disk of a given size in MB that hardly compresses. */
 export const gzipOf = (megabytes: number): Buffer => gzipSync(Buffer.alloc(megabytes * 1024 * 1024, 'disk'), { level: 0 })

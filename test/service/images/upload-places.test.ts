@@ -1,4 +1,4 @@
-/** Where uploads go, by what clients know of the service, and what time they have. */
+/** Upload URLs as clients see them, and the time limits of uploads. */
 import type { Server } from 'node:http'
 import { connect as connectTcp, type Socket } from 'node:net'
 import Fastify from 'fastify'
@@ -15,18 +15,18 @@ const DATA = gzipOf(1)
 const BODY = { label: 'image', region: 'us-east' }
 
 describeWithTools(['openssl'], 'over TLS', () => {
-  test('an image is uploaded as it is created', async () => {
+  test('an image is uploaded after it is created', async () => {
     const tls = selfSigned('upload.example')
     const { service } = await startForTest({ tls, bootstrapToken: 'bootstrap' })
     const dispatcher = new Agent({ connect: { ca: tls.cert } })
     const json = { authorization: 'Bearer bootstrap', 'content-type': 'application/json' }
-    const begun = await request(`${service.baseUrl}/images/upload`, {
+    const started = await request(`${service.baseUrl}/images/upload`, {
       dispatcher,
       method: 'POST',
       headers: json,
       body: JSON.stringify(BODY),
     })
-    const { image, upload_to } = (await begun.body.json()) as { image: { id: string }; upload_to: string }
+    const { image, upload_to } = (await started.body.json()) as { image: { id: string }; upload_to: string }
     expect(upload_to.startsWith(`${new URL(service.baseUrl).origin}/uploads/`)).toBe(true)
     const headers = { 'content-type': 'application/octet-stream' }
     const sent = await request(upload_to, { dispatcher, method: 'PUT', headers, body: DATA })
@@ -37,7 +37,7 @@ describeWithTools(['openssl'], 'over TLS', () => {
   })
 })
 
-/** What a client can say of the host it asks, in HTTP and in the headers of proxies. */
+/** Everything a client can claim about the host, in HTTP and in headers of proxies. */
 const CLAIMS: readonly Readonly<Record<string, string>>[] = [
   {},
   { host: 'attacker.example:8443' },
@@ -55,7 +55,7 @@ test.each<[string, Partial<ServiceOptions>, (baseUrl: string) => string]>([
     { publicUrl: 'https://dns.example.net:8443', listen: { host: '0.0.0.0', port: 0 } },
     () => 'https://dns.example.net:8443',
   ],
-])('the host of an upload URL is %s, whatever the request says', async (_name, options, expected) => {
+])('the host of an upload URL is %s, regardless of the request', async (_name, options, expected) => {
   const { service, client } = await startForTest({ bootstrapToken: 'bootstrap', ...options })
   for (const claim of CLAIMS) {
     const { upload_to } = await client.ok('POST', '/images/upload', BODY, claim)
@@ -79,7 +79,7 @@ test.each(['0.0.0.0', '::', '::ffff:0.0.0.0', '0'])(
   },
 )
 
-test('a public URL that is none ends the start', async () => {
+test('an invalid public URL ends the start', async () => {
   for (const publicUrl of ['dns.example.net', 'https://dns.example.net/v4', 'ftp://dns.example.net', '']) {
     await expect(startService({ dataDirectory: null, listen: LOOPBACK, dns: null, publicUrl })).rejects.toThrow(/is not a service URL/)
   }
@@ -91,11 +91,11 @@ test.each([
   ['//uploads/abc', '//uploads/(secret)'],
   ['/uploads%2Fabc', '/uploads%2F(secret)'],
   ['/v4/domains', '/v4/domains'],
-])('in a log %s is %s', (path, logged) => {
+])('%s is logged as %s', (path, logged) => {
   expect(withoutUploadKey(path)).toBe(logged)
 })
 
-test('a connection on which data arrives is known, until it has', async () => {
+test('a connection is known as receiving until its data is complete', async () => {
   const app = Fastify()
   let arrived = 0
   const uploads = {

@@ -1,4 +1,4 @@
-/** Uploads to services in processes of their own: memory, sudden ends, several processes on one database. */
+/** Uploads to services in their own processes: memory, crashes, several processes on one database. */
 
 import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -8,30 +8,30 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { connect, freshStore, ON_POSTGRES, startForTest, temporaryDirectory } from '../harness.ts'
 import { serviceProcesses } from '../service-process.ts'
-import { begin, eventually, filesOf, gzipOf, put, reasonOf, sendPart } from './upload-client.ts'
+import { eventually, filesOf, gzipOf, put, reasonOf, sendPart, startUpload } from './upload-client.ts'
 
 const start = serviceProcesses()
 const DATA = gzipOf(2)
 const MEBIBYTE = 1024 * 1024
 
-/** Claims that end soon, so that nothing waits for those of a process that is gone. */
+/** Short claims, so that nothing waits long for those of a killed process. */
 const uploadLimits = { claim: 300 }
 
-/** The most memory that a process has had, in MB. */
+/** The peak memory of a process, in MB. */
 const peakOf = (pid: number): number => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
-test.skipIf(process.platform !== 'linux')('memory does not grow with the data, nor with what it inflates to', async () => {
+test.skipIf(process.platform !== 'linux')('memory does not grow with the data, or with its inflated size', async () => {
   const store = await freshStore()
   const { pid, baseUrl } = await start(store)
   const { client } = connect(baseUrl, 'bootstrap')
-  await put((await begin(client)).url, DATA)
+  await put((await startUpload(client)).url, DATA)
   const before = peakOf(pid)
-  // Each member has a megabyte that cannot be compressed.
+  // Each member has a megabyte that does not compress.
   const member = gzipSync(randomBytes(MEBIBYTE), { level: 0 })
-  const large = await begin(client)
+  const large = await startUpload(client)
   expect((await put(large.url, Array<Buffer>(64).fill(member))).status).toBe(200)
   expect((await client.ok('GET', `/images/${large.id}`)).size).toBe(64)
-  const zeros = await begin(client)
+  const zeros = await startUpload(client)
   expect((await put(zeros.url, gzipSync(Buffer.alloc(128 * MEBIBYTE)))).status).toBe(200)
   expect((await client.ok('GET', `/images/${zeros.id}`)).size).toBe(128)
   const grown = peakOf(pid) - before
@@ -39,13 +39,13 @@ test.skipIf(process.platform !== 'linux')('memory does not grow with the data, n
   expect(grown).toBeLessThan(60)
 })
 
-test('a process that is killed leaves the image awaited, and the next one no part of it', async () => {
+test('a killed process leaves the image waiting for its data, and no file after the next start', async () => {
   const store = { ...(await freshStore()), uploadLimits }
   const killed = await start(store)
   const { client } = connect(killed.baseUrl, 'bootstrap')
-  const kept = await begin(client)
+  const kept = await startUpload(client)
   expect((await put(kept.url, DATA)).status).toBe(200)
-  const { id, url } = await begin(client)
+  const { id, url } = await startUpload(client)
   await sendPart(url, DATA.length, DATA.subarray(0, 1_000_000))
   await eventually(() => filesOf(store).some((name) => name.endsWith('.part')))
   await killed.kill()
@@ -53,7 +53,7 @@ test('a process that is killed leaves the image awaited, and the next one no par
 
   const next = await start(store)
   const { client: again } = connect(next.baseUrl, 'bootstrap')
-  // A single process has taken the folder; of several, the claim must have ended first.
+  // One process has locked the folder; with several, the claim must expire first.
   if (!ON_POSTGRES) expect(filesOf(store)).toHaveLength(1)
   await eventually(() => filesOf(store).length === 1)
   expect(filesOf(store)[0]).toMatch(/\.img\.gz$/)
@@ -65,12 +65,12 @@ test('a process that is killed leaves the image awaited, and the next one no par
   expect(filesOf(store)).toHaveLength(2)
 })
 
-test('data that comes for longer than the day is cut, and the image is gone', async () => {
+test('data that takes longer than a day is cut off, and the image is deleted', async () => {
   const store = await freshStore()
   // A day takes ten seconds.
   const { client } = await startForTest({ ...store, bootstrapToken: 'day', clockSpeed: 8_640 })
-  const silent = await begin(client)
-  const slow = await begin(client)
+  const silent = await startUpload(client)
+  const slow = await startUpload(client)
   const sent = put(
     slow.url,
     Array.from({ length: 400 }, () => gzipSync('x')),
@@ -84,16 +84,16 @@ test('data that comes for longer than the day is cut, and the image is gone', as
   expect((await put(silent.url, DATA)).status).toBe(404)
 })
 
-test('a service on another database leaves the data of images alone', async () => {
+test('a service on another database does not touch the image data', async () => {
   const imageDirectory = temporaryDirectory()
   const files = ['7-0123456789abcdef.img.gz', '1-0123456789abcdef.part', 'README']
   for (const file of files) writeFileSync(join(imageDirectory, file), DATA)
   const store = { ...(await freshStore()), imageDirectory }
   const { client } = await startForTest({ ...store, bootstrapToken: 'other' })
-  const { number, url } = await begin(client)
+  const { number, url } = await startUpload(client)
   expect((await put(url, DATA)).status).toBe(200)
   await client.ok('DELETE', `/images/private/${number}`)
-  // What has a number of its own that is not an image's is its own.
+  // Files with ids that belong to no image are not deleted.
   await eventually(() => filesOf(store).length === 2)
   expect(filesOf(store)).toEqual([files[0], files[2]])
 })
@@ -101,7 +101,7 @@ test('a service on another database leaves the data of images alone', async () =
 test('a service that stops does not wait for data', async () => {
   const store = await freshStore()
   const { service, client } = await startForTest({ ...store, bootstrapToken: 'stopped' })
-  const { url } = await begin(client)
+  const { url } = await startUpload(client)
   const socket = await sendPart(url, DATA.length, DATA.subarray(0, 1_000_000))
   await eventually(() => filesOf(store).some((name) => name.endsWith('.part')))
   const before = Date.now()
@@ -111,34 +111,34 @@ test('a service that stops does not wait for data', async () => {
   socket.destroy()
 })
 
-test.runIf(ON_POSTGRES)('an image that another process deletes, where both share a folder, takes no more data', async () => {
+test.runIf(ON_POSTGRES)('an image that another process deletes in a shared folder accepts no more data', async () => {
   const store = await freshStore()
   const [one, two] = await Promise.all([start(store), start(store)])
   const { client } = connect(one.baseUrl, 'bootstrap')
   const { client: second } = connect(two.baseUrl, 'bootstrap')
-  const { id, url } = await begin(client)
+  const { id, url } = await startUpload(client)
   const socket = await sendPart(url, DATA.length, DATA.subarray(0, 1_000_000))
   await eventually(() => filesOf(store).length === 1)
   const answer = new Promise<string>((resolve) => socket.once('data', (octets) => resolve(String(octets))))
   await second.ok('DELETE', `/images/${id}`)
   await eventually(() => filesOf(store).length === 0)
-  // Before the claim is renewed, which would tell.
+  // Before the renewal of the claim, which would notice the deletion.
   socket.write(DATA.subarray(1_000_000))
   expect(await answer).toMatch(/^HTTP\/1\.1 404 /)
   socket.destroy()
 })
 
-test.runIf(ON_POSTGRES)('several processes: each has its data where it received it, and none receives what another does', async () => {
+test.runIf(ON_POSTGRES)('several processes: each stores the data that it receives, and no image is received twice', async () => {
   const store = { ...(await freshStore()), uploadLimits: { claim: 2_000 } }
   const other = { ...store, imageDirectory: temporaryDirectory() }
   const [one, two] = await Promise.all([start(store), start(other)])
   const { client } = connect(one.baseUrl, 'bootstrap')
   const { client: second } = connect(two.baseUrl, 'bootstrap')
-  const { id, url } = await begin(client)
+  const { id, url } = await startUpload(client)
   const there = url.replace(new URL(url).origin, new URL(two.baseUrl).origin)
   const socket = await sendPart(url, DATA.length, DATA.subarray(0, 1_000_000))
   await eventually(() => filesOf(store).length === 1)
-  // Longer than a claim lasts by itself.
+  // Longer than a claim lasts without renewal.
   await sleep(4_500)
   expect(reasonOf(await put(there, DATA))).toEqual([409, 'The data of this image is already being received'])
   socket.destroy()
@@ -146,7 +146,7 @@ test.runIf(ON_POSTGRES)('several processes: each has its data where it received 
   expect(filesOf(other)).toHaveLength(1)
   expect(filesOf(store)).toEqual([])
   expect((await client.ok('GET', `/images/${id}`)).status).toBe('available')
-  // Deleted at one, removed at the other.
+  // Deleted through one process, removed by the other.
   await client.ok('DELETE', `/images/${id}`)
   await eventually(() => filesOf(other).length === 0)
   expect((await second.call('GET', `/images/${id}`)).status).toBe(404)

@@ -1,4 +1,4 @@
-/** What uploads leave to others: space, which they may share with the database, and turns. */
+/** Uploads must not starve others of disk space, which they may share with the database, or of upload slots. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
@@ -8,18 +8,18 @@ import type { Database } from '../../../src/service/store/database.ts'
 import { createTimers } from '../../../src/service/timers.ts'
 import { seedOfPeople, tokenOf } from '../accounts/people.ts'
 import { connect, freshStore, openStore, type Store, startForTest } from '../harness.ts'
-import { begin, eventually, filesOf, folderOf, put, reasonOf, sendPart } from './upload-client.ts'
+import { eventually, filesOf, folderOf, put, reasonOf, sendPart, startUpload } from './upload-client.ts'
 
-test('data is refused that would leave too little', async () => {
+test('data is refused if it would leave too little space', async () => {
   const store = await freshStore()
   const { client } = await startForTest({ ...store, bootstrapToken: 'space', uploadLimits: { minFreeSpace: Number.MAX_SAFE_INTEGER } })
-  const { id, url } = await begin(client)
+  const { id, url } = await startUpload(client)
   expect(reasonOf(await put(url, gzipSync('disk')))).toEqual([507, 'There is not enough space for the data'])
   expect((await client.ok('GET', `/images/${id}`)).status).toBe('pending_upload')
   expect(filesOf(store)).toEqual([])
 })
 
-/** Receives as a service does, on the store of one that has stopped; the database takes no more writes when it is told so. */
+/** Receives uploads on the store of a stopped service; writes to its database fail on request. */
 async function receiverOf(store: Store, limits: Partial<UploadLimits>) {
   const database = await openStore(store)
   const state = { isFull: false, errors: new Set<string>() }
@@ -42,10 +42,10 @@ async function receiverOf(store: Store, limits: Partial<UploadLimits>) {
   return { state, uploads, close }
 }
 
-test('while the database can write nothing, what arrives stays and what is refused goes', async () => {
+test('while the database cannot write, stored data is kept and refused data is removed', async () => {
   const store = await freshStore()
   const { client, service } = await startForTest({ ...store, bootstrapToken: 'space' })
-  const { url } = await begin(client)
+  const { url } = await startUpload(client)
   await service.stop()
   const { state, uploads, close } = await receiverOf(store, { claim: 50 })
   await uploads.start()
@@ -53,7 +53,7 @@ test('while the database can write nothing, what arrives stays and what is refus
     yield gzipSync('disk')
     await eventually(() => filesOf(store).length === 1)
     state.isFull = true
-    // Its claim is over, and there has been more than one look for what was left behind.
+    // The claim has expired, and there has been more than one sweep.
     await sleep(600)
     expect(filesOf(store)).toHaveLength(1)
     yield Buffer.from('no more of it')
@@ -64,16 +64,16 @@ test('while the database can write nothing, what arrives stays and what is refus
   await close()
 })
 
-test('an account that sends slowly keeps out no other', async () => {
+test('slow uploads of one account do not block others', async () => {
   const store = await freshStore()
   const uploadLimits = { concurrent: 3, concurrentPerAccount: 1 }
   const { service } = await startForTest({ ...store, seed: seedOfPeople([]), bootstrapToken: 'turns', uploadLimits })
   const as = (user: string) => connect(service.baseUrl, tokenOf(user)).client
-  const slow = await sendPart((await begin(as('owner'))).url, 1000, gzipSync('disk').subarray(0, 5))
+  const slow = await sendPart((await startUpload(as('owner'))).url, 1000, gzipSync('disk').subarray(0, 5))
   await eventually(() => filesOf(store).length === 1)
-  const { url } = await begin(as('colleague'))
+  const { url } = await startUpload(as('colleague'))
   expect(reasonOf(await put(url, gzipSync('disk')))).toEqual([503, 'Too many uploads are running. Try again later.'])
-  expect((await put((await begin(as('stranger'))).url, gzipSync('disk'))).status).toBe(200)
+  expect((await put((await startUpload(as('stranger'))).url, gzipSync('disk'))).status).toBe(200)
   slow.destroy()
   await eventually(async () => (await put(url, gzipSync('disk'))).status === 200)
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { freshStore, startForTest } from '../harness.ts'
-import { begin, eventually, filesOf, folderOf, gzipOf, put, reasonOf, sendPart } from './upload-client.ts'
+import { eventually, filesOf, folderOf, gzipOf, put, reasonOf, sendPart, startUpload } from './upload-client.ts'
 
 const lines: string[] = []
 const store = await freshStore()
@@ -16,8 +16,8 @@ const DATA = gzipOf(2)
 const statusOf = async (id: string): Promise<string> => (await client.ok('GET', `/images/${id}`)).status
 
 describe('the data of an image', () => {
-  test('makes it available, and is kept as it came', async () => {
-    const { id, number, url } = await begin(client)
+  test('makes it available, and is stored unchanged', async () => {
+    const { id, number, url } = await startUpload(client)
     expect(url).toMatch(new RegExp(`^${new URL(service.baseUrl).origin}/uploads/[A-Za-z0-9_-]{43}$`))
     expect(await client.ok('GET', `/images/${id}`)).toMatchObject({ status: 'pending_upload', size: 0 })
     expect(await put(url, DATA)).toEqual({ status: 200, body: {} })
@@ -25,7 +25,7 @@ describe('the data of an image', () => {
     const [file] = filesOf(store).filter((name) => name.startsWith(`${number}-`))
     expect(file).toMatch(/^\d+-[0-9a-f]{16}\.img\.gz$/)
     expect(readFileSync(join(folderOf(store), file as string)).equals(DATA)).toBe(true)
-    // The URL is of one use.
+    // The URL works once.
     expect(await put(url, DATA)).toEqual({ status: 404, body: { errors: [{ field: null, reason: 'Not found' }] } })
     await client.ok('DELETE', `/images/${id}`)
     await eventually(() => !filesOf(store).some((name) => name.startsWith(`${number}-`)))
@@ -37,20 +37,20 @@ describe('the data of an image', () => {
     [1024 * 1024 + 1, 2],
     [7 * 1024 * 1024, 7],
   ])('of %d octets inflated needs %d MB', async (octets, size) => {
-    const { id, url } = await begin(client)
+    const { id, url } = await startUpload(client)
     expect((await put(url, gzipSync(Buffer.alloc(octets)))).status).toBe(200)
     expect((await client.ok('GET', `/images/${id}`)).size).toBe(size)
   })
 
-  test('may come slowly, in pieces', async () => {
-    const { id, url } = await begin(client)
+  test('may arrive slowly, in chunks', async () => {
+    const { id, url } = await startUpload(client)
     const pieces = Array.from({ length: 7 }, (_, index) => DATA.subarray(index * 300_000, (index + 1) * 300_000))
     expect((await put(url, pieces, { pause: 900 })).status).toBe(200)
     expect(await statusOf(id)).toBe('available')
   })
 })
 
-describe('what is not taken leaves the image awaited, and no file', () => {
+describe('refused data leaves the image waiting, and no file', () => {
   test.each<[string, Buffer | readonly Buffer[], number, RegExp]>([
     ['nothing', Buffer.alloc(0), 400, /^The data is not a valid gzip file: unexpected end of file$/],
     ['no gzip', Buffer.from('a raw disk'), 400, /^The data is not a valid gzip file: incorrect header check$/],
@@ -59,7 +59,7 @@ describe('what is not taken leaves the image awaited, and no file', () => {
     ['too much by its length', gzipOf(3), 413, /^The data is larger than 3000000 octets$/],
     ['too much in pieces', [gzipOf(1), gzipOf(1), gzipOf(1)], 413, /^The data is larger than 3000000 octets$/],
     [
-      'what inflates to too much',
+      'data that inflates to too much',
       gzipSync(Buffer.alloc(60_000_000)),
       413,
       /^The data is too large: it inflates to more than 8000000 octets$/,
@@ -72,18 +72,18 @@ describe('what is not taken leaves the image awaited, and no file', () => {
     ],
   ])('%s', async (_name, data, status, reason) => {
     const before = filesOf(store)
-    const { id, url } = await begin(client)
+    const { id, url } = await startUpload(client)
     const answer = reasonOf(await put(url, data))
     expect(answer).toEqual([status, expect.stringMatching(reason)])
     expect(await statusOf(id)).toBe('pending_upload')
     expect(filesOf(store)).toEqual(before)
-    // It can be sent anew.
+    // It can be sent again.
     expect((await put(url, DATA)).status).toBe(200)
     expect(await statusOf(id)).toBe('available')
   })
 
   test('data of a connection that is cut', async () => {
-    const { id, number, url } = await begin(client)
+    const { id, number, url } = await startUpload(client)
     const socket = await sendPart(url, DATA.length, DATA.subarray(0, 1_000_000))
     await eventually(() => filesOf(store).some((name) => name.startsWith(`${number}-`) && name.endsWith('.part')))
     socket.destroy()
@@ -92,8 +92,8 @@ describe('what is not taken leaves the image awaited, and no file', () => {
     expect((await put(url, DATA)).status).toBe(200)
   })
 
-  test('data of a sender that falls silent', async () => {
-    const { id, number, url } = await begin(client)
+  test('data of a sender that pauses', async () => {
+    const { id, number, url } = await startUpload(client)
     const socket = await sendPart(url, DATA.length, DATA.subarray(0, 1_000_000))
     const answer = await new Promise<string>((resolve) => socket.once('data', (octets) => resolve(String(octets))))
     expect(answer).toMatch(/^HTTP\/1\.1 408 [\s\S]*"The data is incomplete"/)
@@ -102,8 +102,8 @@ describe('what is not taken leaves the image awaited, and no file', () => {
     expect(await statusOf(id)).toBe('pending_upload')
   })
 
-  test('data of another type, and of no key', async () => {
-    const { id, url } = await begin(client)
+  test('data of another media type, and without a key', async () => {
+    const { id, url } = await startUpload(client)
     expect(reasonOf(await put(url, DATA, { type: 'application/gzip' }))).toEqual([415, 'The data must be application/octet-stream'])
     expect(
       (
@@ -118,8 +118,8 @@ describe('what is not taken leaves the image awaited, and no file', () => {
     for (const method of ['GET', 'POST', 'DELETE']) expect((await fetch(url, { method })).status).toBe(405)
   })
 
-  test('a part of the data, though it is a gzip file', async () => {
-    const { id, url } = await begin(client)
+  test('a part of the data, although it is a gzip file', async () => {
+    const { id, url } = await startUpload(client)
     const headers = { 'content-type': 'application/octet-stream', 'content-range': `bytes 0-${DATA.length - 1}/9999999` }
     const answer = await fetch(url, { method: 'PUT', headers, body: DATA })
     expect([answer.status, await answer.json()]).toEqual([400, { errors: [{ field: null, reason: 'The data must be sent as a whole' }] }])
@@ -127,8 +127,8 @@ describe('what is not taken leaves the image awaited, and no file', () => {
   })
 })
 
-test('an image is received by one at a time, and a process receives so many', async () => {
-  const [first, ...others] = await Promise.all([0, 1, 2, 3].map(() => begin(client)))
+test('only one upload per image, and a limited number per process', async () => {
+  const [first, ...others] = await Promise.all([0, 1, 2, 3].map(() => startUpload(client)))
   const parts = await Promise.all(
     [first, ...others.slice(0, 2)].map((each) => sendPart(each?.url as string, DATA.length, DATA.subarray(0, 50_000))),
   )
@@ -141,8 +141,8 @@ test('an image is received by one at a time, and a process receives so many', as
   await eventually(() => !filesOf(store).some((name) => name.endsWith('.part')))
 })
 
-test('an image that is deleted takes no more data', async () => {
-  const { id, number, url } = await begin(client)
+test('an image that is deleted accepts no more data', async () => {
+  const { id, number, url } = await startUpload(client)
   const sent = put(
     url,
     Array.from({ length: 100 }, () => gzipSync('x')),
@@ -154,8 +154,8 @@ test('an image that is deleted takes no more data', async () => {
   await eventually(() => !filesOf(store).some((name) => name.startsWith(`${number}-`)))
 })
 
-test('no key is ever logged', async () => {
-  const { url } = await begin(client)
+test('upload keys are never logged', async () => {
+  const { url } = await startUpload(client)
   const key = url.split('/').pop() as string
   const forms = [url, `${url}/x`, `${url}?a`, url.replace('uploads', '%75ploads'), url.replace('/uploads', '//uploads')]
   for (const target of [...forms, url.replace('uploads/', 'uploads%2f')]) {
@@ -166,7 +166,7 @@ test('no key is ever logged', async () => {
   expect(lines.filter((line) => line.includes(key))).toEqual([])
 })
 
-test('without a folder none is begun', async () => {
+test('without a folder, no upload starts', async () => {
   const { imageDirectory: _, ...rest } = await freshStore()
   const { client: other } = await startForTest({ ...rest, ...(rest.dataDirectory ? { dataDirectory: null } : {}) })
   const { status, body } = await other.call('POST', '/images/upload', { label: 'image', region: 'us-east' })

@@ -11,8 +11,8 @@ import { freshStore, inParallel, ON_POSTGRES, openStore } from '../harness.ts'
 const NOW = '2026-01-31T09:00:00'
 const DOCUMENTATION = /^(198\.51\.100|203\.0\.113|198\.1[89]\.\d+)\.\d+$/
 
-describe('the plan of addresses', () => {
-  test('gives no address to two regions, nor twice in one, and none that is anybody’s', () => {
+describe('the address plan', () => {
+  test('assigns each address to one region and one slot, all from reserved ranges', () => {
     const resolvers = new Set(REGIONS.flatMap(({ resolvers }) => [...resolvers.ipv4, ...resolvers.ipv6]))
     const seen = new Set<string>(resolvers)
     let total = resolvers.size
@@ -36,7 +36,7 @@ describe('the plan of addresses', () => {
     expect(poolSize('nowhere', 'public')).toBe(0)
   })
 
-  test('has an IPv6 address for each instance there ever is, as RFC 5952 writes it', () => {
+  test('has an IPv6 address for each instance, in the notation of RFC 5952', () => {
     const ids = [1, 2, 65_535, 65_536, 2 ** 24 - 1, 2 ** 24, 2 ** 30]
     const addresses = REGIONS.flatMap(({ id }) => ids.map((number) => slaacAddress(id, number)))
     expect(new Set(addresses).size).toBe(addresses.length)
@@ -62,7 +62,7 @@ describe('addresses', async () => {
   const used = (region: string) =>
     database.read((connection) => connection.selectFrom('addresses').select(['address', 'slot']).where('region', '=', region).execute())
 
-  test('are nobody else’s, however many are allotted at once, by whatever processes', async () => {
+  test('are unique, also with concurrent requests and processes', async () => {
     const allotted = await inParallel(120, 12, async (index) => {
       const process = databases[index % databases.length] as Database
       return process.write(async (connection) => {
@@ -75,7 +75,7 @@ describe('addresses', async () => {
     expect(await used('us-west')).toHaveLength(120)
   })
 
-  test('go round: one that is given back is allotted again when all others have been, and none is where all are in use', async () => {
+  test('are reused only after all others, and run out if all are in use', async () => {
     const region = 'ap-west'
     const size = poolSize(region, 'public')
     const id = await database.write(newInstance)

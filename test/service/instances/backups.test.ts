@@ -11,7 +11,7 @@ const backupsOf = (path: string) => client.ok('GET', `${path}/backups`)
 const scheduleOf = async (path: string) => (await client.ok('GET', path)).backups.schedule
 
 describe('a snapshot', () => {
-  test('goes through its states, and takes the place of the one before when it is done', async () => {
+  test('passes through its states, and replaces the previous one when it is complete', async () => {
     const { path } = await made({ ...IMAGE, backups_enabled: true })
     const first = await client.ok('POST', `${path}/backups`, { label: 'first' })
     expect(first).toEqual({
@@ -46,7 +46,7 @@ describe('a snapshot', () => {
     expect((await client.call('GET', `${path}/backups/${first.id}`)).status).toBe(404)
   })
 
-  test('needs backups, a label, and an instance that is not being written', async () => {
+  test('needs enabled backups, a label, and an idle instance', async () => {
     const { path } = await made(IMAGE)
     expect(await client.refused('POST', `${path}/backups`, { label: 'x' })).toEqual([[null, 'Backups are not enabled for this Linode.']])
     expect(await client.refused('POST', `${path}/backups`, {})).toEqual([['label', 'label is required']])
@@ -59,19 +59,19 @@ describe('a snapshot', () => {
 })
 
 describe('the schedule', () => {
-  test('is chosen a while after backups are enabled', async () => {
+  test('is chosen some time after backups are enabled', async () => {
     const { id, path } = await made(EMPTY)
     expect(await scheduleOf(path)).toEqual({ day: null, window: null })
     expect(await client.ok('POST', `${path}/backups/enable`)).toEqual({})
     expect(await scheduleOf(path)).toEqual({ day: 'Scheduling', window: 'Scheduling' })
     await pass(30)
     expect(await scheduleOf(path)).toEqual({ day: chosenDay(id), window: chosenWindow(id) })
-    // Enabling them once more changes nothing.
+    // Enabling them again changes nothing.
     await client.ok('POST', `${path}/backups/enable`)
     expect(await scheduleOf(path)).toEqual({ day: chosenDay(id), window: chosenWindow(id) })
   })
 
-  test('is the owner’s where it is given, before or after', async () => {
+  test('is the given one, before or after enabling', async () => {
     const { id, path } = await made(EMPTY)
     const schedule = { day: 'Tuesday', window: 'W22' }
     expect((await client.ok('PUT', path, { backups: { schedule } })).backups).toMatchObject({ enabled: false, schedule })
@@ -83,7 +83,7 @@ describe('the schedule', () => {
     expect(await scheduleOf(path)).toEqual({ day: chosenDay(id), window: 'W22' })
   })
 
-  test('has a backup made each week, in its window, and the last three kept', async () => {
+  test('creates a backup each week, in its window, and keeps the last three', async () => {
     const { path } = await made(IMAGE)
     await client.ok('PUT', path, { backups: { schedule: { day: 'Sunday', window: 'W4' } } })
     await client.ok('POST', `${path}/backups/enable`)
@@ -104,7 +104,7 @@ describe('the schedule', () => {
     ['tomorrow', { day: 'Sunday', window: 'W0' }, '2026-02-01T00'],
     ['in six days', { day: 'Friday', window: 'W22' }, '2026-02-06T22'],
     ['in a week, since today’s is over', { day: 'Saturday', window: 'W6' }, '2026-02-07T06'],
-  ])('is followed %s', (_name, schedule, hour) => {
+  ])('next backup: %s', (_name, schedule, hour) => {
     expect(new Date(nextBackup(schedule, 1, START)).toISOString().slice(0, 13)).toBe(hour)
     for (let id = 1; id < 200; id += 1) {
       const moment = nextBackup(schedule, id, START)
@@ -122,7 +122,7 @@ describe('the schedule', () => {
   })
 })
 
-test('cancelling deletes all backups and makes no more', async () => {
+test('cancelling deletes all backups and stops new ones', async () => {
   const { path } = await made({ ...IMAGE, backups_enabled: true })
   await pass(8 * DAY)
   await client.ok('POST', `${path}/backups`, { label: 'kept no longer' })
@@ -144,7 +144,7 @@ describe('a restore', async () => {
   const restore = `${source.path}/backups/${pending.id}/restore`
   await pass(60)
 
-  test('of a backup that is not finished is refused, also to a new instance', async () => {
+  test('of an unfinished backup is refused, also to a new instance', async () => {
     const { id, path } = await made({ ...EMPTY, backups_enabled: true })
     const fresh = await client.ok('POST', `${path}/backups`, { label: 'fresh' })
     const body = { instance_id: id }
@@ -153,11 +153,11 @@ describe('a restore', async () => {
     ])
     const created = await client.refused('POST', '/compute/instances', { ...EMPTY, backup_id: fresh.id })
     expect(created).toEqual([['backup_id', 'Unable to restore pending backups.']])
-    // Those of one instance are not found at another.
+    // Backups of one instance are not found at another.
     expect((await client.call('GET', `${source.path}/backups/${fresh.id}`)).status).toBe(404)
   })
 
-  test('adds disks and profiles to what the instance has', async () => {
+  test('adds disks and profiles to those of the instance', async () => {
     const target = await made({ ...IMAGE, type: 'g6-standard-1', swap_size: 0 })
     const roomy = await made({ ...EMPTY, type: 'g6-standard-1' })
     expect(await client.refused('POST', restore, { instance_id: target.id, overwrite: false })).toEqual([
@@ -184,7 +184,7 @@ describe('a restore', async () => {
     await client.ok('DELETE', roomy.path)
   })
 
-  test('over what the instance has takes its place, and leaves it offline', async () => {
+  test('with overwrite replaces the content of the instance, and leaves it offline', async () => {
     const target = await made({ ...IMAGE, image: 'public/arch' })
     const [before] = (await client.ok('GET', `${target.path}/configs`)).data
     await client.ok('POST', restore, { instance_id: target.id, overwrite: true })
@@ -197,7 +197,7 @@ describe('a restore', async () => {
     await client.ok('POST', `${target.path}/boot`)
   })
 
-  test('to one that runs lets it run on', async () => {
+  test('to a running instance keeps it running', async () => {
     const target = await made({ ...IMAGE, type: 'g6-standard-1' })
     const small = await made({ ...EMPTY, backups_enabled: true })
     const empty = await client.ok('POST', `${small.path}/backups`, { label: 'nothing' })
@@ -207,7 +207,7 @@ describe('a restore', async () => {
     expect((await client.ok('GET', target.path)).status).toBe('running')
   })
 
-  test('is refused where the target is none, elsewhere or too small', async () => {
+  test('is refused if the target does not exist, is elsewhere or too small', async () => {
     const elsewhere = await made({ ...EMPTY, region: 'eu-west' })
     expect(await client.refused('POST', restore, {})).toEqual([['instance_id', 'instance_id is required']])
     expect(await client.refused('POST', restore, { instance_id: 99_999 })).toEqual([['instance_id', 'instance_id is not valid']])
@@ -229,7 +229,7 @@ describe('a restore', async () => {
     ])
   })
 
-  test('can be a new instance, which runs then with the profile of the backup', async () => {
+  test('can create a new instance, which then runs with the profile of the backup', async () => {
     const created = await client.ok('POST', '/compute/instances', { ...EMPTY, backup_id: pending.id })
     expect(created).toMatchObject({ status: 'provisioning', image: 'public/debian11', type: 'g6-nanode-1' })
     const path = `/compute/instances/${created.id}`

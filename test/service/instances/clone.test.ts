@@ -36,7 +36,7 @@ describe('a clone to a new instance', () => {
     expect(await client.ok('POST', `${pathOf(clone)}/boot`)).toEqual({})
   })
 
-  test('is what its request says', async () => {
+  test('follows its request', async () => {
     const source = await made(IMAGE)
     const body = { region: 'eu-west', type: 'g6-standard-2', label: 'my-clone', group: '', private_ip: true, backups_enabled: true }
     const clone = await client.ok('POST', `${source.path}/clone`, body)
@@ -44,7 +44,7 @@ describe('a clone to a new instance', () => {
     expect(clone.ipv4).toHaveLength(2)
   })
 
-  test('has the profiles that are named, and the disks named besides', async () => {
+  test('has the named profiles with their disks, and the additional disks', async () => {
     const { path } = await made(IMAGE)
     const [image] = await configsOf(path)
     const { sda, sdb } = image.devices
@@ -68,15 +68,15 @@ describe('a clone to a new instance', () => {
   })
 
   test.each<[string, object, (string | null)[][]]>([
-    ['a region that is none', { region: 'nowhere' }, [['region', 'region is not valid']]],
-    ['a type that is none', { type: 'x' }, [['type', 'type is not valid']]],
+    ['an invalid region', { region: 'nowhere' }, [['region', 'region is not valid']]],
+    ['an invalid type', { type: 'x' }, [['type', 'type is not valid']]],
     [
       'a type that is too small',
       { type: 'g6-nanode-1' },
       [['type', 'There is insufficient space: the disks need 51200 MB, and 25600 MB are free.']],
     ],
     ['a label that is taken', { label: 'taken' }, [['label', 'Label must be unique among your linodes']]],
-    ['a label that is none', { label: 'a--b' }, [['label', 'A label cannot have two hyphens, underscores or dots in a row.']]],
+    ['an invalid label', { label: 'a--b' }, [['label', 'A label cannot have two hyphens, underscores or dots in a row.']]],
     [
       'profiles and disks that it does not have',
       { configs: [999], disks: [999] },
@@ -85,8 +85,8 @@ describe('a clone to a new instance', () => {
         ['disks', 'disks is not valid'],
       ],
     ],
-    ['an instance that is none', { instance_id: 9999 }, [['instance_id', 'instance_id is not valid']]],
-  ])('of %s is refused, and nothing is made', async (_name, body, problems) => {
+    ['an invalid instance', { instance_id: 9999 }, [['instance_id', 'instance_id is not valid']]],
+  ])('of %s is refused, and nothing is created', async (_name, body, problems) => {
     await client.call('POST', '/compute/instances', { ...EMPTY, label: 'taken' })
     const { path } = await made(IMAGE)
     const { results } = await client.ok('GET', '/compute/instances')
@@ -95,13 +95,13 @@ describe('a clone to a new instance', () => {
     expect((await client.ok('GET', path)).status).toBe('running')
   })
 
-  test('with a VLAN goes only where there are VLANs', async () => {
+  test('with a VLAN needs a region with VLANs', async () => {
     const { path } = await made({ ...IMAGE, region: WITH_VLANS, interfaces: [{ purpose: 'vlan', label: 'v' }] })
     expect(await client.refused('POST', `${path}/clone`, { region: WITHOUT_VLANS })).toEqual([
       ['region', "This Linode's region does not support VLANs at this time."],
     ])
     expect((await client.ok('POST', `${path}/clone`, { region: WITHOUT_VLANS, configs: [] })).region).toBe(WITHOUT_VLANS)
-    // So do the interfaces that an instance has before its first profile.
+    // The same holds for interfaces that wait for the first profile.
     const empty = await made({ ...EMPTY, region: WITH_VLANS, interfaces: [{ purpose: 'vlan', label: 'v' }] })
     expect(await client.refused('POST', `${empty.path}/clone`, { region: WITHOUT_VLANS })).toHaveLength(1)
     const clone = await client.ok('POST', `${empty.path}/clone`, {})
@@ -111,7 +111,7 @@ describe('a clone to a new instance', () => {
 })
 
 describe('a clone to an existing instance', () => {
-  test('adds to what that has, tags too, while it waits', async () => {
+  test('adds to its content and tags, and is busy meanwhile', async () => {
     const source = await made({ ...IMAGE, type: 'g6-nanode-1', tags: ['one', 'two'] })
     const target = await made({ ...EMPTY, type: 'g6-standard-1', tags: ['two', 'three'] })
     await client.ok('POST', `${target.path}/configs`, { label: 'own', devices: {} })
@@ -126,7 +126,7 @@ describe('a clone to an existing instance', () => {
     for (const { path } of [source, target]) await client.ok('DELETE', path)
   })
 
-  test('needs room on it, and another than the source', async () => {
+  test('needs enough space, and another instance than the source', async () => {
     const source = await made(IMAGE)
     const full = await made(IMAGE)
     expect(await client.refused('POST', `${source.path}/clone`, { instance_id: full.id })).toEqual([
@@ -137,12 +137,12 @@ describe('a clone to an existing instance', () => {
     ])
     const busy = await made({ ...IMAGE, type: 'g6-standard-2' }, 0)
     expect(await client.refused('POST', `${source.path}/clone`, { instance_id: busy.id })).toEqual(BUSY)
-    // One without anything to write is ready at once.
+    // One without content is ready immediately.
     const empty = await made({ ...EMPTY, type: 'g6-standard-2' }, 0)
     await client.ok('POST', `${source.path}/clone`, { instance_id: empty.id })
   })
 
-  test('brings it no more profiles than an instance can have', async () => {
+  test('cannot exceed the limit of profiles', async () => {
     const [one, other] = [await made(EMPTY), await made(EMPTY)]
     for (let number = 1; number <= 8; number += 1) await client.ok('POST', `${one.path}/configs`, { label: `p${number}`, devices: {} })
     const pairs = [0, 1, 2, 3, 4, 5].map((turn) => (turn % 2 === 0 ? ([one, other] as const) : ([other, one] as const)))
@@ -158,7 +158,7 @@ describe('a clone to an existing instance', () => {
   })
 })
 
-test('of one source five clones are made at a time, however many are asked for at once', async () => {
+test('at most five clones of one source run at a time, also with concurrent requests', async () => {
   const { path } = await made({ ...IMAGE, type: 'g6-nanode-1' })
   const other = await made({ ...IMAGE, type: 'g6-nanode-1' })
   const answers = await Promise.all(Array.from({ length: 12 }, () => client.call('POST', `${path}/clone`, {})))

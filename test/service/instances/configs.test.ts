@@ -19,7 +19,7 @@ describe('a configuration profile', () => {
     expect((await client.ok('GET', path)).data).toContainEqual(config)
   })
 
-  test('keeps all that is given', async () => {
+  test('stores all given fields', async () => {
     const body = {
       ...{ label: 'x'.repeat(48), comments: null, kernel: 'linode/grub2', memory_limit: 2048, root_device: '/dev/root' },
       ...{ run_level: 'single', virt_mode: 'fullvirt' },
@@ -34,7 +34,7 @@ describe('a configuration profile', () => {
     expect(config).toMatchObject({ ...body, helpers: { ...helpers, distro: false } })
     expect(config.devices).toEqual({ ...none, sda: sdb, sdh: sda })
     expect(config.interfaces).toEqual([{ purpose: 'public', label: null, ipam_address: null }])
-    // What was read can be sent for another.
+    // A returned profile can be sent to create another.
     expect(await client.ok('POST', path, config)).toMatchObject(body)
   })
 
@@ -42,7 +42,7 @@ describe('a configuration profile', () => {
     expect((await client.ok('POST', path, { label: 'root', devices: {}, root_device })).root_device).toBe('/dev/sda')
   })
 
-  test('has three interfaces at most, in their order', async () => {
+  test('has at most three interfaces, in order', async () => {
     const { path } = await made({ ...EMPTY, region: WITH_VLANS })
     const vlan = (label: string) => ({ purpose: 'vlan', label, ipam_address: null })
     const interfaces = [vlan('a'), { purpose: 'public', label: null, ipam_address: null }, vlan('b')]
@@ -64,35 +64,35 @@ test.each<[string, object, (string | null)[][]]>([
   ],
   ['an empty label', { label: '', devices: {} }, [['label', 'Length must be 1-48 characters']]],
   ['a long label', { label: 'x'.repeat(49), devices: {} }, [['label', 'Length must be 1-48 characters']]],
-  ['a device that is none', { label: 'x', devices: { sdi: null } }, [['devices.sdi', 'Unknown field']]],
+  ['an invalid device', { label: 'x', devices: { sdi: null } }, [['devices.sdi', 'Unknown field']]],
   ['a disk of another', { label: 'x', devices: { sda: { disk_id: 9999 } } }, [['devices.sda.disk_id', 'devices.sda.disk_id is not valid']]],
   [
-    'a volume that is none',
+    'an invalid volume',
     { label: 'x', devices: { sda: { volume_id: 9999 } } },
     [['devices.sda.volume_id', 'devices.sda.volume_id is not valid']],
   ],
   ['a disk twice', { label: 'x', devices: { sda, sdb: sda } }, [['devices.sdb', 'A disk or volume can be at one device only.']]],
   [
-    'a disk and a volume at once',
+    'both a disk and a volume',
     { label: 'x', devices: { sda: { ...sda, volume_id: 1 } } },
     [['devices.sda', 'A device is a disk or a volume.']],
   ],
-  ['a kernel that is none', { label: 'x', devices: {}, kernel: 'linode/none' }, [['kernel', 'kernel is not valid']]],
+  ['an invalid kernel', { label: 'x', devices: {}, kernel: 'linode/none' }, [['kernel', 'kernel is not valid']]],
   [
-    'more memory than there is',
+    'more memory than the instance has',
     { label: 'x', devices: {}, memory_limit: 2049 },
     [['memory_limit', 'memory_limit must be between 0 and 2048']],
   ],
-  ['a run level that is none', { label: 'x', devices: {}, run_level: 'full' }, [['run_level', 'run_level is not valid']]],
-  ['a mode that is none', { label: 'x', devices: {}, virt_mode: 'kvm' }, [['virt_mode', 'virt_mode is not valid']]],
-  ['a helper that is none', { label: 'x', devices: {}, helpers: { more: true } }, [['helpers.more', 'Unknown field']]],
+  ['an invalid run level', { label: 'x', devices: {}, run_level: 'full' }, [['run_level', 'run_level is not valid']]],
+  ['an invalid mode', { label: 'x', devices: {}, virt_mode: 'kvm' }, [['virt_mode', 'virt_mode is not valid']]],
+  ['an invalid helper', { label: 'x', devices: {}, helpers: { more: true } }, [['helpers.more', 'Unknown field']]],
   [
-    'a VLAN where there are none',
+    'a VLAN in a region without VLANs',
     { label: 'x', devices: {}, interfaces: [{ purpose: 'vlan', label: 'v' }] },
     [['interfaces', "This Linode's region does not support VLANs at this time."]],
   ],
   [
-    'faults of form and of values',
+    'schema errors and semantic errors',
     { devices: {}, kernel: 'none' },
     [
       ['label', 'label is required'],
@@ -105,7 +105,7 @@ test.each<[string, object, (string | null)[][]]>([
   expect((await client.ok('GET', path)).results).toBe(results)
 })
 
-test('the list has pages, and is filtered by label', async () => {
+test('the list is paginated and can be filtered by label', async () => {
   const { path } = await made(EMPTY)
   for (let number = 1; number <= 27; number += 1) await client.ok('POST', `${path}/configs`, { label: `Profile ${number}`, devices: {} })
   const page = await client.ok('GET', `${path}/configs?page=2&page_size=25`)

@@ -46,7 +46,7 @@ describe('an instance', () => {
     })
   })
 
-  test('without anything is offline at once, under a label of its own, and stays so', async () => {
+  test('without an image is offline immediately, with a default label, and stays so', async () => {
     const created = await client.ok('POST', '/compute/instances', { ...EMPTY, booted: true })
     expect(created).toMatchObject({ label: `linode${created.id}`, status: 'offline', image: null, group: '', tags: [] })
     expect(await client.ok('GET', `/compute/instances/${created.id}`)).toEqual(created)
@@ -55,12 +55,12 @@ describe('an instance', () => {
     expect((await client.ok('GET', `/compute/instances/${created.id}`)).status).toBe('offline')
   })
 
-  test('that is not to be booted stays offline', async () => {
+  test('with booted false stays offline', async () => {
     const { path } = await made({ ...IMAGE, booted: false })
     expect((await client.ok('GET', path)).status).toBe('offline')
   })
 
-  test('whose own label another has already gets one beside it', async () => {
+  test('gets another default label if its own is taken', async () => {
     const { id } = await made(EMPTY)
     await client.ok('POST', '/compute/instances', { ...EMPTY, label: `linode${id + 2}` })
     expect((await client.ok('POST', '/compute/instances', EMPTY)).label).toBe(`linode${id + 2}-2`)
@@ -108,7 +108,7 @@ describe('an instance', () => {
     expect(snapshot.disks.map(({ label, size }: { label: string; size: number }) => [label, size])).toEqual(disks)
   })
 
-  test('is taken with everything that a request can have', async () => {
+  test('accepts a request with every field', async () => {
     const everything = { authorized_keys: [KEY], authorized_users: [], script_data: {}, script_id: null, backup_id: null, interfaces: null }
     const { path } = await made({ ...IMAGE, ...everything, tags: null, group: '', booted: true, backups_enabled: false, private_ip: false })
     expect((await client.ok('GET', path)).status).toBe('running')
@@ -154,10 +154,10 @@ test.each<[string, object, (string | null)[][]]>([
   ['a short password', { ...IMAGE, root_pass: '123456' }, [['root_pass', 'Length must be 7-128 characters']]],
   ['a long password', { ...IMAGE, root_pass: 'x'.repeat(129) }, [['root_pass', 'Length must be 7-128 characters']]],
   ['a password that is tried first', { ...IMAGE, root_pass: 'Password1' }, [['root_pass', 'Password does not meet strength requirement']]],
-  ['an image that is none', { ...IMAGE, image: 'public/none' }, [['image', 'image is not valid']]],
-  ['a private image that is none', { ...IMAGE, image: 'private/1' }, [['image', 'image is not valid']]],
-  ['a key that is none', { ...IMAGE, authorized_keys: [KEY, 'ssh-rsa x'] }, [['authorized_keys', 'authorized_keys is not valid']]],
-  ['a user that is none', { ...IMAGE, authorized_users: ['nobody'] }, [['authorized_users', 'authorized_users is not valid']]],
+  ['an invalid image', { ...IMAGE, image: 'public/none' }, [['image', 'image is not valid']]],
+  ['an invalid private image', { ...IMAGE, image: 'private/1' }, [['image', 'image is not valid']]],
+  ['an invalid key', { ...IMAGE, authorized_keys: [KEY, 'ssh-rsa x'] }, [['authorized_keys', 'authorized_keys is not valid']]],
+  ['an invalid user', { ...IMAGE, authorized_users: ['nobody'] }, [['authorized_users', 'authorized_users is not valid']]],
   [
     'a user without keys',
     { ...IMAGE, authorized_users: ['admin'] },
@@ -172,10 +172,10 @@ test.each<[string, object, (string | null)[][]]>([
       ['image', 'image is required'],
     ],
   ],
-  ['a script that is none', { ...IMAGE, script_id: 999 }, [['script_id', 'script_id is not valid']]],
+  ['an invalid script', { ...IMAGE, script_id: 999 }, [['script_id', 'script_id is not valid']]],
   ['much script data', { ...EMPTY, script_data: { a: long } }, [['script_data', 'Length must be 0-65535 characters']]],
   ['script data that is no object', { ...EMPTY, script_data: '{}' }, [['script_data', 'script_data is not valid']]],
-  ['a backup that is none', { ...EMPTY, backup_id: 999 }, [['backup_id', 'backup_id is not valid']]],
+  ['an invalid backup', { ...EMPTY, backup_id: 999 }, [['backup_id', 'backup_id is not valid']]],
   ['a backup and an image', { ...IMAGE, backup_id: 1 }, [['image', 'image cannot be used together with backup_id']]],
   [
     'a backup and a script',
@@ -195,7 +195,7 @@ test.each<[string, object, (string | null)[][]]>([
     [['interfaces.label', 'interfaces.label is required']],
   ],
   [
-    'a VLAN with odd values',
+    'a VLAN with invalid values',
     { ...EMPTY, region: WITH_VLANS, interfaces: [{ purpose: 'vlan', label: 'a--b', ipam_address: '192.0.2.1' }] },
     [
       ['interfaces.label', 'A VLAN has a name of 1 to 64 letters, digits and single hyphens.'],
@@ -211,12 +211,12 @@ test.each<[string, object, (string | null)[][]]>([
     ],
   ],
   [
-    'a VLAN where there are none',
+    'a VLAN in a region without VLANs',
     { ...EMPTY, region: WITHOUT_VLANS, interfaces: [{ purpose: 'vlan', label: 'a' }] },
     [['interfaces', "This Linode's region does not support VLANs at this time."]],
   ],
   ['interfaces that are no list', { ...EMPTY, interfaces: {} }, [['interfaces', 'interfaces is not valid']]],
-  ['a purpose that is none', { ...EMPTY, interfaces: [{ purpose: 'vpc' }] }, [['interfaces.purpose', 'interfaces.purpose is not valid']]],
+  ['an invalid purpose', { ...EMPTY, interfaces: [{ purpose: 'vpc' }] }, [['interfaces.purpose', 'interfaces.purpose is not valid']]],
   [
     'numbers as text',
     { ...EMPTY, script_id: '1', booted: 'no' },
@@ -227,12 +227,8 @@ test.each<[string, object, (string | null)[][]]>([
   ],
   ['short tags', { ...EMPTY, tags: ['ab'] }, [['tags', 'Length must be 3-50 characters']]],
   ['fields that are none', { ...EMPTY, stackscript_id: 1 }, [['stackscript_id', 'Unknown field']]],
-  [
-    'faults of form and of values together',
-    { ...IMAGE, label: 'a--b', swap_size: 'x' },
-    [['swap_size', 'swap_size is not valid'], ...twice],
-  ],
-])('%s is refused, and makes nothing', async (_name, body, problems) => {
+  ['schema errors and semantic errors', { ...IMAGE, label: 'a--b', swap_size: 'x' }, [['swap_size', 'swap_size is not valid'], ...twice]],
+])('%s is refused, and creates nothing', async (_name, body, problems) => {
   const { status } = await client.call('POST', '/compute/instances', { ...EMPTY, label: 'taken' })
   expect([200, 400]).toContain(status)
   const before = await client.ok('GET', '/compute/instances')
@@ -240,7 +236,7 @@ test.each<[string, object, (string | null)[][]]>([
   expect((await client.ok('GET', '/compute/instances')).results).toBe(before.results)
 })
 
-test('an image needs room', async () => {
+test('an image needs enough disk space', async () => {
   const body = { ...IMAGE, type: 'g6-nanode-1', swap_size: 0, image: 'public/gentoo' }
   expect((await client.call('POST', '/compute/instances', body)).status).toBe(200)
   expect(await client.refused('POST', '/compute/instances', { ...body, swap_size: 25_600 })).toEqual([
@@ -248,7 +244,7 @@ test('an image needs room', async () => {
   ])
 })
 
-test('the list is filtered by the fields of the interface, and by no others', async () => {
+test('the list can be filtered by the fields of the interface, and by no others', async () => {
   const { id } = await made({ ...IMAGE, label: 'Filter-Me', group: 'filtered', tags: ['Found'] })
   const { ipv4 } = await client.ok('GET', `/compute/instances/${id}`)
   const found = async (filter: object) =>

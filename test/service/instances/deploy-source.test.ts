@@ -1,4 +1,4 @@
-/** What only other parts of the interface make: scripts, private images, keys of users. */
+/** Objects that other sections of the interface create: scripts, private images, SSH keys of users. */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Actor } from '../../../src/service/api/authenticate.ts'
 import { createInstance } from '../../../src/service/api/instances/create-instance.ts'
@@ -61,7 +61,7 @@ const problemsOf = async (body: Partial<InstanceBody>, actor = OWNER): Promise<[
 }
 
 describe('a script', () => {
-  test('is run if it is for the image, and counts its deployments', async () => {
+  test('runs if it supports the image, and counts its deployments', async () => {
     const script_id = await addScript('#!/bin/sh\n', { images: ['public/debian11', 'public/arch'] })
     const { id } = await create({ script_id })
     await create({ script_id, image: 'public/arch' })
@@ -75,7 +75,7 @@ describe('a script', () => {
     expect([script.deployments_total, instance.script_id]).toEqual([2, script_id])
   })
 
-  test('is the account’s or public, and granted where the user is restricted', async () => {
+  test('must belong to the account or be public, and be granted to a restricted user', async () => {
     const NOT_VALID = [['script_id', 'script_id is not valid']]
     const theirs = await addScript('#!/bin/sh', { account: otherAccount })
     const open = await addScript('#!/bin/sh', { account: otherAccount, isPublic: true })
@@ -104,14 +104,14 @@ describe('a script', () => {
     [{ needed: 1 }, [['script_data.needed', 'script_data.needed must be a string']]],
     [{ needed: 'x', one: 'c' }, [['script_data.one', 'script_data.one allows only: a, b']]],
     [{ needed: 'x', many: 'a,d' }, [['script_data.many', 'script_data.many allows only: a,b,c']]],
-  ])('with fields takes or refuses %j', async (script_data, problems) => {
+  ])('with fields accepts or refuses %j', async (script_data, problems) => {
     const script_id = await addScript(UDF)
     expect(await problemsOf({ script_id, script_data: script_data as Record<string, unknown> })).toEqual(problems)
   })
 })
 
 describe('a private image', () => {
-  test('is deployed where it is available, the account’s, and fits', async () => {
+  test('is deployed if it is available, belongs to the account and fits', async () => {
     const NOT_VALID = [['image', 'image is not valid']]
     const available = await addImage('available')
     const image = `private/${available}`
@@ -136,7 +136,7 @@ describe('a private image', () => {
   })
 })
 
-test('users of the account can be authorised by their keys', async () => {
+test('users of the account can be authorized by their keys', async () => {
   const KEYLESS = [['authorized_users', 'Every user of authorized_users must have SSH keys.']]
   expect(await problemsOf({ authorized_users: ['guest'] })).toEqual(KEYLESS)
   await database.write((connection) => insertSshKey(connection, guest, { label: 'key', key: 'ssh-ed25519 AAAA' }, NOW))
@@ -145,7 +145,7 @@ test('users of the account can be authorised by their keys', async () => {
   expect(await problemsOf({ authorized_users: ['guest', 'stranger'] })).toEqual([['authorized_users', 'authorized_users is not valid']])
 })
 
-test('no secret of a request is kept', async () => {
+test('no secret of a request is stored', async () => {
   const root_pass = 'a secret that nobody keeps'
   const { id } = await create({ root_pass, authorized_keys: [] })
   const tables = ['instances', 'disks', 'configs', 'jobs'] as const

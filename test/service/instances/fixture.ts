@@ -13,13 +13,13 @@ export const WITHOUT_VLANS = 'us-east'
 export interface Clocked {
   readonly service: RunningService
   readonly client: Client
-  /** Lets so many seconds pass by the service's clock, and what is due then be done. */
+  /** Advances the service's clock by seconds and runs the due jobs. */
   pass(seconds: number): Promise<void>
-  /** The path of an instance that is made and, unless the seconds are fewer, ready. */
+  /** Creates an instance and returns its path; by default it waits until it is ready. */
   made(body: object, seconds?: number): Promise<{ readonly id: number; readonly path: string }>
 }
 
-/** A service whose clock stands still but for `pass`; it begins on a Saturday at nine. */
+/** A service whose clock advances only with `pass`; it starts on a Saturday at nine. */
 export async function startClocked(options: Partial<ServiceOptions> = {}): Promise<Clocked> {
   let now = START
   const { service, client } = await startForTest({ clock: () => now, ...options })

@@ -1,4 +1,4 @@
-/** Instances while processes are killed, and of several processes at once. */
+/** Instances with killed processes, and with several processes at once. */
 import { describe, expect, test } from 'vitest'
 import { startService, UNLIMITED } from '../../../src/service/index.ts'
 import { type Client, connect, freshStore, inParallel, LOOPBACK, ON_POSTGRES, type Store } from '../harness.ts'
@@ -7,17 +7,17 @@ import { eventually } from '../transfers/eventually.ts'
 import { EMPTY, IMAGE, START } from './fixture.ts'
 
 const serve = serviceProcesses()
-/** Time passes faster, so that what takes ten seconds takes a half. */
+/** The clock runs faster: ten seconds take half a second. */
 const fast = (store: Store): Store => ({ ...store, clockSpeed: 20 }) as Store
 
-test('what is under way when a process is killed is finished, once, when one starts', { timeout: 180_000 }, async () => {
+test('running jobs of a killed process are finished exactly once when one starts', { timeout: 180_000 }, async () => {
   const store = await freshStore()
   const first = await serve(fast(store))
   const before = connect(first.baseUrl, 'bootstrap')
   const source = await before.client.ok('POST', '/compute/instances', IMAGE)
   const sourcePath = `/compute/instances/${source.id}`
   await eventually(async () => expect((await before.client.ok('GET', sourcePath)).status).toBe('running'), 15_000)
-  // Killed while three are provisioned and one is cloned.
+  // Killed while three are being provisioned and one cloned.
   const made = await Promise.all([0, 1, 2].map(() => before.client.ok('POST', '/compute/instances', { ...IMAGE, backups_enabled: true })))
   const clone = await before.client.ok('POST', `${sourcePath}/clone`, {})
   await first.kill()
@@ -46,7 +46,7 @@ describe.runIf(ON_POSTGRES)('processes of one database', () => {
     let now = START
     const errors: unknown[] = []
     const onError = (error: unknown) => errors.push(error)
-    // Each as if in a process of its own.
+    // Each as in its own process.
     const services = await Promise.all(
       [0, 1, 2].map(() =>
         startService({ ...UNLIMITED, ...store, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap', clock: () => now, onError }),

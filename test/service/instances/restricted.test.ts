@@ -46,7 +46,7 @@ const backup = await owner.ok('POST', `${theirPath}/backups`, { label: 'theirs' 
 await pass(60)
 
 describe('a restricted user', () => {
-  test('who may add instances has all rights on those it makes, and sees no others', async () => {
+  test('with add_instances has full access to its own instances, and sees no others', async () => {
     const made = await maker.ok('POST', '/compute/instances', IMAGE)
     await pass(20)
     expect(await ids(maker)).toEqual([made.id])
@@ -64,7 +64,7 @@ describe('a restricted user', () => {
     expect((await maker.ok('GET', '/profile/grants')).instance).toHaveLength(1)
   })
 
-  test('changes no tags of instances, but sends those that are there', async () => {
+  test('cannot change tags of instances, but can send the existing ones', async () => {
     expect(await statusOf('POST', '/compute/instances', { ...EMPTY, tags: ['mine'] })).toBe(403)
     const { id } = await maker.ok('POST', '/compute/instances', { ...EMPTY, tags: [] })
     const path = `/compute/instances/${id}`
@@ -73,11 +73,11 @@ describe('a restricted user', () => {
     expect((await maker.ok('PUT', path, { tags: ['Two', 'one'], group: 'g' })).tags).toEqual(['one', 'two'])
   })
 
-  test('reaches through no operation what is not granted', async () => {
+  test('reaches no object without a grant through any operation', async () => {
     const { id } = await maker.ok('POST', '/compute/instances', { ...EMPTY, type: 'g6-standard-2', backups_enabled: true })
     await pass(20)
     const path = `/compute/instances/${id}`
-    // To clone to, to restore to, to be made of.
+    // As the target of a clone or restore, or the source of a new instance.
     expect(await statusOf('POST', `${path}/clone`, { instance_id: theirs.id })).toBe(403)
     const own = await maker.ok('POST', `${path}/backups`, { label: 'own' })
     await pass(60)
@@ -88,7 +88,7 @@ describe('a restricted user', () => {
     expect((await owner.ok('GET', theirPath)).status).toBe('running')
   })
 
-  test('has as devices only the volumes that it may change', async () => {
+  test('can use only volumes with write access as devices', async () => {
     const { id } = await maker.ok('POST', '/compute/instances', EMPTY)
     const path = `/compute/instances/${id}/configs`
     const profile = (volume: number) => ({ label: 'volume', devices: { sda: { volume_id: volume } } })
@@ -99,7 +99,7 @@ describe('a restricted user', () => {
     expect(await owner.refused('POST', path, profile(3))).toEqual(problem)
   })
 
-  test('who may not add any makes none', async () => {
+  test('without add_instances cannot create one', async () => {
     expect((await viewer.call('POST', '/compute/instances', EMPTY)).status).toBe(403)
     expect(await ids(viewer)).toEqual([])
   })

@@ -11,7 +11,7 @@ describe('boot', () => {
     expect(await client.refused('POST', `${path}/boot`)).toEqual([[null, 'The instance has no configuration profile to boot with.']])
   })
 
-  test('takes the only profile, and the instance boots, then runs', async () => {
+  test('uses the only profile, and the instance boots, then runs', async () => {
     const { path } = await made(EMPTY)
     await client.ok('POST', `${path}/configs`, { label: 'only', devices: {} })
     expect(await client.ok('POST', `${path}/boot`)).toEqual({})
@@ -21,7 +21,7 @@ describe('boot', () => {
     expect(await statusOf(path)).toBe('running')
   })
 
-  test('of several takes the one booted last, and asks where there is none', async () => {
+  test('uses the last booted of several profiles, and requires a choice if there is none', async () => {
     const { path } = await made(EMPTY)
     const first = await client.ok('POST', `${path}/configs`, { label: 'first', devices: {} })
     await client.ok('POST', `${path}/configs`, { label: 'second', devices: {} })
@@ -44,7 +44,7 @@ describe('boot', () => {
     expect(await client.refused('POST', `${path}/boot`, { config_id: 'x' })).toEqual([['config_id', 'config_id is not valid']])
   })
 
-  test('waits for what is under way', async () => {
+  test('is refused while another action is running', async () => {
     const { path } = await made(IMAGE, 0)
     expect(await client.refused('POST', `${path}/boot`)).toEqual(BUSY)
     await pass(10)
@@ -53,7 +53,7 @@ describe('boot', () => {
 })
 
 describe('an update', () => {
-  test('changes what it names, and nothing else', async () => {
+  test('changes only the given fields', async () => {
     const { path } = await made({ ...IMAGE, tags: ['kept'] })
     const before = await client.ok('GET', path)
     const changes = { label: 'renamed-1', group: 'new', watchdog_enabled: false, tags: ['b-tag', 'A-tag'] }
@@ -64,7 +64,7 @@ describe('an update', () => {
     expect(await client.ok('PUT', path, { group: '', tags: [] })).toEqual({ ...changed, group: '', tags: [] })
   })
 
-  test('takes back what was read', async () => {
+  test('accepts an instance as it was returned', async () => {
     const { path } = await made({ ...IMAGE, backups_enabled: true, tags: ['kept'] })
     await pass(60)
     const read = await client.ok('GET', path)
@@ -73,12 +73,12 @@ describe('an update', () => {
 
   test.each<[string, object, (string | null)[][]]>([
     ['a label that is taken', { label: 'theirs' }, [['label', 'Label must be unique among your linodes']]],
-    ['a label that is none', { label: 'a..b' }, [['label', 'A label cannot have two hyphens, underscores or dots in a row.']]],
+    ['an invalid label', { label: 'a..b' }, [['label', 'A label cannot have two hyphens, underscores or dots in a row.']]],
     ['alerts below nothing', { alerts: { cpu: -1 } }, [['alerts.cpu', 'alerts.cpu must be between 0 and 2147483647']]],
     ['alerts that are none', { alerts: { disk: 1 } }, [['alerts.disk', 'Unknown field']]],
-    ['a day that is none', { backups: { schedule: { day: 'Someday' } } }, [['backups.schedule.day', 'backups.schedule.day is not valid']]],
+    ['an invalid day', { backups: { schedule: { day: 'Someday' } } }, [['backups.schedule.day', 'backups.schedule.day is not valid']]],
     [
-      'a window that is none',
+      'an invalid window',
       { backups: { schedule: { window: 'W1' } } },
       [['backups.schedule.window', 'backups.schedule.window is not valid']],
     ],
@@ -93,21 +93,21 @@ describe('an update', () => {
 })
 
 describe('delete', () => {
-  test('takes the instance with all it has, whatever it is doing', async () => {
+  test('deletes the instance and everything it has, in any state', async () => {
     for (const seconds of [0, 20]) {
       const { id, path } = await made({ ...IMAGE, tags: ['only-here'], backups_enabled: true }, seconds)
       expect(await client.ok('DELETE', path)).toEqual({})
       for (const below of ['', '/configs', '/backups']) expect((await client.call('GET', `${path}${below}`)).status).toBe(404)
       expect((await client.call('DELETE', path)).status).toBe(404)
       expect((await client.ok('GET', '/tags')).data).not.toContainEqual({ label: 'only-here' })
-      // What had been under way for it comes to nothing.
+      // Its running jobs have no effect.
       await pass(7 * 86_400)
       expect((await client.ok('POST', '/compute/instances', EMPTY)).id).toBeGreaterThan(id)
     }
   })
 })
 
-test('what is not there is not found', async () => {
+test('a missing instance is not found', async () => {
   const { path } = await made(EMPTY)
   for (const [method, below, body] of [
     ['GET', ''],

@@ -18,7 +18,7 @@ async function openDatabase(): Promise<Database> {
   return database
 }
 
-/** What ran, as its handler saw it: kept in the database, so that it stands or falls with the job. */
+/** The jobs that ran, stored in the same transaction. */
 const ranOf = async (database: Database): Promise<string[]> => {
   const rows = await database.read((connection) => connection.selectFrom('tags').select('label').orderBy('id').execute())
   return rows.map(({ label }) => label)
@@ -54,7 +54,7 @@ function runnerOf(database: Database, handlers: JobHandlers, clock: () => number
 const enqueue = (database: Database, job: NewJob) => database.write((connection) => enqueueJob(connection, job))
 
 describe('a job', () => {
-  test('runs once, at its moment, the earlier first', async () => {
+  test('runs once, when it is due, in order', async () => {
     const database = await openDatabase()
     let now = START
     const runner = runnerOf(database, { note }, () => now)
@@ -80,7 +80,7 @@ describe('a job', () => {
     expect(runner.errors).toEqual([])
   })
 
-  test('that is taken back does not run, nor one whose transaction fails', async () => {
+  test('does not run if it is cancelled, or if the transaction that queued it fails', async () => {
     const database = await openDatabase()
     const runner = runnerOf(database, { note, other: note }, () => START)
     for (const subject of [1, 2]) for (const kind of ['note', 'other']) await enqueue(database, { kind, subject, due: START })
@@ -94,7 +94,7 @@ describe('a job', () => {
     expect((await ranOf(database)).map((label) => label.slice(0, 7)).sort()).toEqual(['note 2 ', 'other 1', 'other 2'])
   })
 
-  test('that makes another due at once has it run in the same pass, and is followed by what it returned', async () => {
+  test('that queues another due job has it run in the same pass, after its own follow-up work', async () => {
     const database = await openDatabase()
     let after = 0
     const first: JobHandlers[string] = async (connection, _job, { now }) => {
@@ -107,12 +107,12 @@ describe('a job', () => {
     await enqueue(database, { kind: 'first', subject: 1, due: START })
     await runner.catchUp()
     expect(await ranOf(database)).toHaveLength(1)
-    // After the commit the job it made is there.
+    // After the commit, the new job exists.
     expect(after).toBe(1)
   })
 })
 
-test('a runner that starts catches up with what came due before, and wakes for what comes', async () => {
+test('a runner catches up at the start, and wakes for new jobs', async () => {
   const database = await openDatabase()
   for (let subject = 1; subject <= 150; subject += 1) await enqueue(database, { kind: 'note', subject, due: START - subject })
   const runner = runnerOf(database, { note }, Date.now)
@@ -128,7 +128,7 @@ test('a runner that starts catches up with what came due before, and wakes for w
   expect(await ranOf(database)).toHaveLength(151)
 })
 
-test('time that passes faster brings jobs sooner', async () => {
+test('jobs run sooner with a faster clock', async () => {
   const database = await openDatabase()
   const real = Date.now()
   const runner = runnerOf(database, { note }, Date.now, 36_000)
@@ -137,7 +137,7 @@ test('time that passes faster brings jobs sooner', async () => {
   await eventually(async () => expect(await ranOf(database)).toHaveLength(1), 10_000)
 })
 
-test('a job that fails leaves nothing, is told, and runs again after twice the time; others go on', async () => {
+test('a failing job is rolled back, reported and retried with doubled delay, while others run', async () => {
   const database = await openDatabase()
   let now = START
   let failures = 0
@@ -171,7 +171,7 @@ test('a job that fails leaves nothing, is told, and runs again after twice the t
   expect(await ranOf(database)).toEqual(['note 2 2026-01-31T09:00:00', 'failing 1 2026-01-31T09:00:35'])
 })
 
-test.runIf(ON_POSTGRES)('several processes run each job once, and one that is long holds up none', async () => {
+test.runIf(ON_POSTGRES)('several processes run each job once, and a long job blocks no other', async () => {
   const store = await freshStore()
   const databases = await Promise.all([openStore(store), openStore(store), openStore(store)])
   afterAll(() => Promise.all(databases.map((database) => database.close())))

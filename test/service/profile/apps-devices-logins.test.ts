@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { readSeed } from '../../../src/service/index.ts'
 import { connect, freshStore, ON_POSTGRES, openStore, startForTest } from '../harness.ts'
-import { BEGINNING, DAY, MINUTE, startClocked, textOf } from './clocked-service.ts'
+import { DAY, MINUTE, START, startClocked, textOf } from './clocked-service.ts'
 import { SSH_KEYS } from './ssh-key-samples.ts'
 
-const daysAgo = (days: number, minutes = 0): string => textOf(BEGINNING - days * DAY + minutes * MINUTE)
+const daysAgo = (days: number, minutes = 0): string => textOf(START - days * DAY + minutes * MINUTE)
 
 const DOCUMENT = {
   accounts: [
@@ -35,7 +35,7 @@ const DOCUMENT = {
               created: daysAgo(10),
               tokens: ['dashboard', 'dashboard-too'],
             },
-            { label: 'import', created: daysAgo(5), expiry: textOf(BEGINNING + DAY), tokens: ['import'] },
+            { label: 'import', created: daysAgo(5), expiry: textOf(START + DAY), tokens: ['import'] },
             { label: 'ended', created: daysAgo(20), expiry: daysAgo(1), tokens: ['ended'] },
           ],
           devices: [
@@ -68,7 +68,7 @@ const startSeeded = async (options = {}) => {
 
 type Named = { readonly label: string; readonly id: number }
 
-test('a seed gives users their settings, keys and answers', async () => {
+test('a seed sets settings, keys and answers of users', async () => {
   const { alice } = await startSeeded()
   expect(await alice.ok('GET', '/profile')).toMatchObject({
     timezone: 'Europe/Vienna',
@@ -80,11 +80,11 @@ test('a seed gives users their settings, keys and answers', async () => {
     verified_phone_number: '+12015550123',
   })
   expect((await alice.ok('GET', '/profile/sshkeys')).data).toEqual([
-    { id: expect.any(Number), label: 'laptop', ssh_key: SSH_KEYS['ssh-ed25519'], created: textOf(BEGINNING) },
+    { id: expect.any(Number), label: 'laptop', ssh_key: SSH_KEYS['ssh-ed25519'], created: textOf(START) },
   ])
   expect((await alice.ok('GET', '/profile/security-questions')).security_questions[3].response).toBe('the answer')
   expect((await alice.ok('POST', '/profile/tfa-enable')).secret).toHaveLength(16)
-  // A white list that is on stays so until it is switched off, which is for good.
+  // An enabled whitelist stays until it is disabled, permanently.
   expect(await alice.ok('PUT', '/profile', { ip_whitelist_enabled: true })).toMatchObject({ ip_whitelist_enabled: true })
   expect(await alice.ok('PUT', '/profile', { ip_whitelist_enabled: false })).toMatchObject({ ip_whitelist_enabled: false })
   expect(await alice.refused('PUT', '/profile', { ip_whitelist_enabled: true })).toEqual([
@@ -92,7 +92,7 @@ test('a seed gives users their settings, keys and answers', async () => {
   ])
 })
 
-test('apps are listed while their access lasts, and filtered', async () => {
+test('apps are listed until their access expires, and can be filtered', async () => {
   const { alice, bob, pass } = await startSeeded()
   const { data } = await alice.ok('GET', '/profile/apps')
   expect(data).toEqual([
@@ -112,14 +112,14 @@ test('apps are listed while their access lasts, and filtered', async () => {
       website: '',
       thumbnail_url: null,
       created: daysAgo(5),
-      expiry: textOf(BEGINNING + DAY),
+      expiry: textOf(START + DAY),
     },
   ])
   const found = async (filter: object): Promise<string[]> =>
     (await alice.ok('GET', '/profile/apps', undefined, { 'x-filter': JSON.stringify(filter) })).data.map(({ label }: Named) => label)
   expect(await found({ created: { '+gt': daysAgo(6) } })).toEqual(['import'])
   expect(await found({ expiry: null })).toEqual(['dashboard'])
-  expect(await found({ expiry: { '+lte': textOf(BEGINNING + DAY) } })).toEqual(['import'])
+  expect(await found({ expiry: { '+lte': textOf(START + DAY) } })).toEqual(['import'])
   expect(await found({ '+order_by': 'created', '+order': 'desc' })).toEqual(['import', 'dashboard'])
   expect(await found({ '+order_by': 'expiry' })).toEqual(['dashboard', 'import'])
   expect(await alice.refused('GET', '/profile/apps', undefined, { 'x-filter': '{"label": "import"}' })).toEqual([
@@ -140,7 +140,7 @@ test("an app's tokens act within its scopes, and not beyond its access", async (
   expect(await dashboard.ok('GET', '/profile')).toMatchObject({ username: 'alice' })
   expect((await dashboard.call('PUT', '/profile', {})).status).toBe(401)
   expect((await as('ended').call('GET', '/profile')).status).toBe(401)
-  // They are the app's: none of them is the user's to list, rename or revoke as a personal access token.
+  // The tokens belong to the app: the user cannot list, rename or revoke them as personal access tokens.
   const tokens = (await alice.ok('GET', '/profile/tokens')).data.map(({ label }: Named) => label)
   expect(tokens).toEqual(['seed', 'seed'])
   for (let id = 1; id < 9; id += 1) {
@@ -156,7 +156,7 @@ test("an app's tokens act within its scopes, and not beyond its access", async (
   expect((await imports.call('GET', '/profile')).status).toBe(401)
 })
 
-test('an app that is deleted is refused by every process at once', async () => {
+test('a deleted app is refused by every process immediately', async () => {
   const store = await freshStore()
   const { alice, as } = await startSeeded(store)
   const other = ON_POSTGRES ? (await startClocked(store)).as('dashboard') : as('dashboard')
@@ -172,7 +172,7 @@ test('devices are trusted until their session ends or they are deleted', async (
     {
       id: expect.any(Number),
       created: daysAgo(10),
-      expiry: textOf(BEGINNING + 20 * DAY),
+      expiry: textOf(START + 20 * DAY),
       last_authenticated: daysAgo(2),
       last_remote_addr: '2001:db8::1',
       user_agent: 'Mozilla/5.0',
@@ -188,11 +188,11 @@ test('devices are trusted until their session ends or they are deleted', async (
   expect((await alice.ok('GET', '/profile/devices')).results).toBe(0)
 })
 
-test('logins are those of the last 90 days', async () => {
+test('logins of the last 90 days are listed', async () => {
   const { alice, bob, pass } = await startSeeded()
   const { data } = await alice.ok('GET', '/profile/logins')
   const login = { id: expect.any(Number), username: 'alice', restricted: false }
-  const own = { ...login, datetime: textOf(BEGINNING), ip: '127.0.0.1', status: 'successful' }
+  const own = { ...login, datetime: textOf(START), ip: '127.0.0.1', status: 'successful' }
   expect(data).toEqual([
     { ...login, datetime: daysAgo(90, 1), ip: '192.0.2.2', status: 'failed' },
     { ...login, datetime: daysAgo(1), ip: '192.0.2.3', status: 'successful' },
@@ -208,7 +208,7 @@ test('logins are those of the last 90 days', async () => {
   expect((await alice.ok('GET', '/profile/logins')).results).toBe(3)
 })
 
-test('a login is the first request of a day from an address with a token of the user', async () => {
+test('a login is the first request of a day from an address with a personal token', async () => {
   const { alice, as, pass } = await startSeeded()
   const logins = async () =>
     (await alice.ok('GET', '/profile/logins')).data
@@ -216,22 +216,22 @@ test('a login is the first request of a day from an address with a token of the 
       .map(({ datetime, status }: Record<string, string>) => [datetime, status])
   await Promise.all(Array.from({ length: 8 }, () => alice.ok('GET', '/profile')))
   await as('dashboard').ok('GET', '/profile')
-  expect(await logins()).toEqual([[textOf(BEGINNING), 'successful']])
+  expect(await logins()).toEqual([[textOf(START), 'successful']])
   for (let request = 0; request < 2; request += 1) expect((await as('alice-expired').call('GET', '/profile')).status).toBe(401)
   expect((await as('nobody').call('GET', '/profile')).status).toBe(401)
   expect(await logins()).toEqual([
-    [textOf(BEGINNING), 'successful'],
-    [textOf(BEGINNING), 'failed'],
+    [textOf(START), 'successful'],
+    [textOf(START), 'failed'],
   ])
   pass(12 * 60 * MINUTE)
   expect(await logins()).toEqual([
-    [textOf(BEGINNING), 'successful'],
-    [textOf(BEGINNING), 'failed'],
-    [textOf(BEGINNING + DAY / 2), 'successful'],
+    [textOf(START), 'successful'],
+    [textOf(START), 'failed'],
+    [textOf(START + DAY / 2), 'successful'],
   ])
 })
 
-test('what is over is swept away once a day', async () => {
+test('expired data is deleted once a day', async () => {
   const store = await freshStore()
   const { alice, client, pass, catchUp, stop } = await startSeeded(store)
   await client.ok('POST', '/profile/phone-number', { iso_code: 'US', phone_number: '2015550123' })
@@ -256,10 +256,10 @@ test('what is over is swept away once a day', async () => {
   })
   await database.close()
   // The administrator and alice have logged in once since.
-  expect(left).toEqual({ apps: 1, devices: 1, logins: 4, codes: 0, secrets: [{ pending: '' }], jobs: [{ due: BEGINNING + 3 * DAY }] })
+  expect(left).toEqual({ apps: 1, devices: 1, logins: 4, codes: 0, secrets: [{ pending: '' }], jobs: [{ due: START + 3 * DAY }] })
 })
 
-test('a seed tells what is wrong with what users have', () => {
+test("a seed reports the errors of users' objects", () => {
   const [account] = DOCUMENT.accounts
   const users = [
     {
@@ -273,8 +273,8 @@ test('a seed tells what is wrong with what users have', () => {
       logins: [{ datetime: 'then', ip: '192.0.2' }],
     },
   ]
-  const told = (document: object): string[] => readSeed(JSON.stringify(document), 'seed.json').diagnostics.map(({ message }) => message)
-  expect(told({ accounts: [{ ...account, users }] })).toEqual([
+  const reported = (document: object): string[] => readSeed(JSON.stringify(document), 'seed.json').diagnostics.map(({ message }) => message)
+  expect(reported({ accounts: [{ ...account, users }] })).toEqual([
     expect.stringContaining('verified_phone_number'),
     expect.stringContaining('website'),
     expect.stringContaining('question_id'),
@@ -283,13 +283,13 @@ test('a seed tells what is wrong with what users have', () => {
   const { verified_phone_number: _, ...profile } = user?.profile ?? {}
   const apps = user?.apps.map(({ website: __, ...app }) => app)
   const security_questions = [1, 1, 2].map((question_id) => ({ question_id, response: 'abc' }))
-  const problems = told({ accounts: [{ users: [{ ...user, profile, security_questions, apps }] }] })
+  const problems = reported({ accounts: [{ users: [{ ...user, profile, security_questions, apps }] }] })
   for (const part of ['timezone', 'authorized_keys', 'ssh_key', 'question_id', 'scopes', 'expiry', 'last_remote_addr', 'datetime', 'ip:']) {
     expect(problems.some((message) => message.includes(part))).toBe(true)
   }
 })
 
-test('sessions of a clock that runs faster end sooner', async () => {
+test('sessions end sooner with a faster clock', async () => {
   const users = [{ username: 'alice', email: 'alice@example.com', tokens: [{ token: 'alice' }], devices: [{ user_agent: 'Mozilla/5.0' }] }]
   // Thirty days in ten seconds.
   const { service } = await startForTest({ seed: seedOf({ accounts: [{ users }] }), clockSpeed: 259_200 })

@@ -2,8 +2,8 @@ import { expect } from 'vitest'
 import { readSeed, type ServiceOptions } from '../../../src/service/index.ts'
 import { type Client, connect, freshStore, startForTest } from '../harness.ts'
 
-/** The moment at which the clock of these services stands to begin with. */
-export const BEGINNING = Date.parse('2030-01-31T12:00:00Z')
+/** The initial time of the clock. */
+export const START = Date.parse('2030-01-31T12:00:00Z')
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -15,16 +15,16 @@ export interface ClockedService {
   readonly client: Client
   /** Another client of the same service. */
   as(token: string): Client
-  /** A client of a user that no test has had before; unless there is another seed. */
+  /** A client of a user that no other test uses; requires the default seed. */
   newUser(): Client
   now(): number
-  /** Has time pass. */
+  /** Advances the clock. */
   pass(milliseconds: number): void
   catchUp(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Users that tests have for themselves. */
+/** Users for single tests. */
 const USERS = 40
 
 const userSeed = (): ReturnType<typeof readSeed>['seed'] => {
@@ -36,9 +36,9 @@ const userSeed = (): ReturnType<typeof readSeed>['seed'] => {
   return readSeed(JSON.stringify({ accounts: [{ users }] }), 'users.json').seed
 }
 
-/** A service whose clock stands still unless the test moves it. */
+/** A service whose clock only the test advances. */
 export async function startClocked(options: Partial<ServiceOptions> = {}): Promise<ClockedService> {
-  let now = BEGINNING
+  let now = START
   let users = 0
   const store = options.database || options.dataDirectory ? {} : await freshStore()
   const { service, client } = await startForTest({

@@ -4,7 +4,7 @@ import { readSeed } from '../../../src/service/index.ts'
 import { ENTITIES } from '../../../src/service/store/grant-store.ts'
 import { connect, startForTest } from '../harness.ts'
 
-/** An object of each kind that grants can be of, and one more of it that nobody is granted. */
+/** One object of each kind with grants, and another without. */
 const twice = (entry: (label: string) => object): object[] => ['granted', 'other'].map(entry)
 
 const OBJECTS = {
@@ -26,7 +26,7 @@ const granted = (permissions: string) =>
     ]),
   )
 
-test('grants of a restricted user list what it may do with objects of every kind, and nothing else', async () => {
+test('grants of a restricted user list its permissions on objects of every kind, and nothing else', async () => {
   const user = (name: string, more: object) => ({ username: name, email: `${name}@example.com`, tokens: [{ token: name }], ...more })
   const document = {
     accounts: [

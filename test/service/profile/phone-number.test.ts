@@ -17,7 +17,7 @@ const verify = (client: Client, code: string) => client.call('POST', '/profile/p
 const verifiedNumber = async (client: Client): Promise<string | null> => (await client.ok('GET', '/profile')).verified_phone_number
 const wrongFor = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0')
 
-/** A server that messages go to, and what it was sent. */
+/** A webhook server, and the messages it has received. */
 async function webhook() {
   const requests: { readonly path: string; readonly type: string; readonly message: { readonly to: string; readonly text: string } }[] = []
   const state = { status: 200 as number | 'silent' }
@@ -57,7 +57,7 @@ beforeEach(() => {
 const lastCode = (): string => /\b(\d{6})\b/.exec(requests.at(-1)?.message.text ?? '')?.[1] ?? ''
 
 describe('a phone number', () => {
-  test('is verified with the code that it was sent', async () => {
+  test('is verified with its code', async () => {
     const client = newUser()
     expect((await send(client)).body).toEqual({})
     const code = lastCode()
@@ -72,7 +72,7 @@ describe('a phone number', () => {
     expect((await verify(client, wrongFor(code))).body).toEqual({ errors: [{ field: 'otp_code', reason: 'otp_code is not valid' }] })
     expect(await verify(client, ` ${code} `)).toMatchObject({ status: 200, body: {} })
     expect(await verifiedNumber(client)).toBe('+12015550123')
-    // The code is used up.
+    // The code has been used.
     expect((await verify(client, code)).body.errors[0]).toEqual({
       field: 'otp_code',
       reason: 'There is no valid code. Request a new one.',
@@ -81,7 +81,7 @@ describe('a phone number', () => {
     expect(log.join('')).not.toContain('2015550123')
   })
 
-  test('is deleted before another is verified', async () => {
+  test('must be deleted before another is verified', async () => {
     const client = newUser()
     await send(client)
     await verify(client, lastCode())
@@ -97,7 +97,7 @@ describe('a phone number', () => {
     expect(await verifiedNumber(client)).toBe('+447400123456')
   })
 
-  test('has its code sent again while that is valid, ten minutes from the first time', async () => {
+  test('gets the same code while it is valid, for ten minutes in total', async () => {
     const client = newUser()
     await send(client)
     const first = lastCode()
@@ -114,7 +114,7 @@ describe('a phone number', () => {
     expect((await verify(client, second)).status).toBe(200)
   })
 
-  test('does not take the code of another number, nor of one that was deleted', async () => {
+  test('cannot be verified with the code of another number, or of a deleted one', async () => {
     const client = newUser()
     await send(client)
     const first = lastCode()
@@ -133,7 +133,7 @@ describe('a phone number', () => {
     expect((await verify(client, lastCode())).status).toBe(200)
   })
 
-  test('has a code that five wrong guesses make void', async () => {
+  test('after five wrong guesses, the code is invalid', async () => {
     const client = newUser()
     await send(client)
     const code = lastCode()
@@ -143,7 +143,7 @@ describe('a phone number', () => {
     expect((await verify(client, lastCode())).status).toBe(200)
   })
 
-  test('is sent ten messages in an hour at most', async () => {
+  test('receives at most ten messages per hour', async () => {
     const client = newUser()
     for (let message = 0; message < 10; message += 1) {
       expect((await send(client, message % 2 === 0 ? US : GB)).status).toBe(200)
@@ -157,7 +157,7 @@ describe('a phone number', () => {
     expect((await send(client)).status).toBe(200)
   })
 
-  test('has no code for longer than that where the clock is set back, and is sent messages again', async () => {
+  test('keeps no code longer than that if the clock is set back, and receives messages again', async () => {
     const client = newUser()
     pass(DAY)
     for (let message = 0; message < 10; message += 1) expect((await send(client)).status).toBe(200)
@@ -168,7 +168,7 @@ describe('a phone number', () => {
     expect((await verify(client, lastCode())).status).toBe(200)
   })
 
-  test.each([500, 302, 'silent'] as const)('keeps its code where the message is not taken: %s', async (status) => {
+  test.each([500, 302, 'silent'] as const)('keeps its code if the message cannot be delivered: %s', async (status) => {
     const client = newUser()
     state.status = status
     const failed = await send(client)
@@ -186,14 +186,14 @@ describe('a phone number', () => {
     expect((await verify(client, code)).status).toBe(200)
   })
 
-  test('is verified by one of many that send its code at the same time', async () => {
+  test('is verified by one of many concurrent requests with its code', async () => {
     const client = newUser()
     await send(client)
     const answers = await Promise.all(Array.from({ length: 4 }, () => verify(client, lastCode())))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400])
   })
 
-  test('gets one code where many ask at the same time', async () => {
+  test('gets one code for concurrent requests', async () => {
     const client = newUser()
     await Promise.all(Array.from({ length: 4 }, () => send(client)))
     expect(requests).toHaveLength(4)
@@ -202,7 +202,7 @@ describe('a phone number', () => {
 })
 
 describe('messages', () => {
-  test('go into a file that is for its owner alone', async () => {
+  test('are appended to a file that only its owner can read', async () => {
     const path = join(temporaryDirectory(), 'sms')
     const { client } = await startClocked({ smsSink: { kind: 'file', path } })
     for (const number of [US, GB]) await send(client, number)
@@ -214,7 +214,7 @@ describe('messages', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  test('go into the log unless something else is said', async () => {
+  test('are logged by default', async () => {
     const lines: string[] = []
     const { client } = await startClocked({ log: { level: 'info', write: (line) => lines.push(line) } })
     await send(client)
@@ -229,7 +229,7 @@ describe('messages', () => {
     ['another protocol', 'ftp://example.com/'],
     ['another machine without TLS', 'http://sms.example.com/'],
     ['a URL with a password', 'https://user:secret@sms.example.com/'],
-  ])('do not go to %s', (_name, text) => {
+  ])('cannot be sent to %s', (_name, text) => {
     expect(() => parseSmsDestination(text)).toThrow(RangeError)
     expect(() => parseSmsDestination(text)).not.toThrow(/secret/)
   })
@@ -239,7 +239,7 @@ describe('messages', () => {
     ['file:/var/lib/sms', { kind: 'file', path: '/var/lib/sms' }],
     ['https://sms.example.com/x', { kind: 'webhook', url: new URL('https://sms.example.com/x') }],
     ['http://[::1]:80/', { kind: 'webhook', url: new URL('http://[::1]/') }],
-  ])('may go to %s', (text, place) => {
+  ])('can be sent to %s', (text, place) => {
     expect(parseSmsDestination(text)).toEqual(place)
   })
 })
@@ -268,11 +268,11 @@ describe('a number', () => {
     ['GB', '0909 879 0000', 'phone_number'],
     ['XX', '201-555-0123', 'iso_code'],
     ['AQ', '201-555-0123', 'iso_code'],
-  ])('%s %s is none', async (iso_code, phone_number, field) => {
+  ])('%s %s is not valid', async (iso_code, phone_number, field) => {
     await expect(parsePhoneNumber({ iso_code, phone_number })).rejects.toMatchObject({ problems: [{ field }] })
   })
 
-  test('of another form is refused', async () => {
+  test('of any other form is refused', async () => {
     const client = newUser()
     for (const body of [{}, { iso_code: 'USA', phone_number: 1 }]) {
       const problems = await client.refused('POST', '/profile/phone-number', body)

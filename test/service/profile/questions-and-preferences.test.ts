@@ -48,7 +48,7 @@ describe('security questions', () => {
       .filter(({ response }: { response: string | null }) => response !== null)
       .map(({ id, response }: { id: number; response: string }) => [id, response])
 
-  test('are nineteen, unanswered at first', async () => {
+  test('there are nineteen, initially unanswered', async () => {
     const { security_questions: questions } = await bob.ok('GET', '/profile/security-questions')
     expect(questions).toHaveLength(19)
     expect(questions[0]).toEqual({ id: 1, question: 'What was the name of your first pet?', response: null })
@@ -56,7 +56,7 @@ describe('security questions', () => {
     expect(questions.map(({ id }: { id: number }) => id)).toEqual(Array.from({ length: 19 }, (_, index) => index + 1))
   })
 
-  test('are answered three at a time, and answers that are left out are forgotten', async () => {
+  test('are answered three at a time, and omitted answers are deleted', async () => {
     expect(await bob.ok('POST', '/profile/security-questions', answered([19, 1, 7]))).toEqual({
       security_questions: [
         { question_id: 19, response: 'answer 19', security_question: 'On what street is your grocery store?' },
@@ -93,14 +93,14 @@ describe('security questions', () => {
     ],
     ['one too short', answered([1, 2, 3], '').security_questions.map((each) => ({ ...each, response: 'ab' })), []],
     ['none', {}, [['security_questions', 'security_questions is required']]],
-  ])('are not answered by %s', async (_name, body, problems) => {
+  ])('cannot be answered by %s', async (_name, body, problems) => {
     const before = await responses()
     const refused = await bob.refused('POST', '/profile/security-questions', Array.isArray(body) ? { security_questions: body } : body)
     expect(refused).toEqual(Array.isArray(body) ? [['security_questions.response', 'Length must be 3-17 characters']] : problems)
     expect(await responses()).toEqual(before)
   })
 
-  test('take answers of 3 to 17 characters, however many octets those have', async () => {
+  test('accept answers of 3 to 17 characters, regardless of their octets', async () => {
     const response = '\u{1F436}'.repeat(17)
     const body = { security_questions: [1, 2, 3].map((question_id) => ({ question_id, response })) }
     expect((await bob.ok('POST', '/profile/security-questions', body)).security_questions[2].response).toBe(response)
@@ -110,7 +110,7 @@ describe('security questions', () => {
     }
   })
 
-  test('answered by many at the same time have the answers of one', async () => {
+  test('answered concurrently, have the answers of one request', async () => {
     await Promise.all([1, 4, 7, 10].map((id) => bob.ok('POST', '/profile/security-questions', answered([id, id + 1, id + 2]))))
     const ids = (await responses()).map(([id]) => id)
     expect(ids).toHaveLength(3)
@@ -119,7 +119,7 @@ describe('security questions', () => {
 })
 
 describe('preferences', () => {
-  test('are of a user and a client: personal tokens are one', async () => {
+  test('belong to a user and a client; personal tokens are one client', async () => {
     expect(await alice.ok('GET', '/profile/preferences')).toEqual({})
     const all = {
       alice: { a: 1 },
@@ -136,7 +136,7 @@ describe('preferences', () => {
     }
   })
 
-  test('are replaced whole', async () => {
+  test('are replaced completely', async () => {
     await bob.ok('PUT', '/profile/preferences', { kept: 1, gone: 2 })
     await bob.ok('PUT', '/profile/preferences', { kept: 3 })
     expect(await bob.ok('GET', '/profile/preferences')).toEqual({ kept: 3 })
@@ -155,11 +155,11 @@ describe('preferences', () => {
   const of = (length: number): object => ({ text: 'x'.repeat(length - '{"text":""}'.length) })
   const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
 
-  test('have 65535 characters at most', async () => {
+  test('have at most 65535 characters', async () => {
     expect(await bob.ok('PUT', '/profile/preferences', of(65_535))).toEqual(of(65_535))
     expect(await bob.refused('PUT', '/profile/preferences', of(65_536))).toEqual([[null, 'Preferences can have at most 65535 characters']])
     expect(await bob.ok('GET', '/profile/preferences')).toEqual(of(65_535))
-    // Nor do the units of a character of Unicode.
+    // A Unicode character of two units counts once.
     const wide = { a: '😀'.repeat(65_527) }
     expect(await bob.ok('PUT', '/profile/preferences', wide)).toEqual(wide)
     expect((await bob.call('PUT', '/profile/preferences', { a: `${wide.a}😀` })).status).toBe(400)
@@ -172,21 +172,21 @@ describe('preferences', () => {
     ['text', '"x"'],
     ['null', 'null'],
     ['no JSON', '{'],
-    ['what is nested too deep', nested(101)],
-    ['what is nested much too deep', nested(10_000)],
+    ['nested too deep', nested(101)],
+    ['nested much too deep', nested(10_000)],
     ['lists nested too deep', `{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
-    ['a number that is none any more', '{"a": [1e999]}'],
-  ])('are not %s', async (_name, body) => {
+    ['a number out of range', '{"a": [1e999]}'],
+  ])('cannot be %s', async (_name, body) => {
     expect((await bob.call('PUT', '/profile/preferences', body)).status).toBe(400)
   })
 
-  test('keep a key that objects have by themselves', async () => {
+  test('can contain names of built-in properties', async () => {
     const text = '{"__proto__":{"x":1},"constructor":null,"toString":[]}'
     await bob.call('PUT', '/profile/preferences', text)
     expect(JSON.stringify(await bob.ok('GET', '/profile/preferences'))).toBe(text)
   })
 
-  test('are read as they were written, whatever they are', async () => {
+  test('are returned unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), async (preferences) => {
         const sent = JSON.parse(JSON.stringify(preferences))

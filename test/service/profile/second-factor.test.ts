@@ -11,7 +11,7 @@ const ANSWERS = {
   ],
 }
 
-/** An authenticator that a user has given the secret to. */
+/** An authenticator with the user's secret. */
 const authenticator = (secret: string) => {
   const totp = new TOTP({ secret: Secret.fromBase32(secret) })
   return (moment: number): string => totp.generate({ timestamp: moment })
@@ -25,7 +25,7 @@ const hasFactor = async (client: Client): Promise<boolean> => (await client.ok('
 
 const { newUser, now, pass } = await startClocked({ secretsKey: 'k'.repeat(32) })
 
-/** A user who has a second factor, and its codes. */
+/** A user with a second factor, and its codes. */
 async function enabled() {
   const client = newUser()
   await client.ok('POST', '/profile/security-questions', ANSWERS)
@@ -36,7 +36,7 @@ async function enabled() {
 }
 
 describe('a second factor', () => {
-  test('is enabled by answers, a secret and a code of it', async () => {
+  test('is enabled with answers, a secret and one of its codes', async () => {
     const client = newUser()
     expect(await client.refused('POST', '/profile/tfa-enable')).toEqual([
       [null, 'Answer three security questions before you enable two-factor authentication.'],
@@ -64,14 +64,14 @@ describe('a second factor', () => {
     ['one step old', -30 * SECOND, true],
     ['one step ahead', 30 * SECOND, true],
     ['two steps ahead', 60 * SECOND, false],
-  ])('takes a code %s: %s ms, %s', async (_name, drift, taken) => {
+  ])('accepts a code %s: %s ms, %s', async (_name, drift, taken) => {
     const client = newUser()
     await client.ok('POST', '/profile/security-questions', ANSWERS)
     const { secret } = await client.ok('POST', '/profile/tfa-enable')
     expect((await confirm(client, authenticator(secret)(now() + drift))).status).toBe(taken ? 200 : 400)
   })
 
-  test('takes no code of a secret that has expired, or that another has replaced', async () => {
+  test('refuses codes of an expired or replaced secret', async () => {
     const client = newUser()
     await client.ok('POST', '/profile/security-questions', ANSWERS)
     const first = authenticator((await client.ok('POST', '/profile/tfa-enable')).secret)
@@ -84,7 +84,7 @@ describe('a second factor', () => {
     expect(await hasFactor(client)).toBe(false)
   })
 
-  test('takes each code once, and none that is older', async () => {
+  test('accepts each code once, and no older ones', async () => {
     const { client, codeAt } = await enabled()
     expect((await confirm(client, codeAt(now()))).status).toBe(400)
     expect((await confirm(client, codeAt(now() - 30 * SECOND))).status).toBe(400)
@@ -94,7 +94,7 @@ describe('a second factor', () => {
     expect((await confirm(client, codeAt(now()))).status).toBe(400)
   })
 
-  test('takes the scratch code in place of one, once', async () => {
+  test('accepts the scratch code once instead', async () => {
     const { client, scratch } = await enabled()
     const renewed = await confirm(client, scratch.toLowerCase())
     expect(renewed.status).toBe(200)
@@ -103,7 +103,7 @@ describe('a second factor', () => {
     expect((await confirm(client, renewed.body.scratch)).status).toBe(200)
   })
 
-  test('is replaced by a secret that is confirmed, and by no other', async () => {
+  test('is replaced only by a confirmed secret', async () => {
     const { client, codeAt, scratch } = await enabled()
     const next = authenticator((await client.ok('POST', '/profile/tfa-enable')).secret)
     expect(await hasFactor(client)).toBe(true)
@@ -118,7 +118,7 @@ describe('a second factor', () => {
   test.each([
     ['/profile/tfa-disable', 'POST', undefined],
     ['/profile', 'PUT', { two_factor_auth: false }],
-  ])('is disabled by %s, and its secret forgotten', async (path, method, body) => {
+  ])('is disabled by %s, and its secret deleted', async (path, method, body) => {
     const { client, codeAt, scratch } = await enabled()
     await client.ok(method, path, body)
     expect(await hasFactor(client)).toBe(false)
@@ -130,13 +130,13 @@ describe('a second factor', () => {
     expect(await client.ok('POST', '/profile/tfa-disable')).toEqual({})
   })
 
-  test('lets five wrong codes through in a quarter of an hour', async () => {
+  test('allows five wrong codes in a quarter of an hour', async () => {
     const { client, codeAt } = await enabled()
     pass(30 * SECOND)
     for (let guess = 0; guess < 5; guess += 1) expect((await confirm(client, wrongFor(codeAt(now())))).status).toBe(400)
     const refused = await confirm(client, codeAt(now()))
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '900'])
-    // A new secret does not open the door again.
+    // A new secret does not reset the limit.
     const next = authenticator((await client.ok('POST', '/profile/tfa-enable')).secret)
     await client.ok('POST', '/profile/tfa-disable')
     const last = authenticator((await client.ok('POST', '/profile/tfa-enable')).secret)
@@ -145,7 +145,7 @@ describe('a second factor', () => {
     expect((await confirm(client, last(now()))).status).toBe(200)
   })
 
-  test('keeps nobody out for longer than that where the clock is set back, nor a secret waiting', async () => {
+  test('blocks nobody longer than that if the clock is set back, and a pending secret does not last', async () => {
     const { client } = await enabled()
     pass(30 * DAY)
     for (let guess = 0; guess < 5; guess += 1) expect((await confirm(client, 'no code')).status).toBe(400)
@@ -157,12 +157,12 @@ describe('a second factor', () => {
     expect((await confirm(client, next(now()))).status).toBe(200)
   })
 
-  test('goes by the clock of the service, whatever its speed', async () => {
+  test('uses the clock of the service at any speed', async () => {
     const { client } = await startForTest({ clockSpeed: 10 })
     await client.ok('POST', '/profile/security-questions', ANSWERS)
     const { secret, expiry } = await client.ok('POST', '/profile/tfa-enable')
     const codeAt = authenticator(secret)
-    // Ten seconds of the service's clock are one; a step of it three seconds.
+    // Ten seconds of the service's clock take one; a time step takes three.
     const began = Date.now()
     const moment = () => Date.parse(`${expiry}Z`) - 60 * MINUTE + (Date.now() - began) * 10
     const first = await confirm(client, codeAt(moment()))
@@ -172,7 +172,7 @@ describe('a second factor', () => {
   })
 })
 
-test('one of many that send the same code at the same time has it accepted', async () => {
+test('of many concurrent requests with one code, one succeeds', async () => {
   const client = newUser()
   await client.ok('POST', '/profile/security-questions', ANSWERS)
   const { secret } = await client.ok('POST', '/profile/tfa-enable')

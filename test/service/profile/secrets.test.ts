@@ -28,7 +28,7 @@ const seal = (text: string, context: string, ring = keys): Promise<string> =>
     return createSecrets(ring).seal(connection, text, context)
   })
 
-test('what is sealed is opened, by the same key for the same purpose only', async () => {
+test('a sealed secret opens only with the same key and context', async () => {
   const sealed = await seal('Gotham City ü', 'answer 1 2')
   expect(sealed).toMatch(/^aes:[0-9a-f]{16}:[A-Za-z0-9+/]+=*$/)
   expect(sealed).not.toContain('Gotham')
@@ -41,7 +41,7 @@ test('what is sealed is opened, by the same key for the same purpose only', asyn
   expect(() => secrets.open(sealed.slice(0, 30), 'answer 1 2')).toThrow('cannot be decrypted')
 })
 
-test('of two keys the one in use seals, and both open', async () => {
+test('of two keys, the current one seals and both open', async () => {
   const both = keysFromText(`${NEW}, ${KEY}`)
   const former = await seal('former', 'phone 1')
   const present = await seal('present', 'phone 1', both)
@@ -49,15 +49,15 @@ test('of two keys the one in use seals, and both open', async () => {
   expect(() => secrets.open(present, 'phone 1')).toThrow('which this process does not have')
 })
 
-test('a key of an earlier version may have a comma, as the second one', async () => {
+test('a key of an earlier version may contain a comma, as the second one', async () => {
   const former = keysFromText(`${KEY},a former key, with a comma in it`)
   expect(former.all()).toHaveLength(2)
   expect(() => keysFromText('a former key, with a comma in it')).toThrow('cannot contain a comma')
 })
 
-test('a key of an earlier version may have white space around it', () => {
+test('a key of an earlier version may have surrounding white space', () => {
   const text = `${KEY}\n`
-  // As the earlier version encrypted.
+  // Encrypted as by the earlier version.
   const key = Buffer.from(hkdfSync('sha256', text, '', 'zonewright secrets 1', 32))
   const cipher = createCipheriv('aes-256-gcm', key, Buffer.alloc(12)).setAAD(Buffer.from('phone 1'))
   const octets = Buffer.concat([cipher.update('123456'), cipher.final()])
@@ -65,7 +65,7 @@ test('a key of an earlier version may have white space around it', () => {
   for (const given of [text, `${NEW},${text}`]) expect(createSecrets(keysFromText(given)).open(sealed, 'phone 1')).toBe('123456')
 })
 
-test('a key file is made once, also by many at once', async () => {
+test('a key file is created once, also concurrently', async () => {
   const path = join(temporaryDirectory(), 'secrets.key')
   const program = `${await bundled('src/service/secrets/key-file.ts')}\nmakeKeyFile(${JSON.stringify(path)})\nprocess.stdout.write(readKeyFile(${JSON.stringify(path)}).join())`
   const run = promisify(execFile)
@@ -79,7 +79,7 @@ test('a key file is made once, also by many at once', async () => {
   expect(readKeyFile(path)).toEqual([read[0]])
 })
 
-/** A module as text, its exports as names. */
+/** A module as text, with its exports as names. */
 async function bundled(file: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(`../../../${file}`, import.meta.url))],
@@ -91,15 +91,13 @@ async function bundled(file: string): Promise<string> {
   return outputFiles[0]?.text as string
 }
 
-test('nothing is sealed with a key that is not in use', async () => {
+test('a key that is not current seals nothing', async () => {
   await seal('x', 'phone 1')
-  await expect(database.write((connection) => createSecrets(keysFromText(NEW)).seal(connection, 'x', 'phone 1'))).rejects.toThrow(
-    'which this process does not have',
-  )
+  await expect(database.write((connection) => createSecrets(keysFromText(NEW)).seal(connection, 'x', 'phone 1'))).rejects.toThrow('which this process does not have')
 })
 
-test('what earlier versions stored is opened', () => {
-  // AES-256-GCM of "Gotham City" for "answer 1 2", as the version before sealed it with the key.
+test('secrets of earlier versions open', () => {
+  // AES-256-GCM of "Gotham City" for "answer 1 2", sealed with the key by an earlier version.
   const sealed = 'gcm:FBf7JX8D9ckA6ht7JQeGkW91LxX80/teJQ49HPgPq3sS1doXVyIC'
   expect(secrets.open('plain:gcm:x', 'phone 1')).toBe('gcm:x')
   expect(secrets.open(sealed, 'answer 1 2')).toBe('Gotham City')
@@ -107,10 +105,10 @@ test('what earlier versions stored is opened', () => {
 })
 
 test.each([
-  ['that could be guessed', 'short', 'needs at least 32 characters'],
-  ['of which one could be guessed', `${KEY},short`, 'needs at least 32 characters'],
+  ['that are too short', 'short', 'needs at least 32 characters'],
+  ['with one too short', `${KEY},short`, 'needs at least 32 characters'],
   ['that are one', `${KEY},${KEY}`, 'the same key twice'],
-  ['of which one is empty', `${KEY},`, 'needs at least 32 characters'],
+  ['with one empty', `${KEY},`, 'needs at least 32 characters'],
 ])('keys %s are refused', (_name, text, message) => {
   expect(() => keysFromText(text)).toThrow(RangeError)
   expect(() => keysFromText(text)).toThrow(message)

@@ -1,4 +1,4 @@
-/** Public keys of every type, made by OpenSSH 9.2 for these tests; that of a security key is put together of one of them. */
+/** Public keys of every type, created by OpenSSH 9.2 for these tests; the one of a security key is assembled from another. */
 export const SSH_KEYS = {
   'ssh-ed25519': 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHK8t5e50a4S9Ad1I6K+JfBHpv0niJA1wQMc7jI8v/5U someone@example.com',
   'ssh-rsa':
@@ -13,7 +13,7 @@ export const SSH_KEYS = {
     'ssh-dss AAAAB3NzaC1kc3MAAACBAPEB38pNXUSRitobk8ZXWhS8QdODyQcgb2yageV1CcuxRfNbM79rmc6BaShYIbQa7R1YkVsV32w6h2kOn70Lwmj0mCGAYc6BGRZztNKoUKu7klm8/4ZBr987AxaxgFuP7ls47MwMduwgNqRjOJWxcqbNwdPdFsehAY/v0kPHbMEvAAAAFQD6CCz8xPqeDK0D3KoW11K3s75gvwAAAIEApT4UAUjAEmrVSIcxoT9LmSbxV8K7+Brs1qBSGiKvpi5OgFHLeedGdzqjrPvs2h3jr9cxk+q1fRVdTQ4SWKuveVil1Gd5q7PBebQcUI7Il4Vw2XW8r0rlT1zaPv1zfTZXt1OKHlLwjWGhZ2ofw3tdN+aPuuoJKWboynxWkHKJFY8AAACBANj09yR177uhRU0/XiDyKoQSI+jP3EgBS2pczllin7h+8VUsVTxg6XENuVZ2Xr19TqX1HXjhMd7ia2c6abNByzs870+I1BfeOkfpE0vKHAgvmFyyFvehvJsvprZDzm+mDU+fQBq8dWbcPwB2OK8U9/sINmyDVpl/C3cPNlZZokf2 someone@example.com',
 } as const
 
-/** A string as the data of a key hold it (RFC 4251 section 5). */
+/** A field in the data of a key (RFC 4251 section 5). */
 export function sshString(value: string | Buffer): Buffer {
   const octets = Buffer.from(value as string)
   const length = Buffer.alloc(4)
@@ -21,11 +21,11 @@ export function sshString(value: string | Buffer): Buffer {
   return Buffer.concat([length, octets])
 }
 
-/** A key of whatever data, its type among them. */
+/** A key with any data, including its type. */
 export const sshKeyOf = (type: string, ...fields: readonly (string | Buffer)[]): string =>
   `${type} ${Buffer.concat([type, ...fields].map(sshString)).toString('base64')}`
 
-/** The strings that the data of a key consist of. */
+/** The fields of a key's data. */
 export function fieldsOf(key: string): Buffer[] {
   const data = Buffer.from(key.split(' ')[1] as string, 'base64')
   const fields: Buffer[] = []

@@ -22,7 +22,7 @@ describe('an SSH key', () => {
     ['more spaces than one', ED25519.replaceAll(' ', '  '), ED25519],
     ['no comment', ED25519.split(' ').slice(0, 2).join(' '), ED25519.split(' ').slice(0, 2).join(' ')],
     ['a comment of several words', `${ED25519} ü 2`, `${ED25519} ü 2`],
-  ])('with %s is taken', (_name, text, line) => {
+  ])('with %s is accepted', (_name, text, line) => {
     expect(parseSshKey(text)).toBe(line)
   })
 
@@ -60,15 +60,15 @@ describe('an SSH key', () => {
     ['of ECDSA with a compressed point', sshKeyOf('ecdsa-sha2-nistp256', CURVE, Buffer.concat([Buffer.from([2]), POINT.subarray(1, 33)]))],
     ['of a security key without its application', sshKeyOf('sk-ecdsa-sha2-nistp256@openssh.com', CURVE, POINT, '')],
     ['longer than any', `${ED25519} ${'x'.repeat(16_000)}`],
-  ])('%s is not taken', (_name, text) => {
+  ])('%s is refused', (_name, text) => {
     expect(parseSshKey(text)).toBeNull()
   })
 
-  test.each([' ', '\t', ' \u00a0'])('is told from none at once, however much white space it has: %j', (space) => {
+  test.each([' ', '\t', ' \u00a0'])('is checked fast with much white space: %j', (space) => {
     for (let key = 0; key < 60; key += 1) expect(parseSshKey(`ssh-ed25519 AAAA${space.repeat(7_900)}\u0001`)).toBeNull()
   })
 
-  test('of whatever octets is a line or none, and never an error', () => {
+  test('any text is parsed or refused, never an error', () => {
     const texts = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc

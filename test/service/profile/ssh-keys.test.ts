@@ -7,7 +7,7 @@ import { SSH_KEYS } from './ssh-key-samples.ts'
 const PATH = '/profile/sshkeys'
 const { 'ssh-ed25519': ED25519, 'ssh-rsa': RSA } = SSH_KEYS
 
-test('SSH keys are added, listed, renamed and deleted by their user alone', async () => {
+test('only their user can add, list, rename and delete SSH keys', async () => {
   const store = await freshStore()
   const { service } = await startForTest({ ...store, seed: seedOfPeople([]) })
   const as = (user: string) => connect(service.baseUrl, tokenOf(user)).client
@@ -23,7 +23,7 @@ test('SSH keys are added, listed, renamed and deleted by their user alone', asyn
   const second = await guest.ok('POST', PATH, { label: 'x'.repeat(64), ssh_key: RSA })
   expect(await guest.ok('GET', PATH)).toEqual({ data: [first, second], page: 1, pages: 1, results: 2 })
   expect(await guest.ok('GET', `${PATH}/${first.id}`)).toEqual(first)
-  // What was read can be sent back; the key itself stays.
+  // A returned key can be sent back; the key itself does not change.
   expect(await guest.ok('PUT', `${PATH}/${first.id}`, { ...first, label: 'desktop', ssh_key: RSA })).toEqual({ ...first, label: 'desktop' })
   expect(await guest.ok('PUT', `${PATH}/${first.id}`, {})).toEqual({ ...first, label: 'desktop' })
   for (const [method, body] of [['GET'], ['PUT', { label: 'taken' }], ['DELETE']] as const) {
@@ -44,14 +44,14 @@ test('SSH keys are added, listed, renamed and deleted by their user alone', asyn
     return sshKeysOfUsers(connection, account_id, ['guest', 'owner', 'stranger', 'nobody', 'guest'])
   })
   await database.close()
-  // The stranger is of another account.
+  // The stranger belongs to another account.
   expect([...keys].sort()).toEqual([
     ['guest', [RSA]],
     ['owner', []],
   ])
 })
 
-test('an SSH key is refused with what is wrong with it', async () => {
+test('an invalid SSH key is refused with its errors', async () => {
   const { client } = await startForTest()
   expect(await client.refused('POST', PATH, {})).toEqual([
     ['label', 'label is required'],

@@ -14,7 +14,7 @@ if (process.env['ZONEWRIGHT_UPDATE_REFERENCE']) {
   for (const { file, text } of pages) writeFileSync(`${FOLDER}${file}`, text)
 }
 
-test('the reference has a page for every section and no other', () => {
+test('the reference has one page per section and no other', () => {
   expect(readdirSync(FOLDER).sort()).toEqual(pages.map(({ file }) => file).sort())
 })
 
@@ -25,7 +25,7 @@ test.each(pages.map(({ file, text }): [string, string] => [file, text]))(
   },
 )
 
-test('links within the reference lead somewhere', () => {
+test('links within the reference are valid', () => {
   const anchors = new Map(
     pages.map(({ file, text }) => [file, new Set([...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => slug(title)))]),
   )
@@ -36,14 +36,14 @@ test('links within the reference lead somewhere', () => {
   }
 })
 
-test('every field is told in words', () => {
+test('every field has a description', () => {
   const silent = pages.flatMap(({ file, text }) =>
     [...text.matchAll(/^\| `([^`]*)` \| [^|]* \| {2}\|$/gm)].flatMap(([, field = '']) => (/[.]/.test(field) ? [] : [`${file} ${field}`])),
   )
   expect(silent).toEqual([])
 })
 
-/** How a heading is named in a link. */
+/** The anchor of a heading. */
 const slug = (title: string): string =>
   title
     .toLowerCase()

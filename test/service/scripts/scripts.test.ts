@@ -15,7 +15,7 @@ const BODY = { label: 'web server', images: ['public/debian11', 'any/all'], scri
 const labelsOf = (page: { data: { label: string }[] }) => page.data.map(({ label }) => label)
 
 describe('a script', () => {
-  test('is made, read, revised and deleted', async () => {
+  test('is created, read, updated and deleted', async () => {
     const made = await client.ok('POST', PATH, { ...BODY, description: 'a web server', rev_note: 'first' })
     expect(made).toEqual({
       ...{ id: expect.any(Number), username: 'owner', label: 'web server', description: 'a web server', ordinal: 0, logo_url: '' },
@@ -36,7 +36,7 @@ describe('a script', () => {
       user_defined_fields: [{ name: 'a', label: 'b' }],
     })
     expect(revised.updated > made.updated).toBe(true)
-    // What was read can be sent back.
+    // A returned script can be sent back.
     expect(await client.ok('PUT', path, revised)).toMatchObject({ ...revised, updated: expect.any(String) })
     expect(await client.ok('PUT', path, { description: '', images: ['public/arch'] })).toMatchObject({
       description: '',
@@ -83,7 +83,7 @@ describe('a script', () => {
     expect((await client.refused('POST', PATH, body)).sort()).toEqual([...problems].sort())
   })
 
-  test('keeps an image that is gone, and takes no other such', async () => {
+  test('keeps a deleted image, and accepts no other missing one', async () => {
     const { image } = await client.ok('POST', '/images/upload', { label: 'gone', region: 'us-east' })
     const { id } = await client.ok('POST', PATH, { ...BODY, images: [image.id, image.id] })
     await client.ok('DELETE', `/images/${image.id}`)
@@ -94,7 +94,7 @@ describe('a script', () => {
     expect(await client.refused('PUT', `${PATH}/${id}`, { images: [image.id] })).toEqual([['images', `${image.id} is not an image`]])
   })
 
-  test('once public is so for ever, read by all and changed by its account', async () => {
+  test('stays public forever, readable by all and writable by its account', async () => {
     const { id } = await client.ok('POST', PATH, { ...BODY, label: 'for all' })
     const path = `${PATH}/${id}`
     expect((await stranger.call('GET', path)).status).toBe(404)
@@ -110,13 +110,13 @@ describe('a script', () => {
     for (const method of ['PUT', 'DELETE']) expect((await stranger.call(method, path, method === 'PUT' ? {} : undefined)).status).toBe(403)
     expect(labelsOf(await nobody.ok('GET', PATH))).toContain('for all 2')
     expect((await nobody.call('GET', path)).status).toBe(401)
-    // Who is granted nothing reads what everybody may, and changes nothing of it.
+    // A user without grants can read public scripts, but not change them.
     const guest = as(tokenOf('guest'))
     expect(await guest.ok('GET', path)).toMatchObject({ mine: true })
     expect((await guest.call('PUT', path, {})).status).toBe(403)
   })
 
-  test('of a restricted user is its own', async () => {
+  test('of a restricted user belongs to that user', async () => {
     const { id } = await client.ok('POST', PATH, { ...BODY, label: 'not granted' })
     const founder = as(tokenOf('guest'))
     expect((await founder.call('GET', `${PATH}/${id}`)).status).toBe(403)
@@ -156,7 +156,7 @@ describe('the list', async () => {
     expect(await stranger.refused('GET', PATH, undefined, headers)).toEqual([['X-Filter', `Cannot filter on ${field}`]])
   })
 
-  test('is whole for its account, and public for others', async () => {
+  test('is complete for its account, and has public scripts for others', async () => {
     expect(labelsOf(await stranger.ok('GET', PATH))).toEqual(expect.arrayContaining(['Alpha', 'beta', 'gamma']))
     const seen = labelsOf(await client.ok('GET', PATH))
     expect(seen).toContain('gamma')

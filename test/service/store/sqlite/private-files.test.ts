@@ -8,7 +8,7 @@ import { type ServiceOptions, startService } from '../../../../src/service/index
 import { sharedFolderReason } from '../../../../src/service/store/private-files.ts'
 import { findTool } from '../../../support/tools.ts'
 import { connect, LOOPBACK, temporaryDirectory } from '../../harness.ts'
-import { begin, gzipOf, put } from '../../images/upload-client.ts'
+import { gzipOf, put, startUpload } from '../../images/upload-client.ts'
 import { serviceProcesses } from '../../service-process.ts'
 
 const serve = serviceProcesses()
@@ -63,7 +63,7 @@ async function useAll(client: ReturnType<typeof connect>['client']): Promise<voi
   const security_questions = [1, 2, 3].map((question_id) => ({ question_id, response: 'answer' }))
   await client.ok('POST', '/profile/security-questions', { security_questions })
   await client.ok('POST', '/profile/phone-number', { iso_code: 'US', phone_number: '201-555-0123' })
-  expect((await put((await begin(client)).url, gzipOf(1))).status).toBe(200)
+  expect((await put((await startUpload(client)).url, gzipOf(1))).status).toBe(200)
 }
 
 test('with umask 000, no created file is readable by other users', async () => {
