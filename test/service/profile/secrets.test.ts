@@ -93,7 +93,9 @@ async function bundled(file: string): Promise<string> {
 
 test('a key that is not current seals nothing', async () => {
   await seal('x', 'phone 1')
-  await expect(database.write((connection) => createSecrets(keysFromText(NEW)).seal(connection, 'x', 'phone 1'))).rejects.toThrow('which this process does not have')
+  await expect(database.write((connection) => createSecrets(keysFromText(NEW)).seal(connection, 'x', 'phone 1'))).rejects.toThrow(
+    'which this process does not have',
+  )
 })
 
 test('secrets of earlier versions open', () => {
