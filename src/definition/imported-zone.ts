@@ -3,9 +3,9 @@ import type { DomainName } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import type { DesiredZone, Policy, RrsetScope, UnmanagedSelector, ZoneComment, ZoneSettings } from '../dns/zone.ts'
 
-/** A record on its way from another format. */
+/** A record read from another format. */
 export interface ImportedRecord extends ResourceRecord {
-  /** Where it comes from, where that is a file. */
+  /** Its position, if it comes from a file. */
   readonly at?: SourcePosition | undefined
 }
 
@@ -15,25 +15,22 @@ export interface OutputFile {
   readonly text: string
 }
 
-/** A zone that an import has read. */
+/** A zone read by an import. */
 export interface ImportedZone {
   readonly name: DomainName
   readonly settings: ZoneSettings
-  /** All records but the SOA, whose fields are settings. */
+  /** All records except the SOA, whose fields are settings. */
   readonly records: readonly ImportedRecord[]
   readonly unmanaged?: readonly UnmanagedSelector[] | undefined
   readonly apexNs?: DesiredZone['apexNs'] | undefined
   readonly policy?: Policy | undefined
-  /** Names of the providers that are to hold it, where the config alone would not say so. */
+  /** The names of its providers, if the config alone does not determine them. */
   readonly targets?: readonly string[] | undefined
   readonly comments?: readonly ZoneComment[] | undefined
-  /** For which targets RRsets are, where that is not all. */
+  /** The targets of RRsets that are not for all targets. */
   readonly scopes?: readonly RrsetScope[] | undefined
-  /** RRsets whose faults are tolerated where they can be, by `rrsetKey`. */
+  /** RRsets whose errors become warnings if possible, by `rrsetKey`. */
   readonly lenient?: ReadonlySet<string> | undefined
-  /**
-   * The definition as it stands where its format is one that definitions have, its first file the one that names the zone. They
-   * are written as they are. Without them the zone is printed in the layout with settings.
-   */
+  /** The definition's files, written unchanged if their format is one that definitions can have; the first names the zone. If absent, the zone is printed. */
   readonly files?: readonly OutputFile[] | undefined
 }

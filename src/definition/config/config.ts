@@ -6,16 +6,16 @@ import type { SafetyThresholds } from '../../plan/safety-limits.ts'
 import type { PathStep } from '../yaml/yaml-node.ts'
 import type { LoadedSecrets } from './secret-guard.ts'
 
-/** The config file, with every default filled in. Paths are absolute; names of files for messages are from the working directory. */
+/** The config with all defaults. Paths are absolute; file names for messages are relative to the working directory. */
 export interface Config {
-  /** The file as messages name it; null where there is none and all is default. */
+  /** The file as messages show it; null if there is no config file. */
   readonly file: string | null
-  /** The folder that globs and paths start from. */
+  /** The folder that globs and paths are relative to. */
   readonly folder: string
-  /** The folder that names of files in messages start from. */
+  /** The folder that file names in messages are relative to. */
   readonly cwd: string
   readonly providers: ReadonlyMap<string, ProviderConfig>
-  /** Which definitions go where; the first that matches decides. */
+  /** The entries of `zones`; the first that matches a definition applies. */
   readonly rules: readonly ConfigRule[]
   readonly defaults: ConfigDefaults
   readonly safety: SafetyThresholds
@@ -25,48 +25,48 @@ export interface Config {
   readonly journal: string
   readonly octodnsDefaultTtl: Ttl
   readonly octodnsSplitExtension: string
-  /** Files that `file:` references name, absolute: no definition may be read from them. */
+  /** The files of `file:` references, absolute: no definition may be read from them. */
   readonly secretFiles: readonly string[]
-  /** The secrets of the run, which no definition may hold. */
+  /** The secrets of the run, which no definition may contain. */
   readonly secrets: LoadedSecrets
 }
 
 export interface ProviderConfig {
   readonly name: string
   readonly type: string
-  /** All settings but `type`, as JSON values. Secrets are references still, see `resolveSecret`. */
+  /** All settings except `type`, as JSON values. Secrets are unresolved references, see `resolveSecret`. */
   readonly settings: Readonly<Record<string, unknown>>
   readonly at: SourcePosition
-  /** The place of a setting, or of the nearest thing to it that is there: `placeOf('tsig', 'secret')`. */
+  /** The position of a setting, or of its nearest existing parent: `placeOf('tsig', 'secret')`. */
   readonly placeOf: (...path: readonly PathStep[]) => SourcePosition
 }
 
 /** One entry of `zones`. */
 export interface ConfigRule {
-  /** Globs over paths from the config's folder; those that begin with `!` take out what others match. */
+  /** Globs for paths relative to the config's folder; those that begin with `!` exclude paths. */
   readonly files: readonly string[]
-  /** Globs over canonical zone names without the final dot; null for all zones. */
+  /** Globs for canonical zone names without the final dot; null for all zones. */
   readonly zones: readonly string[] | null
-  /** What the zone in the rule's one file is called; null where the file says it. */
+  /** The name of the zone, if the rule names one file and one zone; otherwise null. */
   readonly zoneName: DomainName | null
   readonly enabled: boolean
-  /** Null where the definition or the only provider decides. */
+  /** Null if the definition or the only provider decides. */
   readonly targets: readonly string[] | null
   readonly policy: Policy | null
   readonly allow: readonly RefusalName[]
   readonly unsupported: DesiredZone['unsupported'] | null
   readonly apexNs: DesiredZone['apexNs'] | null
-  /** Beside those that definitions have themselves. */
+  /** In addition to the definition's own selectors. */
   readonly unmanaged: readonly UnmanagedSelector[]
   readonly safety: Partial<SafetyThresholds>
   readonly nameservers: readonly string[] | null
   readonly at: SourcePosition | null
 }
 
-/** What zones have whose definition does not say it. */
+/** Defaults for settings that a definition does not have. */
 export interface ConfigDefaults {
   readonly settings: ZoneSettings
-  /** Where they are said. */
+  /** The positions of the settings. */
   readonly settingsAt?: SettingPlaces | undefined
   /** For records without a TTL; null for the zone's own default. */
   readonly ttl: Ttl | null
@@ -74,7 +74,7 @@ export interface ConfigDefaults {
 
 export const CONFIG_FILE = 'zonewright.yaml'
 
-/** The globs of a rule that has none, and of a config without rules. */
+/** The globs of a rule without `files`, and of a config without rules. */
 export const DEFAULT_FILES: readonly string[] = ['zones/**/*']
 
 export const DEFAULT_RULE: ConfigRule = {

@@ -8,20 +8,20 @@ import { type ConfigResult, readConfig } from './read-config.ts'
 import type { LoadedSecrets } from './secret-guard.ts'
 
 export interface LoadConfigOptions {
-  /** Absolute: where the search begins, and what names of files in messages start from. */
+  /** The folder, absolute, where the search begins and that file names in messages are relative to. */
   readonly cwd: string
-  /** The file, instead of the search; from `cwd`. */
+  /** The file to load instead of searching, relative to `cwd`. */
   readonly file?: string | undefined
-  /** Those of the run, for the config. */
+  /** The secrets of the run. */
   readonly secrets?: LoadedSecrets | undefined
 }
 
-/** Finds and reads the config. Without one the config is null and the diagnostic is `config-missing`. */
+/** Finds and reads the config. If there is none, the config is null and the diagnostic is `config-missing`. */
 export async function loadConfig({ cwd, file, secrets }: LoadConfigOptions): Promise<ConfigResult> {
   const path = file === undefined ? await findUpward(cwd, CONFIG_FILE) : resolve(cwd, file)
   if (path === null) {
     const other = await findUpward(cwd, OTHER_NAME)
-    const message = `there is no ${CONFIG_FILE} here or in a folder above`
+    const message = `there is no ${CONFIG_FILE} in this folder or any folder above it`
     return failed(other === null ? missing(message) : missing(message, `rename ${displayPath(other, cwd)}, or name it with -c`))
   }
   const shown = displayPath(path, cwd)
@@ -34,10 +34,10 @@ export async function loadConfig({ cwd, file, secrets }: LoadConfigOptions): Pro
   )
 }
 
-/** A name that is tried by hand, and not read by itself. */
+/** A common mistake, for the hint. */
 const OTHER_NAME = 'zonewright.yml'
 
-const missing = (message: string, hint = 'write one with "zonewright init", or name another file with -c'): Diagnostic => ({
+const missing = (message: string, hint = 'create one with "zonewright init", or name another file with -c'): Diagnostic => ({
   severity: 'error',
   code: 'config-missing',
   message,
@@ -46,7 +46,7 @@ const missing = (message: string, hint = 'write one with "zonewright init", or n
 
 const failed = (diagnostic: Diagnostic): ConfigResult => ({ config: null, diagnostics: [diagnostic] })
 
-/** The file of that name in the folder or the nearest one above it that has it. */
+/** The file of that name in the folder or the nearest folder above it; null if there is none. */
 async function findUpward(folder: string, name: string): Promise<string | null> {
   for (let at = folder; ; at = dirname(at)) {
     const path = resolve(at, name)
@@ -57,6 +57,6 @@ async function findUpward(folder: string, name: string): Promise<string | null> 
 
 const isFile = (path: string): Promise<boolean> =>
   stat(path).then(
-    (facts) => facts.isFile(),
+    (stats) => stats.isFile(),
     () => false,
   )

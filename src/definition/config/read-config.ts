@@ -21,20 +21,20 @@ import { type LoadedSecrets, noSecrets } from './secret-guard.ts'
 
 const MAX_CONFIG_LENGTH = 1024 * 1024
 
-/** Where the config stands. */
+/** The location of the config. */
 export interface ConfigLocation {
-  /** The file as messages name it. */
+  /** The file as messages show it. */
   readonly file: string
   /** Absolute. */
   readonly folder: string
-  /** Absolute; names of files in messages start from it. */
+  /** Absolute; file names in messages are relative to it. */
   readonly cwd: string
-  /** Those of the run; absent where nothing is to be found out about them. */
+  /** The secrets of the run; none if absent. */
   readonly secrets?: LoadedSecrets | undefined
 }
 
 export interface ConfigResult {
-  /** Null where the text is not a config to speak of. */
+  /** Null if the text is not a valid config. */
   readonly config: Config | null
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -66,7 +66,7 @@ interface RuleDocument {
   readonly nameservers?: readonly string[]
 }
 
-/** The config that a file without any keys gives. */
+/** The config of an empty file. */
 export function defaultConfig(place: Omit<ConfigLocation, 'file'>): Config {
   return {
     file: null,
@@ -86,7 +86,7 @@ export function defaultConfig(place: Omit<ConfigLocation, 'file'>): Config {
   }
 }
 
-/** Reads a config. All faults are collected, each with its place; warnings leave a config to work with. */
+/** Reads a config. Collects all problems with their positions; with errors the config is null. */
 export function readConfig(text: string, place: ConfigLocation): ConfigResult {
   const { root, diagnostics: yaml } = readYaml(text, { file: place.file, maxLength: MAX_CONFIG_LENGTH })
   if (root === null) return { config: null, diagnostics: yaml }
@@ -105,7 +105,7 @@ interface Reading {
   readonly diagnostics: Diagnostic[]
 }
 
-/** Keys without a value are as good as absent: `providers:` with everything below it commented out. */
+/** The root without keys that have no value, such as `providers:` with everything below it commented out. */
 function withoutEmpty(root: YamlNode): YamlNode {
   if (root.kind !== 'mapping') return root
   return { ...root, entries: root.entries.filter(({ value }) => !isNull(value)) } satisfies YamlMapping
@@ -182,7 +182,12 @@ function selectorsOf(
     if (type === undefined) return { ...selector, at: positionAt(root, [...path, i]) }
     if (!parseRecordType(type).ok && !type.includes('/')) {
       const at = positionAt(root, [...path, i, 'type'])
-      diagnostics.push({ severity: 'error', code: 'type-unknown', message: `unmanaged: ${JSON.stringify(type)} is not a record type`, at })
+      diagnostics.push({
+        severity: 'error',
+        code: 'type-unknown',
+        message: `unmanaged: ${JSON.stringify(type)} is not a known record type`,
+        at,
+      })
     }
     return { ...selector, type: type.toUpperCase(), at: positionAt(root, [...path, i]) }
   })
@@ -198,27 +203,29 @@ function nameserversOf(
     diagnostics.push({
       severity: 'error',
       code: 'schema-value',
-      message: `${JSON.stringify(server)} is not the address of a name server`,
+      message: `nameservers: ${JSON.stringify(server)} is not the address of a name server`,
       at: positionAt(root, [...path, i]),
-      hint: 'such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com',
+      hint: 'write an address or a name, such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com',
     })
   })
   return servers ?? null
 }
 
-/** The diagnostic for a target that is not among the providers. */
+/** The diagnostic for a target that the config does not define. */
 export function unknownProvider(target: string, providers: Iterable<string>, at: Diagnostic['at']): Diagnostic {
   const names = [...providers]
   return {
     severity: 'error',
     code: 'provider-unknown',
-    message: `there is no provider "${target}"`,
+    message: `the config has no provider "${target}"`,
     at,
-    hint: didYouMean(target, names) ?? (names.length > 0 ? `providers are ${names.join(', ')}` : 'name it under "providers" in the config'),
+    hint:
+      didYouMean(target, names) ??
+      (names.length > 0 ? `the providers are ${names.join(', ')}` : 'define it under "providers" in the config'),
   }
 }
 
-/** A zone name or a glob over names in the form they are compared in: canonical, without the final dot. */
+/** A zone name or glob in the form in which names are compared: canonical, without the final dot. */
 function zoneGlob(text: string, path: readonly (string | number)[], { root, diagnostics }: Reading): string {
   if (text.includes('*')) return text.toLowerCase().replace(/\.$/, '')
   const name = parseDomainName(absolute(text))
@@ -263,7 +270,7 @@ const noMailAddress = (email: string, at: Diagnostic['at']): Diagnostic => ({
   code: 'setting-invalid',
   message: `defaults: soa_email: ${JSON.stringify(email.slice(0, 60))} is not a mail address`,
   at,
-  hint: 'write it as hostmaster@example.com',
+  hint: 'write it like hostmaster@example.com',
 })
 
 function ttlOf(value: unknown, path: readonly string[], { root, diagnostics }: Reading): Ttl | null {

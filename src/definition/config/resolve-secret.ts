@@ -5,13 +5,13 @@ import type { ProviderConfig } from './config.ts'
 import type { LoadedSecrets } from './secret-guard.ts'
 import { addSecret } from './secret-guard.ts'
 
-/** The environment variable whose text signs plans. */
+/** The environment variable with the key that signs plans. */
 export const PLAN_KEY = 'ZONEWRIGHT_PLAN_KEY'
 
-/** Octets a file with a secret may have: private keys have a few thousand. */
+/** The most octets of a file with a secret: private keys have a few thousand. */
 const MAX_SECRET_OCTETS = 65_536
 
-/** Settings of providers that hold secrets, at any depth. */
+/** The keys of provider settings that contain secrets, at any depth. */
 const SECRET_KEYS: ReadonlySet<string> = new Set([
   'token',
   'secret',
@@ -24,12 +24,12 @@ const SECRET_KEYS: ReadonlySet<string> = new Set([
   'session_token',
 ])
 
-/** Where secrets are looked up. */
+/** The sources of secrets. */
 export interface SecretSource {
-  /** The folder that `file:` paths start from. */
+  /** The folder that `file:` paths are relative to. */
   readonly folder: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Where each secret is noted that is looked up. */
+  /** Receives every resolved secret. */
   readonly loaded: LoadedSecrets
 }
 
@@ -37,15 +37,15 @@ export type ResolvedSecret =
   | { readonly value: string; readonly diagnostic: null }
   | { readonly value: null; readonly diagnostic: Diagnostic }
 
-/** Whether a setting refers to a secret instead of holding it. */
+/** Whether a setting is a reference to a secret. */
 export const isSecretReference = (text: string): boolean => /^(?:env|file):/.test(text)
 
 /** References of shells (`$NAME`, `${NAME}`), of workflows (`${{ … }}`) and of octoDNS (`env/NAME`). */
 const OTHER_REFERENCE = /^(?:\$[A-Z_][A-Z0-9_]*|\$\{.*\}|env\/[A-Z_][A-Z0-9_]*)$/i
 
 /**
- * The secret that `env:NAME` or `file:PATH` refers to; other text is the secret itself. Newlines at the end of a file are not
- * part of it. `what` names the setting for messages (`providers.cloud.token`); the value never appears in one. The secret is noted among those of the run.
+ * Resolves the secret that `env:NAME` or `file:PATH` refers to; any other text is the secret itself. Line ends at the end of a file are
+ * dropped. `what` names the setting in messages (`providers.cloud.token`), which never contain the value. The secret is added to those of the run.
  */
 export async function resolveSecret(text: string, what: string, at: SourcePosition, source: SecretSource): Promise<ResolvedSecret> {
   const missing = (message: string, hint?: string): ResolvedSecret => ({
@@ -60,10 +60,10 @@ export async function resolveSecret(text: string, what: string, at: SourcePositi
     const name = text.slice(4)
     const value = source.env[name]
     if (value !== undefined && value !== '') return found(value)
-    // What looks unlike a name of a variable may be the secret itself.
+    // Do not show text that does not look like the name of a variable: it may be the secret itself.
     if (!/^[A-Z_][A-Z0-9_]{0,63}$/i.test(name) || /[0-9a-z]{24}/i.test(name))
-      return missing('what follows env: is not the name of a variable')
-    return missing(`the environment has no ${name}`, `set it: export ${name}=…`)
+      return missing('the text after env: is not the name of an environment variable', 'write env:NAME with the name of the variable')
+    return missing(`the environment variable ${name} is not set`, `set it: export ${name}=…`)
   }
   if (text.startsWith('file:')) {
     const path = text.slice(5)
@@ -72,8 +72,9 @@ export async function resolveSecret(text: string, what: string, at: SourcePositi
     const value = contents.value.replace(/(?<![\r\n])[\r\n]+$/, '')
     return value === '' ? missing(`the file ${path} is empty`) : found(value)
   }
-  if (OTHER_REFERENCE.test(text)) return missing('is a reference as it is written elsewhere', 'a variable of the environment is env:NAME')
-  return text === '' ? missing('is empty') : found(text)
+  if (OTHER_REFERENCE.test(text))
+    return missing('the reference has the syntax of another tool', 'write env:NAME for an environment variable')
+  return text === '' ? missing('the value is empty') : found(text)
 }
 
 type FileContents = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly message: string }
@@ -91,49 +92,49 @@ async function readSecretFile(path: string): Promise<FileContents> {
       await handle.close()
     }
   } catch (error) {
-    return { ok: false, message: readFault(error) }
+    return { ok: false, message: describeReadError(error) }
   }
 }
 
-const readFault = (error: unknown): string => {
+const describeReadError = (error: unknown): string => {
   const code = (error as NodeJS.ErrnoException).code ?? 'error'
   if (code === 'ENOENT') return 'does not exist'
-  return code === 'EACCES' ? 'may not be read' : `cannot be read (${code})`
+  return code === 'EACCES' ? 'cannot be read: permission denied' : `cannot be read (${code})`
 }
 
-/** Texts of a provider's settings, at any depth, with their paths. */
+/** All texts of a provider's settings with their paths. */
 function* textsOf(value: unknown, path: readonly string[] = []): Generator<readonly [text: string, path: readonly string[]]> {
   if (typeof value !== 'object' || value === null) yield [String(value ?? ''), path]
   else for (const [key, below] of Object.entries(value)) yield* textsOf(below, [...path, key])
 }
 
-/** The password of a URL; undefined without one. */
+/** The password in a URL; undefined if there is none. */
 const passwordOf = (text: string): string | undefined => /^[a-z][a-z0-9+.-]*:\/\/[^/?#@:]*:([^/?#@]+)@/i.exec(text)?.[1]
 
 const isPlainSecret = (text: string, path: readonly string[]): boolean =>
   SECRET_KEYS.has(path.at(-1) ?? '') && text !== '' && !isSecretReference(text)
 
-/** Warnings for secrets that stand in the config itself, where everyone who sees the repository sees them. */
+/** Warns of secrets in the config itself, which everyone can see who can read the repository. */
 export function plainTextSecretWarnings(provider: ProviderConfig): Diagnostic[] {
   return [...textsOf(provider.settings)]
     .filter(([text, path]) => isPlainSecret(text, path) || passwordOf(text) !== undefined)
     .map(([, path]) => ({
       severity: 'warning',
       code: 'secret-in-config',
-      message: `providers.${[provider.name, ...path].join('.')} holds a secret in plain text`,
+      message: `providers.${[provider.name, ...path].join('.')} contains a secret in plain text`,
       at: provider.placeOf(...path),
       hint: 'write env:NAME or file:PATH instead',
     }))
 }
 
-/** The files that `file:` references of providers name, absolute. `folder` is that of the config. */
+/** The absolute paths of all `file:` references of providers. `folder` is that of the config. */
 export const secretFilesOf = (providers: Iterable<ProviderConfig>, folder: string): string[] =>
   [...providers].flatMap(({ settings }) =>
     [...textsOf(settings)].flatMap(([text]) => (text.startsWith('file:') ? [resolve(folder, text.slice('file:'.length))] : [])),
   )
 
 /**
- * Notes all secrets of a config before anything is read that could hold one, and the key of plan files. Secrets that are missing are passed over:
+ * Registers all secrets of a config and the key of plan files, before any file is read that could contain one. Missing secrets are skipped:
  * the provider that needs one reports it.
  */
 export async function registerSecrets(providers: Iterable<ProviderConfig>, source: SecretSource): Promise<void> {

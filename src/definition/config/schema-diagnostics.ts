@@ -14,9 +14,9 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   null: 'nothing',
 }
 
-/** The faults a validator found, in the user's words and with their places in the file. */
+/** The diagnostics for the errors of the schema validator, with their positions in the file. */
 export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]): Diagnostic[] {
-  // A bad key is reported by the rule for keys and once more by what the rule asks; what a condition leads to, once more by the condition.
+  // The validator reports a bad name twice, and the errors within an `if` once more for the `if`.
   return errors
     .filter((error) => error.propertyName === undefined && error.keyword !== 'if')
     .map((error) => {
@@ -31,9 +31,9 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
           return {
             severity: 'error',
             code: 'schema-unknown-key',
-            message: `"${[...path, key].join('.')}" is not a key that can stand here`,
+            message: `unknown key "${[...path, key].join('.')}"`,
             at: (node?.kind === 'mapping' && keyPosition(node, key)) || at,
-            hint: didYouMean(key, known) ?? `keys here are ${known.join(', ')}`,
+            hint: didYouMean(key, known) ?? `the keys allowed here are ${known.join(', ')}`,
           }
         }
         case 'required':
@@ -43,7 +43,7 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
             message: `${what} needs the key "${String(error.params['missingProperty'])}"`,
             at,
             hint: hasKey(root, path, 'class')
-              ? '"class" is octoDNS\'s: "zonewright import octodns FILE" takes its configuration'
+              ? '"class" belongs to octoDNS: import its configuration with "zonewright import octodns FILE"'
               : undefined,
           }
         case 'type':
@@ -66,7 +66,7 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
           return {
             severity: 'error',
             code: 'schema-value',
-            message: `"${String(error.params['propertyName'])}" is not a name that can stand here`,
+            message: `"${String(error.params['propertyName'])}" is not a valid name`,
             at: keyPlaceAt(root, path, String(error.params['propertyName'])) ?? at,
             hint: 'use letters, digits, hyphens, underscores and dots',
           }
@@ -88,7 +88,7 @@ const typeNames = (type: unknown): string =>
     .join(' or ')
 
 const typeHint = (error: SchemaError): string | undefined =>
-  error.params['type'] === 'string' ? 'put quotes around a number that is meant as text' : undefined
+  error.params['type'] === 'string' ? 'put quotes around a number that should be text' : undefined
 
 const listed = (values: unknown): string => (Array.isArray(values) ? values.map(String).join(', ') : '')
 

@@ -2,23 +2,23 @@ import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { ResourceRecord } from '../../dns/record.ts'
 
-/** Characters a secret must have to be looked for: shorter ones are found by chance. */
+/** The shortest secret that is searched for: shorter ones match by chance. */
 const MIN_LENGTH = 8
 
-/** Letters and digits a form must have to be looked for without regard to what is between them: `19202100` is in 192.0.2.100. */
+/** The fewest letters and digits of a form that is searched for in the second form of a text: `19202100` occurs in 192.0.2.100. */
 const MIN_COMPACT = 32
 
-/** Characters that a line of a secret of several lines, such as a private key, must have to be looked for on its own. */
+/** The shortest line that is searched for separately in a secret of several lines, such as a private key. */
 const MIN_LINE = 16
 
-/** Makes the run's guard at its first secret. */
+/** Adds a secret to the run, and creates its guard for the first one. */
 export function addSecret(loaded: LoadedSecrets, setting: string, value: string): void {
   loaded.guard ??= createGuard()
   loaded.guard.add(setting, value)
 }
 
 export function createGuard(): SecretGuard {
-  /** Forms, in small letters, with the setting they are of. */
+  /** The forms in lower case, with the name of their setting. */
   const exact = new Map<string, string>()
   const compact = new Map<string, string>()
   const known = new Set<string>()
@@ -53,16 +53,16 @@ export function createGuard(): SecretGuard {
     if (find(replaced) === null) return replaced
     const lines = replaced
       .split('\n')
-      .map((line) => (find(line) === null ? line : LEFT_OUT))
+      .map((line) => (find(line) === null ? line : OMITTED))
       .join('\n')
-    return find(lines) === null ? lines : LEFT_OUT
+    return find(lines) === null ? lines : OMITTED
   }
   return { add, find, findWhole, mayHold: (length) => length >= shortest, redact }
 }
 
-const LEFT_OUT = '[left out: it holds a secret]'
+const OMITTED = '[omitted: contains a secret]'
 
-/** Replaces a form in small letters, whatever case the text has it in. A text whose length changes in small letters stays as it is. */
+/** Replaces a lower-case form, ignoring the case of the text. A text whose length changes in lower case is returned unchanged. */
 function replaceAnyCase(text: string, form: string, replacement: string): string {
   const folded = text.toLowerCase()
   if (folded.length !== text.length) return text
@@ -90,7 +90,7 @@ function formsOf(value: string): string[] {
   return [value, ...base64, ...urlSafe, octets.toString('hex'), encodeURIComponent(octets.toString()), JSON.stringify(value).slice(1, -1)]
 }
 
-/** Without the backslashes of zone files (RFC 1035 section 5.1) and JSON, `\DDD` being the character of that code. */
+/** The text without the backslash escapes of zone files (RFC 1035 section 5.1) and JSON; `\DDD` becomes the character of that code. */
 const unescaped = (text: string): string =>
   text.includes('\\')
     ? text.replace(/\\(?:([0-2][0-9]{2})|([\s\S]))/g, (_, code: string | undefined, character: string) =>
@@ -100,41 +100,38 @@ const unescaped = (text: string): string =>
 
 const joinedStrings = (text: string): string => (text.includes('" "') ? text.replaceAll('" "', '') : text)
 
-/** For each ASCII code whether it stays: letters, digits and the end of a line. */
-const STAYS = Uint8Array.from({ length: 128 }, (_, code) => (/[a-z0-9\n]/.test(String.fromCharCode(code)) ? 1 : 0))
+/** Per ASCII code, 1 for letters, digits and the line end. */
+const IS_KEPT = Uint8Array.from({ length: 128 }, (_, code) => (/[a-z0-9\n]/.test(String.fromCharCode(code)) ? 1 : 0))
 
-/** The letters and digits of a text in small letters, with its ends of lines. */
+/** The letters, digits and line ends of a lower-case text. */
 function lettersOf(text: string): string {
   const kept = Buffer.allocUnsafe(text.length)
   let length = 0
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i)
-    if (STAYS[code] === 1) kept[length++] = code
+    if (IS_KEPT[code] === 1) kept[length++] = code
   }
   return kept.toString('latin1', 0, length)
 }
 
-/** Finds the secrets that a run has loaded in texts. */
+/** Searches texts for the secrets that a run has loaded. */
 export interface SecretGuard {
-  /** Takes a secret; `setting` names it in messages (`providers.cloud.token`). One of fewer than 8 characters is not looked for. */
+  /** Adds a secret. `setting` names it in messages (`providers.cloud.token`). Secrets under 8 characters are ignored. */
   add(setting: string, value: string): void
-  /** The setting whose secret a text holds; null if it holds none. Linear in the length of the text. */
+  /** The setting whose secret the text contains; null if it contains none. Linear in the length of the text. */
   find(text: string): string | null
-  /** The same for a secret that is in one piece, which takes a third of the time. */
+  /** Like `find`, but only for unsplit secrets, in a third of the time. */
   findWhole(text: string): string | null
-  /** Whether a text of so many characters is long enough to hold a secret in any form. */
+  /** Whether a text of this length can contain a secret in any form. */
   mayHold(length: number): boolean
-  /** The text without secrets. */
+  /** The text with its secrets replaced. */
   redact(text: string): string
 }
 
-/**
- * The secrets that a run has loaded: one value per run, filled where secrets are resolved and asked wherever something is read or written. Without
- * secrets `guard` is null, and nothing is compared.
- */
+/** The secrets of a run: filled when secrets are resolved, and checked whenever something is read or written. `guard` is null without secrets. */
 export interface LoadedSecrets {
   guard: SecretGuard | null
-  /** A message held a secret and was redacted: the run may change nothing any more, and it fails. */
+  /** A message contained a secret and was redacted: the run must not change anything more, and it fails. */
   hasLeaked: boolean
 }
 
@@ -142,52 +139,52 @@ export const noSecrets = (): LoadedSecrets => ({ guard: null, hasLeaked: false }
 
 export const redacted = ({ guard }: LoadedSecrets, text: string): string => (guard === null ? text : guard.redact(text))
 
-const HINT = 'remove it there, and replace the secret: whoever can read that place knows it'
+const HINT = 'remove it and replace the secret, since anyone who can read that place knows it'
 
-/** The error for a place that holds a secret. `what` names the place for a reader. */
+/** The error for a place that contains a secret. `what` names the place. */
 export const secretExposedDiagnostic = (what: string, setting: string, at?: SourcePosition): Diagnostic => ({
   severity: 'error',
   code: 'secret-exposed',
-  message: `${what} holds the secret of ${setting}`,
+  message: `${what} contains the secret of ${setting}`,
   at,
   hint: HINT,
 })
 
-/** Thrown in place of writing a secret. The program ends with its diagnostic. */
+/** Thrown instead of writing a secret. The program ends with its diagnostic. */
 export class SecretExposed extends Error {
   readonly diagnostic: Diagnostic
   constructor(what: string, setting: string) {
-    super(`${what} would hold the secret of ${setting}`)
+    super(`${what} would contain the secret of ${setting}`)
     this.name = 'SecretExposed'
-    this.diagnostic = { severity: 'error', code: 'secret-exposed', message: this.message, hint: 'it was not written; replace the secret' }
+    this.diagnostic = { severity: 'error', code: 'secret-exposed', message: this.message, hint: 'nothing was written; replace the secret' }
   }
 }
 
-/** Recognises `SecretExposed` by its name: the bundle has the class twice. */
+/** Recognises `SecretExposed` by its name, since the bundle contains the class twice. */
 export const isSecretExposed = (error: unknown): error is SecretExposed => error instanceof Error && error.name === 'SecretExposed'
 
-/** Throws `SecretExposed` if a text that is about to be written holds a secret. */
+/** Throws `SecretExposed` if a text to be written contains a secret. */
 export function assertNoSecret({ guard }: LoadedSecrets, text: string, what: string): void {
   const setting = guard?.find(text) ?? null
   if (setting !== null) throw new SecretExposed(what, setting)
 }
 
-/** A zone of a definition, or one that is imported. */
+/** A zone of a definition or an import. */
 interface SearchedZone {
   readonly name: DomainName
   readonly at?: SourcePosition | undefined
-  /** Places, and texts of files, which are compared on their own. */
+  /** Not searched: positions, and texts that are searched separately. */
   readonly settingsAt?: unknown
   readonly files?: unknown
   readonly records: readonly (ResourceRecord & { readonly at?: SourcePosition | undefined })[]
 }
 
-/** Records that are reported. */
+/** The most records reported. */
 const REPORTED = 20
 
 /**
- * An error for each record or setting of a zone that holds a secret of the run. The text of its files was compared before; here it is what the records
- * mean: with escapes undone, variables replaced, and strings joined.
+ * An error for each record or setting of a zone that contains a secret of the run. The texts of its files have been searched already; this finds
+ * secrets that appear only in the records: after escapes and variables are resolved and strings are joined.
  */
 export function secretsInZone(zone: SearchedZone, { guard }: LoadedSecrets): Diagnostic[] {
   if (guard === null) return []
@@ -197,8 +194,8 @@ export function secretsInZone(zone: SearchedZone, { guard }: LoadedSecrets): Dia
     const setting = guard.find(text)
     if (setting !== null && found.length < REPORTED) found.push(secretExposedDiagnostic(what, setting, place))
   }
-  look(JSON.stringify(rest), 'the definition, beside its records,', at)
-  // Most records are too short for a token; one search in all others costs a tenth of one in each.
+  look(JSON.stringify(rest), 'a setting of the definition', at)
+  // Most records are too short for a secret. One search in all others together takes a tenth of the time of one search each.
   const candidates = records.filter(({ name, data }) => guard.mayHold(name.length) || guard.mayHold(data.length))
   const all = guard.find(candidates.map(textOf).join('\n'))
   if (all === null) return found

@@ -2,11 +2,11 @@ import { stringToTxtRdata } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
+import { presentationTokens } from '../../dns/rdata/field.ts'
 import { parseGenericForm } from '../../dns/rdata/generic-form.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import { presentationTokens } from '../parse/presentation-tokens.ts'
 import { readTargetName } from '../parse/read-scalar.ts'
 
 /** A change of one RRset, as asked for on the command line. */

@@ -11,33 +11,33 @@ import { DEFAULT_RULE } from '../config/config.ts'
 import { unknownProvider } from '../config/read-config.ts'
 import { compileGlobs } from '../files/file-glob.ts'
 
-/** A zone with all that definition and config together say about it. */
+/** A zone with its definition and the settings of the config combined. */
 export interface LoadedZone {
-  /** With the config's defaults filled in. */
+  /** With the config's defaults. */
   readonly zone: DesiredZone
-  /** The files it came from as messages name them, sorted: the definition itself and all it includes. */
+  /** The definition and all files it includes, as messages show them, sorted. */
   readonly files: readonly string[]
-  /** Names of the providers that hold it. */
+  /** The names of its providers. */
   readonly targets: readonly string[]
   readonly policy: Policy
   readonly allow: ReadonlySet<RefusalName>
   readonly thresholds: SafetyThresholds
-  /** Servers that verify asks; null for the NS records of the zone. */
+  /** The servers that `verify` queries; null for the NS records of the zone. */
   readonly nameservers: readonly string[] | null
-  /** What was found in it, also among the diagnostics of the run. */
+  /** Its diagnostics, which are also among those of the run. */
   readonly diagnostics: readonly Diagnostic[]
-  /** Whether it has no errors: only then may it be planned. */
+  /** Whether it has no errors, so that it can be planned. */
   readonly valid: boolean
 }
 
-/** The first rule that a zone falls under; null where all rules that match its file are of other zones. */
+/** The first rule that applies to a zone; null if all rules that match its file are for other zones. */
 export function ruleFor(zone: Pick<DesiredZone, 'name'>, rules: readonly ConfigRule[]): ConfigRule | null {
   if (rules.length === 0) return DEFAULT_RULE
   const name = zone.name.slice(0, -1)
   return rules.find((rule) => rule.zones === null || rule.zones.some((glob) => globTest(glob)(name))) ?? null
 }
 
-/** Joins a definition with the config: what the definition says comes first, then its rule, then the config's defaults. */
+/** Combines a definition with the config. The definition takes precedence, then its rule, then the config's defaults. */
 export function configureZone(
   zone: DesiredZone,
   rule: ConfigRule,
@@ -47,8 +47,8 @@ export function configureZone(
 ): LoadedZone {
   const policy = zone.policy ?? rule.policy
   const targets = targetsOf(zone, rule, config)
-  const others = leftToOthers(zone, rule)
-  const diagnostics = [...found, ...checkTargets(zone, targets, config), ...checkInventory(zone, config), ...others.diagnostics]
+  const unmanaged = unmanagedByRule(zone, rule)
+  const diagnostics = [...found, ...checkTargets(zone, targets, config), ...checkInventory(zone, config), ...unmanaged.diagnostics]
   return {
     zone: {
       ...zone,
@@ -59,7 +59,7 @@ export function configureZone(
       ...(zone.inventory && { inventory: withTtl(zone.inventory, config.defaults.ttl) }),
       apexNs: zone.apexNs === 'manage' ? 'manage' : (rule.apexNs ?? 'keep'),
       unmanaged: [...zone.unmanaged, ...rule.unmanaged],
-      scopes: [...zone.scopes, ...others.scopes],
+      scopes: [...zone.scopes, ...unmanaged.scopes],
       unsupported: zone.unsupported === 'skip' ? 'skip' : (rule.unsupported ?? config.unsupported),
     },
     files,
@@ -74,10 +74,10 @@ export function configureZone(
 }
 
 /**
- * The record sets of a definition that its rule leaves to others. A rule is of many zones, which may have such records: they are left alone as a
- * whole and told, where a selector of the definition itself would be at odds with it.
+ * The RRsets of a definition that a selector of its rule matches. They are skipped with a warning: a rule covers many zones, some of which may
+ * define such records. (A match with the definition's own selectors is an error.)
  */
-function leftToOthers(zone: DesiredZone, { unmanaged }: ConfigRule): { scopes: RrsetScope[]; diagnostics: Diagnostic[] } {
+function unmanagedByRule(zone: DesiredZone, { unmanaged }: ConfigRule): { scopes: RrsetScope[]; diagnostics: Diagnostic[] } {
   const scopes = new Map<string, RrsetScope>()
   const diagnostics: Diagnostic[] = []
   const test = unmanagedTest(unmanaged, zone.name)
@@ -89,7 +89,7 @@ function leftToOthers(zone: DesiredZone, { unmanaged }: ConfigRule): { scopes: R
     diagnostics.push({
       severity: 'warning',
       code: 'unmanaged-collision',
-      message: `${name} ${type} is in the definition, and "unmanaged" of its rule leaves it to others: it stays as it is at the target`,
+      message: `${name} ${type} is in the definition, but "unmanaged" in the rule of its zone matches it, so the target is not changed`,
       at,
       hint: 'remove the record, or narrow the selector',
       ...(selector?.at && { related: [{ message: 'the selector', at: selector.at }] }),
@@ -98,29 +98,37 @@ function leftToOthers(zone: DesiredZone, { unmanaged }: ConfigRule): { scopes: R
   return { scopes: [...scopes.values()], diagnostics }
 }
 
-/** The providers of a zone: as it says itself, else its rule, else the only one there is. */
+/** The providers of a zone: its own, otherwise those of its rule, otherwise the only one in the config. */
 export function targetsOf(zone: Pick<DesiredZone, 'targets'>, rule: ConfigRule, config: Config): readonly string[] {
   const targets = zone.targets ?? rule.targets
   if (targets !== null) return [...new Set(targets)]
   return config.providers.size === 1 ? [...config.providers.keys()] : []
 }
 
-/** Without a config there are no providers to speak of: definitions are only looked at. */
+/** Reports missing and unknown targets. Without a config there are no providers to check. */
 function checkTargets(zone: DesiredZone, targets: readonly string[], config: Config): Diagnostic[] {
   if (config.file === null) return []
   if (targets.length === 0) {
     const hint =
       config.providers.size === 0
-        ? 'name a provider in the config'
+        ? 'define a provider in the config'
         : 'add "targets" to the definition, or to a rule under "zones" in the config'
-    return [{ severity: 'error', code: 'target-missing', message: `nothing says which provider holds ${zone.name}`, at: zone.at, hint }]
+    return [
+      {
+        severity: 'error',
+        code: 'target-missing',
+        message: `${zone.name} has no target: nothing says which provider it belongs to`,
+        at: zone.at,
+        hint,
+      },
+    ]
   }
   return targets
     .filter((target) => !config.providers.has(target))
     .map((target) => unknownProvider(target, config.providers.keys(), zone.at))
 }
 
-/** Without a config there are no providers to speak of. */
+/** Reports unknown providers of inventory queries. Without a config there are no providers to check. */
 function checkInventory({ inventory = [] }: DesiredZone, config: Config): Diagnostic[] {
   if (config.file === null) return []
   return inventory.flatMap(({ query: { provider }, at }) =>
@@ -128,7 +136,7 @@ function checkInventory({ inventory = [] }: DesiredZone, config: Config): Diagno
   )
 }
 
-/** The defaults that a slave zone has no use for: its master says them. */
+/** Defaults that do not apply to slave zones, since the master defines them. */
 const OF_MASTERS: ReadonlySet<string> = new Set(['soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'])
 
 function settingsOf(zone: DesiredZone, defaults: ZoneSettings): ZoneSettings {
@@ -141,7 +149,7 @@ function withTtl<R extends { readonly ttl: Ttl | null }>(records: readonly R[], 
   return ttl === null ? records : records.map((record) => (record.ttl === null ? { ...record, ttl } : record))
 }
 
-/** The rule that a definition of a zone would fall under if it stood at an absolute path; null where none takes it, so that nobody reads it. */
+/** A function that returns the rule for a definition at an absolute path; null if no enabled rule matches, so that it would not be read. */
 export function createRuleLookup(config: Config): (path: string, zone: Pick<DesiredZone, 'name'>) => ConfigRule | null {
   const rules = config.rules.map((rule) => ({ rule, globs: compileGlobs(rule.files, config.folder) }))
   return (path, zone) => {

@@ -1,6 +1,6 @@
 /**
- * Which files are definitions, and which rules of the config they fall under. The rules' globs are walked over a shared view
- * of the folders, which ends at the config's own folder, symbolic links followed; nothing but names is looked at.
+ * Finds the files that are definitions, and the rules of the config that apply to them. The globs of all rules share one view of the folders,
+ * which ends at the config's folder (symbolic links are resolved). Only names are examined.
  */
 import { stat } from 'node:fs/promises'
 import { basename, relative, resolve, sep } from 'node:path'
@@ -24,24 +24,24 @@ import { isHiddenName, type SourcePolicy, sourcePolicy } from './source-policy.t
 export interface FoundDefinition {
   /** Absolute. */
   readonly path: string
-  /** As messages name it. */
+  /** As messages show it. */
   readonly file: string
   readonly kind: DefinitionKind
-  /** The zone by the name of the file; null where the file has to say it. */
+  /** The zone that the file is named after; null if the file must name it. */
   readonly zoneName: DomainName | null
-  /** The rules whose globs match, in their order. */
+  /** The rules whose globs match, in the order of the config. */
   readonly rules: readonly ConfigRule[]
-  /** Of a folder of split files, the files; absolute, in the order of their names. */
+  /** The files of a folder of split files; absolute, sorted by name. */
   readonly parts: readonly string[]
 }
 
 export interface FoundDefinitions {
-  /** In the order of their paths. */
+  /** Sorted by path. */
   readonly definitions: readonly FoundDefinition[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** The definitions the config's rules match; with `paths` (absolute files or folders), those there, under whatever rules match them. */
+/** Finds the definitions that the config's rules match, or those in `paths` (absolute files or folders) with the rules that match them. */
 export async function findDefinitions(config: Config, paths: readonly string[] | null = null): Promise<FoundDefinitions> {
   const search = newSearch(config, paths === null)
   const rules = config.rules.map((rule) => ({ rule, globs: compileGlobs(rule.files, config.folder) }))
@@ -63,14 +63,14 @@ interface Search {
   readonly tree: FolderTree
   readonly found: Map<string, FoundDefinition>
   readonly diagnostics: Diagnostic[]
-  /** The config itself is no definition. */
+  /** The config, which is not a definition. */
   readonly configPath: string | null
   readonly policy: SourcePolicy
-  /** What may not be read and was reported. */
+  /** Refused paths, which have been reported. */
   readonly refused: Set<string>
 }
 
-/** What a config names stays in its folder; a path on the command line may lead anywhere. */
+/** A new search, confined to the config's folder unless the user named the paths. */
 const newSearch = (config: Config, isConfined: boolean): Search => ({
   config,
   tree: folderTree(isConfined ? resolveLinks(config.folder) : null),
@@ -129,7 +129,7 @@ async function searchStart(
   await walkDefinitions(search, path, start.depth, rule, visit, isMatch)
 }
 
-/** A folder of split files is meant also by a glob that matches the files in it. */
+/** Whether a glob matches a file in a folder of split files, which selects the folder. */
 const holdsMatch = async (search: Search, path: string, globs: FileGlobs): Promise<boolean> =>
   (await search.tree.list(path)).some((part) => !part.isFolder && globs.matches(globPath(search, part.path)))
 
@@ -146,10 +146,11 @@ async function searchPath(search: Search, path: string): Promise<void> {
   }
   const before = search.found.size
   await walkDefinitions(search, path, Number.POSITIVE_INFINITY, null, async (entry, name) => addFound(search, entry.path, name, null))
-  if (search.found.size === before) report(search, 'no-definitions', `${displayPath(path, search.config.cwd)} has no definitions`, null)
+  if (search.found.size === before)
+    report(search, 'no-definitions', `${displayPath(path, search.config.cwd)} contains no definitions`, null)
 }
 
-/** Visits what by its name can be a definition. Folders of split files are one definition each. */
+/** Visits all files that are definitions by their name. A folder of split files is one definition. */
 async function walkDefinitions(
   search: Search,
   path: string,
@@ -168,7 +169,7 @@ async function walkDefinitions(
       const split = entry.isFolder ? splitFolderZone(entry.name, extension) : null
       const name: FileName | null = entry.isFolder ? split && { kind: 'split', zone: split } : parseFileName(entry.name)
       if (isHiddenName(entry.path)) {
-        // A wildcard passes over it; a glob that begins with a dot itself asks for it.
+        // A wildcard does not match it; only a glob that begins with a dot does.
         if (rule !== null && isMatch(entry.path)) refusePath(search, entry.path, rule)
       } else if (entry.isOutside && (entry.isFolder || name)) reportOutside(search, entry.path, rule)
       else if (name) pending.push([entry, name])
@@ -203,21 +204,21 @@ async function withParts(search: Search, found: FoundDefinition): Promise<FoundD
   )
   const rule = found.rules[0] ?? null
   for (const part of parts) if (part.isOutside) reportOutside(search, part.path, rule)
-  const fit = parts.filter((part) => !part.isOutside && !refusePath(search, part.path, rule))
-  return { ...found, parts: fit.map((part) => part.path) }
+  const allowed = parts.filter((part) => !part.isOutside && !refusePath(search, part.path, rule))
+  return { ...found, parts: allowed.map((part) => part.path) }
 }
 
-/** A path as globs see it: from the config's folder, with `/`. */
+/** A path as globs match it: relative to the config's folder, with `/`. */
 const globPath = (search: Search, path: string): string => relative(search.config.folder, path).split(sep).join('/')
 
 function reportOutside(search: Search, path: string, rule: ConfigRule | null): void {
   if (search.refused.has(path)) return
   search.refused.add(path)
-  const message = `${displayPath(path, search.config.cwd)} leads out of the folder of the config, which definitions may not come from`
-  report(search, 'path-outside', message, rule, 'error', 'keep the definitions below the config, or move the config above them')
+  const message = `${displayPath(path, search.config.cwd)} is outside the folder of the config, so no definition is read from it`
+  report(search, 'path-outside', message, rule, 'error', 'move the definitions below the folder of the config, or the config above them')
 }
 
-/** Whether no definition may come from a path, which is reported. */
+/** Whether no definition may be read from a path; if so, reports it once. */
 function refusePath(search: Search, path: string, rule: ConfigRule | null): boolean {
   const shown = displayPath(path, search.config.cwd)
   const refused = search.policy.refusePath(path)
@@ -232,7 +233,7 @@ function refusePath(search: Search, path: string, rule: ConfigRule | null): bool
 }
 
 const unknownFormat = (search: Search, path: string): string =>
-  `${displayPath(path, search.config.cwd)}: the name does not say which format of definition this is`
+  `${displayPath(path, search.config.cwd)}: the file name does not show the format of the definition`
 
 const FORMAT_HINT = 'name it ZONE.yaml, ZONE.zone or ZONE.db'
 

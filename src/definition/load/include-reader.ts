@@ -7,18 +7,17 @@ import { describeReadError, readTextSync, refuseSecrets } from '../files/read-te
 import { unprintableNameError } from './definition-name.ts'
 import { sourcePolicy } from './source-policy.ts'
 
-/** No system takes longer paths (PATH_MAX of Linux). */
+/** The longest path of Linux (PATH_MAX). */
 const MAX_PATH_LENGTH = 4096
 
-const LEADS_OUT = 'the path leads out of the folder of the config, which definitions may not come from'
+const OUTSIDE = 'the path is outside the folder of the config, so it cannot be included'
 
-/** Reads files that definitions draw in; each is read once in a run. */
+/** Reads included files, each once per run. */
 export type IncludeReader = (path: string, from: string) => Result<{ readonly file: string; readonly text: string }>
 
 /**
- * A reader for `include:`, `!include` and `$INCLUDE`. Paths start from the including file and must end, symbolic links resolved,
- * in the config's folder: a definition draws in no other file of the machine, and in the folder none that its policy protects. `given` has texts that
- * stand for files, by absolute path.
+ * A reader for `include:`, `!include` and `$INCLUDE`. Paths are relative to the including file and must lead, after resolving symbolic links, into
+ * the config's folder and to no protected file there. `given` has texts that replace files, by absolute path.
  */
 export function includeReader(config: Config, given: ReadonlyMap<string, string> = new Map()): IncludeReader {
   const cwd = resolveLinks(config.cwd)
@@ -33,23 +32,23 @@ export function includeReader(config: Config, given: ReadonlyMap<string, string>
   }
   return (path, from) => {
     if (path === '' || path.includes('\0'))
-      return failure(`${path === '' ? 'an empty name' : 'a name with the octet 0'} is that of no file`)
-    if (path.length > MAX_PATH_LENGTH) return failure(`the name of the file has ${path.length} characters; ${MAX_PATH_LENGTH} are allowed`)
+      return failure(path === '' ? 'the file name is empty' : 'the file name contains a NUL character')
+    if (path.length > MAX_PATH_LENGTH) return failure(`the path has ${path.length} characters; at most ${MAX_PATH_LENGTH} are allowed`)
     const wanted = resolve(dirname(fromDisplayPath(from, config.cwd)), path)
     const unprintable = unprintableNameError(path, path)
     if (unprintable !== null) return failure(unprintable.message)
-    // Before it is looked for: whether there is such a file is not reported either.
+    // Checked first, so as not to reveal whether the file exists.
     const refused = policy.refusePath(wanted)
     if (refused !== null) return failure(`${displayPath(wanted, config.cwd)} ${refused}`)
     let real: string
     try {
       real = realpathSync(wanted)
     } catch (error) {
-      // What there is elsewhere is not told.
+      // Do not reveal what exists elsewhere.
       const isElsewhere = !isInside(wanted, config.folder) && !isInside(wanted, root)
-      return failure(isElsewhere ? LEADS_OUT : `${displayPath(wanted, config.cwd)} ${describeReadError(error)}`)
+      return failure(isElsewhere ? OUTSIDE : `${displayPath(wanted, config.cwd)} ${describeReadError(error)}`)
     }
-    if (!isInside(real, root)) return failure(LEADS_OUT)
+    if (!isInside(real, root)) return failure(OUTSIDE)
     const file = displayPath(real, cwd)
     let text = texts.get(file)
     if (!text) {

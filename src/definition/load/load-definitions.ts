@@ -1,6 +1,6 @@
 /**
- * From a config to the zones it wants: find the files, read them, take out fragments that other files include, join each zone
- * with the config, look for zones that are defined twice. Every fault of every file is collected.
+ * Loads the zones of a config: finds the files, reads them, drops fragments that other files include, combines each zone with the config, and
+ * reports zones that are defined twice. Collects every problem of every file.
  */
 import { dirname } from 'node:path'
 import pLimit from 'p-limit'
@@ -16,28 +16,28 @@ import { includeReader } from './include-reader.ts'
 import { type LoadedDefinition, readDefinition } from './read-definition.ts'
 import { sourcePolicy } from './source-policy.ts'
 
-/** Files that are open at once. */
+/** The most files open at the same time. */
 const OPEN_FILES = 32
 
 export interface LoadOptions {
-  /** Only these zones, as the user writes their names. */
+  /** Only these zones, as the user wrote their names. */
   readonly zones?: readonly string[] | undefined
   /** Only these files and folders, absolute, instead of what the rules match. */
   readonly paths?: readonly string[] | undefined
-  /** Texts that stand for files, by absolute path, as if they had been written already; in a folder of split files also new ones. */
+  /** Texts that replace files, by absolute path, as if they were already written; in a folder of split files also new files. */
   readonly texts?: ReadonlyMap<string, string> | undefined
-  /** Takes the texts of the definitions that are asked for as they were read, by absolute path. */
+  /** Receives the texts of the wanted definitions as they were read, by absolute path. */
   readonly textsRead?: Map<string, string> | undefined
 }
 
 export interface LoadedDefinitions {
   /** In the order of their definitions' files. */
   readonly zones: readonly LoadedZone[]
-  /** All that was found, in order; those of zones too. */
+  /** All diagnostics in order, including those of the zones. */
   readonly diagnostics: readonly Diagnostic[]
-  /** Definitions and included files that were read, as messages name them, sorted. */
+  /** The definitions and included files that were read, as messages show them, sorted. */
   readonly files: readonly string[]
-  /** Definitions that are left alone, as messages name them, sorted: they or the config's rule say `enabled: false`, or no rule takes their zone. */
+  /** Skipped definitions, as messages show them, sorted: they or their rule say `enabled: false`, or no rule matches their zone. */
   readonly skipped: readonly string[]
 }
 
@@ -48,7 +48,7 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   const limit = pLimit(OPEN_FILES)
   const definitions = found.definitions
     .filter((definition) => !isDisabled(definition))
-    .map((definition) => withNewParts(definition, options.texts))
+    .map((definition) => withNewFiles(definition, options.texts))
   const read = await Promise.all(
     definitions.map((definition) =>
       limit(() =>
@@ -61,12 +61,12 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     config,
   )
 
-  const leftAlone = new Set(found.definitions.filter(isDisabled).map(({ file }) => file))
+  const skipped = new Set(found.definitions.filter(isDisabled).map(({ file }) => file))
   const diagnostics: Diagnostic[] = [...(found.definitions.length === 0 ? nothingFound(found.diagnostics, config) : found.diagnostics)]
   diagnostics.push(...wanted.diagnostics)
   const zones: LoadedZone[] = []
   for (const one of parsed) {
-    if (!one.enabled || joinWithConfig(one, config, wanted.names, zones, diagnostics)) leftAlone.add(one.definition.file)
+    if (!one.enabled || joinWithConfig(one, config, wanted.names, zones, diagnostics)) skipped.add(one.definition.file)
   }
   const files = [...new Set(parsed.flatMap((one) => one.files))].sort()
   const distinct = refuseDuplicates(zones)
@@ -76,18 +76,18 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     zones: distinct,
     diagnostics: removeRepeatedDiagnostics(diagnostics.sort(compareDiagnostics)),
     files,
-    skipped: [...leftAlone].sort(),
+    skipped: [...skipped].sort(),
   }
 }
 
-/** A folder of split files with those that are yet to be written into it. */
-function withNewParts(definition: FoundDefinition, texts: LoadOptions['texts']): FoundDefinition {
+/** A folder of split files, including the files of `texts` that do not exist yet. */
+function withNewFiles(definition: FoundDefinition, texts: LoadOptions['texts']): FoundDefinition {
   if (definition.kind !== 'split' || !texts) return definition
-  const made = [...texts.keys()].filter((path) => dirname(path) === definition.path && !definition.parts.includes(path))
-  return made.length === 0 ? definition : { ...definition, parts: [...definition.parts, ...made] }
+  const added = [...texts.keys()].filter((path) => dirname(path) === definition.path && !definition.parts.includes(path))
+  return added.length === 0 ? definition : { ...definition, parts: [...definition.parts, ...added] }
 }
 
-/** Disabled whatever the zone turns out to be called. */
+/** Whether the definition is disabled whatever its zone is. */
 const isDisabled = ({ rules: [first] }: FoundDefinition): boolean => first !== undefined && !first.enabled && first.zones === null
 
 interface WantedZones {
@@ -108,7 +108,7 @@ function wantedZones(zones: readonly string[] | undefined): WantedZones {
   return { names, diagnostics }
 }
 
-/** A file that another includes is no zone of its own, whatever matches it. */
+/** The definitions without files that others include, which are not zones even if a glob matches them. */
 function withoutFragments(parsed: readonly LoadedDefinition[], config: Config): LoadedDefinition[] {
   const included = new Set(parsed.flatMap((one) => one.includedFiles))
   if (included.size === 0) return [...parsed]
@@ -116,7 +116,7 @@ function withoutFragments(parsed: readonly LoadedDefinition[], config: Config): 
   return parsed.filter((one) => !included.has(displayPath(resolveLinks(fromDisplayPath(one.definition.file, config.cwd)), cwd)))
 }
 
-/** Adds the zone, or what is wrong with it. Whether the config leaves it alone instead. */
+/** Adds the zone or its diagnostics. Returns true if the config skips the definition instead. */
 function joinWithConfig(
   { definition, zone, files, diagnostics: found }: LoadedDefinition,
   config: Config,
@@ -131,7 +131,7 @@ function joinWithConfig(
   if (wanted !== null && !wanted.has(zone.name)) return false
   const named = definition.rules.find((rule) => rule.zoneName !== null && rule.zoneName !== zone.name)
   if (named) {
-    const message = `the definition is of ${zone.name}, but the config says it is of ${named.zoneName}`
+    const message = `the file defines ${zone.name}, but the config names its zone ${named.zoneName}`
     diagnostics.push(...found, { severity: 'error', code: 'zone-name', message, at: zone.at })
     return false
   }
@@ -141,7 +141,7 @@ function joinWithConfig(
   return false
 }
 
-/** Two definitions of one zone are fine only where no target would get both. */
+/** Reports zones with two definitions for the same target. */
 function refuseDuplicates(zones: readonly LoadedZone[]): LoadedZone[] {
   const first = new Map<string, LoadedZone>()
   const twice = new Map<LoadedZone, Diagnostic | null>()
@@ -167,7 +167,7 @@ function duplicate({ zone, targets }: LoadedZone, earlier: LoadedZone): Diagnost
     code: 'zone-duplicate',
     message: `${zone.name} is defined twice${shared.length > 0 ? ` for ${shared.join(', ')}` : ''}`,
     at: zone.at,
-    hint: 'give the two definitions different targets, or make one of the two',
+    hint: 'give the definitions different targets, or merge them into one',
     related: [{ message: 'the other definition', at: earlier.zone.at }],
   }
 }
@@ -179,12 +179,12 @@ function missingZones(
   found: readonly FoundDefinition[],
 ): Diagnostic[] {
   if (wanted === null) return []
-  const there = new Set(zones.map((loaded) => loaded.zone.name))
+  const loadedNames = new Set(zones.map((loaded) => loaded.zone.name))
   const invalid = new Set(read.filter((one) => one.zone === null).map((one) => one.definition.zoneName))
   const disabled = new Set(read.map((one) => one.zone?.name))
   const known = new Set([...found.map((one) => one.zoneName), ...disabled].filter((name) => name !== undefined && name !== null))
   return [...wanted]
-    .filter((name) => !there.has(name) && !invalid.has(name))
+    .filter((name) => !loadedNames.has(name) && !invalid.has(name))
     .map((name) => ({
       severity: 'error',
       code: 'zone-unknown',
@@ -193,22 +193,22 @@ function missingZones(
     }))
 }
 
-/** What a zone that there is not could have been meant for. */
+/** The hint for an unknown zone. */
 function otherZone(name: DomainName, found: readonly FoundDefinition[], known: ReadonlySet<DomainName>): string | undefined {
   const ofFile = found.find((one) => `${one.file}.`.toLowerCase() === name)?.zoneName
-  if (ofFile) return `that is a file; its zone is ${ofFile}`
-  if (name.includes('*')) return 'a zone is named in full; without names all zones are taken'
-  return didYouMean(name, known) ?? (known.size > 0 && known.size <= 5 ? `there are ${[...known].sort().join(', ')}` : undefined)
+  if (ofFile) return `that is the name of a file; its zone is ${ofFile}`
+  if (name.includes('*')) return 'write the full name of each zone; without names all zones are selected'
+  return didYouMean(name, known) ?? (known.size > 0 && known.size <= 5 ? `the zones are ${[...known].sort().join(', ')}` : undefined)
 }
 
-/** That nothing matches at all is one error instead of a warning for every rule, unless there is a better reason. */
+/** One error if nothing matches at all, instead of a warning per rule, unless another error explains it. */
 function nothingFound(found: readonly Diagnostic[], config: Config): readonly Diagnostic[] {
   if (hasErrors(found)) return found
   const globs = config.rules.flatMap((rule) => rule.files).join(', ')
-  return [{ severity: 'error', code: 'no-definitions', message: `there are no definitions: nothing matches ${globs}` }]
+  return [{ severity: 'error', code: 'no-definitions', message: `there are no definitions: no file matches ${globs}` }]
 }
 
-/** A fault of a file that several zones include is one fault. The list must be sorted. */
+/** Removes repeated diagnostics of files that several zones include. The list must be sorted. */
 function removeRepeatedDiagnostics(sorted: readonly Diagnostic[]): Diagnostic[] {
   return sorted.filter((one, i) => {
     const before = sorted[i - 1]
@@ -216,16 +216,16 @@ function removeRepeatedDiagnostics(sorted: readonly Diagnostic[]): Diagnostic[] 
   })
 }
 
-/** What looking at all definitions gave. */
+/** The result of checking all definitions. */
 export interface Validation {
   readonly diagnostics: readonly Diagnostic[]
   readonly zones: LoadedDefinitions['zones']
-  /** Files that were read, included ones too. */
+  /** The number of files read, including included ones. */
   readonly files: number
   readonly records: number
 }
 
-/** Reads and checks definitions without any network. */
+/** Reads and checks definitions without network access. */
 export async function validateDefinitions(config: Config, options: LoadOptions = {}): Promise<Validation> {
   const { zones, diagnostics, files } = await loadDefinitions(config, options)
   const records = zones.reduce((sum, { zone }) => sum + zone.records.length, 0)

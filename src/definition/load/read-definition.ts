@@ -12,18 +12,18 @@ import type { IncludeReader } from './include-reader.ts'
 import type { SourcePolicy } from './source-policy.ts'
 import { zoneFileDefinition } from './zone-file-definition.ts'
 
-/** A definition as its file has it. */
+/** A definition as read from its files. */
 export interface LoadedDefinition {
   readonly definition: FoundDefinition
   readonly zone: DesiredZone | null
   readonly enabled: boolean
-  /** The files it came from, as messages name them, sorted. */
+  /** The files that were read, as messages show them, sorted. */
   readonly files: readonly string[]
   readonly includedFiles: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Where definitions come from. */
+/** The access to files that definitions need. */
 export interface DefinitionSources {
   readonly include: IncludeReader
   readonly policy: SourcePolicy
@@ -32,13 +32,13 @@ export interface DefinitionSources {
 export interface ReadOptions {
   /** Only these zones; null for all. */
   readonly wanted: ReadonlySet<DomainName> | null
-  /** Texts that stand for files, by absolute path. */
+  /** Texts that replace files, by absolute path. */
   readonly texts?: ReadonlyMap<string, string> | undefined
-  /** Takes the texts as they were read, by absolute path. */
+  /** Receives the texts as they were read, by absolute path. */
   readonly textsRead?: Map<string, string> | undefined
 }
 
-/** Reads a definition; null where it is of none of the zones that are asked for. */
+/** Reads a definition; null if it does not define any of the wanted zones. */
 export async function readDefinition(
   definition: FoundDefinition,
   config: Config,
@@ -63,14 +63,14 @@ export async function readDefinition(
   if (problems.length > 0) {
     return { definition, zone: null, enabled: true, files, includedFiles: [], diagnostics: problems }
   }
-  if (wanted !== null && !sources.some((source) => mayBeOf(wanted, zoneName, source.text))) return null
+  if (wanted !== null && !sources.some((source) => mayDefine(wanted, zoneName, source.text))) return null
   if (textsRead) for (const { path, text } of sources) textsRead.set(path, text)
   const parsed = parseSources(definition, sources, zoneName, config, include)
   return { definition, ...parsed, files: [...files, ...parsed.includedFiles].sort() }
 }
 
-/** A look at the text before the work of parsing it: whether the definition can be of one of the zones. */
-function mayBeOf(wanted: ReadonlySet<DomainName>, zoneName: DomainName | null, text: string): boolean {
+/** Whether the text may define one of the zones: a quick check that saves parsing it. */
+function mayDefine(wanted: ReadonlySet<DomainName>, zoneName: DomainName | null, text: string): boolean {
   if (zoneName !== null && wanted.has(zoneName)) return true
   const domain = /^["']?domain["']?[ \t]*:[ \t]+["']?([\p{L}\p{N}._-]+)["']?[ \t\r]*(?:#.*)?$/mu.exec(text)?.[1]
   const name = domain === undefined ? null : parseDomainName(domain.endsWith('.') ? domain : `${domain}.`)
@@ -92,14 +92,14 @@ function parseSources(
   if (kind === 'split' && zoneName !== null) return withRules(parseSplitZone(sources, { ...common, zoneName, directory: file }))
   if (kind === 'yaml') return withRules(parseDefinition(text, { ...common, file, zoneName }))
   const { zone, includedFiles, diagnostics } = zoneFileDefinition(text, zoneName, { file, include })
-  return { zone, enabled: true, includedFiles, diagnostics: [...diagnostics, ...ruleFaults(zone, diagnostics)] }
+  return { zone, enabled: true, includedFiles, diagnostics: [...diagnostics, ...checkRules(zone, diagnostics)] }
 }
 
-/** Faults that octoDNS's `lenient: true` makes warnings of. */
+/** Errors that octoDNS's `lenient: true` turns into warnings. */
 const LENIENT_CODES: ReadonlySet<string> = new Set(['cname-at-apex', 'caa-value-invalid'])
 
 function withRules({ zone, enabled, includedFiles, lenient, diagnostics }: ParsedDefinition): ParsedText {
-  const found = ruleFaults(zone, diagnostics)
+  const found = checkRules(zone, diagnostics)
   if (zone === null || lenient.size === 0) return { zone, enabled, includedFiles, diagnostics: [...diagnostics, ...found] }
   const places = new Set(zone.records.filter((record) => lenient.has(rrsetKey(record))).map((record) => record.at))
   const softened = found.map(
@@ -109,8 +109,8 @@ function withRules({ zone, enabled, includedFiles, lenient, diagnostics }: Parse
   return { zone, enabled, includedFiles, diagnostics: [...diagnostics, ...softened] }
 }
 
-/** What the rules of the DNS say. A target may be missing only because its record has a fault of its own. */
-function ruleFaults(zone: DesiredZone | null, diagnostics: readonly Diagnostic[]): Diagnostic[] {
+/** The diagnostics of the DNS rules. If there are errors already, missing targets are not reported: the target's record may be the invalid one. */
+function checkRules(zone: DesiredZone | null, diagnostics: readonly Diagnostic[]): Diagnostic[] {
   if (zone === null) return []
   const found = checkZone(zone)
   return hasErrors(diagnostics) ? found.filter((one) => one.code !== 'target-nonexistent') : found

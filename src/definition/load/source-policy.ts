@@ -1,6 +1,6 @@
 /**
- * Where definitions may come from, and what may not be in them. A definition is written by whoever can open a pull request: it must not be able to draw
- * in a file with a secret and so publish it in a plan or in the DNS.
+ * Which files definitions may be read from, and what they must not contain. Anyone who can open a pull request can write a definition; it must not be
+ * able to include a file with a secret and publish it in a plan or in the DNS.
  */
 import { type BigIntStats, realpathSync, statSync } from 'node:fs'
 import { basename, relative, sep } from 'node:path'
@@ -10,29 +10,29 @@ import { secretExposedDiagnostic } from '../config/secret-guard.ts'
 import { fromDisplayPath, isInside, resolveLinks } from '../files/file-path.ts'
 
 export interface SourcePolicy {
-  /** Why no definition is read from a path (absolute, as it was named or with links resolved), in words that follow its name; null if one may be. */
+  /** Why no definition may be read from an absolute path (with or without links resolved), worded to follow its name; null if one may. */
   refusePath(path: string): string | null
-  /** The same for a file that is open: it may have another name as well. */
+  /** Like `refusePath` for an open file, which may have other names. */
   refuseFile(facts: BigIntStats): string | null
-  /** An error for each line of a text that holds a secret. `file` names it in messages. */
+  /** An error for each line of a text that contains a secret. `file` names it in messages. */
   secretsIn(text: string, file: string): readonly Diagnostic[]
 }
 
-const HIDDEN = 'is hidden (with links followed, a name in its path begins with a dot): no definition is read from there'
-const OF_SECRET = 'is the file of a secret in the config: no definition is read from it'
-const OF_CONFIG = 'is the config: no definition is read from it'
+const HIDDEN = 'is hidden (a name in its path begins with a dot, links resolved), so no definition is read from it'
+const OF_SECRET = 'contains a secret of the config, so no definition is read from it'
+const OF_CONFIG = 'is the config, so no definition is read from it'
 
-/** Lines of a file that are reported. */
+/** The most lines reported per file. */
 const REPORTED = 20
 
-/** What holds for definitions of a config: names below its folder may not begin with a dot, unless `hidden` lets files that somebody named by hand do so. */
+/** The policy for the definitions of a config. Names below its folder must not begin with a dot, unless `hidden` allows it for files that the user names. */
 export function sourcePolicy({ folder, cwd, file, secretFiles, secrets }: Config, hidden: 'refused' | 'allowed' = 'refused'): SourcePolicy {
   const folders = hidden === 'allowed' ? [] : [...new Set([folder, resolveLinks(folder)])]
   const paths = new Map<string, string>()
   const files = new Map<string, string>()
   const protect = (path: string, reason: string): void => {
     const facts = factsOf(path)
-    // No folder is a secret, whatever the config says; its provider reports that.
+    // A folder cannot be a secret; the provider reports that mistake.
     if (facts?.isDirectory()) return
     for (const one of [path, resolveLinks(path)]) paths.set(one, reason)
     if (facts !== undefined) files.set(identityOf(facts), reason)
@@ -44,7 +44,7 @@ export function sourcePolicy({ folder, cwd, file, secretFiles, secrets }: Config
     refuseFile: (facts) => files.get(identityOf(facts)) ?? null,
     secretsIn(text, shown) {
       const { guard } = secrets
-      // What is split between strings or labels is found in the records.
+      // Secrets split between strings or labels are found later, in the records.
       const setting = guard?.findWhole(text) ?? null
       if (guard === null || setting === null) return []
       const found = text.split('\n').flatMap((line, index) => {
@@ -58,7 +58,7 @@ export function sourcePolicy({ folder, cwd, file, secretFiles, secrets }: Config
   }
 }
 
-/** Undefined for a file that is not there, or that may not be looked at: it is protected by its path alone. */
+/** Undefined for a file that is missing or inaccessible, which is protected by its path alone. */
 function factsOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true })
@@ -70,10 +70,10 @@ function factsOf(path: string): BigIntStats | undefined {
 
 const identityOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`
 
-/** A name of a mounted Kubernetes ConfigMap, to which the plain names in it are links: `..data` and `..2026_01_02_03_04_05.123456789`. */
+/** Folders of a mounted Kubernetes ConfigMap that its files link to: `..data` and `..2026_01_02_03_04_05.123456789`. */
 const MOUNTED = /^\.\.(?:data$|\d{4}_\d{2}_\d{2}_)/
 
-/** Of octoDNS's split zones with `split_catchall: false`: the file of the apex. */
+/** The file of the apex in octoDNS's split zones with `split_catchall: false`. */
 const APEX_FILE = '.yaml'
 
 function isHidden(path: string, folder: string): boolean {
@@ -86,8 +86,8 @@ function isHidden(path: string, folder: string): boolean {
 export const isHiddenName = (path: string): boolean => basename(path).startsWith('.')
 
 /**
- * Why an open file is none that a definition may come from. `path` is looked up again: a link in it may have been led elsewhere since it was opened.
- * `moved` if it names another file by now.
+ * Why no definition may be read from an open file. Resolves `path` again, since a link in it may have changed after the file was opened; `moved` if it
+ * now leads to another file.
  */
 export function refuseOpened(policy: SourcePolicy, path: string, facts: BigIntStats): string | null | 'moved' {
   const real = realpathSync.native(path)

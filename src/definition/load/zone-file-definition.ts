@@ -9,21 +9,21 @@ import { parseZoneFile, type ZoneFileOptions } from '../../dns/zone-file/parse-z
 import { checkZoneDigest } from '../../dns/zone-file/zone-digest.ts'
 import { counted } from '../../report/english.ts'
 
-/** Records of a zone with all that its file includes: what a file as large as a definition may be holds, and hardly a zone ever has. */
+/** The most records of a zone file with its includes: as many as fit into the largest definition. */
 const MAX_RECORDS = 500_000
 
 export interface ZoneFileDefinition {
-  /** Null where nothing says which zone the file is of, and where it has more records than are read. */
+  /** Null if the zone's name is unknown, or if there are more than `MAX_RECORDS` records. */
   readonly zone: DesiredZone | null
-  /** All records of the files in the order of reading, the SOA and those that are repeated with them. */
+  /** All records in file order, including the SOA and duplicates. */
   readonly read: readonly DefinedRecord[]
   readonly includedFiles: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
 /**
- * A zone file as a definition. The zone is the owner of the SOA, else the first `$ORIGIN`, else `zoneName`. The SOA becomes settings
- * of the zone (its serial is the target's affair); records outside the zone are faults. Records that are equal are one.
+ * Reads a zone file as a definition. The zone is the owner of the SOA, otherwise the first `$ORIGIN`, otherwise `zoneName`. The SOA becomes
+ * settings, without the serial, which the target manages. Records outside the zone are errors. Duplicates are removed.
  */
 export function zoneFileDefinition(
   text: string,
@@ -32,14 +32,14 @@ export function zoneFileDefinition(
 ): ZoneFileDefinition {
   const parsed = parseZoneFile(text, { ...options, origin: zoneName, maxRecords: MAX_RECORDS })
   const { includedFiles } = parsed
-  const found = toldOnce(parsed.diagnostics)
-  // What is said of half a zone would be misleading.
+  const found = distinctDiagnostics(parsed.diagnostics)
+  // Checks of an incomplete zone would be misleading.
   if (parsed.records.length === MAX_RECORDS && hasErrors(found)) return { zone: null, read: [], includedFiles, diagnostics: found }
   const read = [...parsed.records]
   const name = read.find((record) => record.type === 'SOA')?.name ?? firstOrigin(text, zoneName) ?? parsed.origin
   const start = { file: options.file, line: 1, column: 1 }
   if (name === null || name === ROOT) {
-    const message = 'nothing says which zone the file is of'
+    const message = 'the file does not say which zone it defines'
     const hint = 'write $ORIGIN, or name the file after its zone, such as example.com.zone'
     return {
       zone: null,
@@ -54,12 +54,12 @@ export function zoneFileDefinition(
   for (const record of read) {
     if (!isAtOrBelow(record.name, name)) diagnostics.push(outside(record, name))
     else if (record.type !== 'SOA') inZone.push(record)
-    // A zone transfer written down ends with the SOA it began with.
+    // A saved zone transfer ends with the SOA that it begins with.
     else if (soa === undefined || record.name !== name || record.data !== soa.data) diagnostics.push(otherSoa(record, name, soa))
   }
   const { records, diagnostics: repeats } = removeDuplicateRecords(inZone)
   diagnostics.push(...repeats)
-  // Without the records that have faults no digest could fit.
+  // Without the invalid records no digest can match.
   if (!hasErrors(diagnostics)) diagnostics.push(...checkZoneDigest(read, name))
   const zone: DesiredZone = {
     ...DEFAULT_ZONE_OPTIONS,
@@ -71,17 +71,17 @@ export function zoneFileDefinition(
   return { zone, read, includedFiles, diagnostics }
 }
 
-/** The same words at the same place once: a file that is included many times has its faults as often. */
-function toldOnce(diagnostics: readonly Diagnostic[]): Diagnostic[] {
-  const told = new Map<string, Diagnostic>()
+/** Removes repeated diagnostics: a file that is included several times repeats them. */
+function distinctDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const distinct = new Map<string, Diagnostic>()
   for (const one of diagnostics) {
     const key = `${one.at?.file}:${one.at?.line}:${one.at?.column} ${one.code} ${one.message}`
-    if (!told.has(key)) told.set(key, one)
+    if (!distinct.has(key)) distinct.set(key, one)
   }
-  return [...told.values()]
+  return [...distinct.values()]
 }
 
-/** The first `$ORIGIN`, unless it only leads below the zone that the file is named after. */
+/** The first `$ORIGIN`, unless it is within the zone that the file is named after. */
 function firstOrigin(text: string, zoneName: DomainName | null): DomainName | null {
   const origin = parseDomainName(/^\$ORIGIN[ \t]+([^\s;]+)/im.exec(text)?.[1] ?? '', zoneName)
   if (!origin.ok) return zoneName
@@ -91,31 +91,33 @@ function firstOrigin(text: string, zoneName: DomainName | null): DomainName | nu
 const outside = (record: DefinedRecord, zone: DomainName): Diagnostic => ({
   severity: 'error',
   code: 'name-outside-zone',
-  message: `${record.name} ${record.type} is not in the zone ${zone}`,
+  message: `${record.name} ${record.type} is outside the zone ${zone}`,
   at: record.at,
 })
 
 /** A zone has one SOA record, at its apex (RFC 2181 section 6.1). */
 function otherSoa(record: DefinedRecord, zone: DomainName, soa: DefinedRecord | undefined): Diagnostic {
   const isAtApex = record.name === zone
-  const message = isAtApex ? `${zone} has two SOA records that differ` : `${record.name} has an SOA record, and the zone is ${zone}`
+  const message = isAtApex
+    ? `${zone} has two different SOA records`
+    : `${record.name} SOA: the zone is ${zone}, which has its SOA at the apex`
   return {
     severity: 'error',
     code: isAtApex ? 'singleton-multiple' : 'soa-in-definition',
     message,
     at: record.at,
-    hint: isAtApex ? 'remove one of the two' : 'a zone of its own has a file of its own',
+    hint: isAtApex ? 'remove one of them' : 'write another zone into its own file',
     ...(soa && { related: [{ message: 'the SOA record of the zone', at: soa.at }] }),
   }
 }
 
-/** The SOA record with the capital letters that its mailbox has in the file: an address has them, a name has not. */
+/** The SOA record with its mailbox in the case of the file: mail addresses keep capital letters, names do not. */
 function asWritten(soa: DefinedRecord, text: string): ResourceRecord {
   const mailbox = findSoaMailbox(text, soa.at)
   return mailbox === null ? soa : { ...soa, data: restoreMailboxCase(soa.data, mailbox) }
 }
 
-/** The fields of an SOA as settings, its mailbox with the capital letters it has there: `minimum`, the time a missing name is remembered (RFC 2308), is the zone's default TTL. */
+/** The fields of an SOA as settings. `minimum`, the time for which a missing name is cached (RFC 2308), becomes the zone's default TTL. */
 export function settingsOfSoa(soa: ResourceRecord): ZoneSettings {
   const [, rname = '', , refresh, retry, expire, minimum] = rdataFields(soa.data)
   const email = nameToEmail(rname)
@@ -128,8 +130,8 @@ export function settingsOfSoa(soa: ResourceRecord): ZoneSettings {
   }
 }
 
-/** Repetitions that are told one by one; those of a file that is included many times are many. */
-const TOLD = 100
+/** The most duplicates reported one by one: a file that is included several times has many. */
+const MAX_REPORTED = 100
 
 interface SingleRecords {
   readonly records: readonly DefinedRecord[]
@@ -137,17 +139,17 @@ interface SingleRecords {
 }
 
 /**
- * The records each once, as name servers load them (RFC 2181 section 5): of those that are equal in owner, type and data the first stays,
- * with its TTL. A warning names both places.
+ * Removes duplicate records, as name servers do (RFC 2181 section 5): of those with the same owner, type and data the first stays, with its
+ * TTL. A warning gives both positions.
  */
 export function removeDuplicateRecords(all: readonly DefinedRecord[]): SingleRecords {
   const firsts = new Map<string, DefinedRecord>()
-  /** Pairs of places that were told: a file that is included twice repeats all records of a line. */
-  const places = new Set<string>()
+  /** The pairs of positions reported: a file that is included twice repeats all its duplicates. */
+  const reported = new Set<string>()
   const records: DefinedRecord[] = []
   const diagnostics: Diagnostic[] = []
-  let untold = 0
-  let lastUntold: DefinedRecord | null = null
+  let unreported = 0
+  let lastUnreported: DefinedRecord | null = null
   for (const record of all) {
     const key = recordKey(record)
     const first = firsts.get(key)
@@ -156,33 +158,33 @@ export function removeDuplicateRecords(all: readonly DefinedRecord[]): SingleRec
       records.push(record)
       continue
     }
-    const pair = `${placeText(first.at)} ${placeText(record.at)}`
-    if (diagnostics.length < TOLD && !places.has(pair)) {
-      places.add(pair)
+    const pair = `${positionText(first.at)} ${positionText(record.at)}`
+    if (diagnostics.length < MAX_REPORTED && !reported.has(pair)) {
+      reported.add(pair)
       diagnostics.push(repeated(record, first))
     } else {
-      untold += 1
-      lastUntold = record
+      unreported += 1
+      lastUnreported = record
     }
   }
-  if (lastUntold !== null) {
-    const message = `${counted(untold, 'more record is', 'more records are')} given twice, the last of them here; the first is taken`
-    diagnostics.push({ severity: 'warning', code: 'record-duplicate', message, at: lastUntold.at })
+  if (lastUnreported !== null) {
+    const message = `${counted(unreported, 'more record is', 'more records are')} given twice, the last one here; the first of each is used`
+    diagnostics.push({ severity: 'warning', code: 'record-duplicate', message, at: lastUnreported.at })
   }
   return { records, diagnostics }
 }
 
-const placeText = ({ file, line, column }: SourcePosition): string => `${file}:${line}:${column}`
+const positionText = ({ file, line, column }: SourcePosition): string => `${file}:${line}:${column}`
 
 function repeated({ name, type, data, ttl, at }: DefinedRecord, first: DefinedRecord): Diagnostic {
   const shown = data.length > 80 ? `${data.slice(0, 80)}…` : data
-  const ttls = ttl === first.ttl ? '' : `, with TTL ${first.ttl ?? 'of the zone'}, not ${ttl ?? 'that of the zone'}`
+  const ttls = ttl === first.ttl ? '' : `, with TTL ${first.ttl ?? 'of the zone'} instead of ${ttl ?? 'that of the zone'}`
   return {
     severity: 'warning',
     code: 'record-duplicate',
-    message: `${name} has the ${type} record ${shown} twice; the first is taken${ttls}`,
+    message: `${name} ${type}: the value ${shown} is given twice; the first one is used${ttls}`,
     at,
-    hint: 'remove one of the two',
+    hint: 'remove one of them',
     related: [{ message: 'the same record', at: first.at }],
   }
 }

@@ -4,22 +4,22 @@ import { MAX_YAML_LENGTH, readYaml } from '../yaml/read-yaml.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
 import { type DiagnosticCollector, quoted } from './parse-state.ts'
 
-/** Files that may include one another in a row, and inclusions in one definition altogether. */
+/** The deepest nesting of included files, and the most inclusions per definition. */
 export const MAX_INCLUDE_DEPTH = 8
 export const MAX_INCLUDES = 1000
 
-/** Characters in all inclusions together, as a multiple of what one file may have. */
+/** The most characters of all inclusions, as a multiple of the limit for one file. */
 const TOTAL_FILES = 4
 
-/** The files of one definition: reads YAML, follows `!include` in it, and keeps the sum of it within bounds. */
+/** Parses the files of one definition, follows `!include`, and limits the number and size of inclusions. */
 export interface FileLoader {
-  /** The tree of a text; null where it is not YAML, which is reported. */
+  /** The tree of a file; null if it is not YAML, which is reported. */
   readonly parse: (source: SourceFile) => YamlNode | null
-  /** The tree of another file; null where it cannot be had, which is reported at the place that names it. */
+  /** The tree of an included file; null if it cannot be included, which is reported at `at`. */
   readonly include: (path: string, at: SourcePosition) => YamlNode | null
-  /** Whether no more inclusions are taken, which has been reported. */
+  /** Whether the limit of inclusions is exceeded, which has been reported. */
   readonly isFull: () => boolean
-  /** All files but those given to `parse`, sorted. */
+  /** The included files, sorted. */
   readonly includedFiles: () => readonly string[]
 }
 
@@ -32,7 +32,7 @@ export function createFileLoader(
   let inclusions = 0
   let characters = 0
 
-  /** `chain` holds the files that are open around this one. */
+  /** `chain`: the files that include this one, outermost first. */
   const parseWithin = ({ file, text }: SourceFile, chain: readonly string[]): YamlNode | null => {
     const inner = [...chain, file]
     const { root, diagnostics } = readYaml(text, { file, maxLength, resolveInclude: (path, at) => openWithin(path, at, inner) })
@@ -45,19 +45,19 @@ export function createFileLoader(
       problems.report('include-invalid', at, '', message)
       return null
     }
-    if (!include) return refuse(`${quoted(path)} cannot be included: no other files are at hand here`)
-    if (path === '') return refuse('the name of the file to include is empty')
-    if (chain.length > MAX_INCLUDE_DEPTH) return refuse(`files include one another more than ${MAX_INCLUDE_DEPTH} deep`)
+    if (!include) return refuse(`${quoted(path)} cannot be included here: only one file is read`)
+    if (path === '') return refuse('the include has an empty file name')
+    if (chain.length > MAX_INCLUDE_DEPTH) return refuse(`included files are nested more than ${MAX_INCLUDE_DEPTH} deep`)
     inclusions += 1
-    // One fault, however many are beyond.
+    // Report this only once.
     if (inclusions > MAX_INCLUDES + 1) return null
-    if (inclusions > MAX_INCLUDES) return refuse(`the definition includes files more than ${MAX_INCLUDES} times`)
+    if (inclusions > MAX_INCLUDES) return refuse(`the definition has more than ${MAX_INCLUDES} includes`)
     const found = include(path, at.file)
     if (!found.ok) return refuse(`${quoted(path)} cannot be included: ${found.message}`)
     if (chain.includes(found.value.file)) return refuse(`${quoted(path)} includes itself: ${[...chain, found.value.file].join(', ')}`)
     characters += found.value.text.length
     if (characters > TOTAL_FILES * maxLength)
-      return refuse(`the files included have more than ${TOTAL_FILES * maxLength} characters in all`)
+      return refuse(`the included files have more than ${TOTAL_FILES * maxLength} characters in total`)
     files.add(found.value.file)
     return parseWithin(found.value, chain)
   }
@@ -70,11 +70,11 @@ export function createFileLoader(
   }
 }
 
-/** A file that a definition draws in. `file` identifies it (the same file always by the same text) and stands in positions. */
+/** A file of a definition. `file` identifies it uniquely and appears in positions. */
 export interface SourceFile {
   readonly file: string
   readonly text: string
 }
 
-/** Reads a file named in `include:` or `!include`: `path` as it is written, `from` the file that names it. Does the I/O for a pure parser. */
+/** Reads a file named in `include:` or `!include`. `path` is as written, `from` is the including file. */
 export type ReadInclude = (path: string, from: string) => Result<SourceFile>

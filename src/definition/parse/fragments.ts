@@ -6,28 +6,27 @@ import { type DiagnosticCollector, type ParseState, quoted } from './parse-state
 import { readRecordMap } from './read-record-map.ts'
 import { type IncludeEntry, SETTING_KEYS } from './read-settings.ts'
 
-/** `${name}` stands for a variable, `$${` for `${`. */
+/** `${name}` is a variable, `$${` a literal `${`. */
 const REFERENCE = /\$(\$\{)|\$\{([^{}]*)\}/g
 
-/** What fills in the variables of fragments; all of a definition's share one, so that together they stay within `maxLength` characters. */
+/** Shared by all fragments of a definition, so that the values of their variables stay within one limit. */
 export interface VariableExpansion {
-  /** Characters that values may still take. */
+  /** Characters that may still be inserted. */
   charactersLeft: number
   readonly problems: DiagnosticCollector
 }
 
 /**
- * A fragment with its variables filled in. They are filled into scalars of the tree, so that no value can change the structure
- * of the file; a key that comes out the same as another of its mapping is a fault, and so is more text than there may be. Variables without a
- * value are reported; `used` gathers the names that occur.
+ * The tree of a fragment with its variables replaced. Only scalars are replaced, so a value cannot change the structure of the file.
+ * Reports variables without a value, keys that become equal, and too much text. Adds the names that occur to `used`.
  */
 export function expandVariables(
   root: YamlNode,
   variables: ReadonlyMap<string, string>,
   used: Set<string>,
-  filling: VariableExpansion,
+  expansion: VariableExpansion,
 ): YamlNode {
-  const { problems } = filling
+  const { problems } = expansion
   const filled = new Map<YamlNode, YamlNode>()
   const fill = (node: YamlNode): YamlNode => {
     if (node.kind === 'scalar') return fillScalar(node)
@@ -40,38 +39,38 @@ export function expandVariables(
   }
   const fillMapping = (node: YamlMapping): YamlMapping => {
     const entries = node.entries.map(({ key, value }) => ({ key: fillScalar(key), value: fill(value) }))
-    // The names of the record map itself are compared as names.
-    return { ...node, entries: node === root ? entries : withoutTwice(entries, node.entries, problems) }
+    // The keys of the record map are compared as domain names later.
+    return { ...node, entries: node === root ? entries : distinctEntries(entries, node.entries, problems) }
   }
   const fillScalar = (node: YamlScalar): YamlScalar => {
     if (!node.text.includes('${')) return node
-    let whole = true
+    let isComplete = true
     const text = node.text.replace(REFERENCE, (reference, literal: string | undefined, name: string | undefined) => {
       if (literal !== undefined) return literal
       const value = variables.get(name ?? '')
       used.add(name ?? '')
       if (value !== undefined) {
-        filling.charactersLeft -= value.length
-        if (filling.charactersLeft >= 0) return value
-        problems.report('include-invalid', root.at, '', 'the values of variables make the included files too long')
-        whole = false
+        expansion.charactersLeft -= value.length
+        if (expansion.charactersLeft >= 0) return value
+        problems.report('include-invalid', root.at, '', 'the included files become too long when their variables are replaced')
+        isComplete = false
         return ''
       }
       const hint =
-        didYouMean(name ?? '', variables.keys()) ?? 'Give it a value under `with:` of the include; write $${ for the characters themselves.'
+        didYouMean(name ?? '', variables.keys()) ?? 'Give it a value under `with:` of the include, or write $${ for a literal ${.'
       problems.report('variable-unknown', node.at, '', `the variable ${reference} has no value`, { hint })
-      whole = false
+      isComplete = false
       return reference
     })
-    // What a value stands for is text, be it empty or `null`.
+    // A value is always text, even if it is empty or `null`.
     const done = { ...node, text }
-    return whole ? { ...done, plain: node.plain && !isNull(done) } : { ...done, broken: true }
+    return isComplete ? { ...done, plain: node.plain && !isNull(done) } : { ...done, broken: true }
   }
   return fill(root)
 }
 
-/** The entries without those whose key a variable has made the same as an earlier one's. */
-function withoutTwice(entries: readonly YamlEntry[], before: readonly YamlEntry[], problems: DiagnosticCollector): readonly YamlEntry[] {
+/** The entries without those whose key has become equal to an earlier one, which is reported. */
+function distinctEntries(entries: readonly YamlEntry[], before: readonly YamlEntry[], problems: DiagnosticCollector): readonly YamlEntry[] {
   if (entries.every(({ key }, i) => key === before[i]?.key)) return entries
   const first = new Map<string, YamlScalar>()
   return entries.filter(({ key }) => {
@@ -81,17 +80,23 @@ function withoutTwice(entries: readonly YamlEntry[], before: readonly YamlEntry[
       return true
     }
     const related = [{ message: 'the other key', at: earlier.at }]
-    problems.report('yaml-duplicate-key', key.at, '', `variables make two keys ${quoted(key.text)} of one mapping`, { related })
+    problems.report(
+      'yaml-duplicate-key',
+      key.at,
+      '',
+      `after replacing variables, the key ${quoted(key.text)} occurs twice in one mapping`,
+      { related },
+    )
     return false
   })
 }
 
-/** A plain string under `domain:` marks the layout with settings; in a record map a record or a list of them stands there. */
+/** Whether the file has the layout with settings: `domain:` holds text. In a record map it would hold a record or a list. */
 export function hasSettings(root: YamlNode): root is YamlMapping {
   return root.kind === 'mapping' && lookUp(root, 'domain')?.kind === 'scalar'
 }
 
-/** The first key of a record map that is no name of records but a setting. */
+/** The first key of a record map that is a setting instead of a name. */
 export function straySetting(root: YamlNode): YamlScalar | undefined {
   if (root.kind !== 'mapping') return undefined
   return root.entries.find(({ key, value }) => {
@@ -101,35 +106,35 @@ export function straySetting(root: YamlNode): YamlScalar | undefined {
   })?.key
 }
 
-/** Faults of other files, from one on, say where those were included: with other variables they may be none. */
+/** Adds the inclusion to the diagnostics of other files from index `from` on, since the problem may depend on its variables. */
 export function nameInclusion(diagnostics: Diagnostic[], from: number, at: SourcePosition): void {
   for (const [index, one] of diagnostics.entries()) {
     if (index < from || one.at === undefined || one.at.file === at.file) continue
-    diagnostics[index] = { ...one, related: [...(one.related ?? []), { message: 'included', at }] }
+    diagnostics[index] = { ...one, related: [...(one.related ?? []), { message: 'included here', at }] }
   }
 }
 
-/** Takes the records of a fragment into the zone. */
-export function readFragment(entry: IncludeEntry, files: FileLoader, state: ParseState, filling: VariableExpansion): void {
+/** Adds the records of a fragment to the zone. */
+export function readFragment(entry: IncludeEntry, files: FileLoader, state: ParseState, expansion: VariableExpansion): void {
   const { problems } = state
   const refuse = (message: string): void => problems.report('include-invalid', entry.at, state.zone, `${quoted(entry.path)} ${message}`)
   if (/\.(?:zone|db)$/i.test(entry.path)) {
-    refuse('is a zone file; a fragment is a map of records in YAML, and $INCLUDE of zone files takes others')
+    refuse('is a zone file; a fragment must be a map of records in YAML (only a zone file can include another, with $INCLUDE)')
     return
   }
   const tree = files.include(entry.path, entry.at)
   if (tree === null) return
   if (hasSettings(tree)) {
-    refuse('is a definition of its own (it has domain:), not a fragment of records')
+    refuse('is a complete definition (it has domain:), not a fragment of records')
     return
   }
   const stray = straySetting(tree)
   if (stray !== undefined) {
-    refuse(`has the setting ${quoted(stray.text)}; a fragment has records only, at its top`)
+    refuse(`has the setting ${quoted(stray.text)}; a fragment can only contain records, at the top level`)
     return
   }
   const used = new Set<string>()
-  const root = expandVariables(tree, entry.with, used, filling)
+  const root = expandVariables(tree, entry.with, used, expansion)
   for (const name of entry.with.keys()) {
     if (used.has(name)) continue
     problems.report('variable-unused', entry.at, state.zone, `${quoted(entry.path)} does not use the variable ${quoted(name)}`, {

@@ -3,10 +3,10 @@ import { isBroken, isNull, type YamlMapping, type YamlNode } from '../yaml/yaml-
 import { kindName, reportUnknownKey, type ValueContext } from './parse-state.ts'
 import { LOCATION_KEYS, SERVICE_KEYS } from './value-forms.ts'
 
-/** Keys of a LOC value that are metres. */
+/** Keys of a LOC value in metres. */
 const METRES: ReadonlySet<string> = new Set(['altitude', 'size', 'precision_horz', 'precision_vert'])
 
-/** The presentation form of a LOC value (RFC 1876 section 3) as tokens; null where keys are missing or at fault, which was reported. */
+/** The presentation form of a LOC value (RFC 1876 section 3) as tokens; null after reporting a missing or invalid key. */
 export function locationTokens(node: YamlMapping, context: ValueContext): Token[] | null {
   const texts = scalarTexts(node, LOCATION_KEYS, LOCATION_KEYS, context)
   return (
@@ -14,7 +14,7 @@ export function locationTokens(node: YamlMapping, context: ValueContext): Token[
   )
 }
 
-/** The presentation form of an SVCB or HTTPS value (RFC 9460 section 2.1) as tokens; null where it has faults, which were reported. */
+/** The presentation form of an SVCB or HTTPS value (RFC 9460 section 2.1) as tokens; null after reporting a problem. */
 export function serviceTokens(node: YamlMapping, context: ValueContext): Token[] | null {
   const texts = scalarTexts(node, SERVICE_KEYS, ['svcpriority', 'targetname'], context)
   const parameters = node.entries.find(({ key }) => key.text === 'svcparams')?.value
@@ -23,7 +23,7 @@ export function serviceTokens(node: YamlMapping, context: ValueContext): Token[]
   return [token(texts.get('svcpriority') ?? ''), token(texts.get('targetname') ?? ''), ...tokens]
 }
 
-/** The texts of the keys that must be there and be scalars. */
+/** The texts of the required keys, which must be scalars; null after reporting a problem. */
 function scalarTexts(
   node: YamlMapping,
   keys: readonly string[],
@@ -32,32 +32,32 @@ function scalarTexts(
 ): Map<string, string> | null {
   const { problems, invalid } = context.state
   const texts = new Map<string, string>()
-  let whole = true
+  let isValid = true
   for (const { key, value } of node.entries) {
     if (!keys.includes(key.text)) reportUnknownKey(key, keys, context)
     else if (!required.includes(key.text)) continue
-    else if (invalid.has(value) || isBroken(value)) whole = false
+    else if (invalid.has(value) || isBroken(value)) isValid = false
     else if (value.kind !== 'scalar') {
-      problems.report('schema-type', value.at, context.subject, `${key.text} is one text or number, not a ${kindName(value)}`)
-      whole = false
+      problems.report('schema-type', value.at, context.subject, `${key.text} must be a single text or number, not a ${kindName(value)}`)
+      isValid = false
     } else if (isNull(value)) {
       problems.report('value-missing', value.at, context.subject, `${key.text} is empty`)
-      whole = false
+      isValid = false
     } else texts.set(key.text, value.text)
   }
   for (const key of required) {
     if (node.entries.some((entry) => entry.key.text === key)) continue
     if (!invalid.has(node)) problems.report('schema-missing-key', node.at, context.subject, `${key} is missing`)
-    whole = false
+    isValid = false
   }
-  return whole ? texts : null
+  return isValid ? texts : null
 }
 
 function parameterTokens(node: YamlNode, context: ValueContext): Token[] | null {
   const { problems, invalid } = context.state
   if (invalid.has(node) || isBroken(node)) return null
   if (node.kind !== 'mapping') {
-    problems.report('schema-type', node.at, context.subject, `svcparams is a mapping, not a ${kindName(node)}`, {
+    problems.report('schema-type', node.at, context.subject, `svcparams must be a mapping, not a ${kindName(node)}`, {
       hint: 'Write {alpn: [h2, h3]}.',
     })
     return null
@@ -69,15 +69,15 @@ function parameterTokens(node: YamlNode, context: ValueContext): Token[] | null 
     for (const item of items) {
       if (isBroken(item) || invalid.has(item)) return null
       if (item.kind !== 'scalar') {
-        problems.report('schema-type', item.at, context.subject, `${key.text} is text or a list of texts, not a ${kindName(item)}`)
+        problems.report('schema-type', item.at, context.subject, `${key.text} must be text or a list of texts, not a ${kindName(item)}`)
         return null
       }
       texts.push(item.text)
     }
     const isEmpty = value.kind === 'scalar' && isNull(value)
-    // In a list of alpn identifiers a comma or backslash of an identifier is escaped, beneath the escapes of the string (RFC 9460 appendix A.1).
-    const listed = value.kind === 'sequence' && key.text === 'alpn' ? texts.map((text) => text.replace(/[\\,]/g, '\\$&')) : texts
-    tokens.push(token(isEmpty ? key.text : `${key.text}=${escaped(listed.join(','))}`))
+    // In the list of alpn identifiers a comma or backslash is escaped first, before the string is (RFC 9460 appendix A.1).
+    const values = value.kind === 'sequence' && key.text === 'alpn' ? texts.map((text) => text.replace(/[\\,]/g, '\\$&')) : texts
+    tokens.push(token(isEmpty ? key.text : `${key.text}=${escaped(values.join(','))}`))
   }
   return tokens
 }

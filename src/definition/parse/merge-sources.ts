@@ -3,20 +3,19 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import { type DiagnosticCollector, newSource, type RecordSource, type SourceContents } from './parse-state.ts'
 
-/** An RRset in one source. */
+/** The records of an RRset in one source. */
 interface Contribution {
   readonly source: RecordSource
   readonly name: DomainName
   readonly type: string
   readonly at: SourcePosition
-  /** All that is said of it, as text. */
-  readonly says: string[]
+  /** TTL and data of each record, as text. */
+  readonly contents: string[]
 }
 
 /**
- * One zone of several sources. An RRset comes from one of them, unless the definition overrides those of fragments, or fragments say that theirs
- * are merged: at most one source may leave that unsaid. Anything else is an error with both places. What is overridden is gone with all that
- * was said of it.
+ * Merges the sources of a zone. An RRset must come from a single source, unless the definition overrides that of the fragments, or all
+ * sources but one mark theirs with `merge`. Everything else is reported with both positions. Overridden RRsets are removed entirely.
  */
 export function mergeSources(sources: readonly RecordSource[], problems: DiagnosticCollector): SourceContents {
   const [own, ...fragments] = sources
@@ -27,13 +26,13 @@ export function mergeSources(sources: readonly RecordSource[], problems: Diagnos
   for (const [key, at] of own.overriding) {
     const from = contributions.get(key) ?? []
     if (from.some(({ source }) => source !== own)) replaced.add(key)
-    reportIdle(key, at, from, problems)
+    reportUnusedOverride(key, at, from, problems)
   }
   for (const [key, from] of contributions) if (!replaced.has(key)) reportUnmerged(key, from, problems)
-  const stays = (one: Named): boolean => !replaced.has(rrsetKey(one))
+  const isKept = (one: Named): boolean => !replaced.has(rrsetKey(one))
   const all = <T extends Named>(listOf: (source: RecordSource) => readonly T[]): T[] => [
     ...listOf(own),
-    ...fragments.flatMap((source) => (replaced.size === 0 ? listOf(source) : listOf(source).filter(stays))),
+    ...fragments.flatMap((source) => (replaced.size === 0 ? listOf(source) : listOf(source).filter(isKept))),
   ]
   return {
     records: all(({ records }) => records),
@@ -50,21 +49,21 @@ interface Named {
   readonly type: string
 }
 
-/** A warning where an override has no effect: there is nothing to override, or it says the same. */
-function reportIdle(key: string, at: SourcePosition, from: readonly Contribution[], problems: DiagnosticCollector): void {
+/** Warns of an override without effect: there is nothing to override, or the records are the same. */
+function reportUnusedOverride(key: string, at: SourcePosition, from: readonly Contribution[], problems: DiagnosticCollector): void {
   const own = from.find(({ source }) => source.kind === 'definition')
   const others = from.filter((one) => one !== own)
   const warn = (message: string, related?: { message: string; at: SourcePosition }[]): void =>
-    problems.report('override-unused', at, key, message, { severity: 'warning', hint: 'Take override out.', related })
+    problems.report('override-unused', at, key, message, { severity: 'warning', hint: 'Remove override.', related })
   const [other] = others
-  if (other === undefined) warn('no included file has these records, so that nothing is overridden')
-  else if (own !== undefined && others.length === 1 && saysOf(own, key) === saysOf(other, key))
-    warn(`${other.at.file} says the same, so that nothing is overridden`, [{ message: 'the same records', at: other.at }])
+  if (other === undefined) warn('override has no effect: no included file has these records')
+  else if (own !== undefined && others.length === 1 && contentsOf(own, key) === contentsOf(other, key))
+    warn(`override has no effect: ${other.at.file} has the same records`, [{ message: 'the same records', at: other.at }])
 }
 
-/** All that a source says of an RRset, as text. Where its records come from an inventory, their place is of it. */
-const saysOf = ({ source, says }: Contribution, key: string): string =>
-  JSON.stringify([[...says].sort(), scopeOf(source, key), source.lenient.has(key)])
+/** The content of an RRset in a source as comparable text. An RRset from an inventory differs from any other by its position. */
+const contentsOf = ({ source, contents }: Contribution, key: string): string =>
+  JSON.stringify([[...contents].sort(), scopeOf(source, key), source.lenient.has(key)])
 
 const scopeOf = ({ scopes }: RecordSource, key: string): string => JSON.stringify(scopes.filter((scope) => rrsetKey(scope) === key))
 
@@ -76,10 +75,10 @@ function contributionsOf(sources: readonly RecordSource[]): Map<string, Contribu
       const key = rrsetKey(record)
       const known = contributions.get(key)
       const last = known?.at(-1)
-      const says = 'data' in record ? `${record.ttl} ${record.data}` : JSON.stringify(record)
-      if (last?.source === source) last.says.push(says)
-      else if (known === undefined) contributions.set(key, [{ source, name, type, at, says: [says] }])
-      else known.push({ source, name, type, at, says: [says] })
+      const content = 'data' in record ? `${record.ttl} ${record.data}` : JSON.stringify(record)
+      if (last?.source === source) last.contents.push(content)
+      else if (known === undefined) contributions.set(key, [{ source, name, type, at, contents: [content] }])
+      else known.push({ source, name, type, at, contents: [content] })
     }
   }
   return contributions
@@ -91,34 +90,34 @@ function reportUnmerged(key: string, from: readonly Contribution[], problems: Di
   if (first !== undefined && second !== undefined) {
     const [again, once] = [second.source.includedAt, first.source.includedAt]
     if (again !== null && once !== null && first.at.file === second.at.file) {
-      const message = `${second.at.file} is included twice, and does not say how its records go together`
-      const hint = 'Include it once, or write merge: true in it to have the records of both.'
+      const message = `${second.at.file} is included twice, so these records come from two inclusions`
+      const hint = 'Include it once, or write merge: true at the records to combine both.'
       problems.report('rrset-split', again, key, message, { hint, related: [{ message: 'the other inclusion', at: once }] })
       return
     }
     const hint =
       first.source.kind === 'definition'
-        ? 'Write override: true in the definition to replace those of the fragment, or merge: true in the fragment to have both.'
-        : 'Write merge: true in one of the fragments to have both.'
+        ? 'Write override: true in the definition to replace the records of the fragment, or merge: true in the fragment to combine both.'
+        : 'Write merge: true in one of the fragments to combine both.'
     reportConflictingSources(first, second, problems, hint)
     return
   }
   const [one, ...others] = from as [Contribution, ...Contribution[]]
-  const odd = others.find((other) => scopeOf(other.source, key) !== scopeOf(one.source, key))
-  if (odd === undefined) return
-  const message = `the merged records of ${one.at.file} and of ${odd.at.file} are for different targets`
-  const hint = 'Write the same under octodns: in both.'
-  problems.report('rrset-split', odd.at, key, message, { hint, related: [{ message: 'the other records', at: one.at }] })
+  const different = others.find((other) => scopeOf(other.source, key) !== scopeOf(one.source, key))
+  if (different === undefined) return
+  const message = `the merged records of ${one.at.file} and ${different.at.file} are for different targets`
+  const hint = 'Write the same targets under octodns: in both files.'
+  problems.report('rrset-split', different.at, key, message, { hint, related: [{ message: 'the other records', at: one.at }] })
 }
 
-/** The error that an RRset has records in two places of which neither says how they go together. */
+/** Reports an RRset with records in two files, neither of which says how to combine them. */
 export function reportConflictingSources(
   first: Pick<Contribution, 'at'>,
   second: Pick<Contribution, 'name' | 'type' | 'at'>,
   problems: DiagnosticCollector,
   hint: string,
 ): void {
-  const message = `the records come from ${first.at.file} and from ${second.at.file}, and neither says how they go together`
+  const message = `both ${first.at.file} and ${second.at.file} have these records, and neither says how to combine them`
   problems.report('rrset-split', second.at, `${second.name} ${second.type}`, message, {
     hint,
     related: [{ message: 'the other records', at: first.at }],

@@ -23,13 +23,45 @@ import { readRecordMap } from './read-record-map.ts'
 import { type DefinitionSettings, type IncludeEntry, readSettings } from './read-settings.ts'
 import { checkSettings } from './schema-check.ts'
 
-/** What octoDNS gives a record without `ttl`. */
+/** octoDNS's TTL for records without `ttl`, in seconds. */
 const OCTODNS_DEFAULT_TTL = 3600
 
-/** A zone for messages about a file that does not say which zone it is of. */
+/** Stands in for the zone of a file that names none, so that the rest of the file can be checked. */
 const NAMELESS = 'zone.invalid.' as DomainName
 
-/** Reads a definition in either layout. Every fault of the file becomes a diagnostic with its place; never throws on bad input. */
+export interface ParseOptions {
+  /** The name of the file in positions and diagnostics. */
+  readonly file: string
+  /** The zone that the file is named after; used if the file has no `domain:`. */
+  readonly zoneName?: DomainName | null | undefined
+  /** The TTL in seconds of records without `ttl` in octoDNS's layout; 3600 if absent. */
+  readonly octodnsDefaultTtl?: number | undefined
+  /** In octoDNS's layout, whether `\;` in a text means `;`; true if absent. */
+  readonly escapesSemicolons?: boolean | undefined
+  /** Reads included files; if absent, including one is an error. */
+  readonly include?: ReadInclude | undefined
+  /** The most characters per file; 10 Mi if absent. */
+  readonly maxLength?: number | undefined
+}
+
+export interface ParsedDefinition {
+  /** Null if the file does not yield a zone. If there are errors, the zone lacks what they are about. */
+  readonly zone: DesiredZone | null
+  readonly layout: Layout
+  /** False with `enabled: false`: the definition is skipped. */
+  readonly enabled: boolean
+  /** The entries of `include:`; already merged into the zone. */
+  readonly includes: readonly IncludeEntry[]
+  /** Every other file that was read, by `file`, sorted. */
+  readonly includedFiles: readonly string[]
+  /** RRsets with `octodns: {lenient: true}`, by `rrsetKey`. */
+  readonly lenient: ReadonlySet<string>
+  /** Keys of records that no target supports, each also reported as `record-extra`. */
+  readonly unsupportedKeys: readonly UnsupportedKey[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Parses a definition in either layout. Every problem of the file becomes a diagnostic with its position; never throws on bad input. */
 export function parseDefinition(text: string, options: ParseOptions): ParsedDefinition {
   const problems = collectDiagnostics()
   const files = createFileLoader(options.include, options.maxLength, problems)
@@ -38,8 +70,8 @@ export function parseDefinition(text: string, options: ParseOptions): ParsedDefi
   return parseRecordMaps(root === null ? [] : [root], files, problems, options)
 }
 
-/** Reads several files that are one record map in octoDNS's layout; `options.file` is where the zone begins. */
-export function parseFilesOfZone(sources: readonly SourceFile[], options: ParseOptions): ParsedDefinition {
+/** Parses several files that form one record map in octoDNS's layout. `options.file` becomes the position of the zone. */
+function parseFilesOfZone(sources: readonly SourceFile[], options: ParseOptions): ParsedDefinition {
   const problems = collectDiagnostics()
   const files = createFileLoader(options.include, options.maxLength, problems)
   const roots = sources.flatMap((source) => files.parse(source) ?? [])
@@ -56,7 +88,7 @@ function parseRecordMaps(
   const zone = options.zoneName ?? null
   if (zone === null) {
     const hint = 'Name the file after its zone, such as example.com.yaml, or write domain: above its records.'
-    problems.report('zone-name', start, '', 'nothing says which zone the file is of', { hint })
+    problems.report('zone-name', start, '', 'the file does not say which zone it defines', { hint })
   }
   const ttl = ttlFromSeconds(options.octodnsDefaultTtl ?? OCTODNS_DEFAULT_TTL)
   const state: ParseState = {
@@ -67,7 +99,7 @@ function parseRecordMaps(
   for (const root of roots) {
     const read = state.records.length
     if (!reportStraySettings(root, problems)) readRecordMap(root, state)
-    if (roots.length > 1) reportShared(state.records.slice(read), first, problems)
+    if (roots.length > 1) reportSharedRrsets(state.records.slice(read), first, problems)
   }
   return {
     zone:
@@ -77,18 +109,18 @@ function parseRecordMaps(
     includes: [],
     includedFiles: files.includedFiles(),
     lenient: state.lenient,
-    unsupportedKeys: state.extras,
+    unsupportedKeys: state.unsupportedKeys,
     diagnostics: problems.diagnostics.sort(compareDiagnostics),
   }
 }
 
-/** Each file of a split zone has RRsets of its own (octoDNS refuses the second); `first` has those of the files before. */
-function reportShared(records: readonly DefinedRecord[], first: Map<string, DefinedRecord>, problems: DiagnosticCollector): void {
+/** Reports RRsets that an earlier file of a split zone has, too, as octoDNS does. Adds the new ones to `first`. */
+function reportSharedRrsets(records: readonly DefinedRecord[], first: Map<string, DefinedRecord>, problems: DiagnosticCollector): void {
   for (const [key, [record]] of groupRrsets(records)) {
     if (record === undefined) continue
     const earlier = first.get(key)
     if (earlier === undefined) first.set(key, record)
-    else reportConflictingSources(earlier, record, problems, 'Put them in one of the files.')
+    else reportConflictingSources(earlier, record, problems, 'Move the records to one of the files.')
   }
 }
 
@@ -103,14 +135,14 @@ function parseWithSettings(root: YamlMapping, files: FileLoader, problems: Diagn
   const sources = [own]
   const records = lookUp(root, 'records')
   if (records !== undefined) readRecordMap(records, { ...common, ...own, source: own })
-  const filling: VariableExpansion = { charactersLeft: options.maxLength ?? MAX_YAML_LENGTH, problems }
+  const expansion: VariableExpansion = { charactersLeft: options.maxLength ?? MAX_YAML_LENGTH, problems }
   for (const entry of includes) {
     const source = newSource('fragment', entry.at)
     sources.push(source)
-    const told = problems.diagnostics.length
-    readFragment(entry, files, { ...common, ...source, source }, filling)
-    nameInclusion(problems.diagnostics, told, entry.at)
-    if (filling.charactersLeft < 0 || files.isFull()) break
+    const reported = problems.diagnostics.length
+    readFragment(entry, files, { ...common, ...source, source }, expansion)
+    nameInclusion(problems.diagnostics, reported, entry.at)
+    if (expansion.charactersLeft < 0 || files.isFull()) break
   }
   const state = { ...common, ...mergeSources(sources, problems) }
   if (settings.type === 'slave') checkSlave(root, state)
@@ -127,18 +159,18 @@ function parseWithSettings(root: YamlMapping, files: FileLoader, problems: Diagn
   }
 }
 
-/** What the schema refuses is refused: should the reader have found no fault with the content, the schema's own words are given. */
+/** Reads the settings after the schema check. Reports the deferred schema errors only if the reader finds no error itself. */
 function readCheckedSettings(
   root: YamlMapping,
   zone: DomainName,
   invalid: Set<YamlNode>,
   problems: DiagnosticCollector,
 ): DefinitionSettings {
-  const left = checkSettings(root, zone, invalid, problems)
-  const told = problems.diagnostics.length
+  const deferred = checkSettings(root, zone, invalid, problems)
+  const reported = problems.diagnostics.length
   const settings = readSettings(root, zone, invalid, problems)
-  if (left.length > 0 && !problems.diagnostics.slice(told).some(isError)) {
-    for (const problem of left) problems.report('schema-value', problem.node.at, problem.subject, problem.message)
+  if (deferred.length > 0 && !problems.diagnostics.slice(reported).some(isError)) {
+    for (const problem of deferred) problems.report('schema-value', problem.node.at, problem.subject, problem.message)
   }
   return settings
 }
@@ -158,7 +190,7 @@ const resultsOf = ({
 function readZoneName(node: YamlNode, problems: DiagnosticCollector): DomainName | null {
   if (node.kind !== 'scalar' || isBroken(node)) return null
   if (isNull(node)) {
-    problems.report('zone-name', node.at, '', 'domain: is empty')
+    problems.report('zone-name', node.at, '', 'domain: is empty', { hint: 'Write the name of the zone, such as example.com.' })
     return null
   }
   const name = parseDomainName(node.text, ROOT)
@@ -167,7 +199,7 @@ function readZoneName(node: YamlNode, problems: DiagnosticCollector): DomainName
   return null
 }
 
-/** A record map with settings in it lacks its `domain:`. Says so instead of a fault for every setting. */
+/** Reports a record map with settings, which lacks `domain:`, once instead of for every setting. */
 function reportStraySettings(root: YamlNode, problems: DiagnosticCollector): boolean {
   const stray = straySetting(root)
   if (stray === undefined) return false
@@ -176,64 +208,34 @@ function reportStraySettings(root: YamlNode, problems: DiagnosticCollector): boo
   return true
 }
 
-/** A slave zone takes its records from its masters. */
+/** Reports a slave zone with records or without masters: it transfers its records from them. */
 function checkSlave(root: YamlMapping, { zone, records, problems }: ParseState): void {
   const [first] = records
   if (first) {
     const at = root.entries.find(({ key }) => key.text === 'records')?.key.at ?? first.at
-    problems.report('setting-invalid', at, zone, 'a slave zone has no records of its own: they come from its masters')
+    problems.report('setting-invalid', at, zone, 'a slave zone cannot define records: it transfers them from its masters', {
+      hint: 'Remove the records, or write type: master.',
+    })
   }
   const masters = lookUp(root, 'master_ips')
   if (masters === undefined || (masters.kind === 'sequence' && masters.items.length === 0)) {
     const at = root.entries.find(({ key }) => key.text === 'type')?.key.at ?? root.at
-    problems.report('schema-missing-key', at, zone, 'a slave zone needs master_ips, the servers it is transferred from')
+    problems.report('schema-missing-key', at, zone, 'a slave zone needs master_ips, the servers that it is transferred from')
   }
 }
 
 interface SplitZoneOptions extends Omit<ParseOptions, 'file' | 'zoneName'> {
-  /** The name of the directory without the `split_extension`. */
+  /** The zone that the directory is named after. */
   readonly zoneName: DomainName
-  /** The path of the directory, where the zone begins. */
+  /** The path of the directory, used as the position of the zone. */
   readonly directory?: string | undefined
 }
 
 /**
- * Reads an octoDNS split directory (`split_extension`): every file in it is a record map, one of them by convention
- * `$ZONE.yaml` for the apex and wildcard, and all of them make one zone. They are read in the order of their paths, as octoDNS does.
+ * Parses an octoDNS split directory (`split_extension`): every file in it is a record map of the same zone, `$ZONE.yaml` by convention that
+ * of the apex and wildcard. The files are read in the order of their paths, as octoDNS does.
  */
 export function parseSplitZone(files: readonly SourceFile[], options: SplitZoneOptions): ParsedDefinition {
   const sorted = [...files].sort((a, b) => (a.file < b.file ? -1 : 1))
   return parseFilesOfZone(sorted, { ...options, file: options.directory ?? sorted[0]?.file ?? options.zoneName })
-}
-
-export interface ParseOptions {
-  /** The name of the file in positions and diagnostics. */
-  readonly file: string
-  /** The zone by the name of the file; used where the file has no `domain:`. */
-  readonly zoneName?: DomainName | null | undefined
-  /** Seconds for records without `ttl` in the layout that is the record map alone; 3600 where absent. */
-  readonly octodnsDefaultTtl?: number | undefined
-  /** In the same layout: false where `\;` in a text stands for both characters; true where absent. */
-  readonly escapesSemicolons?: boolean | undefined
-  /** Without it, a file that includes others is an error. */
-  readonly include?: ReadInclude | undefined
-  /** The most characters one file may have; 10 Mi where absent. */
-  readonly maxLength?: number | undefined
-}
-
-export interface ParsedDefinition {
-  /** Null where the file has faults that leave no zone to speak of. With errors among the diagnostics a zone lacks what was at fault. */
-  readonly zone: DesiredZone | null
-  readonly layout: Layout
-  /** False with `enabled: false`: the definition is to be left alone. */
-  readonly enabled: boolean
-  /** The entries of `include:`; already merged into the zone. */
-  readonly includes: readonly IncludeEntry[]
-  /** Every other file that was read, by `file`, sorted. */
-  readonly includedFiles: readonly string[]
-  /** RRsets whose definition says `octodns: {lenient: true}`, by `rrsetKey`. */
-  readonly lenient: ReadonlySet<string>
-  /** Keys of records that no target can express, each with the warning `record-extra` at its record. */
-  readonly unsupportedKeys: readonly UnsupportedKey[]
-  readonly diagnostics: readonly Diagnostic[]
 }

@@ -8,33 +8,25 @@ import type { Ttl } from '../../dns/ttl.ts'
 import type { ForeignRecord, RrsetScope } from '../../dns/zone.ts'
 import type { YamlNode, YamlScalar } from '../yaml/yaml-node.ts'
 
-/** `settings`: a plain `domain:` stands above `records:`. `octodns`: the file is the record map, read as octoDNS reads it. */
+/** `settings`: a file with `domain:` and `records:`. `octodns`: the file is only a record map, read as octoDNS reads it. */
 export type Layout = 'settings' | 'octodns'
 
-/** What the readers of a definition's parts share: how names and TTLs are completed, and where results and faults go. */
-export interface ParseState {
+/** The state that the parsers of a definition's parts share: the context for names and TTLs, the results and the problems. */
+export interface ParseState extends SourceContents {
   readonly layout: Layout
   readonly zone: DomainName
-  /** For records without a TTL of their own; null for the zone's default. */
+  /** For records without a TTL; null for the zone's default. */
   readonly defaultTtl: Ttl | null
   readonly problems: DiagnosticCollector
-  /** Nodes with a fault that the schema has found and that was reported; nothing more is said about them. */
+  /** Nodes whose problem the schema check has reported already. */
   readonly invalid: Set<YamlNode>
-  /** Which file is read, of those that make a definition with settings; absent in the other layout. */
+  /** The source being read, in the layout with settings. */
   readonly source?: RecordSource | undefined
-  readonly records: DefinedRecord[]
-  /** Record sets whose addresses come from an inventory. */
-  readonly inventory: InventoryRrset[]
-  readonly foreign: ForeignRecord[]
-  readonly scopes: RrsetScope[]
-  /** Keys of RRsets marked lenient, by `rrsetKey`. */
-  readonly lenient: Set<string>
-  readonly extras: UnsupportedKey[]
-  /** Whether `\;` in a text stands for `;`, as it does unless octoDNS's config says `escaped_semicolons: false`. */
+  /** Whether `\;` in a text means `;`: false only if octoDNS's config says `escaped_semicolons: false`. */
   readonly escapesSemicolons: boolean
 }
 
-/** A reading at its beginning. */
+/** The state before the first record. */
 export const newParseState = (layout: Layout, zone: DomainName, defaultTtl: Ttl | null, problems: DiagnosticCollector): ParseState => ({
   layout,
   zone,
@@ -46,27 +38,27 @@ export const newParseState = (layout: Layout, zone: DomainName, defaultTtl: Ttl 
   foreign: [],
   scopes: [],
   lenient: new Set(),
-  extras: [],
+  unsupportedKeys: [],
   escapesSemicolons: true,
 })
 
-/** A name of the zone with its records under way. */
+/** The owner name whose records are being read. */
 export interface Owner {
   readonly name: DomainName
-  /** The name for messages. */
+  /** The name as messages show it. */
   readonly label: string
   readonly at: SourcePosition
 }
 
-/** Whose value is read: for messages, and for names that the zone completes. */
+/** The record whose value is being read. */
 export interface ValueContext {
   readonly type: string
-  /** Owner and type as messages name them. */
+  /** Owner and type as messages show them. */
   readonly subject: string
   readonly state: ParseState
 }
 
-/** Reports a key that a value does not have. octoDNS passes over such keys, so in its layout it is a warning. */
+/** Reports an unknown key of a value: an error, or a warning in octoDNS's layout, since octoDNS ignores such keys. */
 export function reportUnknownKey(
   key: YamlScalar,
   keys: readonly string[],
@@ -74,18 +66,18 @@ export function reportUnknownKey(
 ): void {
   if (invalid.has(key)) return
   const severity = layout === 'octodns' ? 'warning' : 'error'
-  const hint = didYouMean(key.text, keys) ?? `A value of ${type} has ${keys.join(', ')}.`
-  problems.report('schema-unknown-key', key.at, subject, `${quoted(key.text)} is not a key of a ${type} value`, { severity, hint })
+  const hint = didYouMean(key.text, keys) ?? `The keys of ${type} are ${keys.join(', ')}.`
+  problems.report('schema-unknown-key', key.at, subject, `unknown key ${quoted(key.text)}`, { severity, hint })
 }
 
-/** Whether YAML 1.1 reads the number as octal and YAML 1.2 as decimal. */
+/** Whether the number is octal in YAML 1.1 and decimal in YAML 1.2. */
 export const looksOctal = (node: YamlScalar): boolean => node.plain && /^[-+]?0[0-9_]+$/.test(node.text)
 
-/** The kind of a node as messages name it. */
+/** The kind of a node as messages show it. */
 export const kindName = (node: YamlNode): string =>
   node.kind === 'sequence' ? 'list' : node.kind === 'mapping' ? 'mapping' : 'single value'
 
-/** A key of a record that no target can express, such as `geo` or `octodns.healthcheck`. */
+/** A key of a record that no target supports, such as `geo` or `octodns.healthcheck`. */
 export interface UnsupportedKey {
   readonly name: DomainName
   readonly type: string
@@ -93,9 +85,10 @@ export interface UnsupportedKey {
   readonly at: SourcePosition
 }
 
-/** What sources say of their RRsets. */
+/** The RRsets of one or several sources. */
 export interface SourceContents {
   readonly records: DefinedRecord[]
+  /** RRsets whose addresses come from an inventory. */
   readonly inventory: InventoryRrset[]
   readonly foreign: ForeignRecord[]
   readonly scopes: RrsetScope[]
@@ -104,14 +97,14 @@ export interface SourceContents {
   readonly unsupportedKeys: UnsupportedKey[]
 }
 
-/** One source of a definition: the definition itself, or one inclusion of a fragment. */
+/** One source of a zone: the definition itself, or one inclusion of a fragment. */
 export interface RecordSource extends SourceContents {
   readonly kind: 'definition' | 'fragment'
-  /** Where a fragment is included. */
+  /** The entry of `include:`; null for the definition itself. */
   readonly includedAt: SourcePosition | null
   /** RRsets marked `merge: true`, by `rrsetKey`. */
   readonly merged: Set<string>
-  /** RRsets marked `override: true`, and where. */
+  /** RRsets marked `override: true`, by `rrsetKey`, with the position of the mark. */
   readonly overriding: Map<string, SourcePosition>
 }
 
@@ -134,32 +127,32 @@ export interface DiagnosticDetails {
   readonly related?: Diagnostic['related']
 }
 
-/** Faults of one definition that are told. Beyond them no reader is helped by more. */
+/** The most problems reported per definition. */
 export const MAX_DIAGNOSTICS = 50_000
 
-/** Collects what is wrong with a definition. A fault in a node that aliases bring to several places is one fault: it is told once. */
+/** Collects the problems of a definition. A problem in a node that aliases repeat is reported once. */
 export interface DiagnosticCollector {
   readonly diagnostics: Diagnostic[]
-  /** `subject` says whose fault it is, such as `www.example.com. MX`; `detail` what it is. */
-  /** Whether no more faults are taken. */
+  /** Whether `MAX_DIAGNOSTICS` is reached, so that further problems are dropped. */
   readonly isFull: () => boolean
+  /** Reports a problem. `subject` names the record or zone, such as `www.example.com. MX`. */
   readonly report: (code: DiagnosticCode, at: SourcePosition, subject: string, detail: string, details?: DiagnosticDetails) => void
 }
 
 export function collectDiagnostics(): DiagnosticCollector {
   const diagnostics: Diagnostic[] = []
-  const told = new Set<string>()
+  const reported = new Set<string>()
   return {
     diagnostics,
-    isFull: () => told.size >= MAX_DIAGNOSTICS,
+    isFull: () => reported.size >= MAX_DIAGNOSTICS,
     report: (code, at, subject, detail, { severity = 'error', hint, related } = {}) => {
       const key = `${at.file}:${at.line}:${at.column} ${code} ${detail}`
-      if (told.has(key) || told.size >= MAX_DIAGNOSTICS) return
-      told.add(key)
+      if (reported.has(key) || reported.size >= MAX_DIAGNOSTICS) return
+      reported.add(key)
       diagnostics.push({ severity, code, message: subject === '' ? detail : `${subject}: ${detail}`, at, hint, related })
     },
   }
 }
 
-/** Text from a file as part of a message: quoted and not endless. */
+/** Text from a file, quoted and shortened for a message. */
 export const quoted = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)

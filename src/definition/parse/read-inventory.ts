@@ -10,16 +10,16 @@ import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../ya
 import type { Owner } from './parse-state.ts'
 import { kindName, quoted, type ValueContext } from './parse-state.ts'
 
-/** Characters of the longest value of a condition. */
+/** The most characters of a condition's value. */
 const MAX_CONDITION = 255
 
 const EXAMPLE = 'Write {type: A, from: {instances: {tag: web}}}.'
 
-/** The conditions that objects of a kind are chosen by. */
-export const conditionsOf = (kind: InventoryKind): readonly InventoryCondition[] =>
+/** The conditions that select objects of a kind. */
+const conditionsOf = (kind: InventoryKind): readonly InventoryCondition[] =>
   kind === 'instances' ? INVENTORY_CONDITIONS : INVENTORY_CONDITIONS.filter((condition) => condition !== 'group')
 
-/** Reads `from:` of a record: addresses that are looked up when the zone is planned. */
+/** Reads `from:` of a record: a query for addresses, which are looked up when the zone is planned. */
 export function readInventory(record: YamlMapping, from: YamlNode, context: ValueContext, owner: Owner, ttl: Ttl | null): void {
   const { type, subject, state } = context
   const { problems, invalid } = state
@@ -28,36 +28,36 @@ export function readInventory(record: YamlMapping, from: YamlNode, context: Valu
     problems.report('schema-value', node.at, subject, detail, { hint: EXAMPLE })
     return null
   }
-  const beside = lookUp(record, 'values') ?? lookUp(record, 'value')
-  if (state.layout === 'octodns') report('"from" asks an inventory, which needs the layout with "domain:" above the records')
-  else if (type !== 'A' && type !== 'AAAA') report(`"from" gives addresses: it stands at A and AAAA, not at ${type}`)
-  else if (beside !== undefined) report('the record has both values and "from"; give them as two records', beside)
+  const values = lookUp(record, 'values') ?? lookUp(record, 'value')
+  if (state.layout === 'octodns') report('"from" is only supported in the layout with "domain:" above the records')
+  else if (type !== 'A' && type !== 'AAAA') report(`"from" returns addresses, so the type must be A or AAAA, not ${type}`)
+  else if (values !== undefined) report('the record has both values and "from"; split it into two records', values)
   const query = readQuery(from, report, invalid)
-  if (state.layout === 'octodns' || beside !== undefined) return
+  if (state.layout === 'octodns' || values !== undefined) return
   if (query !== null && (type === 'A' || type === 'AAAA')) state.inventory.push({ name: owner.name, type, ttl, query, at: from.at })
 }
 
 function readQuery(from: YamlNode, fail: (detail: string, node?: YamlNode) => null, invalid: ReadonlySet<YamlNode>): InventoryQuery | null {
-  if (from.kind !== 'mapping') return fail(`"from" is a mapping, not a ${kindName(from)}`)
+  if (from.kind !== 'mapping') return fail(`"from" must be a mapping, not a ${kindName(from)}`)
   const kinds = INVENTORY_KINDS.filter((kind) => lookUp(from, kind) !== undefined)
   const [kind] = kinds
-  if (kind === undefined || kinds.length > 1) return fail(`"from" names one of ${INVENTORY_KINDS.join(' and ')}`)
+  if (kind === undefined || kinds.length > 1) return fail(`"from" must have exactly one of the keys ${INVENTORY_KINDS.join(' and ')}`)
   const conditions = lookUp(from, kind) as YamlNode
   if (isBroken(conditions) || invalid.has(conditions)) return null
-  if (conditions.kind !== 'mapping') return fail(`${kind} is a mapping of conditions, not a ${kindName(conditions)}`, conditions)
+  if (conditions.kind !== 'mapping') return fail(`${kind} must be a mapping of conditions, not a ${kindName(conditions)}`, conditions)
   const provider = lookUp(from, 'provider')
-  if (provider !== undefined && textOf(provider) === null) return fail('provider is the name of a provider in the config', provider)
+  if (provider !== undefined && textOf(provider) === null) return fail('provider must be the name of a provider in the config', provider)
   const known: readonly string[] = conditionsOf(kind)
   const found: Partial<Record<InventoryCondition, string>> = {}
   for (const { key, value } of conditions.entries) {
     if (invalid.has(key) || invalid.has(value) || isBroken(value)) return null
-    if (!known.includes(key.text)) return fail(`${kind} are not chosen by ${quoted(key.text)}, but by ${known.join(', ')}`, key)
+    if (!known.includes(key.text)) return fail(`unknown condition ${quoted(key.text)}: ${kind} can be selected by ${known.join(', ')}`, key)
     const text = textOf(value)
-    if (text === null) return fail(`${key.text} is one text of 1 to ${MAX_CONDITION} characters`, value)
+    if (text === null) return fail(`${key.text} must be a text of 1 to ${MAX_CONDITION} characters`, value)
     found[key.text as InventoryCondition] = text
   }
-  // Without a condition every machine of the account would be meant, the database too.
-  if (Object.keys(found).length === 0) return fail(`${kind} needs a condition: ${known.join(', ')}`, conditions)
+  // Without a condition the query would select every machine of the account, even the database.
+  if (Object.keys(found).length === 0) return fail(`${kind} needs at least one condition: ${known.join(', ')}`, conditions)
   return { kind, provider: provider === undefined ? null : textOf(provider), ...found }
 }
 

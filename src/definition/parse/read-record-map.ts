@@ -5,12 +5,12 @@ import type { Owner, ParseState } from './parse-state.ts'
 import { kindName, quoted } from './parse-state.ts'
 import { readRecord } from './read-record.ts'
 
-/** Reads a record map: names relative to the zone, each with one record or a list of them. An empty node is an empty map. */
+/** Reads a record map: names relative to the zone, each with a record or a list of records. An empty node is an empty map. */
 export function readRecordMap(node: YamlNode, state: ParseState): void {
   const { problems, invalid } = state
   if (isNull(node) || isBroken(node) || invalid.has(node)) return
   if (node.kind !== 'mapping') {
-    const detail = `the records are a mapping from names to records, not a ${kindName(node)}`
+    const detail = `the records must be a mapping from names to records, not a ${kindName(node)}`
     problems.report('schema-type', node.at, '', detail, { hint: 'Write www: {type: A, value: 192.0.2.1}.' })
     return
   }
@@ -30,9 +30,12 @@ export function readRecordMap(node: YamlNode, state: ParseState): void {
 
 function readList({ items, at }: YamlSequence, owner: Owner, state: ParseState): void {
   if (items.length === 0) {
-    // octoDNS passes over a name without records, so a file of its layout stays valid.
+    // octoDNS ignores a name without records.
     const severity = state.layout === 'octodns' ? 'warning' : 'error'
-    state.problems.report('value-missing', at, owner.label, 'has no record: the list is empty', { severity, hint: 'Take the name out.' })
+    state.problems.report('value-missing', at, owner.label, 'the list of records is empty', {
+      severity,
+      hint: 'Add a record, or remove the name.',
+    })
   }
   for (const item of items) {
     if (state.problems.isFull()) return
@@ -40,12 +43,12 @@ function readList({ items, at }: YamlSequence, owner: Owner, state: ParseState):
   }
 }
 
-/** The owner name of a key: `''` and `@` are the apex, the rest is below it unless the final dot makes it absolute. */
+/** The owner name of a key: `''` and `@` are the apex; a final dot makes a name absolute; null after reporting a problem. */
 function readOwner(key: YamlScalar, { problems, zone }: ParseState): DomainName | null {
   if (key.text === '') return zone
   const parsed = parseDomainName(key.text, zone)
   if (!parsed.ok) {
-    problems.report('name-invalid', key.at, zone, `the name ${quoted(key.text)} cannot stand in a zone: ${parsed.message}`)
+    problems.report('name-invalid', key.at, zone, `${quoted(key.text)} is not a valid name: ${parsed.message}`)
     return null
   }
   if (isAtOrBelow(parsed.value, zone)) return parsed.value
@@ -55,10 +58,11 @@ function readOwner(key: YamlScalar, { problems, zone }: ParseState): DomainName 
   return null
 }
 
-const hintOf = (text: string, zone: DomainName): string => `Without the final dot it is ${quoted(`${text.replace(/\.$/, '')}.${zone}`)}.`
+const hintOf = (text: string, zone: DomainName): string =>
+  `Remove the final dot if you mean ${quoted(`${text.replace(/\.$/, '')}.${zone}`)}.`
 
 function reportSameName(key: YamlScalar, earlier: YamlScalar, name: DomainName, { problems }: ParseState): void {
   const related: { message: string; at: SourcePosition }[] = [{ message: `the same name as ${quoted(earlier.text)}`, at: earlier.at }]
   const detail = `${quoted(earlier.text)} (line ${earlier.at.line}) and ${quoted(key.text)} are the same name`
-  problems.report('yaml-duplicate-key', key.at, name, detail, { related, hint: 'Put their records in one list.' })
+  problems.report('yaml-duplicate-key', key.at, name, detail, { related, hint: 'Put their records into one list.' })
 }

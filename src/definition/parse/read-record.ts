@@ -15,27 +15,27 @@ import { RECORD_KEYS } from './value-forms.ts'
 
 const KNOWN_KEYS: ReadonlySet<string> = new Set(RECORD_KEYS)
 
-/** Keys whose meaning is lost here. */
-const EXTRA_KEYS: ReadonlySet<string> = new Set(['geo', 'dynamic', 'healthcheck'])
+/** octoDNS's keys that no target supports. */
+const UNSUPPORTED_KEYS: ReadonlySet<string> = new Set(['geo', 'dynamic', 'healthcheck'])
 
-/** Reads one entry of a name, which is one RRset or a part of it, into the reading. */
+/** Reads one record entry of a name (an RRset or a part of one) into the state. */
 export function readRecord(node: YamlNode, owner: Owner, state: ParseState): void {
   const { problems } = state
   if (isBroken(node)) return
   if (node.kind !== 'mapping') {
-    const what = isNull(node) ? 'has no record' : `a record is a mapping, not a ${kindName(node)}`
-    problems.report('schema-type', node.at, owner.label, what, { hint: 'Write {type: A, value: 192.0.2.1}.' })
+    const message = isNull(node) ? 'the name has no record' : `a record must be a mapping, not a ${kindName(node)}`
+    problems.report('schema-type', node.at, owner.label, message, { hint: 'Write {type: A, value: 192.0.2.1}.' })
     return
   }
-  const told = problems.diagnostics.length
-  const left = isCommonRecord(node) ? [] : checkRecord(node, subjectOf(node, owner), state.layout, state.invalid, problems)
+  const reported = problems.diagnostics.length
+  const deferred = isCommonRecord(node) ? [] : checkRecord(node, subjectOf(node, owner), state.layout, state.invalid, problems)
   readChecked(node, owner, state)
-  // What the schema refuses is refused: should the readers have found no fault with the content, the schema's own words are given.
-  if (left.length === 0 || problems.diagnostics.slice(told).some(isError)) return
-  for (const problem of left) problems.report('schema-value', problem.node.at, problem.subject, problem.message)
+  // A record that the schema refuses is never valid, even if the reader found no error.
+  if (deferred.length === 0 || problems.diagnostics.slice(reported).some(isError)) return
+  for (const problem of deferred) problems.report('schema-value', problem.node.at, problem.subject, problem.message)
 }
 
-/** Owner and type for messages, as far as the type can be told. */
+/** Owner and, if it is readable, type for messages. */
 function subjectOf(node: YamlMapping, owner: Owner): string {
   const type = lookUp(node, 'type')
   return type?.kind === 'scalar' && !isNull(type) ? `${owner.label} ${type.text.slice(0, 40)}` : owner.label
@@ -47,15 +47,15 @@ function readChecked(node: YamlMapping, owner: Owner, state: ParseState): void {
   if (type === null) return
   const subject = `${owner.label} ${type}`
   if (type.includes('/')) {
-    const detail = `${type} is a type of another provider; no target here can hold it`
+    const detail = `the type ${type} exists only at another provider; the record is ignored`
     problems.report('type-foreign', (lookUp(node, 'type') ?? node).at, owner.label, detail, { severity: 'warning' })
     state.foreign.push({ name: owner.name, type, at: node.at })
   }
-  const extras = readRecordExtras(node, subject, state)
-  keepExtras(extras, owner, type, state)
+  const options = octodnsOptionsOf(node, subject, state)
+  applyOctodnsOptions(options, owner, type, state)
   if (type.includes('/')) return
-  reportOtherKeys(node, extras, owner, type, state)
-  readMarks(node, owner, type, state)
+  reportOtherKeys(node, options, owner, type, state)
+  readMergeFlags(node, owner, type, state)
   const ttl = readTtl(node, subject, state)
   if (ttl === undefined) return
   const from = lookUp(node, 'from')
@@ -67,7 +67,7 @@ function readType(node: YamlMapping, owner: Owner, { problems, invalid }: ParseS
   const type = lookUp(node, 'type')
   if (type === undefined) {
     if (!invalid.has(node))
-      problems.report('schema-missing-key', node.at, owner.label, 'type is missing', { hint: 'Write {type: A, value: 192.0.2.1}.' })
+      problems.report('schema-missing-key', node.at, owner.label, 'the record has no type', { hint: 'Write {type: A, value: 192.0.2.1}.' })
     return null
   }
   if (invalid.has(type) || isBroken(type)) return null
@@ -76,7 +76,7 @@ function readType(node: YamlMapping, owner: Owner, { problems, invalid }: ParseS
       'schema-type',
       type.at,
       owner.label,
-      `type is the name of a record type, not ${isNull(type) ? 'empty' : `a ${kindName(type)}`}`,
+      isNull(type) ? 'the type is empty' : `the type must be a name such as A, not a ${kindName(type)}`,
     )
     return null
   }
@@ -86,33 +86,35 @@ function readType(node: YamlMapping, owner: Owner, { problems, invalid }: ParseS
   if (parsed.ok && (parsed.value === type.text || type.text.startsWith('TYPE'))) return parsed.value
   const hint = parsed.ok ? `Write ${parsed.value}.` : didYouMean(type.text, RDATA_TYPES.keys())
   problems.report('type-unknown', type.at, owner.label, `${quoted(type.text)} is not a record type`, {
-    hint: hint ?? 'A type without a form of its own is written TYPE123 with its number (RFC 3597).',
+    hint: hint ?? 'Write any other type with its number, such as TYPE123 (RFC 3597).',
   })
   return null
 }
 
-function readRecordExtras(node: YamlMapping, subject: string, { problems, layout }: ParseState): RecordExtras {
+function octodnsOptionsOf(node: YamlMapping, subject: string, { problems, layout }: ParseState): OctodnsOptions {
   const octodns = lookUp(node, 'octodns')
-  return octodns === undefined ? NO_EXTRAS : readExtras(octodns, subject, problems, layout === 'octodns' ? 'warning' : 'error')
+  return octodns === undefined
+    ? NO_OCTODNS_OPTIONS
+    : readOctodnsOptions(octodns, subject, problems, layout === 'octodns' ? 'warning' : 'error')
 }
 
-function keepExtras(extras: RecordExtras, owner: Owner, type: string, state: ParseState): void {
-  const { ignored, included, excluded, lenient } = extras
+function applyOctodnsOptions(options: OctodnsOptions, owner: Owner, type: string, state: ParseState): void {
+  const { ignored, included, excluded, lenient } = options
   if (lenient) state.lenient.add(rrsetKey({ name: owner.name, type }))
   if (ignored || included.length > 0 || excluded.length > 0) state.scopes.push({ name: owner.name, type, ignored, included, excluded })
 }
 
-/** `override: true` of a definition, `merge: true` of a fragment: how RRsets of several files go together. */
-function readMarks(node: YamlMapping, owner: Owner, type: string, { problems, invalid, source, layout }: ParseState): void {
-  for (const key of MARKS) {
+/** Reads `override: true` of a definition and `merge: true` of a fragment, which say how to combine the RRsets of several files. */
+function readMergeFlags(node: YamlMapping, owner: Owner, type: string, { problems, invalid, source, layout }: ParseState): void {
+  for (const key of MERGE_FLAGS) {
     const entry = entryOf(node, key)
     if (entry === undefined || invalid.has(entry.value) || isBroken(entry.value)) continue
     const subject = `${owner.label} ${type}`
     const place = key === 'override' ? 'definition' : 'fragment'
     if (source?.kind !== place) {
-      const where = key === 'override' ? 'in a definition that includes others' : 'in a file that is included'
+      const where = key === 'override' ? 'in a definition, for records of its included files' : 'in an included file'
       const severity = layout === 'octodns' ? 'warning' : 'error'
-      problems.report('schema-unknown-key', entry.key.at, subject, `${key} has a meaning only ${where}`, { severity })
+      problems.report('schema-unknown-key', entry.key.at, subject, `${key} is allowed only ${where}`, { severity })
     } else if (entry.value.kind === 'scalar' && /^true$/i.test(entry.value.text)) {
       const set = rrsetKey({ name: owner.name, type })
       if (key === 'override') source.overriding.set(set, entry.key.at)
@@ -121,35 +123,35 @@ function readMarks(node: YamlMapping, owner: Owner, type: string, { problems, in
   }
 }
 
-const MARKS = ['override', 'merge'] as const
+const MERGE_FLAGS = ['override', 'merge'] as const
 
-/** One warning for what no target can express; and a word for each key that no record has. */
-function reportOtherKeys(node: YamlMapping, extras: RecordExtras, owner: Owner, type: string, state: ParseState): void {
+/** Reports unknown keys, and warns once of all keys that no target supports. */
+function reportOtherKeys(node: YamlMapping, options: OctodnsOptions, owner: Owner, type: string, state: ParseState): void {
   const { problems, invalid, layout } = state
   const subject = `${owner.label} ${type}`
-  const lost: { readonly key: string; readonly at: SourcePosition }[] = []
+  const unsupported: { readonly key: string; readonly at: SourcePosition }[] = []
   for (const { key } of node.entries) {
-    if (EXTRA_KEYS.has(key.text)) lost.push({ key: key.text, at: key.at })
+    if (UNSUPPORTED_KEYS.has(key.text)) unsupported.push({ key: key.text, at: key.at })
     else if (!KNOWN_KEYS.has(key.text) && !invalid.has(key)) reportUnknown(key, subject, problems, layout)
   }
-  for (const key of extras.others) lost.push({ key: `octodns.${key.text}`, at: key.at })
-  const [first] = lost
+  for (const key of options.unsupported) unsupported.push({ key: `octodns.${key.text}`, at: key.at })
+  const [first] = unsupported
   if (first === undefined) return
-  for (const { key, at } of lost) state.extras.push({ name: owner.name, type, key, at })
-  const names = lost.map(({ key }) => JSON.stringify(key)).join(', ')
-  problems.report('record-extra', first.at, subject, `${names} cannot be expressed at any target; only the plain values are managed`, {
+  for (const { key, at } of unsupported) state.unsupportedKeys.push({ name: owner.name, type, key, at })
+  const names = unsupported.map(({ key }) => JSON.stringify(key)).join(', ')
+  problems.report('record-extra', first.at, subject, `no target supports ${names}; only the values of the record are managed`, {
     severity: 'warning',
   })
 }
 
-/** octoDNS passes over a key it does not know, so a file of its layout stays valid. */
+/** Reports an unknown key of a record; a warning in octoDNS's layout, since octoDNS ignores it. */
 function reportUnknown(key: YamlScalar, subject: string, problems: ParseState['problems'], layout: ParseState['layout']): void {
   const severity = layout === 'octodns' ? 'warning' : 'error'
-  const hint = didYouMean(key.text, RECORD_KEYS) ?? `A record has ${RECORD_KEYS.slice(0, 5).join(', ')}.`
-  problems.report('schema-unknown-key', key.at, subject, `${quoted(key.text)} is not a key of a record`, { severity, hint })
+  const hint = didYouMean(key.text, RECORD_KEYS) ?? `The keys of a record are ${RECORD_KEYS.slice(0, 5).join(', ')}.`
+  problems.report('schema-unknown-key', key.at, subject, `unknown key ${quoted(key.text)}`, { severity, hint })
 }
 
-/** The TTL of a record, the default where it has none; undefined where it is at fault. */
+/** The TTL of a record, or the default; undefined if it is invalid, which is reported. */
 function readTtl(node: YamlMapping, subject: string, state: ParseState): Ttl | null | undefined {
   const ttl = lookUp(node, 'ttl')
   if (ttl === undefined) return state.defaultTtl
@@ -172,7 +174,7 @@ function readValues(node: YamlMapping, context: ValueContext, owner: Owner, ttl:
   if (invalid.has(given) || isBroken(given)) return
   if (value !== undefined && values !== undefined) {
     const severity = layout === 'octodns' ? 'warning' : 'error'
-    problems.report('schema-value', value.at, context.subject, 'the record has both value and values; only values counts', { severity })
+    problems.report('schema-value', value.at, context.subject, 'the record has both value and values; only values is used', { severity })
   }
   const items = given.kind === 'sequence' ? given.items : [given]
   if (items.length === 0) {
@@ -186,63 +188,60 @@ function readValues(node: YamlMapping, context: ValueContext, owner: Owner, ttl:
   }
 }
 
-/** What octoDNS's `octodns:` key of a record says. */
-interface RecordExtras {
+/** The options of a record's `octodns:` key. */
+interface OctodnsOptions {
   readonly ignored: boolean
   readonly included: readonly string[]
   readonly excluded: readonly string[]
   readonly lenient: boolean
-  /** Keys that have no meaning here, such as `healthcheck` or a provider's name. */
-  readonly others: readonly YamlScalar[]
+  /** Keys that no target supports, such as `healthcheck` or the name of an octoDNS provider. */
+  readonly unsupported: readonly YamlScalar[]
 }
 
-const NO_EXTRAS: RecordExtras = { ignored: false, included: [], excluded: [], lenient: false, others: [] }
+const NO_OCTODNS_OPTIONS: OctodnsOptions = { ignored: false, included: [], excluded: [], lenient: false, unsupported: [] }
 
 const KEYS = ['ignored', 'included', 'excluded', 'lenient'] as const
 
-/**
- * Reads an `octodns:` mapping. Keys of providers are their own business and are handed back in `others`; a key that looks
- * misspelt is reported with the severity given.
- */
-function readExtras(node: YamlNode, subject: string, problems: DiagnosticCollector, misspelt: Severity): RecordExtras {
-  if (isNull(node) || isBroken(node)) return NO_EXTRAS
+/** Reads an `octodns:` mapping. An unknown key is taken for one of a provider, unless it looks misspelt: then it is reported with the severity `misspelt`. */
+function readOctodnsOptions(node: YamlNode, subject: string, problems: DiagnosticCollector, misspelt: Severity): OctodnsOptions {
+  if (isNull(node) || isBroken(node)) return NO_OCTODNS_OPTIONS
   if (node.kind !== 'mapping') {
-    problems.report('schema-type', node.at, subject, 'octodns is a mapping')
-    return NO_EXTRAS
+    problems.report('schema-type', node.at, subject, 'octodns must be a mapping')
+    return NO_OCTODNS_OPTIONS
   }
-  const extras = { ignored: false, lenient: false, included: [] as string[], excluded: [] as string[], others: [] as YamlScalar[] }
+  const options = { ignored: false, lenient: false, included: [] as string[], excluded: [] as string[], unsupported: [] as YamlScalar[] }
   for (const { key, value } of node.entries) {
     switch (key.text) {
       case 'ignored':
       case 'lenient':
-        extras[key.text] = readBoolean(value, `octodns.${key.text}`, subject, problems)
+        options[key.text] = readBoolean(value, `octodns.${key.text}`, subject, problems)
         break
       case 'included':
       case 'excluded':
-        extras[key.text] = readNames(value, `octodns.${key.text}`, subject, problems)
+        options[key.text] = readNames(value, `octodns.${key.text}`, subject, problems)
         break
       default: {
         const hint = value.kind === 'mapping' ? undefined : didYouMean(key.text, KEYS)
-        if (hint === undefined) extras.others.push(key)
+        if (hint === undefined) options.unsupported.push(key)
         else
-          problems.report('schema-unknown-key', key.at, subject, `octodns has no key ${JSON.stringify(key.text)}`, {
+          problems.report('schema-unknown-key', key.at, subject, `unknown key ${JSON.stringify(key.text)} under octodns`, {
             hint,
             severity: misspelt,
           })
       }
     }
   }
-  return extras
+  return options
 }
 
-/** octoDNS reads YAML 1.1, where `yes` and `on` are booleans too. */
+/** A boolean as octoDNS reads it: in YAML 1.1 `yes` and `on` are true, too. */
 function readBoolean(node: YamlNode, name: string, subject: string, problems: DiagnosticCollector): boolean {
   if (isBroken(node)) return false
   if (node.kind === 'scalar' && node.plain) {
     if (/^(?:true|yes|on)$/i.test(node.text)) return true
     if (/^(?:false|no|off)$/i.test(node.text) || isNull(node)) return false
   }
-  problems.report('schema-type', node.at, subject, `${name} is true or false`)
+  problems.report('schema-type', node.at, subject, `${name} must be true or false`)
   return false
 }
 
@@ -252,7 +251,7 @@ function readNames(node: YamlNode, name: string, subject: string, problems: Diag
   const names: string[] = []
   for (const item of items) {
     if (item.kind === 'scalar' && !isNull(item)) names.push(item.text)
-    else if (!isBroken(item)) problems.report('schema-type', item.at, subject, `${name} is a list of names of providers`)
+    else if (!isBroken(item)) problems.report('schema-type', item.at, subject, `${name} must be a list of provider names`)
   }
   return names
 }

@@ -16,7 +16,7 @@ import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlSca
 import { type DiagnosticCollector, quoted } from './parse-state.ts'
 import { parseTtlNode } from './read-scalar.ts'
 
-/** Everything that stands above the records. */
+/** All settings of a definition. */
 export interface DefinitionSettings {
   readonly settings: ZoneSettings
   readonly settingsAt: SettingPlaces
@@ -73,7 +73,7 @@ export function readSettings(
   }
 }
 
-/** Readers of settings by type. Each gives undefined where the key is absent or at fault, which is reported unless the schema has. */
+/** Readers of settings by type. Each returns undefined if the key is absent or invalid, after reporting it unless the schema check has. */
 function settingReader(root: YamlMapping, subject: string, invalidNodes: ReadonlySet<YamlNode>, problems: DiagnosticCollector) {
   const invalid = (node: YamlNode, key: string, message: string, hint?: string): undefined => {
     problems.report('setting-invalid', node.at, subject, `${key}: ${message}`, { hint })
@@ -97,7 +97,7 @@ function settingReader(root: YamlMapping, subject: string, invalidNodes: Readonl
   const chosen = <T extends string>(node: YamlScalar | undefined, key: string, choices: readonly T[]): T | undefined => {
     if (node === undefined) return undefined
     const choice = choices.find((candidate) => candidate === node.text)
-    return choice ?? invalid(node, key, `${quoted(node.text)} is none of ${choices.join(', ')}`, didYouMean(node.text, choices))
+    return choice ?? invalid(node, key, `${quoted(node.text)} is not one of ${choices.join(', ')}`, didYouMean(node.text, choices))
   }
   const list = <T>(key: string, read: (node: YamlScalar) => T | undefined): T[] | undefined =>
     given(key) === undefined
@@ -117,7 +117,7 @@ function settingReader(root: YamlMapping, subject: string, invalidNodes: Readonl
       const node = scalar(key)
       if (node === undefined) return undefined
       if (/^(?:true|false)$/i.test(node.text)) return node.text.toLowerCase() === 'true'
-      return invalid(node, key, `${quoted(node.text)} is neither true nor false`)
+      return invalid(node, key, `must be true or false, not ${quoted(node.text)}`)
     },
     seconds: (key: string, code: 'setting-invalid' | 'ttl-invalid'): Ttl | undefined => {
       const node = given(key)
@@ -166,7 +166,9 @@ function readSelector(
   }
   if (name === undefined && type === undefined && target === undefined) {
     if (node.entries.length === 0)
-      problems.report('setting-invalid', node.at, subject, 'unmanaged: an empty selector would select everything')
+      problems.report('setting-invalid', node.at, subject, 'unmanaged: the selector is empty and would match all records', {
+        hint: 'Write a name, type or target, such as {name: _acme-challenge}.',
+      })
     return null
   }
   return {
@@ -191,13 +193,13 @@ function readInclude(
   const given = lookUp(node, 'with')
   for (const { key, value } of given?.kind === 'mapping' ? given.entries : []) {
     if (!isVariableName(key.text))
-      problems.report('setting-invalid', key.at, subject, `include: ${quoted(key.text)} is not a name of a variable`)
+      problems.report('setting-invalid', key.at, subject, `include: ${quoted(key.text)} is not a valid name of a variable`)
     else if (value.kind === 'scalar' && !isNull(value)) variables.set(key.text, value.text)
   }
   return { path: file.text, with: variables, at: file.at }
 }
 
-/** The keys of a definition with settings, in the order they are best read. */
+/** The keys of a definition with settings, in canonical order. */
 export const SETTING_KEYS = [
   'domain',
   'enabled',
@@ -232,5 +234,5 @@ export interface IncludeEntry {
   readonly at: SourcePosition
 }
 
-/** The name of a variable. */
+/** Whether the text is a valid name of a variable. */
 export const isVariableName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(text)

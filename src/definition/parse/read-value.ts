@@ -14,12 +14,12 @@ import { kindName, looksOctal, reportUnknownKey, type ValueContext } from './par
 import { readTargetName, stringToken, txtOctets } from './read-scalar.ts'
 import { type FormField, formKeys, type ValueForm, valueForm } from './value-forms.ts'
 
-/** The canonical data of one value of a record; null where it has a fault, which has been reported. */
+/** The canonical data of one value of a record; null if it is invalid, which has been reported. */
 export function readValue(node: YamlNode, context: ValueContext): string | null {
   const { state } = context
   if (state.invalid.has(node) || isBroken(node)) return null
   const form = valueForm(context.type)
-  // In text a backslash is itself.
+  // In TXT a backslash is literal.
   if (node.kind === 'scalar' && /^\\#\s/.test(node.text) && form.shape !== 'text' && form.shape !== 'generic')
     return finish(node.at, parseGenericForm(context.type, words(node.text)), context)
   switch (form.shape) {
@@ -36,7 +36,7 @@ function readScalar(node: YamlNode, form: ValueForm, context: ValueContext): str
   const { state, subject, type } = context
   if (form.shape === 'text' && node.kind === 'mapping' && state.layout === 'settings') return readStrings(node, context)
   if (node.kind !== 'scalar') {
-    state.problems.report('schema-type', node.at, subject, `a value of ${type} is one text, not a ${kindName(node)}`)
+    state.problems.report('schema-type', node.at, subject, `the value must be a single text, not a ${kindName(node)}`)
     return null
   }
   if (isNull(node)) {
@@ -59,22 +59,22 @@ function textData(text: string, { state }: ValueContext): Result<string> {
   const octets = txtOctets(text, state.layout, state.escapesSemicolons)
   const length = octets.length + Math.max(1, Math.ceil(octets.length / MAX_STRING_OCTETS))
   return length > MAX_RDATA_OCTETS
-    ? failure(`the text takes ${length} octets; a record holds ${MAX_RDATA_OCTETS}`)
+    ? failure(`the text takes ${length} octets; a record can hold ${MAX_RDATA_OCTETS}`)
     : ok(octetsToTxtRdata(octets))
 }
 
-/** `{rdata: …}`: the strings of TXT as in a zone file, for those that are cut otherwise or are no text. */
+/** Reads `{rdata: …}`: TXT strings as in a zone file, for unusual string boundaries or octets that are not text. */
 function readStrings(node: YamlMapping, context: ValueContext): string | null {
   const { problems, invalid } = context.state
   for (const { key } of node.entries) if (key.text !== 'rdata') reportUnknownKey(key, ['rdata'], context)
   const strings = node.entries.find(({ key }) => key.text === 'rdata')?.value
   if (strings === undefined) {
-    if (!invalid.has(node)) problems.report('schema-missing-key', node.at, context.subject, 'rdata is missing')
+    if (!invalid.has(node)) problems.report('schema-missing-key', node.at, context.subject, 'the key rdata is missing')
     return null
   }
   if (invalid.has(strings) || isBroken(strings)) return null
   if (strings.kind !== 'scalar' || isNull(strings)) {
-    problems.report('schema-type', strings.at, context.subject, 'rdata is the data as in a zone file: one text')
+    problems.report('schema-type', strings.at, context.subject, 'rdata must be a single text: the data as in a zone file')
     return null
   }
   const tokens = presentationTokens(strings.text)
@@ -89,7 +89,7 @@ function readMapping(node: YamlNode, form: ValueForm, context: ValueContext): st
       const hint = `Write {${formKeys(form)
         .map((key) => `${key}: …`)
         .join(', ')}}.`
-      state.problems.report('schema-type', node.at, subject, `a value of ${type} is a mapping, not a ${kindName(node)}`, { hint })
+      state.problems.report('schema-type', node.at, subject, `the value must be a mapping, not a ${kindName(node)}`, { hint })
     }
     return null
   }
@@ -107,17 +107,17 @@ function readFields(node: YamlMapping, fields: readonly FormField[], context: Va
   const { problems, invalid } = context.state
   const given = fieldNodes(node, fields, context)
   let data = ''
-  let whole = true
+  let isComplete = true
   for (const field of fields) {
     const value = given.get(field.key)
     let part: string | null = null
     if (value !== undefined) part = readFieldNode(field, value, context)
     else if (field.defaultValue !== null) part = field.defaultValue
-    else if (!invalid.has(node)) problems.report('schema-missing-key', node.at, context.subject, `${field.key} is missing`)
-    if (part === null) whole = false
+    else if (!invalid.has(node)) problems.report('schema-missing-key', node.at, context.subject, `the key ${field.key} is missing`)
+    if (part === null) isComplete = false
     else if (part !== '') data = data === '' ? part : `${data} ${part}`
   }
-  if (!whole) return null
+  if (!isComplete) return null
   const problem = rdataProblem(context.type, data)
   if (problem === null) return data
   const field = fields[problem.field]
@@ -125,7 +125,7 @@ function readFields(node: YamlMapping, fields: readonly FormField[], context: Va
   return finish(at, failure(problem.message), context, `${field?.key}: `)
 }
 
-/** The nodes of a value's fields by the key of the field, whichever of its names was used. */
+/** The nodes of a value's fields by key; aliases are resolved. */
 function fieldNodes(node: YamlMapping, fields: readonly FormField[], context: ValueContext): Map<string, YamlNode> {
   const given = new Map<string, YamlNode>()
   const renamed = oldDelegationKeys(node, context.type)
@@ -143,7 +143,7 @@ function fieldNodes(node: YamlMapping, fields: readonly FormField[], context: Va
   return given
 }
 
-/** octoDNS once wrote DS with the names of DNSKEY's fields, and still reads that (its record/ds.py). */
+/** Early octoDNS wrote DS with the keys of DNSKEY, and still accepts them (its record/ds.py). */
 function oldDelegationKeys(node: YamlMapping, type: string): Readonly<Record<string, string>> | null {
   if (type !== 'DS' || !node.entries.some(({ key }) => key.text === 'flags' || key.text === 'public_key')) return null
   return { flags: 'key_tag', protocol: 'algorithm', algorithm: 'digest_type', public_key: 'digest' }
@@ -154,7 +154,7 @@ function readFieldNode(field: FormField, node: YamlNode, context: ValueContext):
   if (invalid.has(node) || isBroken(node)) return null
   if (node.kind === 'sequence' && takesRest(field.kind)) return readParts(field, node, context)
   if (node.kind !== 'scalar') {
-    problems.report('schema-type', node.at, context.subject, `${field.key} is one text or number, not a ${kindName(node)}`)
+    problems.report('schema-type', node.at, context.subject, `${field.key} must be a single text or number, not a ${kindName(node)}`)
     return null
   }
   if (isNull(node)) {
@@ -164,13 +164,13 @@ function readFieldNode(field: FormField, node: YamlNode, context: ValueContext):
   return readField(field.kind, node, field.key, context)
 }
 
-/** A field of several parts, such as the types of NSEC, as a list. */
+/** Reads a field with several parts that is written as a list, such as the types of NSEC. */
 function readParts(field: FormField, node: YamlSequence, context: ValueContext): string | null {
   const tokens: Token[] = []
   for (const item of node.items) {
     if (context.state.invalid.has(item) || isBroken(item)) return null
     if (item.kind !== 'scalar' || isNull(item)) {
-      context.state.problems.report('schema-type', item.at, context.subject, `${field.key} is a list of texts`)
+      context.state.problems.report('schema-type', item.at, context.subject, `${field.key} must be a list of texts`)
       return null
     }
     tokens.push(...words(item.text))
@@ -195,7 +195,7 @@ function readField(kind: FieldKind, node: YamlScalar, key: string, context: Valu
     case 'u64':
     case 'seconds':
       if (looksOctal(node))
-        return finish(node.at, failure(`${node.text} begins with a zero, which some readers of YAML take for octal`), context, name)
+        return finish(node.at, failure(`${node.text} begins with a zero, so some YAML parsers read it as octal`), context, name)
       break
     default:
       if (takesRest(kind)) return finish(node.at, canonicalField(kind, words(node.text), noNames), context, name)
@@ -203,9 +203,10 @@ function readField(kind: FieldKind, node: YamlScalar, key: string, context: Valu
   return finish(node.at, canonicalField(kind, [{ text: node.text, quoted: false }], noNames), context, name)
 }
 
+/** Stands in for reading names in fields that have none. */
 const noNames = (): Result<DomainName> => failure('has no names')
 
-/** Reads a name and reports what is wrong with it or how it was read. */
+/** Reads a name, and reports why it is invalid or how an ambiguous one was read. */
 export function resolveTargetName(text: string, at: SourcePosition, prefix: string, context: ValueContext): Result<DomainName> {
   const { zone, layout, problems } = context.state
   const target = readTargetName(text, zone, layout)
@@ -219,7 +220,7 @@ export function resolveTargetName(text: string, at: SourcePosition, prefix: stri
   return target
 }
 
-/** The value of a result; a fault is reported, unless its message is empty: then it was. */
+/** The value of a result. A failure is reported, unless its message is empty, which means that it has been. */
 function finish(at: SourcePosition, result: Result<string>, context: ValueContext, prefix = ''): string | null {
   if (result.ok) return result.value
   if (result.message !== '') context.state.problems.report('value-invalid', at, context.subject, prefix + result.message)

@@ -7,13 +7,18 @@ import { SETTING_KEYS } from './read-settings.ts'
 import { type DeferredError, type Path, reportSchemaErrors, type SchemaContext } from './schema-diagnostics.ts'
 import { formKeys, RECORD_KEYS, valueForm } from './value-forms.ts'
 
-/** Items of a list that are checked at once. */
+/**
+ * Checks definitions against `schemas/zone.schema.json` piece by piece: the settings, then each record. The validator copies its errors from
+ * part to part, so checking a whole file with many errors would take quadratic time.
+ */
+
+/** List items checked per call of the validator. */
 const CHUNK = 64
 
-/** Checks all of a definition with settings but its records. */
+/** Checks the settings of a definition. Reports errors of structure, and returns the other errors. */
 export function checkSettings(root: YamlMapping, zone: string, invalid: Set<YamlNode>, problems: DiagnosticCollector): DeferredError[] {
   const settings = { ...root, entries: root.entries.filter(({ key, value }) => key.text !== 'records' || value.kind !== 'mapping') }
-  if (reportOverfull(settings, zone, invalid, problems)) return []
+  if (reportTooLarge(settings, zone, invalid, problems)) return []
   const records = lookUp(root, 'records')
   const value = toJsonValue(settings) as Record<string, unknown>
   const keysAt = (path: Path): readonly string[] => {
@@ -22,14 +27,14 @@ export function checkSettings(root: YamlMapping, zone: string, invalid: Set<Yaml
     if (path[0] === 'include' && path.length < 3) return ['file', 'with']
     return []
   }
-  const piece: SchemaContext = { root, subject: zone, keysAt, unknownKey: 'error', invalid, problems }
+  const context: SchemaContext = { root, subject: zone, keysAt, unknownKey: 'error', invalid, problems }
   return inChunks(value, 'domain', ['unmanaged', 'include'], problems.isFull, (part, offsets) => {
     if (validate(records?.kind === 'mapping' ? { ...part, records: null } : part)) return []
-    return reportSchemaErrors(validate.errors ?? [], (pointer) => shifted(pointerSteps(pointer), offsets), piece)
+    return reportSchemaErrors(validate.errors ?? [], (pointer) => shiftIndex(pointerSteps(pointer), offsets), context)
   })
 }
 
-/** Checks one record of a record map. */
+/** Checks a record of a record map. Reports errors of structure, and returns the other errors. */
 export function checkRecord(
   root: YamlMapping,
   subject: string,
@@ -37,7 +42,7 @@ export function checkRecord(
   invalid: Set<YamlNode>,
   problems: DiagnosticCollector,
 ): DeferredError[] {
-  if (reportOverfull(root, subject, invalid, problems)) return []
+  if (reportTooLarge(root, subject, invalid, problems)) return []
   const value = toJsonValue(root) as Record<string, unknown>
   const { type } = value
   const keysAt = (path: Path): readonly string[] => {
@@ -45,28 +50,28 @@ export function checkRecord(
     if (path[0] === 'from') return path.length === 1 ? ['provider', ...INVENTORY_KINDS] : INVENTORY_CONDITIONS
     return (path[0] === 'value' || path[0] === 'values') && typeof type === 'string' ? formKeys(valueForm(type)) : []
   }
-  // octoDNS passes over keys it does not know, so a file of its layout stays valid.
-  const piece: SchemaContext = { root, subject, keysAt, unknownKey: layout === 'octodns' ? 'warning' : 'error', invalid, problems }
+  // octoDNS ignores unknown keys.
+  const context: SchemaContext = { root, subject, keysAt, unknownKey: layout === 'octodns' ? 'warning' : 'error', invalid, problems }
   return inChunks(value, 'type', ['value', 'values'], problems.isFull, (part, offsets) => {
     if (validate({ record: part })) return []
-    return reportSchemaErrors(validate.errors ?? [], (pointer) => shifted(pointerSteps(pointer).slice(1), offsets), piece)
+    return reportSchemaErrors(validate.errors ?? [], (pointer) => shiftIndex(pointerSteps(pointer).slice(1), offsets), context)
   })
 }
 
-/** Keys a mapping and items a list can have, records and their values apart. What is larger could be at fault in every part. */
+/** The most keys of a mapping and items of a list, records and values excepted: larger ones could have an error in every part. */
 const MAX_KEYS = 512
 const MAX_ITEMS = 20_000
 
-/** Reports the first collection that is larger than any can be; its root is then left unread. */
-function reportOverfull(root: YamlMapping, subject: string, invalid: Set<YamlNode>, problems: DiagnosticCollector): boolean {
-  const overfull = (node: YamlNode): YamlNode | undefined => {
+/** Reports the first collection above these limits, and marks the whole piece as invalid. */
+function reportTooLarge(root: YamlMapping, subject: string, invalid: Set<YamlNode>, problems: DiagnosticCollector): boolean {
+  const tooLarge = (node: YamlNode): YamlNode | undefined => {
     if (node.kind === 'scalar') return undefined
     if (node.kind === 'mapping' ? node.entries.length > MAX_KEYS : node.items.length > MAX_ITEMS) return node
     return firstOf(node.kind === 'mapping' ? node.entries.map(({ value }) => value) : node.items)
   }
   const firstOf = (nodes: readonly YamlNode[]): YamlNode | undefined => {
     for (const node of nodes) {
-      const found = overfull(node)
+      const found = tooLarge(node)
       if (found) return found
     }
     return undefined
@@ -82,14 +87,14 @@ function reportOverfull(root: YamlMapping, subject: string, invalid: Set<YamlNod
     'schema-value',
     found.at,
     subject,
-    `${size} cannot stand here; ${found.kind === 'mapping' ? MAX_KEYS : MAX_ITEMS} are allowed`,
+    `${size} is too large; at most ${found.kind === 'mapping' ? MAX_KEYS : MAX_ITEMS} are allowed`,
   )
   return true
 }
 
 /**
- * Hands an object over in parts whose lists under the keys are short, with the index each list was cut at. The first part has
- * everything else in it; of the others nothing but what the list needs: the key `core`.
+ * Checks an object in parts with at most `CHUNK` items of the lists under `keys`. The first part has all other keys; each further part has
+ * only one list and the key `core`, which the schema needs. `offsets` has the index of the first item of each list.
  */
 function inChunks(
   value: Record<string, unknown>,
@@ -101,32 +106,32 @@ function inChunks(
   const long = keys.filter((key) => Array.isArray(value[key]) && (value[key] as unknown[]).length > CHUNK)
   if (long.length === 0) return check(value, {})
   const heads = Object.fromEntries(long.map((key) => [key, (value[key] as unknown[]).slice(0, CHUNK)]))
-  const left = check({ ...value, ...heads }, {})
+  const deferred = check({ ...value, ...heads }, {})
   for (const key of long) {
     const list = value[key] as unknown[]
     for (let i = CHUNK; i < list.length && !isFull(); i += CHUNK) {
-      left.push(...check({ [core]: value[core], [key]: list.slice(i, i + CHUNK) }, { [key]: i }))
+      deferred.push(...check({ [core]: value[core], [key]: list.slice(i, i + CHUNK) }, { [key]: i }))
     }
   }
-  return left
+  return deferred
 }
 
-function shifted(path: string[], offsets: Readonly<Record<string, number>>): string[] {
+function shiftIndex(path: string[], offsets: Readonly<Record<string, number>>): string[] {
   const offset = offsets[path[0] ?? '']
   if (offset !== undefined && path[1] !== undefined) path[1] = String(Number(path[1]) + offset)
   return path
 }
 
 /**
- * Nearly every record of a large definition is of one of a few forms that can be told at a glance. What is ordinary here the
- * schema accepts (a test holds the two together); what is not may be right all the same, and the schema decides.
+ * A fast path: nearly every record of a large definition has one of a few common forms, which the schema is known to accept (a test compares
+ * the two). Any other record may be valid as well; then the schema decides.
  */
 
 type Part = 'text' | 'u8' | 'u16'
 
 type Form = 'text' | Readonly<Record<string, Part>>
 
-/** For common types the form of a value: one text, or a mapping with exactly these keys. */
+/** The form of a value per common type: a text, or a mapping with exactly these keys. */
 const VALUES: ReadonlyMap<string, Form> = new Map<string, Form>([
   ...['A', 'AAAA', 'ALIAS', 'CNAME', 'DNAME', 'NS', 'PTR', 'SPF', 'TXT'].map((type): [string, Form] => [type, 'text']),
   ['MX', { preference: 'u16', exchange: 'text' }],
@@ -134,10 +139,10 @@ const VALUES: ReadonlyMap<string, Form> = new Map<string, Form>([
   ['CAA', { flags: 'u8', tag: 'text', value: 'text' }],
 ])
 
-/** The values of one record that are looked at; more of them are the schema's, which cuts such lists into parts. */
+/** The most values checked here; the schema check splits longer lists. */
 const MAX_VALUES = 64
 
-/** Whether a record is one that the schema certainly accepts: a common type, values of its form, at most a TTL beside them. */
+/** Whether the schema certainly accepts a record: it has a common type, values of its form, and at most a TTL. */
 export function isCommonRecord(record: YamlMapping): boolean {
   const { entries } = record
   const type = entryOf(record, 'type')?.value
@@ -183,7 +188,7 @@ function isValue(node: YamlNode, form: Form): boolean {
   return parts === node.entries.length
 }
 
-/** Text that stands for itself, a boolean or a finite number. */
+/** Whether a node is text, a boolean or a finite number. */
 function isText(node: YamlNode): boolean {
   if (node.kind !== 'scalar' || isBroken(node)) return false
   if (!node.plain) return true

@@ -4,76 +4,71 @@ import { didYouMean, nearestWord } from '../../dns/nearest-word.ts'
 import { entryOf, isBroken, isNull, lookUp, nodeAt, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import { type DiagnosticCollector, quoted } from './parse-state.ts'
 
-/**
- * Definitions are checked with `schemas/zone.schema.json` piece by piece: the settings, then each record. The validator joins
- * the errors of parts by copying them, so that a whole file of faults would cost the square of its length.
- */
-
-/** What the schema says about content that readers of names, TTLs and rdata judge in words of their own; told only if they do not. */
+/** A schema error about a name, TTL or value. It is reported only if the reader of that value finds no error itself. */
 export interface DeferredError {
   readonly node: YamlNode
   readonly subject: string
   readonly message: string
 }
 
-/** Where the faults of a piece go, and how they are told. */
+/** The piece of a definition (the settings or a record) that was checked, and how to report its errors. */
 export interface SchemaContext {
   readonly root: YamlMapping
   readonly subject: string
-  /** The keys that can stand in the mapping at a path of the piece. */
+  /** The keys allowed in the mapping at a path of the context. */
   readonly keysAt: (path: Path) => readonly string[]
-  /** How bad a key is that has no meaning. */
+  /** The severity of an unknown key. */
   readonly unknownKey: Severity
-  /** Nodes (values, and keys that cannot stand where they do) whose fault has been reported. */
+  /** Nodes (values and unknown keys) whose problem has been reported. */
   readonly invalid: Set<YamlNode>
   readonly problems: DiagnosticCollector
 }
 
 export type Path = readonly string[]
 
-/** Keys whose reader also tells what is wrong with a value of another type. */
+/** Keys whose reader also reports a value of the wrong type. */
 const TIMES: ReadonlySet<string> = new Set(['ttl', 'default_ttl', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'])
 
 interface Place {
   readonly node: YamlNode
   readonly path: Path
-  /** The way from the subject to the node (`values[1].preference`); empty for the subject itself. */
+  /** The path from the subject to the node (`values[1].preference`); empty for the subject itself. */
   readonly part: string
 }
 
-/** Reports faults of structure; gives back the others. */
+/** Reports errors of structure, and returns the other errors. */
 export function reportSchemaErrors(
   errors: readonly SchemaError[],
   pathOf: (pointer: string) => string[],
-  piece: SchemaContext,
+  context: SchemaContext,
 ): DeferredError[] {
-  const { root, invalid } = piece
-  const left: DeferredError[] = []
-  const slips = misspeltKeys(errors, pathOf, piece)
+  const { root, invalid } = context
+  const deferred: DeferredError[] = []
+  const misspelt = misspeltKeys(errors, pathOf, context)
   for (const error of errors) {
     const path = pathOf(error.instancePath)
     const node = nodeAt(root, path)
-    // An `if` leads to other errors, which stand beside it.
+    // The error of an `if` repeats other errors.
     if (node === undefined || isBroken(node) || error.keyword === 'if') continue
     const place = { node, path, part: partOf(path) }
     if (error.keyword === 'required') {
       invalid.add(node)
       const key = String(error.params['missingProperty'])
-      if (!slips.has(`${error.instancePath} ${key}`)) reportMissing(key, place, piece)
-    } else if (error.keyword === 'additionalProperties') reportUnknown(String(error.params['additionalProperty']), place, piece)
+      if (!misspelt.has(`${error.instancePath} ${key}`)) reportMissing(key, place, context)
+    } else if (error.keyword === 'additionalProperties') reportUnknown(String(error.params['additionalProperty']), place, context)
     else if (error.keyword !== 'type' || TIMES.has(path[0] ?? ''))
-      left.push({ node, subject: piece.subject, message: `${place.part} ${error.message ?? 'is not valid'}`.trim() })
+      deferred.push({ node, subject: context.subject, message: `${place.part} ${error.message ?? 'is not valid'}`.trim() })
     else if (!invalid.has(node)) {
       invalid.add(node)
-      reportType(error.params['type'], place, piece)
+      reportType(error.params['type'], place, context)
     }
   }
-  return left
+  return deferred
 }
 
 function reportMissing(key: string, { node, part }: Place, { subject, problems }: SchemaContext): void {
   if (key === 'value') problems.report('value-missing', node.at, subject, 'the record has neither value nor values')
-  else problems.report('schema-missing-key', node.at, subject, `${part === '' ? '' : `${part}: `}${key} is missing`)
+  else problems.report('schema-missing-key', node.at, subject, `${part === '' ? '' : `${part}: `}the key ${key} is missing`)
 }
 
 function reportUnknown(key: string, { node, path, part }: Place, { subject, keysAt, unknownKey, invalid, problems }: SchemaContext): void {
@@ -84,13 +79,13 @@ function reportUnknown(key: string, { node, path, part }: Place, { subject, keys
   const keys = keysAt(path)
   const isMisplaced = keys.includes('records') && isRecord(entry?.value)
   const hint = isMisplaced
-    ? 'A record stands below "records:", further in.'
-    : (didYouMean(key, keys) ?? (keys.length > 0 ? `Known here: ${keys.join(', ')}.` : undefined))
-  const detail = `the key ${quoted(key)} has no meaning ${part === '' ? 'here' : `in ${part}`}`
+    ? 'Move the record below "records:" and indent it.'
+    : (didYouMean(key, keys) ?? (keys.length > 0 ? `The keys allowed here are ${keys.join(', ')}.` : undefined))
+  const detail = `unknown key ${quoted(key)}${part === '' ? '' : ` in ${part}`}`
   problems.report('schema-unknown-key', keyNode.at, subject, detail, { severity: unknownKey, hint })
 }
 
-/** Whether a node is laid out as a record, or a list of them. */
+/** Whether a node looks like a record or a list of records. */
 const isRecord = (node: YamlNode | undefined): boolean =>
   node?.kind === 'sequence' ? isRecord(node.items[0]) : node?.kind === 'mapping' && lookUp(node, 'type') !== undefined
 
@@ -105,19 +100,19 @@ function reportType(types: unknown, { node, path, part }: Place, { subject, keys
 }
 
 function typeHint(wanted: string, node: YamlNode, keys: readonly string[]): string | undefined {
-  if (wanted === TYPE_NAMES['boolean'] && isYaml11Boolean(node)) return 'YAML 1.2 takes it for text; write true or false.'
+  if (wanted === TYPE_NAMES['boolean'] && isYaml11Boolean(node)) return 'YAML 1.2 reads it as text; write true or false.'
   return wanted === TYPE_NAMES['object'] && keys.length > 0 ? `Write {${keys.map((key) => `${key}: …`).join(', ')}}.` : undefined
 }
 
-/** Missing keys whose misspelt form stands in the same mapping, as `POINTER KEY`: one slip is one fault. */
+/** Missing keys that occur misspelt in the same mapping, as `POINTER KEY`: both errors have one cause. */
 function misspeltKeys(errors: readonly SchemaError[], pathOf: (pointer: string) => string[], { keysAt }: SchemaContext): Set<string> {
-  const slips = new Set<string>()
+  const misspelt = new Set<string>()
   for (const { keyword, params, instancePath } of errors) {
     if (keyword !== 'additionalProperties') continue
-    const meant = nearestWord(String(params['additionalProperty']), keysAt(pathOf(instancePath)))
-    if (meant !== null) slips.add(`${instancePath} ${meant}`)
+    const intended = nearestWord(String(params['additionalProperty']), keysAt(pathOf(instancePath)))
+    if (intended !== null) misspelt.add(`${instancePath} ${intended}`)
   }
-  return slips
+  return misspelt
 }
 
 const partOf = (path: Path): string =>
@@ -134,7 +129,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 function typeNames(types: unknown): string {
   const list = (Array.isArray(types) ? types : [types]).filter((type) => type !== 'null') as string[]
-  // Text that may look like a number or a boolean is text.
+  // A type that allows text allows numbers and booleans only as spellings of text.
   const wanted = list.includes('string') ? list.filter((type) => type !== 'number' && type !== 'boolean') : list
   return wanted.map((type) => TYPE_NAMES[type] ?? type).join(' or ')
 }

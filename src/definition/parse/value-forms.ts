@@ -1,19 +1,19 @@
 import { type FieldKind, mayBeEmpty, RDATA_TYPES, type RdataType, takesRest } from '../../dns/rdata/rdata-types.ts'
 
-/** One key of a value that is written as a mapping. */
+/** A key of a value that is written as a mapping. */
 export interface FormField {
   readonly key: string
-  /** A second name that octoDNS accepts for the key. */
+  /** Another name that octoDNS accepts for the key. */
   readonly alias: string | null
-  /** What an absent key means; null where the key must be there. */
+  /** The value of an absent key; null if the key is required. */
   readonly defaultValue: string | null
   readonly kind: FieldKind
 }
 
 /**
- * How a value of a type is written in YAML: `scalar` as one text, `mapping` with a key for each field of the rdata,
- * `location` and `service` with octoDNS's own keys, `text` as the text of a TXT record, `presentation` as in a zone file (for
- * types without a form of octoDNS's whose fields depend on each other), `generic` as `\# LENGTH HEX`.
+ * How a value of a type is written in YAML: `scalar` as one text; `mapping` with a key per field of the rdata; `location` and
+ * `service` with octoDNS's keys; `text` as the text of a TXT record; `presentation` as in a zone file (for types that octoDNS does not
+ * have and whose fields depend on each other); `generic` as `\# LENGTH HEX`.
  */
 export type ValueForm =
   | { readonly shape: 'scalar'; readonly kind: FieldKind }
@@ -24,18 +24,18 @@ export type ValueForm =
   | { readonly shape: 'service' }
   | { readonly shape: 'generic' }
 
-/** octoDNS's second names for keys (its record/mx.py). */
+/** octoDNS's other names for keys (its record/mx.py). */
 const ALIASES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   MX: { preference: 'priority', exchange: 'value' },
 }
 
-/** What octoDNS takes for keys that are absent (its record/caa.py and tlsa.py). */
+/** octoDNS's defaults for absent keys (its record/caa.py and tlsa.py). */
 const ABSENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   CAA: { flags: '0' },
   TLSA: { certificate_usage: '0', selector: '0', matching_type: '0' },
 }
 
-/** The keys of a LOC value in the order of its presentation form (RFC 1876 section 3), as octoDNS names them; all must be there. */
+/** The keys of a LOC value in the order of its presentation form (RFC 1876 section 3), as octoDNS names them; all are required. */
 export const LOCATION_KEYS = [
   'lat_degrees',
   'lat_minutes',
@@ -51,7 +51,7 @@ export const LOCATION_KEYS = [
   'precision_vert',
 ] as const
 
-/** The keys of an SVCB or HTTPS value (RFC 9460), as octoDNS names them; `svcparams` may be left out. */
+/** The keys of an SVCB or HTTPS value (RFC 9460), as octoDNS names them; `svcparams` is optional. */
 export const SERVICE_KEYS = ['svcpriority', 'targetname', 'svcparams'] as const
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(['TXT', 'SPF'])
@@ -60,10 +60,10 @@ const forms = new Map<string, ValueForm>([...RDATA_TYPES.values()].map((type) =>
 
 const GENERIC: ValueForm = { shape: 'generic' }
 
-/** The form of a type; a type without a known one is written as in RFC 3597. */
+/** The form of a type; unknown types have the generic form of RFC 3597. */
 export const valueForm = (type: string): ValueForm => forms.get(type) ?? GENERIC
 
-/** The keys a value of the form can have, second names aside. */
+/** The keys that a value of the form can have, without aliases. */
 export function formKeys(form: ValueForm): readonly string[] {
   if (form.shape === 'mapping') return form.fields.map((field) => field.key)
   if (form.shape === 'location') return LOCATION_KEYS
@@ -88,7 +88,7 @@ function formOfType(type: RdataType): ValueForm {
   return { shape: 'mapping', fields }
 }
 
-/** The keys of a record in the order they are best read; those of octoDNS that no target here can express come last. */
+/** The keys of a record in canonical order; octoDNS's keys that no target supports come last. */
 export const RECORD_KEYS = [
   'type',
   'ttl',

@@ -27,7 +27,7 @@ const PARAMETER = /^[ \t]*[A-Za-z0-9](?:-*[A-Za-z0-9])*[ \t]*=[ \t]*(?:[\x21-\x3
 
 const REPORT_URL = /^(?:mailto:[^\s@]+@[^\s@]+|https?:\/\/[^\s/].*)$/i
 
-/** All bits but the highest are reserved; 1 is what people write who mean critical. */
+/** Reports flags other than 0 and 128: all other bits are reserved. A common mistake is 1 for critical. */
 export function caaFlagsReserved({ zone }: ZoneIndex): Diagnostic[] {
   return caaRecords(zone.records).flatMap(({ record, flags }) =>
     flags === 0 || flags === CRITICAL
@@ -36,14 +36,15 @@ export function caaFlagsReserved({ zone }: ZoneIndex): Diagnostic[] {
           {
             severity: 'warning',
             code: 'caa-flags-reserved',
-            message: `the CAA record of ${record.name} has flags ${flags}; only 0 and 128 (critical) mean something`,
+            message: `${record.name} CAA: the flags are ${flags}, but only 0 and 128 (critical) are defined`,
             at: record.at,
+            hint: 'write 128 if an issuer that does not know the tag must refuse, otherwise 0',
           } satisfies Diagnostic,
         ],
   )
 }
 
-/** A property nobody registered is ignored by issuers, or stops all of them where it is critical. */
+/** Reports unregistered tags: issuers ignore them, or refuse every certificate if the record is critical. */
 export function caaTagUnknown({ zone }: ZoneIndex): Diagnostic[] {
   return caaRecords(zone.records).flatMap(({ record, flags, tag }) =>
     REGISTERED_TAGS.has(tag)
@@ -52,7 +53,7 @@ export function caaTagUnknown({ zone }: ZoneIndex): Diagnostic[] {
           {
             severity: 'warning',
             code: 'caa-tag-unknown',
-            message: `the CAA record of ${record.name} has the tag "${tag}", which is not registered; issuers ${flags >= CRITICAL ? 'refuse every certificate' : 'ignore it'}`,
+            message: `${record.name} CAA: the tag "${tag}" is not registered, so issuers ${flags >= CRITICAL ? 'refuse every certificate' : 'ignore it'}`,
             at: record.at,
             hint: `registered tags are ${[...REGISTERED_TAGS].join(', ')}`,
           } satisfies Diagnostic,
@@ -60,7 +61,7 @@ export function caaTagUnknown({ zone }: ZoneIndex): Diagnostic[] {
   )
 }
 
-/** An issuer that cannot be read is nobody: every authority must refuse a certificate (RFC 8659 section 4.2). */
+/** Reports issuers with invalid syntax, for which every authority must refuse a certificate (RFC 8659 section 4.2), and invalid report URLs. */
 export function caaValueInvalid({ zone }: ZoneIndex): Diagnostic[] {
   return caaRecords(zone.records).flatMap(({ record, tag, value }): Diagnostic[] => {
     if (ISSUER_TAGS.has(tag) && !isIssuerValue(value)) {
@@ -68,9 +69,9 @@ export function caaValueInvalid({ zone }: ZoneIndex): Diagnostic[] {
         {
           severity: 'error',
           code: 'caa-value-invalid',
-          message: `the CAA ${tag} value ${JSON.stringify(value)} of ${record.name} is not an issuer, so no authority may issue certificates`,
+          message: `${record.name} CAA: the ${tag} value ${JSON.stringify(value)} is not a valid issuer, so no authority may issue certificates`,
           at: record.at,
-          hint: 'write the issuer\'s domain name without a final dot, such as "ca.example", or ";" for nobody',
+          hint: 'write the domain name of the issuer without a final dot, such as "ca.example", or ";" to allow no issuer',
         },
       ]
     }
@@ -79,7 +80,7 @@ export function caaValueInvalid({ zone }: ZoneIndex): Diagnostic[] {
         {
           severity: 'warning',
           code: 'caa-value-invalid',
-          message: `the CAA iodef value ${JSON.stringify(value)} of ${record.name} is not a mailto:, http: or https: URL`,
+          message: `${record.name} CAA: the iodef value ${JSON.stringify(value)} is not a mailto:, http: or https: URL`,
           at: record.at,
         },
       ]
@@ -91,7 +92,7 @@ export function caaValueInvalid({ zone }: ZoneIndex): Diagnostic[] {
 function isIssuerValue(value: string): boolean {
   if (!ISSUER.test(value)) return false
   const [, ...parameters] = value.split(';')
-  // An empty last part is a semicolon at the end, which issuers take.
+  // Issuers accept a semicolon at the end.
   return parameters.every((parameter, i) => PARAMETER.test(parameter) || (i === parameters.length - 1 && parameter.trim() === ''))
 }
 

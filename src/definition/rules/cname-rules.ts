@@ -4,23 +4,23 @@ import { targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
-/** What may stand beside a CNAME: the records that sign it (RFC 4034 sections 3 and 4, RFC 2535 section 2.3.5). */
-const BESIDE_CNAME: ReadonlySet<string> = new Set(['CNAME', 'RRSIG', 'NSEC', 'KEY', 'TYPE46', 'TYPE47', 'TYPE25'])
+/** Types allowed at the name of a CNAME: those of DNSSEC (RFC 4034 sections 3 and 4, RFC 2535 section 2.3.5). */
+const ALLOWED_WITH_CNAME: ReadonlySet<string> = new Set(['CNAME', 'RRSIG', 'NSEC', 'KEY', 'TYPE46', 'TYPE47', 'TYPE25'])
 
 /** A name with a CNAME has no other data (RFC 1034 section 3.6.2, RFC 2181 section 10.1). */
 export function cnameNotAlone({ byName, cnames }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const [name, cname] of cnames) {
-    const others = (byName.get(name) ?? []).filter((record) => !BESIDE_CNAME.has(record.type))
+    const others = (byName.get(name) ?? []).filter((record) => !ALLOWED_WITH_CNAME.has(record.type))
     const first = others[0]
     if (!first) continue
     const types = [...new Set(others.map((record) => record.type))].sort().join(', ')
     diagnostics.push({
       severity: 'error',
       code: 'cname-not-alone',
-      message: `${name} has a CNAME and also ${types}; a CNAME stands alone at its name`,
+      message: `${name} has a CNAME record and also ${types}; a name with a CNAME cannot have other records`,
       at: cname.at,
-      hint: 'remove the CNAME, or the other records and have them at its target',
+      hint: 'remove the CNAME, or move the other records to its target',
       related: [{ message: `the ${first.type} record`, at: first.at }],
     })
   }
@@ -35,14 +35,14 @@ export function cnameAtApex({ zone, cnames }: ZoneIndex): Diagnostic[] {
     {
       severity: 'error',
       code: 'cname-at-apex',
-      message: `the apex of ${zone.name} has a CNAME; SOA and NS records are there already`,
+      message: `${zone.name} CNAME: the apex cannot have a CNAME, since it has SOA and NS records`,
       at: cname.at,
-      hint: 'use A and AAAA records, or ALIAS where the target has it',
+      hint: 'use A and AAAA records, or ALIAS if the target supports it',
     },
   ]
 }
 
-/** CNAME records that lead back to themselves answer nothing. Every circle is told once, at its first name. */
+/** Reports each cycle of CNAME records once, at its first name: such names never resolve. */
 export function cnameLoop({ cnames }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   const walked = new Map<DomainName, number>()
@@ -52,31 +52,32 @@ export function cnameLoop({ cnames }: ZoneIndex): Diagnostic[] {
     let name: DomainName | null = start
     while (name !== null && cnames.has(name) && !walked.has(name)) {
       walked.set(name, walk)
-      name = leadsTo(cnames.get(name) as DefinedRecord)
+      name = targetOf(cnames.get(name) as DefinedRecord)
     }
     if (name === null || !cnames.has(name) || walked.get(name) !== walk) continue
-    diagnostics.push(circleFrom(name, cnames))
+    diagnostics.push(cycleFrom(name, cnames))
   }
   return diagnostics
 }
 
-function circleFrom(first: DomainName, cnames: ReadonlyMap<DomainName, DefinedRecord>): Diagnostic {
-  const circle: DefinedRecord[] = []
+function cycleFrom(first: DomainName, cnames: ReadonlyMap<DomainName, DefinedRecord>): Diagnostic {
+  const cycle: DefinedRecord[] = []
   let name = first
   do {
     const cname = cnames.get(name) as DefinedRecord
-    circle.push(cname)
-    name = leadsTo(cname) as DomainName
+    cycle.push(cname)
+    name = targetOf(cname) as DomainName
   } while (name !== first)
-  const shown = circle.slice(0, 5).map((cname) => cname.name)
-  const path = [...shown, ...(circle.length > shown.length ? ['…'] : []), first].join(' → ')
+  const shown = cycle.slice(0, 5).map((cname) => cname.name)
+  const path = [...shown, ...(cycle.length > shown.length ? ['…'] : []), first].join(' → ')
   return {
     severity: 'error',
     code: 'cname-loop',
-    message: circle.length === 1 ? `the CNAME of ${first} leads to itself` : `CNAME records lead in a circle: ${path}`,
-    at: circle[0]?.at,
-    related: circle.slice(1, 5).map((cname) => ({ message: `the CNAME of ${cname.name}`, at: cname.at })),
+    message: cycle.length === 1 ? `${first} CNAME: the record points to itself` : `${first} CNAME: the records form a loop: ${path}`,
+    at: cycle[0]?.at,
+    hint: 'point one of them to a name that has addresses',
+    related: cycle.slice(1, 5).map((cname) => ({ message: `the CNAME of ${cname.name}`, at: cname.at })),
   }
 }
 
-const leadsTo = (cname: DefinedRecord): DomainName | null => targetName('CNAME', cname.data)
+const targetOf = (cname: DefinedRecord): DomainName | null => targetName('CNAME', cname.data)

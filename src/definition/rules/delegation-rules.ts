@@ -4,10 +4,10 @@ import { targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { highestCut, type ZoneIndex } from './zone-index.ts'
 
-/** What the parent side of a zone cut holds at the cut itself (RFC 4035 sections 2.4 and 2.6). */
+/** Types that the parent holds at a zone cut (RFC 4035 sections 2.4 and 2.6). */
 const AT_CUT: ReadonlySet<string> = new Set(['NS', 'DS', 'RRSIG', 'NSEC', 'TYPE46', 'TYPE47'])
 
-/** Records at or below a zone cut are the child's to answer; here they are hidden, but for glue (RFC 1034 section 4.2.1). */
+/** Reports records at or below a zone cut, which only the child zone can answer, except glue (RFC 1034 section 4.2.1). */
 export function belowDelegation({ zone, delegations, byName }: ZoneIndex): Diagnostic[] {
   if (delegations.size === 0) return []
   const glue = new Set<DomainName | null>()
@@ -22,7 +22,7 @@ export function belowDelegation({ zone, delegations, byName }: ZoneIndex): Diagn
       diagnostics.push({
         severity: 'warning',
         code: 'below-delegation',
-        message: `${record.name} ${record.type} is hidden: ${cut.name} is delegated to other servers`,
+        message: `${record.name} ${record.type} is never answered: ${cut.name} is delegated to other servers`,
         at: record.at,
         hint: 'move it to the delegated zone, or remove the NS records',
         related: [{ message: `the delegation of ${cut.name}`, at: cut.at }],
@@ -32,7 +32,7 @@ export function belowDelegation({ zone, delegations, byName }: ZoneIndex): Diagn
   return diagnostics
 }
 
-/** Names below a DNAME are redirected, so no records stand there (RFC 6672 section 2.4). */
+/** Reports records below a DNAME, which redirects all names below it (RFC 6672 section 2.4). */
 export function belowDname({ zone, redirections, byName }: ZoneIndex): Diagnostic[] {
   if (redirections.size === 0) return []
   const diagnostics: Diagnostic[] = []
@@ -42,8 +42,9 @@ export function belowDname({ zone, redirections, byName }: ZoneIndex): Diagnosti
     diagnostics.push({
       severity: 'warning',
       code: 'below-dname',
-      message: `${record.name} ${record.type} is hidden: the DNAME at ${dname.name} redirects all names below it`,
+      message: `${record.name} ${record.type} is never answered: the DNAME at ${dname.name} redirects all names below it`,
       at: record.at,
+      hint: 'remove the record, or replace the DNAME with records for single names',
       related: [{ message: `the DNAME at ${dname.name}`, at: dname.at }],
     })
   }
@@ -55,30 +56,34 @@ function above(cuts: ReadonlyMap<DomainName, DefinedRecord>, name: DomainName, z
   return cut?.name === name ? undefined : cut
 }
 
-/** What NS records at a wildcard mean is undefined (RFC 4592 section 4.2). */
+/** Reports NS records at a wildcard, whose meaning is undefined (RFC 4592 section 4.2). */
 export function wildcardNs({ delegations }: ZoneIndex): Diagnostic[] {
   return [...delegations.values()]
     .filter((ns) => isWildcard(ns.name))
     .map((ns) => ({
       severity: 'warning',
       code: 'wildcard-ns',
-      message: `${ns.name} has NS records; a wildcard cannot delegate, and servers differ in what they answer`,
+      message: `${ns.name} NS: a wildcard cannot delegate; servers give different answers`,
       at: ns.at,
-      hint: 'delegate each name by itself',
+      hint: 'add NS records for each name instead',
     }))
 }
 
-/** DS records speak of a delegation at the same name, and never of the apex (RFC 4035 section 2.4). */
+/** Reports DS records at the apex, or at a name without NS records (RFC 4035 section 2.4). */
 export function dsWithoutNs({ zone, rrsets, delegations }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const [ds] of rrsets.values()) {
     if (ds?.type !== 'DS' || delegations.has(ds.name)) continue
-    const why = ds.name === zone.name ? 'the DS records of a zone stand in its parent' : 'there are no NS records to delegate the name'
+    const [why, hint] =
+      ds.name === zone.name
+        ? ['the DS records of a zone belong in its parent zone', 'move them to the parent zone']
+        : ['no NS records delegate the name', 'add the NS records, or remove the DS records']
     diagnostics.push({
       severity: 'warning',
       code: 'ds-without-ns',
       message: `${ds.name} has DS records, but ${why}`,
       at: ds.at,
+      hint,
     })
   }
   return diagnostics

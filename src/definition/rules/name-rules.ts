@@ -3,19 +3,19 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
-/** Types whose owner is a host. */
+/** Types whose owner must be a host name. */
 const HOST_OWNER: ReadonlySet<string> = new Set(['A', 'AAAA', 'MX'])
 
-/** Types whose target is a host. */
+/** Types whose target must be a host name. */
 const HOST_TARGET: ReadonlySet<string> = new Set(['NS', 'MX', 'SRV'])
 
-/** Labels of letters, digits and inner hyphens (RFC 952, RFC 1123 section 2.1), after the asterisk label. */
+/** Labels of letters, digits and inner hyphens (RFC 952, RFC 1123 section 2.1), optionally below an asterisk label. */
 const HOST_NAME = /^(?:\*\.)?(?:[a-z0-9](?:-*[a-z0-9])*\.)+$/
 
-/** Names that services define for addresses all the same: Active Directory's and those of SPF macros, as name servers except them too. */
+/** Names with underscores that services use for addresses: Active Directory's and those of SPF macros. Name servers allow them, too. */
 const EXCEPTED = /(?:^|\.)(?:_msdcs|_spf(?:_[a-z]+)?)\./
 
-/** Hosts have no underscores or other special characters; name servers that check names refuse such a zone. */
+/** Reports hosts with an underscore or another special character in the name: name servers that check names refuse the zone. */
 export function hostNameInvalid({ zone, byName }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const [name, records] of byName) {
@@ -25,9 +25,9 @@ export function hostNameInvalid({ zone, byName }: ZoneIndex): Diagnostic[] {
     diagnostics.push({
       severity: 'warning',
       code: 'host-name-invalid',
-      message: `${name} has ${host.type} records and is not a host name; some servers refuse it`,
+      message: `${name} has ${host.type} records but is not a valid host name; some name servers refuse it`,
       at: host.at,
-      hint: 'host names have letters, digits and inner hyphens',
+      hint: 'use only letters, digits and hyphens between them',
     })
   }
   for (const record of zone.records) {
@@ -36,9 +36,9 @@ export function hostNameInvalid({ zone, byName }: ZoneIndex): Diagnostic[] {
     diagnostics.push({
       severity: 'warning',
       code: 'host-name-invalid',
-      message: `${record.name} ${record.type} leads to ${target}, which is not a host name; some servers refuse it`,
+      message: `${record.name} ${record.type} points to ${target}, which is not a valid host name; some name servers refuse it`,
       at: record.at,
-      hint: 'host names have letters, digits and inner hyphens',
+      hint: 'use only letters, digits and hyphens between them',
     })
   }
   return diagnostics
@@ -46,7 +46,7 @@ export function hostNameInvalid({ zone, byName }: ZoneIndex): Diagnostic[] {
 
 const isHostName = (name: DomainName): boolean => name === '.' || HOST_NAME.test(name) || EXCEPTED.test(name)
 
-/** An SRV record stands at `_service._protocol.name` (RFC 2782); elsewhere nobody looks for it. */
+/** Reports SRV records at a name other than `_service._protocol.name` (RFC 2782): no client looks there. */
 export function srvNameInvalid({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const [srv] of rrsets.values()) {
@@ -54,14 +54,15 @@ export function srvNameInvalid({ rrsets }: ZoneIndex): Diagnostic[] {
     diagnostics.push({
       severity: 'warning',
       code: 'srv-name-invalid',
-      message: `the SRV record of ${srv.name} is not at a name like _service._tcp; nobody looks for it there`,
+      message: `${srv.name} SRV: the name does not begin like _service._tcp, so no client finds the record`,
       at: srv.at,
+      hint: 'name it after the service and its protocol, such as _imaps._tcp',
     })
   }
   return diagnostics
 }
 
-/** `www.example.com` without its final dot is a name in the zone, and nobody asks for `www.example.com.example.com.`. */
+/** Reports names that end in the zone's name twice: `www.example.com` without the final dot is `www.example.com.example.com.`. */
 export function nameRepeatsZone({ zone, byName }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   const doubled = `${zone.name}${zone.name}`
@@ -72,7 +73,7 @@ export function nameRepeatsZone({ zone, byName }: ZoneIndex): Diagnostic[] {
     diagnostics.push({
       severity: 'warning',
       code: 'name-repeats-zone',
-      message: `${name} ends in the name of the zone twice`,
+      message: `${name} ends with the name of the zone twice`,
       at: first.at,
       hint: `write "${meant}" with the final dot, or "${meant.slice(0, -zone.name.length - 1) || '@'}"`,
     })

@@ -6,16 +6,16 @@ import type { DefinedRecord } from '../../dns/record.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
-/** Octets of a UDP answer that passes everywhere without fragments: what resolvers ask for since DNS Flag Day 2020. */
+/** Octets of a UDP answer that every network passes unfragmented: the size resolvers request since DNS Flag Day 2020. */
 const SAFE_MESSAGE_OCTETS = 1232
 
-/** Octets of any DNS message, less header, question and an OPT record. */
+/** Octets of the largest DNS message, without header, question and OPT record. */
 const LARGEST_RRSET_OCTETS = 65_535 - 300
 
-/** Octets of a record in an answer besides its rdata: compressed owner, type, class, TTL, length. */
+/** Octets of a record in an answer without its rdata: compressed owner, type, class, TTL, length. */
 const RECORD_OVERHEAD_OCTETS = 12
 
-/** Two records of equal owner, type and data are one record (RFC 2181 section 5). */
+/** Reports records with the same owner, type and data: they are one record (RFC 2181 section 5). */
 export function recordDuplicate({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const set of rrsets.values()) {
@@ -33,13 +33,13 @@ export function recordDuplicate({ rrsets }: ZoneIndex): Diagnostic[] {
 const duplicate = (record: DefinedRecord, earlier: DefinedRecord): Diagnostic => ({
   severity: 'error',
   code: 'record-duplicate',
-  message: `${record.name} has the ${record.type} record ${shorten(record.data)} twice`,
+  message: `${record.name} ${record.type}: the value ${shorten(record.data)} is given twice`,
   at: record.at,
   hint: 'remove one of the two',
   related: [{ message: 'the same record', at: earlier.at }],
 })
 
-/** CNAME (RFC 2181 section 10.1), DNAME (RFC 6672 section 2.4), SOA and ALIAS: at most one at a name. */
+/** Reports names with several CNAME (RFC 2181 section 10.1), DNAME (RFC 6672 section 2.4), SOA or ALIAS records. */
 export function singletonMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const set of rrsets.values()) {
@@ -51,8 +51,9 @@ export function singletonMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
     diagnostics.push({
       severity: 'error',
       code: 'singleton-multiple',
-      message: `${first.name} has ${rest.length + 1} ${first.type} records; a name has at most one`,
+      message: `${first.name} has ${rest.length + 1} ${first.type} records; a name can have only one`,
       at: other.at,
+      hint: 'keep one of them',
       related: [{ message: `the first ${first.type} record`, at: first.at }],
     })
   }
@@ -60,8 +61,8 @@ export function singletonMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
 }
 
 /**
- * The TTLs of an RRset are the same, or caches cut them down to the lowest (RFC 2181 section 5.2). Those of signatures are each that of the records
- * it covers (RFC 4034 section 3).
+ * Reports RRsets with different TTLs, which caches lower to the smallest (RFC 2181 section 5.2). A signature has the TTL of the
+ * records it covers (RFC 4034 section 3).
  */
 export function ttlMixed({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
@@ -73,7 +74,7 @@ export function ttlMixed({ rrsets }: ZoneIndex): Diagnostic[] {
     diagnostics.push({
       severity: 'warning',
       code: 'ttl-mixed',
-      message: `the ${first.type} records of ${first.name} have different TTLs: ${first.ttl ?? 'default'} and ${other.ttl ?? 'default'}`,
+      message: `${first.name} ${first.type}: the records have different TTLs: ${first.ttl ?? 'default'} and ${other.ttl ?? 'default'}`,
       at: other.at,
       hint: 'give all records of one name and type the same TTL',
       related: [{ message: `TTL ${first.ttl ?? 'default'}`, at: first.at }],
@@ -82,7 +83,7 @@ export function ttlMixed({ rrsets }: ZoneIndex): Diagnostic[] {
   return diagnostics
 }
 
-/** A long TXT value makes answers that do not fit a UDP message: resolvers must ask again over TCP. */
+/** Reports TXT values whose answer does not fit into a UDP message: resolvers must ask again over TCP. */
 export function txtLong({ zone }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const record of zone.records) {
@@ -92,14 +93,15 @@ export function txtLong({ zone }: ZoneIndex): Diagnostic[] {
     diagnostics.push({
       severity: 'warning',
       code: 'txt-long',
-      message: `the TXT value of ${record.name} has ${octets} octets; answers with more than ${SAFE_MESSAGE_OCTETS} need TCP, which not every network lets through`,
+      message: `${record.name} TXT: the value has ${octets} octets; answers over ${SAFE_MESSAGE_OCTETS} need TCP, which some networks block`,
       at: record.at,
+      hint: 'shorten the value if you can',
     })
   }
   return diagnostics
 }
 
-/** An RRset travels in one message, so one that is larger than any message cannot be asked for. */
+/** Reports RRsets larger than any DNS message: no server can answer with them. */
 export function rrsetTooLarge({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const set of rrsets.values()) {
@@ -110,8 +112,9 @@ export function rrsetTooLarge({ rrsets }: ZoneIndex): Diagnostic[] {
     diagnostics.push({
       severity: 'error',
       code: 'rrset-too-large',
-      message: `the ${set.length} ${first.type} records of ${first.name} take at least ${octets} octets together; a DNS message holds 65535`,
+      message: `${first.name} ${first.type}: the ${set.length} records take at least ${octets} octets; a DNS message holds 65535`,
       at: first.at,
+      hint: 'remove records, or spread them over several names',
     })
   }
   return diagnostics
@@ -119,7 +122,7 @@ export function rrsetTooLarge({ rrsets }: ZoneIndex): Diagnostic[] {
 
 const textLength = (set: readonly DefinedRecord[]): number => set.reduce((sum, record) => sum + Math.max(record.data.length, 16), 0)
 
-/** A lower bound of the octets of rdata, exact where sets grow large in practice. */
+/** A lower bound of the octets of rdata, exact for the types of which large RRsets exist. */
 function leastRdataOctets({ type, data }: DefinedRecord): number {
   if (type === 'A') return 4
   if (type === 'AAAA') return 16
@@ -127,61 +130,62 @@ function leastRdataOctets({ type, data }: DefinedRecord): number {
     const { length } = txtRdataToOctets(data)
     return length + Math.max(1, Math.ceil(length / 255))
   }
-  // A quarter: text that is all escapes takes four characters for an octet.
+  // An escape takes four characters per octet.
   return Math.floor(data.length / 4)
 }
 
 const shorten = (data: string): string => (data.length > 80 ? `${data.slice(0, 80)}…` : data)
 
-/** A null MX says that the name takes no mail, and contradicts any other MX (RFC 7505 section 3). */
+/** Reports a null MX, which refuses all mail, with other MX records (RFC 7505 section 3). */
 export function nullMxNotAlone(index: ZoneIndex): Diagnostic[] {
-  return besideNull(index, 'MX').map(({ nothing, other }) => ({
+  return nullTargets(index, 'MX').map(({ empty, other }) => ({
     severity: 'error',
     code: 'null-mx-not-alone',
-    message: `${nothing.name} has a null MX, which says it takes no mail, and also MX ${other.data}`,
-    at: nothing.at,
-    hint: 'remove the null MX or all other MX records',
+    message: `${empty.name} MX: a null MX refuses all mail, but there is also MX ${other.data}`,
+    at: empty.at,
+    hint: 'remove either the null MX or all other MX records',
     related: [{ message: 'another MX record', at: other.at }],
   }))
 }
 
-/** An SRV with the target `.` says that the service is not there, and contradicts any other (RFC 2782). */
+/** Reports an SRV with the target `.`, which denies the service, with other SRV records (RFC 2782). */
 export function nullSrvNotAlone(index: ZoneIndex): Diagnostic[] {
-  return besideNull(index, 'SRV').map(({ nothing, other }) => ({
+  return nullTargets(index, 'SRV').map(({ empty, other }) => ({
     severity: 'warning',
     code: 'null-srv-not-alone',
-    message: `${nothing.name} has an SRV with the target ".", which says the service is not there, and also SRV ${other.data}`,
-    at: nothing.at,
-    hint: 'remove the record with the target "." or all others',
+    message: `${empty.name} SRV: the target "." says that the service does not exist, but there is also SRV ${other.data}`,
+    at: empty.at,
+    hint: 'remove either the record with the target "." or all others',
     related: [{ message: 'another SRV record', at: other.at }],
   }))
 }
 
-function besideNull({ rrsets }: ZoneIndex, type: string): { nothing: DefinedRecord; other: DefinedRecord }[] {
-  const found: { nothing: DefinedRecord; other: DefinedRecord }[] = []
+/** For each RRset of the type with the target `.` and others: the record with that target and one of the others. */
+function nullTargets({ rrsets }: ZoneIndex, type: string): { empty: DefinedRecord; other: DefinedRecord }[] {
+  const found: { empty: DefinedRecord; other: DefinedRecord }[] = []
   for (const set of rrsets.values()) {
     if (set[0]?.type !== type || set.length === 1) continue
-    const nothing = set.find((record) => targetName(type, record.data) === '.')
+    const empty = set.find((record) => targetName(type, record.data) === '.')
     const other = set.find((record) => targetName(type, record.data) !== '.')
-    if (nothing && other) found.push({ nothing, other })
+    if (empty && other) found.push({ empty, other })
   }
   return found
 }
 
-/** The SOA record is made from the zone's settings: providers do not hold it among the records. */
+/** Reports SOA records: the settings of the zone define the SOA. */
 export function soaInDefinition({ zone }: ZoneIndex): Diagnostic[] {
   return zone.records
     .filter((record) => record.type === 'SOA')
     .map((soa) => ({
       severity: 'error',
       code: 'soa-in-definition',
-      message: `${soa.name} has an SOA record; a definition says it in the settings of the zone`,
+      message: `${soa.name} SOA: the settings of the zone define the SOA, not a record`,
       at: soa.at,
-      hint: 'remove it, and set soa_email, refresh_sec, retry_sec and expire_sec above the records',
+      hint: 'remove the record and write soa_email, refresh_sec, retry_sec and expire_sec above the records',
     }))
 }
 
-/** A record cannot be both in the definition and somebody else's. */
+/** Reports records of the definition that its own `unmanaged` selectors match. */
 export function unmanagedCollision({ zone }: ZoneIndex): Diagnostic[] {
   if (zone.unmanaged.length === 0) return []
   const test = unmanagedTest(zone.unmanaged, zone.name)
@@ -190,7 +194,7 @@ export function unmanagedCollision({ zone }: ZoneIndex): Diagnostic[] {
     return {
       severity: 'error',
       code: 'unmanaged-collision',
-      message: `${record.name} ${record.type} is in the definition, and "unmanaged" leaves it to others`,
+      message: `${record.name} ${record.type} is in the definition, but a selector of "unmanaged" matches it`,
       at: record.at,
       hint: 'remove the record, or narrow the selector',
       ...(selector?.at && { related: [{ message: 'the selector', at: selector.at }] }),

@@ -20,10 +20,10 @@ import { targetIsAddress, targetIsCname, targetNonexistent } from './target-rule
 import { digestLength, policyMultiple, txtQuoted } from './value-rules.ts'
 import { indexZone, type ZoneIndex } from './zone-index.ts'
 
-/** One rule of the DNS about the records of a zone. The cost is linear in the records. */
+/** A rule of the DNS about the records of a zone. Its cost is linear in the records. */
 export type ZoneRule = (index: ZoneIndex) => Diagnostic[]
 
-/** All rules. Each is named by the code it gives. */
+/** All rules, each named after its diagnostic code. */
 export const RULES: readonly ZoneRule[] = [
   cnameNotAlone,
   cnameAtApex,
@@ -55,17 +55,17 @@ export const RULES: readonly ZoneRule[] = [
   rrsetTooLarge,
 ]
 
-/** What the rules of the DNS say about a zone. A transferred zone has no records of its own to look at. */
+/** The diagnostics of all rules for a zone. */
 export function checkZone(zone: DesiredZone): Diagnostic[] {
-  const index = indexZone(withStandIns(zone))
+  const index = indexZone(withPlaceholders(zone))
   return RULES.flatMap((rule) => rule(index))
 }
 
-/** Where addresses come from an inventory, others stand for them, so that the rules see the record sets that will be there. */
-function withStandIns(zone: DesiredZone): DesiredZone {
+/** The zone with a placeholder address for each RRset whose addresses come from an inventory. */
+function withPlaceholders(zone: DesiredZone): DesiredZone {
   const { inventory = [] } = zone
   if (inventory.length === 0) return zone
-  const standIns = inventory.map(
+  const placeholders = inventory.map(
     ({ name, type, ttl, at }, index): DefinedRecord => ({
       name,
       type,
@@ -74,5 +74,5 @@ function withStandIns(zone: DesiredZone): DesiredZone {
       at,
     }),
   )
-  return { ...zone, records: [...zone.records, ...standIns] }
+  return { ...zone, records: [...zone.records, ...placeholders] }
 }

@@ -6,19 +6,16 @@ import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import { highestCut, type ZoneIndex } from './zone-index.ts'
 
-/** Types whose target is a host with addresses of its own. */
+/** Types whose target must have its own addresses. */
 const HOST_TARGET: ReadonlySet<string> = new Set(['NS', 'MX', 'SRV'])
 
-/** Types whose target is looked up, so that it should be there. */
+/** Types whose target clients resolve. */
 const RESOLVED_TARGET: ReadonlySet<string> = new Set([...HOST_TARGET, 'CNAME', 'ALIAS'])
 
-/** What makes a name a host: addresses, or what leads to some. */
+/** Types that give a name addresses, directly or through another name. */
 const ADDRESS: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS', 'DNAME'])
 
-/**
- * NS and MX never lead to an alias (RFC 2181 section 10.3), nor does SRV (RFC 2782). SVCB and HTTPS may: the addresses of their target are
- * asked for like any other's (RFC 9460 section 3).
- */
+/** Reports NS, MX (RFC 2181 section 10.3) and SRV records (RFC 2782) that point to a CNAME. SVCB and HTTPS may (RFC 9460 section 3). */
 export function targetIsCname(index: ZoneIndex): Diagnostic[] {
   const { zone } = index
   const diagnostics: Diagnostic[] = []
@@ -31,16 +28,16 @@ export function targetIsCname(index: ZoneIndex): Diagnostic[] {
     diagnostics.push({
       severity: 'warning',
       code: 'target-is-cname',
-      message: `${record.name} ${record.type} leads to ${target}, which is a CNAME`,
+      message: `${record.name} ${record.type} points to ${target}, which is a CNAME`,
       at: record.at,
-      hint: `name the host that has the addresses: ${targetName('CNAME', cname.data)}`,
+      hint: `point to the host that has the addresses: ${targetName('CNAME', cname.data)}`,
       related: [{ message: `the CNAME of ${target}`, at: cname.at }],
     })
   }
   return diagnostics
 }
 
-/** Finds the CNAME that the zone answers with for a name: its own, or that of the wildcard it falls under. Below a zone cut others answer. */
+/** A function that finds the CNAME the zone answers for a name: its own or that of a wildcard. Below a zone cut the child zone answers. */
 function aliasFinder({ zone, byName, cnames, delegations }: ZoneIndex): (name: DomainName) => DefinedRecord | undefined {
   const hasWildcard = [...cnames.keys()].some(isWildcard)
   const nodes = hasWildcard ? nodesOf(zone.name, [...byName.keys(), ...zone.foreign.map((record) => record.name)]) : null
@@ -51,7 +48,7 @@ function aliasFinder({ zone, byName, cnames, delegations }: ZoneIndex): (name: D
   }
 }
 
-/** The names of a zone that exist: owners, and what is between them and the apex (RFC 4592 section 2.2). */
+/** The names that exist in a zone: the owners, and all names between them and the apex (RFC 4592 section 2.2). */
 function nodesOf(apex: DomainName, owners: Iterable<DomainName>): Set<DomainName> {
   const nodes = new Set<DomainName>([apex])
   for (const owner of owners) for (let node = owner; !nodes.has(node); node = parentOf(node)) nodes.add(node)
@@ -64,10 +61,10 @@ function closestEncloser(name: DomainName, nodes: ReadonlySet<DomainName>): Doma
   return encloser
 }
 
-/** What every address has: colons, or a digit at its end. */
+/** Every address has a colon or ends with a digit. */
 const MAYBE_ADDRESS = /:|[0-9]\.$/
 
-/** An address is not a name: `192.0.2.1.` is asked for as a host of that name, and there is none. */
+/** Reports targets that are addresses: clients would look up a host named `192.0.2.1.`. */
 export function targetIsAddress({ zone }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const record of zone.records) {
@@ -76,15 +73,15 @@ export function targetIsAddress({ zone }: ZoneIndex): Diagnostic[] {
     diagnostics.push({
       severity: 'warning',
       code: 'target-is-address',
-      message: `${record.name} ${record.type} leads to ${target}, an address where a name is needed`,
+      message: `${record.name} ${record.type} points to the address ${target}; it needs a name`,
       at: record.at,
-      hint: 'give the address a name with an A or AAAA record, and lead to that',
+      hint: 'give the address a name with an A or AAAA record, and point to that name',
     })
   }
   return diagnostics
 }
 
-/** A target inside the zone that the zone does not have cannot be resolved. */
+/** Reports targets inside the zone that do not exist there or have no addresses. */
 export function targetNonexistent(index: ZoneIndex): Diagnostic[] {
   const { zone } = index
   const diagnostics: Diagnostic[] = []
@@ -105,15 +102,15 @@ function nonexistent(record: DefinedRecord, target: DomainName, { byName, zone }
   return {
     severity: 'warning',
     code: 'target-nonexistent',
-    message: `${record.name} ${record.type} leads to ${target}, ${why}`,
+    message: `${record.name} ${record.type} points to ${target}, ${why}`,
     at: record.at,
-    hint: 'add the name, or end the target with a dot if it is outside the zone',
+    hint: 'add records for that name, or end the target with a dot if it is outside the zone',
   }
 }
 
 /**
- * A test whether the zone answers for a name with records of these types (any, for null): by records, by a wildcard
- * (RFC 4592 section 3.3.1), or perhaps, where others decide: below a zone cut or DNAME, and for unmanaged and foreign records.
+ * A test whether the zone may answer for a name with records of these types (null for any type): with its own records, with a wildcard
+ * (RFC 4592 section 3.3.1), below a zone cut or DNAME, or with unmanaged records and types of other providers.
  */
 function existenceTest({
   zone,
@@ -122,20 +119,20 @@ function existenceTest({
   redirections,
 }: ZoneIndex): (target: DomainName, types: ReadonlySet<string> | null) => boolean {
   const foreign = new Set(zone.foreign.map((record) => record.name))
-  const others = unmanagedTest(
+  const isUnmanaged = unmanagedTest(
     zone.unmanaged.filter((selector) => selector.target === undefined),
     zone.name,
   )
   const nodes = nodesOf(zone.name, [...byName.keys(), ...foreign])
   const answers = (name: DomainName, types: ReadonlySet<string> | null): boolean =>
     foreign.has(name) || (byName.get(name)?.some((record) => types === null || types.has(record.type)) ?? false)
-  const mayBeOthers = (name: DomainName, types: ReadonlySet<string> | null): boolean =>
-    zone.unmanaged.length > 0 && [...(types ?? ['A', 'AAAA', 'CNAME', 'TXT'])].some((type) => others(stub(name, type)))
+  const mayBeUnmanaged = (name: DomainName, types: ReadonlySet<string> | null): boolean =>
+    zone.unmanaged.length > 0 && [...(types ?? ['A', 'AAAA', 'CNAME', 'TXT'])].some((type) => isUnmanaged(stub(name, type)))
   return (target, types) => {
     if (answers(target, types)) return true
     if (highestCut(delegations, target, zone.name) || highestCut(redirections, target, zone.name)) return true
     if (!nodes.has(target) && answers(`*.${closestEncloser(target, nodes)}` as DomainName, types)) return true
-    return mayBeOthers(target, types)
+    return mayBeUnmanaged(target, types)
   }
 }
 

@@ -4,7 +4,7 @@ import { digestProblem } from '../../dns/rdata/rdata-problem.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
-/** A text that is somebody's policy, and is none where a name has two. */
+/** A kind of policy in TXT records of which a name may have only one. */
 interface PolicyText {
   readonly called: string
   readonly owner: RegExp
@@ -19,7 +19,7 @@ const POLICIES: readonly PolicyText[] = [
   { called: 'TLS reporting', owner: /^_smtp\._tls\./, text: /^v=TLSRPTv1 *;/ },
 ]
 
-/** Who finds two of these policies at a name takes neither. */
+/** Reports names with two policies of one kind: receivers ignore both. */
 export function policyMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const set of rrsets.values()) {
@@ -31,10 +31,10 @@ export function policyMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
         diagnostics.push({
           severity: 'warning',
           code: 'policy-multiple',
-          message: `${record.name} has more than one ${called} policy, so that none counts`,
+          message: `${record.name} TXT: there is more than one ${called} policy, so receivers ignore them all`,
           at: record.at,
-          hint: 'make one of them',
-          ...(first && { related: [{ message: 'the first', at: first.at }] }),
+          hint: 'merge them into one record',
+          ...(first && { related: [{ message: 'the first policy', at: first.at }] }),
         })
       }
     }
@@ -42,7 +42,7 @@ export function policyMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
   return diagnostics
 }
 
-/** In a zone file quotation marks are around a string; here they are part of the text, which is seldom meant. */
+/** Reports texts in quotation marks: in a zone file those enclose a string, here they become part of the text. */
 export function txtQuoted({ zone }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const { type, name, data, at } of zone.records) {
@@ -50,9 +50,9 @@ export function txtQuoted({ zone }: ZoneIndex): Diagnostic[] {
     diagnostics.push({
       severity: 'warning',
       code: 'txt-quoted',
-      message: `the text of the TXT record of ${name} begins and ends with a quotation mark`,
+      message: `${name} TXT: the text begins and ends with a quotation mark`,
       at,
-      hint: 'take the inner quotation marks away, unless they are part of the text',
+      hint: 'remove the inner quotation marks, unless they are part of the text',
     })
   }
   return diagnostics
@@ -60,7 +60,7 @@ export function txtQuoted({ zone }: ZoneIndex): Diagnostic[] {
 
 const textOf = ({ data }: DefinedRecord): string => Buffer.from(txtRdataToOctets(data)).toString('latin1')
 
-/** A digest that is longer or shorter than its type makes it fits no key and no certificate; BIND loads no zone with such a DS record. */
+/** Reports digests of the wrong length for their type: they match no key and no certificate, and BIND refuses a zone with such a DS. */
 export function digestLength({ zone }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const { name, type, data, at } of zone.records) {
@@ -71,7 +71,7 @@ export function digestLength({ zone }: ZoneIndex): Diagnostic[] {
       code: 'digest-length',
       message: `${name} ${type}: the digest ${problem.message}`,
       at,
-      hint: 'copy all of it, or write the type that it is of',
+      hint: 'copy the whole digest, or correct its type',
     })
   }
   return diagnostics

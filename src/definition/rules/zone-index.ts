@@ -3,7 +3,7 @@ import type { DefinedRecord } from '../../dns/record.ts'
 import { groupRrsets } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 
-/** A zone's records by what rules ask for. Built once for all rules. */
+/** The records of a zone, indexed for the rules. */
 export interface ZoneIndex {
   readonly zone: DesiredZone
   /** By owner and type, see `rrsetKey`. */
@@ -24,8 +24,8 @@ export function indexZone(zone: DesiredZone): ZoneIndex {
   const redirections = new Map<DomainName, DefinedRecord>()
   for (const record of zone.records) {
     const { name, type } = record
-    const there = byName.get(name)
-    if (there) there.push(record)
+    const known = byName.get(name)
+    if (known) known.push(record)
     else byName.set(name, [record])
     if (type === 'CNAME' && !cnames.has(name)) cnames.set(name, record)
     else if (type === 'NS' && name !== zone.name && !delegations.has(name)) delegations.set(name, record)
@@ -34,7 +34,7 @@ export function indexZone(zone: DesiredZone): ZoneIndex {
   return { zone, rrsets: groupRrsets(zone.records), byName, cnames, delegations, redirections }
 }
 
-/** The highest of `cuts` that is `name` or above it within the zone, which hides those below it; undefined where there is none. */
+/** The highest of `cuts` at `name` or above it within the zone, which hides the lower ones; undefined if there is none. */
 export function highestCut(cuts: ReadonlyMap<DomainName, DefinedRecord>, name: DomainName, zone: DomainName): DefinedRecord | undefined {
   if (cuts.size === 0 || !isAtOrBelow(name, zone)) return undefined
   let highest = cuts.get(zone)

@@ -12,13 +12,13 @@ import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { mergeEntries, type ReportProblem } from './merge-entries.ts'
 import { brokenNode, countNodes, isCoreTag, tagName, type YamlEntry, type YamlNode, type YamlScalar } from './yaml-node.ts'
 
-/** Nodes that aliases may add to a document in all. Every alias counts as the whole tree it stands for. */
+/** The most nodes that aliases may add to a document. Each alias adds as many as its whole tree has. */
 export const MAX_ALIASED_NODES = 1_000_000
 
-/** Faults of a file that are told. Beyond them no reader is helped by more. */
+/** The most problems reported per file. */
 const MAX_DIAGNOSTICS = 10_000
 
-/** The content that stands in place of `!include PATH`; null where it could not be had and that was reported. */
+/** Returns the content for `!include PATH`; null if it could not be read, which has been reported. */
 export type ResolveInclude = (path: string, at: SourcePosition) => YamlNode | null
 
 interface Frame {
@@ -27,21 +27,21 @@ interface Frame {
   readonly anchor: string | null
   readonly items: YamlNode[]
   readonly entries: YamlEntry[]
-  /** The key that waits for its value. */
+  /** The key whose value comes next. */
   key: YamlScalar | null
-  /** A key that is no scalar waits for its value; both are left out. */
+  /** The last key was not a scalar, so its value is skipped. */
   badKey: boolean
-  /** Nodes in the tree so far, aliases counted in full. */
+  /** The number of nodes so far, with the whole tree of each alias. */
   size: number
 }
 
-/** An anchor whose node is not complete has no node yet: an alias to it would hold itself. */
+/** An anchor. Its node is null until it is complete: an alias inside it would contain itself. */
 interface Anchor {
   readonly node: YamlNode | null
   readonly size: number
 }
 
-/** Makes the tree of one document from the parser's events. Faults that leave a tree to speak of are reported and stepped over. */
+/** Builds the tree of a document from the parser's events. Reports problems and goes on if the tree remains usable. */
 export function buildTree(
   text: string,
   events: readonly Event[],
@@ -54,7 +54,7 @@ export function buildTree(
   let frame: Frame = newFrame('document', positionOf(0), null)
   let documents = 0
   let aliased = 0
-  let here = positionOf(0)
+  let lastPosition = positionOf(0)
 
   const report: ReportProblem = (code, message, at, hint, related) => {
     if (diagnostics.length < MAX_DIAGNOSTICS) diagnostics.push({ severity: 'error', code, message, at, hint, related })
@@ -70,40 +70,35 @@ export function buildTree(
     } else if (node.kind === 'scalar') frame.key = node
     else {
       frame.badKey = true
-      report('yaml-unsupported', 'a key must be text, not a mapping or a list', node.at)
+      report('yaml-unsupported', 'a key must be text, not a mapping or list', node.at)
     }
   }
 
   const anchorOf = (event: ScalarEvent | MappingEvent | SequenceEvent | AliasEvent): string | null =>
     event.anchorStart === -1 ? null : text.slice(event.anchorStart, event.anchorEnd)
 
-  /** The local name of the node's tag; null for none. A tag that definitions do not have is reported. */
+  /** The local name of the node's tag; null if it has none. Tags that definitions cannot have are reported. */
   const tagOf = (event: ScalarEvent | MappingEvent | SequenceEvent, kind: YamlNode['kind'], at: SourcePosition): string | null => {
     if (event.tagStart === -1) return null
     const tag = tagName(text.slice(event.tagStart, event.tagEnd))
     if (tag === '!include' && kind === 'scalar') return tag
     if (!isCoreTag(tag, kind)) {
-      report(
-        'yaml-unsupported',
-        `the tag ${text.slice(event.tagStart, event.tagEnd)} has no meaning in a definition`,
-        at,
-        'Leave the tag out.',
-      )
+      report('yaml-unsupported', `the tag ${text.slice(event.tagStart, event.tagEnd)} is not supported`, at, 'Remove the tag.')
     }
     return tag
   }
 
   const scalar = (event: ScalarEvent): YamlNode => {
-    // An empty value has no place of its own: that of its key is nearest.
-    const at = event.valueStart === -1 ? (frame.key?.at ?? here) : positionOf(scalarStart(text, event))
-    here = at
+    // An empty value has no position; use that of its key.
+    const at = event.valueStart === -1 ? (frame.key?.at ?? lastPosition) : positionOf(scalarStart(text, event))
+    lastPosition = at
     const value = event.fast ? text.slice(event.valueStart, event.valueEnd) : getScalarValue(text, event)
     const tag = tagOf(event, 'scalar', at)
     if (tag !== '!include') {
       const plain = tag === null ? event.style === SCALAR_STYLE.PLAIN : tag !== 'str' && tag !== '!'
       return { kind: 'scalar', at, text: value, plain }
     }
-    if (!resolveInclude) report('yaml-unsupported', `!include ${value} needs the other file, which is not at hand here`, at)
+    if (!resolveInclude) report('yaml-unsupported', `!include ${value} is not possible here: only one file is read`, at)
     return resolveInclude?.(value, at) ?? brokenNode(at)
   }
 
@@ -114,13 +109,13 @@ export function buildTree(
   const alias = (event: AliasEvent): void => {
     const name = anchorOf(event) ?? ''
     const at = positionOf(event.anchorStart - 1)
-    here = at
+    lastPosition = at
     const anchor = anchors.get(name)
     if (!anchor) {
-      report('yaml-syntax', `there is no anchor &${name} above this alias`, at, 'Quote a value that starts with an asterisk.')
+      report('yaml-syntax', `the alias *${name} has no anchor &${name} above it`, at, 'Quote a value that starts with an asterisk.')
       add(brokenNode(at), 1)
     } else if (anchor.node === null) {
-      report('yaml-unsupported', `the alias *${name} stands inside what it refers to`, at)
+      report('yaml-unsupported', `the alias *${name} refers to a node that contains it`, at)
       add(brokenNode(at), 1)
     } else {
       aliased += anchor.size
@@ -133,7 +128,7 @@ export function buildTree(
       case EVENT_ID.DOCUMENT:
         documents += 1
         if (event.directives.some((directive) => directive.kind === 'tag')) {
-          report('yaml-unsupported', 'a %TAG directive has no meaning in a definition', positionOf(0))
+          report('yaml-unsupported', '%TAG directives are not supported', positionOf(0))
         }
         break
       case EVENT_ID.SCALAR: {
@@ -148,7 +143,7 @@ export function buildTree(
         if (documents > 1) break
         alias(event)
         if (aliased > MAX_ALIASED_NODES) {
-          report('yaml-too-many-aliases', `aliases add more than ${MAX_ALIASED_NODES} nodes to the file`, here)
+          report('yaml-too-many-aliases', `aliases expand to more than ${MAX_ALIASED_NODES} nodes`, lastPosition)
           return { root: null, diagnostics }
         }
         break
@@ -160,7 +155,7 @@ export function buildTree(
         }
         const kind = event.type === EVENT_ID.MAPPING ? 'mapping' : 'sequence'
         const at = positionOf(event.start)
-        here = at
+        lastPosition = at
         tagOf(event, kind, at)
         const anchor = anchorOf(event)
         if (anchor !== null) anchors.set(anchor, { node: null, size: 0 })
@@ -186,7 +181,7 @@ export function buildTree(
   const root = frame.items[0] ?? null
   if (documents > 1) {
     const at = positionOf(secondDocument(text))
-    report('yaml-unsupported', `the file holds ${documents} YAML documents; a definition is one`, at, 'Give each zone a file of its own.')
+    report('yaml-unsupported', `the file has ${documents} YAML documents; only one is allowed`, at, 'Write each zone into its own file.')
   }
   return { root, diagnostics }
 }
@@ -202,7 +197,7 @@ const newFrame = (kind: Frame['kind'], at: SourcePosition, anchor: string | null
   size: 1,
 })
 
-/** A list that was filled one by one in just the memory it needs: growing leaves room for many more, and most are short. */
+/** A copy of a short list without the spare memory that appending reserves. */
 const fitted = <T>(list: readonly T[]): readonly T[] => (list.length < 16 ? list.slice() : list)
 
 /** The offset of the opening quote, the block indicator or the first character. */
@@ -240,7 +235,7 @@ function secondDocument(text: string): number {
   return (content ? first : marker.exec(text))?.index ?? text.length
 }
 
-/** Gives the place of an offset in a text. Cheap where offsets come in rising order. */
+/** Returns the position of an offset in a text. Fast if the offsets increase. */
 type LineIndex = (offset: number) => SourcePosition
 
 export function lineIndex(text: string, file: string): LineIndex {

@@ -25,7 +25,7 @@ import { brokenNode, isSameTree, tagName, type YamlEntry, type YamlMapping, type
 
 const EMPTY = /^(?:~|[Nn]ull|NULL)?$/
 
-/** No value, which is printed as it was written. Everything else is text to an editor: it never becomes a number and back. */
+/** The null value, printed as it was written. Every other scalar stays text, so that no number is converted and changed. */
 const NULL_TAG: ScalarTag = {
   tag: 'tag:yaml.org,2002:null',
   default: true,
@@ -37,33 +37,33 @@ const NULL_TAG: ScalarTag = {
 
 export interface EditableYaml {
   readonly document: Document.Parsed
-  /** The tree of the file as every other part of the program reads it. */
+  /** The tree of the file as the rest of the program reads it. */
   readonly tree: YamlNode
-  /** Comments that stand behind `key:`, by the key. Without their number sign. */
+  /** Comments on the line of `key:`, by key, without the number sign. */
   readonly keyComments: CommentsByKey
 }
 
 export type CommentsByKey = ReadonlyMap<unknown, string>
 
 /**
- * A file as a document that can be edited with its comments, and proof that it is the file everybody else reads: two parsers,
- * written by different people, must find the same tree in it.
+ * Parses a file into a document that can be edited without losing comments. Fails unless the independent parser of `readYaml` reads the
+ * same tree, so that an edit never changes a file that was misunderstood.
  */
 export function parseEditableYaml(text: string): Result<EditableYaml> {
   const tree = readValidTree(text)
   if (!tree.ok) return tree
-  // Failsafe: what a plain scalar stands for is not for an editor to decide.
+
   const { document, keyComments } = compose(text)
   const [error] = document.errors
-  if (error) return failure(`a second YAML parser refuses the file: ${error.message}`)
+  if (error) return failure(`a second YAML parser rejects the file: ${error.message}`)
   const other = treeOfDocument(document)
-  if (other === null || !isSameTree(tree.value, other)) return failure('two YAML parsers read the file differently, so it is left as it is')
+  if (other === null || !isSameTree(tree.value, other)) return failure('two YAML parsers read the file differently, so it is not changed')
   return ok({ document, tree: tree.value, keyComments })
 }
 
 function compose(text: string): { readonly document: Document.Parsed; readonly keyComments: CommentsByKey } {
   let comments: KeyComments = { afterKey: new Map(), belowKey: new Map(), blankBeforeEnd: new Set() }
-  function* settled() {
+  function* tokensWithAttachedComments() {
     for (const token of new Parser().parse(text)) {
       if (token.type === 'document') comments = attachComments(token)
       yield token
@@ -77,13 +77,13 @@ function compose(text: string): { readonly document: Document.Parsed; readonly k
     prettyErrors: false,
     logLevel: 'silent',
   })
-  const [document] = composer.compose(settled(), true, text.length)
-  if (document === undefined) throw new Error('a text without a document')
+  const [document] = composer.compose(tokensWithAttachedComments(), true, text.length)
+  if (document === undefined) throw new Error('the text has no document')
   const keyComments = new Map<unknown, string>()
   const { afterKey, belowKey, blankBeforeEnd } = comments
   visit(document, {
     Collection(_, block) {
-      // The parser passes over a blank line above the comment at the end of a block; the printer has one where the comment begins with it.
+      // The parser drops a blank line above the comment at the end of a block; a line end at the start of the comment restores it.
       if (block.comment && !block.flow && blankBeforeEnd.has(block.range?.[0] ?? -1)) block.comment = `\n${block.comment}`
     },
     Pair(_, { key, value }) {
@@ -97,7 +97,7 @@ function compose(text: string): { readonly document: Document.Parsed; readonly k
   return { document: document as Document.Parsed, keyComments }
 }
 
-/** The tree of a file without faults; files it includes are marks in it. */
+/** The tree of a file without problems; placeholders stand in for the files it includes. */
 export function readValidTree(text: string): Result<YamlNode> {
   const { root, diagnostics } = readYaml(text, { file: '', resolveInclude: (path) => includePlaceholder(path) })
   const [first] = diagnostics
@@ -107,18 +107,18 @@ export function readValidTree(text: string): Result<YamlNode> {
 
 const NOWHERE: SourcePosition = { file: '', line: 1, column: 1 }
 
-/** What stands for `!include PATH` where files are compared without the files they include. It can be merged, as a file can. */
+/** The placeholder for `!include PATH` when trees are compared without included files. It is a mapping, so that it can be merged. */
 function includePlaceholder(path: string): YamlMapping {
   const key: YamlScalar = { kind: 'scalar', at: NOWHERE, text: `\u0000include ${path}`, plain: false }
   return { kind: 'mapping', at: NOWHERE, entries: [{ key, value: key }] }
 }
 
-/** The tree of a document of the package `yaml`, as `readYaml` makes it of its text; places are not kept. Null where an alias leads nowhere. */
+/** The tree of a document of the package `yaml`, as `readYaml` builds it, without positions. Null if an alias or key is invalid. */
 function treeOfDocument(document: Document.Parsed | Document): YamlNode | null {
   const anchors = new Map<string, YamlNode>()
-  let whole = true
+  let isValid = true
   const refuse = (): void => {
-    whole = false
+    isValid = false
   }
   const treeOf = (node: Node | null): YamlNode => {
     const tree = shapeOf(node)
@@ -129,7 +129,7 @@ function treeOfDocument(document: Document.Parsed | Document): YamlNode | null {
     if (node === null) return { kind: 'scalar', at: NOWHERE, text: '', plain: true }
     if (isAlias(node)) {
       const target = anchors.get(node.source)
-      whole &&= target !== undefined
+      isValid &&= target !== undefined
       return target ?? brokenNode(NOWHERE)
     }
     if (isScalar(node)) return scalarOf(node)
@@ -137,13 +137,13 @@ function treeOfDocument(document: Document.Parsed | Document): YamlNode | null {
     if (!isMap(node)) return brokenNode(NOWHERE)
     const entries = node.items.map(({ key, value }): YamlEntry => {
       const keyTree = treeOf(key as Node)
-      whole &&= keyTree.kind === 'scalar'
+      isValid &&= keyTree.kind === 'scalar'
       return { key: keyTree.kind === 'scalar' ? keyTree : brokenNode(NOWHERE), value: treeOf(value as Node | null) }
     })
     return { kind: 'mapping', at: NOWHERE, entries: mergeEntries(entries, refuse) }
   }
   const tree = treeOf(document.contents as ParsedNode | null)
-  return whole ? tree : null
+  return isValid ? tree : null
 }
 
 function scalarOf(node: Scalar): YamlNode {
@@ -155,12 +155,12 @@ function scalarOf(node: Scalar): YamlNode {
 }
 
 /**
- * Characters that some reader of YAML refuses or takes for a line end where they stand as they are, so that they are written as escapes:
- * delete and the C1 controls, the line separators, the byte order mark and what is no character.
+ * Characters written as escapes, since some YAML parsers refuse them or read them as line ends: delete and the C1 controls, the line
+ * separators, the byte order mark and noncharacters.
  */
 const UNSAFE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g
 
-/** A document as text, never folded. `text` is the one it was made of. The document is not to be used afterwards. */
+/** Prints a document without folding lines. `text` is the original file. The document must not be used afterwards. */
 export function printDocument(document: Document, heads: CommentsByKey, text: string): string {
   const mark = markFor(text)
   markHeads(document, heads, mark)
@@ -176,10 +176,10 @@ export function printDocument(document: Document, heads: CommentsByKey, text: st
     )
 }
 
-/** Behind the mark of a comment, where no digit of an escape can stand. */
+/** Follows the mark of a comment; an escape has a digit there. */
 const HEAD = ':'
 
-/** A run of characters of private use that is longer than any in the text. */
+/** A run of private-use characters longer than any in the text. */
 function markFor(text: string): string {
   let longest = 0
   for (const [run] of text.matchAll(/\ue000+/g)) longest = Math.max(longest, run.length)
@@ -187,15 +187,15 @@ function markFor(text: string): string {
 }
 
 /**
- * The printer puts the comment behind a key on a line of its own, with a mark by which it finds back. What it would put between a key and
- * its anchor goes below both.
+ * Marks the comments after keys, which the package prints on their own line, so that `printDocument` can move them back. Comments that it
+ * would print between a key and its anchor are moved below both.
  */
 function markHeads(document: Document, heads: CommentsByKey, mark: string): void {
   visit(document, {
     Pair(_, { key, value }) {
       if (!isNode(value)) return
       const head = heads.get(key)
-      // An alias may have taken the place of a block.
+      // An alias may have replaced a block.
       if (isAlias(value) && head !== undefined && !value.comment) {
         value.comment = head
         return
@@ -208,7 +208,7 @@ function markHeads(document: Document, heads: CommentsByKey, mark: string): void
   })
 }
 
-/** What is printed first on the line below a key: an anchor or a tag stays behind the key. */
+/** The node that is printed first below a key: an anchor or a tag stays on the line of the key. */
 function firstBelow(value: Node): Node {
   if (!isCollection(value) || value.flow || (value.anchor === undefined && value.tag === undefined)) return value
   const [first] = value.items

@@ -2,7 +2,7 @@ import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { isBroken, type YamlEntry, type YamlMapping, type YamlNode } from './yaml-node.ts'
 
-/** Takes what is wrong with a file. */
+/** Reports a problem of a file. */
 export type ReportProblem = (
   code: DiagnosticCode,
   message: string,
@@ -15,8 +15,8 @@ export type ReportProblem = (
 const FEW = 8
 
 /**
- * The entries of a mapping with what `<<` merges into it, own keys first in right: an own key wins over a merged one, an earlier
- * merge over a later one (https://yaml.org/type/merge.html). The same key written twice is reported with both places; the first counts.
+ * The entries of a mapping, merged with those of `<<`. The mapping's own keys take precedence, then earlier merges
+ * (https://yaml.org/type/merge.html). A duplicate key is reported with both positions; the first one is used.
  */
 export function mergeEntries(own: readonly YamlEntry[], report: ReportProblem): readonly YamlEntry[] {
   const distinct = withoutDuplicates(own, report)
@@ -43,7 +43,7 @@ function mergeSources(value: YamlNode, report: ReportProblem): YamlMapping[] {
   return sources.filter((source): source is YamlMapping => {
     if (source.kind === 'mapping') return true
     if (isBroken(source)) return false
-    const message = 'only a mapping, or a list of mappings, can be merged with <<'
+    const message = '<< can only merge a mapping or a list of mappings'
     report('yaml-unsupported', message, source.at)
     return false
   })
@@ -57,8 +57,8 @@ function withoutDuplicates(entries: readonly YamlEntry[], report: ReportProblem)
     const earlier = first.get(text)
     if (earlier === undefined) first.set(text, entry)
     else {
-      const message = `the key ${JSON.stringify(text.slice(0, 80))} stands twice in one mapping, first on line ${earlier.key.at.line}`
-      const related = [{ message: 'the first of the two', at: earlier.key.at }]
+      const message = `the key ${JSON.stringify(text.slice(0, 80))} occurs twice in one mapping, first on line ${earlier.key.at.line}`
+      const related = [{ message: 'the first occurrence', at: earlier.key.at }]
       report('yaml-duplicate-key', message, at, undefined, related)
     }
   }

@@ -5,14 +5,14 @@ const BOOLEAN = /^(?:true|True|TRUE|false|False|FALSE)$/
 const INTEGER = /^[-+]?[0-9]+$/
 const OTHER_INTEGER = /^0(?:o[0-7]+|x[0-9a-fA-F]+)$/
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
-/** What begins like an IPv4 address has more dots than any number. */
+/** Text that begins like an IPv4 address; no number has two dots. */
 const ADDRESS = /^[0-9]+\.[0-9]+\./
 const SPECIAL_FLOAT = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
 
-/** What a plain scalar stands for by the core schema of YAML 1.2 (section 10.3.2). */
+/** The value of a plain scalar in the core schema of YAML 1.2 (section 10.3.2). */
 export function resolvePlainScalar(text: string): string | number | boolean | null {
   const first = text.charCodeAt(0)
-  // Most plain scalars begin with a letter that begins none of the words below.
+  // Most plain scalars begin with a letter that none of the words below begins with.
   if (first > 0x39 && !'~nNtTfF'.includes(text[0] as string)) return text
   if (ADDRESS.test(text)) return text
   if (NULL.test(text)) return null
@@ -22,7 +22,7 @@ export function resolvePlainScalar(text: string): string | number | boolean | nu
   return text.toLowerCase().includes('nan') ? Number.NaN : text.startsWith('-') ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
 }
 
-/** The JSON value of a node, for a schema to look at. A node that aliases bring to several places becomes one shared value. */
+/** The JSON value of a node, for schema validation. A node that aliases repeat becomes one shared value. */
 export function toJsonValue(root: YamlNode): unknown {
   let shared: Map<YamlNode, unknown> | null = null
   const convert = (node: YamlNode): unknown => {
@@ -38,7 +38,7 @@ export function toJsonValue(root: YamlNode): unknown {
   return convert(root)
 }
 
-/** An object whose keys are only those given: a key `__proto__` is a key like any other. */
+/** An object with exactly these keys; `__proto__` becomes an ordinary key. */
 function objectOf(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
   const object: Record<string, unknown> = {}
   for (const [key, value] of entries) {
@@ -48,7 +48,7 @@ function objectOf(entries: readonly (readonly [string, unknown])[]): Record<stri
   return object
 }
 
-/** What readers of YAML 1.1 (https://yaml.org/type/) or 1.2 (section 10.3.2) take for something else than text. */
+/** Plain scalars that YAML 1.1 (https://yaml.org/type/) or 1.2 (section 10.3.2) does not read as text. */
 const NOT_TEXT: readonly RegExp[] = [
   /^(?:~|null|Null|NULL)?$/,
   /^(?:y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$/,
@@ -61,12 +61,12 @@ const NOT_TEXT: readonly RegExp[] = [
   /^(?:<<|=)$/,
 ]
 
-/** What PyYAML, and octoDNS with it, refuses as a plain scalar in a flow collection: `[::1, a?b]`. */
+/** Plain scalars that PyYAML, and so octoDNS, refuses in a flow collection: `[::1, a?b]`. */
 const NOT_PLAIN_IN_FLOW = /^:|\?/
 
 const MAY_BE_OTHER = /^(?:[-+.0-9~<=]|[yYnNtTfFoO])|^$/
 
-/** Whether every reader of YAML takes the plain scalar for text, wherever it stands. Addresses such as 192.0.2.1 are text. */
+/** Whether every YAML parser reads the plain scalar as text, in any collection. Addresses such as 192.0.2.1 are text. */
 export function isUnambiguousText(text: string): boolean {
   if (NOT_PLAIN_IN_FLOW.test(text)) return false
   if (!MAY_BE_OTHER.test(text)) return true

@@ -1,27 +1,24 @@
-/**
- * YAML text of plain values, as the canonical layout has it: quotes where some reader of YAML needs them, no folding. It is for new
- * files, which have no layout to keep.
- */
+/** Prints data as YAML in the canonical layout, for new files: quotes only if some YAML parser needs them, and no folded lines. */
 import { isUnambiguousText } from './plain-scalars.ts'
 
-/** A value to print. Numbers are printed plain, text always so that every reader takes it for text. */
+/** Data to print. Numbers are printed plain, text so that every YAML parser reads it as text. */
 export type YamlData = string | number | boolean | readonly YamlData[] | { readonly [key: string]: YamlData }
 
-/** What stands in no scalar but a double-quoted one: controls, line separators, the byte order mark, what is no character. */
+/** Characters that need a double-quoted scalar: controls, line separators, the byte order mark and noncharacters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
 const NEEDS_ESCAPES = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/
 
-/** What begins or ends a plain scalar as something else (YAML 1.2.2 section 7.3.3). */
+/** Text that cannot be a plain scalar (YAML 1.2.2 section 7.3.3). */
 const NOT_PLAIN = /^[ ,[\]{}#&*!|>'"%@`]|^[?-]$|^[?-] |: | #|[ :-]$/
 
 const FLOW_INDICATOR = /[[\]{},]/
 
-/** Characters that canonical layout leaves plain. */
+/** Characters that the canonical layout does not quote. */
 const ORDINARY = /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u058f\u3040-\ud7ff]*$/
 
 export type ScalarPlace = 'block' | 'flow' | 'key'
 
-/** Text as a scalar that every reader takes for this text. */
+/** Prints text as a scalar that every YAML parser reads as this text. */
 export function printText(text: string, place: ScalarPlace): string {
   if (NEEDS_ESCAPES.test(text)) return doubleQuoted(text)
   if (isUnambiguousText(text) && ORDINARY.test(text)) {
@@ -40,7 +37,7 @@ const doubleQuoted = (text: string): string =>
 
 const isList = (value: YamlData): value is readonly YamlData[] => Array.isArray(value)
 
-/** A value in flow style: on one line. */
+/** Prints data in flow style, on one line. */
 export function printFlow(value: YamlData, place: ScalarPlace = 'block'): string {
   if (typeof value === 'string') return printText(value, place)
   if (typeof value !== 'object') return String(value)
@@ -49,10 +46,10 @@ export function printFlow(value: YamlData, place: ScalarPlace = 'block'): string
   return `{${entries.join(', ')}}`
 }
 
-/** Columns that flow style may reach; what is longer goes to lines of its own. */
+/** The longest line in flow style, in columns; longer data is printed in block style. */
 export const DEFINITION_WIDTH = 120
 
-/** `key: value` with its lines indented by `indent` spaces: on one line where it fits, else one line for each part. */
+/** Prints `key: value`, indented by `indent` spaces: on one line if it fits, otherwise with one line per part. */
 export function printEntry(key: string, value: YamlData, indent: number): string {
   const head = `${' '.repeat(indent)}${printText(key, 'key')}:`
   const flow = `${head} ${printFlow(value)}`
@@ -70,7 +67,7 @@ function printBlock(value: readonly YamlData[] | { readonly [key: string]: YamlD
   return value.map((item) => printItem(item, indent)).join('')
 }
 
-/** One item of a list in block style. */
+/** Prints an item of a list in block style. */
 export function printItem(item: YamlData, indent: number): string {
   const head = `${' '.repeat(indent)}- `
   const flow = `${head}${printFlow(item)}`

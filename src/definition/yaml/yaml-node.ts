@@ -1,26 +1,26 @@
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 
 /**
- * YAML as a definition sees it: text with places. What a plain scalar means (a number, a name) is decided by who reads it,
- * so that `1.10` and `null` can be labels. Aliases and merges are resolved; one node may stand in several places.
+ * A tree of YAML with positions. The reader of a plain scalar decides what it means (a number, a name), so that `1.10` and `null` can be
+ * labels. Aliases and merges are resolved, so a node may occur several times.
  */
 export type YamlNode = YamlScalar | YamlMapping | YamlSequence
 
 export interface YamlScalar {
   readonly kind: 'scalar'
   readonly at: SourcePosition
-  /** The text of a plain scalar as it is written; of others with quotes and escapes resolved. */
+  /** The text as written, with quotes and escapes resolved. */
   readonly text: string
-  /** Written without quotes and without a tag that makes it a string: it may stand for a number, a boolean or nothing. */
+  /** Without quotes and without a string tag, so that it may mean a number, a boolean or null. */
   readonly plain: boolean
-  /** Stands where something was at fault that has been reported; nothing more is to be said about it. */
+  /** Stands in for invalid content that has been reported. */
   readonly broken?: true
 }
 
 export interface YamlMapping {
   readonly kind: 'mapping'
   readonly at: SourcePosition
-  /** In the order of the file; the keys differ. */
+  /** In file order; the keys are distinct. */
   readonly entries: readonly YamlEntry[]
 }
 
@@ -35,12 +35,12 @@ export interface YamlSequence {
   readonly items: readonly YamlNode[]
 }
 
-/** Above this many keys an index is faster than a search. */
+/** Up to this many keys a search is faster than an index. */
 const FEW = 16
 
 const indexes = new WeakMap<YamlMapping, ReadonlyMap<string, YamlEntry>>()
 
-/** The entry of a key; undefined where the mapping does not have it. */
+/** The entry of a key; undefined if the mapping does not have it. */
 export function entryOf(mapping: YamlMapping, key: string): YamlEntry | undefined {
   const { entries } = mapping
   if (entries.length <= FEW) {
@@ -55,18 +55,18 @@ export function entryOf(mapping: YamlMapping, key: string): YamlEntry | undefine
   return index.get(key)
 }
 
-/** The value of a key; undefined where the mapping does not have it. */
+/** The value of a key; undefined if the mapping does not have it. */
 export const lookUp = (mapping: YamlMapping, key: string): YamlNode | undefined => entryOf(mapping, key)?.value
 
-/** Whether the node is an empty value or a plain `null`, which YAML takes for no value. */
+/** Whether the node is an empty value or a plain `null`. */
 export const isNull = (node: YamlNode): boolean => node.kind === 'scalar' && node.plain && /^(?:~|null|Null|NULL)?$/.test(node.text)
 
-/** A stand-in for a node that could not be had; the fault has been reported. */
+/** Stands in for an invalid node that has been reported. */
 export const brokenNode = (at: SourcePosition): YamlScalar => ({ kind: 'scalar', at, text: '', plain: true, broken: true })
 
 export const isBroken = (node: YamlNode): boolean => node.kind === 'scalar' && node.broken === true
 
-/** Nodes in the tree, shared ones counted every time; stops at `limit`. */
+/** The number of nodes in the tree, shared ones counted every time; stops at `limit`. */
 export function countNodes(node: YamlNode, limit: number): number {
   let count = 1
   const children = node.kind === 'mapping' ? node.entries.map((entry) => entry.value) : node.kind === 'sequence' ? node.items : []
@@ -86,18 +86,15 @@ const TAGS_OF_KIND: Readonly<Record<YamlNode['kind'], ReadonlySet<string>>> = {
   sequence: new Set(['!', 'seq']),
 }
 
-/** A tag as it is written, tags of YAML's core by their local name: `!!str` and `!<tag:yaml.org,2002:str>` are `str`. */
+/** The name of a tag: the local name of a core tag (`str` for `!!str` and `!<tag:yaml.org,2002:str>`), otherwise the tag as written. */
 export const tagName = (tag: string): string => CORE.exec(tag)?.[1] ?? tag
 
-/** Whether a node of this kind may carry the tag without another meaning than it has untagged. */
+/** Whether the tag does not change the meaning of a node of this kind. */
 export const isCoreTag = (tag: string, kind: YamlNode['kind']): boolean => TAGS_OF_KIND[kind].has(tag)
 
-/**
- * Whether two trees mean the same: the same keys and items with the same text. The order of keys does not count, nor whether a
- * scalar has quotes, but for what stands for no value.
- */
+/** Whether two trees have the same keys, items and texts. The order of keys and quotes do not matter, except that quoted text is not null. */
 export function isSameTree(a: YamlNode, b: YamlNode): boolean {
-  // Shared nodes are compared once, however often aliases bring them up.
+  // Shared nodes are compared only once.
   const same = new Map<YamlNode, YamlNode>()
   const compare = (x: YamlNode, y: YamlNode): boolean => {
     if (x.kind === 'scalar') return y.kind === 'scalar' && x.text === y.text && isNull(x) === isNull(y)
@@ -118,7 +115,7 @@ export function isSameTree(a: YamlNode, b: YamlNode): boolean {
   return compare(a, b)
 }
 
-/** A step from a node to one below it: a key of a mapping or an index of a sequence. */
+/** A step of a path: a key of a mapping or an index of a sequence. */
 export type PathStep = string | number
 
 /** The steps of a JSON pointer (RFC 6901). */
@@ -128,14 +125,14 @@ export const pointerSteps = (pointer: string): string[] =>
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-/** The node a path leads to; undefined where it leads nowhere. */
+/** The node at a path; undefined if there is none. */
 export function nodeAt(root: YamlNode, path: readonly PathStep[]): YamlNode | undefined {
   let node: YamlNode | undefined = root
   for (const step of path) node = node && childOf(node, step)
   return node
 }
 
-/** The place of what a path leads to, or of the last node on the way that is there. An empty value is where its key is. */
+/** The position of the node at a path, or of its last existing ancestor. An empty value has the position of its key. */
 export function positionAt(root: YamlNode, path: readonly PathStep[]): SourcePosition {
   let node = root
   let at = root.at
@@ -148,7 +145,7 @@ export function positionAt(root: YamlNode, path: readonly PathStep[]): SourcePos
   return at
 }
 
-/** The place of a key; undefined where the mapping does not have it. */
+/** The position of a key; undefined if the mapping does not have it. */
 export const keyPosition = (mapping: YamlMapping, key: string): SourcePosition | undefined => entryOf(mapping, key)?.key.at
 
 function childOf(node: YamlNode, step: PathStep): YamlNode | undefined {
