@@ -78,7 +78,9 @@ test('no config: plan says what to do, validate and fmt do without', async () =>
   for (const command of ['plan', 'apply', 'verify']) {
     const { status, stdout, stderr } = await cli([command], { cwd: folder })
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-    expect(stderr).toMatch(/^error\[config-missing\] there is no zonewright\.yaml here or in a folder above \(.*zonewright init.*\)\n/)
+    expect(stderr).toMatch(
+      /^error\[config-missing\] there is no zonewright\.yaml in this folder or any folder above it \(.*zonewright init.*\)\n/,
+    )
   }
   expect((await cli(['plan', '-c', 'other.yaml'], { cwd: folder })).stderr).toContain('error[config-missing] other.yaml does not exist')
   writeFileSync(join(folder, 'example.com.yaml'), 'www: {type: A, value: 192.0.2.1}\n')
@@ -94,7 +96,7 @@ describe('the token', () => {
     const validated = await scene.run('validate', '--quiet')
     expect(validated.status).toBe(0)
     expect(validated.stdout).toMatch(
-      /^zonewright\.yaml:2:\d+: warning\[secret-in-config\] providers\.cloud\.token holds a secret in plain text/,
+      /^zonewright\.yaml:2:\d+: warning\[secret-in-config\] providers\.cloud\.token contains a secret in plain text/,
     )
     expect((await scene.run('plan')).status).toBe(0)
   })

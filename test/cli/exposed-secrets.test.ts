@@ -93,7 +93,7 @@ describe.each(LEAKS.map((leak) => [leak.name, leak] as const))('%s in a definiti
     const { status } = await program.ended
     const output = program.stdout() + program.stderr()
     expect.soft(status).toBe(1)
-    expect.soft(output).toContain('holds the secret of ')
+    expect.soft(output).toContain('contains the secret of ')
     expect.soft(output).toContain(at)
     expectNoSecret(output, {})
     expect.soft(front.heard).toEqual([])
@@ -128,7 +128,7 @@ describe('every command that reads definitions', () => {
     const { status, stderr } = await scene.run('record', 'add', 'example.com', 'x', 'TXT', TOKEN, '--verbose')
     expect([status, stderr]).toEqual([
       1,
-      expect.stringContaining('error[secret-exposed] the line holds the secret of providers.cloud.token'),
+      expect.stringContaining('error[secret-exposed] the line contains the secret of providers.cloud.token'),
     ])
     expect(scene.files()).toEqual(before)
   })
@@ -178,7 +178,7 @@ describe('live data', () => {
     expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
     return scene
   }
-  const PLACE = 't.example.com. TXT at cloud holds the secret of providers.other.token'
+  const PLACE = 't.example.com. TXT at cloud contains the secret of providers.other.token'
 
   test.each([
     ['plan', ['plan', '--verbose']],
@@ -213,7 +213,7 @@ describe('live data', () => {
     for (const format of ['text', 'json']) {
       const { status, stdout, stderr } = await scene.runWith({ OTHER }, 'history', '--last', '--format', format)
       expect([status, stdout]).toEqual([1, ''])
-      expect(stderr).toContain('error[secret-exposed] standard output would hold the secret of providers.other.token')
+      expect(stderr).toContain('error[secret-exposed] standard output would contain the secret of providers.other.token')
     }
   })
 
@@ -224,7 +224,7 @@ describe('live data', () => {
     expect([status, stdout, stderr]).toEqual([
       1,
       '',
-      expect.stringContaining('error[secret-exposed] t.example.com. TXT holds the secret of providers.other.token'),
+      expect.stringContaining('error[secret-exposed] t.example.com. TXT contains the secret of providers.other.token'),
     ])
     expectNoSecret(stderr, {}, [OTHER])
     expect(scene.files()).toEqual(before)

@@ -184,7 +184,7 @@ async function expectForetoldPlan(scene: Scene, zones: number): Promise<void> {
   const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones', '--lossy')
   expect(imported.stderr).not.toMatch(/error\[|\[import-pending\]/)
   // The service takes a CNAME that points to itself, and nothing else that no definition can have.
-  for (const [line] of imported.stderr.matchAll(/^.*\[import-lossy\].*$/gm)) expect(line).toContain(' leads to itself ("unmanaged" in')
+  for (const [line] of imported.stderr.matchAll(/^.*\[import-lossy\].*$/gm)) expect(line).toContain(' points to itself ("unmanaged" in')
   expect(imported).toMatchObject({ status: 0 })
   const { stdout } = await scene.run('plan', '--format', 'json')
   const plan: {

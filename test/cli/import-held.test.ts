@@ -242,7 +242,7 @@ describe('records that no definition can have', () => {
     [
       'a CNAME to itself',
       [{ type: 'CNAME', name: 'x', target: 'x.example.com' }],
-      ['the CNAME of x.example.com. leads to itself'],
+      ['x.example.com. CNAME: the record points to itself'],
       '{name: x, type: CNAME}',
     ],
     [

@@ -156,7 +156,7 @@ records:
     ['octet by octet', 'www 60 A 192.0.2.1', 'www 60 A 192.0.2.1', ''],
     ['but for case', 'www 60 CNAME mail.example.net.', 'WWW 60 CNAME Mail.Example.NET.', ''],
     ['in other words', 'www 60 TXT "a"', 'www 60 TXT \\097', ''],
-    ['but for the TTL', 'www 60 A 192.0.2.1', 'www 90 A 192.0.2.1', ', with TTL 60, not 90'],
+    ['but for the TTL', 'www 60 A 192.0.2.1', 'www 90 A 192.0.2.1', ', with TTL 60 instead of 90'],
   ])('takes records that are equal %s once, with both places', async (_, first, second, ttls) => {
     const cwd = folderOf({ 'example.com.zone': `${SOA}${first}\n${second}\n` })
     for (const args of [
@@ -166,9 +166,9 @@ records:
       const { status, stdout, stderr } = await run(cwd, ...args)
       expect(status).toBe(0)
       expect(stdout + stderr).toMatch(
-        /^example\.com\.zone:4:1: warning\[record-duplicate\] www\.example\.com\. has the [A-Z]+ record .* twice; the first is taken/m,
+        /^example\.com\.zone:4:1: warning\[record-duplicate\] www\.example\.com\. [A-Z]+: the value .* is given twice; the first one is used/m,
       )
-      expect(stdout + stderr).toContain(`the first is taken${ttls} (the same record: example.com.zone:3:1; remove one of the two)`)
+      expect(stdout + stderr).toContain(`the first one is used${ttls} (the same record: example.com.zone:3:1; remove one of them)`)
     }
     expect(filesBelow(cwd)['out/example.com.yaml']?.match(/^ {2}www: \{type: [A-Z]+, ttl: 60, value: .*\}$/gm)).toHaveLength(1)
   })
@@ -178,7 +178,9 @@ records:
     const { status, stderr } = await run(cwd, 'import', 'zonefile', 'example.com.zone')
     expect(status).toBe(0)
     expect(stderr.match(/record-duplicate/g)).toHaveLength(2)
-    expect(stderr).toContain('a:1:1: warning[record-duplicate] 7 more records are given twice, the last of them here; the first is taken\n')
+    expect(stderr).toContain(
+      'a:1:1: warning[record-duplicate] 7 more records are given twice, the last of them here; the first one is used\n',
+    )
   })
 
   it('takes one SOA record, at the apex', async () => {
@@ -193,7 +195,7 @@ records:
     for (const [cwd, said] of [
       [
         differing,
-        'example.com.zone:3:1: error[singleton-multiple] example.com. has two SOA records that differ (the SOA record of the zone: example.com.zone:1:1; remove one of the two)',
+        'example.com.zone:3:1: error[singleton-multiple] example.com. has two different SOA records (the SOA record of the zone: example.com.zone:1:1; remove one of them)',
       ],
       [below, 'example.com.zone:3:1: error[soa-in-definition] sub.example.com. has an SOA record, and the zone is example.com.'],
     ] as const) {

@@ -169,7 +169,7 @@ describe('an inventory without addresses', () => {
       files: { 'zones/example.com.yaml': zoneWith('{type: A, from: {provider: clod, instances: {tag: web}}}') },
     })
     const { stderr } = await expectNothingDone(scene, 'provider-unknown', 'apply', '--yes')
-    expect(stderr).toContain('zones/example.com.yaml:7:26: error[provider-unknown] there is no provider "clod"')
+    expect(stderr).toContain('zones/example.com.yaml:7:26: error[provider-unknown] the config has no provider "clod"')
   })
 
   test('addresses that are not public are none', async () => {

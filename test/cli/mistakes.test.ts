@@ -17,7 +17,7 @@ describe('in a definition', () => {
     [
       'mail to an address',
       `${ZONE}  x: {type: MX, value: {preference: 1, exchange: 192.0.2.1}}\n`,
-      '"192.0.2.1" is an address where a name is needed (Give the address a name with an A record, and write that name.)',
+      '"192.0.2.1" is an address, but a name is needed (Give the address a name with an A record, and write that name here.)',
     ],
     [
       'a TTL of ages',
@@ -27,13 +27,13 @@ describe('in a definition', () => {
     [
       'a record beside "records:"',
       `${HEAD}records:\nwww: {type: A, value: 192.0.2.1}\n`,
-      '(A record stands below "records:", further in.)',
+      '(Move the record below "records:" and indent it.)',
     ],
-    ['records beside "records:"', `${HEAD}www: [{type: A, value: 192.0.2.1}]\n`, '(A record stands below "records:", further in.)'],
+    ['records beside "records:"', `${HEAD}www: [{type: A, value: 192.0.2.1}]\n`, '(Move the record below "records:" and indent it.)'],
     [
       'a conflict of a merge',
       `${ZONE}<<<<<<< HEAD\n  x: 1\n=======\n>>>>>>> b\n`,
-      ':7:1: error[yaml-syntax] a conflict of a merge is not resolved',
+      ':7:1: error[yaml-syntax] the file has an unresolved merge conflict',
     ],
   ])('%s', async (_, text, message) => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': text } })
@@ -51,8 +51,8 @@ describe('in a definition', () => {
 
 describe('on the command line', () => {
   test.each([
-    ['zones/example.com.yaml', 'there is no definition of zones/example.com.yaml. (that is a file; its zone is example.com.)'],
-    ['*.com', '(a zone is named in full; without names all zones are taken)'],
+    ['zones/example.com.yaml', 'there is no definition of zones/example.com.yaml. (that is the name of a file; its zone is example.com.)'],
+    ['*.com', '(write the full name of each zone; without names all zones are selected)'],
     ['other.test', '(there are example.com.)'],
   ])('a zone named %s', async (zone, message) => {
     const scene = await openScene()

@@ -50,7 +50,7 @@ describe('what is not there is an error that suggests the nearest', () => {
     expect(zone.stderr).toContain('error[zone-unknown] there is no definition of exmple.com. (Did you mean "example.com."?)\n')
     const target = await scene.run('apply', '--target', 'clod', '--yes')
     expect(target.status).toBe(1)
-    expect(target.stderr).toContain('error[provider-unknown] there is no provider "clod" (Did you mean "cloud"?)\n')
+    expect(target.stderr).toContain('error[provider-unknown] the config has no provider "clod" (Did you mean "cloud"?)\n')
     expect(scene.front.heard).toEqual([])
   })
 })

@@ -2,6 +2,16 @@ import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { ResourceRecord } from '../../dns/record.ts'
 
+/**
+ * Finds secrets in texts.
+ *
+ * A text is searched in two forms. The first is in lower case (names are case-insensitive), with the escapes of zone files and JSON removed
+ * and the strings of TXT records joined (255 octets each, RFC 1035 section 3.3.14). The second has only letters and digits, line by line: it
+ * reveals a secret that is split between labels, grouped or padded. Both are searched for the secret as it is, in hexadecimal,
+ * percent-encoded, as a JSON string and in base64. The octets before a secret shift its base64 by zero, two or four bits, so there are three
+ * forms of it (RFC 4648 section 4), without the characters at both ends that depend on neighbouring octets.
+ */
+
 /** The shortest secret that is searched for: shorter ones match by chance. */
 const MIN_LENGTH = 8
 

@@ -161,7 +161,7 @@ function readSelector(
   const [name, type, target] = [part('name'), part('type'), part('target')]
   const typeNode = lookUp(node, 'type')
   if (type !== undefined && typeNode && !parseRecordType(type).ok && !type.includes('/')) {
-    problems.report('type-unknown', typeNode.at, subject, `unmanaged: ${quoted(type)} is not a record type`)
+    problems.report('type-unknown', typeNode.at, subject, `unmanaged: ${quoted(type)} is not a known record type`)
     return null
   }
   if (name === undefined && type === undefined && target === undefined) {

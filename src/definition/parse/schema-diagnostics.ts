@@ -68,6 +68,8 @@ export function reportSchemaErrors(
 
 function reportMissing(key: string, { node, part }: Place, { subject, problems }: SchemaContext): void {
   if (key === 'value') problems.report('value-missing', node.at, subject, 'the record has neither value nor values')
+  else if (key === 'type' && part === '')
+    problems.report('schema-missing-key', node.at, subject, 'the record has no type', { hint: 'Write {type: A, value: 192.0.2.1}.' })
   else problems.report('schema-missing-key', node.at, subject, `${part === '' ? '' : `${part}: `}the key ${key} is missing`)
 }
 

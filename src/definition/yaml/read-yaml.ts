@@ -78,7 +78,7 @@ function explain(text: string, offset: number, reason: string): { message: strin
   if (value?.[1] !== undefined) return unquoted(value[1])
   const within = text[offset] ?? ''
   if ('@`%'.includes(within) && within !== '' && reason.includes('flow collection')) return unquoted(within)
-  if (/[{[,].*\$\{/.test(line)) return { message: reason, hint: 'Quote a value with ${ inside { } or [ ].' }
+  if (/[{[,].*\$\{/.test(line)) return { message: reason, hint: 'Quote a value that contains a variable inside { } or [ ].' }
   if (reason.includes('tab characters') || /^ *\t/.test(line)) {
     return { message: 'YAML cannot be indented with tabs', hint: 'Use spaces.' }
   }

@@ -115,7 +115,7 @@ describe('a secret of the run', () => {
     const zone = { ...zoneToApply(), plan: planOf('a A 192.0.2.1', `a A 192.0.2.1\nt TXT ${SECRET}`) }
     await expect(begin(journal, [zone], { secrets })).rejects.toMatchObject({
       name: 'SecretExposed',
-      message: `the saved plan of ${ORIGIN} would hold the secret of providers.cloud.token`,
+      message: `the saved plan of ${ORIGIN} would contain the secret of providers.cloud.token`,
     })
     expect(readdirSync(join(journal, 'runs'))).toEqual([])
   })
@@ -133,7 +133,7 @@ describe('a secret of the run', () => {
     const begun = await begin(journal, [zone], { secrets })
     expect(begun.call(zone, 0)).toBeNull()
     begun.outcome(zone, 0, { state: 'failed', error: `what is ${SECRET}?` })
-    const problem = `the journal of run ${RUN} cannot be written: a line of the journal would hold the secret of providers.cloud.token`
+    const problem = `the journal of run ${RUN} cannot be written: a line of the journal would contain the secret of providers.cloud.token`
     expect([begun.call(zone, 1), begun.end(1)]).toEqual([problem, problem])
     expect(readFileSync(join(journal, 'runs', RUN, 'journal.jsonl'), 'utf8')).not.toContain(SECRET)
   })

@@ -126,13 +126,15 @@ octodns_split_extension: .split
     [
       'an unknown key near none',
       'safety:\n  everything: true\n',
-      ['2:3 error schema-unknown-key (keys here are max_delete_percent, max_update_percent, min_existing, max_deletes, max_updates)'],
+      [
+        '2:3 error schema-unknown-key (the keys allowed here are max_delete_percent, max_update_percent, min_existing, max_deletes, max_updates)',
+      ],
     ],
     ['a provider without a type', 'providers:\n  cloud: {token: env:T}\n', ['2:10 error schema-missing-key']],
     ['a provider that is text', 'providers:\n  cloud: env:T\n', ['2:10 error schema-type']],
     ['a list', '- a\n', ['1:1 error schema-type']],
     ['text', 'hello\n', ['1:1 error schema-type']],
-    ['a number where text is needed', 'journal: 5\n', ['1:10 error schema-type (put quotes around a number that is meant as text)']],
+    ['a number where text is needed', 'journal: 5\n', ['1:10 error schema-type (put quotes around a number that should be text)']],
     ['an unknown policy', 'zones:\n  - policy: upsert\n', ['2:13 error schema-value']],
     ['a misspelt policy', 'zones:\n  - policy: snyc\n', ['2:13 error schema-value (Did you mean "sync"?)']],
     ['a percentage too high', 'safety: {max_delete_percent: 101}\n', ['1:30 error schema-value']],
@@ -152,8 +154,8 @@ octodns_split_extension: .split
       'name servers that are none',
       "nameservers: ['192.0.2.53:99999', '[2001:db8::53]:5353', ns1.example.com]\nzones: [{nameservers: ['a b', 192.0.2.53]}]\n",
       [
-        '1:15 error schema-value (such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com)',
-        '2:24 error schema-value (such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com)',
+        '1:15 error schema-value (write an address or a name, such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com)',
+        '2:24 error schema-value (write an address or a name, such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com)',
       ],
     ],
     ['a zone that is no name', 'zones:\n  - zone: a..b\n', ['2:11 error zone-name']],
@@ -175,12 +177,12 @@ octodns_split_extension: .split
     [
       'a mail address that is none',
       'defaults: {soa_email: a@b@example.com}\n',
-      ['1:23 error setting-invalid (write it as hostmaster@example.com)'],
+      ['1:23 error setting-invalid (write it like hostmaster@example.com)'],
     ],
     [
       'a mail address too long for an SOA record',
       `defaults: {soa_email: ${'a'.repeat(64)}@example.com}\n`,
-      ['1:23 error setting-invalid (write it as hostmaster@example.com)'],
+      ['1:23 error setting-invalid (write it like hostmaster@example.com)'],
     ],
     ['a duplicate key', 'journal: a\njournal: b\n', ['2:1 error yaml-duplicate-key']],
     [
@@ -189,7 +191,7 @@ octodns_split_extension: .split
       [
         '1:1 error schema-unknown-key (Did you mean "zones"?)',
         '2:9 error schema-type',
-        '3:10 error schema-type (put quotes around a number that is meant as text)',
+        '3:10 error schema-type (put quotes around a number that should be text)',
       ],
     ],
   ])('%s', (_, text, expected) => {

@@ -28,18 +28,18 @@ describe('resolveSecret', () => {
   })
 
   test.each<[reference: string, message: string]>([
-    ['env:MISSING', 'providers.cloud.token: the environment has no MISSING'],
-    ['env:EMPTY', 'providers.cloud.token: the environment has no EMPTY'],
-    ['env:__proto__x', 'providers.cloud.token: the environment has no __proto__x'],
+    ['env:MISSING', 'providers.cloud.token: the environment variable MISSING is not set'],
+    ['env:EMPTY', 'providers.cloud.token: the environment variable EMPTY is not set'],
+    ['env:__proto__x', 'providers.cloud.token: the environment variable __proto__x is not set'],
     ['file:keys/none', 'providers.cloud.token: the file keys/none does not exist'],
     ['file:keys', 'providers.cloud.token: the file keys is not a file'],
     ['file:keys/empty', 'providers.cloud.token: the file keys/empty is empty'],
     ['file:keys/large', 'providers.cloud.token: the file keys/large is larger than 65536 octets'],
-    ['', 'providers.cloud.token: is empty'],
-    ['$TOKEN', 'providers.cloud.token: is a reference as it is written elsewhere'],
-    ['\u0024{TOKEN}', 'providers.cloud.token: is a reference as it is written elsewhere'],
-    ['\u0024{{ secrets.TOKEN }}', 'providers.cloud.token: is a reference as it is written elsewhere'],
-    ['env/TOKEN', 'providers.cloud.token: is a reference as it is written elsewhere'],
+    ['', 'providers.cloud.token: the value is empty'],
+    ['$TOKEN', 'providers.cloud.token: the reference has the syntax of another tool'],
+    ['\u0024{TOKEN}', 'providers.cloud.token: the reference has the syntax of another tool'],
+    ['\u0024{{ secrets.TOKEN }}', 'providers.cloud.token: the reference has the syntax of another tool'],
+    ['env/TOKEN', 'providers.cloud.token: the reference has the syntax of another tool'],
   ])('%s is missing', async (reference, message) => {
     const { value, diagnostic } = await resolveSecret(reference, 'providers.cloud.token', AT, source)
     expect(value).toBeNull()

@@ -78,5 +78,5 @@ it('takes it out of a text, and leaves the rest', () => {
   expect(guard.redact('nothing')).toBe('nothing')
   expect(guard.redact(`no such user: ${TOKEN}, try again`)).toBe('no such user: ***, try again')
   const odd = `a\n"${TOKEN.slice(0, 9).replace('"', '\\"')}" "${TOKEN.slice(9).replace('\\', '\\\\')}"\nb`
-  expect(guard.redact(odd)).toBe('a\n[left out: it holds a secret]\nb')
+  expect(guard.redact(odd)).toBe('a\n[omitted: contains a secret]\nb')
 })

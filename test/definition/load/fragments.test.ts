@@ -75,7 +75,7 @@ mail.\${n}: {type: MX, ttl: '\${ttl}', value: {preference: '\${p}', exchange: '\
       'make a second key',
       'a:\n  type: A\n  ${k}: TXT\n  value: 192.0.2.1',
       'type',
-      ['a.yaml:3:3 error yaml-duplicate-key variables make two keys "type" of one mapping'],
+      ['a.yaml:3:3 error yaml-duplicate-key after replacing variables, the key "type" occurs twice in one mapping'],
       ['a.example.com. - A 192.0.2.1'],
     ],
     [
@@ -97,7 +97,7 @@ mail.\${n}: {type: MX, ttl: '\${ttl}', value: {preference: '\${p}', exchange: '\
       '${k}: {type: A, value: 192.0.2.1}',
       'a\\nb: {type: A}',
       [
-        'a.yaml:1:1 error name-invalid example.com.: the name "a\\nb: {type: A}" cannot stand in a zone: "a\\nb: {type: A}" has a space or control character',
+        'a.yaml:1:1 error name-invalid example.com.: "a\\nb: {type: A}" is not a valid name: "a\\nb: {type: A}" has a space or control character',
       ],
       [],
     ],
@@ -117,7 +117,7 @@ mail.\${n}: {type: MX, ttl: '\${ttl}', value: {preference: '\${p}', exchange: '\
     const fragment = Array.from({ length: 2000 }, (_, i) => `a${i}: {type: TXT, value: '${'${x}'.repeat(20)}'}`).join('\n')
     const include = `[{file: a.yaml, with: {x: ${'y'.repeat(100_000)}}}, {file: b.yaml, with: {x: y}}]`
     const parsed = parseWith(include, { 'a.yaml': fragment, 'b.yaml': fragment })
-    expect(told(parsed)[0]).toBe('a.yaml:1:1 error include-invalid the values of variables make the included files too long')
+    expect(told(parsed)[0]).toBe('a.yaml:1:1 error include-invalid the included files become too long when their variables are replaced')
     expect(parsed.diagnostics.length).toBeLessThan(20)
   })
 })
@@ -146,19 +146,19 @@ describe('files that include one another', () => {
       'with include:',
       '[a.yaml]',
       { 'a.yaml': 'include: [b.yaml]' },
-      'zone.yaml:2:11 error include-invalid example.com.: "a.yaml" has the setting "include"; a fragment has records only, at its top',
+      'zone.yaml:2:11 error include-invalid example.com.: "a.yaml" has the setting "include"; a fragment can only contain records, at the top level',
     ],
     [
       'with settings',
       '[a.yaml]',
       { 'a.yaml': 'ttl_sec: 60' },
-      'zone.yaml:2:11 error include-invalid example.com.: "a.yaml" has the setting "ttl_sec"; a fragment has records only, at its top',
+      'zone.yaml:2:11 error include-invalid example.com.: "a.yaml" has the setting "ttl_sec"; a fragment can only contain records, at the top level',
     ],
     [
       'with records below records:',
       '[a.yaml]',
       { 'a.yaml': 'records: {a: {type: A, value: 192.0.2.1}}' },
-      'zone.yaml:2:11 error include-invalid example.com.: "a.yaml" has the setting "records"; a fragment has records only, at its top',
+      'zone.yaml:2:11 error include-invalid example.com.: "a.yaml" has the setting "records"; a fragment can only contain records, at the top level',
     ],
   ])('%s', (_, include, files, expected) => {
     expect(told(parseWith(include, files))).toEqual([expected])
@@ -169,19 +169,19 @@ describe('files that include one another', () => {
       'deeply',
       Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`${i}.yaml`, `[!include ${i + 1}.yaml]`])),
       '[0.yaml]',
-      'files include one another more than 8 deep',
+      'included files are nested more than 8 deep',
     ],
     [
       'ten thousand times',
       Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`${i}.yaml`, `a${i}: {type: A, value: 192.0.2.1}`])),
       `[${Array.from({ length: 10_000 }, (_, i) => `${i}.yaml`).join(', ')}]`,
-      `the definition includes files more than ${MAX_INCLUDES} times`,
+      `the definition has more than ${MAX_INCLUDES} includes`,
     ],
     [
       'ten thousand times from a fragment',
       { 'a.yaml': Array.from({ length: 10_000 }, (_, i) => `a${i}: !include b.yaml\n`).join(''), 'b.yaml': '{type: A, value: 192.0.2.1}' },
       '[a.yaml]',
-      `the definition includes files more than ${MAX_INCLUDES} times`,
+      `the definition has more than ${MAX_INCLUDES} includes`,
     ],
   ])('%s, which is told once', (_, files, include, expected) => {
     const parsed = parseWith(include, files)
@@ -202,8 +202,8 @@ describe('what goes together', () => {
   })
 
   test.each([
-    ['of nothing', 'b: {type: A, value: 192.0.2.1}', 'no included file has these records, so that nothing is overridden'],
-    ['that changes nothing', WWW, 'a.yaml says the same, so that nothing is overridden'],
+    ['of nothing', 'b: {type: A, value: 192.0.2.1}', 'override has no effect: no included file has these records'],
+    ['that changes nothing', WWW, 'override has no effect: a.yaml has the same records'],
   ])('an override %s is told', (_, fragment, message) => {
     const parsed = parseWith('[a.yaml]', { 'a.yaml': fragment }, '{www: {type: A, value: 192.0.2.1, override: true}}')
     expect(told(parsed)).toEqual([`zone.yaml:3:44 warning override-unused www.example.com. A: ${message}`])
@@ -220,7 +220,7 @@ describe('what goes together', () => {
   test('a fragment that is included twice says which two inclusions', () => {
     const parsed = parseWith('[a.yaml, a.yaml]', { 'a.yaml': WWW })
     expect(told(parsed)).toEqual([
-      'zone.yaml:2:19 error rrset-split www.example.com. A: a.yaml is included twice, and does not say how its records go together',
+      'zone.yaml:2:19 error rrset-split www.example.com. A: a.yaml is included twice, so these records come from two inclusions',
     ])
     expect(parsed.diagnostics[0]?.related?.map(({ at }) => [at.file, at.line, at.column])).toEqual([['zone.yaml', 2, 11]])
   })
@@ -229,7 +229,7 @@ describe('what goes together', () => {
     const files = { 'a.yaml': 'www: {type: A, value: 192.0.2.1, merge: true, octodns: {ignored: true}}' }
     const parsed = parseWith('[a.yaml]', files, '{www: {type: A, value: 192.0.2.9}}')
     expect(told(parsed)).toEqual([
-      'a.yaml:1:23 error rrset-split www.example.com. A: the merged records of zone.yaml and of a.yaml are for different targets',
+      'a.yaml:1:23 error rrset-split www.example.com. A: the merged records of zone.yaml and a.yaml are for different targets',
     ])
     expect(parsed.diagnostics[0]?.related?.map(({ at }) => at.file)).toEqual(['zone.yaml'])
   })
@@ -262,7 +262,7 @@ describe('on disk', () => {
       'zones/parts/a.part': 'www: {type: A, ttl: 120, value: 192.0.2.1, merge: true}\nb: {type: A, value: 192.0.2.1, merge: true}\n',
     })
     const { stdout } = await cli(['validate'], { cwd })
-    expect(stdout).toMatch(/a\.part:1:33: warning\[ttl-mixed\] the A records of www\.example\.com\./)
+    expect(stdout).toMatch(/a\.part:1:33: warning\[ttl-mixed\] www\.example\.com\. A: the records/)
     expect(stdout).toMatch(/a\.part:2:21: error\[record-duplicate\]/)
   })
 })

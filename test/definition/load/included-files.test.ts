@@ -31,25 +31,25 @@ describe('a fault of an included file', () => {
     const [problem, ...others] = await problemsOf(include, { 'below/f.yaml': text })
     expect(others).toEqual([])
     expect(problem).toContain(place)
-    expect(problem).toMatch(/included: zones\/example\.com\.yaml:2:1[18]$/)
+    expect(problem).toMatch(/included here: zones\/example\.com\.yaml:2:1[18]$/)
   })
 
   it('names the inclusion of two that it is of', async () => {
     const include = '[{file: ../f.yaml, with: {h: a, ip: 192.0.2.1}}, {file: ../f.yaml, with: {h: b, ip: 1.1}}]'
     const [problem] = await problemsOf(include, { 'below/f.yaml': `"\${h}": {type: A, value: "\${ip}"}\n` })
-    expect(problem).toContain('b.example.com. A: "1.1" is not an IPv4 address, included: zones/example.com.yaml:2:66')
+    expect(problem).toContain('b.example.com. A: "1.1" is not an IPv4 address, included here: zones/example.com.yaml:2:66')
   })
 })
 
 describe('a file that cannot be included', () => {
-  const OUT = 'the path leads out of the folder of the config, which definitions may not come from'
+  const OUT = 'the path is outside the folder of the config, so it cannot be included'
   it.each([
     ['../../secret.yaml', OUT],
     ['../../nothing.yaml', OUT],
     ['../../nothing/at/all.yaml', OUT],
     ['../link.yaml', OUT],
     ['../nothing.yaml', 'nothing.yaml does not exist'],
-    ['../f.zone', 'is a zone file; a fragment is a map of records in YAML'],
+    ['../f.zone', 'is a zone file; a fragment must be a map of records in YAML'],
   ])('%s', async (path, said) => {
     const problems = await problemsOf(`[${path}]`, {
       'secret.yaml': 'a: {type: A, value: 192.0.2.1}\n',

@@ -38,17 +38,17 @@ describe('include', () => {
   const FAULTS: readonly (readonly [include: string, files: Record<string, string>, problem: string])[] = [
     ['[x.yaml]', {}, '2:11 error include-invalid "x.yaml" cannot be included: there is no such file'],
     ['x.yaml', {}, '2:10 error schema-type example.com.: include must be a list, not "x.yaml"'],
-    ['[{fil: x.yaml}]', {}, '2:12 error schema-unknown-key example.com.: the key "fil" has no meaning in include[0]'],
+    ['[{fil: x.yaml}]', {}, '2:12 error schema-unknown-key example.com.: unknown key "fil" in include[0]'],
     [
       '[x.yaml]',
       { 'x.yaml': 'a: {type: A, value: 192.0.2.1, valu: 1}' },
-      '1:32 error schema-unknown-key a.example.com. A: the key "valu" has no meaning here',
+      '1:32 error schema-unknown-key a.example.com. A: unknown key "valu"',
     ],
     ['[x.yaml]', { 'x.yaml': 'a: [' }, '1:5 error yaml-syntax the file ends inside a quoted string or a bracket'],
     [
       '[x.yaml]',
       { 'x.yaml': 'domain: example.org' },
-      '2:11 error include-invalid example.com.: "x.yaml" is a definition of its own (it has domain:), not a fragment of records',
+      '2:11 error include-invalid example.com.: "x.yaml" is a complete definition (it has domain:), not a fragment of records',
     ],
     ['[x.yaml]', { 'x.yaml': 'a: {type: A, value: "${ip}"}' }, '1:21 error variable-unknown the variable ${ip} has no value'],
     [
@@ -87,13 +87,13 @@ describe('!include', () => {
     const text = Array.from({ length: MAX_INCLUDES + 5 }, (_, i) => `a${i}: !include a.yaml\n`).join('')
     const lines = faultLines(parse(text, { include: from({ 'a.yaml': '{type: A, value: 192.0.2.1}' }) }))
     expect(lines).toEqual([
-      `${MAX_INCLUDES + 1}:${`a${MAX_INCLUDES}: !include `.length + 1} error include-invalid the definition includes files more than ${MAX_INCLUDES} times`,
+      `${MAX_INCLUDES + 1}:${`a${MAX_INCLUDES}: !include `.length + 1} error include-invalid the definition has more than ${MAX_INCLUDES} includes`,
     ])
   })
 
   test('without access to other files is told', () => {
     expect(faultLines(parse('a: !include a.yaml\n'))).toEqual([
-      '1:13 error include-invalid "a.yaml" cannot be included: no other files are at hand here',
+      '1:13 error include-invalid "a.yaml" cannot be included here: only one file is read',
     ])
   })
 })

@@ -37,12 +37,12 @@ test('records that are equal are one, with the TTL of the first', () => {
   expect(
     read.diagnostics.map((one) => `${one.severity} ${one.code} ${one.at?.line} and ${one.related?.[0]?.at.line}: ${one.message}`),
   ).toEqual([
-    'warning record-duplicate 4 and 3: example.com. has the NS record ns1.example.com. twice; the first is taken',
-    'warning record-duplicate 6 and 5: ns1.example.com. has the A record 192.0.2.53 twice; the first is taken, with TTL 300, not 60',
-    'warning record-duplicate 8 and 7: a.example.com. has the TXT record "a" twice; the first is taken',
-    'warning record-duplicate 11 and 10: b.example.com. has the CNAME record c.example.com. twice; the first is taken, with TTL 300, not 7200',
-    'warning record-duplicate 13 and 12: c.example.com. has the AAAA record 2001:db8::1 twice; the first is taken',
-    'warning record-duplicate 15 and 14: d.example.com. has the A record 192.0.2.1 twice; the first is taken',
+    'warning record-duplicate 4 and 3: example.com. NS: the value ns1.example.com. is given twice; the first one is used',
+    'warning record-duplicate 6 and 5: ns1.example.com. A: the value 192.0.2.53 is given twice; the first one is used, with TTL 300 instead of 60',
+    'warning record-duplicate 8 and 7: a.example.com. TXT: the value "a" is given twice; the first one is used',
+    'warning record-duplicate 11 and 10: b.example.com. CNAME: the value c.example.com. is given twice; the first one is used, with TTL 300 instead of 7200',
+    'warning record-duplicate 13 and 12: c.example.com. AAAA: the value 2001:db8::1 is given twice; the first one is used',
+    'warning record-duplicate 15 and 14: d.example.com. A: the value 192.0.2.1 is given twice; the first one is used',
   ])
 })
 

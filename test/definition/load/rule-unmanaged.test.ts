@@ -41,7 +41,7 @@ describe('unmanaged in a rule of the config', () => {
           severity: 'warning',
           code: 'unmanaged-collision',
           message:
-            'dyn.example.com. A is in the definition, and "unmanaged" of its rule leaves it to others: it stays as it is at the target',
+            'dyn.example.com. A is in the definition, but "unmanaged" in the rule of its zone matches it, so the target is not changed',
           related: [expect.objectContaining({ message: 'the selector' })],
         }),
       ],

@@ -30,7 +30,7 @@ const CASES: { name: string; records: string; include: string; files: Record<str
     include: '[a.yaml]',
     files: { 'a.yaml': SPF },
     problems: [
-      '1:24 error rrset-split example.com. TXT: the records come from zone.yaml and from a.yaml, and neither says how they go together',
+      '1:24 error rrset-split example.com. TXT: both zone.yaml and a.yaml have these records, and neither says how to combine them',
     ],
     result: ['example.com. - TXT "v=spf1 -all"', 'example.com. - TXT "x"'],
   },
@@ -63,9 +63,7 @@ const CASES: { name: string; records: string; include: string; files: Record<str
     records: '{}',
     include: '[a.yaml, b.yaml, c.yaml]',
     files: { 'a.yaml': SPF, 'b.yaml': "'': {type: TXT, value: y, merge: true}", 'c.yaml': "'': {type: TXT, value: z}" },
-    problems: [
-      '1:24 error rrset-split example.com. TXT: the records come from a.yaml and from c.yaml, and neither says how they go together',
-    ],
+    problems: ['1:24 error rrset-split example.com. TXT: both a.yaml and c.yaml have these records, and neither says how to combine them'],
     result: ['example.com. - TXT "v=spf1 -all"', 'example.com. - TXT "y"', 'example.com. - TXT "z"'],
   },
   {
@@ -81,7 +79,7 @@ const CASES: { name: string; records: string; include: string; files: Record<str
     records: '{a: {type: A, value: 192.0.2.1, override: true}}',
     include: '[a.yaml]',
     files: { 'a.yaml': SPF },
-    problems: ['3:42 warning override-unused a.example.com. A: no included file has these records, so that nothing is overridden'],
+    problems: ['3:42 warning override-unused a.example.com. A: override has no effect: no included file has these records'],
     result: ['a.example.com. - A 192.0.2.1', 'example.com. - TXT "v=spf1 -all"'],
   },
   {
@@ -90,8 +88,8 @@ const CASES: { name: string; records: string; include: string; files: Record<str
     include: '[a.yaml]',
     files: { 'a.yaml': "'': {type: TXT, value: x, override: true}" },
     problems: [
-      '1:27 error schema-unknown-key example.com. TXT: override has a meaning only in a definition that includes others',
-      '3:42 error schema-unknown-key a.example.com. A: merge has a meaning only in a file that is included',
+      '1:27 error schema-unknown-key example.com. TXT: override is allowed only in a definition, for records of its included files',
+      '3:42 error schema-unknown-key a.example.com. A: merge is allowed only in an included file',
     ],
     result: ['a.example.com. - A 192.0.2.1', 'example.com. - TXT "x"'],
   },

@@ -25,8 +25,8 @@ test.each<[path: string, refused: RegExp | null]>([
   ['zones/..data/a', null],
   ['zones/example.com./.yaml', null],
   ['.yaml/x', /is hidden/],
-  ['secrets/token', /the file of a secret/],
-  ['secrets/later', /the file of a secret/],
+  ['secrets/token', /a secret of the config/],
+  ['secrets/later', /a secret of the config/],
   ['zonewright.yaml', /is the config/],
   ['../.elsewhere', null],
 ])('%s', async (path, refused) => {
@@ -56,7 +56,7 @@ it('looks at the file that is open, whatever its path leads to by then', async (
   // Opened while it was a link to a hidden file, and harmless again when it is looked at.
   expect(refuseOpened(policy, path, stateOf(join(folder, '.env')))).toBe('moved')
   linkSync(join(folder, 'secrets/token'), join(folder, 'zones/hard.txt'))
-  expect(refuseOpened(policy, join(folder, 'zones/hard.txt'), stateOf(join(folder, 'zones/hard.txt')))).toMatch(/the file of a secret/)
+  expect(refuseOpened(policy, join(folder, 'zones/hard.txt'), stateOf(join(folder, 'zones/hard.txt')))).toMatch(/a secret of the config/)
 })
 
 it('never reads a secret through a link that changes all the time', async () => {

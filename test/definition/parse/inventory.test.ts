@@ -23,20 +23,20 @@ describe('addresses from an inventory', () => {
     [
       'another type',
       '  www: {type: CNAME, from: {instances: {tag: web}}}\n',
-      '"from" gives addresses: it stands at A and AAAA, not at CNAME',
+      '"from" returns addresses, so the type must be A or AAAA, not CNAME',
     ],
     ['values beside', '  www: {type: A, value: 192.0.2.1, from: {instances: {tag: web}}}\n', 'the record has both values and "from"'],
-    ['no kind', '  www: {type: A, from: {provider: cloud}}\n', '"from" names one of instances and loadbalancers'],
+    ['no kind', '  www: {type: A, from: {provider: cloud}}\n', '"from" must have exactly one of the keys instances and loadbalancers'],
     [
       'two kinds',
       '  www: {type: A, from: {instances: {tag: a}, loadbalancers: {tag: a}}}\n',
-      '"from" names one of instances and loadbalancers',
+      '"from" must have exactly one of the keys instances and loadbalancers',
     ],
-    ['an unknown kind', '  www: {type: A, from: {volumes: {tag: web}}}\n', 'the key "volumes" has no meaning in from'],
-    ['an unknown condition', '  www: {type: A, from: {instances: {tags: web}}}\n', 'the key "tags" has no meaning in from.instances'],
-    ['a condition of the other kind', '  www: {type: A, from: {loadbalancers: {group: a}}}\n', 'the key "group" has no meaning'],
-    ['no condition: the whole account', '  www: {type: A, from: {instances: {}}}\n', 'instances needs a condition'],
-    ['an empty condition', "  www: {type: A, from: {instances: {tag: ''}}}\n", 'tag is one text of 1 to 255 characters'],
+    ['an unknown kind', '  www: {type: A, from: {volumes: {tag: web}}}\n', 'unknown key "volumes" in from'],
+    ['an unknown condition', '  www: {type: A, from: {instances: {tags: web}}}\n', 'unknown key "tags" in from.instances'],
+    ['a condition of the other kind', '  www: {type: A, from: {loadbalancers: {group: a}}}\n', 'unknown key "group"'],
+    ['no condition: the whole account', '  www: {type: A, from: {instances: {}}}\n', 'instances needs at least one condition'],
+    ['an empty condition', "  www: {type: A, from: {instances: {tag: ''}}}\n", 'tag must be a text of 1 to 255 characters'],
     ['a list', '  www: {type: A, from: {instances: {tag: [a, b]}}}\n', 'from.instances.tag must be text, not a list'],
     ['text', '  www: {type: A, from: instances}\n', 'from must be a mapping'],
   ])('%s is refused', (_, records, message) => {
@@ -47,7 +47,9 @@ describe('addresses from an inventory', () => {
   })
 
   test('need the layout with settings', () => {
-    expect(faultLines(parse('www: {type: A, from: {instances: {tag: web}}}\n')).join('\n')).toContain('needs the layout with "domain:"')
+    expect(faultLines(parse('www: {type: A, from: {instances: {tag: web}}}\n')).join('\n')).toContain(
+      'only supported in the layout with "domain:"',
+    )
   })
 
   test('are there for the rules: what points at them, what cannot stand beside them', () => {

@@ -172,7 +172,7 @@ describe('names are text as it is written', () => {
       expect.objectContaining({
         code: 'yaml-duplicate-key',
         at: { file: 'zone.yaml', line: 3, column: 1 },
-        related: [{ message: 'the first of the two', at: { file: 'zone.yaml', line: 1, column: 1 } }],
+        related: [{ message: 'the first occurrence', at: { file: 'zone.yaml', line: 1, column: 1 } }],
       }),
     ])
   })
@@ -187,14 +187,14 @@ describe("octoDNS's layout", () => {
 
   test('a key that octoDNS passes over is a warning', () => {
     expect(faultLines(parse('a: {type: A, value: 192.0.2.1, tttl: 5}\n'))).toEqual([
-      '1:32 warning schema-unknown-key a.example.com. A: the key "tttl" has no meaning here',
+      '1:32 warning schema-unknown-key a.example.com. A: unknown key "tttl"',
     ])
   })
 
   test('what no target can express is one warning for each record', () => {
     const text = 'a: {type: A, value: 192.0.2.1, geo: {EU: [192.0.2.2]}, octodns: {cloudflare: {proxied: true}, healthcheck: {path: /}}}\n'
     expect(faultLines(parse(text))).toEqual([
-      '1:32 warning record-extra a.example.com. A: "geo", "octodns.cloudflare", "octodns.healthcheck" cannot be expressed at any target; only the plain values are managed',
+      '1:32 warning record-extra a.example.com. A: no target supports "geo", "octodns.cloudflare", "octodns.healthcheck"; only the values of the record are managed',
     ])
   })
 
@@ -228,6 +228,6 @@ describe("octoDNS's layout", () => {
 
 test('in the layout of octoDNS, which passes over it, an empty list is a warning', () => {
   expect(faultLines(parse('a22: []\nwww: {type: A, value: 192.0.2.1}\n'))).toEqual([
-    '1:6 warning value-missing a22.example.com.: has no record: the list is empty',
+    '1:6 warning value-missing a22.example.com.: the list of records is empty',
   ])
 })

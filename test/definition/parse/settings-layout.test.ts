@@ -99,7 +99,7 @@ const FAULTS: readonly (readonly [definition: string, ...problems: string[]])[] 
   ['tags: production', '2:7 error schema-type example.com.: tags must be a list, not "production"'],
   ['tags: [a, [b]]', '2:11 error schema-type example.com.: tags[1] must be text, not a list'],
   ['enabled: yes', '2:10 error schema-type example.com.: enabled must be true or false, not "yes"'],
-  ['soa_emial: a@example.com', '2:1 error schema-unknown-key example.com.: the key "soa_emial" has no meaning here'],
+  ['soa_emial: a@example.com', '2:1 error schema-unknown-key example.com.: unknown key "soa_emial"'],
   ['soa_email: hostmaster', '2:12 error setting-invalid example.com.: soa_email: "hostmaster" is not a mail address'],
   [
     'ttl_sec: 1x',
@@ -109,23 +109,23 @@ const FAULTS: readonly (readonly [definition: string, ...problems: string[]])[] 
     'default_ttl: -1',
     '2:14 error ttl-invalid example.com.: default_ttl: "-1" is not a TTL: use seconds or a number with s, m, h, d or w, such as 300 or 1h',
   ],
-  ['policy: synch', '2:9 error setting-invalid example.com.: policy: "synch" is none of sync, upsert-only, create-only'],
+  ['policy: synch', '2:9 error setting-invalid example.com.: policy: "synch" is not one of sync, upsert-only, create-only'],
   [
     'allow: [delete]',
-    '2:9 error setting-invalid example.com.: allow: "delete" is none of deletes, updates, empty-zone, apex-ns, delete-zone',
+    '2:9 error setting-invalid example.com.: allow: "delete" is not one of deletes, updates, empty-zone, apex-ns, delete-zone',
   ],
   ['axfr_ips: [192.0.2.300]', '2:12 error setting-invalid example.com.: axfr_ips: "192.0.2.300" is not an IP address'],
-  ['unmanaged: [{nam: a}]', '2:14 error schema-unknown-key example.com.: the key "nam" has no meaning in unmanaged[0]'],
-  ['unmanaged: [{}]', '2:13 error setting-invalid example.com.: unmanaged: an empty selector would select everything'],
-  ['unmanaged: [{type: FOO}]', '2:20 error type-unknown example.com.: unmanaged: "FOO" is not a record type'],
+  ['unmanaged: [{nam: a}]', '2:14 error schema-unknown-key example.com.: unknown key "nam" in unmanaged[0]'],
+  ['unmanaged: [{}]', '2:13 error setting-invalid example.com.: unmanaged: the selector is empty and would match all records'],
+  ['unmanaged: [{type: FOO}]', '2:20 error type-unknown example.com.: unmanaged: "FOO" is not a known record type'],
   ['records: [a]', '2:10 error schema-type example.com.: records must be a mapping, not a list'],
-  ['records: {a22: []}', '2:16 error value-missing a22.example.com.: has no record: the list is empty'],
-  ['records: {www: }', '2:11 error schema-type www.example.com.: has no record'],
-  ['records: {www: {value: a}}', '2:16 error schema-missing-key www.example.com.: type is missing'],
+  ['records: {a22: []}', '2:16 error value-missing a22.example.com.: the list of records is empty'],
+  ['records: {www: }', '2:11 error schema-type www.example.com.: the name has no record'],
+  ['records: {www: {value: a}}', '2:16 error schema-missing-key www.example.com.: the record has no type'],
   ['records: {www: {type: A}}', '2:16 error value-missing www.example.com. A: the record has neither value nor values'],
   ['records: {www: {type: A, values: []}}', '2:34 error value-missing www.example.com. A: the list of values is empty'],
   ['records: {www: {type: A, value: ~}}', '2:33 error value-missing www.example.com. A: the value is empty'],
-  ['records: {www: {type: A, valeu: 192.0.2.1}}', '2:26 error schema-unknown-key www.example.com. A: the key "valeu" has no meaning here'],
+  ['records: {www: {type: A, valeu: 192.0.2.1}}', '2:26 error schema-unknown-key www.example.com. A: unknown key "valeu"'],
   ['records: {www: {type: FOO, value: a}}', '2:23 error type-unknown www.example.com.: "FOO" is not a record type'],
   ['records: {www: {type: a, value: 192.0.2.1}}', '2:23 error type-unknown www.example.com.: "a" is not a record type'],
   ['records: {www: {type: A, value: 192.0.2}}', '2:33 error value-invalid www.example.com. A: "192.0.2" is not an IPv4 address'],
@@ -135,17 +135,20 @@ const FAULTS: readonly (readonly [definition: string, ...problems: string[]])[] 
   ],
   [
     'records: {www: {type: A, value: 192.0.2.1, ttl: 0300}}',
-    '2:49 error ttl-invalid www.example.com. A: the TTL 0300 begins with a zero, which some readers of YAML take for octal',
+    '2:49 error ttl-invalid www.example.com. A: the TTL 0300 begins with a zero, so some YAML parsers read it as octal',
   ],
   [
     'records: {a: {type: CNAME, value: b.example}}',
-    '2:35 error target-ambiguous a.example.com. CNAME: "b.example" has dots but no final dot, so it could be meant in two ways',
+    '2:35 error target-ambiguous a.example.com. CNAME: "b.example" is ambiguous: it has dots but no final dot',
   ],
   ['records: {a: {type: MX, value: 10 mail}}', '2:32 error schema-type a.example.com. MX: value must be a mapping, not "10 mail"'],
-  ['records: {a: {type: MX, value: {preference: 10}}}', '2:32 error schema-missing-key a.example.com. MX: value: exchange is missing'],
+  [
+    'records: {a: {type: MX, value: {preference: 10}}}',
+    '2:32 error schema-missing-key a.example.com. MX: value: the key exchange is missing',
+  ],
   [
     'records: {a: {type: MX, value: {preferense: 10, exchange: b}}}',
-    '2:33 error schema-unknown-key a.example.com. MX: the key "preferense" has no meaning in value',
+    '2:33 error schema-unknown-key a.example.com. MX: unknown key "preferense" in value',
   ],
   [
     'records: {a: {type: MX, values: [{preference: 70000, exchange: b}]}}',
@@ -161,7 +164,7 @@ const FAULTS: readonly (readonly [definition: string, ...problems: string[]])[] 
   ],
   [
     'records: {a..b: {type: A, value: 192.0.2.1}}',
-    '2:11 error name-invalid example.com.: the name "a..b" cannot stand in a zone: "a..b" has an empty label',
+    '2:11 error name-invalid example.com.: "a..b" is not a valid name: "a..b" has an empty label',
   ],
   [
     'records: {a.example.org.: {type: A, value: 192.0.2.1}}',
@@ -173,12 +176,12 @@ const FAULTS: readonly (readonly [definition: string, ...problems: string[]])[] 
   ],
   [
     'records: {a: {type: A, value: 192.0.2.1, octodns: {ignord: true}}}',
-    '2:52 error schema-unknown-key a.example.com. A: octodns has no key "ignord"',
+    '2:52 error schema-unknown-key a.example.com. A: unknown key "ignord" under octodns',
   ],
-  ['type: slave', '2:1 error schema-missing-key example.com.: a slave zone needs master_ips, the servers it is transferred from'],
+  ['type: slave', '2:1 error schema-missing-key example.com.: a slave zone needs master_ips, the servers that it is transferred from'],
   [
     'type: slave\nmaster_ips: [192.0.2.1]\nrecords: {a: {type: A, value: 192.0.2.1}}',
-    '4:1 error setting-invalid example.com.: a slave zone has no records of its own: they come from its masters',
+    '4:1 error setting-invalid example.com.: a slave zone cannot define records: it transfers them from its masters',
   ],
 ]
 
@@ -211,7 +214,7 @@ describe('each fault is told once, at its place', () => {
 
   test('an ambiguous target is told with both ways to write it', () => {
     const { diagnostics } = parse('domain: example.com\nrecords: {a: {type: NS, value: ns.b}}\n')
-    expect(diagnostics[0]?.hint).toBe('Write "ns.b." for the name as it stands, or "ns.b.example.com." for the name inside the zone.')
+    expect(diagnostics[0]?.hint).toBe('Write "ns.b." for the absolute name, or "ns.b.example.com." for a name inside the zone.')
   })
 
   test('settings without domain are one fault', () => {

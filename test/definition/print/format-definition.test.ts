@@ -117,9 +117,9 @@ describe('layout', () => {
 
   test.each([
     ['a: [', 'line 1: the file ends inside'],
-    ['a: 1\na: 2\n', 'line 2: the key "a" stands twice'],
-    ['a: 1\n---\nb: 1\n', 'line 2: the file holds 2 YAML documents'],
-    ['a: *b\n', 'line 1: there is no anchor &b'],
+    ['a: 1\na: 2\n', 'line 2: the key "a" occurs twice'],
+    ['a: 1\n---\nb: 1\n', 'line 2: the file has 2 YAML documents'],
+    ['a: *b\n', 'line 1: the alias *b has no anchor &b'],
   ])('%j is not changed', (text, message) => expect(format(text)).toContain(`! ${message}`))
 })
 

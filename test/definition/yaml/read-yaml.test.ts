@@ -169,35 +169,35 @@ describe('places', () => {
 
 describe('faults', () => {
   const CASES: readonly (readonly [text: string, ...problems: string[]])[] = [
-    ['a: 1\nb: 2\na: 3\n', '3:1 yaml-duplicate-key the key "a" stands twice in one mapping, first on line 1'],
-    ['{a: 1, "a": 2}', '1:8 yaml-duplicate-key the key "a" stands twice in one mapping, first on line 1'],
-    ['a: 1\n---\nb: 2\n', '2:1 yaml-unsupported the file holds 2 YAML documents; a definition is one'],
-    ['# c\n---\na: 1\n---\n---\n', '4:1 yaml-unsupported the file holds 3 YAML documents; a definition is one'],
-    ['[a]: 1\n', '1:1 yaml-unsupported a key must be text, not a mapping or a list'],
-    ['a: !foo 1\n', '1:9 yaml-unsupported the tag !foo has no meaning in a definition'],
-    ['a: !!binary aGk=\n', '1:13 yaml-unsupported the tag !!binary has no meaning in a definition'],
-    ['a: !!set {b, c}\n', '1:10 yaml-unsupported the tag !!set has no meaning in a definition'],
-    ['%TAG !e! tag:example.com,2000:\n---\na: 1\n', '1:1 yaml-unsupported a %TAG directive has no meaning in a definition'],
-    ['a: *b\n', '1:4 yaml-syntax there is no anchor &b above this alias'],
-    ['a: &a [*a]\n', '1:8 yaml-unsupported the alias *a stands inside what it refers to'],
-    ['<<: 1\n', '1:5 yaml-unsupported only a mapping, or a list of mappings, can be merged with <<'],
-    ['a: !include b.yaml\n', '1:13 yaml-unsupported !include b.yaml needs the other file, which is not at hand here'],
-    ['a:\n\tb: 1\n', '2:1 yaml-syntax a tab cannot indent YAML'],
-    ['a: @\n', '1:4 yaml-syntax a value cannot begin with @ unless it is quoted'],
-    ['a: b: c\n', '1:5 yaml-syntax a plain value cannot hold a colon and a space'],
+    ['a: 1\nb: 2\na: 3\n', '3:1 yaml-duplicate-key the key "a" occurs twice in one mapping, first on line 1'],
+    ['{a: 1, "a": 2}', '1:8 yaml-duplicate-key the key "a" occurs twice in one mapping, first on line 1'],
+    ['a: 1\n---\nb: 2\n', '2:1 yaml-unsupported the file has 2 YAML documents; only one is allowed'],
+    ['# c\n---\na: 1\n---\n---\n', '4:1 yaml-unsupported the file has 3 YAML documents; only one is allowed'],
+    ['[a]: 1\n', '1:1 yaml-unsupported a key must be text, not a mapping or list'],
+    ['a: !foo 1\n', '1:9 yaml-unsupported the tag !foo is not supported'],
+    ['a: !!binary aGk=\n', '1:13 yaml-unsupported the tag !!binary is not supported'],
+    ['a: !!set {b, c}\n', '1:10 yaml-unsupported the tag !!set is not supported'],
+    ['%TAG !e! tag:example.com,2000:\n---\na: 1\n', '1:1 yaml-unsupported %TAG directives are not supported'],
+    ['a: *b\n', '1:4 yaml-syntax the alias *b has no anchor &b above it'],
+    ['a: &a [*a]\n', '1:8 yaml-unsupported the alias *a refers to a node that contains it'],
+    ['<<: 1\n', '1:5 yaml-unsupported << can only merge a mapping or a list of mappings'],
+    ['a: !include b.yaml\n', '1:13 yaml-unsupported !include b.yaml is not possible here: only one file is read'],
+    ['a:\n\tb: 1\n', '2:1 yaml-syntax YAML cannot be indented with tabs'],
+    ['a: @\n', '1:4 yaml-syntax a value that begins with @ must be quoted'],
+    ['a: b: c\n', '1:5 yaml-syntax a value without quotes cannot contain a colon and a space'],
     ["a: 'b\n", '2:1 yaml-syntax the file ends inside a quoted string or a bracket'],
     ['a: [1,\n', '2:1 yaml-syntax the file ends inside a quoted string or a bracket'],
-    ['a: {b: @}\n', '1:8 yaml-syntax a value cannot begin with @ unless it is quoted'],
-    ['a: {b: [%x]}\n', '1:9 yaml-syntax a value cannot begin with % unless it is quoted'],
-    ['a: {b: c: d}\n', '1:9 yaml-syntax a plain value cannot hold a colon and a space'],
-    ['a: {b: "c}\nd: 1\n', '2:1 yaml-syntax a quoted string or a bracket further up is not closed'],
-    ['a: {b: c #d}\ne: 1\n', '2:1 yaml-syntax a quoted string or a bracket further up is not closed'],
-    ['a:\n  - {b: 1}\n c: {d: 2}\n', '3:2 yaml-syntax the line is not indented like those it belongs with'],
-    ['a:\n  b:\n    type: A\n   value: 1\n', '4:4 yaml-syntax the line is not indented like those it belongs with'],
-    ['a:\n  type:A\n  value: 1\n', '3:8 yaml-syntax a key is followed by a colon and a space'],
-    ['a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> other\n', '2:1 yaml-syntax a conflict of a merge is not resolved'],
-    ['<<<<<<< HEAD\nb: 2\n||||||| base\n=======\n>>>>>>> other\n', '1:1 yaml-syntax a conflict of a merge is not resolved'],
-    [`${'['.repeat(60)}1${']'.repeat(60)}`, '1:24 yaml-too-deep collections are nested more deeply than a definition needs'],
+    ['a: {b: @}\n', '1:8 yaml-syntax a value that begins with @ must be quoted'],
+    ['a: {b: [%x]}\n', '1:9 yaml-syntax a value that begins with % must be quoted'],
+    ['a: {b: c: d}\n', '1:9 yaml-syntax a value without quotes cannot contain a colon and a space'],
+    ['a: {b: "c}\nd: 1\n', '2:1 yaml-syntax a quoted string or a bracket above is not closed'],
+    ['a: {b: c #d}\ne: 1\n', '2:1 yaml-syntax a quoted string or a bracket above is not closed'],
+    ['a:\n  - {b: 1}\n c: {d: 2}\n', '3:2 yaml-syntax the indentation of the line does not match the lines above'],
+    ['a:\n  b:\n    type: A\n   value: 1\n', '4:4 yaml-syntax the indentation of the line does not match the lines above'],
+    ['a:\n  type:A\n  value: 1\n', '3:8 yaml-syntax a space is missing after the colon of a key'],
+    ['a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> other\n', '2:1 yaml-syntax the file has an unresolved merge conflict'],
+    ['<<<<<<< HEAD\nb: 2\n||||||| base\n=======\n>>>>>>> other\n', '1:1 yaml-syntax the file has an unresolved merge conflict'],
+    [`${'['.repeat(60)}1${']'.repeat(60)}`, '1:24 yaml-too-deep mappings and lists are nested more than 24 deep'],
   ]
 
   test.each(CASES)('%j', (text, ...expected) => expect(problems(read(text))).toEqual(expected))
@@ -212,7 +212,7 @@ describe('bounds', () => {
   test('a large file is refused before it is parsed', () => {
     const text = '['.repeat(50 * 1024 * 1024)
     const value = problems(read(text))
-    expect(value).toEqual(['1:1 file-too-large the file has 52428800 characters; a definition may have 10485760'])
+    expect(value).toEqual(['1:1 file-too-large the file has 52428800 characters; at most 10485760 are allowed'])
     expect(readYaml('a: 1', { file: 'a', maxLength: 3 }).diagnostics[0]?.code).toBe('file-too-large')
   })
 
