@@ -218,7 +218,7 @@ describe('records that no definition can have', () => {
         { type: 'CNAME', name: 'x', target: TARGETS.x },
         { ...A, name: 'x' },
       ],
-      ['x.example.com. CNAME: a definition cannot express a.example.net.: x.example.com. has a CNAME and also A'],
+      ['x.example.com. CNAME: a definition cannot express a.example.net.: x.example.com. has a CNAME record and also A'],
       '{name: x, type: CNAME}',
     ],
     [

@@ -42,7 +42,7 @@ describe('inclusions that lead nowhere good', () => {
       '3:10: error[zonefile-include] the path has 5000 characters; at most 4096 are allowed',
     ],
     ['an origin with an empty label', '$INCLUDE a ..', { a: '' }, '3:12: error[name-invalid] $INCLUDE: '],
-    ['an origin outside the zone', '$INCLUDE a .', { a: 'x 60 A 192.0.2.1' }, 'a:1:1: error[name-outside-zone] x. A is not in the zone'],
+    ['an origin outside the zone', '$INCLUDE a .', { a: 'x 60 A 192.0.2.1' }, 'a:1:1: error[name-outside-zone] x. A is outside the zone'],
     [
       'a parenthesis that another file is to close',
       '$INCLUDE a\n)',

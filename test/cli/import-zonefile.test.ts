@@ -197,7 +197,7 @@ records:
         differing,
         'example.com.zone:3:1: error[singleton-multiple] example.com. has two different SOA records (the SOA record of the zone: example.com.zone:1:1; remove one of them)',
       ],
-      [below, 'example.com.zone:3:1: error[soa-in-definition] sub.example.com. has an SOA record, and the zone is example.com.'],
+      [below, 'example.com.zone:3:1: error[soa-in-definition] sub.example.com. SOA: the zone is example.com.'],
     ] as const) {
       for (const command of [['import', 'zonefile'], ['validate']]) {
         const { status, stdout, stderr } = await run(cwd, ...command, 'example.com.zone')

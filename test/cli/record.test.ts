@@ -449,7 +449,7 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     expect({ status, stderr }).toEqual({
       status: 1,
       stderr: expect.stringMatching(
-        /error\[edit-refused\] c\.example\.com\. A: other entries of the file depend on it \(there is no anchor &t.*edit it by hand/,
+        /error\[edit-refused\] c\.example\.com\. A: other entries of the file depend on it \(the alias \*\w+ has no anchor &t.*edit it by hand/,
       ),
     })
     expect(text('zones/example.com.yaml')).toBe(before)

@@ -60,7 +60,7 @@ test.each<[string, string, RegExp]>([
   [
     'with an environment that lacks the secret',
     'keys: [{name: a.example, account: admin, secret: env:NOT_SET}]',
-    /error\[secret-missing\] secret of the key a\.example: the environment has no NOT_SET/,
+    /error\[secret-missing\] secret of the key a\.example: the environment variable NOT_SET is not set/,
   ],
   [
     'of a user that there is not',

@@ -218,7 +218,7 @@ describe('a misbehaving server', () => {
     ['example.com', 'a name server cannot list its zones', ['127.0.0.1:1']],
     ['no server', 'is not a name server', ['a b', 'example.com']],
     ['a plain secret', 'the secret must be env:NAME or file:PATH', ['127.0.0.1:1', 'example.com', '--tsig', `upd:${TEST_KEY.secret}`]],
-    ['no secret', 'the environment has no NOT_THERE', ['127.0.0.1:1', 'example.com', '--tsig', 'upd:env:NOT_THERE']],
+    ['no secret', 'the environment variable NOT_THERE is not set', ['127.0.0.1:1', 'example.com', '--tsig', 'upd:env:NOT_THERE']],
     ['MD5', 'the algorithm must be one of', ['127.0.0.1:1', 'example.com', '--tsig', 'hmac-md5:upd:env:SECRET']],
   ])('refuses without asking: %s', async (_, text, args) => {
     const result = await cli(['import', 'axfr', ...args], { cwd: temporaryDirectory(), env: { SECRET: TEST_KEY.secret } })

@@ -267,7 +267,8 @@ describe('records of a transfer', () => {
 
   it('that conflict are reported and can be left out', async () => {
     const records = [wireRecord('x.example.com', 5, wireName('a.example.net')), address('x.example.com'), address('www.example.com')]
-    const text = '[import-lossy] x.example.com. CNAME: a definition cannot express a.example.net.: x.example.com. has a CNAME and also A; '
+    const text =
+      '[import-lossy] x.example.com. CNAME: a definition cannot express a.example.net.: x.example.com. has a CNAME record and also A; '
     expect(await transfer(records)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(`error${text}`) })
     const lossy = await transfer(records, '--lossy')
     expect(lossy).toMatchObject({ status: 0, stderr: expect.stringContaining(`warning${text}`) })

@@ -47,7 +47,7 @@ function readChecked(node: YamlMapping, owner: Owner, state: ParseState): void {
   if (type === null) return
   const subject = `${owner.label} ${type}`
   if (type.includes('/')) {
-    const detail = `the type ${type} exists only at another provider; the record is ignored`
+    const detail = `the type ${type} exists only at another provider; no target supports it`
     problems.report('type-foreign', (lookUp(node, 'type') ?? node).at, owner.label, detail, { severity: 'warning' })
     state.foreign.push({ name: owner.name, type, at: node.at })
   }

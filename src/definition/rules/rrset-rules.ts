@@ -35,7 +35,7 @@ const duplicate = (record: DefinedRecord, earlier: DefinedRecord): Diagnostic =>
   code: 'record-duplicate',
   message: `${record.name} ${record.type}: the value ${shorten(record.data)} is given twice`,
   at: record.at,
-  hint: 'remove one of the two',
+  hint: 'remove one of them',
   related: [{ message: 'the same record', at: earlier.at }],
 })
 
