@@ -242,7 +242,7 @@ describe('records that no definition can have', () => {
     [
       'a CNAME to itself',
       [{ type: 'CNAME', name: 'x', target: 'x.example.com' }],
-      ['x.example.com. CNAME: the record points to itself'],
+      ['x.example.com. CNAME: a definition cannot express x.example.com.: the record points to itself'],
       '{name: x, type: CNAME}',
     ],
     [
@@ -251,7 +251,7 @@ describe('records that no definition can have', () => {
         { type: 'MX', name: 'x', target: '' },
         { type: 'MX', name: 'x', target: TARGETS.y, priority: 10 },
       ],
-      ['MX: a definition cannot express 0 .: x.example.com. has a null MX', 'MX: a definition cannot express 10 b.example.net.: '],
+      ['MX: a definition cannot express 0 .: a null MX refuses all mail', 'MX: a definition cannot express 10 b.example.net.: '],
       '{name: x, type: MX}',
     ],
   ])('are named and left alone: %s', async (_, records, named, selector) => {

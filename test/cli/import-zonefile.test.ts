@@ -179,7 +179,7 @@ records:
     expect(status).toBe(0)
     expect(stderr.match(/record-duplicate/g)).toHaveLength(2)
     expect(stderr).toContain(
-      'a:1:1: warning[record-duplicate] 7 more records are given twice, the last of them here; the first one is used\n',
+      'a:1:1: warning[record-duplicate] 7 more records are given twice, the last one here; the first of each is used\n',
     )
   })
 

@@ -53,7 +53,7 @@ describe('on the command line', () => {
   test.each([
     ['zones/example.com.yaml', 'there is no definition of zones/example.com.yaml. (that is the name of a file; its zone is example.com.)'],
     ['*.com', '(write the full name of each zone; without names all zones are selected)'],
-    ['other.test', '(there are example.com.)'],
+    ['other.test', '(the zones are example.com.)'],
   ])('a zone named %s', async (zone, message) => {
     const scene = await openScene()
     expect((await scene.run('plan', zone)).stderr).toContain(message)
@@ -85,7 +85,9 @@ describe('about the config', () => {
   test("octoDNS's", async () => {
     const scene = await openScene()
     scene.write({ 'zonewright.yaml': 'providers: {config: {class: octodns.provider.yaml.YamlProvider, directory: zones}}\n' })
-    expect((await scene.run('plan')).stderr).toContain('("class" is octoDNS\'s: "zonewright import octodns FILE" takes its configuration)')
+    expect((await scene.run('plan')).stderr).toContain(
+      '("class" belongs to octoDNS: import its configuration with "zonewright import octodns FILE")',
+    )
   })
 
   test('a journal that is a file', async () => {

@@ -352,12 +352,7 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
       ['add', 'example.com', 'www.example.net.', 'A', '192.0.2.1'],
       'error[usage] www.example.net. is not in the zone',
     ],
-    [
-      'a target that could be meant in two ways',
-      ZONE,
-      ['add', 'example.com', 'c', 'CNAME', 'a.b'],
-      'Write "a.b." for the name as it stands',
-    ],
+    ['a target that could be meant in two ways', ZONE, ['add', 'example.com', 'c', 'CNAME', 'a.b'], 'Write "a.b." for the absolute name'],
     [
       'a record that is not there',
       ZONE,

@@ -43,7 +43,7 @@ it('protects files that are there only later, by their path', async () => {
   expect(include('../secrets/later', join(folder, 'zones/x.yaml'))).toMatchObject({ ok: false })
 })
 
-it('looks at the file that is open, whatever its path leads to by then', async () => {
+it('looks at the file that is open, even if its path leads elsewhere by then', async () => {
   const { folder, config } = await scene()
   const policy = sourcePolicy(config)
   const path = join(folder, 'zones/a.txt')
