@@ -251,8 +251,8 @@ describe('a seed', () => {
   }
 
   test.each([
-    ['below', ['a.example'], ['www.a.example'], 'the domain www.a.example of the seed lies above or below a domain of another account'],
-    ['above', ['www.a.example'], ['a.example'], 'the domain a.example of the seed lies above or below a domain of another account'],
+    ['below', ['a.example'], ['www.a.example'], 'the domain www.a.example of the seed is above or below a domain of another account'],
+    ['above', ['www.a.example'], ['a.example'], 'the domain a.example of the seed is above or below a domain of another account'],
     ['at a public suffix', [], ['co.uk'], 'the domain co.uk of the seed is a public suffix'],
   ])('with a zone %s is refused, and nothing of it stays', async (_place, alice, bob, message) => {
     const store = await freshStore()
