@@ -126,7 +126,7 @@ describe('an apply that is interrupted', () => {
     await reach(scene, 30)
     for (let time = 1; time <= times; time += 1) {
       run.kill(signal)
-      await run.until('Stopping after ')
+      await run.until('Stopping: ')
     }
     expect(await run.ended).toEqual({ status, signal: null })
     const [interrupted] = (await runs(scene)) as [Run]
@@ -144,7 +144,7 @@ describe('an apply that is interrupted', () => {
     const run = await start(scene, 'apply', '--yes')
     await reach(scene, 8)
     run.kill('SIGINT')
-    await run.until('Stopping after ')
+    await run.until('Stopping: ')
     run.kill('SIGINT')
     expect(await run.ended).toEqual({ status: 130, signal: null })
     const [interrupted] = (await runs(scene)) as [Run]

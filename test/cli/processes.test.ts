@@ -43,7 +43,7 @@ describe('a signal during apply', () => {
     await reach(() => recordCalls(scene) >= 40)
     run.kill(signal)
     expect(await run.ended).toEqual({ status, signal: null })
-    expect(run.stderr()).toMatch(/^Stopping after /m)
+    expect(run.stderr()).toMatch(/^Stopping: /m)
     const summary = /\nApplied in part: (\d+) created, 0 updated, 0 deleted in 1 zone \(\d+ calls\); (\d+) skipped\n$/.exec(run.stdout())
     expect(summary).not.toBeNull()
     const [, applied, skipped] = (summary as RegExpExecArray).map(Number) as [number, number, number]
@@ -84,7 +84,7 @@ describe('a signal during apply', () => {
     const run = await start(scene, 'apply', '--yes')
     await reach(() => recordCalls(scene) > 0)
     run.kill('SIGINT')
-    await run.until('Stopping after ')
+    await run.until('Stopping: ')
     run.kill('SIGINT')
     expect(await run.ended).toEqual({ status: 130, signal: null })
   })
