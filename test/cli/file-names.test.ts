@@ -74,7 +74,7 @@ describe.each(CHARACTERS)('%s', (_, character, shown) => {
     const { status, stdout, stderr } = await scene.run('validate')
     expect([status, stdout + stderr]).toEqual([
       1,
-      expect.stringContaining(`more${shown}.yaml has a line break or another control character`),
+      expect.stringContaining(`more${shown}.yaml contains a line break or another control character`),
     ])
   })
 
