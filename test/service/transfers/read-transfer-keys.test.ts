@@ -72,7 +72,7 @@ test.each<[string, string, RegExp]>([
     /^keys\.yaml:1:\d+: .*the secret of the key a\.example is not base64$/,
   ],
   ['with a short secret', `keys: [{name: a.example, account: a, secret: AAAA}]`, /has 3 octets; the minimum is 16$/],
-  ['without zones', `keys: [{name: a.example, account: a, secret: ${SECRET}, zones: []}]`, /zones must name one zone or more/],
+  ['without zones', `keys: [{name: a.example, account: a, secret: ${SECRET}, zones: []}]`, /zones must name at least one zone/],
   [
     'with a zone that is none',
     `keys: [{name: a.example, account: a, secret: ${SECRET}, zones: ['a..b']}]`,
