@@ -264,8 +264,8 @@ test('is refused with a message without keys if it is impossible', async () => {
   const store = await filledStore()
   const place = placeOf(store)
   if (ON_POSTGRES) {
-    await expect(rotateKey(place, null)).rejects.toThrow('give two keys in ZONEWRIGHT_SECRETS_KEY, separated by a comma')
-    await expect(rotateKey(place, TEST_KEY)).rejects.toThrow('give two keys')
+    await expect(rotateKey(place, null)).rejects.toThrow('set ZONEWRIGHT_SECRETS_KEY to two keys')
+    await expect(rotateKey(place, TEST_KEY)).rejects.toThrow('set ZONEWRIGHT_SECRETS_KEY to two keys')
   } else {
     await expect(rotateKey({ dataDirectory: temporaryDirectory() }, null)).rejects.toThrow('there is no database in')
   }

@@ -195,7 +195,7 @@ describe('a start', () => {
   test.skipIf(!ON_POSTGRES)('on PostgreSQL requires the key, unless it serves no HTTP', async () => {
     const database = await freshDatabase()
     await expect(during({ database }, responsesOf)).rejects.toThrow(
-      'with PostgreSQL the key of the secrets must be in ZONEWRIGHT_SECRETS_KEY, the same for all processes',
+      'PostgreSQL requires ZONEWRIGHT_SECRETS_KEY, the same key for all processes',
     )
     await (await startService({ dataDirectory: null, database, listen: null, dns: LOOPBACK })).stop()
   })

@@ -49,7 +49,7 @@ test.each<[string, (url: string) => string, RegExp]>([
   [
     'no right to make tables',
     (url) => url.replace('postgres@', 'guarded:right@'),
-    /denies a permission that the service needs|cannot be brought to the schema/,
+    /denies a permission that the service needs|cannot be migrated to the schema/,
   ],
 ])('%s is reported at startup, without the password', async (_name, urlOf, message) => {
   const error = await openPostgres({ url: urlOf(await freshDatabase({ tables: false })), onError: () => undefined }).catch(

@@ -160,7 +160,7 @@ test('a seed and requests cannot both get overlapping names', { timeout: 180_000
   }
   await other.close()
   for (const outcome of outcomes) {
-    expect(['made', 'the domain NAME of the seed lies above or below a domain of another account']).toContain(outcome)
+    expect(['made', 'the domain NAME of the seed is above or below a domain of another account']).toContain(outcome)
   }
 })
 
