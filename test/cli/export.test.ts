@@ -218,7 +218,10 @@ describe('what a format cannot hold', () => {
     expect(strict.stderr).toMatch(/error\[export-lossy\] x\.example\.com\. Route53Provider\/ALIAS: /)
     expect(Object.keys(filesBelow(folder))).toEqual(['zones/example.com.yaml'])
     const lossy = await run(folder, 'export', format, '-o', 'out', '--lossy')
-    expect(lossy).toMatchObject({ status: 0, stderr: expect.stringContaining('warning[record-extra] www.example.com. A: no target supports "geo"') })
+    expect(lossy).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('warning[record-extra] www.example.com. A: no target supports "geo"'),
+    })
   })
 
   it('a slave zone has no zone file', async () => {

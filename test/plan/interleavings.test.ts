@@ -106,7 +106,18 @@ function leastWeight(zone: ZoneCase): number {
 /** The names that a plan says it may interrupt, by message. */
 const announced = (plan: ZonePlan): { names: string[]; message: string }[] =>
   plan.diagnostics.flatMap(({ code, message }) =>
-    code === 'interruption' ? [{ names: message.slice(0, message.indexOf(' may lack')).split(': ')[1]?.split(/, | and /) ?? [], message }] : [],
+    code === 'interruption'
+      ? [
+          {
+            names:
+              message
+                .slice(0, message.indexOf(' may lack'))
+                .split(': ')[1]
+                ?.split(/, | and /) ?? [],
+            message,
+          },
+        ]
+      : [],
   )
 
 /** The names that some order of a plan's calls interrupts. */
