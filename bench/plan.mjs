@@ -56,7 +56,7 @@ const bundlePlanner = (outfile) =>
   build({
     stdin: {
       contents: `export { makeZonePlan } from './src/plan/make-plan.ts'
-export { UNSAID } from './src/dns/zone.ts'
+export { DEFAULT_ZONE_OPTIONS } from './src/dns/zone.ts'
 export { DEFAULT_THRESHOLDS } from './src/plan/safety-limits.ts'
 export { CLOUD_CAPABILITIES } from './src/providers/cloud/capabilities.ts'`,
       resolveDir: root,
@@ -84,11 +84,11 @@ function inOwnProcess(change, count, file) {
 }
 
 async function measureOne(change, count, file) {
-  const { makeZonePlan, UNSAID, DEFAULT_THRESHOLDS, CLOUD_CAPABILITIES } = await import(pathToFileURL(file).href)
+  const { makeZonePlan, DEFAULT_ZONE_OPTIONS, DEFAULT_THRESHOLDS, CLOUD_CAPABILITIES } = await import(pathToFileURL(file).href)
   const { existing, desired } = zonesOf(change, count)
   const input = {
     desired: {
-      ...UNSAID,
+      ...DEFAULT_ZONE_OPTIONS,
       name: ORIGIN,
       at: { file: 'zone', line: 1, column: 1 },
       settings: { soa_email: 'hostmaster@example.com' },
