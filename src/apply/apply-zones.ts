@@ -135,7 +135,7 @@ const isSilence = ({ code }: ProviderError): boolean =>
   code === 'provider-unreachable' || code === 'provider-timeout' || code === 'provider-failed' || code === 'provider-rate-limited'
 
 /*
- * Changes by other clients during a long run: the interface cannot compare and change in one step, so an update would overwrite a record that another client
+ * Changes by other clients during a long run: the API cannot compare and change in one step, so an update would overwrite a record that another client
  * changed after it was read. The zone is therefore read again from time to time, and a record that differs from the plan is not touched. A change between
  * such a read and the call goes unnoticed.
  */

@@ -7,7 +7,7 @@ import type { RenderedFile, ZoneSnapshot } from '../providers/provider.ts'
 /** Milliseconds for which a rendered file may lag behind a change. */
 const RENDERING_TIME = 15 * 60 * 1000
 
-/** The TTL in seconds of records without a TTL in a zone without a default TTL (interface, Domain: 0 means the default). */
+/** The TTL in seconds of records without a TTL in a zone without a default TTL (API, Domain: 0 means the default). */
 export const DEFAULT_ZONE_TTL = 86_400
 
 /** The comparison of the rendered zone file with the records. */

@@ -37,7 +37,7 @@ const config = (soaEmail: string): string => `# yaml-language-server: $schema=no
 providers:
   # A service on this machine: ZONEWRIGHT_BOOTSTRAP_TOKEN=$${TOKEN_VARIABLE} zonewright serve
   cloud: {type: cloud, base_url: 'http://${SERVICE}/v4', token: 'env:${TOKEN_VARIABLE}'}
-  # Instead, the same interface in the network, with a token that may read and write domains. Change ZONEWRIGHT_ALLOWED_HOSTS in
+  # Instead, the same API in the network, with a token that may read and write domains. Change ZONEWRIGHT_ALLOWED_HOSTS in
   # .github/workflows/dns.yml with it:
   # cloud: {type: cloud, base_url: 'https://dns.example.net/v4', token: 'env:${TOKEN_VARIABLE}'}
   # or Akamai Cloud (Linode):

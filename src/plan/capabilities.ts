@@ -35,7 +35,7 @@ export interface Capabilities {
   /** Settings that the target requires for a new zone, by its type. */
   readonly neededToCreate: Readonly<Record<'master' | 'slave', readonly (keyof ZoneSettings)[]>>
   readonly canCreateZone: (name: DomainName) => boolean
-  /** The most records of a zone; null without a limit. */
+  /** Maximum number of records of a zone; null without a limit. */
   readonly maxRecords: number | null
   /** Whether the target sets the apex NS records itself and does not list them. */
   readonly servesApexNs: boolean

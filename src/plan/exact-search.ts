@@ -10,7 +10,7 @@ import { type Call, similarity } from './pair-records.ts'
 import { conflicts } from './record-conflicts.ts'
 import type { BitNeed, ZoneState } from './zone-state.ts'
 
-/** The most records the search takes: its cost doubles with each. */
+/** Maximum number of records the search takes: its cost doubles with each. */
 export const MAX_RECORDS = 14
 
 export interface SearchTask {
@@ -160,10 +160,10 @@ function withFewestRenames(calls: Call[], find: (renames: number) => Call[] | nu
   return calls
 }
 
-/** The most states visited while sets of needs to give up are tried, so that no search takes long. */
+/** Maximum number of states visited while sets of needs to give up are tried, so that no search takes long. */
 const MAX_VISITED = 2 ** 19
 
-/** The most sets of equal weight that the fewest calls are searched for. */
+/** Maximum number of sets of equal weight that the fewest calls are searched for. */
 const MAX_EQUAL = 64
 
 /**

@@ -77,7 +77,7 @@ function singlesByType(calls: readonly Call[]): Map<string, Singles> {
   return types
 }
 
-/** The most calls visited on the way from one half of an update to the other. */
+/** Maximum number of calls visited on the way from one half of an update to the other. */
 const MAX_VISITED = 2000
 
 /** The shortest path along edges from a call to one of others, both ends included. */

@@ -23,7 +23,7 @@ export interface OrderedCalls {
   readonly missed: readonly string[]
 }
 
-/** The most calls traced back, so that many names in a long chain take no longer. The names that are left are then reported without a closer look. */
+/** Maximum number of calls traced back, so that many names in a long chain take no longer. The names that are left are then reported without a closer look. */
 const MAX_TRACED = 500_000
 
 export function interruptionsOf({ calls, after, missed }: OrderedCalls, continuity: Continuity): Interruptions {

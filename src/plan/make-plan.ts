@@ -87,7 +87,7 @@ function apexNsNotice(fitted: FittedZone, { servedApexNs, target, desired }: Pla
   ]
 }
 
-/** The most settings and RRsets in one message. */
+/** Maximum number of settings and RRsets in one message. */
 const MAX_LISTED = 5
 
 /** A notice of the differences that `create-only` keeps, so that an empty plan is not mistaken for a zone as defined. */

@@ -70,7 +70,7 @@ function addSingles({ removed, added }: Unpaired, calls: Call[]): void {
   for (const desired of added) calls.push({ existing: null, desired })
 }
 
-/** The most pairs that are compared, so at most 32 per record. */
+/** Maximum number of pairs that are compared, so at most 32 per record. */
 const MAX_COMPARED = 1024
 
 /** Pairs the records of two lists: those with equal data, then the most similar. The rest is left over. */

@@ -92,7 +92,7 @@ function recordLimitProblems(
   return [{ severity: 'error', code: 'record-limit', message, at }]
 }
 
-/** The most names in one message. */
+/** Maximum number of names in one message. */
 const MAX_LISTED = 20
 
 function recordChanges(

@@ -31,7 +31,7 @@ export interface ZonePlan {
     readonly desired: number
     readonly unchanged: number
     readonly unmanaged: number
-    /** The most records of a zone at the target; null without a limit. */
+    /** Maximum number of records of a zone at the target; null without a limit. */
     readonly limit: number | null
   }
   readonly changes: readonly Change[]

@@ -12,9 +12,9 @@ export interface SafetyThresholds {
   readonly max_update_percent: number
   /** The percentages apply to zones with at least this many RRsets. */
   readonly min_existing: number
-  /** The most RRsets that one plan may delete; absent for no limit. */
+  /** Maximum number of RRsets that one plan may delete; absent for no limit. */
   readonly max_deletes?: number | undefined
-  /** The most RRsets that one plan may change; absent for no limit. */
+  /** Maximum number of RRsets that one plan may change; absent for no limit. */
   readonly max_updates?: number | undefined
 }
 

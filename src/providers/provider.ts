@@ -82,7 +82,7 @@ export interface Provider {
   /** The base URL, or the address of the server, without secrets. A saved plan is valid only for this address. */
   readonly address: string
   readonly capabilities: Capabilities
-  /** The most concurrent calls. */
+  /** Maximum number of concurrent calls. */
   readonly parallelism: number
   /** Finds the zones with these names. */
   findZones(names: readonly DomainName[], options?: ProviderCallOptions): Promise<ReadonlyMap<DomainName, ZoneReference>>
@@ -111,7 +111,7 @@ export interface Provider {
 /** Settings of all providers of a run. */
 export interface ProviderContext {
   readonly secrets: SecretSource
-  /** The most concurrent requests, instead of the config's setting. */
+  /** Maximum number of concurrent requests, instead of the config's setting. */
   readonly parallelism?: number | undefined
   /** Called with the provider's name and milliseconds when it asks for a longer pause. */
   readonly onThrottled?: OnThrottled | undefined

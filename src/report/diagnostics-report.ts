@@ -68,7 +68,7 @@ function sourceLines(frames: DiagnosticsOptions['frames']): SourceLines | null {
   }
 }
 
-/** The most columns of a source line; a longer one is cut around the position. */
+/** Maximum number of columns of a source line; a longer one is cut around the position. */
 const WINDOW = 100
 
 /** The line of a position with its neighbours, and a caret below the column. Empty if the file has no such line. */

@@ -13,7 +13,7 @@ import { callFigures, isNotable, readBackText, recordFigures, renderedText, summ
 
 /** GitHub takes 65,536 characters in a comment. */
 const LONGEST_REPORT = 60_000
-/** The most characters of refusals and diagnostics together. */
+/** Maximum length of refusals and diagnostics together in characters. */
 const LONGEST_PREFACE = 20_000
 const LONGEST_VALUE = 500
 const LONGEST_MESSAGE = 1_000

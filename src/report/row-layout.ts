@@ -5,9 +5,9 @@ import type { Paint, Palette } from './palette.ts'
 
 export interface RowStyle {
   readonly palette: Palette
-  /** The most columns of a line; null without a limit. */
+  /** Maximum number of columns of a line; null without a limit. */
   readonly width: number | null
-  /** The most characters of one value; null without a limit. */
+  /** Maximum length of one value in characters; null without a limit. */
   readonly longestValue: number | null
   readonly identifiers: boolean
   /** The text before a row; always as wide. */

@@ -8,10 +8,10 @@ import { type Report, type ReportOptions, type ZoneView, zoneViews } from './rep
 import { layoutRows } from './row-layout.ts'
 import { callFigures, isNotable, readBackText, recordFigures, renderedText, summaryLine, zoneState, zoneTitle } from './summary.ts'
 
-/** The most characters of one value. */
+/** Maximum length of one value in characters. */
 const LONGEST_VALUE = 400
 
-/** The most skipped changes per zone that are listed for a reader who has seen the plan. */
+/** Maximum number of skipped changes per zone that are listed for a reader who has seen the plan. */
 const SKIPPED_SHOWN = 20
 
 export function renderText(report: Report, options: ReportOptions): string {

@@ -118,7 +118,7 @@ const nameServerDocument = ({ server, asked, agreed, differences, covered, failu
 const diagnosticDocuments = (diagnostics: readonly Diagnostic[]): DiagnosticDocument[] =>
   [...diagnostics].sort(compareDiagnostics).map(diagnosticDocument)
 
-/** The most RRsets per server in a text report that is not verbose. */
+/** Maximum number of RRsets per server in a text report that is not verbose. */
 const SHOWN = 10
 
 /** Renders a verification as text that ends in a newline. */

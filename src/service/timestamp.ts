@@ -1,4 +1,4 @@
-/** Formats milliseconds since 1970 as a timestamp of the interface: UTC to the second, without a zone suffix. */
+/** Formats milliseconds since 1970 as a timestamp of the API: UTC to the second, without a zone suffix. */
 export const formatTimestamp = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 19)
 
 /** One moment of the service's clock. */
@@ -14,7 +14,7 @@ export const momentAt = (now: number): Moment => ({ now, nowText: formatTimestam
 const TIMESTAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?$/i
 
 /**
- * Parses a time of a request (ISO 8601, RFC 3339; UTC without a zone) and returns it as a timestamp of the interface. Null if it is not a valid
+ * Parses a time of a request (ISO 8601, RFC 3339; UTC without a zone) and returns it as a timestamp of the API. Null if it is not a valid
  * time between the years 1970 and 9999.
  */
 export function parseTimestamp(text: string): string | null {
@@ -32,7 +32,7 @@ export function parseTimestamp(text: string): string | null {
 /** Milliseconds by which the clocks of several processes may differ. */
 const CLOCK_DIFFERENCE = 60_000
 
-/** Converts a timestamp of the interface to milliseconds since 1970. */
+/** Converts a timestamp of the API to milliseconds since 1970. */
 export const millisecondsOf = (text: string): number => Date.parse(`${text}Z`)
 
 /**

@@ -37,12 +37,12 @@ export class LimitClosed extends Error {
 export interface AdaptiveLimit {
   /** Waits for a turn, first come, first served. Rejects with the signal's reason when it is aborted, or with `LimitClosed`. */
   enter(signal?: AbortSignal): Promise<Turn>
-  /** The most concurrent requests now, pauses aside. */
+  /** Maximum number of concurrent requests now, pauses aside. */
   capacity(): number
 }
 
 export interface AdaptiveLimitOptions {
-  /** The most milliseconds to wait for the end of a pause. */
+  /** Maximum milliseconds to wait for the end of a pause. */
   readonly longestPause?: number | undefined
   /** Called once with the milliseconds of each pause that users would notice. */
   readonly onPause?: ((milliseconds: number) => void) | undefined

@@ -22,7 +22,7 @@ export interface DnsClientOptions {
   readonly timeout?: number
   /** Tries over UDP; 3 if absent. */
   readonly tries?: number
-  /** The most concurrent questions; 100 if absent. */
+  /** Maximum number of concurrent questions; 100 if absent. */
   readonly concurrency?: number
 }
 

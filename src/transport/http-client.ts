@@ -49,13 +49,13 @@ export interface HttpClient {
 export interface HttpClientOptions {
   readonly baseUrl: URL
   readonly headers: Readonly<Record<string, string>>
-  /** The most connections that are open at one time. */
+  /** Maximum number of connections that are open at one time. */
   readonly connections: number
   /** Milliseconds until the answer starts, and between two pieces of it. A whole request may take four times as long. */
   readonly timeout: number
   /** Milliseconds for connecting; `timeout` if absent. */
   readonly connectTimeout?: number
-  /** The most octets of an answer. */
+  /** Maximum size of an answer in octets. */
   readonly maxResponse: number
 }
 
@@ -225,7 +225,7 @@ const TLS_PROBLEM = /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE
 
 function failure(cause: unknown, host: string, isConnecting: boolean): unknown {
   if (cause instanceof TooLarge)
-    return new TransportError('too-large', `the answer of ${host} is larger than any of the interface`, { sent: true, cause })
+    return new TransportError('too-large', `the response of ${host} exceeds the maximum size`, { sent: true, cause })
   const { code: known, message, name } = cause as Error & { code?: string }
   // An error of the system has a code; any other is a bug.
   if (known === undefined && cause instanceof TypeError) return cause

@@ -8,9 +8,9 @@ export interface RetryPolicy {
   readonly busyTries: number
   /** Milliseconds before the second try; doubled for each one after it. */
   readonly firstDelay: number
-  /** The most milliseconds of a wait that the server did not ask for. */
+  /** Maximum milliseconds of a wait that the server did not ask for. */
   readonly maxDelay: number
-  /** The most milliseconds that a server may ask to wait; if it asks for more, the request fails. */
+  /** Maximum milliseconds that a server may ask to wait; if it asks for more, the request fails. */
   readonly maxRetryAfter: number
 }
 

@@ -43,11 +43,11 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
     /not JSON \(no content type/,
   ],
   ['nothing', { headers: JSON_TYPE, body: '' }, 'provider-garbled', /broken JSON/],
-  ['null', json(null), 'provider-garbled', /not what the interface promises/],
-  ['a list for a page', json([]), 'provider-garbled', /not what the interface promises/],
-  ['a page of text', page(['x']), 'provider-garbled', /not what the interface promises/],
-  ['a page whose data is a number', page(5), 'provider-garbled', /not what the interface promises/],
-  ['a domain without an id', page([{ domain: 'example.com', type: 'master' }]), 'provider-garbled', /not what the interface promises/],
+  ['null', json(null), 'provider-garbled', /does not match the API/],
+  ['a list for a page', json([]), 'provider-garbled', /does not match the API/],
+  ['a page of text', page(['x']), 'provider-garbled', /does not match the API/],
+  ['a page whose data is a number', page(5), 'provider-garbled', /does not match the API/],
+  ['a domain without an id', page([{ domain: 'example.com', type: 'master' }]), 'provider-garbled', /does not match the API/],
   ['a million pages', json({ data: [], page: 1, pages: 1e6, results: 5e8 }), 'provider-garbled', /./],
   ['pages without end', json({ data: [], page: 1, pages: 1e308, results: 0 }), 'provider-garbled', /./],
   ['a negative number of pages', json({ data: [], page: 1, pages: -1, results: -1 }), 'provider-garbled', /./],
@@ -65,7 +65,7 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
     '401 in HTML',
     { status: 401, headers: { 'content-type': 'text/html' }, body: HTML },
     'provider-unauthorized',
-    /401 an answer that is not of the interface \(text\/html/,
+    /401 a response that is not from the API \(text\/html/,
   ],
   [
     '401 for lack of a scope',
@@ -81,13 +81,13 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
     '404',
     errors(404, 'Not found'),
     'provider-not-found',
-    /404 Not found \(check that base_url of cloud is the address of the interface, with its version segment\)/,
+    /404 Not found \(check that base_url of cloud is the address of the API, with its version segment\)/,
   ],
   [
     '404 in HTML',
     { status: 404, headers: { 'content-type': 'text/html' }, body: HTML },
     'provider-not-found',
-    /404 an answer that is not of the interface/,
+    /404 a response that is not from the API/,
   ],
   ['418', errors(418, 'Teapot'), 'provider-rejected', /418 Teapot/],
   [
@@ -101,7 +101,7 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
     '502 of a proxy',
     { status: 502, headers: { 'content-type': 'text/html' }, body: HTML },
     'provider-failed',
-    /502 an answer that is not of the interface/,
+    /502 a response that is not from the API/,
   ],
   ['maintenance', errors(503, 'In maintenance', { 'x-maintenance-mode': 'Emergency' }), 'provider-failed', /503 In maintenance/],
   ['a connection that is cut', 'cut', 'provider-failed', /the connection to 127\.0\.0\.1:\d+ broke/],
@@ -281,7 +281,7 @@ test('a token without scope: told which one is needed', async () => {
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify({ label: 'reader', scopes: 'domains:read_only' }),
   })
-  // The part of the interface that makes tokens may not be there; the front stands in for what it would say.
+  // The part of the API that makes tokens may not be there; the front stands in for what it would say.
   if (created.status === 200) {
     const { token } = (await created.json()) as { token: string }
     expect((await scene.runWith({ ZONEWRIGHT_TOKEN: token }, 'plan')).status).toBe(0)

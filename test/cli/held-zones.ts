@@ -1,6 +1,6 @@
 import type { Script } from './front.ts'
 
-/** A domain as an instance of the interface lists it. What is left out has the value of a master that nobody set anything of. */
+/** A domain as an installation of the API lists it. What is left out has the value of a master that nobody set anything of. */
 export interface HeldDomain {
   readonly id: number
   readonly domain: string
@@ -8,7 +8,7 @@ export interface HeldDomain {
   readonly [field: string]: unknown
 }
 
-/** Answers like an instance of the interface that holds what the service here would not take in: older data, or another instance's rules. */
+/** Answers like an installation of the API that holds what the service here would not take in: older data, or another instance's rules. */
 export function holding(domains: readonly HeldDomain[]): Script {
   const listed = (items: readonly object[]) => ({
     body: JSON.stringify({ data: items, page: 1, pages: 1, results: items.length }),

@@ -99,7 +99,7 @@ test('every body is accepted or refused, and accepted ones make a valid zone', {
   expect(records).toHaveLength(lines.length - 2)
 })
 
-test('any domain, filter or page gets a response of the interface', { timeout: 180_000 }, async () => {
+test('any domain, filter or page gets a response of the API', { timeout: 180_000 }, async () => {
   const settings = fc.record(
     {
       domain: mostly(name),

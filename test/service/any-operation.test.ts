@@ -1,5 +1,5 @@
 /**
- * Calls every declared operation with generated bodies, valid and invalid. Every response follows the interface and the declared schema;
+ * Calls every declared operation with generated bodies, valid and invalid. Every response follows the API and the declared schema;
  * refused requests change nothing; accepted values can be read back.
  */
 import { Ajv } from 'ajv'

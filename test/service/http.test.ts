@@ -10,7 +10,7 @@ import { connect, freshStore, openStore, startForTest } from './harness.ts'
 const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 const errors = (reason: string, field: string | null = null) => ({ errors: [{ field, reason }] })
 
-describe('requests outside the interface', async () => {
+describe('requests outside the API', async () => {
   const { service, client } = await startForTest()
 
   test.each<[string, string, string, unknown, Record<string, string>, number, object]>([
@@ -173,7 +173,7 @@ describe('requests outside the interface', async () => {
 describe('headers of responses', async () => {
   const { client } = await startForTest()
 
-  test('describe the scopes and the interface, and prevent caching', async () => {
+  test('describe the scopes and the API, and prevent caching', async () => {
     const { headers } = await client.call('GET', '/domains')
     expect(headers).toMatchObject({
       'x-oauth-scopes': '*',

@@ -57,7 +57,7 @@ async function demo(io: CliIo, _args: readonly [], options: DemoOptions): Promis
       try {
         const chapter = chapters(context.output)
         chapter('A service of its own')
-        context.output.print(`  interface    ${service.baseUrl}\n  name server  ${dns.host}, port ${dns.port}\n`)
+        context.output.print(`  API          ${service.baseUrl}\n  name server  ${dns.host}, port ${dns.port}\n`)
         return await runDemo(context, { chapter, zones: relative(io.cwd, zones) || '.', dns, flush: service.flush })
       } finally {
         await context.close()

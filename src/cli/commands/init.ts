@@ -25,7 +25,7 @@ export function describe(command: Command, runs: Runs): void {
   command
     .option('--zone <name>', 'the zone', 'example.com')
     .option('--soa-email <address>', 'the person responsible for the zone (default: hostmaster at the zone)')
-    .option('--from <address>', 'all zones of a provider instead: the base URL of its interface, or a preset such as linode')
+    .option('--from <address>', 'all zones of a provider instead: the base URL of its API, or a preset such as linode')
     .option('--lossy', 'with --from: leave out what definitions cannot express; each gets a warning')
   runs(command, init)
 }

@@ -14,7 +14,7 @@ import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 const SUPPORTED = { settings: new Set(['soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as const) }
 
-/** Values that 0 or a missing setting stand for in the provider interface, in seconds. */
+/** Values that 0 or a missing setting stand for in the API, in seconds. */
 const DEFAULTS = { refresh: 14_400, retry: 14_400, expire: 1_209_600, ttl: 86_400 } as const
 
 /** Exports a zone file per zone that name servers load as it is, with an SOA record made from the settings and NS records at the apex. */

@@ -8,7 +8,7 @@ import { addSecret } from './secret-guard.ts'
 /** The environment variable with the key that signs plans. */
 export const PLAN_KEY = 'ZONEWRIGHT_PLAN_KEY'
 
-/** The most octets of a file with a secret: private keys have a few thousand. */
+/** Maximum size of a file with a secret in octets: private keys have a few thousand. */
 const MAX_SECRET_OCTETS = 65_536
 
 /** The keys of provider settings that contain secrets, at any depth. */

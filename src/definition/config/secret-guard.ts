@@ -189,7 +189,7 @@ interface SearchedZone {
   readonly records: readonly (ResourceRecord & { readonly at?: SourcePosition | undefined })[]
 }
 
-/** The most records reported. */
+/** Maximum number of records reported. */
 const REPORTED = 20
 
 /**

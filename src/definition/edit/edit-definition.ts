@@ -173,7 +173,7 @@ function otherZones(before: LoadedDefinitions, after: LoadedDefinitions, own: Do
   return [...new Set(changed.map(({ zone }) => zone.name))].sort()
 }
 
-/** The most zones that a message lists. */
+/** Maximum number of zones that a message lists. */
 const MAX_ZONES = 10
 
 function sharedFileProblem(
@@ -207,7 +207,7 @@ function asRefusal(edit: RecordEdit, own: readonly DefinedRecord[], found: Diagn
 const besideRecords = (zone: LoadedZone['zone'] | undefined): string =>
   JSON.stringify({ ...zone, records: null, scopes: null, settingsAt: null }, (key, value: unknown) => (key === 'at' ? undefined : value))
 
-/** The most differences that a message lists. */
+/** Maximum number of differences that a message lists. */
 const MAX_DIFFERENCES = 5
 
 /**

@@ -124,7 +124,7 @@ function addOwner(document: Document, map: YAMLMap<Scalar, Node | null>, zone: D
   return ok(undefined)
 }
 
-/** The most characters of a value on one line. */
+/** Maximum length in characters of a value on one line. */
 const WIDTH = 80
 
 /** A record in the style of its neighbours. */

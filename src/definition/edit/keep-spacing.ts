@@ -21,7 +21,7 @@ interface Words {
   readonly end: string
 }
 
-/** The most comparisons of words; beyond that only common starts and ends are matched. */
+/** Maximum number of comparisons of words; beyond that only common starts and ends are matched. */
 const MAX_COMPARED = 4_000_000
 
 /** Returns the printed text with the original's spacing around the words they share. */

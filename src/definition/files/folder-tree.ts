@@ -7,7 +7,7 @@ import { describeReadError } from './read-text.ts'
 /** The deepest nesting of folders that is searched. */
 const MAX_DEPTH = 32
 
-/** The most entries that are searched in total. */
+/** Maximum number of entries that are searched in total. */
 const MAX_ENTRIES = 500_000
 
 export interface TreeEntry {

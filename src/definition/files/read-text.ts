@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { refuseOpened, type SourcePolicy } from '../load/source-policy.ts'
 
-/** The most octets of a definition or config. Twelve thousand records in the longest form take about two million. */
+/** Maximum size of a definition or config in octets. Twelve thousand records in the longest form take about two million. */
 export const MAX_FILE_OCTETS = 10 * 1024 * 1024
 
 /** Why a text could not be read. Without `at` it concerns the whole file. */

@@ -16,7 +16,7 @@ import { includeReader } from './include-reader.ts'
 import { type LoadedDefinition, readDefinition } from './read-definition.ts'
 import { sourcePolicy } from './source-policy.ts'
 
-/** The most files open at the same time. */
+/** Maximum number of files open at the same time. */
 const OPEN_FILES = 32
 
 export interface LoadOptions {

@@ -22,7 +22,7 @@ const HIDDEN = 'is hidden (a name in its path begins with a dot, links resolved)
 const OF_SECRET = 'contains a secret of the config, so no definition is read from it'
 const OF_CONFIG = 'is the config, so no definition is read from it'
 
-/** The most lines reported per file. */
+/** Maximum number of lines reported per file. */
 const REPORTED = 20
 
 /** The policy for the definitions of a config. Names below its folder must not begin with a dot, unless `hidden` allows it for files that the user names. */

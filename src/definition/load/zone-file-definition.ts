@@ -9,7 +9,7 @@ import { parseZoneFile, type ZoneFileOptions } from '../../dns/zone-file/parse-z
 import { checkZoneDigest } from '../../dns/zone-file/zone-digest.ts'
 import { counted } from '../../report/english.ts'
 
-/** The most records of a zone file with its includes: as many as fit into the largest definition. */
+/** Maximum number of records of a zone file with its includes: as many as fit into the largest definition. */
 const MAX_RECORDS = 500_000
 
 export interface ZoneFileDefinition {
@@ -130,7 +130,7 @@ export function settingsOfSoa(soa: ResourceRecord): ZoneSettings {
   }
 }
 
-/** The most duplicates reported one by one: a file that is included several times has many. */
+/** Maximum number of duplicates reported one by one: a file that is included several times has many. */
 const MAX_REPORTED = 100
 
 interface SingleRecords {

@@ -4,11 +4,11 @@ import { MAX_YAML_LENGTH, readYaml } from '../yaml/read-yaml.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
 import { type DiagnosticCollector, quoted } from './parse-state.ts'
 
-/** The deepest nesting of included files, and the most inclusions per definition. */
+/** Maximum nesting of included files, and maximum number of inclusions per definition. */
 export const MAX_INCLUDE_DEPTH = 8
 export const MAX_INCLUDES = 1000
 
-/** The most characters of all inclusions, as a multiple of the limit for one file. */
+/** Maximum length of all inclusions in characters, as a multiple of the limit for one file. */
 const TOTAL_FILES = 4
 
 /** Parses the files of one definition, follows `!include`, and limits the number and size of inclusions. */

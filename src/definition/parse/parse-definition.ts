@@ -40,7 +40,7 @@ export interface ParseOptions {
   readonly escapesSemicolons?: boolean | undefined
   /** Reads included files; if absent, including one is an error. */
   readonly include?: ReadInclude | undefined
-  /** The most characters per file; 10 Mi if absent. */
+  /** Maximum length of a file in characters; 10 Mi if absent. */
   readonly maxLength?: number | undefined
 }
 

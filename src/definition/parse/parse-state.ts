@@ -127,7 +127,7 @@ export interface DiagnosticDetails {
   readonly related?: Diagnostic['related']
 }
 
-/** The most problems reported per definition. */
+/** Maximum number of problems reported per definition. */
 export const MAX_DIAGNOSTICS = 50_000
 
 /** Collects the problems of a definition. A problem in a node that aliases repeat is reported once. */

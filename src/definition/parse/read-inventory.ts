@@ -10,7 +10,7 @@ import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../ya
 import type { Owner } from './parse-state.ts'
 import { kindName, quoted, type ValueContext } from './parse-state.ts'
 
-/** The most characters of a condition's value. */
+/** Maximum length of a condition's value in characters. */
 const MAX_CONDITION = 255
 
 const EXAMPLE = 'Write {type: A, from: {instances: {tag: web}}}.'

@@ -58,7 +58,7 @@ export function checkRecord(
   })
 }
 
-/** The most keys of a mapping and items of a list, records and values excepted: larger ones could have an error in every part. */
+/** Maximum number of keys of a mapping and items of a list, records and values excepted: larger ones could have an error in every part. */
 const MAX_KEYS = 512
 const MAX_ITEMS = 20_000
 
@@ -139,7 +139,7 @@ const VALUES: ReadonlyMap<string, Form> = new Map<string, Form>([
   ['CAA', { flags: 'u8', tag: 'text', value: 'text' }],
 ])
 
-/** The most values checked here; the schema check splits longer lists. */
+/** Maximum number of values checked here; the schema check splits longer lists. */
 const MAX_VALUES = 64
 
 /** Whether the schema certainly accepts a record: it has a common type, values of its form, and at most a TTL. */

@@ -12,10 +12,10 @@ import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { mergeEntries, type ReportProblem } from './merge-entries.ts'
 import { brokenNode, countNodes, isCoreTag, tagName, type YamlEntry, type YamlNode, type YamlScalar } from './yaml-node.ts'
 
-/** The most nodes that aliases may add to a document. Each alias adds as many as its whole tree has. */
+/** Maximum number of nodes that aliases may add to a document. Each alias adds as many as its whole tree has. */
 export const MAX_ALIASED_NODES = 1_000_000
 
-/** The most problems reported per file. */
+/** Maximum number of problems reported per file. */
 const MAX_DIAGNOSTICS = 10_000
 
 /** Returns the content for `!include PATH`; null if it could not be read, which has been reported. */

@@ -58,7 +58,7 @@ export interface EdnsOption {
 /** Octets of the header (RFC 1035 section 4.1.1). */
 export const HEADER_OCTETS = 12
 
-/** The most octets of a message over UDP without EDNS (RFC 1035 section 2.3.4), and of any message (RFC 1035 section 4.2.2). */
+/** Maximum size in octets of a message over UDP without EDNS (RFC 1035 section 2.3.4), and of any message (RFC 1035 section 4.2.2). */
 export const PLAIN_UDP_OCTETS = 512
 export const MAX_MESSAGE_OCTETS = 65535
 

@@ -7,7 +7,7 @@ import { type IncludedZoneFile, reportProblem, tokenPosition, tokenText, type Zo
 /** The deepest nesting of included files. */
 const MAX_INCLUDE_DEPTH = 16
 
-/** The most included files, and the most characters that they have together. */
+/** Maximum number of included files, and of characters in all of them together. */
 const MAX_INCLUSIONS = 1000
 const MAX_INCLUDED_LENGTH = 1 << 28
 

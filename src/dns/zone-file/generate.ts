@@ -1,7 +1,7 @@
 import type { SourcePosition } from '../diagnostic.ts'
 import { reportProblem, tokenPosition, tokenText, type ZoneFileScope } from './scope.ts'
 
-/** The most records, and characters of lines, that the `$GENERATE` directives of a zone make: as many as a definition can have. */
+/** Maximum number of records, and of characters of lines, that the `$GENERATE` directives of a zone make: as many as a definition can have. */
 const MAX_GENERATED = 100_000
 const MAX_GENERATED_LENGTH = 10 * 2 ** 20
 

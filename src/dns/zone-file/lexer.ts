@@ -29,7 +29,7 @@ export interface LexicalProblem {
   readonly offset: number
 }
 
-/** The most characters of an entry: enough for a record of 65,535 octets, each as `\DDD`, and for comments. */
+/** Maximum length of an entry in characters: enough for a record of 65,535 octets, each as `\DDD`, and for comments. */
 export const MAX_ENTRY_LENGTH = 1 << 20
 
 export const createLexer = (text: string, final = true): ZoneLexer => ({

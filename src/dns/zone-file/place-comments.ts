@@ -28,7 +28,7 @@ export interface PlacedComments {
   readonly dropped: number
 }
 
-/** The most characters of comments that a zone keeps, line ends included. */
+/** Maximum length of comments that a zone keeps in characters, line ends included. */
 const MAX_COMMENT_LENGTH = 1 << 22
 
 /** Assigns the comments of a zone file that has no errors. */

@@ -90,7 +90,7 @@ const OWNER_WIDTH = 32
 /** ldns gives signatures without a TTL the TTL of the records that they sign. */
 const SIGNATURES: ReadonlySet<string> = new Set(['RRSIG', 'SIG'])
 
-/** The most characters of TXT data on one line; longer data has one string per line. */
+/** Maximum length of TXT data on one line in characters; longer data has one string per line. */
 const LINE_WIDTH = 100
 
 function printPretty(records: readonly ResourceRecord[], { origin, defaultTtl }: PrintOptions): string {

@@ -1,7 +1,7 @@
 import type { HttpResponse, TransportError } from '../../transport/http-client.ts'
 import { ProviderError } from '../provider.ts'
 
-/** One error of a request, as the interface reports it. */
+/** One error of a request, as the API reports it. */
 interface ApiProblem {
   readonly field: string | null
   readonly reason: string
@@ -24,7 +24,7 @@ export function errorOfResponse(provider: string, what: string, response: HttpRe
     ? 'provider-forbidden'
     : (CODES[status as keyof typeof CODES] ?? (status < 500 && status >= 400 ? 'provider-rejected' : 'provider-failed'))
   const reasons = problems?.map((problem) => (problem.field === null ? problem.reason : `${problem.field}: ${problem.reason}`)).join('; ')
-  const detail = reasons ?? `an answer that is not of the interface (${describeBody(response)})`
+  const detail = reasons ?? `a response that is not from the API (${describeBody(response)})`
   return new ProviderError(code, `${provider}: ${what}: ${status} ${detail}`, {
     status: String(status),
     ambiguous: mutates && (status >= 500 || status === 408),
@@ -55,7 +55,7 @@ export function garbled(provider: string, what: string, problem: string, respons
   return new ProviderError('provider-garbled', `${provider}: ${what}: ${problem} (${describeBody(response)})`, {
     status: String(response.status),
     ambiguous: mutates,
-    hint: `check that base_url of ${provider} is the address of the interface, with its version segment`,
+    hint: `check that base_url of ${provider} is the address of the API, with its version segment`,
   })
 }
 
@@ -78,7 +78,7 @@ const unreachableHint = (provider: string, { message }: TransportError): string 
     ? `start the service with "zonewright serve", or check base_url of ${provider}`
     : `check base_url of ${provider} and the network; proxies of the environment are not used`)
 
-/** The problems that an error body lists; null if the body is not the interface's error body. */
+/** The problems that an error body lists; null if the body is not the API's error body. */
 function problemsOf(response: HttpResponse): ApiProblem[] | null {
   let body: unknown
   try {

@@ -1,4 +1,4 @@
-/** The answers of the interface, checked once when they arrive. Other fields are ignored. */
+/** Responses of the API, checked once when they arrive. Other fields are ignored. */
 
 export interface ApiDomain {
   readonly id: number
@@ -100,7 +100,7 @@ function integer(fields: Fields, key: string, what: string, fallback?: number): 
   return value
 }
 
-/** A string; `fallback` for null and absence, because the interface uses both for empty settings. */
+/** A string; `fallback` for null and absence, because the API uses both for empty settings. */
 function text<F extends string | null>(fields: Fields, key: string, what: string, fallback: F): string | F {
   const value = fields[key] ?? fallback
   if (value !== null && typeof value !== 'string') throw new ShapeError(`${what} has no text "${key}"`)

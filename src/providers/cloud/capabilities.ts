@@ -2,14 +2,14 @@ import { ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
 import type { Capabilities, SettingProblem } from '../../plan/capabilities.ts'
 import { CLOUD_RECORD_RULES } from './record-rules.ts'
 
-/** The most characters of a domain's settings (interface, Domain and Limits). */
+/** Maximum length of a domain's settings in characters (API, Domain and Limits). */
 const MAX_DESCRIPTION = 253
 const MAX_GROUP = 50
 const TAG_LENGTHS = [3, 50] as const
-/** The most characters of all addresses of a list together. */
+/** Maximum length of all addresses of a list together in characters. */
 const MAX_ADDRESSES = 1000
 
-/** Settings that exceed the limits of the interface. An empty description or group counts as absent. */
+/** Settings that exceed the limits of the API. An empty description or group counts as absent. */
 function cloudSettingProblems(settings: ZoneSettings): SettingProblem[] {
   const problems: SettingProblem[] = []
   const atMost = (field: 'description' | 'group', limit: number): void => {
@@ -33,13 +33,13 @@ function cloudSettingProblems(settings: ZoneSettings): SettingProblem[] {
   return problems
 }
 
-/** The TTLs of a record (interface, Domain record). */
+/** The TTLs of a record (API, Domain record). */
 export const RECORD_TTLS = [300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600, 2419200] as const
 
-/** Labels of RFC 1035 and underscores, the last one of letters or an A-label (interface, Domain). */
+/** Labels of RFC 1035 and underscores, the last one of letters or an A-label (API, Domain). */
 const ZONE_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})\.$/
 
-/** What the interface can store in Domains. */
+/** What the API can store in Domains. */
 export const CLOUD_CAPABILITIES: Capabilities = {
   granularity: 'record',
   types: new Set(['A', 'AAAA', 'NS', 'MX', 'CNAME', 'TXT', 'SRV', 'PTR', 'CAA']),

@@ -8,9 +8,9 @@ import { type ApiPage, pageShape, ShapeError } from './api-shapes.ts'
 import type { Answer, ApiRequest, SendAndCheck } from './send-request.ts'
 import { type Sender, sendRequest } from './send-request.ts'
 
-/** The most octets of an answer: a page of 500 records with targets of 65,535 characters. */
+/** Maximum size of an answer in octets: a page of 500 records with targets of 65,535 characters. */
 const MAX_RESPONSE = 128 * 1024 * 1024
-/** The most milliseconds for connecting. A server that is up accepts fast, however long its answer takes. */
+/** Maximum milliseconds for connecting. A server that is up accepts fast, however long its answer takes. */
 const CONNECT_TIMEOUT = 5000
 const READ_DEADLINE = 30_000
 
@@ -19,7 +19,7 @@ export interface CloudApiOptions {
   readonly provider: string
   readonly baseUrl: URL
   readonly token: string
-  /** The most concurrent requests. The server may lower the number. */
+  /** Maximum number of concurrent requests. The server may lower the number. */
   readonly parallelism: number
   /** Milliseconds of silence after which a request fails. */
   readonly timeout: number
@@ -39,7 +39,7 @@ export interface CloudApi {
   close(): Promise<void>
 }
 
-/** A client of the interface, which retries what is safe to repeat, checks every answer, and throws `ProviderError`. */
+/** A client of the API, which retries what is safe to repeat, checks every answer, and throws `ProviderError`. */
 export function createCloudApi(options: CloudApiOptions): CloudApi {
   const { provider, retry } = options
   const http = createHttpClient({
@@ -96,7 +96,7 @@ function readBody<T>(provider: string, call: ApiRequest, response: HttpResponse,
   try {
     return shape(body)
   } catch (error) {
-    if (error instanceof ShapeError) throw fail(`the answer is not what the interface promises: ${error.message}`)
+    if (error instanceof ShapeError) throw fail(`the response does not match the API: ${error.message}`)
     throw error
   }
 }
@@ -119,9 +119,9 @@ function withoutSecret(error: unknown, token: string): unknown {
   return error
 }
 
-/** Items per page, the most of the interface (conventions, 4). */
+/** Items per page, the maximum of the API (conventions, 4). */
 const PAGE_SIZE = 500
-/** The most pages of a list: a million items. */
+/** Maximum number of pages of a list: a million items. */
 const MAX_PAGES = 2000
 /** How often a list is read if it changes during the read. */
 const LIST_TRIES = 4

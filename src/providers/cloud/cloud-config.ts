@@ -6,7 +6,7 @@ import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType }
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
 import { type CloudInstance, createCloudProvider } from './cloud-provider.ts'
 
-/** A known instance of the interface. */
+/** A known installation of the API. */
 interface Preset extends CloudInstance {
   readonly address: string
 }
@@ -27,7 +27,7 @@ const PRESETS: ReadonlyMap<unknown, Preset> = new Map([
 const DEFAULT_PARALLELISM = 8
 const DEFAULT_TIMEOUT_SECONDS = 30
 
-/** Providers for the interface of the cloud service. */
+/** Providers for the API of the cloud service. */
 export const CLOUD: ProviderType = { capabilities: CLOUD_CAPABILITIES, endpoints, create }
 
 const addressOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? PRESETS.get(settings['preset'])?.address

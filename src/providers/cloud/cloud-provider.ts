@@ -12,7 +12,7 @@ import { INTERFACE_PATHS, type InventoryPaths, readCloudInventory } from './inve
 import { recordFromApi, recordToApi } from './record-codec.ts'
 import { cloneCloudZone, findZones, importCloudZone, listZones, MAX_FILTER, type Reach, timeOf, zoneReference } from './zones.ts'
 
-/** Particulars of an instance of the interface. */
+/** Particulars of one installation of the API. */
 export interface CloudInstance {
   /** Its paths, if they differ. */
   readonly paths?: InventoryPaths | undefined
@@ -20,7 +20,7 @@ export interface CloudInstance {
   readonly transferAddresses?: readonly string[] | undefined
 }
 
-/** The provider for the interface of the cloud service: Domains under `{base_url}/domains`. */
+/** The provider for the API of the cloud service: Domains under `{base_url}/domains`. */
 export function createCloudProvider(options: CloudApiOptions, instance: CloudInstance = {}): Provider {
   const { paths = INTERFACE_PATHS, transferAddresses = [] } = instance
   const api = createCloudApi(options)
@@ -194,7 +194,7 @@ function answeredRecord(body: unknown, change: RecordChange, zone: ZoneReference
 /** A region is one segment of a path. */
 const REGION = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 
-/** The resolvers of a region, IPv4 before IPv6 (interface, Region); null if the region does not exist. */
+/** The resolvers of a region, IPv4 before IPv6 (API, Region); null if the region does not exist. */
 async function findRegionResolvers(api: CloudApi, region: string, call?: ProviderCallOptions): Promise<readonly string[] | null> {
   if (!REGION.test(region)) return null
   const request = { method: 'GET', path: `/regions/${region}`, what: `reading the region ${region}`, ...call } as const

@@ -9,7 +9,7 @@ import type { CloudApi } from './cloud-api.ts'
 import { judgeClock, judgeScopes, judgeToken } from './judge-token.ts'
 import type { Answer, ApiRequest } from './send-request.ts'
 
-/** The fewest characters of a token that identify it. Lists show the first 16 (interface, Personal access token). */
+/** The fewest characters of a token that identify it. Lists show the first 16 (API, Personal access token). */
 const MIN_PREFIX = 6
 
 export interface Examined {

@@ -1,4 +1,4 @@
-/** Addresses of the account's instances and load balancers. The interface lists instances, and load balancers only among the objects with a tag. */
+/** Addresses of the account's instances and load balancers. The API lists instances, and load balancers only among the objects with a tag. */
 import { isIPv4 } from 'node:net'
 import type { InventoryObject, InventoryQuery } from '../../dns/inventory.ts'
 import { parseIpv6 } from '../../dns/ip-address.ts'
@@ -6,7 +6,7 @@ import { type ProviderCallOptions, ProviderError } from '../provider.ts'
 import { type ApiInstance, type ApiLoadBalancer, instanceShape, loadBalancerShape, tagShape } from './api-shapes.ts'
 import type { CloudApi } from './cloud-api.ts'
 
-/** The paths of lists at an instance of the interface. */
+/** The paths of lists at an installation of the API. */
 export interface InventoryPaths {
   readonly instances: string
   /** A list of load balancers; null if they are found only by their tags. */

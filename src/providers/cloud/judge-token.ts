@@ -49,7 +49,7 @@ function unknownEnd({ code, message }: ProviderError): Finding {
   return { status: 'warning', check: 'token', message: `the expiry of the token is unknown: ${why}`, hint }
 }
 
-/** Other names of scope families at some instances of the interface. */
+/** Other names of scope families at some installations of the API. */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = { instances: ['instances', 'linodes'] }
 
 interface Need {

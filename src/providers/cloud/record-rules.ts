@@ -7,7 +7,7 @@ import type { DefinedRecord } from '../../dns/record.ts'
 import type { RecordRule } from '../../plan/capabilities.ts'
 import { splitSrvOwner } from './record-codec.ts'
 
-/** The most characters of a record's name relative to the zone (interface, Domain record). */
+/** Maximum length of a record's name relative to the zone in characters (API, Domain record). */
 const MAX_NAME = 100
 const MAX_TARGET = 65_535
 const MAX_PRIORITY = 255

@@ -150,7 +150,7 @@ async function tryOnce(sender: Sender, call: ApiRequest, turn: Turn, deadline: R
 /** A server in maintenance reports that; it takes longer than any wait here. */
 const isTransient = ({ status, headers }: HttpResponse): boolean => TRANSIENT.has(status) && headers['x-maintenance-mode'] === undefined
 
-/** The wait that a refusal asks for. The interface also sends `Retry-After` with good answers, where it means nothing. */
+/** The wait that a refusal asks for. The API also sends `Retry-After` with good answers, where it means nothing. */
 const waitOf = (response: HttpResponse): number | null =>
   response.status === 429 || response.status === 503 ? parseRetryAfter(response.headers['retry-after'], clockOf(response)) : null
 

@@ -13,7 +13,7 @@ import {
 import { type ApiDomain, domainShape, ShapeError } from './api-shapes.ts'
 import type { CloudApi } from './cloud-api.ts'
 
-/** The most octets of an X-Filter; for more names the whole list is read. */
+/** Maximum size of an X-Filter in octets; for more names the whole list is read. */
 export const MAX_FILTER = 4000
 
 export interface Reach {
@@ -51,10 +51,10 @@ async function listDomains({ api, name }: Reach, filter: unknown, call?: Provide
   return value
 }
 
-/** Adds a hint to status 404: a server without a list of domains is the wrong one, or has the interface at another path. */
+/** Adds a hint to status 404: a server without a list of domains is the wrong one, or has the API at another path. */
 function withAddressHint(error: unknown, provider: string): unknown {
   if (!(error instanceof ProviderError) || error.status !== '404') return error
-  const hint = `check that base_url of ${provider} is the address of the interface, with its version segment`
+  const hint = `check that base_url of ${provider} is the address of the API, with its version segment`
   return new ProviderError(error.code, error.message, { status: error.status, hint, cause: error })
 }
 
@@ -120,7 +120,7 @@ function canonicalAddress(text: string): string {
   return address.ok ? address.value : text
 }
 
-/** Times are UTC without a zone suffix (interface, introduction). */
+/** Times are UTC without a zone suffix (API, introduction). */
 export function timeOf(text: string | null): number | null {
   const time = text === null ? Number.NaN : Date.parse(/[Zz]|[+-][0-9]{2}:?[0-9]{2}$/.test(text) ? text : `${text}Z`)
   return Number.isNaN(time) ? null : time
@@ -170,7 +170,7 @@ function copied(answer: unknown, name: DomainName, toZone: ToZone): CopiedZone {
   return { zone, remarks: remarksOf(answer) }
 }
 
-/** The most lines of remarks. */
+/** Maximum number of lines of remarks. */
 const MAX_REMARKS = 100
 
 /** What the service could not copy, one line each. Some instances report it in the domain's `errors`. */

@@ -23,7 +23,7 @@ const HEADER_LIMIT = 32 * 1024
 /** Milliseconds to wait for a complete request. */
 const REQUEST_TIMEOUT = 60_000
 
-/** The version of the interface, and of its description. */
+/** The version of the API, and of its description. */
 export const VERSION_SEGMENT = '/v4'
 const SPEC_VERSION = '4.150.0'
 
@@ -64,7 +64,7 @@ export const TLS_OPTIONS = {
   ].join(':'),
 } as const
 
-/** Node does not check the `Host` header: `checkHost` does, with the interface's error body. */
+/** Node does not check the `Host` header: `checkHost` does, with the API's error body. */
 const SERVER_OPTIONS = { maxHeaderSize: HEADER_LIMIT, requireHostHeader: false } as const
 
 /** Creates the HTTP application, not yet listening. */
@@ -202,7 +202,7 @@ async function parseJson(_request: FastifyRequest, body: Buffer): Promise<unknow
   }
 }
 
-/** Converts an error of the framework to the interface's error; null if the request did not cause it. */
+/** Converts an error of the framework to the API's error; null if the request did not cause it. */
 function requestError(error: FastifyError | RequestError, request: FastifyRequest): RequestError | null {
   if (error instanceof RequestError) return error
   // The client disconnected in the middle of its body: nobody reads this response, and it is not an internal error.

@@ -24,13 +24,13 @@ export interface HttpServerOptions extends Omit<HttpAppOptions, 'service'> {
   readonly maxConnections: number | undefined
 }
 
-/** The most HTTP connections: the database, the name server and `/healthz` need memory and descriptors, too. */
+/** Maximum number of HTTP connections, because the database, the name server and `/healthz` need memory and descriptors, too. */
 const MAX_CONNECTIONS = 10_000
 
 /** Milliseconds that running requests get to end when the service stops. */
 const GRACE = 10_000
 
-/** Serves the interface. Rejects if the address is not available. */
+/** Serves the API. Rejects if the address is not available. */
 export async function startHttpServer({ listen, maxConnections, publicOrigin, ...options }: HttpServerOptions): Promise<HttpServer> {
   const uploadOrigin = (): string | null => publicOrigin ?? listeningOrigin(app.server.address() as AddressInfo, listen.host, options.tls)
   const app: FastifyInstance = await createHttpApp({ ...options, service: { ...options.service, uploadOrigin } })

@@ -1,5 +1,5 @@
 /**
- * Records logins. The interface has no login operation, so the first request of a day (UTC) that a user sends from an address with a
+ * Records logins. The API has no login operation, so the first request of a day (UTC) that a user sends from an address with a
  * personal access token is the login; with an expired token it is a failed one.
  */
 
@@ -20,7 +20,7 @@ export interface LoginRecorderOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** The most recorded logins kept in memory; others are looked up in the database. */
+/** Maximum number of recorded logins kept in memory; others are looked up in the database. */
 const MAX_CACHED = 20_000
 
 export function createLoginRecorder({ database, now, onError }: LoginRecorderOptions): LoginRecorder {

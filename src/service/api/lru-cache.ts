@@ -9,7 +9,7 @@ export interface LruCache<T> {
   delete(key: string): void
 }
 
-/** `size` is the most entries; the newest half of that is never dropped. */
+/** `size` is the maximum number of entries; the newest half of that is never dropped. */
 export function createLruCache<T>(size: number): LruCache<T> {
   const half = Math.max(1, Math.floor(size / 2))
   let young = new Map<string, T>()

@@ -177,8 +177,8 @@ const HEADERS = {
     'string',
     'The scopes that the operation requires, separated by commas; `*` if any valid token will do.',
   ),
-  'X-Spec-Version': header('string', 'The version of the interface.'),
-  'X-RateLimit-Limit': header('integer', 'The most requests in the time window.'),
+  'X-Spec-Version': header('string', 'The version of the API.'),
+  'X-RateLimit-Limit': header('integer', 'Maximum number of requests in the time window.'),
   'X-RateLimit-Remaining': header('integer', 'How many requests are left in the window.'),
   'X-RateLimit-Reset': header('integer', 'The end of the window, in seconds since 1970.'),
 } as const

@@ -7,7 +7,7 @@ import ipaddr from 'ipaddr.js'
 import { createLruCache, type LruCache } from './lru-cache.ts'
 import { RequestError } from './request-error.ts'
 
-/** The most requests in a number of seconds. */
+/** A limit of `requests` per `seconds`. */
 export interface RateWindow {
   readonly requests: number
   readonly seconds: number
@@ -28,7 +28,7 @@ export const requestsPerMinute = (requests: number): Pick<RateLimits, 'general' 
   operation: { requests, seconds: 60 },
 })
 
-/** The limit that the hosting service behind this interface documents, per caller and operation. */
+/** The limit that the hosting service behind this API documents, per caller and operation. */
 export const DEFAULT_REQUESTS_PER_MINUTE = 800
 
 export const DEFAULT_RATE_LIMITS: RateLimits = {
@@ -86,12 +86,12 @@ export class RateLimited extends RequestError {
 }
 
 /**
- * The most counters for tokens, and as many for addresses, of about 100 octets each. The least recently used are dropped. The two are separate, so
- * that a sender with many addresses cannot evict the counters of tokens.
+ * Maximum number of counters for tokens, and of counters for addresses, of about 100 octets each. The least recently used are dropped. The two are
+ * separate, so that a sender with many addresses cannot evict the counters of tokens.
  */
 const MAX_COUNTERS = 100_000
 
-/** The most tokens remembered as valid. */
+/** Maximum number of tokens remembered as valid. */
 const MAX_KNOWN = 10_000
 
 interface Counter {

@@ -5,7 +5,7 @@ export interface RequestProblem {
   readonly reason: string
 }
 
-/** Refuses a request with the interface's error body. */
+/** Refuses a request with the API's error body. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
   readonly status: number

@@ -50,7 +50,7 @@ export interface ZoneTransfers {
 }
 
 export interface Limits {
-  /** The most records of a domain. */
+  /** Maximum number of records of a domain. */
   readonly recordsPerDomain: number
 }
 

@@ -19,7 +19,7 @@ import type { Route } from './route.ts'
 import { SCRIPT_ROUTES } from './scripts/script-routes.ts'
 import { TAG_ROUTES } from './tags/tag-routes.ts'
 
-/** Every operation of the interface, in the order the reference lists them. */
+/** Every operation of the API, in the order the reference lists them. */
 export const ROUTES: readonly Route[] = [
   ...INSTANCE_ROUTES,
   CLONE_ROUTE,

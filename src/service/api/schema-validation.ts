@@ -2,11 +2,11 @@ import type { ErrorObject } from 'ajv'
 import { Ajv, type AnySchema, type ValidateFunction } from 'ajv'
 import type { RequestProblem } from './request-error.ts'
 
-/** The most errors reported for one request. */
+/** Maximum number of errors reported for one request. */
 const MAX_PROBLEMS = 50
 
 /**
- * Converts schema errors to the interface's error texts. A property of a schema may carry `x-reason`, the interface's text for a value that is
+ * Converts schema errors to the API's error texts. A property of a schema may carry `x-reason`, the API's text for a value that is
  * not in its enumeration.
  */
 export function schemaProblems(errors: readonly ErrorObject[]): RequestProblem[] {

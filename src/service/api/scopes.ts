@@ -3,13 +3,13 @@
  * `read_write` scope includes `read_only` of its family.
  */
 
-/** The families that operations of this interface require. */
+/** The families that operations of this API require. */
 const OWN_FAMILIES = ['instances', 'scripts', 'domains', 'images', 'account'] as const
 
 /** A scope that an operation requires. */
 export type Scope = `${(typeof OWN_FAMILIES)[number]}:${'read_only' | 'read_write'}`
 
-/** The names of two families in clients of the hosting service behind this interface. */
+/** The names of two families in clients of the hosting service behind this API. */
 const ALIASES = { linodes: 'instances', stackscripts: 'scripts' } as const
 
 /** Families of the hosting service that no operation here requires; tokens may carry them. */
@@ -24,7 +24,7 @@ const FAMILIES: ReadonlyMap<string, string> = new Map([
   ...Object.entries(ALIASES),
 ])
 
-/** The most characters of a list of scopes. */
+/** Maximum length of a list of scopes in characters. */
 const MAX_SCOPES = 1000
 
 /** The access to each family; null for full access. */

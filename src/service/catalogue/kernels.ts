@@ -23,7 +23,7 @@ const SERIES = [
   ['4.9', '2016-12-11'],
 ] as const
 
-/** Patch releases listed per series: clients rely on more than 300 kernels (interface, Kernel). */
+/** Patch releases listed per series: clients rely on more than 300 kernels (API, Kernel). */
 const PATCHES = 26
 
 /** The series whose support has ended. */

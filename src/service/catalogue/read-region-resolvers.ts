@@ -7,7 +7,7 @@ import { findRegion, REGIONS, type Region, type Resolvers } from './regions.ts'
 /** The resolvers of an installation by region. */
 export type RegionResolvers = ReadonlyMap<string, Resolvers>
 
-/** The most resolvers per region and address family. */
+/** Maximum number of resolvers per region and address family. */
 const MAX_ADDRESSES = 32
 
 const FAMILIES = { ipv4: isIPv4, ipv6: (text: string) => isIPv6(text) && !text.includes('%') } as const

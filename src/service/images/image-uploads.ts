@@ -43,9 +43,9 @@ export interface ImageUploads {
 }
 
 export interface UploadLimits {
-  /** The most octets of compressed data (interface, Images). */
+  /** Maximum size of compressed data in octets (API, Images). */
   readonly compressed: number
-  /** The most octets of inflated data. */
+  /** Maximum size of inflated data in octets. */
   readonly inflated: number
   /** Concurrent uploads per process. */
   readonly concurrent: number

@@ -12,7 +12,7 @@ export interface ObservabilityOptions {
   readonly zones: () => number
 }
 
-/** The service's interface for operators: log, metrics and health. */
+/** What the service shows its operators: log, metrics and health. */
 export interface Observability {
   readonly log: Log
   readonly metrics: Metrics

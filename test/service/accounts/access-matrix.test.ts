@@ -117,7 +117,7 @@ describe.each(Object.entries(PEOPLE))('%s', (name, person) => {
 })
 
 describe('the declarations', () => {
-  test('match the interface', () => {
+  test('match the API', () => {
     expect(Object.fromEntries(named.map(([name, route]) => [name, scopesOf(route).join(' ')]))).toEqual({
       'GET /compute/instances': 'instances:read_only',
       'POST /compute/instances': 'instances:read_write',
@@ -200,7 +200,7 @@ describe('the declarations', () => {
   })
 
   // The grants besides those on the object in the path; the matrix above would follow a wrong declaration.
-  test('require the grants of the interface', () => {
+  test('require the grants of the API', () => {
     const asked = named.flatMap(([name, { grants }]) => {
       const { unrestricted, global } = grants ?? {}
       return unrestricted || global ? [[name, unrestricted ? 'to be unrestricted' : global]] : []

@@ -9,7 +9,7 @@ const none = { sda: null, sdb: null, sdc: null, sdd: null, sde: null, sdf: null,
 const helpers = { updatedb_disabled: true, distro: true, modules_dep: true, network: true, devtmpfs_automount: true }
 
 describe('a configuration profile', () => {
-  test('has the defaults of the interface', async () => {
+  test('has the defaults of the API', async () => {
     const config = await client.ok('POST', path, { label: 'defaults', devices: {} })
     expect(config).toEqual({
       ...{ id: config.id, label: 'defaults', comments: '', devices: none, helpers, interfaces: [], kernel: 'linode/latest-64bit' },

@@ -244,7 +244,7 @@ test('an image needs enough disk space', async () => {
   ])
 })
 
-test('the list can be filtered by the fields of the interface, and by no others', async () => {
+test('the list can be filtered by the fields of the API, and by no others', async () => {
   const { id } = await made({ ...IMAGE, label: 'Filter-Me', group: 'filtered', tags: ['Found'] })
   const { ipv4 } = await client.ok('GET', `/compute/instances/${id}`)
   const found = async (filter: object) =>

@@ -1,4 +1,4 @@
-/** Objects that other sections of the interface create: scripts, private images, SSH keys of users. */
+/** Objects that other sections of the API create: scripts, private images, SSH keys of users. */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Actor } from '../../../src/service/api/authenticate.ts'
 import { createInstance } from '../../../src/service/api/instances/create-instance.ts'

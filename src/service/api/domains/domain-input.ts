@@ -13,7 +13,7 @@ export interface DomainBody extends Partial<Omit<DomainSettings, 'tags' | 'maste
   readonly axfr_ips?: readonly string[] | null
 }
 
-/** The most characters of all addresses of a list together (interface, Domain). */
+/** Maximum length of all addresses of a list together in characters (API, Domain). */
 const MAX_ADDRESSES = 1000
 
 const DEFAULTS: Omit<DomainSettings, 'domain' | 'type'> = {
@@ -133,7 +133,7 @@ function readAddresses(field: string, addresses: readonly string[], problems: Re
   return addresses
 }
 
-/** The valid times of domains and TTLs of records, in seconds, besides 0 for the default (interface, Domain). */
+/** The valid times of domains and TTLs of records, in seconds, besides 0 for the default (API, Domain). */
 const VALID = [300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600, 2419200] as const
 
 const LONGEST = 2419200

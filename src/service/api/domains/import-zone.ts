@@ -124,7 +124,7 @@ function readRecord(record: ServedRecord, zone: DomainName, subject: string, rep
   return fields
 }
 
-/** The largest priority of the interface; DNS allows larger ones. */
+/** The largest priority of the API; DNS allows larger ones. */
 const MAX_PRIORITY = 255
 
 const TAGS: ReadonlySet<string> = new Set(['issue', 'issuewild', 'iodef'])

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url'
 import { type DomainName, isAtOrBelow, MAX_NAME_OCTETS, nameOctets, parseDomainName, relativeName } from '../../../dns/domain-name.ts'
 import type { RequestProblem } from '../request-error.ts'
 
-/** The most characters of a name in text form, without the final dot. */
+/** Maximum length of a name as text in characters, without the final dot. */
 const MAX_NAME = 253
 
 const HOST_NAME = /^[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*$/
@@ -49,7 +49,7 @@ function asciiName(text: string): string | null {
   return labels.some((label) => label === '' || label.includes('.')) ? null : labels.join('.')
 }
 
-/** The most characters of a record's name, relative to its domain (interface, Domain record). */
+/** Maximum length of a record's name in characters, relative to its domain (API, Domain record). */
 export const MAX_RECORD_NAME = 100
 
 /** Letters, digits, hyphens and underscores; an asterisk may be the whole first label (RFC 4592). */

@@ -188,7 +188,7 @@ const caa: RecordRule = ({ tag, target }) => {
   return fits ? problems : [...problems, ...problem('target', 'You have entered an invalid target')]
 }
 
-/** The rules of every type of the interface. */
+/** The rules of every type of the API. */
 const RULES: Readonly<Record<string, readonly RecordRule[]>> = {
   A: [address],
   AAAA: [address],

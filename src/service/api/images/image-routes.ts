@@ -151,7 +151,7 @@ const remove = defineRoute({
   },
 })
 
-/** The Images section of the interface. */
+/** The Images section of the API. */
 export const IMAGE_ROUTES: readonly Route[] = [list, create, upload, get, update, remove]
 
 const NO_PUBLIC_URL = { field: null, reason: 'This service has no public URL for image uploads.' } as const

@@ -45,7 +45,7 @@ export interface CloneBody {
   readonly configs?: readonly number[] | null
 }
 
-/** The most concurrent clones of one source (interface, Limits). */
+/** Maximum number of concurrent clones of one source (API, Limits). */
 const MAX_CLONES = 5
 
 /** The semantic errors of a clone body that need no look-up. */

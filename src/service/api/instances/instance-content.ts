@@ -30,7 +30,7 @@ export const spaceProblem = (field: string | null, needed: number, free: number)
   reason: `There is insufficient space: the disks need ${needed} MB, and ${Math.max(0, free)} MB are free.`,
 })
 
-/** The most profiles of an instance. */
+/** Maximum number of profiles of an instance. */
 const MAX_CONFIGS = 200
 
 /** Throws 400 if `added` more profiles would be too many. Requires a locked instance. */

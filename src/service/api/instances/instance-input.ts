@@ -128,7 +128,7 @@ export const defaultAlerts = ({ vcpus }: InstanceType): Alerts => ({
   transfer_quota: 80,
 })
 
-/** An interface in a request. */
+/** A network interface in a request. */
 export interface InterfaceBody {
   readonly purpose: Interface['purpose']
   readonly label?: string | null
@@ -177,7 +177,7 @@ function isCidr(text: string): boolean {
   return isIPv4(address) ? Number(length) <= 32 : isIPv6(address) && Number(length) <= 128
 }
 
-/** Checks an instance label except for its length (interface, Instance); null if it is valid. */
+/** Checks an instance label except for its length (API, Instance); null if it is valid. */
 export function labelProblem(label: string): RequestProblem | null {
   if (/[^A-Za-z0-9._-]/.test(label)) return problem('Only letters, digits, hyphens, underscores and dots can be in a label.')
   if (!/^[A-Za-z0-9].*[A-Za-z0-9]$/.test(label)) return problem('A label must begin and end with a letter or digit.')

@@ -177,7 +177,7 @@ const boot = defineRoute<BootBody>({
 
 export const INSTANCE_ROUTES = [list, create, get, update, remove, boot] as const
 
-/** Chooses the profile to boot with (interface, Boot config choice). Throws 400 if the choice is ambiguous. */
+/** Chooses the profile to boot with (API, Boot config choice). Throws 400 if the choice is ambiguous. */
 function chooseConfig(configs: readonly number[], requested: number | null, lastBooted: number | null): number {
   if (requested !== null) {
     if (!configs.includes(requested)) throw invalid(notValid('config_id'))

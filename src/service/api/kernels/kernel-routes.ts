@@ -30,5 +30,5 @@ const list = defineOpenRoute({
   },
 })
 
-/** The Kernels section of the interface. */
+/** The Kernels section of the API. */
 export const KERNEL_ROUTES: readonly Route[] = [list]

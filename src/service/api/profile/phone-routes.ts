@@ -108,8 +108,10 @@ const VALIDITY = 600_000
 /** Wrong guesses after which a code becomes invalid. */
 const MAX_GUESSES = 5
 
-/** The most messages to one user per window, in milliseconds. */
+/** Maximum number of messages to one user per window. */
 const MAX_MESSAGES = 10
+
+/** In milliseconds. */
 const MESSAGE_WINDOW = 3_600_000
 
 interface SentCode {

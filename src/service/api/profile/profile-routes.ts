@@ -134,10 +134,10 @@ const updatePreferences = defineRoute<object>({
 
 export const PROFILE_ROUTES: readonly Route[] = [getProfile, updateProfile, getGrants, getPreferences, updatePreferences]
 
-/** The most characters of all preferences, as JSON without white space. */
+/** Maximum length of all preferences in characters, as JSON without white space. */
 const MAX_PREFERENCES = 65_535
 
-/** The most nesting levels: deeper JSON could overflow the stack when it is serialized. */
+/** Maximum nesting depth: deeper JSON could overflow the stack when it is serialized. */
 const MAX_DEPTH = 100
 
 /** Serializes preferences. Throws 400 if they are too long or too deep, or contain a number that JSON cannot represent. */

@@ -5,7 +5,7 @@ import { findAnswers, replaceAnswers } from '../../store/user-secret-store.ts'
 import { invalid } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 
-/** The questions of the hosting service behind this interface; the first has the id 1. */
+/** The questions of the hosting service behind this API; the first has the id 1. */
 const SECURITY_QUESTIONS: readonly string[] = [
   'What was the name of your first pet?',
   'What is the name of your oldest sibling?',

@@ -80,8 +80,10 @@ export const SECOND_FACTOR_ROUTES = [enable, confirm, disable] as const
 /** Milliseconds for which a secret waits for its confirmation. */
 const VALIDITY = 3_600_000
 
-/** The most wrong codes per window, in milliseconds; then all codes are refused until it ends. */
+/** Maximum number of wrong codes per window. Then all codes are refused until the window ends. */
 const MAX_FAILURES = 5
+
+/** In milliseconds. */
 const FAILURE_WINDOW = 900_000
 
 /** A user and the current time, in milliseconds of the service's clock. */

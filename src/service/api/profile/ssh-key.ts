@@ -10,7 +10,7 @@ export const SSH_KEY_TYPES = ['ssh-dss', 'ssh-rsa', 'ecdsa-sha2-nistp', 'ssh-ed2
 /** The error for an invalid key. */
 export const SSH_KEY_PROBLEM = `A key must be an SSH public key of type ${SSH_KEY_TYPES.join(', ')}.`
 
-/** The most characters of a key with its comment. */
+/** Maximum length of a key with its comment in characters. */
 export const MAX_SSH_KEY = 16_000
 
 /**

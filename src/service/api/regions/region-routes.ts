@@ -33,7 +33,7 @@ const get = defineOpenRoute({
   },
 })
 
-/** The Regions section of the interface. */
+/** The Regions section of the API. */
 export const REGION_ROUTES: readonly Route[] = [list, get]
 
 /** A region in a response: one text per address family, separated by commas. */

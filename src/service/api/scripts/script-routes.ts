@@ -140,7 +140,7 @@ const remove = defineRoute({
     }),
 })
 
-/** The Scripts section of the interface. */
+/** The Scripts section of the API. */
 export const SCRIPT_ROUTES: readonly Route[] = [list, create, get, update, remove]
 
 async function find(connection: Connection, actor: Actor, id: number | undefined): Promise<StoredScript> {

@@ -14,7 +14,7 @@ export interface UserDefinedField {
   readonly default?: string
 }
 
-/** The most fields of a script, and characters of a name and of any other attribute. */
+/** Maximum number of fields of a script, and maximum length in characters of a name and of any other attribute. */
 const MAX_FIELDS = 100
 const MAX_NAME = 64
 const MAX_VALUE = 1000
@@ -70,7 +70,7 @@ function readField(text: string): UserDefinedField | string {
 
 const refuse = (problem: string): RequestError => invalid({ field: 'script', reason: `A UDF tag is not valid: ${problem}` })
 
-/** The most characters of the values for a script's fields, as JSON (interface, Instance create body). */
+/** Maximum length of the values for a script's fields in characters, as JSON (API, Instance create body). */
 const MAX_SCRIPT_DATA = 65_535
 
 export function scriptDataProblem(data: Readonly<Record<string, unknown>>): RequestProblem | null {

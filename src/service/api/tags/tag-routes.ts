@@ -107,7 +107,7 @@ const remove = defineRoute({
   },
 })
 
-/** The Tags section of the interface. */
+/** The Tags section of the API. */
 export const TAG_ROUTES: readonly Route[] = [list, create, objects, remove]
 
 /** The fields of a request that list objects of these kinds. */
