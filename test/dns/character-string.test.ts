@@ -17,7 +17,7 @@ describe('character-strings', () => {
     ['plain text; (of a kind)', '"plain text; (of a kind)"'],
     ['a"b\\c', '"a\\"b\\\\c"'],
     ['\u0000\t\u007f\u0080\u00ff', '"\\000\\009\\127\\128\\255"'],
-  ])('%j is printed %s', (text, printed) => {
+  ])('%j is printed as %s', (text, printed) => {
     expect(quoteString(latin1(text))).toBe(printed)
     expect(unescapeString(printed.slice(1, -1))).toEqual({ ok: true, value: Buffer.from(text, 'latin1') })
   })
@@ -37,7 +37,7 @@ describe('character-strings', () => {
     expect(unescapeString(text).ok).toBe(false)
   })
 
-  test('text has the data of its UTF-8', () => {
+  test('text is encoded as UTF-8', () => {
     const printable = fc.string({ unit: fc.constantFrom('a', 'Z', ' ', ';', '~'), minLength: 250, maxLength: 260 })
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), printable), (text) => {
@@ -46,7 +46,7 @@ describe('character-strings', () => {
     )
   })
 
-  test('any octets survive', () => {
+  test('any octets survive printing and parsing', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 700 }), (octets) => {
         const data = octetsToTxtRdata(octets)
@@ -62,11 +62,11 @@ describe('character-strings', () => {
     [255, [255]],
     [256, [255, 1]],
     [511, [255, 255, 1]],
-  ])('%d octets are cut into %j', (length, lengths) => {
+  ])('%d octets are split into %j', (length, lengths) => {
     expect(splitIntoStrings(new Uint8Array(length)).map((chunk) => chunk.length)).toEqual(lengths)
   })
 
-  test.each(['"a', '"a\\"', '"\\999"'])('text that is not canonical, %s, is a bug of the caller', (data) => {
+  test.each(['"a', '"a\\"', '"\\999"'])('throws for text that is not canonical: %s', (data) => {
     expect(() => txtRdataToOctets(data)).toThrow('not canonical')
   })
 })

@@ -25,7 +25,7 @@ const LONGEST = `${LABEL_63}.${LABEL_63}.${LABEL_63}.${'a'.repeat(61)}.`
 
 describe('parseDomainName', () => {
   test.each([
-    // The longest that fits, and one octet more: the relative name, a dot, and `example.com.`.
+    // The longest name that fits, and one octet more: the relative name, a dot, and `example.com.`.
     [`${LABEL_63}.${LABEL_63}.${LABEL_63}.${'a'.repeat(49)}`, true],
     [`${LABEL_63}.${LABEL_63}.${LABEL_63}.${'a'.repeat(50)}`, false],
     [LABEL_63, true],
@@ -35,7 +35,7 @@ describe('parseDomainName', () => {
   ])('the relative name %s', (text, isName) => {
     const parsed = parseDomainName(text, ORIGIN)
     expect(parsed).toEqual(isName ? { ok: true, value: `${text}.example.com.` } : expect.objectContaining({ ok: false }))
-    // In capitals the same name takes the long way.
+    // Capitals disable the fast path, with the same result.
     const long = parseDomainName(text.toUpperCase(), ORIGIN)
     expect(long.ok).toBe(isName)
     if (long.ok && parsed.ok) expect(long.value).toBe(parsed.value)
@@ -89,7 +89,7 @@ describe('parseDomainName', () => {
     ['a\\25', 'escape'],
     ['a\\256', 'escape'],
     ['a\\é', 'escapes'],
-    // The parser of URL hosts would read these as less than a label, or as an address.
+    // A URL host parser would drop part of these labels or read them as addresses.
     ['ü/x', 'internationalised'],
     ['ü%41', 'internationalised'],
     ['１２３', 'internationalised'],
@@ -105,7 +105,7 @@ describe('parseDomainName', () => {
     expect(parseDomainName(text).ok).toBe(false)
   })
 
-  test('a name is as long as what it is completed with allows', () => {
+  test('the origin limits the length of a relative name', () => {
     const origin = name(LONGEST.slice(2))
     expect(parseDomainName('', origin).ok).toBe(false)
     expect(parseDomainName('aa', origin).ok).toBe(false)
@@ -114,7 +114,7 @@ describe('parseDomainName', () => {
 })
 
 describe('labels', () => {
-  test.each(['.', 'a.', 'a\\.b.c.', '\\000\\255.\\\\.', '*.example.com.'])('%s is made of its labels', (text) => {
+  test.each(['.', 'a.', 'a\\.b.c.', '\\000\\255.\\\\.', '*.example.com.'])('%s is split into its labels', (text) => {
     expect(nameFromLabels(labelsOf(name(text)))).toBe(text)
   })
 
@@ -139,12 +139,12 @@ describe('labels', () => {
     expect(parentOf(name(child))).toBe(parent)
   })
 
-  test('the asterisk label is whole', () => {
+  test('a wildcard is a label that is only an asterisk', () => {
     expect(['*.a.', '*a.', 'a.*.'].map((text) => isWildcard(name(text)))).toEqual([true, false, false])
   })
 })
 
-describe('place in the tree', () => {
+describe('ancestors and descendants', () => {
   test.each([
     ['a.example.com.', 'example.com.', true, true],
     ['example.com.', 'example.com.', true, false],
@@ -166,12 +166,12 @@ describe('place in the tree', () => {
     expect(relativeName(name(child), name(origin))).toBe(relative)
   })
 
-  test('a name outside has no relative form', () => {
+  test('a name outside the origin has no relative form', () => {
     expect(() => relativeName(name('a.example.org.'), ORIGIN)).toThrow('not in')
   })
 })
 
-test('names are in the order of RFC 4034 section 6.1', () => {
+test('sorts names canonically (RFC 4034 section 6.1)', () => {
   const order = [
     'example.',
     'a.example.',
@@ -188,7 +188,7 @@ test('names are in the order of RFC 4034 section 6.1', () => {
   expect(compareNames(ROOT, names[0] as DomainName)).toBeLessThan(0)
 })
 
-test('the order of names is that of their sort keys', () => {
+test('sort keys sort like the names', () => {
   const label = fc.constantFrom('a', 'ab', 'b', '*', '-', '_x', '\\000', '\\.', '\\255')
   const names = fc.array(label, { maxLength: 4 }).map((labels) => name(labels.length === 0 ? '.' : `${labels.join('.')}.`))
   fc.assert(

@@ -34,7 +34,7 @@ describe('IPv6 in the form of RFC 5952', () => {
     ['1::', '1::'],
     ['2001:DB8::ABCD', '2001:db8::abcd'],
     ['2001:0db8:0000:0000:0000:0000:0002:0001', '2001:db8::2:1'],
-    // The longest run, the first of equal ones, and never a single group (section 4.2).
+    // "::" replaces the longest run of zeros, the first of equal runs, never a single group (section 4.2).
     ['2001:db8:0:1:1:1:1:1', '2001:db8:0:1:1:1:1:1'],
     ['2001:0:0:1:0:0:0:1', '2001:0:0:1::1'],
     ['2001:db8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],
@@ -73,7 +73,7 @@ describe('IPv6 in the form of RFC 5952', () => {
     expect(parseIpv6(text).ok).toBe(false)
   })
 
-  test('any groups survive', () => {
+  test('any address survives printing and parsing', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff })), { minLength: 8, maxLength: 8 }), (groups) => {
         const text = formatIpv6(groups)
@@ -84,7 +84,7 @@ describe('IPv6 in the form of RFC 5952', () => {
     )
   })
 
-  test('text is an address here exactly if it is one to the platform', () => {
+  test('accepts exactly the text that the platform accepts as an address', () => {
     const part = fc.constantFrom('', '0', '1', 'ab', 'FFFF', '12345', 'g', '1.2.3.4', '1.2.3', ':')
     fc.assert(
       fc.property(fc.array(part, { maxLength: 10 }), (parts) => {

@@ -19,12 +19,12 @@ describe('serial numbers (RFC 1982)', () => {
     expect(isNewerSerial(serialNumber(a), serialNumber(b))).toBe(expected)
   })
 
-  test('the next one is newer, also after the last', () => {
+  test('the next serial is newer, also after 4294967295', () => {
     expect(nextSerial(serialNumber(0xffffffff))).toBe(0)
     fc.assert(fc.property(serial, (value) => isNewerSerial(nextSerial(value), value)))
   })
 
-  test('of two, at most one is newer', () => {
+  test('two serials are never both newer than each other', () => {
     fc.assert(fc.property(serial, serial, (a, b) => !(isNewerSerial(a, b) && isNewerSerial(b, a))))
   })
 })

@@ -12,12 +12,12 @@ describe('LOC (RFC 1876)', () => {
     ['31 58 52.1 S 115 49 11.7 E 20m 10m 10m 2m', '31 58 52.100 S 115 49 11.700 E 20.00m 10.00m 10.00m 2.00m'],
     ['42 21 54 N 71 06 18 W -24m 30m', '42 21 54.000 N 71 6 18.000 W -24.00m 30.00m 10000.00m 10.00m'],
     ['0 N 0 E 0', '0 0 0.000 N 0 0 0.000 E 0.00m 1.00m 10000.00m 10.00m'],
-    // Nothing is south of the equator by no seconds.
+    // Zero degrees south is written as north, zero west as east.
     ['0 S 0 W -0', '0 0 0.000 N 0 0 0.000 E 0.00m 1.00m 10000.00m 10.00m'],
     ['90 S 180 W -100000 0 0 0', '90 0 0.000 S 180 0 0.000 W -100000.00m 0.00m 0.00m 0.00m'],
     ['90 N 180 E 42849672.95 90000000 90000000 90000000', '90 0 0.000 N 180 0 0.000 E 42849672.95m 90000000.00m 90000000.00m 90000000.00m'],
     ['1 2 n 3 4 e 5.5m', '1 2 0.000 N 3 4 0.000 E 5.50m 1.00m 10000.00m 10.00m'],
-    // One digit and a power of ten are all that a size has on the wire.
+    // On the wire a size is one digit and a power of ten.
     ['1 N 1 E 1 15 1234.56 0.99', '1 0 0.000 N 1 0 0.000 E 1.00m 10.00m 1000.00m 0.90m'],
   ])('%s', (text, expected) => {
     expect(canonical(text)).toBe(expected)
@@ -48,11 +48,11 @@ describe('LOC (RFC 1876)', () => {
     expect(canonical(text)).toBe(null)
   })
 
-  test('every place on earth survives', () => {
+  test('every location survives encoding and decoding', () => {
     const angle = (degrees: number): fc.Arbitrary<number> =>
       fc.integer({ min: 2 ** 31 - degrees * 3_600_000, max: 2 ** 31 + degrees * 3_600_000 })
     const precision = fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 9 })).map(([digit, power]) =>
-      // Nothing times a power of ten, and ten times less of the next, are one size with two forms.
+      // Some sizes have two wire forms: zero with any exponent, and ten times a power of ten.
       digit === 0 ? 0 : (digit << 4) | power,
     )
     const location = fc.record({

@@ -72,7 +72,7 @@ describe('rdata', () => {
     expect(decoded).toEqual({ ok: false, message: expect.stringContaining(message) })
   })
 
-  test('text that is not canonical is a bug of the caller', () => {
+  test('throws for text that is not canonical', () => {
     expect(() => rdataOctets('MX', '10')).toThrow(RangeError)
     expect(() => rdataOctets('TYPE65280', 'abc')).toThrow(RangeError)
     expect(() => rdataOctets('NS', 'relative')).toThrow(RangeError)

@@ -8,7 +8,7 @@ import { name } from '../../support/records.ts'
 
 const ORIGIN = name('example.com.')
 
-/** Data from fields as `rdataFields` cuts them; whole strings in quotes. */
+/** Data from fields as `rdataFields` splits them; quoted strings keep their quotes. */
 const canonical = (type: string, text: string): RdataResult => {
   const tokens = rdataFields(text).map((field) =>
     field.startsWith('"') ? { text: field.slice(1, -1), quoted: true } : { text: field, quoted: false },
@@ -109,7 +109,7 @@ describe('rdata', () => {
     expect(decodeRdata(typeCode(type) ?? -1, octets, 0, octets.length)).toEqual({ ok: true, value: expected })
   })
 
-  /** Type, the form that it once had, its octets. */
+  /** Type, its obsolete form, its octets. */
   test.each([
     ['WKS', '192.0.2.1 TCP smtp 80 www 0', 'c0000201' + '06' + '80000040' + '00000000000080'],
     ['WKS', '192.0.2.1 17', 'c000020111'],
@@ -136,7 +136,7 @@ describe('rdata', () => {
     expect(decodeRdata(typeCode(type) ?? -1, octets, 0, octets.length)).toEqual({ ok: true, value: generic })
   })
 
-  /** Type, text, the token at fault. */
+  /** Type, text, the index of the wrong token. */
   test.each([
     ['A', '192.0.2', 0],
     ['A', '', 0],
@@ -191,7 +191,7 @@ describe('rdata', () => {
     expect(result.token ?? 0).toBe(token)
   })
 
-  test('more octets than a record holds are refused', () => {
+  test('refuses more than 65,535 octets', () => {
     expect(canonical('TXT', `"${'a'.repeat(255)}" `.repeat(255).trim()).ok).toBe(true)
     expect(canonical('TXT', `"${'a'.repeat(255)}" `.repeat(256).trim()).ok).toBe(false)
     expect(canonical('DHCID', Buffer.alloc(65536).toString('base64')).ok).toBe(false)
@@ -223,7 +223,7 @@ describe('rdata', () => {
 })
 
 describe('record types', () => {
-  test('every number has one name, and the name the number', () => {
+  test('every type number has one name, and the name gives the number', () => {
     for (const { type, code } of RDATA_TYPES.values()) {
       expect(typeCode(type)).toBe(code)
       if (code !== null) expect(typeName(code)).toBe(type)

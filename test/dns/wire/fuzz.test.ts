@@ -53,7 +53,7 @@ const message: fc.Arbitrary<Message> = fc.record({
   edns: fc.constantFrom(null, { udpSize: 1232, version: 0, dnssecOk: true, options: [{ code: 3, data: Buffer.from('x') }] }),
 })
 
-describe('what is written is read', () => {
+describe('decoding returns the encoded value', () => {
   test('messages', () => {
     fc.assert(
       fc.property(message, (value) => {
@@ -62,7 +62,7 @@ describe('what is written is read', () => {
     )
   })
 
-  test('names, and as their text is parsed', () => {
+  test('names, equal to their parsed text', () => {
     fc.assert(
       fc.property(name, name, (first, second) => {
         const writer = createWriter()
@@ -75,7 +75,7 @@ describe('what is written is read', () => {
   })
 })
 
-/** Messages of every kind with octets changed, cut out and put in. */
+/** Messages of every kind with octets changed, removed and inserted. */
 const mutated = fc
   .tuple(message, fc.array(fc.tuple(fc.nat(), fc.nat(255), fc.nat(2)), { minLength: 1, maxLength: 8 }), fc.nat(4096))
   .map(([value, changes, cut]) => {
@@ -92,7 +92,7 @@ describe('the decoder never throws', () => {
   const neverThrows = (octets: Uint8Array): void => {
     const decoded = decodeMessage(Buffer.from(octets))
     if (!decoded.ok) return
-    // What was understood can be written again, and then means the same.
+    // A decoded message can be encoded again without change of meaning.
     const again = decodeMessage(encodeMessage(decoded.value))
     expect(again).toEqual({ ok: true, value: decoded.value })
   }
@@ -105,7 +105,7 @@ describe('the decoder never throws', () => {
     fc.assert(fc.property(mutated, neverThrows), { numRuns: 500 })
   })
 
-  test('on rdata of any type, and what it makes of it is canonical', () => {
+  test('on rdata of any type, and its result is canonical', () => {
     const codes = [...RDATA_TYPES.values()].flatMap((type) => (type.code === null ? [] : [type]))
     fc.assert(
       fc.property(fc.constantFrom(...codes), fc.uint8Array({ maxLength: 60 }), ({ type, code }, octets) => {
@@ -119,8 +119,8 @@ describe('the decoder never throws', () => {
   })
 })
 
-test('a long chain of pointers ends', () => {
-  // Eight thousand pointers, each at the one before it.
+test('stops in a long chain of pointers', () => {
+  // Eight thousand pointers, each to the previous one.
   const chain = Buffer.alloc(12 + 32000)
   chain[12] = 0
   for (let at = 14; at < 16000; at += 2) chain.writeUInt16BE(0xc000 | Math.max(12, at - 2), at)

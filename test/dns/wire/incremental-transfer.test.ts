@@ -21,7 +21,7 @@ const message = (answers: readonly WireRecord[], changes: Partial<Message> = {})
   ...changes,
 })
 
-/** The answer, each record in a message of its own and all in one: the same either way. */
+/** Reads the response twice, one record per message and all in one message; expects the same result. */
 function read(records: readonly WireRecord[]): IxfrAnswer | string {
   const results = [records.map((one) => [one]), [records]].map((messages) => {
     const reader = createIxfrReader(ZONE, 1, HELD)
@@ -37,11 +37,11 @@ function read(records: readonly WireRecord[]): IxfrAnswer | string {
   return results[0] as IxfrAnswer | string
 }
 
-describe('the answer to IXFR', () => {
+describe('IXFR response', () => {
   it.each([
-    ['an SOA that is the same', [soa(3)], { kind: 'current' }],
-    ['an SOA that is older', [soa(2)], { kind: 'current' }],
-    ['an SOA that is newer goes on', [soa(5)], 'more'],
+    ['the same SOA', [soa(3)], { kind: 'current' }],
+    ['an older SOA', [soa(2)], { kind: 'current' }],
+    ['a newer SOA needs more records', [soa(5)], 'more'],
     [
       'one step',
       [soa(5), soa(3), host(1), soa(5), host(2), host(3), soa(5)],
@@ -60,14 +60,14 @@ describe('the answer to IXFR', () => {
         ],
       },
     ],
-    ['the whole zone', [soa(5), host(1), host(2), soa(5)], { kind: 'whole', records: [soa(5), host(1), host(2)] }],
-    ['a whole zone of its SOA alone', [soa(5), soa(5)], { kind: 'whole', records: [soa(5)] }],
+    ['a full zone', [soa(5), host(1), host(2), soa(5)], { kind: 'whole', records: [soa(5), host(1), host(2)] }],
+    ['a full zone with only its SOA', [soa(5), soa(5)], { kind: 'whole', records: [soa(5)] }],
     ['no SOA', [host(1)], 'it begins with h1.example.test. A, not with the SOA of example.test.'],
     ['differences from another version', [soa(5), soa(2), soa(5), soa(5)], 'a difference begins with serial 2, not 3'],
     ['differences that do not connect', [soa(6), soa(3), soa(4), soa(5)], 'a difference begins with serial 5, not 4'],
     ['a full zone that ends with another SOA', [soa(5), host(1), soa(6)], 'its last SOA differs from the first'],
-    ['more after the end', [soa(5), host(1), soa(5), host(2)], 'records follow the last SOA'],
-    ['an end that does not come', [soa(5), soa(3), host(1)], 'more'],
+    ['records after the end', [soa(5), host(1), soa(5), host(2)], 'records follow the last SOA'],
+    ['a missing end', [soa(5), soa(3), host(1)], 'more'],
   ] as const)('%s', (_, records, expected) => expect(read(records)).toEqual(expected))
 
   it.each<[string, Partial<Message>]>([
@@ -75,7 +75,7 @@ describe('the answer to IXFR', () => {
     ['an error', { rcode: 4 }],
     ['another question', { questions: [{ name: ZONE, type: 'AXFR', class: 1 }] }],
     ['no records', { answers: [] }],
-  ])('with %s is refused', (_, changes) => {
+  ])('refuses a message with %s', (_, changes) => {
     expect(createIxfrReader(ZONE, 1, HELD).accept(message([soa(3)], changes)).ok).toBe(false)
   })
 })

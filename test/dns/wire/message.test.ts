@@ -32,9 +32,9 @@ const RESPONSE: Message = {
   ],
 }
 
-/** What dns-packet, an independent implementation, makes of the same octets. */
+/** Compares with dns-packet, an independent implementation. */
 describe('dns-packet', () => {
-  test('reads our octets', () => {
+  test('decodes our octets', () => {
     const packet = decode(encodeMessage(RESPONSE))
     expect(packet).toMatchObject({
       id: 0x1234,
@@ -61,7 +61,7 @@ describe('dns-packet', () => {
     ])
   })
 
-  test('is read by us, its compression pointers included', () => {
+  test('encodes messages that we decode, with compression pointers', () => {
     const octets = encode({
       type: 'response',
       id: 7,
@@ -113,11 +113,11 @@ describe('a message', () => {
         ],
       },
     ],
-  ])('is read as it was written: %s', (_, message) => {
+  ])('decodes to the encoded value: %s', (_, message) => {
     expect(decodeMessage(encodeMessage(message))).toEqual({ ok: true, value: message })
   })
 
-  test('points at names written before, not beyond the reach of a pointer', () => {
+  test('is compressed with pointers to earlier names within 14 bits', () => {
     const answers = Array.from({ length: 900 }, (_, i) => record(`n${i}.example.com. 60 CNAME t${i}.example.com.`))
     const octets = encodeMessage({ ...RESPONSE, answers, authorities: [], additionals: [] })
     expect(octets.length).toBeLessThan(900 * 30)
@@ -125,7 +125,7 @@ describe('a message', () => {
     expect(decodeMessage(octets)).toMatchObject({ ok: true, value: { answers } })
   })
 
-  test('that is too long is not written', () => {
+  test('is not encoded if it is too long', () => {
     const answers = Array.from({ length: 5000 }, () => record('example.com. 60 A 192.0.2.1'))
     expect(() => encodeMessage({ ...RESPONSE, answers })).toThrow(RangeError)
     expect(() => encodeMessage({ ...QUERY, edns: null, rcode: 16 })).toThrow(RangeError)
@@ -139,7 +139,7 @@ const QUESTION = '0161000001' + '0001'
 test.each<[string, Buffer, string]>([
   ['nothing', Buffer.alloc(0), 'expected'],
   ['half a header', Buffer.from(HEADER, 'hex').subarray(0, 7), 'expected'],
-  ['a question that is not there', Buffer.from(HEADER, 'hex'), 'exceeds'],
+  ['a missing question', Buffer.from(HEADER, 'hex'), 'exceeds'],
   ['octets after the end', Buffer.concat([Buffer.from(`${HEADER}${QUESTION}`, 'hex'), Buffer.from([0])]), 'after the last section'],
   ['a pointer to itself', withHeader('0001000000000000', 'c00c00010001'), 'backwards'],
   ['a pointer forwards', withHeader('0001000000000000', 'c00e00010001'), 'backwards'],
@@ -148,7 +148,7 @@ test.each<[string, Buffer, string]>([
   ['a name of 256 octets', withHeader('0001000000000000', `${`3f${'61'.repeat(63)}`.repeat(4)}0000010001`), 'longer than 255'],
   ['rdata beyond the message', withHeader('0000000100000000', '00000100010000000000050102'), 'exceeds'],
   ['rdata longer than its fields', withHeader('0000000100000000', '0000010001000000000005c000020101'), 'longer than its fields'],
-  ['65,535 records that are not there', withHeader('0000ffff00000000', ''), 'exceeds'],
+  ['65,535 missing records', withHeader('0000ffff00000000', ''), 'exceeds'],
   ['two OPT records', withHeader('0000000000000002', '0000290200000000000000'.repeat(2)), 'two OPT'],
   ['an OPT record with an owner', withHeader('0000000000000001', '016100002902000000' + '00000000'), 'owner of an OPT'],
   ['an OPT record with half an option', withHeader('0000000000000001', '00002902000000000000050001000900'), 'expected'],

@@ -25,29 +25,29 @@ describe('a signed message', () => {
   })
 })
 
-describe('what is not the signature of an answer', () => {
+describe('an invalid signature of a response', () => {
   const verify = (octets: Uint8Array, now = NOW): string => {
     const verdict = createTsigVerifier(key(), Buffer.alloc(32)).accept(octets, now)
     return verdict.ok ? 'ok' : verdict.message
   }
 
   it.each([
-    ['an answer without one', query, 'the answer is not signed'],
-    ['one made without the question', signMessage(query, key(), NOW).octets, 'the signature of the answer is wrong'],
+    ['a response without a signature', query, 'the answer is not signed'],
+    ['a signature without the request MAC', signMessage(query, key(), NOW).octets, 'the signature of the answer is wrong'],
     [
-      'one of another key',
+      'a signature by another key',
       signMessage(query, { ...key(), name: name('other.') }, NOW).octets,
       'the answer is signed with another key, other.',
     ],
     [
-      'one of another algorithm',
+      'a signature by another algorithm',
       signMessage(query, key('hmac-sha1'), NOW).octets,
       'the answer is signed by hmac-sha1., not by hmac-sha256',
     ],
-    ['two of them', signMessage(signMessage(query, key(), NOW).octets, key(), NOW).octets, 'a TSIG record is not the last one'],
+    ['two signatures', signMessage(signMessage(query, key(), NOW).octets, key(), NOW).octets, 'a TSIG record is not the last one'],
   ])('%s', (_, octets, message) => expect(verify(octets)).toBe(message))
 
-  it('is told and never thrown, whatever the octets', () => {
+  it('is returned as an error, never thrown, for any octets', () => {
     const { octets } = signMessage(query, key(), NOW)
     fc.assert(
       fc.property(
@@ -68,7 +68,7 @@ describe('what is not the signature of an answer', () => {
     )
   })
 
-  it('the end of an answer that is not signed', () => {
+  it('is reported if the last message is not signed', () => {
     expect(createTsigVerifier(key(), Buffer.alloc(32)).finish()).toEqual({
       ok: false,
       message: 'the last message of the answer is not signed',

@@ -16,14 +16,14 @@ const answer = encodeMessage({ ...createQuery(4660, { name: name('example.com.')
 
 const verify = (octets: Uint8Array, now = NOW): RequestVerdict => verifyRequest(octets, find, now)
 
-/** The request with another signature than the one it has. */
+/** The request with a changed TSIG record. */
 function resigned(octets: Buffer, change: (signature: Signature) => Partial<Signature>): Buffer {
   const found = splitSignature(octets)
   if (!found.ok || found.value.signature === null) throw new Error('not signed')
   return appendSignature(found.value.unsigned, { ...found.value.signature, ...change(found.value.signature) })
 }
 
-/** What the answer to a rejected request says, as its TSIG record has it. */
+/** The TSIG record of the response to a rejected request. */
 function rejection(verdict: RequestVerdict, now = NOW): Signature {
   if (verdict.kind !== 'rejected') throw new Error(verdict.kind)
   const found = splitSignature(verdict.sign(answer, now))
@@ -34,20 +34,20 @@ function rejection(verdict: RequestVerdict, now = NOW): Signature {
 const { octets: request, mac: requestMac } = signMessage(query, KEY, NOW)
 
 describe('a request', () => {
-  it('that a known key signed now is verified', () => {
+  it('signed now by a known key is verified', () => {
     expect(verify(request)).toMatchObject({ kind: 'verified', key: KEY, validUntil: NOW + 300 })
     expect(verify(request, NOW + 300).kind).toBe('verified')
     expect(verify(request, NOW - 300).kind).toBe('verified')
     expect(verify(query).kind).toBe('unsigned')
   })
 
-  it('whose identifier was changed on the way is verified', () => {
+  it('with an identifier changed by a forwarder is verified', () => {
     const forwarded = Buffer.from(request)
     forwarded.writeUInt16BE(1, 0)
     expect(verify(forwarded).kind).toBe('verified')
   })
 
-  it('with an unknown key gets BADKEY without a digest, and no time of the client', () => {
+  it('with an unknown key gets BADKEY without a digest and without the time of the client', () => {
     for (const octets of [
       signMessage(query, { ...KEY, name: name('other.example.') }, NOW).octets,
       signMessage(query, { ...KEY, algorithm: 'hmac-sha512' }, NOW).octets,
@@ -61,14 +61,14 @@ describe('a request', () => {
     expect(rejection(verify(octets))).toMatchObject({ error: 16, mac: { length: 0 }, keyName: KEY.name })
   })
 
-  it('of another time gets BADTIME, signed, with the time here', () => {
+  it('with another time gets BADTIME, signed, with the time of the server', () => {
     for (const now of [NOW + 301, NOW - 301]) {
       const signature = rejection(verify(request, now), now)
       expect(signature).toMatchObject({ error: 18, time: NOW })
       expect(Buffer.from(signature.other).readUIntBE(0, 6)).toBe(now)
       expect(signature.mac).toHaveLength(32)
     }
-    // A wrong digest is found first: the time of such a message says nothing.
+    // A wrong digest is reported first: the time of such a message means nothing.
     expect(
       rejection(
         verify(
@@ -79,7 +79,7 @@ describe('a request', () => {
     ).toBe(16)
   })
 
-  it('with a cut digest gets BADTRUNC, signed, if the digest is good', () => {
+  it('with a truncated correct digest gets BADTRUNC, signed', () => {
     expect(rejection(verify(resigned(request, ({ mac }) => ({ mac: mac.subarray(0, 16) }))))).toMatchObject({ error: 22 })
     expect(rejection(verify(resigned(request, ({ mac }) => ({ mac: mac.subarray(0, 16).map(() => 0) })))).error).toBe(16)
     expect(verify(resigned(request, ({ mac }) => ({ mac: mac.subarray(0, 15) }))).kind).toBe('malformed')
@@ -87,17 +87,17 @@ describe('a request', () => {
     expect(verify(resigned(request, () => ({ mac: new Uint8Array() }))).kind).toBe('malformed')
   })
 
-  it('whose signature is not the last record, or stands twice, is malformed', () => {
+  it('is malformed if its signature is not the last record or appears twice', () => {
     expect(verify(signMessage(request, KEY, NOW).octets).kind).toBe('malformed')
     expect(verify(Buffer.concat([request, Buffer.alloc(3)])).kind).toBe('malformed')
   })
 
-  it('is never verified with one octet changed, and nothing throws', () => {
+  it('is never verified with one octet changed, and nothing is thrown', () => {
     fc.assert(
       fc.property(fc.nat({ max: request.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, change) => {
         const changed = Buffer.from(request)
         changed[at] = (changed[at] as number) ^ change
-        // The identifier may change, the original one is digested. Letters of names are digested in lower case.
+        // The identifier may change: the digest includes the original one. Names are digested in lower case.
         const isLetter = (changed[at] as number) === ((request[at] as number) ^ 0x20)
         if (at > 1 && !isLetter) expect(verify(changed).kind).not.toBe('verified')
       }),
@@ -107,10 +107,10 @@ describe('a request', () => {
   })
 })
 
-describe('an answer', () => {
+describe('a response', () => {
   const messages = Array.from({ length: 5 }, (_, i) => Buffer.concat([answer, Buffer.from([])]).map((octet, at) => (at === 3 ? i : octet)))
 
-  it('of several messages is verified by the client, one after the other', () => {
+  it('with several messages is verified by the client, message by message', () => {
     const verdict = verify(request)
     if (verdict.kind !== 'verified') throw new Error(verdict.kind)
     const client = createTsigVerifier(KEY, requestMac)
@@ -122,7 +122,7 @@ describe('an answer', () => {
     expect(client.finish().ok).toBe(true)
   })
 
-  it('is not verified in another order, with one left out, or for another request', () => {
+  it('is not verified in another order, with one message missing, or for another request', () => {
     const verdict = verify(request)
     if (verdict.kind !== 'verified') throw new Error(verdict.kind)
     const [first, second, third] = messages.map((message) => verdict.sign(Buffer.from(message), NOW)) as [Buffer, Buffer, Buffer]
@@ -136,7 +136,7 @@ describe('an answer', () => {
     expect(accepted(signMessage(query, KEY, NOW + 1).mac, first)).toBe(false)
   })
 
-  it('that a request comes again for is BADTIME', () => {
+  it('to a replayed request is BADTIME', () => {
     const verdict = verify(request)
     if (verdict.kind !== 'verified') throw new Error(verdict.kind)
     const message = decodeMessage(verdict.signReplayError(answer, NOW + 5))

@@ -5,7 +5,7 @@ import type { FieldKind } from '../../../src/dns/rdata/rdata-types.ts'
 import { RDATA_TYPES } from '../../../src/dns/rdata/rdata-types.ts'
 import { fc } from '../../support/fast-check.ts'
 
-/** Text of data of each type with a form, as zone files may write it, for all that every server takes. Names are complete. */
+/** Random rdata of a type in presentation format, restricted to data that every server accepts. Names are absolute. */
 export function anyRdata(type: string): fc.Arbitrary<string> {
   const special = SPECIAL[type]
   if (special) return special
@@ -49,7 +49,7 @@ const ipv6 = fc.array(fc.oneof(fc.constant(0), fc.nat(0xffff)), { minLength: 8, 
 const types = fc
   .uniqueArray(fc.constantFrom('A', 'NS', 'SOA', 'MX', 'TXT', 'AAAA', 'RRSIG', 'NSEC', 'CAA', 'TYPE1234', 'TYPE65280'), { minLength: 1 })
   .map((all) => all.join(' '))
-/** Up to 2038, past which ldns counts wrong. */
+/** Up to 2038: ldns miscalculates later times. */
 const time = fc.nat(0x7fff_ffff).map((seconds) => formatTimestamp(seconds))
 const gateway = (...head: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
   fc
@@ -139,7 +139,7 @@ const KINDS: Readonly<Record<FieldKind, fc.Arbitrary<string>>> = {
     .map(([algorithm, hit, key, servers]) => `${algorithm} ${hit} ${key} ${servers}`.trim()),
 }
 
-/** Digests as long as their types say, which servers check. */
+/** Digests of the length that their type requires: servers check it. */
 const digest = (head: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc
     .tuple(head, fc.constantFrom([1, 20], [2, 32], [4, 48]), octets(48))
@@ -159,7 +159,7 @@ const SIGNATURE = join(
   base64,
 )
 
-/** Types whose fields depend on each other, or are more to servers than their kind. */
+/** Types whose fields depend on each other or have extra rules in servers. */
 const SPECIAL: Readonly<Record<string, fc.Arbitrary<string>>> = {
   NS: name.map((target) => target.replace(/example\.com\.$/, 'example.net.')),
   RRSIG: SIGNATURE,

@@ -8,13 +8,13 @@ import { desiredZone, name } from '../../support/records.ts'
 import { CORPUS, expectedLines, originOf, parseCorpusZone, readCorpus, withGenericWks } from './corpus.ts'
 import { lines, parse } from './zone-text.ts'
 
-/** Zones that are refused by others for more than their text, and by what they are refused here. */
+/** Zones that other implementations refuse for semantic errors, and the code that refuses them here. */
 const NOT_BY_THE_PARSER: Readonly<Record<string, string>> = {
   'dnscontrol-getzones/apex.com.zone': 'a CNAME at the apex is for the rules of zones',
   'octodns/invalid.zone.zone': 'a zone without NS records is what a provider with its own name servers wants',
 }
 
-/** Zones in which the records that are expected have the TTLs of a server that reads them another way. */
+/** Zones whose expected TTLs are from a server that reads TTLs differently. */
 const OTHER_TTLS: Readonly<Record<string, string>> = {
   'octodns/bind-unit.tests.zone': 'without $TTL, records without a TTL have the fixed one of NSD there; BIND takes the last one stated',
 }
@@ -28,11 +28,11 @@ describe('zone files of other projects', () => {
     expect(isRefused).toBe(zone.expect === 'reject' && !(zone.id in NOT_BY_THE_PARSER))
     const expected = expectedLines(zone)
     const compared = zone.id in OTHER_TTLS ? withoutTtl : (line: string) => line
-    // As a set: the same record twice is for the rules of zones.
+    // Compared as a set: the zone rules report duplicate records.
     if (expected !== null) expect(new Set(lines(parsed.records).map(compared))).toEqual(new Set(expected.map(compared)))
   })
 
-  test.each(CORPUS)('$id: printing and reading again changes nothing', (zone) => {
+  test.each(CORPUS)('$id: printing and parsing changes nothing', (zone) => {
     const origin = originOf(zone)
     const { records } = parseCorpusZone(zone)
     for (const style of ['canonical', 'pretty'] as const) {
@@ -61,7 +61,7 @@ describe('zone files of other projects', () => {
     },
   )
 
-  test('the CNAME at the apex is found by the rule', () => {
+  test('the zone rules report a CNAME at the apex', () => {
     const zone = CORPUS.find(({ id }) => id === 'dnscontrol-getzones/apex.com.zone')
     if (!zone) throw new Error('the case is missing')
     const { records } = parseCorpusZone(zone)
@@ -86,7 +86,7 @@ describe('zone files of other projects', () => {
     expect(lines(printed?.records ?? []).sort()).toEqual(lines(given?.records ?? []).sort())
   })
 
-  test('the large zone of NSD, whose 10,000 nodes are alike', () => {
+  test('the large zone of NSD with 10,000 similar nodes', () => {
     const origin = name('huge.example.')
     const node = (i: number): string => `node${i}.test TXT "test string contents to take up space for node ${i}"\n`
     const nodes = Array.from({ length: 10_000 }, (_, i) => i)
@@ -100,9 +100,9 @@ describe('zone files of other projects', () => {
     ])
   })
 
-  test('the test vectors of RFC 9460 are the same as text and as octets', () => {
+  test('the test vectors of RFC 9460 are equal as text and as octets', () => {
     const vectors = (file: string): string[] => {
-      // One record for each vector: a line that is not within parentheses gets owner, TTL and type.
+      // One record per vector: a line outside parentheses gets owner, TTL and type.
       const text = readCorpus(`dnspython/${file}`).replace(/^(?=[0-9\\])/gm, (_, at: number, whole: string) => {
         const before = whole.slice(0, at).replace(/;.*$/gm, '')
         const depth = (before.match(/\(/g)?.length ?? 0) - (before.match(/\)/g)?.length ?? 0)

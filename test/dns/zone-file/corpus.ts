@@ -8,7 +8,7 @@ import { name } from '../../support/records.ts'
 import type { ReadZoneFile } from './zone-text.ts'
 
 /**
- * WKS in its own form: the address, the protocol, and the ports, in parentheses or not. Other projects still write it so; here WKS has only the
+ * WKS in its own form: the address, the protocol, and the ports, in parentheses or not.Other projects still write it; here WKS has only the
  * generic form.
  */
 const WKS = /^(\S*[ \t]+(?:[0-9]+[ \t]+)?(?:IN[ \t]+)?WKS)[ \t]+([0-9.]+)[ \t]+(tcp|udp|[0-9]+)[ \t]+([^()\n;]*|\([^()\n]*\))[ \t]*$/gim
@@ -35,7 +35,7 @@ export const readCorpus = (path: string): string => readFileSync(new URL(path, f
 
 type Tool = 'named_relaxed' | 'nsd' | 'ldns'
 
-/** A zone file of another project, and what others make of it. */
+/** A zone file of another project, and the results of other implementations. */
 export interface CorpusZone {
   readonly id: string
   readonly file: string
@@ -43,7 +43,7 @@ export interface CorpusZone {
   readonly suite: string
   readonly expect: 'accept' | 'reject'
   readonly verdicts: Readonly<Record<Tool, 'ok' | 'reject'>>
-  /** The file with its records, where they are known. */
+  /** The file with its records, if they are known. */
   readonly expected?: string
   /** At least two other implementations agree with the suite. */
   readonly hard: boolean
@@ -75,7 +75,7 @@ export function parseCorpusZone(zone: CorpusZone): ReadZoneFile {
   return { ...parsed, records: [...parsed.records] }
 }
 
-/** The records that others find in the zone, one line each, decoded from their octets; null where they are not known. */
+/** The records that other implementations find in the zone, one line each, decoded from their octets; null if unknown. */
 export function expectedLines({ expected }: CorpusZone): string[] | null {
   if (expected === undefined) return null
   return (jsonLines(readCorpus(expected)) as ExpectedRecord[]).map(({ owner, ttl, type, rdata_hex }) => {

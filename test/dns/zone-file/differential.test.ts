@@ -21,7 +21,7 @@ const TYPES = [...RDATA_TYPES.values()]
 
 const EACH = rounds(8)
 
-/** Fields in place of others. */
+/** Replacement fields. */
 const ODD_FIELDS = [
   '0',
   '-1',
@@ -42,7 +42,7 @@ const ODD_FIELDS = [
   'abc',
 ]
 
-/** Texts of data with one fault each, or with none after all. */
+/** Random rdata texts with one mutation each; some stay valid. */
 function mutated(type: string): string[] {
   const random = seededRandom(typeSeed(type))
   return fc.sample(anyRdata(type), { numRuns: EACH, seed: suiteSeed }).map((text) => {
@@ -95,7 +95,7 @@ const BIND_OPTIONS = ['i none', 'k ignore', 'n ignore', 'm ignore', 'M ignore', 
   `-${option}`.split(' '),
 )
 
-/** The candidates that BIND refuses: it names the lines of all of them. */
+/** The candidates that BIND refuses: it names the line of each. */
 async function refusedByBind(candidates: readonly Candidate[]): Promise<Set<Candidate>> {
   const refused = new Set<Candidate>()
   for (;;) {
@@ -111,8 +111,8 @@ async function refusedByBind(candidates: readonly Candidate[]): Promise<Set<Cand
   }
 }
 
-/** Whether each of the other servers that know the type takes the record. */
-async function othersTake(candidate: Candidate): Promise<boolean[]> {
+/** Whether each other server that knows the type accepts the record. */
+async function othersAccept(candidate: Candidate): Promise<boolean[]> {
   const file = saved(zoneOf([candidate]))
   const takes = async (unknown: readonly string[], tool: string, args: readonly string[]): Promise<boolean[]> => {
     if (unknown.includes(candidate.type)) return []
@@ -129,14 +129,14 @@ async function othersTake(candidate: Candidate): Promise<boolean[]> {
 
 const shown = ({ type, text }: Candidate): string => `${type} ${text.slice(0, 200)}`
 
-/** What all servers take and is refused here, by their RFCs. */
+/** Rdata that every server accepts and that is refused here because of an RFC. */
 const REFUSED_HERE: readonly (readonly [pattern: RegExp, why: string])[] = [
   [/ \+[0-9]+(?: |$)/, 'numbers have no sign'],
   [/^(?:LOC|DSYNC) .*0{9}/, 'sizes and types have no zeros in front'],
 ]
 
-/** What all servers refuse that know the type, and is taken here. */
-const TAKEN_HERE: readonly (readonly [pattern: RegExp, why: string])[] = [
+/** Rdata that every server with the type refuses and that is accepted here. */
+const ACCEPTED_HERE: readonly (readonly [pattern: RegExp, why: string])[] = [
   [/ ""$/, 'an empty piece of hexadecimal or base64 adds nothing'],
   [/^TA /, 'a digest of another length than its type makes is a warning'],
   [/ 0{9}/, 'zeros in front of a number mean nothing'],
@@ -145,7 +145,7 @@ const TAKEN_HERE: readonly (readonly [pattern: RegExp, why: string])[] = [
 const isDecided = (decided: typeof REFUSED_HERE, candidate: Candidate): boolean =>
   decided.some(([pattern]) => pattern.test(shown(candidate)))
 
-describeWithTools(['named-checkzone', 'nsd-checkzone', 'ldns-read-zone', 'kzonecheck'], 'data with faults', () => {
+describeWithTools(['named-checkzone', 'nsd-checkzone', 'ldns-read-zone', 'kzonecheck'], 'mutated rdata', () => {
   const candidates = TYPES.flatMap((type) => mutated(type).map((text): Candidate => ({ type, text })))
   let refused: Set<Candidate>
 
@@ -156,20 +156,20 @@ describeWithTools(['named-checkzone', 'nsd-checkzone', 'ldns-read-zone', 'kzonec
   const takenHere = ({ type, text }: Candidate): boolean => !hasErrors(parse(zoneOf([{ type, text }])).diagnostics)
 
   describe('servers and we', () => {
-    test('nothing is refused that all servers take', async () => {
+    test('accepts everything that all servers accept', async () => {
       const alone: string[] = []
       for (const candidate of candidates) {
         if (refused.has(candidate) || takenHere(candidate) || isDecided(REFUSED_HERE, candidate)) continue
-        if ((await othersTake(candidate)).every((takes) => takes)) alone.push(shown(candidate))
+        if ((await othersAccept(candidate)).every((takes) => takes)) alone.push(shown(candidate))
       }
       expect(alone).toEqual([])
     })
 
-    test('nothing is taken that all servers refuse', async () => {
+    test('refuses everything that all servers refuse', async () => {
       const alone: string[] = []
       for (const candidate of candidates) {
-        if (!refused.has(candidate) || !takenHere(candidate) || isDecided(TAKEN_HERE, candidate)) continue
-        if ((await othersTake(candidate)).every((takes) => !takes)) alone.push(shown(candidate))
+        if (!refused.has(candidate) || !takenHere(candidate) || isDecided(ACCEPTED_HERE, candidate)) continue
+        if ((await othersAccept(candidate)).every((takes) => !takes)) alone.push(shown(candidate))
       }
       expect(alone).toEqual([])
     })

@@ -15,7 +15,7 @@ import { anyRdata } from './any-rdata.ts'
 import { CORPUS, readCorpus } from './corpus.ts'
 import { line, lines, ORIGIN, parse } from './zone-text.ts'
 
-/** Pieces that zone files are made of, right and wrong. */
+/** Pieces of zone files, valid and invalid. */
 const PIECES = [
   ...['\n', '\n', '\n', ' ', ' ', '\t', '\r\n', '(', ')', '"', ';', '\\', '@', '.', '$', '\\#', '\u0000', 'ü', '\uFEFF', '\ud800'],
   ...['$ORIGIN', '$TTL', '$INCLUDE', '$GENERATE', '1-3', `$${'{0,2,x}'}`, 'a$'],
@@ -31,7 +31,7 @@ const TEXTS = CORPUS.map(({ file }) => readCorpus(file)).filter((text) => text.l
 
 const fraction = fc.double({ min: 0, max: 1, noNaN: true })
 
-/** A zone file of the corpora with pieces cut out, doubled and put in. */
+/** A zone file of the corpora with pieces removed, doubled and inserted. */
 const mutated = fc
   .tuple(
     fc.constantFrom(...TEXTS),
@@ -47,7 +47,7 @@ const mutated = fc
     }, text),
   )
 
-/** Octets of a zone file turned over, cut off at the end, joined to those of another, or some of them many times over. */
+/** A zone file with octets changed, truncated, repeated, or joined to another file. */
 const damaged = fc
   .tuple(
     fc.constantFrom(...TEXTS),
@@ -99,27 +99,27 @@ function check(text: string): void {
   }
 }
 
-/** Inputs of each kind, and milliseconds that a test may take. */
+/** Inputs of each kind, and the time limit of a test in milliseconds. */
 const options = { numRuns: rounds(1500) }
 
 describe('any text', () => {
-  test('of characters and pieces ends in records or diagnostics, and what is printed is stable', () => {
+  test('from characters and pieces gives records or diagnostics, and prints stably', () => {
     fc.assert(fc.property(soup, check), options)
   })
 
-  test('of words does', () => {
+  test('from words does', () => {
     fc.assert(fc.property(words, check), options)
   })
 
-  test('that was a zone file does', () => {
+  test('from a changed zone file does', () => {
     fc.assert(fc.property(mutated, check), options)
   })
 
-  test('that is a damaged zone file does', () => {
+  test('from a damaged zone file does', () => {
     fc.assert(fc.property(damaged, check), options)
   })
 
-  test('gives the same in pieces, and by the lexer alone, whatever the origin and the limits', () => {
+  test('gives the same result in pieces and by the lexer alone, for every origin and limit', () => {
     const plain = fc
       .constantFrom('a', 'B.c', '@', '', '', '*', 'd.')
       .chain((owner) =>
@@ -147,7 +147,7 @@ describe('any text', () => {
         const { diagnostics } = reader.end()
         const whole = parse(text, options)
         expect({ records, diagnostics }).toEqual({ records: whole.records, diagnostics: whole.diagnostics })
-        // What is near a character beyond ASCII is left to the lexer.
+        // The lexer alone reads text near a character beyond ASCII.
         const slow = parse(`;\u00e9\n${text}`, options)
         const up = (items: readonly { readonly at?: SourcePosition | undefined }[]) =>
           items.map((item) => (item.at?.file === 'zone' ? { ...item, at: { ...item.at, line: item.at.line - 1 } } : item))
@@ -158,7 +158,7 @@ describe('any text', () => {
     )
   })
 
-  test('of any length takes time in proportion', () => {
+  test('of any length takes linear time', () => {
     for (const piece of [
       '(',
       ')\n',
@@ -193,14 +193,14 @@ describe('any record', () => {
     .map(([name, ttl, type, bytes, target]) => {
       const code = typeCode(type)
       const decoded = code === null ? null : decodeRdata(code, bytes, 0, bytes.length)
-      // Octets that are not rdata of the type make a TXT record, or one that leads somewhere.
+      // Octets that are no rdata of the type become a TXT record or a record with a target name.
       if (decoded?.ok) return { name, ttl: ttl as Ttl, type, data: decoded.value }
       return bytes.length % 2 === 0
         ? { name, ttl: ttl as Ttl, type: 'CNAME', data: target }
         : { name, ttl: ttl as Ttl, type: 'TYPE65280', data: `\\# ${bytes.length} ${Buffer.from(bytes).toString('hex')}` }
     })
 
-  test('is read as it was printed', () => {
+  test('survives printing and parsing', () => {
     fc.assert(
       fc.property(fc.array(record, { maxLength: 10 }), fc.constantFrom('canonical', 'pretty'), (records, style) => {
         const parsed = parse(printZoneFile(records, { origin: ORIGIN, style }))
@@ -219,7 +219,7 @@ describe('any record', () => {
     )
     .chain(([name, ttl, type]) => anyRdata(type).map((data) => ({ name, ttl, type, data })))
 
-  test('of any type is read as it was written, and its octets are those of its text', () => {
+  test('of any type survives encoding and decoding, and text and octets agree', () => {
     fc.assert(
       fc.property(fc.array(typed, { minLength: 1, maxLength: 6 }), (records) => {
         const text = records.map(({ name, ttl, type, data }) => `${name} ${ttl} ${type} ${data}\n`).join('')

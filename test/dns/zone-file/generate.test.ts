@@ -27,11 +27,11 @@ describe('$GENERATE', () => {
     expect(lines(parsed.records)).toEqual(expected)
   })
 
-  test('data of several words', () => {
+  test('rdata with several fields', () => {
     expect(lines(parse('$GENERATE 1-1 a 60 MX 10 b$').records)).toEqual(['a.example.com. 60 MX 10 b1.example.com.'])
   })
 
-  test('every record stands where the directive does, and the next inherits the owner from before', () => {
+  test('records have the position of the directive, and the next line inherits the owner before it', () => {
     const { records } = parse('b 60 A 192.0.2.9\n$GENERATE 1-2 a$ 60 A 192.0.2.$\n 60 A 192.0.2.8')
     expect(records.map(({ name, at }) => `${name}${at.line}:${at.column}`)).toEqual([
       'b.example.com.1:1',
@@ -50,7 +50,7 @@ describe('$GENERATE', () => {
     ['$GENERATE 1-2 a${0,300} A 192.0.2.$', ['1:15 error[zonefile-directive]']],
     ['$GENERATE 1-2 a${0,1000000,d} A 192.0.2.$', ['1:15 error[zonefile-directive]']],
     ['$GENERATE 1-2 a${0 A 192.0.2.$', ['1:15 error[zonefile-directive]']],
-    // The second line would have the same fault.
+    // The following records would have the same error.
     ['$GENERATE 255-300 a$ 60 A 192.0.2.$', ['1:1 error[value-invalid]']],
     ['$GENERATE 1-9 a$ 60 TXT "\\""', ['1:1 error[zonefile-syntax]']],
     ['$GENERATE 0-2147483647 a$ 60 A 192.0.2.1', ['1:11 error[zonefile-too-large]']],
@@ -58,7 +58,7 @@ describe('$GENERATE', () => {
     expect(problems(parse(text))).toEqual(expected)
   })
 
-  test('makes a bounded number in all, also after one that was refused', () => {
+  test('limits the total number of records, also after a refused directive', () => {
     const text = ['1-9', '1-99999', '1-99995'].map((range) => `$GENERATE ${range} a$ 60 A 192.0.2.$\n`).join('')
     const parsed = parse(text)
     expect(parsed.records).toHaveLength(9)
@@ -66,7 +66,7 @@ describe('$GENERATE', () => {
     expect(parsed.diagnostics[0]?.message).toContain('100008 records, including those above')
   })
 
-  test('of a range in large steps the records count, not the numbers', () => {
+  test('limits the records of a range with large steps, not its width', () => {
     const parsed = parse('$GENERATE 0-2147483647/1073741824 a$ 60 A 192.0.2.1')
     expect(parsed.diagnostics).toEqual([])
     expect(lines(parsed.records)).toEqual(['a0.example.com. 60 A 192.0.2.1', 'a1073741824.example.com. 60 A 192.0.2.1'])
@@ -74,14 +74,14 @@ describe('$GENERATE', () => {
 
   test.each([
     ['many records', '$GENERATE 1-1000000 a$ 60 A 192.0.2.1'],
-    ['the most of all records', '$GENERATE 0-2147483647 a$ 60 A 192.0.2.1'],
+    ['the largest range', '$GENERATE 0-2147483647 a$ 60 A 192.0.2.1'],
     ['wide numbers', `$GENERATE 1-99999 a$ 60 TXT ${'${0,255} '.repeat(8)}`],
     ['wide nibbles', `$GENERATE 1-99999 a$ 60 TXT ${'${0,255,n} '.repeat(8)}`],
     ['long text', `$GENERATE 1-99999 a$ 60 TXT ${'x'.repeat(200)}`],
     ['many numbers', `$GENERATE 1-99999 a$ 60 TXT ${'$ '.repeat(2 ** 16)}`],
     ['many directives', `$GENERATE 1-99999 a$ 60 TXT ${'x'.repeat(200)}\n`.repeat(1000)],
     ['an included file', '$INCLUDE generate 1\n'.repeat(1000)],
-  ])('%s beyond the bounds are refused before any is made', (_, text) => {
+  ])('refuses %s above the limit before it generates a record', (_, text) => {
     const include = () => ({ ok: true as const, value: { file: 'generate', text: '$GENERATE 1-200000 a$ 60 A 192.0.2.1\n' } })
     const value = parse(text, { include })
     expect(value.records).toEqual([])

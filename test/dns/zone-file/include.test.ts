@@ -3,7 +3,7 @@ import { createZoneFileReader, type ZoneFileSummary } from '../../../src/dns/zon
 import type { ReadZoneInclude } from '../../../src/dns/zone-file/scope.ts'
 import { lines, ORIGIN, parse, problems } from './zone-text.ts'
 
-/** A reader of files that are held in memory. */
+/** A reader of files in memory. */
 const filesOf =
   (files: Readonly<Record<string, string>>): ReadZoneInclude =>
   (path) => {
@@ -11,7 +11,7 @@ const filesOf =
     return text === undefined ? { ok: false, message: `${path} does not exist` } : { ok: true, value: { file: path, text } }
   }
 
-/** What a text says that comes in pieces of so many characters. */
+/** Parses a text in pieces of `size` characters. */
 function inPieces(text: string, size: number, include: ReadZoneInclude): ZoneFileSummary {
   const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone', include }, () => {})
   for (let i = 0; i < text.length; i += size) reader.push(text.slice(i, i + size))
@@ -19,7 +19,7 @@ function inPieces(text: string, size: number, include: ReadZoneInclude): ZoneFil
 }
 
 describe('$INCLUDE', () => {
-  test('the file has its own origin, owner and TTL, which begin with those of the parent', () => {
+  test('a file has its own origin, owner and TTL, initially those of the parent', () => {
     const include = filesOf({ b: ' 6 A 192.0.2.2\nb A 192.0.2.3\n$TTL 7\n$ORIGIN other.\nb A 192.0.2.4', c: 'c 8 A 192.0.2.5' })
     const parsed = parse('$TTL 5\na A 192.0.2.1\n$INCLUDE b\n A 192.0.2.6\n$INCLUDE "c" sub ; with an origin\nd A 192.0.2.7', { include })
     expect(problems(parsed)).toEqual(['3:1 warning[zonefile-ttl]'])
@@ -37,20 +37,20 @@ describe('$INCLUDE', () => {
   })
 
   test.each([
-    ['a record that gets a TTL from elsewhere', '$TTL 5\n$INCLUDE b\n\n; x\na A 192.0.2.1\n', ['2:1 warning[zonefile-ttl]']],
+    ['a record that inherits the TTL of the file', '$TTL 5\n$INCLUDE b\n\n; x\na A 192.0.2.1\n', ['2:1 warning[zonefile-ttl]']],
     ['a parent without a TTL', '$INCLUDE b\na A 192.0.2.1\n', ['1:1 warning[zonefile-ttl]']],
-    ['two of them, once', '$TTL 5\n$INCLUDE b\n$INCLUDE b\na A 192.0.2.1\n', ['2:1 warning[zonefile-ttl]']],
+    ['two such records, one warning', '$TTL 5\n$INCLUDE b\n$INCLUDE b\na A 192.0.2.1\n', ['2:1 warning[zonefile-ttl]']],
     ['the same TTL', '$TTL 7\n$INCLUDE b\na A 192.0.2.1\n', []],
-    ['nothing below', '$TTL 5\n$INCLUDE b\n\n; x', []],
+    ['no record below', '$TTL 5\n$INCLUDE b\n\n; x', []],
     ['another TTL below', '$TTL 5\n$INCLUDE b\n\n; x\n$ttl 6\na A 192.0.2.1\n', []],
-  ])('a TTL of the file that other servers go on with is told: %s', (_, text, expected) => {
+  ])('warns if other servers would inherit the TTL of the file: %s', (_, text, expected) => {
     const include = filesOf({ b: '$TTL 7\nb A 192.0.2.9\n' })
     expect(problems(parse(text, { include }))).toEqual(expected)
     for (let size = 1; size <= text.length; size += 1)
       expect(problems(inPieces(text, size, include)), `pieces of ${size}`).toEqual(expected)
   })
 
-  test('the caller may read other zone files meanwhile', () => {
+  test('the caller may parse another zone file meanwhile', () => {
     const others: string[] = []
     const include: ReadZoneInclude = (path) => {
       others.push(...lines(parse('$TTL 9\nother A 192.0.2.9\n MX 10 @\n').records))
@@ -71,7 +71,7 @@ describe('$INCLUDE', () => {
     expect(others).toEqual([...other, ...other])
   })
 
-  test('the caller is told who includes', () => {
+  test('the caller gets the including file', () => {
     const asked: string[] = []
     const include: ReadZoneInclude = (path, from) => {
       asked.push(`${from} -> ${path}`)
@@ -85,19 +85,19 @@ describe('$INCLUDE', () => {
     ['a file that is missing', '$INCLUDE x', {}, ['1:10 error[zonefile-include]']],
     ['no file name', '$INCLUDE', {}, ['1:9 error[zonefile-directive]']],
     ['too many operands', '$INCLUDE a b c', { a: '' }, ['1:14 error[zonefile-directive]']],
-    ['an origin that is none', '$INCLUDE a b..', { a: '' }, ['1:12 error[name-invalid]']],
-    ['a fault in the file', '$INCLUDE a', { a: '\nx 1 A y' }, ['a:2:7 error[value-invalid]']],
-    ['a circle', '$INCLUDE a', { a: '$INCLUDE b', b: '$INCLUDE a' }, ['b:1:10 error[zonefile-include]']],
-    ['the file itself', '$INCLUDE zone', { zone: '' }, ['1:10 error[zonefile-include]']],
+    ['an invalid origin', '$INCLUDE a b..', { a: '' }, ['1:12 error[name-invalid]']],
+    ['an error in the file', '$INCLUDE a', { a: '\nx 1 A y' }, ['a:2:7 error[value-invalid]']],
+    ['a cycle', '$INCLUDE a', { a: '$INCLUDE b', b: '$INCLUDE a' }, ['b:1:10 error[zonefile-include]']],
+    ['a file that includes itself', '$INCLUDE zone', { zone: '' }, ['1:10 error[zonefile-include]']],
   ] as const)('%s', (_, text, files, expected) => {
     expect(problems(parse(text, { include: filesOf(files) }))).toEqual(expected)
   })
 
-  test('without a reader of files it is an error', () => {
+  test('is an error without a file reader', () => {
     expect(problems(parse('$INCLUDE a'))).toEqual(['1:10 error[zonefile-include]'])
   })
 
-  test('a file can be included twice, but not without end', () => {
+  test('a file can be included twice, but nesting is limited', () => {
     const include = filesOf({ a: 'a 1 A 192.0.2.1' })
     expect(parse('$INCLUDE a\n$INCLUDE a\n', { include }).records).toHaveLength(2)
     const bomb: ReadZoneInclude = (path) => ({ ok: true, value: { file: path, text: `$INCLUDE ${path}x\n$INCLUDE ${path}y\n` } })

@@ -11,7 +11,7 @@ interface Case {
   readonly input: string
   /** The record as miekg/dns prints it. */
   readonly output: string
-  /** Owner, TTL, type and octets of the data. */
+  /** Owner, TTL, type and octets of the rdata. */
   readonly wire: readonly (readonly [string, number, string, string])[] | null
 }
 
@@ -20,21 +20,21 @@ const CASES = readFileSync(new URL('../../corpora/rdata/miekg_parse_test.jsonl',
   .split('\n')
   .map((line) => JSON.parse(line) as Case)
 
-/** How the inputs begin that are read otherwise here, and why. */
-const OTHERWISE: Readonly<Record<string, string>> = {
+/** The start of each input that is parsed differently here, and why. */
+const PARSED_DIFFERENTLY: Readonly<Record<string, string>> = {
   't.example.com. IN TXT "a\n bc"':
-    'a quoted string ends on its line, as for BIND and dnspython: a quote that was forgotten is found where it is',
+    'a quoted string ends on its line, as for BIND and dnspython: a forgotten quote is reported at its line',
   'cid.urn.arpa. NAPTR 100 10 "" "" "/urn': 'its \\2 is no escape (RFC 1035 section 5.1), and BIND refuses it',
   '((m)(i)ek.(n)l.) (SOA)': 'a parenthesis ends a token, as for BIND',
-  'name. IN SOA  a6.nstld.com.': 'the TTL of an SOA record without one is its minimum, as for BIND',
+  'name. IN SOA  a6.nstld.com.': 'an SOA record without a TTL gets its minimum, as for BIND',
 }
 
-const isReadOtherwise = ({ input }: Case): boolean => Object.keys(OTHERWISE).some((start) => input.startsWith(start))
+const isParsedDifferently = ({ input }: Case): boolean => Object.keys(PARSED_DIFFERENTLY).some((start) => input.startsWith(start))
 
 const options = { origin: ROOT, defaultTtl: 3600 as Ttl }
 
 describe('records of the tests of miekg/dns', () => {
-  test.each(CASES.filter((example) => !isReadOtherwise(example)))('$input', ({ input, output, wire }) => {
+  test.each(CASES.filter((example) => !isParsedDifferently(example)))('$input', ({ input, output, wire }) => {
     const parsed = parse(input, options)
     expect(problems(parsed)).toEqual([])
     if (wire !== null) {
@@ -45,7 +45,7 @@ describe('records of the tests of miekg/dns', () => {
       })
       expect(lines(parsed.records)).toEqual(expected)
     }
-    // What miekg/dns prints is the same record.
+    // The text printed by miekg/dns is the same record.
     expect(lines(parse(output, options).records)).toEqual(lines(parsed.records))
     for (const { type, data } of parsed.records) {
       const octets = rdataOctets(type, data)
@@ -53,7 +53,7 @@ describe('records of the tests of miekg/dns', () => {
     }
   })
 
-  test('those that are read otherwise are few', () => {
-    expect(CASES.filter(isReadOtherwise)).toHaveLength(Object.keys(OTHERWISE).length)
+  test('lists exactly the inputs that are parsed differently', () => {
+    expect(CASES.filter(isParsedDifferently)).toHaveLength(Object.keys(PARSED_DIFFERENTLY).length)
   })
 })

@@ -4,11 +4,11 @@ import type { Ttl } from '../../../src/dns/ttl.ts'
 import { createZoneFileReader } from '../../../src/dns/zone-file/parse-zone-file.ts'
 import { lines, ORIGIN, parse } from './zone-text.ts'
 
-/** What a file says, and its records in order. */
+/** A zone file, and its records in order. */
 const FILES: readonly (readonly [what: string, text: string, records: readonly string[]])[] = [
   ['nothing', '', []],
   ['only comments and blank lines', '; a\n\n  \n\t; b\r\n', []],
-  ['a last line without its end', 'a 60 IN A 192.0.2.1', ['a.example.com. 60 A 192.0.2.1']],
+  ['a last line without a line end', 'a 60 IN A 192.0.2.1', ['a.example.com. 60 A 192.0.2.1']],
   ['a byte order mark', '\uFEFFa 60 IN A 192.0.2.1', ['a.example.com. 60 A 192.0.2.1']],
   ['lines that end in CR LF', 'a 60 A 192.0.2.1\r\n\r\nb 60 TXT x\r\n', ['a.example.com. 60 A 192.0.2.1', 'b.example.com. 60 TXT "x"']],
   [
@@ -82,7 +82,7 @@ const FILES: readonly (readonly [what: string, text: string, records: readonly s
     'a 1 TXT a "b c" "" d\\ e "f\\"g\\\\;(" \\065\\200 ";"',
     ['a.example.com. 1 TXT "a" "b c" "" "d e" "f\\"g\\\\;(" "A\\200" ";"'],
   ],
-  ['strings that touch', 'a 1 TXT "a"b"c"d=e="f g"', ['a.example.com. 1 TXT "a" "b" "c" "d=e=" "f g"']],
+  ['adjacent strings', 'a 1 TXT "a"b"c"d=e="f g"', ['a.example.com. 1 TXT "a" "b" "c" "d=e=" "f g"']],
   [
     'characters beyond ASCII and controls in strings',
     'a 1 TXT ü "\t\u{1F600}" a\u0001',
@@ -95,17 +95,17 @@ const FILES: readonly (readonly [what: string, text: string, records: readonly s
   ],
   ['a quote that ends a service parameter', 'a 1 HTTPS 1 . alpn="h2"port=1', ['a.example.com. 1 HTTPS 1 . alpn=h2 port=1']],
   [
-    'names of types with service parameters elsewhere',
+    'type mnemonics with service parameters in other fields',
     'https 1 TXT a="b c"\na 1 TXT https a="b c"\nhttps 1 IN svcb 1 . alpn="a b"',
     ['https.example.com. 1 TXT "a=" "b c"', 'a.example.com. 1 TXT "https" "a=" "b c"', 'https.example.com. 1 SVCB 1 . alpn="a b"'],
   ],
   [
-    'types without a form',
+    'types without a presentation format',
     'a 1 TYPE65280 \\# 3 01 02FF\na 1 TYPE65280 \\# 0\na 1 NULL \\# 1 00',
     ['a.example.com. 1 TYPE65280 \\# 3 0102ff', 'a.example.com. 1 TYPE65280 \\# 0', 'a.example.com. 1 NULL \\# 1 00'],
   ],
   [
-    'the generic form of types with their own',
+    'the generic form of types with a presentation format',
     'a 1 MX \\# 5 000a 0161 00\na 1 TXT \\# 1 00',
     ['a.example.com. 1 MX 10 a.', 'a.example.com. 1 TXT ""'],
   ],
@@ -134,12 +134,12 @@ describe('parseZoneFile', () => {
     expect(lines(parsed.records)).toEqual(expected)
   })
 
-  test('a default TTL from outside is for records above the first TTL', () => {
+  test('the default TTL option applies to records before the first TTL', () => {
     const parsed = parse('a A 192.0.2.1\na 5 A 192.0.2.2\na A 192.0.2.3', { defaultTtl: 60 as Ttl })
     expect(parsed.records.map(({ ttl }) => ttl)).toEqual([60, 5, 5])
   })
 
-  test('the place of a record is where its first token stands', () => {
+  test('the position of a record is that of its first token', () => {
     const { records } = parse('\n; c\na 1 A 192.0.2.1\n   1 A 192.0.2.2\n(\n b 1\n A 192.0.2.3 )\n"c" 1 A 192.0.2.4\n', { file: 'f' })
     expect(records.map(({ at }) => at)).toEqual([
       { file: 'f', line: 3, column: 1 },
@@ -149,7 +149,7 @@ describe('parseZoneFile', () => {
     ])
   })
 
-  test('also in a last entry over lines without the end of its line', () => {
+  test('also for a last entry over several lines without a line end', () => {
     expect(parse('(\n a 1 A 192.0.2.1)').records[0]?.at).toEqual({ file: 'zone', line: 2, column: 2 })
   })
 
@@ -159,7 +159,7 @@ describe('parseZoneFile', () => {
     ['the owner of the SOA record', '$ORIGIN com.\nexample 1 SOA . . 1 2 3 4 5\n$ORIGIN b.', { origin: null }, 'example.com.'],
     ['the first $ORIGIN', '$ORIGIN a.\n$ORIGIN b.', { origin: null }, 'a.'],
     ['nothing', 'a. 1 A 192.0.2.1', { origin: null }, null],
-  ] as const)('the apex is known by %s', (_, text, options, expected) => {
+  ] as const)('the apex is %s', (_, text, options, expected) => {
     expect(parse(text, options).origin).toBe(expected)
   })
 
@@ -187,20 +187,20 @@ describe('createZoneFileReader', () => {
     expect(records).toEqual(whole.records)
   })
 
-  test('faults have the same places in pieces', () => {
+  test('errors have the same positions in pieces', () => {
     const invalid = 'a A 1\nb TXT "x\nc ( A\n 192.0.2.300 )\n)\nd TXT "y" (\n'
     const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, () => {})
     for (const c of invalid) reader.push(c)
     expect(reader.end().diagnostics).toEqual(parse(invalid).diagnostics)
   })
 
-  test('a line that does not end is given up', () => {
+  test('refuses an endless line', () => {
     const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, () => {})
     for (let i = 0; i < 64; i += 1) reader.push('x'.repeat(100_000))
     expect(reader.end().diagnostics.map(({ code }) => code)).toEqual(['zonefile-too-large'])
   })
 
-  test('an entry in many small pieces takes time in proportion to them', () => {
+  test('parses an entry in many small pieces in linear time', () => {
     let count = 0
     const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, () => {
       count += 1

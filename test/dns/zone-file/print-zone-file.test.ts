@@ -27,7 +27,7 @@ sub.zone.example.com. NS ns1.sub.zone
 const { records } = parse(SOURCE)
 
 describe('printZoneFile', () => {
-  test('canonical: one record a line, in order, all names absolute', () => {
+  test('canonical: one record per line, sorted, all names absolute', () => {
     expect(printZoneFile(records, { origin: ORIGIN, style: 'canonical' })).toBe(
       [
         'example.com.\t3600\tIN\tSOA\tns1.example.com. hostmaster.example.com. 2024010101 7200 900 1209600 300',
@@ -51,7 +51,7 @@ describe('printZoneFile', () => {
     )
   })
 
-  test('pretty: relative names in columns, owners once, the commonest TTL above', () => {
+  test('pretty: relative names in columns, each owner once, the most common TTL as $TTL', () => {
     const wanted = records.filter(({ type }) => type !== 'TXT' && type !== 'TLSA')
     expect(printZoneFile(wanted, { origin: ORIGIN, style: 'pretty' })).toBe(`\
 $ORIGIN example.com.
@@ -78,7 +78,7 @@ sub.zone      IN NS        ns1.sub.zone
 `)
   })
 
-  test.each(['canonical', 'pretty'] as const)('reading what was printed %s gives the records, and printing those the text', (style) => {
+  test.each(['canonical', 'pretty'] as const)('parsing the %s text gives the same records, and printing them the same text', (style) => {
     const text = printZoneFile(records, { origin: ORIGIN, style })
     const again = parse(text, { origin: style === 'pretty' ? null : ORIGIN })
     expect(again.diagnostics).toEqual([])
@@ -92,13 +92,13 @@ sub.zone      IN NS        ns1.sub.zone
     expect(lines(parse(text).records).sort()).toEqual(lines(bare).sort())
   })
 
-  test.each(['canonical', 'pretty'] as const)('or get the default, %s', (style) => {
+  test.each(['canonical', 'pretty'] as const)('records without a TTL get the default TTL, %s', (style) => {
     const bare = parse('b A 192.0.2.1\n@ 60 NS b').records
     const text = printZoneFile(bare, { origin: ORIGIN, style, defaultTtl: 77 as Ttl })
     expect(lines(parse(text).records)).toEqual(['example.com. 60 NS b.example.com.', 'b.example.com. 77 A 192.0.2.1'])
   })
 
-  test('the root zone, and a zone of which nothing is known', () => {
+  test('the root zone, and a zone without an origin', () => {
     const root = parse('. 1 NS a.\na. 1 A 192.0.2.1\na.b. 1 CNAME .', { origin: ROOT }).records
     expect(printZoneFile(root, { origin: ROOT, style: 'pretty' })).toBe(
       '$ORIGIN .\n$TTL 1\n@   IN NS    a\na   IN A     192.0.2.1\na.b IN CNAME @\n',
@@ -109,13 +109,13 @@ sub.zone      IN NS        ns1.sub.zone
     expect(printZoneFile([], { origin: null, style: 'canonical' })).toBe('')
   })
 
-  test('long owners do not widen the column for all', () => {
+  test('long owners do not widen the column', () => {
     const owner = 'a'.repeat(50)
     const text = printZoneFile(parse(`${owner} 1 A 192.0.2.1\nb 1 A 192.0.2.2`).records, { origin: ORIGIN, style: 'pretty' })
     expect(text).toBe(`$ORIGIN example.com.\n$TTL 1\n${owner} IN A 192.0.2.1\nb IN A 192.0.2.2\n`)
   })
 
-  test('a TTL of 0, and that of a signature, is written with each record', () => {
+  test('a TTL of 0 and the TTL of a signature are printed with each record', () => {
     const text = 'a 0 A 192.0.2.1\nb 0 A 192.0.2.1\nc 60 A 192.0.2.1\nc 60 RRSIG A 8 2 300 20380101000000 20240101000000 5 @ AQID'
     for (const defaultTtl of [undefined, 0 as Ttl]) {
       expect(printZoneFile(parse(text).records, { origin: ORIGIN, style: 'pretty', defaultTtl })).toBe(
@@ -126,7 +126,7 @@ sub.zone      IN NS        ns1.sub.zone
     expect(zeros).toBe('$ORIGIN example.com.\na 0 IN A 192.0.2.1\n')
   })
 
-  test('names within data of types without fields of their own are written as every reader takes them', () => {
+  test('names in the rdata of types without their own fields are printed in the form that every reader accepts', () => {
     const given = parse('a 1 IPSECKEY 10 3 2 x\\\\.y. AQID\na 1 AMTRELAY 10 0 3 x\\\\.\na 1 HIP 2 20 AQID r.\n').records
     for (const style of ['canonical', 'pretty'] as const) {
       const text = printZoneFile(given, { origin: ORIGIN, style })
@@ -136,7 +136,7 @@ sub.zone      IN NS        ns1.sub.zone
     }
   })
 
-  test('the records of a set are in the order of their octets', () => {
+  test('the records of an RRset are sorted by their octets', () => {
     const set = parse('a 1 A 192.0.2.10\na 1 A 192.0.2.9\na 1 MX 10 b\na 1 MX 9 long-name\na 1 TXT "bb"\na 1 TXT "ab"\na 1 TXT "c"').records
     const data = printZoneFile(set, { origin: ORIGIN, style: 'canonical' })
       .trim()
@@ -145,14 +145,14 @@ sub.zone      IN NS        ns1.sub.zone
     expect(data).toEqual(['192.0.2.9', '192.0.2.10', '9 long-name.example.com.', '10 b.example.com.', '"c"', '"ab"', '"bb"'])
   })
 
-  test.each(['canonical', 'pretty'] as const)('types that the reader does not know are written in the generic form, %s', (style) => {
+  test.each(['canonical', 'pretty'] as const)('types that the reader does not know are printed in the generic form, %s', (style) => {
     const given = parse(
       'a 1 DSYNC CDS NOTIFY 5300 b\na 1 A 192.0.2.1\na 1 A6 \\# 17 0020010db8000000000000000000000001\na 1 NULL \\# 0\na 1 APL',
     ).records
     const text = printZoneFile(given, { origin: ORIGIN, style, genericTypes: new Set(['DSYNC', 'APL']) })
     expect(text).toMatch(/\bTYPE66\s+\\# 20 003b0114b4016207/)
     expect(text).toMatch(/\bTYPE42\s+\\# 0/)
-    // Obsolete types are written so for every reader.
+    // Obsolete types are printed in the generic form for every reader.
     expect(text).toMatch(/\bTYPE38\s+\\# 17 0020010db8/)
     expect(text).toMatch(/\bTYPE10\s+\\# 0/)
     expect(text).toMatch(/\bA\s+192\.0\.2\.1/)

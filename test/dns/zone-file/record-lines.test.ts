@@ -150,7 +150,7 @@ describe('a record line means the same alone, with a comment and in a stream', (
       expectSameReadings(`before 1 IN A 192.0.2.1\n${owner} 300 A 192.0.2.1\n 5 TXT "x"\n`)
   })
 
-  test('any mixture of fields', () => {
+  test('any combination of fields', () => {
     const directive = fc.constantFrom('$TTL 60', '$ORIGIN sub', '$ORIGIN .', '$ORIGIN example.com.', '', '; x', '   ', '\t;x')
     const lines = fc.array(fc.oneof({ weight: 5, arbitrary: line }, { weight: 1, arbitrary: directive }), { minLength: 1, maxLength: 12 })
     fc.assert(
@@ -169,7 +169,7 @@ describe('a record line means the same alone, with a comment and in a stream', (
     expect({ records, diagnostics }).toEqual({ records: up(shifted.records), diagnostics: up(shifted.diagnostics) })
   })
 
-  test('equal pieces of a stream each yield their records', () => {
+  test('repeated equal pieces each give their records', () => {
     const piece = Array.from({ length: 4000 }, (_, i) => `h${i} 1 A 192.0.2.${i % 256}\n`).join('')
     const records: DefinedRecord[] = []
     const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, (record) => records.push(record))
@@ -179,7 +179,7 @@ describe('a record line means the same alone, with a comment and in a stream', (
     expect(records).toEqual(parse(piece.repeat(3)).records)
   })
 
-  test('positions and inherited owners survive origins and included files', () => {
+  test('positions and inherited owners stay right after $ORIGIN and $INCLUDE', () => {
     const include: ReadZoneInclude = (path) => ({ ok: true, value: { file: path, text: 'in 5 A 192.0.2.5\n 6 TXT "x"\n' } })
     const part = (i: number): string =>
       [

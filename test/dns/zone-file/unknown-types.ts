@@ -16,7 +16,7 @@ const NEW_OR_RARE = [
   'WALLET',
 ]
 
-/** Types that BIND 9.18, NSD 4.6, ldns 1.8 and Knot 3.2 have no form for, so that they are written in the generic one. */
+/** Types for which BIND 9.18, NSD 4.6, ldns 1.8 or Knot 3.2 has no presentation format: printed in the generic form. */
 export const UNKNOWN_TO_BIND = ['CLA', 'GID', 'IPN', 'UID', 'UINFO']
 export const UNKNOWN_TO_NSD = [...NEW_OR_RARE, 'EID', 'GPOS', 'HIP', 'NIMLOC', 'NSAP-PTR', 'SPF', 'TALINK']
 export const UNKNOWN_TO_LDNS = [...NEW_OR_RARE, 'AVC']

@@ -15,7 +15,7 @@ export function parse(text: string, options: Partial<ZoneFileOptions> = {}): Rea
   return { ...parsed, records: [...parsed.records] }
 }
 
-/** A record in one line; `-` for no TTL. */
+/** A record on one line; `-` means no TTL. */
 export const line = ({ name: owner, ttl, type, data }: ResourceRecord): string => `${owner} ${ttl ?? '-'} ${type} ${data}`
 
 export const lines = (records: Iterable<ResourceRecord>): string[] => Array.from(records, line)

@@ -8,7 +8,7 @@ import { checkZone, runTool } from '../../support/tools.ts'
 import { CORPUS, type CorpusZone, originOf, parseCorpusZone, withGenericWks } from './corpus.ts'
 import { lines, ORIGIN, parse } from './zone-text.ts'
 
-/** A zone with every type that has a form, for servers to read what is printed. What each of them does not know is left out. */
+/** A zone with every type that has a presentation format. Types that a server does not know are omitted for it. */
 const ALL_TYPES = parse(`
 $TTL 300
 @ SOA ns1 hostmaster 2024010101 2h 15m 2w 5m
@@ -84,7 +84,7 @@ unknown TYPE65280 \\# 3 010203
 odd!#%&'+,:<=>?[]^{|}~\\\\ CNAME bob's+mail\\\\
 `)
 
-/** Types with a form that NSD 4.6 does not know. */
+/** Types with a presentation format that NSD 4.6 does not know. */
 const UNKNOWN_TO_NSD = new Set(['AMTRELAY', 'DOA', 'GPOS', 'HIP', 'NINFO', 'RKEY', 'TA', 'TALINK'])
 
 /** The same for Knot 3.2. */
@@ -103,8 +103,8 @@ const saved = (text: string): string => {
 
 const STYLES = ['canonical', 'pretty'] as const
 
-/** What one reader or another takes for something else unless it is written with care: most TTLs are 0, signatures state another, names end in a backslash. */
-const MISUNDERSTOOD = parse(`
+/** Records that some reader misreads unless they are printed with care: most TTLs are 0, signatures state another, names end in a backslash. */
+const EASILY_MISREAD = parse(`
 @ 300 SOA ns1 h 1 2h 15m 2w 5m
 @ 0 NS ns1
 ns1 0 A 192.0.2.53
@@ -126,11 +126,11 @@ f 7200 SVCB 1 . docpath=a
 f 7200 SVCB 2 . key11="ohttp=x ohttp"
 `)
 
-test('the zone with every type is read without a fault', () => {
+test('the zone with every type is parsed without diagnostics', () => {
   expect(ALL_TYPES.diagnostics).toEqual([])
 })
 
-describeWithTools(['named-checkzone'], 'named-checkzone reads what is printed', () => {
+describeWithTools(['named-checkzone'], 'named-checkzone reads printed zones', () => {
   test.each(STYLES)('every type, %s, and writes the same records', async (style) => {
     const text = printZoneFile(ALL_TYPES.records, { origin: ORIGIN, style })
     const { stdout, stderr } = await checkZone('example.com', text, ['-q', '-i', 'none', '-k', 'ignore', '-n', 'ignore'])
@@ -147,7 +147,7 @@ describeWithTools(['named-checkzone'], 'named-checkzone reads what is printed', 
   })
 })
 
-describeWithTools(['nsd-checkzone'], 'nsd-checkzone reads what is printed', () => {
+describeWithTools(['nsd-checkzone'], 'nsd-checkzone reads printed zones', () => {
   test.each(STYLES)('every type that it knows, %s, and writes the same records', async (style) => {
     const known = ALL_TYPES.records.filter(({ type }) => !UNKNOWN_TO_NSD.has(type))
     const file = saved(printZoneFile(known, { origin: ORIGIN, style }))
@@ -156,9 +156,9 @@ describeWithTools(['nsd-checkzone'], 'nsd-checkzone reads what is printed', () =
     expect(sorted(parse(stdout).records)).toEqual(sorted(known))
   })
 
-  test.each(STYLES)('what could be misunderstood, %s', async (style) => {
-    // For no key it writes a key of its own.
-    const records = MISUNDERSTOOD.records.filter(({ type }) => type !== 'KEY')
+  test.each(STYLES)('records that are easily misread, %s', async (style) => {
+    // It replaces a missing key with its own.
+    const records = EASILY_MISREAD.records.filter(({ type }) => type !== 'KEY')
     const { stdout } = await runTool('nsd-checkzone', ['-p', 'example.com', saved(printZoneFile(records, { origin: ORIGIN, style }))])
     expect(sorted(parse(stdout).records)).toEqual(sorted(records))
   })
@@ -171,11 +171,11 @@ describeWithTools(['nsd-checkzone'], 'nsd-checkzone reads what is printed', () =
   })
 })
 
-describeWithTools(['ldns-read-zone'], 'ldns-read-zone reads what is printed', () => {
-  test.each(STYLES)('what could be misunderstood, %s', async (style) => {
-    const file = saved(printZoneFile(MISUNDERSTOOD.records, { origin: ORIGIN, style }))
+describeWithTools(['ldns-read-zone'], 'ldns-read-zone reads printed zones', () => {
+  test.each(STYLES)('records that are easily misread, %s', async (style) => {
+    const file = saved(printZoneFile(EASILY_MISREAD.records, { origin: ORIGIN, style }))
     const { stdout } = await runTool('ldns-read-zone', [file])
-    expect(sorted(parse(stdout).records)).toEqual(sorted(MISUNDERSTOOD.records))
+    expect(sorted(parse(stdout).records)).toEqual(sorted(EASILY_MISREAD.records))
   })
 
   test.each(accepted('ldns'))('$id', async (zone) => {
@@ -186,7 +186,7 @@ describeWithTools(['ldns-read-zone'], 'ldns-read-zone reads what is printed', ()
   })
 })
 
-describeWithTools(['knotc'], 'knotc zone-check reads what is printed', () => {
+describeWithTools(['knotc'], 'knotc zone-check reads printed zones', () => {
   test.each(STYLES)('every type that it knows, %s', async (style) => {
     const known = ALL_TYPES.records.filter(({ type }) => !UNKNOWN_TO_KNOT.has(type))
     const file = saved(printZoneFile(known, { origin: ORIGIN, style }))

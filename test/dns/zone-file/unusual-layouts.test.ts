@@ -8,7 +8,7 @@ import { lines, parse } from './zone-text.ts'
 
 const label = (length: number): string => 'x'.repeat(length)
 
-/** Layouts that are legal and seldom seen, each with names of its own, the last without the end of its line. */
+/** Legal but unusual layouts, each with its own names; the last line has no line end. */
 const LAYOUTS = [
   'units 1h30m A 192.0.2.1',
   'unit 1W2D3H4M5S A 192.0.2.1',
@@ -74,12 +74,12 @@ const saved = (text: string): string => {
   return file
 }
 
-test('odd layouts are read without a fault', () => {
+test('unusual layouts are parsed without diagnostics', () => {
   expect(parse(TEXT).diagnostics).toEqual([])
 })
 
 describeWithTools(['named-checkzone'], 'named-checkzone', () => {
-  test('reads the same records in odd layouts', async () => {
+  test('reads the same records in unusual layouts', async () => {
     const { stdout, stderr } = await checkZone('example.com', TEXT, ['-q', '-i', 'none', '-k', 'ignore', '-n', 'ignore'])
     expect(stderr).toBe('')
     expect(records(stdout)).toEqual(records(TEXT))
@@ -87,14 +87,14 @@ describeWithTools(['named-checkzone'], 'named-checkzone', () => {
 })
 
 describeWithTools(['nsd-checkzone'], 'nsd-checkzone', () => {
-  test('reads the same records in odd layouts', async () => {
+  test('reads the same records in unusual layouts', async () => {
     const { stdout } = await runTool('nsd-checkzone', ['-p', 'example.com', saved(TEXT)])
     expect(records(stdout)).toEqual(records(TEXT))
   })
 })
 
 describeWithTools(['ldns-read-zone'], 'ldns-read-zone', () => {
-  test('reads the same records in odd layouts', async () => {
+  test('reads the same records in unusual layouts', async () => {
     const { stdout, stderr } = await runTool('ldns-read-zone', [saved(TEXT)])
     expect(stderr).toBe('')
     expect(records(stdout)).toEqual(records(TEXT))
@@ -102,7 +102,7 @@ describeWithTools(['ldns-read-zone'], 'ldns-read-zone', () => {
 })
 
 describeWithTools(['kzonecheck'], 'kzonecheck', () => {
-  test('reads odd layouts', async () => {
+  test('reads unusual layouts', async () => {
     const { status, stderr } = await runTool('kzonecheck', ['-o', 'example.com', '-d', 'off', saved(TEXT)])
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { lines, parse, problems } from './zone-text.ts'
 
-/** Faulty text, where each fault is found, and the records that are left. */
-const FAULTS: readonly (readonly [what: string, text: string, problems: readonly string[], records?: readonly string[]])[] = [
+/** Text with errors, the position of each error, and the remaining records. */
+const CASES: readonly (readonly [what: string, text: string, problems: readonly string[], records?: readonly string[]])[] = [
   [
-    'all of them are found',
+    'reports every error',
     'a 1 A 1.2.3\nb 1 AAAA ::g\nc 1 A 192.0.2.1\nd 1 NOPE x\n',
     ['1:7 error[value-invalid]', '2:10 error[value-invalid]', '4:5 error[type-unknown]'],
     ['c.example.com. 1 A 192.0.2.1'],
   ],
   [
-    'the token at fault',
+    'points to the wrong token',
     'a 1 MX ten mail\nb 1 MX 10 a..b\nc 1 SRV 1 2 70000 t.\n',
     ['1:8 error[value-invalid]', '2:11 error[value-invalid]', '3:13 error[value-invalid]'],
   ],
-  ['a missing field is after the last', 'a 1 MX 10\nb 1 A', ['1:10 error[value-invalid]', '2:6 error[value-invalid]']],
-  ['a field too many', 'a 1 A 192.0.2.1 192.0.2.2', ['1:17 error[value-invalid]']],
+  ['points after the last field for a missing field', 'a 1 MX 10\nb 1 A', ['1:10 error[value-invalid]', '2:6 error[value-invalid]']],
+  ['an extra field', 'a 1 A 192.0.2.1 192.0.2.2', ['1:17 error[value-invalid]']],
   ['no type', 'a\na 1 IN', ['1:2 error[zonefile-syntax]', '2:7 error[zonefile-syntax]']],
   ['TTL or class twice', 'a 1 IN 2 A 192.0.2.1\na IN 1 IN A 192.0.2.1', ['1:8 error[zonefile-syntax]', '2:8 error[zonefile-syntax]']],
   [
@@ -30,58 +30,58 @@ const FAULTS: readonly (readonly [what: string, text: string, problems: readonly
     ['1:5 error[zonefile-class]', '2:3 error[zonefile-class]', '3:3 error[zonefile-class]'],
   ],
   [
-    'types of messages',
+    'meta-types',
     'a 1 TYPE41 \\# 0\na 1 TYPE255 \\# 0\na 1 ANY x',
     ['1:5 error[type-unknown]', '2:5 error[type-unknown]', '3:5 error[zonefile-class]'],
   ],
   [
-    'a bad owner; what inherits it is dropped without another word',
+    'an invalid owner; lines that inherit it are dropped silently',
     'a..b 1 A 192.0.2.1\n 1 A 192.0.2.2\nc 1 A 192.0.2.3',
     ['1:1 error[name-invalid]'],
     ['c.example.com. 1 A 192.0.2.3'],
   ],
   ['no owner to inherit', ' 1 A 192.0.2.1\n 1 A 192.0.2.2\n', ['1:2 error[name-invalid]']],
   [
-    'a quote that does not end',
+    'an unterminated quote',
     'a 1 TXT "x\nb 1 A 192.0.2.1\nc 1 TXT "y',
     ['1:9 error[zonefile-syntax]', '3:9 error[zonefile-syntax]'],
     ['b.example.com. 1 A 192.0.2.1'],
   ],
   [
-    'a quote of a service parameter that does not end, with a backslash behind',
+    'an unterminated quote of a service parameter, before a backslash',
     'a 1 HTTPS 1 . alpn="h2\\\nb 1 TXT "x"\nc 1 HTTPS 1 . alpn="h2',
     ['1:20 error[zonefile-syntax]', '3:20 error[zonefile-syntax]'],
     ['b.example.com. 1 TXT "x"'],
   ],
-  ['a parenthesis that does not end', 'a 1 TXT ( x\nb 1 A 192.0.2.1\n', ['1:9 error[zonefile-syntax]'], ['b.example.com. 1 A 192.0.2.1']],
+  ['an unclosed parenthesis', 'a 1 TXT ( x\nb 1 A 192.0.2.1\n', ['1:9 error[zonefile-syntax]'], ['b.example.com. 1 A 192.0.2.1']],
   [
-    'a parenthesis that closes nothing',
+    'an unmatched closing parenthesis',
     'a 1 A 192.0.2.1 )\nb 1 A 192.0.2.2',
     ['1:17 error[zonefile-syntax]'],
     ['b.example.com. 1 A 192.0.2.2'],
   ],
   [
-    'a carriage return without a line feed, which BIND takes for one',
+    'a carriage return without a line feed, which BIND reads as one',
     'a 1 TXT x\rb 1 A 192.0.2.1\nc 1 A 192.0.2.2\rd 1 A 192.0.2.3\ne 1 TXT "x\ry" ; z\rz\r\r\nf 1 TXT z\r',
     ['1:10 error[zonefile-syntax]', '2:16 error[zonefile-syntax]'],
     ['e.example.com. 1 TXT "x\\013y"', 'f.example.com. 1 TXT "z"'],
   ],
   ['a backslash before CR LF', 'a 1 TXT x\\\r\nb 1 A 192.0.2.1\r\n', ['1:9 error[value-invalid]'], ['b.example.com. 1 A 192.0.2.1']],
-  ['a place on a later line', 'a 1 SOA . . (\n 1\n x\n 3 4 5 )\nb 1 A x', ['3:2 error[value-invalid]', '5:7 error[value-invalid]']],
+  ['a position on a later line', 'a 1 SOA . . (\n 1\n x\n 3 4 5 )\nb 1 A x', ['3:2 error[value-invalid]', '5:7 error[value-invalid]']],
   ['a lone backslash', 'a\\\nb 1 TXT c\\', ['1:1 error[name-invalid]', '1:3 error[zonefile-syntax]', '2:9 error[value-invalid]']],
-  ['escapes that are none', 'a\\256 1 A 192.0.2.1\nb 1 TXT \\25x "\\999"', ['1:1 error[name-invalid]', '2:9 error[value-invalid]']],
+  ['invalid escapes', 'a\\256 1 A 192.0.2.1\nb 1 TXT \\25x "\\999"', ['1:1 error[name-invalid]', '2:9 error[value-invalid]']],
   [
-    'names too long',
+    'too long names',
     `${'a'.repeat(64)} 1 A 192.0.2.1\n${'a.'.repeat(130)} 1 A 192.0.2.1`,
     ['1:1 error[name-invalid]', '2:1 error[name-invalid]'],
   ],
   [
-    'strings too long',
+    'too long strings',
     `a 1 TXT ${'a'.repeat(255)}\nb 1 TXT ${'a'.repeat(256)}\nc 1 TXT ${'\\000'.repeat(256)}`,
     ['2:9 error[value-invalid]', '3:9 error[value-invalid]'],
     [`a.example.com. 1 TXT "${'a'.repeat(255)}"`],
   ],
-  ['data too long', `a 1 TXT ${`"${'a'.repeat(255)}" `.repeat(257)}`, ['1:9 error[value-invalid]']],
+  ['too long rdata', `a 1 TXT ${`"${'a'.repeat(255)}" `.repeat(257)}`, ['1:9 error[value-invalid]']],
   [
     'directives',
     '$NOPE x\n$ORIGIN\n$ORIGIN a b\n$ORIGIN a..b\n$TTL\n$TTL x\n $TTL 5',
@@ -97,7 +97,7 @@ const FAULTS: readonly (readonly [what: string, text: string, problems: readonly
     ],
   ],
   [
-    'generic data',
+    'generic rdata',
     'a 1 TYPE65280 \\# 2 00\na 1 TYPE65280 x\na 1 A \\# 3 000000\na 1 MX \\# 4 000ac000\na 1 ALIAS \\# 0',
     [
       '1:15 error[value-invalid]',
@@ -107,15 +107,15 @@ const FAULTS: readonly (readonly [what: string, text: string, problems: readonly
       '5:11 error[value-invalid]',
     ],
   ],
-  ['compressed names in generic data', 'a 1 MINFO \\# 5 0161 00 c000', ['1:11 error[value-invalid]']],
+  ['compressed names in generic rdata', 'a 1 MINFO \\# 5 0161 00 c000', ['1:11 error[value-invalid]']],
   [
-    'TTLs that servers read in two ways get one warning',
+    'one warning for TTLs that servers read differently',
     '@ 1 SOA . . 1 2 3 4 77\na A 192.0.2.1\na A 192.0.2.2',
     ['2:1 warning[zonefile-ttl]'],
     ['example.com. 1 SOA . . 1 2 3 4 77', 'a.example.com. 1 A 192.0.2.1', 'a.example.com. 1 A 192.0.2.2'],
   ],
   [
-    'an SOA without a TTL gives its minimum to the file, as in BIND',
+    'an SOA without a TTL sets the default TTL to its minimum, as in BIND',
     '@ SOA . . 1 2 3 4 77\na A 192.0.2.1\nb 60 A 192.0.2.1\nc A 192.0.2.1',
     ['4:1 warning[zonefile-ttl]'],
     [
@@ -126,7 +126,7 @@ const FAULTS: readonly (readonly [what: string, text: string, problems: readonly
     ],
   ],
   [
-    'an SOA with a TTL does not: the last one stated counts',
+    'an SOA with a TTL does not: records inherit the last stated TTL',
     '@ 900 SOA . . 1 2 3 4 77\na A 192.0.2.1\nb 60 A 192.0.2.1\nc A 192.0.2.1',
     ['2:1 warning[zonefile-ttl]'],
     [
@@ -138,8 +138,8 @@ const FAULTS: readonly (readonly [what: string, text: string, problems: readonly
   ],
 ]
 
-describe('faults of a zone file', () => {
-  test.each(FAULTS.map(([what, text, found, records = []]) => ({ what, text, found, records })))('$what', ({ text, found, records }) => {
+describe('zone-file errors', () => {
+  test.each(CASES.map(([what, text, found, records = []]) => ({ what, text, found, records })))('$what', ({ text, found, records }) => {
     const parsed = parse(text)
     expect(problems(parsed)).toEqual(found)
     expect(lines(parsed.records)).toEqual(records)
@@ -158,18 +158,18 @@ describe('faults of a zone file', () => {
     expect(first?.message).toBe('www.example.com. MX: preference: "ten" is not a whole number')
   })
 
-  test('reading stops after as many errors as are asked for', () => {
+  test('stops at maxDiagnostics', () => {
     const parsed = parse('a 1 A x\n'.repeat(1000), { maxDiagnostics: 3 })
     expect(parsed.diagnostics.map(({ code }) => code)).toEqual(['value-invalid', 'value-invalid', 'value-invalid', 'zonefile-too-large'])
   })
 
-  test('reading stops after as many records as are asked for', () => {
+  test('stops at maxRecords', () => {
     const parsed = parse('a 1 A 192.0.2.1\n'.repeat(10), { maxRecords: 4 })
     expect(parsed.records).toHaveLength(4)
     expect(problems(parsed)).toEqual(['5:1 error[zonefile-too-large]'])
   })
 
-  test('records outside the zone are left out with a warning, of which not too many are kept', () => {
+  test('drops records outside the zone with a warning, and keeps a bounded number of warnings', () => {
     const parsed = parse(`a 1 A 192.0.2.1\n${'b.example.org. 1 A 192.0.2.2\n'.repeat(500)}notexample.com. 1 A 192.0.2.3\n`, {
       zone: parse('').origin ?? undefined,
     })

@@ -13,12 +13,12 @@ import { anyRdata } from './any-rdata.ts'
 import { REFUSED_BY_BIND, UNKNOWN_TO_BIND, UNKNOWN_TO_KNOT, UNKNOWN_TO_LDNS, UNKNOWN_TO_NSD } from './unknown-types.ts'
 import { lines, ORIGIN, parse } from './zone-text.ts'
 
-/** Every type with a number, but the SOA, which a zone has once. */
+/** Every type with a number, except SOA, which a zone has once. */
 const TYPES = [...RDATA_TYPES.values()].filter(({ type, code }) => code !== null && type !== 'SOA').map(({ type }) => type)
 
 const EACH = 4
 
-/** Octets that servers which know a form take for these. */
+/** Octets that servers with a presentation format for these types accept. */
 const FORMLESS: Readonly<Record<string, string>> = {
   NULL: '\\# 2 0102',
   UNSPEC: '\\# 1 0a',
@@ -30,7 +30,7 @@ const FORMLESS: Readonly<Record<string, string>> = {
   TYPE65280: '\\# 3 010203',
 }
 
-/** A zone with several records of every type, each at a name of its own, and some of types without a form. */
+/** A zone with several records of every type, each at its own name, and some of types without a presentation format. */
 const ANY_ZONE = ((): readonly ResourceRecord[] => {
   const ttls = fc.sample(fc.constantFrom(300, 300, 300, 0, 3600, 2 ** 31 - 1), { numRuns: TYPES.length, seed: suiteSeed })
   const text = TYPES.flatMap((type, i) =>
@@ -42,7 +42,7 @@ const ANY_ZONE = ((): readonly ResourceRecord[] => {
   return zone.records
 })()
 
-test('any zone has every type', () => {
+test('the random zone has every type', () => {
   expect(new Set(ANY_ZONE.map(({ type }) => type))).toEqual(new Set([...TYPES, 'SOA', ...GENERIC_ONLY_TYPES.keys(), 'TYPE65280']))
 })
 
@@ -54,7 +54,7 @@ const saved = (text: string): string => {
   return file
 }
 
-/** Records that are lost, and those that came instead. */
+/** Missing records (-) and unexpected records (+). */
 function differences(records: readonly ResourceRecord[], text: string): string[] {
   const given = new Set(lines(records))
   const read = new Set(lines(parse(text).records))
@@ -73,10 +73,10 @@ const zoneFor = (
   return { records, text: printZoneFile(records, { origin: ORIGIN, style, genericTypes: new Set(unknown) }) }
 }
 
-/** Types that other programs print in a form that is not read here. */
+/** Types that other programs print in a form that is not parsed here. */
 const PRINTED_IN_OTHER_FORMS = ['WKS', 'NXT', 'ATMA', 'A6', 'SINK']
 
-/** ldns prints NSAP-PTR in a form that only ldns has. */
+/** ldns prints NSAP-PTR in its own form. */
 const MISREAD_BY_LDNS = [...PRINTED_IN_OTHER_FORMS, 'NSAP-PTR']
 
 describe.each(STYLES)('any zone, %s', (style) => {
