@@ -1,4 +1,4 @@
-/** An apply of one plan against a scripted server or a real service, with what it told and what was sent. */
+/** Applies one plan at a scripted server or a real service; returns the outcomes, diagnostics and requests. */
 import { onTestFinished } from 'vitest'
 import { type ApplyZonesOptions, applyZones } from '../../src/apply/apply-zones.ts'
 import { describeChange } from '../../src/apply/change-graph.ts'
@@ -11,20 +11,20 @@ import { ORIGIN, planOf } from '../support/plan.ts'
 import { existing } from '../support/records.ts'
 
 export const TOKEN = 'apply-token'
-export const HASTY = { tries: 3, busyTries: 4, firstDelay: 1, maxDelay: 20, maxRetryAfter: 60_000 }
+export const FAST_RETRIES = { tries: 3, busyTries: 4, firstDelay: 1, maxDelay: 20, maxRetryAfter: 60_000 }
 
 export function providerAt(baseUrl: URL, parallelism = 4, timeout = 15_000): Provider {
-  const provider = createCloudProvider({ provider: 'cloud', baseUrl, token: TOKEN, parallelism, timeout, retry: HASTY })
+  const provider = createCloudProvider({ provider: 'cloud', baseUrl, token: TOKEN, parallelism, timeout, retry: FAST_RETRIES })
   onTestFinished(() => provider.close())
   return provider
 }
 
-export interface Told {
+export interface ApplyReport {
   /** `create www.example.com. A: applied`, in the order of the plan. */
   readonly outcomes: string[]
   readonly diagnostics: string[]
   readonly readBack: ZoneOutcome['readBack']
-  /** Calls that change something, in the order they came. */
+  /** Mutating calls, in the order of their arrival. */
   readonly calls: string[]
   readonly requests: readonly SeenRequest[]
 }
@@ -39,19 +39,19 @@ const words = (outcome: Outcome): string =>
 export interface Script {
   readonly before: string
   readonly desired: string
-  /** Answers a request and gives true, or leaves it to a server that does as it is told. */
+  /** Answers a request and returns true; otherwise the default server performs it. */
   readonly handler: (request: SeenRequest, response: Parameters<Handler>[1], store: Store) => boolean | undefined
   readonly run?: Partial<ApplyZonesOptions>
   readonly parallelism?: number
-  /** Milliseconds for an answer: long, but where none comes. */
+  /** Milliseconds to wait for a response. */
   readonly timeout?: number
 }
 
-/** Records of the scripted server, by number. */
+/** Records of the scripted server, by ID. */
 export type Store = Map<number, Record<string, unknown>>
 
-/** A server that holds what `before` says and does what it is asked, past the script. */
-export async function applyScripted({ before, desired, handler, run = {}, parallelism = 1, timeout }: Script): Promise<Told> {
+/** Applies the change from `before` to `desired` at a server that performs every request that the script does not handle. */
+export async function applyScripted({ before, desired, handler, run = {}, parallelism = 1, timeout }: Script): Promise<ApplyReport> {
   const store: Store = new Map()
   for (const { id, name, type, ttl, data } of existing(ORIGIN, before)) {
     const relative = name === ORIGIN ? '' : name.slice(0, -ORIGIN.length - 1)
@@ -60,7 +60,7 @@ export async function applyScripted({ before, desired, handler, run = {}, parall
   }
   const server = await scriptedServer((request, response) => {
     if (handler(request, response, store)) return
-    obey(request, response, store)
+    performRequest(request, response, store)
   })
   onTestFinished(() => server.close())
   const provider = providerAt(server.baseUrl, parallelism, timeout)
@@ -69,10 +69,10 @@ export async function applyScripted({ before, desired, handler, run = {}, parall
   const reference = { name: ORIGIN, id: 7, settings, updated: null }
   const zone = { plan, reference, existing: { ...reference, records: existing(ORIGIN, before), millisecondsSinceLastChange: null } }
   const [outcome] = await applyZones([zone], { providers: new Map([['cloud', provider]]), recoveryPause: 5, ...run })
-  return told(outcome as ZoneOutcome, server.seen)
+  return reportOf(outcome as ZoneOutcome, server.seen)
 }
 
-export function told({ plan, outcomes, diagnostics, readBack }: ZoneOutcome, requests: readonly SeenRequest[]): Told {
+export function reportOf({ plan, outcomes, diagnostics, readBack }: ZoneOutcome, requests: readonly SeenRequest[]): ApplyReport {
   return {
     outcomes: outcomes.map(
       (outcome, index) => `${describeChange(plan.changes[index] as (typeof plan.changes)[number])}: ${words(outcome)}`,
@@ -88,14 +88,14 @@ export function told({ plan, outcomes, diagnostics, readBack }: ZoneOutcome, req
   }
 }
 
-export function obey(request: SeenRequest, response: Parameters<Handler>[1], store: Store): void {
-  const [status, answer] = obeyed(request, store)
+export function performRequest(request: SeenRequest, response: Parameters<Handler>[1], store: Store): void {
+  const [status, answer] = responseTo(request, store)
   json(response, status, answer)
 }
 
-function obeyed({ method, path, body }: SeenRequest, store: Store): readonly [status: number, answer: unknown] {
+function responseTo({ method, path, body }: SeenRequest, store: Store): readonly [status: number, answer: unknown] {
   const id = Number(/\/records\/([0-9]+)$/.exec(path)?.[1])
-  if (method === 'POST') return [200, keep(store, body as Record<string, unknown>)]
+  if (method === 'POST') return [200, storeRecord(store, body as Record<string, unknown>)]
   if (method === 'GET') return [200, page([...store.values()])]
   if (!store.has(id)) return [404, errors('Not found')]
   if (method === 'DELETE') {
@@ -106,8 +106,8 @@ function obeyed({ method, path, body }: SeenRequest, store: Store): readonly [st
   return [200, store.get(id)]
 }
 
-/** Keeps a new record and gives it back. */
-export function keep(store: Store, body: Record<string, unknown>): Record<string, unknown> {
+/** Stores a new record and returns it. */
+export function storeRecord(store: Store, body: Record<string, unknown>): Record<string, unknown> {
   const id = Math.max(100, ...store.keys()) + 1
   store.set(id, { id, ...body })
   return store.get(id) as Record<string, unknown>

@@ -30,7 +30,7 @@ const request = (journal: string, zones: readonly string[], more: Partial<LockRe
   ...more,
 })
 
-/** A lock of that holder, as its process left it. */
+/** Creates a lock of the given process. */
 function leaveLock(journal: string, zone: string, owner: ProcessIdentity): string {
   const folder = join(journal, 'locks')
   mkdirSync(folder, { recursive: true })
@@ -39,7 +39,7 @@ function leaveLock(journal: string, zone: string, owner: ProcessIdentity): strin
   return path
 }
 
-/** A process that was there and is not any more. */
+/** The identity of a process that has ended. */
 async function deadProcess(): Promise<ProcessIdentity> {
   const child = spawn('sleep', ['60'])
   const { pid } = child as { pid: number }
@@ -72,7 +72,7 @@ describe('locks of zones', () => {
     expect(lockNames(journal)).toEqual([])
   })
 
-  it('of a running process are respected, and the message names the holder', async () => {
+  it('of a running process are respected; the message names the holder', async () => {
     const journal = temporaryDirectory()
     leaveLock(journal, 'example.net.', OWN)
     const locks = await lockZones(request(journal, ['example.com.', 'example.net.', 'example.org.']))
@@ -85,7 +85,7 @@ describe('locks of zones', () => {
         hint: expect.stringContaining('--wait SECONDS'),
       },
     })
-    // All or none: those before it in the order were given back.
+    // All or none: the locks before it were released.
     expect(lockNames(journal)).toHaveLength(1)
   })
 
@@ -96,9 +96,9 @@ describe('locks of zones', () => {
   })
 
   it.each<[string, Partial<ProcessIdentity>, ReturnType<typeof processStatus>]>([
-    ['of a process whose number another one has now', { started: '1' }, 'dead'],
+    ['of a process whose PID was reused', { started: '1' }, 'dead'],
     ['of another host', { host: 'elsewhere.example' }, 'elsewhere'],
-    ['of another container of the same host name', { host: `${hostname()} (pid:[1])` }, 'elsewhere'],
+    ['of another container with the same host name', { host: `${hostname()} (pid:[1])` }, 'elsewhere'],
     ['of this process', {}, 'running'],
   ])('%s', async (_, change, expected) => {
     const journal = temporaryDirectory()
@@ -110,7 +110,7 @@ describe('locks of zones', () => {
     if (expected === 'elsewhere' && locks.state === 'held') expect(locks.diagnostic.hint).toContain(`remove the file ${path}`)
   })
 
-  it.each(['', '{', '{"pid":0}', 'null', '\u0000\u0000'])('that say nothing (%j) are respected', async (text) => {
+  it.each(['', '{', '{"pid":0}', 'null', '\u0000\u0000'])('without a readable holder (%j) are respected', async (text) => {
     const journal = temporaryDirectory()
     const path = leaveLock(journal, 'example.com.', OWN)
     writeFileSync(path, text)
@@ -128,7 +128,7 @@ describe('locks of zones', () => {
         truncateSync(path, 100_000_000)
       },
     ],
-  ])('that are %s are respected', async (_, put) => {
+  ])('%s is respected', async (_, put) => {
     const journal = temporaryDirectory()
     const path = lockPath(join(journal, 'locks'), 'example.com.', 'cloud')
     mkdirSync(join(journal, 'locks'))
@@ -147,7 +147,7 @@ describe('locks of zones', () => {
     expect(messages).toHaveLength(1)
   })
 
-  it('are waited for no longer than was asked, and not after an interruption', async () => {
+  it('are waited for until the timeout or an interruption', async () => {
     const journal = temporaryDirectory()
     leaveLock(journal, 'example.com.', OWN)
     const begin = performance.now()
@@ -158,7 +158,7 @@ describe('locks of zones', () => {
     expect(performance.now() - begin).toBeLessThan(30_000)
   })
 
-  it('have names that fit every file system and belong to one zone and target', () => {
+  it('have unique file names that are valid on every file system', () => {
     const names = [
       ['example.com.', 'cloud'],
       ['example.com.', 'Cloud'],
@@ -173,7 +173,7 @@ describe('locks of zones', () => {
     for (const name of names) expect(name).toMatch(/^\/locks\/[a-z0-9@_.-]{1,160}\.lock$/)
   })
 
-  it('take little time for many zones', async () => {
+  it('can be taken for many zones', async () => {
     const zones = Array.from({ length: 500 }, (_, index) => `z${index}.example.`)
     const locks = await lockZones(request(temporaryDirectory(), zones))
     if (locks.state === 'taken') locks.release()
@@ -181,8 +181,8 @@ describe('locks of zones', () => {
 })
 
 /**
- * Takes the lock again and again, looks whether it is alone, and counts. One time in two it is killed while it has the lock, so that many others find a
- * stale lock at the same moment. Before each step that changes the file system it may pause, so that what it saw has changed, or be killed.
+ * Takes the lock repeatedly, checks that it is the only holder, and counts. Every second time it is killed while it has the lock, so that many others find a
+ * stale lock at the same moment. Before each change of the file system it may pause, so that its last read is outdated, or be killed.
  */
 const WORKER = `
 import fs, { appendFileSync, closeSync, existsSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
@@ -215,7 +215,7 @@ for (;;) {
 }
 `
 
-test('of many processes that race for a lock, also for one whose holder was killed, one at a time has it', async () => {
+test('one process at a time holds a lock, even if many race for it and holders are killed', async () => {
   const folder = temporaryDirectory()
   await build({
     entryPoints: ['src/definition/files/lock-file.ts', 'src/definition/files/process-identity.ts'],

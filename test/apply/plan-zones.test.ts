@@ -5,7 +5,7 @@ import { createCloudProvider } from '../../src/providers/cloud/cloud-provider.ts
 import { json, page, scriptedServer } from '../providers/cloud/scripted-server.ts'
 import { desiredZone, name } from '../support/records.ts'
 
-test('a target that falls silent keeps fifty zones waiting no longer than one', async () => {
+test('fifty zones at a silent target time out as fast as one', async () => {
   const names = Array.from({ length: 50 }, (_, index) => `zone-${index}.example`)
   let asked = 0
   const server = await scriptedServer(({ path }, response) => {

@@ -7,7 +7,7 @@ import { desiredZone, existingZone } from '../support/records.ts'
 
 const SETTINGS = { type: 'master', soa_email: 'hostmaster@example.com' } as const
 
-/** The zone after the calls, by identifier, and what is said of it; `outcome` holds for every change of the plan. */
+/** The diagnostics for the zone `live`, lines with record IDs; `outcome` is the outcome of every change. */
 function differences(
   before: string,
   desired: string,
@@ -35,10 +35,10 @@ function differences(
 const BEFORE = 'www A 192.0.2.1\nmail A 192.0.2.9'
 const AFTER = 'www A 192.0.2.2\nmail A 192.0.2.9\nnew TXT "a"'
 
-describe('what is live is held against what the calls made', () => {
+describe('read-back', () => {
   test.each<[name: string, live: string[], expected: string[]]>([
     ['as planned', ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"'], []],
-    ['unmanaged records come and go', ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"', '4 x CAA 0 issue "ca.example"'], []],
+    ['unmanaged records are ignored', ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"', '4 x CAA 0 issue "ca.example"'], []],
     [
       'an update was overwritten',
       ['1 www A 192.0.2.7', '2 mail A 192.0.2.9', '3 new TXT "a"'],
@@ -50,22 +50,22 @@ describe('what is live is held against what the calls made', () => {
       ['apply-unconfirmed: www.example.com. A was made 192.0.2.2 and is web.example.com. A 192.0.2.2'],
     ],
     [
-      'a created record is gone',
+      'a created record is missing',
       ['1 www A 192.0.2.2', '2 mail A 192.0.2.9'],
       ['apply-unconfirmed: new.example.com. TXT was made "a" and is not there'],
     ],
     [
-      'somebody changed another record',
+      'another client changed another record',
       ['1 www A 192.0.2.2', '2 mail 300 A 192.0.2.9', '3 new TXT "a"'],
       ['apply-drift: another client changed mail.example.com. A from 192.0.2.9 to 192.0.2.9 (TTL 300) meanwhile'],
     ],
     [
-      'somebody deleted another record',
+      'another client deleted another record',
       ['1 www A 192.0.2.2', '3 new TXT "a"'],
       ['apply-drift: another client deleted mail.example.com. A 192.0.2.9 meanwhile'],
     ],
     [
-      'somebody created a record',
+      'another client created a record',
       ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"', '4 ftp A 192.0.2.5'],
       ['apply-drift: another client created ftp.example.com. A 192.0.2.5 meanwhile'],
     ],
@@ -79,12 +79,12 @@ describe('what is live is held against what the calls made', () => {
   test.each<[string, string[]]>([
     ['carried out', ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"']],
     ['not carried out', ['1 www A 192.0.2.1', '2 mail A 192.0.2.9']],
-  ])('what is in doubt may have been %s', (_, live) => expect(differences(BEFORE, AFTER, live, 'unknown')).toEqual([]))
+  ])('a call with an unknown outcome may have been %s', (_, live) => expect(differences(BEFORE, AFTER, live, 'unknown')).toEqual([]))
 
-  test('many are counted', () => {
+  test('summarises many differences', () => {
     const live = Array.from({ length: 50 }, (_, index) => `${index + 10} h${index} A 192.0.2.1`)
-    const told = differences(BEFORE, BEFORE, ['1 www A 192.0.2.1', '2 mail A 192.0.2.9', ...live])
-    expect(told).toHaveLength(21)
-    expect(told.at(-1)).toBe('apply-drift: there are 30 more differences')
+    const reported = differences(BEFORE, BEFORE, ['1 www A 192.0.2.1', '2 mail A 192.0.2.9', ...live])
+    expect(reported).toHaveLength(21)
+    expect(reported.at(-1)).toBe('apply-drift: there are 30 more differences')
   })
 })

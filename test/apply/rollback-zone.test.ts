@@ -23,14 +23,14 @@ const rules = (more: Partial<RollbackRules> = {}): RollbackRules => ({
 
 const APPLIED: Outcome = { state: 'applied' }
 
-/** A zone of these lines; null for none. */
+/** A zone with these records; null for no zone. */
 const zoneOf = (text: string | null, settings: ZoneSettings = {}): ExistingZone | null => {
   if (text === null) return null
   const zone = existingZone(ORIGIN, text)
   return { ...zone, settings: { ...zone.settings, ...settings } }
 }
 
-/** Rolls back the run from one zone text to another, of which all or some changes were made, at a zone that is now as `live`. */
+/** Plans the rollback of a run from `before` to `after`, with all changes applied unless `outcomes` is given; the zone is now `live`. */
 function rollBack(
   before: string | null,
   after: string,
@@ -47,107 +47,115 @@ const messages = ({ plan }: ZoneRollback): string[] =>
   plan.diagnostics.filter(({ code }) => code.startsWith('rollback-')).map(({ code, message }) => `${code} ${message}`)
 
 describe('records', () => {
-  const cases: { name: string; before: string; after: string; live: string; back: string[]; said?: RegExp[]; overwritten?: string[] }[] = [
+  const cases: {
+    name: string
+    before: string
+    after: string
+    live: string
+    back: string[]
+    expected?: RegExp[]
+    overwritten?: string[]
+  }[] = [
     {
-      name: 'what the run added goes',
+      name: 'removes what the run added',
       before: 'www A 192.0.2.1',
       after: 'www A 192.0.2.1\nx A 192.0.2.2',
       live: 'www A 192.0.2.1\nx A 192.0.2.2',
       back: ['- x A 192.0.2.2'],
     },
     {
-      name: 'what the run removed comes back',
+      name: 'restores what the run removed',
       before: 'www A 192.0.2.1\nx TXT "a"',
       after: 'www A 192.0.2.1',
       live: 'www A 192.0.2.1',
       back: ['+ x TXT "a"'],
     },
     {
-      name: 'what the run changed is changed back in place',
+      name: 'reverts an update with an update',
       before: 'www 300 A 192.0.2.1',
       after: 'www 3600 A 192.0.2.9',
       live: 'www 3600 A 192.0.2.9',
       back: ['~ www 3600 A 192.0.2.9 -> www 300 A 192.0.2.1'],
     },
     {
-      name: 'a TTL that no definition can have stays where the run did nothing',
+      name: 'keeps an undefinable TTL of a record that the run did not change',
       before: 'odd 30 A 192.0.2.7\nwww A 192.0.2.1',
       after: 'odd 300 A 192.0.2.7\nwww A 192.0.2.2',
       live: 'odd 300 A 192.0.2.7\nwww A 192.0.2.2\nother 30 A 192.0.2.8',
       back: ['~ www A 192.0.2.2 -> www A 192.0.2.1'],
-      said: [/rollback-kept .*other\.example\.com\. A \(30 192\.0\.2\.8, was nothing\)/],
+      expected: [/rollback-kept .*other\.example\.com\. A \(30 192\.0\.2\.8, was nothing\)/],
     },
     {
-      name: 'what others added is shown and kept',
+      name: 'keeps and reports a record that another client added',
       before: 'www A 192.0.2.1',
       after: 'www A 192.0.2.2',
       live: 'www A 192.0.2.2\nnew A 192.0.2.3',
       back: ['~ www A 192.0.2.2 -> www A 192.0.2.1'],
-      said: [
+      expected: [
         /^rollback-kept example\.com\. at cloud: another client changed new\.example\.com\. A \(192\.0\.2\.3, was nothing\) since the run; it is kept$/,
       ],
     },
     {
-      name: 'what others removed is shown and stays away',
+      name: 'reports and does not restore a record that another client removed',
       before: 'www A 192.0.2.1\nx A 192.0.2.5',
       after: 'www A 192.0.2.2\nx A 192.0.2.5',
       live: 'www A 192.0.2.2',
       back: ['~ www A 192.0.2.2 -> www A 192.0.2.1'],
-      said: [/rollback-kept .*x\.example\.com\. A \(nothing, was 192\.0\.2\.5\)/],
+      expected: [/rollback-kept .*x\.example\.com\. A \(nothing, was 192\.0\.2\.5\)/],
     },
     {
-      name: 'a set that both changed is left alone and named',
+      name: 'does not change an RRset that another client changed, and reports it',
       before: 'www A 192.0.2.1',
       after: 'www A 192.0.2.2',
       live: 'www A 192.0.2.2\nwww A 192.0.2.3',
       back: [],
-      said: [/^rollback-conflict .*www\.example\.com\. A was changed by the run, and again since: .*192\.0\.2\.3.*left as it is$/],
+      expected: [/^rollback-conflict .*www\.example\.com\. A was changed by the run, and again since: .*192\.0\.2\.3.*left as it is$/],
       overwritten: ['~ www A 192.0.2.2 -> www A 192.0.2.1', '- www A 192.0.2.3'],
     },
     {
-      name: 'a set that the run made and others extended is left alone',
+      name: 'does not remove an RRset that another client extended',
       before: 'www A 192.0.2.1',
       after: 'www A 192.0.2.1\nx A 192.0.2.2',
       live: 'www A 192.0.2.1\nx A 192.0.2.2\nx A 192.0.2.3',
       back: [],
-      said: [/rollback-conflict .*x\.example\.com\. A/],
+      expected: [/rollback-conflict .*x\.example\.com\. A/],
       overwritten: ['- x A 192.0.2.2', '- x A 192.0.2.3'],
     },
     {
-      name: 'what somebody put back already needs nothing',
+      name: 'changes nothing if another client already reverted the change',
       before: 'www A 192.0.2.1',
       after: 'www A 192.0.2.2',
       live: 'www A 192.0.2.1',
       back: [],
     },
     {
-      name: 'the order of the records is no difference',
+      name: 'ignores the order of the records',
       before: 'www A 192.0.2.1',
       after: 'www A 192.0.2.2\nwww A 192.0.2.3',
       live: 'www A 192.0.2.3\nwww A 192.0.2.2',
       back: ['~ www A 192.0.2.2 -> www A 192.0.2.1', '- www A 192.0.2.3'],
     },
     {
-      name: 'a duplicate that the run removed is not wanted back',
+      name: 'does not restore a duplicate',
       before: 'www A 192.0.2.1\nwww A 192.0.2.1\nx A 192.0.2.2',
       after: 'www A 192.0.2.1',
       live: 'www A 192.0.2.1',
       back: ['+ x A 192.0.2.2'],
     },
     {
-      name: 'a CNAME comes back after the addresses have gone',
+      name: 'restores a CNAME after it removes the addresses',
       before: 'www CNAME x.example.net.\nk A 192.0.2.1',
       after: 'www A 192.0.2.2\nk A 192.0.2.1',
       live: 'www A 192.0.2.2\nk A 192.0.2.1',
       back: ['- www A 192.0.2.2', '+ www CNAME x.example.net. < 0'],
     },
     {
-      name: 'a CNAME does not come back beside what others put at its name, and nothing else at that name goes back either',
+      name: 'does not restore a CNAME beside a record of another client, and changes nothing else at that name',
       before: 'www CNAME x.example.net.\nk A 192.0.2.1',
       after: 'www A 192.0.2.2\nk A 192.0.2.1',
       live: 'www A 192.0.2.2\nwww TXT "theirs"\nk A 192.0.2.1',
       back: [],
-      said: [
+      expected: [
         /rollback-conflict .*www\.example\.com\. .*A is not restored/,
         /rollback-conflict .*www\.example\.com\. .*CNAME is not restored/,
         /rollback-kept .*"theirs"/,
@@ -155,28 +163,28 @@ describe('records', () => {
       overwritten: ['- www A 192.0.2.2', '+ www CNAME x.example.net. < 0,2', '- www TXT "theirs"'],
     },
     {
-      name: 'a CNAME that others put in the place of what the run removed stays',
+      name: 'keeps a CNAME that another client created at the name of a removed record',
       before: 'www A 192.0.2.2\nk A 192.0.2.1',
       after: 'k A 192.0.2.1',
       live: 'www CNAME x.example.net.\nk A 192.0.2.1',
       back: [],
-      said: [/rollback-conflict .*A is not restored/, /rollback-kept .*CNAME/],
+      expected: [/rollback-conflict .*A is not restored/, /rollback-kept .*CNAME/],
       overwritten: ['+ www A 192.0.2.2 < 1', '- www CNAME x.example.net.'],
     },
     {
-      name: 'a null MX comes back after the others',
+      name: 'restores a null MX after it removes the other MX records',
       before: '@ MX 0 .\nk A 192.0.2.1',
       after: '@ MX 10 a.example.net.\n@ MX 20 b.example.net.\nk A 192.0.2.1',
       live: '@ MX 10 a.example.net.\n@ MX 20 b.example.net.\nk A 192.0.2.1',
       back: ['~ @ MX 10 a.example.net. -> @ MX 0 . < 1', '- @ MX 20 b.example.net.'],
     },
   ]
-  test.each(cases)('$name', ({ before, after, live, back, said = [], overwritten }) => {
+  test.each(cases)('$name', ({ before, after, live, back, expected = [], overwritten }) => {
     const rollback = rollBack(before, after, live)
     expect(changesOf(rollback.plan)).toEqual(back)
-    const told = messages(rollback)
-    expect(told).toHaveLength(said.length)
-    for (const pattern of said) expect(told).toContainEqual(expect.stringMatching(pattern))
+    const reported = messages(rollback)
+    expect(reported).toHaveLength(expected.length)
+    for (const pattern of expected) expect(reported).toContainEqual(expect.stringMatching(pattern))
     expect(rollback.whole).toBe(overwritten === undefined)
     if (overwritten === undefined) return
     const forced = rollBack(before, after, live, { overwrite: true })
@@ -185,7 +193,7 @@ describe('records', () => {
     expect(messages(forced).join('\n')).toMatch(/overwritten/)
   })
 
-  it('only what was applied goes back', () => {
+  it('reverts only applied changes', () => {
     const before = 'a A 192.0.2.1\nb A 192.0.2.1\nc A 192.0.2.1'
     const after = 'a A 192.0.2.2\nb A 192.0.2.2\nc A 192.0.2.2'
     const outcomes: Outcome[] = [APPLIED, { state: 'failed', error: 'x' }, { state: 'skipped', because: 'y' }]
@@ -194,7 +202,7 @@ describe('records', () => {
     expect(messages(rollback)).toEqual([])
   })
 
-  it('a call in doubt is settled by what is live: carried out, it goes back; not carried out, it is not a change of others', () => {
+  it('compares a call with an unknown outcome with the live zone: reverts it if it was applied', () => {
     const outcomes: Outcome[] = [{ state: 'unknown', error: 'no answer' }]
     const [before, after] = ['a A 192.0.2.1', 'a A 192.0.2.2']
     expect(changesOf(rollBack(before, after, after, {}, outcomes).plan)).toEqual(['~ a A 192.0.2.2 -> a A 192.0.2.1'])
@@ -203,13 +211,13 @@ describe('records', () => {
     expect([not.whole, messages(not)]).toEqual([true, []])
   })
 
-  it('a record that comes back with a TTL the target does not store gets the nearest, and it is said', () => {
+  it('rounds a restored TTL that the target does not store, and reports it', () => {
     const rollback = rollBack('a 30 A 192.0.2.1\nk A 192.0.2.9', 'k A 192.0.2.9', 'k A 192.0.2.9')
     expect(changesOf(rollback.plan)).toEqual(['+ a 300 A 192.0.2.1'])
     expect(rollback.plan.diagnostics.map(({ code }) => code)).toContain('ttl-rounded')
   })
 
-  it('what no provider would take again is told and left out', () => {
+  it('reports and skips a record that no provider would accept', () => {
     const before = existingZone(ORIGIN, 'k A 192.0.2.9\na TXT "x"')
     const broken: ExistingZone = {
       ...before,
@@ -228,13 +236,13 @@ describe('records', () => {
   const NS = '@ NS ns1.example.net.\n@ NS ns2.example.net.\n'
 
   it.each<[name: string, before: string, after: string]>([
-    ['all it added', 'k A 192.0.2.9', `k A 192.0.2.9\n${lines('192.0.2.1')}`],
-    ['all it changed', lines('192.0.2.1'), lines('192.0.2.2')],
-    ['all it deleted', `k A 192.0.2.9\n${lines('192.0.2.1')}`, 'k A 192.0.2.9'],
+    ['all added', 'k A 192.0.2.9', `k A 192.0.2.9\n${lines('192.0.2.1')}`],
+    ['all changed', lines('192.0.2.1'), lines('192.0.2.2')],
+    ['all deleted', `k A 192.0.2.9\n${lines('192.0.2.1')}`, 'k A 192.0.2.9'],
     ['all records, fewer before', 'k A 192.0.2.9', lines('192.0.2.1')],
     ['apex NS records', `${NS}k A 192.0.2.9`, '@ NS ns3.example.net.\nk A 192.0.2.9'],
-    ['apex NS records that it added', 'k A 192.0.2.9', `${NS}k A 192.0.2.9`],
-  ])('the way back is not refused for its size: %s', (_, before, after) => {
+    ['added apex NS records', 'k A 192.0.2.9', `${NS}k A 192.0.2.9`],
+  ])('is not refused for its size: %s', (_, before, after) => {
     const thresholds = { ...DEFAULT_THRESHOLDS, max_deletes: 0, max_updates: 0, min_existing: 1 }
     for (const overwrite of [false, true]) {
       const { plan, whole } = rollBack(before, after, after, { allow: new Set(), thresholds, overwrite })
@@ -244,23 +252,23 @@ describe('records', () => {
     }
   })
 
-  it('a zone that would be empty is refused, also after a part of the run', () => {
+  it('refuses to empty the zone, also after an incomplete run', () => {
     const plan = planOf('', lines('192.0.2.1'))
-    for (const made of [1, 5, 12]) {
-      const outcomes = plan.changes.map((_, index): Outcome => (index < made ? APPLIED : { state: 'skipped', because: 'interrupted' }))
+    for (const applied of [1, 5, 12]) {
+      const outcomes = plan.changes.map((_, index): Outcome => (index < applied ? APPLIED : { state: 'skipped', because: 'interrupted' }))
       const live = zoneOf(
         plan.changes
-          .slice(0, made)
+          .slice(0, applied)
           .map(({ name }) => `${name} A 192.0.2.1`)
           .join('\n'),
       )
       const rollback = planZoneRollback({ before: zoneOf(''), plan, outcomes }, live, rules({ allow: new Set() }))
-      expect(changesOf(rollback.plan)).toHaveLength(made)
+      expect(changesOf(rollback.plan)).toHaveLength(applied)
       expect(rollback.plan.refusals).toEqual([expect.objectContaining({ name: 'empty-zone', allowed: false })])
     }
   })
 
-  it('records that others added since are no part of it and keep the zone from being empty', () => {
+  it('does not refuse to empty the zone if records of other clients remain', () => {
     const live = `${lines('192.0.2.1')}\nnew A 192.0.2.3`
     const { plan } = rollBack('', lines('192.0.2.1'), live, { allow: new Set() })
     expect(plan.refusals).toEqual([])
@@ -274,18 +282,18 @@ describe('records', () => {
     ['all records, fewer before', 'k A 192.0.2.9', lines('192.0.2.2'), lines('192.0.2.3'), ['empty-zone']],
     ['few of many', lines('192.0.2.1'), lines('192.0.2.2'), `${lines('192.0.2.2', 10)}\nh10 A 192.0.2.3\nh11 A 192.0.2.3`, []],
     ['apex NS records', `${NS}k A 192.0.2.9`, '@ NS ns3.example.net.\nk A 192.0.2.9', '@ NS ns4.example.net.\nk A 192.0.2.9', ['apex-ns']],
-  ])('what --overwrite takes from others is refused for its size: %s', (_, before, after, live, refused) => {
+  ])('with --overwrite, too many changes to records of other clients are refused: %s', (_, before, after, live, refused) => {
     const { plan } = rollBack(before, after, live, { allow: new Set(), overwrite: true })
     expect(plan.refusals.map(({ name }) => name)).toEqual(refused)
     const kept = rollBack(before, after, live, { allow: new Set() })
     expect(kept.plan.refusals).toEqual([])
   })
 
-  it('of many sets that others changed the first are told and the rest counted', () => {
+  it('reports the first RRsets that other clients changed and the number of the rest', () => {
     const others = Array.from({ length: 25 }, (_, index) => `o${index} A 192.0.2.8`).join('\n')
-    const told = messages(rollBack('a A 192.0.2.1', 'a A 192.0.2.2', `a A 192.0.2.2\n${others}`))
-    expect(told).toHaveLength(11)
-    expect(told.at(-1)).toMatch(/15 more record sets/)
+    const reported = messages(rollBack('a A 192.0.2.1', 'a A 192.0.2.2', `a A 192.0.2.2\n${others}`))
+    expect(reported).toHaveLength(11)
+    expect(reported.at(-1)).toMatch(/15 more record sets/)
   })
 })
 
@@ -309,7 +317,7 @@ describe('settings', () => {
       rules(more),
     )
 
-  it('go back field by field', () => {
+  it('are reverted field by field', () => {
     const { plan, whole } = back(desired)
     expect(plan.changes).toEqual([
       expect.objectContaining({
@@ -324,7 +332,7 @@ describe('settings', () => {
     expect(whole).toBe(true)
   })
 
-  it('stay where others changed them again, unless they are overwritten', () => {
+  it('stay if another client changed them, unless overwritten', () => {
     const live = { ttl_sec: 3600, tags: ['c'], description: 'theirs' }
     const left = back(live)
     expect(left.plan.changes).toEqual([expect.objectContaining({ fields: ['ttl_sec'], desired: { ttl_sec: 300 } })])
@@ -332,29 +340,29 @@ describe('settings', () => {
     expect(back(live, { overwrite: true }).plan.changes).toEqual([expect.objectContaining({ desired: before })])
   })
 
-  it('need nothing where they are as before, in any order and letter case of tags', () => {
+  it('need no change if they are as before, in any order and letter case of tags', () => {
     expect(back({ ttl_sec: 300, tags: ['A'] }).plan.changes).toEqual([])
   })
 
-  it('of a call in doubt are compared like those of one that was made', () => {
+  it('of a call with an unknown outcome are compared like those of an applied call', () => {
     const doubt: Outcome = { state: 'unknown', error: 'no answer' }
     expect(back(desired, {}, doubt).plan.changes).toHaveLength(1)
     expect(back(before, {}, doubt)).toMatchObject({ whole: true, plan: { changes: [] } })
   })
 })
 
-describe('the zone itself', () => {
-  const made = planOf(null, 'a A 192.0.2.1')
-  const creation = { before: null, plan: made, outcomes: made.changes.map(() => APPLIED) }
+describe('zone', () => {
+  const created = planOf(null, 'a A 192.0.2.1')
+  const creation = { before: null, plan: created, outcomes: created.changes.map(() => APPLIED) }
 
-  it('that the run made is deleted, only if that is allowed', () => {
+  it('that the run created is deleted only if allowed', () => {
     const refused = planZoneRollback(creation, zoneOf('a A 192.0.2.1'), rules({ allow: new Set() }))
     expect(changesOf(refused.plan)).toEqual(['delete zone []'])
     expect(refused.plan.refusals).toEqual([expect.objectContaining({ name: 'delete-zone', allowed: false })])
     expect(planZoneRollback(creation, zoneOf('a A 192.0.2.1'), rules()).plan.refusals).toEqual([expect.objectContaining({ allowed: true })])
   })
 
-  it('that the run made and others changed is left alone as a whole', () => {
+  it('that the run created and another client changed is kept', () => {
     const left = planZoneRollback(creation, zoneOf('a A 192.0.2.1\ntheirs A 192.0.2.2'), rules())
     expect([left.plan.changes, left.whole]).toEqual([[], false])
     expect(messages(left)).toEqual([expect.stringMatching(/the run created it, and another client changed theirs\.example\.com\. A/)])
@@ -364,11 +372,11 @@ describe('the zone itself', () => {
     expect(settings.plan.changes).toEqual([])
   })
 
-  it('that the run made and is gone needs nothing', () => {
+  it('that the run created and that no longer exists needs no change', () => {
     expect(planZoneRollback(creation, null, rules())).toMatchObject({ whole: true, plan: { changes: [], refusals: [], diagnostics: [] } })
   })
 
-  it('whose creation failed needs nothing', () => {
+  it('whose creation failed needs no change', () => {
     const outcomes: Outcome[] = [
       { state: 'failed', error: 'x' },
       { state: 'skipped', because: 'y' },
@@ -395,7 +403,7 @@ describe('the zone itself', () => {
   }
   const deletion = { before: existing, plan: gone, outcomes: [APPLIED] }
 
-  it('that the run deleted comes back with its settings and records', () => {
+  it('that the run deleted is restored with its settings and records', () => {
     const { plan, whole } = planZoneRollback(deletion, null, rules())
     expect(plan.changes[0]).toMatchObject({
       action: 'create',
@@ -407,7 +415,7 @@ describe('the zone itself', () => {
     expect([whole, plan.exists]).toEqual([true, false])
   })
 
-  it('that the run deleted and others made anew is left alone', () => {
+  it('that the run deleted and another client created again is kept', () => {
     const live = zoneOf('b A 192.0.2.9\nc A 192.0.2.3', { ttl_sec: 7200, description: '' })
     const left = planZoneRollback(deletion, live, rules())
     expect([left.plan.changes, left.whole]).toEqual([[], false])
@@ -416,7 +424,7 @@ describe('the zone itself', () => {
     expect(changesOf(forced.plan)).toEqual(['update zone [ttl_sec]', '+ a A 192.0.2.1', '~ b A 192.0.2.9 -> b A 192.0.2.2'])
   })
 
-  it('that others deleted stays away, unless it is overwritten', () => {
+  it('that another client deleted is not restored, unless overwritten', () => {
     const left = rollBack('a A 192.0.2.1', 'a A 192.0.2.2', null)
     expect([left.plan.changes, left.whole]).toEqual([[], false])
     expect(messages(left)).toEqual([expect.stringMatching(/it was deleted since/)])
@@ -427,7 +435,7 @@ describe('the zone itself', () => {
   })
 })
 
-describe('for every run', () => {
+describe('for any run', () => {
   const line = fc
     .tuple(
       fc.constantFrom('@', 'a', 'b', 'c.a'),
@@ -442,7 +450,7 @@ describe('for every run', () => {
   const zone = fc.array(line, { maxLength: 10 }).map(unique)
   const lines = (records: Iterable<Parameters<typeof identity>[0]>): string[] => [...records].map(identity).sort()
 
-  it('the rollback leaves what was before, with whatever others did elsewhere', () => {
+  it('restores the state before the run and keeps changes of other clients', () => {
     fc.assert(
       fc.property(zone, zone, fc.array(fc.constantFrom('x', 'y').map((owner) => `${owner} 300 A 192.0.2.9`)), (before, after, theirs) => {
         const [text, others] = [before.join('\n'), [...new Set(theirs)]]
@@ -457,7 +465,7 @@ describe('for every run', () => {
         const expected = existingZone(ORIGIN, [...before, ...others].join('\n')).records
         expect(lines(finalRecords(live.records, back.plan.changes))).toEqual(lines(expected))
         expect(back.whole).toBe(true)
-        // Rolling back the rollback leaves what the run left.
+        // Rolling back the rollback restores the result of the run.
         const after2: ExistingZone = {
           ...live,
           records: finalRecords(live.records, back.plan.changes).map((record, index) => ({ ...record, id: 200 + index })),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { openScene, type Scene, TOKEN } from '../cli/scene.ts'
 
-/** Changes the domain or its records behind the program's back. */
-async function meddle({ service }: Scene, method: 'POST' | 'PUT', path: string, fields: object): Promise<void> {
+/** Changes the domain or its records without the program. */
+async function changeLive({ service }: Scene, method: 'POST' | 'PUT', path: string, fields: object): Promise<void> {
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
   const { status } = await fetch(`${service.baseUrl}/domains/1${path}`, { method, headers, body: JSON.stringify(fields) })
   expect(status).toBe(200)
@@ -12,8 +12,8 @@ const zoneOf = (records: string): Record<string, string> => ({
   'zones/example.com.yaml': `domain: example.com\nsoa_email: hostmaster@example.com\nrecords:\n${records}`,
 })
 
-describe('record sets of several TTLs', () => {
-  test('the server chooses one of them for all', async () => {
+describe('TTLs', () => {
+  test('accepts one TTL of an RRset with several TTLs', async () => {
     const scene = await openScene({
       files: zoneOf(`  a: [{type: A, ttl: 300, value: 192.0.2.1}, {type: A, ttl: 1h, value: 192.0.2.2}]
   b: [{type: A, ttl: 300, value: 192.0.2.1}, {type: A, value: 192.0.2.2}]
@@ -24,31 +24,31 @@ describe('record sets of several TTLs', () => {
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 2 record sets asked for.\n' })
   })
 
-  test('apex NS beside what the service serves by itself', async () => {
+  test('accepts additional apex NS records of the service', async () => {
     const scene = await openScene({ files: zoneOf('  a: {type: A, value: 192.0.2.1}\n') })
     await scene.run('apply', '--yes')
-    await meddle(scene, 'POST', '/records', { type: 'NS', name: '', target: 'ns.example.net', ttl_sec: 300 })
+    await changeLive(scene, 'POST', '/records', { type: 'NS', name: '', target: 'ns.example.net', ttl_sec: 300 })
     const { status, stdout } = await scene.run('verify')
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 2 record sets asked for.\n' })
   })
 
-  test('the same record with another TTL is rendered once', async () => {
+  test('accepts duplicates with another TTL that are rendered once', async () => {
     const definition = 'unmanaged: [{name: token}]\nrecords:\n  a: {type: A, value: 192.0.2.1}\n'
     const scene = await openScene({
       files: { 'zones/example.com.yaml': `domain: example.com\nsoa_email: hostmaster@example.com\n${definition}` },
     })
     await scene.run('apply', '--yes')
-    for (const ttl_sec of [300, 3600]) await meddle(scene, 'POST', '/records', { type: 'TXT', name: 'token', target: 'one', ttl_sec })
+    for (const ttl_sec of [300, 3600]) await changeLive(scene, 'POST', '/records', { type: 'TXT', name: 'token', target: 'one', ttl_sec })
     const { status, stdout } = await scene.run('verify')
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 2 record sets asked for.\n' })
   })
 
-  test('another TTL is a difference still', async () => {
+  test('reports an undefined TTL', async () => {
     const scene = await openScene({
       files: zoneOf('  a: [{type: A, ttl: 1h, value: 192.0.2.1}, {type: A, ttl: 2h, value: 192.0.2.2}]\n'),
     })
     await scene.run('apply', '--yes')
-    await meddle(scene, 'PUT', '/records/1', { ttl_sec: 300 })
+    await changeLive(scene, 'PUT', '/records/1', { ttl_sec: 300 })
     const { status, stdout } = await scene.run('verify')
     expect(status).toBe(2)
     expect(stdout).toContain('missing 3600 192.0.2.2')
@@ -56,11 +56,11 @@ describe('record sets of several TTLs', () => {
   })
 })
 
-describe('a zone that somebody disabled', () => {
-  test('has a warning, unless the definition says so', async () => {
+describe('a disabled zone', () => {
+  test('gives a warning unless the definition disables it', async () => {
     const scene = await openScene({ files: zoneOf('  a: {type: A, value: 192.0.2.1}\n') })
     await scene.run('apply', '--yes')
-    await meddle(scene, 'PUT', '', { status: 'disabled' })
+    await changeLive(scene, 'PUT', '', { status: 'disabled' })
     expect((await scene.run('verify')).stderr).toContain(
       'zones/example.com.yaml:1:9: warning[zone-disabled] example.com. is disabled at cloud',
     )

@@ -46,7 +46,7 @@ function zoneToApply(): ApplicableZone {
   }
 }
 
-/** A clock that goes on by a second with each look. */
+/** A clock that advances by a second with each call. */
 function clock(from = '2026-11-21T06:30:00.000Z'): () => Date {
   let time = Date.parse(from)
   return () => {
@@ -66,8 +66,8 @@ async function begin(journal: string, zones: readonly ApplicableZone[], more: Pa
   return beginJournal({ journal, plan, zones, targets: TARGETS, secrets: noSecrets(), ...common, ...more })
 }
 
-/** Makes all changes of a zone with that outcome. */
-function makeAll(journal: Journal, zone: ApplicableZone, outcome: Outcome = APPLIED): void {
+/** Journals all changes of a zone with the given outcome. */
+function journalAll(journal: Journal, zone: ApplicableZone, outcome: Outcome = APPLIED): void {
   for (const [index] of zone.plan.changes.entries()) {
     expect(journal.call(zone, index)).toBeNull()
     journal.outcome(zone, index, outcome)
@@ -89,18 +89,18 @@ const only = (journal: string): RunRecord => {
   return runs[0] as RunRecord
 }
 
-describe('the name of a run', () => {
-  it('has the time to the second and four digits', () => {
+describe('run ID', () => {
+  it('consists of the time in seconds and four hexadecimal digits', () => {
     expect(runId(new Date('2026-11-21T06:30:00.987Z'), () => 0.31)).toBe('20261121T063000Z-4f5c')
     expect(runId(new Date(0), () => 0)).toBe('19700101T000000Z-0000')
     expect(runId(new Date(0), () => 1 - Number.EPSILON)).toBe('19700101T000000Z-ffff')
   })
 
-  test.each([RUN, '20261121T063000Z-', '20261121t06', '2', '20261121T063000Z-4F2A'])('%s can be the beginning of one', (text) => {
+  test.each([RUN, '20261121T063000Z-', '20261121t06', '2', '20261121T063000Z-4F2A'])('%s is a valid prefix', (text) => {
     expect(isRunPrefix(text)).toBe(true)
   })
 
-  test.each(['', 'x', '../..', `${RUN}0`, 'T06'])('%j cannot', (text) => {
+  test.each(['', 'x', '../..', `${RUN}0`, 'T06'])('%j is not a valid prefix', (text) => {
     expect(isRunPrefix(text)).toBe(false)
     expect(isRunId(text)).toBe(false)
   })
@@ -110,7 +110,7 @@ describe('a secret of the run', () => {
   const secrets = noSecrets()
   addSecret(secrets, 'providers.cloud.token', SECRET)
 
-  test('in a plan: there is no journal', async () => {
+  test('in a plan: no journal is created', async () => {
     const journal = temporaryDirectory()
     const zone = { ...zoneToApply(), plan: planOf('a A 192.0.2.1', `a A 192.0.2.1\nt TXT ${SECRET}`) }
     await expect(begin(journal, [zone], { secrets })).rejects.toMatchObject({
@@ -120,14 +120,14 @@ describe('a secret of the run', () => {
     expect(readdirSync(join(journal, 'runs'))).toEqual([])
   })
 
-  test('in the state before, which no change touches', async () => {
+  test('in an existing record that does not change: no journal is created', async () => {
     const journal = temporaryDirectory()
     const zone = zoneToApply()
     const existing = { ...existingZone(ORIGIN, `a A 192.0.2.1\nb A 192.0.2.1\nt TXT ${SECRET}`), id: 1, millisecondsSinceLastChange: null }
     await expect(begin(journal, [{ ...zone, existing }], { secrets })).rejects.toMatchObject({ name: 'SecretExposed' })
   })
 
-  test('in an outcome: the line is left out, and no call goes out after it', async () => {
+  test('in an outcome: the line is omitted, and no further call is sent', async () => {
     const journal = temporaryDirectory()
     const zone = zoneToApply()
     const begun = await begin(journal, [zone], { secrets })
@@ -140,7 +140,7 @@ describe('a secret of the run', () => {
 })
 
 describe('the journal of a run', () => {
-  it('has the state before, the plan, and every call before it goes out', async () => {
+  it('contains the existing zone, the plan, and each call before it is sent', async () => {
     const folder = join(temporaryDirectory(), 'journal')
     const zone = zoneToApply()
     const journal = await begin(folder, [zone])
@@ -149,7 +149,7 @@ describe('the journal of a run', () => {
     expect(linesOf(folder).at(-1)).toMatchObject({ event: 'call', zone: 0, change: 0, action: 'update', name: 'a.example.com.', type: 'A' })
     journal.outcome(zone, 0, APPLIED)
     expect(linesOf(folder).at(-1)).toMatchObject({ event: 'outcome', outcome: APPLIED })
-    makeAll(journal, zone)
+    journalAll(journal, zone)
     expect(journal.end(0)).toBeNull()
     for (const line of linesOf(folder)) expect(validate(line), JSON.stringify(validate.errors)).toBe(true)
 
@@ -184,7 +184,7 @@ describe('the journal of a run', () => {
     expect(readdirSync(join(folder, 'runs'))).toEqual([RUN])
   })
 
-  it('holds what reading the zone again settled', async () => {
+  it('contains the outcomes that a second read resolved', async () => {
     const folder = temporaryDirectory()
     const zone = zoneToApply()
     const journal = await begin(folder, [zone])
@@ -201,11 +201,11 @@ describe('the journal of a run', () => {
 
   test.each<[string, number, Outcome[], RunRecord['state']]>([
     ['all applied', 0, [APPLIED, APPLIED, APPLIED], 'applied'],
-    ['all applied, found otherwise when read again', 1, [APPLIED, APPLIED, APPLIED], 'applied'],
-    ['all applied though a signal came', 130, [APPLIED, APPLIED, APPLIED], 'applied'],
+    ['all applied, but the read-back differs', 1, [APPLIED, APPLIED, APPLIED], 'applied'],
+    ['all applied despite a signal', 130, [APPLIED, APPLIED, APPLIED], 'applied'],
     ['one failed', 4, [APPLIED, { state: 'failed', error: 'x' }, APPLIED], 'partial'],
     ['all failed', 1, [1, 2, 3].map(() => ({ state: 'failed', error: 'x' })), 'failed'],
-    ['one in doubt', 4, [1, 2, 3].map((n) => (n === 1 ? { state: 'unknown', error: 'x' } : { state: 'failed', error: 'x' })), 'partial'],
+    ['one unknown', 4, [1, 2, 3].map((n) => (n === 1 ? { state: 'unknown', error: 'x' } : { state: 'failed', error: 'x' })), 'partial'],
     ['Ctrl-C', 130, [APPLIED, { state: 'skipped', because: 'x' }, { state: 'skipped', because: 'x' }], 'interrupted'],
     ['SIGTERM', 143, [APPLIED, { state: 'skipped', because: 'x' }, { state: 'skipped', because: 'x' }], 'interrupted'],
   ])('%s: exit %i', async (_, status, outcomes, state) => {
@@ -220,7 +220,7 @@ describe('the journal of a run', () => {
     expect(only(folder)).toMatchObject({ status, state })
   })
 
-  it('is that of a run that goes on while its process runs, else of an interrupted one whose calls are named', async () => {
+  it('shows a running run while its process lives, then an interrupted run with its calls', async () => {
     for (const [owner, state] of [
       [OWN, 'running'],
       [DEAD, 'interrupted'],
@@ -245,11 +245,11 @@ describe('the journal of a run', () => {
     }
   })
 
-  it('cut off at any octet after its first line reads as what is whole in it', async () => {
+  it('truncated after its first line is read up to the last complete line', async () => {
     const folder = temporaryDirectory()
     const zone = zoneToApply()
     const journal = await begin(folder, [zone], { process: DEAD })
-    makeAll(journal, zone)
+    journalAll(journal, zone)
     journal.end(0)
     const path = join(folder, 'runs', RUN, 'journal.jsonl')
     const whole = readFileSync(path, 'utf8')
@@ -265,7 +265,7 @@ describe('the journal of a run', () => {
     expect(before).toBe(3)
   })
 
-  it('may end in garbage, as after a power cut, and have it nowhere else', async () => {
+  it('may contain garbage only at its end, as after a power failure', async () => {
     const folder = temporaryDirectory()
     const zone = zoneToApply()
     const journal = await begin(folder, [zone], { process: DEAD })
@@ -292,28 +292,28 @@ describe('the journal of a run', () => {
   }
   const problems: [string, (path: string) => void, RegExp][] = [
     ['is empty', (path) => truncateSync(path), /no first line/],
-    ['is gone', (path) => rmSync(path), /does not exist/],
+    ['is missing', (path) => rmSync(path), /does not exist/],
     ['is a folder', spoilAsFolder, /is a folder|cannot be read/],
     ['is a named pipe', spoilAsPipe, /no first line/],
     ['begins with something else', (path) => writeFileSync(path, '{"event":"end"}\n'), /first line of its journal is garbled/],
     [
-      'is of a later version',
+      'has a newer version',
       (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('"version":1', '"version":2')),
       /has version 2; this program reads version 1/,
     ],
-    ['is of another run', (path) => writeFileSync(path, readFileSync(path, 'utf8').replaceAll('-4f2a', '-4f2b')), /is of run .*-4f2b/],
+    ['belongs to another run', (path) => writeFileSync(path, readFileSync(path, 'utf8').replaceAll('-4f2a', '-4f2b')), /is of run .*-4f2b/],
     [
-      'has a line of a zone that it does not have',
+      'has a line for an unknown zone',
       (path) => appendFileSync(path, '{"event":"outcome","time":"x","zone":1,"change":0,"outcome":{"state":"applied"}}\n'),
       /is of zone 1, and it has 1/,
     ],
     [
-      'has a line of a change that the zone does not have',
+      'has a line for an unknown change',
       (path) => appendFileSync(path, '{"event":"outcome","time":"x","zone":0,"change":3,"outcome":{"state":"applied"}}\n'),
       /of a change that example\.com\. does not have/,
     ],
   ]
-  test.each(problems)('that %s is a diagnostic, and other runs are read', async (_, spoil, message) => {
+  test.each(problems)('gives a diagnostic if it %s; other runs are read', async (_, spoil, message) => {
     const folder = temporaryDirectory()
     ;(await begin(folder, [zoneToApply()], { run: '20261121T063001Z-0000' })).end(0)
     const journal = await begin(folder, [zoneToApply()])
@@ -324,35 +324,35 @@ describe('the journal of a run', () => {
     journal.end(0)
   })
 
-  const spoiltPlans: [string, (path: string) => void, RegExp][] = [
-    ['is gone', (path) => rmSync(path), /does not exist/],
+  const damagedPlans: [string, (path: string) => void, RegExp][] = [
+    ['is missing', (path) => rmSync(path), /does not exist/],
     [
       'was changed',
       (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('192.0.2.3', '192.0.2.4')),
       /was changed after it was saved/,
     ],
   ]
-  test.each(spoiltPlans)('whose plan %s is told apart', async (_, spoil, message) => {
+  test.each(damagedPlans)('gives an error if its plan %s', async (_, spoil, message) => {
     const folder = temporaryDirectory()
     ;(await begin(folder, [zoneToApply()])).end(0)
     spoil(join(folder, 'runs', RUN, 'plans', '1.json'))
     expect(await readRunPlans(folder, only(folder))).toEqual({ ok: false, message: expect.stringMatching(message) })
   })
 
-  it('of a name that is taken is not begun, and leaves nothing behind', async () => {
+  it('is not created if its run ID exists, and leaves no files', async () => {
     const folder = temporaryDirectory()
     ;(await begin(folder, [zoneToApply()])).end(0)
     await expect(begin(folder, [zoneToApply()])).rejects.toMatchObject({ code: 'EEXIST' })
     expect(readdirSync(join(folder, 'runs'))).toEqual([RUN])
   })
 
-  it('that cannot be written is not begun', async () => {
+  it('is not created in a folder that cannot be written', async () => {
     const folder = temporaryDirectory()
     writeFileSync(join(folder, 'runs'), '')
     await expect(begin(folder, [zoneToApply()])).rejects.toMatchObject({ code: expect.stringMatching(/EEXIST|ENOTDIR/) })
   })
 
-  it('that cannot be written any more lets no further call go out', async () => {
+  it('stops further calls after a write error', async () => {
     const zone = zoneToApply()
     const noted: string[] = []
     const full: Journal = {
@@ -393,7 +393,7 @@ describe('the journal of a run', () => {
 })
 
 describe('runs', () => {
-  /** Runs one after the other; a rollback names what it rolls back by its place. */
+  /** Consecutive runs; `back` is the index of the run that a rollback reverts. */
   async function journalOf(
     runs: readonly { back?: number; whole?: boolean; outcome?: Outcome }[],
   ): Promise<{ folder: string; ids: string[] }> {
@@ -404,7 +404,7 @@ describe('runs', () => {
       const rollsBack = back === undefined ? null : { run: ids[back] as string, whole }
       const more = { run: ids[index] as string, rollsBack, command: back === undefined ? ('apply' as const) : ('rollback' as const) }
       const journal = await begin(folder, [zone], { ...more, now: clock(`2026-11-21T06:30:0${index}.000Z`) })
-      makeAll(journal, zone, outcome)
+      journalAll(journal, zone, outcome)
       journal.end(outcome === undefined ? 0 : 1)
     }
     return { folder, ids }
@@ -415,7 +415,7 @@ describe('runs', () => {
       .runs.toReversed()
       .map(({ state, rolledBackBy }) => [state, rolledBackBy.length])
 
-  it('come with the latest first, also those of one second', async () => {
+  it('are sorted by time, latest first, also within one second', async () => {
     const folder = temporaryDirectory()
     for (const [index, suffix] of ['ffff', '0000', '8888'].entries()) {
       const now = (): Date => new Date(`2026-11-21T06:30:00.${index}00Z`)
@@ -424,13 +424,13 @@ describe('runs', () => {
     expect(readRuns(folder, OWN).runs.map(({ id }) => id.slice(-4))).toEqual(['8888', '0000', 'ffff'])
   })
 
-  it('are rolled back by rollbacks that stand', async () => {
+  it('are rolled back unless the rollback was rolled back, incomplete or failed', async () => {
     const failed: Outcome = { state: 'failed', error: 'x' }
     expect(statesOf((await journalOf([{}, { back: 0 }])).folder)).toEqual([
       ['rolled-back', 1],
       ['applied', 0],
     ])
-    // The rollback was rolled back: the first run stands again.
+    // The rollback was rolled back: the first run is applied again.
     expect(statesOf((await journalOf([{}, { back: 0 }, { back: 1 }])).folder)).toEqual([
       ['applied', 0],
       ['rolled-back', 1],
@@ -446,7 +446,7 @@ describe('runs', () => {
     ])
   })
 
-  it('are found by the beginning of their name, and the last by that it changed something', async () => {
+  it('are found by a prefix of their ID; the last run is the last that changed something', async () => {
     const { folder, ids } = await journalOf([{}, {}, { outcome: { state: 'failed', error: 'x' } }])
     const { runs } = readRuns(folder, OWN)
     expect(lastRun(runs).run?.id).toBe(ids[1])
@@ -464,7 +464,7 @@ describe('runs', () => {
     }
   })
 
-  it('are pruned from the oldest on, and none that goes on', async () => {
+  it('are pruned oldest first, except running ones', async () => {
     const { folder, ids } = await journalOf([{}, {}, {}])
     const old = await begin(folder, [zoneToApply()], { run: '20261120T000000Z-0000', now: clock('2026-11-20T00:00:00.000Z') })
     mkdirSync(join(folder, 'runs', '.20261101T000000Z-0000', 'plans'), { recursive: true })
@@ -475,7 +475,7 @@ describe('runs', () => {
     old.end(0)
   })
 
-  it('are none where there is no journal, and what is no run is not looked at', () => {
+  it('are empty without a journal; other folders are ignored', () => {
     const folder = temporaryDirectory()
     expect(readRuns(folder, OWN)).toEqual({ runs: [], diagnostics: [] })
     mkdirSync(join(folder, 'runs', 'notes'), { recursive: true })

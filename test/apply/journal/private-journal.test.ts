@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../support/temp-directory.ts'
 
 const mode = (path: string): number => lstatSync(path).mode & 0o7777
 
-/** A journal with a run and a lock, as wide open as can be. */
+/** A journal with a run and a lock, readable and writable by everyone. */
 function openJournal(): string {
   const journal = temporaryDirectory()
   for (const folder of ['runs/20260131T090000-0000/plans', 'locks/a.lock']) mkdirSync(join(journal, folder), { recursive: true })
@@ -26,7 +26,7 @@ const everything = (folder: string): string[] => [
   ...readdirSync(folder, { recursive: true, withFileTypes: true }).map(({ parentPath, name }) => join(parentPath, name)),
 ]
 
-test('every folder and file is closed to others, once', () => {
+test('removes the access of other users once', () => {
   const journal = openJournal()
   const changed = tightenJournal(journal)
   expect([...changed].sort()).toEqual(
@@ -38,7 +38,7 @@ test('every folder and file is closed to others, once', () => {
   expect(tightenJournal(journal)).toEqual([])
 })
 
-test('a folder that holds other things keeps its mode, and so does what links lead to', () => {
+test('keeps the mode of a folder with other files and of link targets', () => {
   const journal = openJournal()
   const elsewhere = join(temporaryDirectory(), 'elsewhere')
   writeFileSync(elsewhere, '')
@@ -49,7 +49,7 @@ test('a folder that holds other things keeps its mode, and so does what links le
   expect([mode(journal), mode(elsewhere), mode(join(journal, 'runs'))]).toEqual([0o777, 0o644, 0o700])
 })
 
-test.each(['none', 'file'])('a journal that is not there is none: %s', (name) => {
+test.each(['none', 'file'])('does nothing without a journal: %s', (name) => {
   const folder = temporaryDirectory()
   writeFileSync(join(folder, 'file'), '')
   chmodSync(join(folder, 'file'), 0o644)

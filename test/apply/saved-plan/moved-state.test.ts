@@ -6,8 +6,8 @@ import { existingZone } from '../../support/records.ts'
 
 const zone = (text: string, more: Partial<ExistingZone> = {}): ExistingZone => ({ ...existingZone(ORIGIN, text), ...more })
 
-/** Records without identifiers, as providers have them whose unit is the record set. */
-const nameless = (text: string): ExistingZone => {
+/** Records without IDs, as in providers whose unit is the RRset. */
+const withoutIds = (text: string): ExistingZone => {
   const { id, records, ...rest } = zone(text)
   return { ...rest, records: records.map(({ id: _, ...record }) => record) }
 }
@@ -26,11 +26,11 @@ interface Case {
 test.each<[string, Case]>([
   ['nothing', { before: zone(BEFORE), now: zone(BEFORE), summary: null }],
   ['the order of records', { before: zone(BEFORE), now: reversed(zone(BEFORE)), summary: null }],
-  ['a zone that is still not there', { before: null, now: null, summary: null }],
-  ['a zone that came', { before: null, now: zone(BEFORE), summary: 'it did not exist, and exists now with 3 records' }],
-  ['a zone that went', { before: zone(BEFORE), now: null, summary: 'it does not exist any more; it had 3 records' }],
+  ['a zone that still does not exist', { before: null, now: null, summary: null }],
+  ['a created zone', { before: null, now: zone(BEFORE), summary: 'it did not exist, and exists now with 3 records' }],
+  ['a deleted zone', { before: zone(BEFORE), now: null, summary: 'it does not exist any more; it had 3 records' }],
   [
-    'records that came',
+    'added records',
     {
       before: zone(BEFORE),
       now: zone(`${BEFORE}\nz A 192.0.2.9\nc TXT "x"`),
@@ -39,7 +39,7 @@ test.each<[string, Case]>([
     },
   ],
   [
-    'a record that went',
+    'a removed record',
     {
       before: zone(BEFORE),
       now: zone('a A 192.0.2.1\nb 300 A 192.0.2.2'),
@@ -82,7 +82,7 @@ test.each<[string, Case]>([
     },
   ],
   [
-    'a zone that was deleted and made again',
+    'a zone that was deleted and created again',
     {
       before: zone(BEFORE),
       now: zone(BEFORE, { id: 2 }),
@@ -93,8 +93,8 @@ test.each<[string, Case]>([
   [
     'records without identifiers',
     {
-      before: nameless(`${BEFORE}\nd TXT "twice"\nd TXT "twice"`),
-      now: nameless('a 60 A 192.0.2.1\nb 300 A 192.0.2.2\nb 300 A 192.0.2.3\nd TXT "twice"'),
+      before: withoutIds(`${BEFORE}\nd TXT "twice"\nd TXT "twice"`),
+      now: withoutIds('a 60 A 192.0.2.1\nb 300 A 192.0.2.2\nb 300 A 192.0.2.3\nd TXT "twice"'),
       summary: '1 record added, 2 records removed',
       details: [
         'removed a.example.com. default A 192.0.2.1',
@@ -109,7 +109,7 @@ test.each<[string, Case]>([
   expect(moved?.details ?? []).toEqual(details)
 })
 
-test('long data is cut', () => {
+test('truncates long rdata', () => {
   const long = zone('a TXT "x"', {
     records: [{ ...(zone('a TXT "x"').records[0] as ExistingZone['records'][number]), data: 'y'.repeat(1000) }],
   })

@@ -11,7 +11,7 @@ import { planSchemaErrors } from '../../support/plan-schema.ts'
 import { rounds, seededRandom } from '../../support/random.ts'
 import { randomRecords } from '../../support/random-records.ts'
 import { desiredZone, existingZone } from '../../support/records.ts'
-import { put, resealed, type Spoil, samplePlan, savedText, TARGET } from './saved-text.ts'
+import { type Corruption, put, resealed, samplePlan, savedText, TARGET } from './saved-text.ts'
 
 const CODES = ['plan-file-invalid', 'plan-file-changed', 'plan-file-signature', 'plan-file-version']
 
@@ -27,8 +27,8 @@ function refusal({ saved, diagnostics }: ParsedSavedPlan): string {
 const SAMPLE = samplePlan()
 const TEXT = savedText([SAMPLE])
 
-describe('a plan that was saved', () => {
-  test('comes back as it was, with the state it was made from', () => {
+describe('a saved plan', () => {
+  test('is read unchanged, with the existing zone', () => {
     const { saved, diagnostics } = parse(TEXT)
     expect(diagnostics).toEqual([])
     expect(saved?.plan).toMatchObject({ created: '2026-01-02T03:04:05.000Z', tool: 'zonewright 0.1.0', zones: [SAMPLE.plan] })
@@ -45,8 +45,8 @@ describe('a plan that was saved', () => {
 
   test.each<[string, ExistingZone | null, string, boolean]>([
     ['a new zone', null, 'www A 192.0.2.1', false],
-    ['a zone without changes, whose state nobody needs', existingZone(ORIGIN, 'www A 192.0.2.1'), 'www A 192.0.2.1', false],
-    ['a zone that is to go', existingZone(ORIGIN, 'www A 192.0.2.1'), '', true],
+    ['a zone without changes, saved without its state', existingZone(ORIGIN, 'www A 192.0.2.1'), 'www A 192.0.2.1', false],
+    ['a zone to be deleted', existingZone(ORIGIN, 'www A 192.0.2.1'), '', true],
   ])('%s', (_, existing, desired, absent) => {
     const plan = planOf('', '', { existing, desired: desiredZone(ORIGIN, desired, { absent }), allow: new Set(['delete-zone']) })
     const { saved } = parse(savedText([{ plan, existing }]))
@@ -54,14 +54,14 @@ describe('a plan that was saved', () => {
     expect(saved?.zones[0]?.existing ?? null).toEqual(plan.changes.length === 0 ? null : existing)
   })
 
-  test('whatever records it has, and its target could hold them', () => {
+  test('with any records is read unchanged and fits its target', () => {
     const provider = { ...TARGET, capabilities: CLOUD_CAPABILITIES } as Provider
     fc.assert(
       fc.property(randomRecords, randomRecords, (before, after) => {
-        // Definitions with a CNAME or a null MX beside others are refused before anything is planned.
-        const standsAlone = (record: (typeof before)[number]): boolean => record.type === 'CNAME' || record.data === '0 .'
+        // Definitions with a CNAME or a null MX beside other records are refused before planning.
+        const mustBeAlone = (record: (typeof before)[number]): boolean => record.type === 'CNAME' || record.data === '0 .'
         const isSound = (records: typeof before): boolean =>
-          records.every((one) => !standsAlone(one) || records.every((other) => other === one || other.name !== one.name))
+          records.every((one) => !mustBeAlone(one) || records.every((other) => other === one || other.name !== one.name))
         fc.pre(isSound(before) && isSound(after))
         const fitted = (records: typeof before) => planOf(null, '', { desired: { ...desiredZone(ORIGIN, ''), records } })
         const existing = {
@@ -70,8 +70,8 @@ describe('a plan that was saved', () => {
             change.subject === 'record' && change.desired ? [{ id, ...change.desired }] : [],
           ),
         }
-        const made = planOf('', '', { existing, desired: { ...desiredZone(ORIGIN, ''), records: after } })
-        const plan = { ...made, diagnostics: made.diagnostics.filter(({ severity }) => severity !== 'error') }
+        const planned = planOf('', '', { existing, desired: { ...desiredZone(ORIGIN, ''), records: after } })
+        const plan = { ...planned, diagnostics: planned.diagnostics.filter(({ severity }) => severity !== 'error') }
         const { saved, diagnostics } = parse(savedText([{ plan, existing }]))
         expect(diagnostics).toEqual([])
         expect(saved?.plan.zones).toMatchObject([plan])
@@ -81,7 +81,7 @@ describe('a plan that was saved', () => {
     )
   })
 
-  test('is fifteen thousand lines and is read in a moment', () => {
+  test('with fifteen thousand lines is small and read quickly', () => {
     const lines = Array.from({ length: 12_000 }, (_, index) => `n${index} A 192.0.2.${index % 250}`)
     const existing = existingZone(ORIGIN, lines.join('\n'))
     const plan = planOf('', '', {
@@ -94,7 +94,7 @@ describe('a plan that was saved', () => {
     expect(text.length).toBeLessThan(4_000_000)
   })
 
-  test('the largest TXT that a record holds', () => {
+  test('with the largest TXT record is read', () => {
     const data = Array.from({ length: 255 }, () => `"${'\\200'.repeat(255)}"`).join(' ')
     const plan = { ...planOf('', 'www TXT "x"') }
     const changes = plan.changes.map((change) =>
@@ -104,13 +104,13 @@ describe('a plan that was saved', () => {
   })
 })
 
-describe('what is left to others', () => {
+describe('unmanaged records', () => {
   const SELECTORS = [{ name: '_acme-challenge*', type: 'TXT' }, { target: '198.51.100.*' }]
   const existing = existingZone(ORIGIN, 'www A 192.0.2.1\n_acme-challenge TXT "x"\nlab A 198.51.100.7')
   const planWith = (unmanaged: DesiredZone['unmanaged']) =>
     planOf('', '', { existing, desired: desiredZone(ORIGIN, 'www A 192.0.2.2', { unmanaged }), allow: new Set(['deletes']) })
 
-  test('is in the plan, which has the fingerprint of all else', () => {
+  test('are listed in the plan; its fingerprint is that of the other records', () => {
     const plan = planWith(SELECTORS.map((selector) => ({ ...selector, at: { file: 'zone', line: 1, column: 1 } })))
     expect(plan.fingerprint).toBe(fingerprint({ ...existing, records: existing.records.slice(0, 1) }))
     const text = savedText([{ plan, existing }])
@@ -121,7 +121,7 @@ describe('what is left to others', () => {
     expect(saved?.zones[0]?.existing).toEqual(existing)
   })
 
-  test('of a zone that goes with all that is in it nothing is', () => {
+  test('are not listed if the zone is deleted', () => {
     const desired = desiredZone(ORIGIN, '', { absent: true, unmanaged: SELECTORS })
     const plan = planOf('', '', { existing, desired, allow: new Set(['delete-zone']) })
     expect(plan.fingerprint).toBe(fingerprint(existing))
@@ -132,23 +132,27 @@ describe('what is left to others', () => {
 
   test.each<[string, unknown, RegExp]>([
     ['all records', [{ name: '*' }], /\.unmanaged has records that the plan changes/],
-    ['what the plan deletes', [...SELECTORS, { target: '192.0.2.1' }], /\.unmanaged has records that the plan changes/],
-    ['what the plan makes', [...SELECTORS, { target: '192.0.2.2' }], /\.unmanaged has records that the plan changes/],
+    ['a record that the plan deletes', [...SELECTORS, { target: '192.0.2.1' }], /\.unmanaged has records that the plan changes/],
+    ['a record that the plan creates', [...SELECTORS, { target: '192.0.2.2' }], /\.unmanaged has records that the plan changes/],
     ['something else', [{ name: 'elsewhere' }], /\.fingerprint is not that of its state/],
     ['nothing', [], /unmanaged must NOT have fewer than 1 items/],
     ['a selector of everything', [{}], /unmanaged\/0 must NOT have fewer than 1 properties/],
     ['a selector that is text', ['*'], /unmanaged\/0 must be object/],
-    ['a name that is none', [{ name: 1 }], /unmanaged\/0\/name must be string/],
+    ['an invalid name', [{ name: 1 }], /unmanaged\/0\/name must be string/],
     ['an unknown key', [{ name: 'a', file: 'b' }], /unmanaged\/0 .*"file"/],
-    ['more than any definition has', Array.from({ length: 20_001 }, () => ({ name: 'a' })), /unmanaged must NOT have more than 20000/],
-  ])('%s, by hand: refused', (_, unmanaged, expected) => {
+    [
+      'more selectors than a definition may have',
+      Array.from({ length: 20_001 }, () => ({ name: 'a' })),
+      /unmanaged must NOT have more than 20000/,
+    ],
+  ])('edited by hand are refused: %s', (_, unmanaged, expected) => {
     const text = savedText([{ plan: planWith(SELECTORS), existing }])
     expect(refusal(parse(resealed(text, put('zones.0.unmanaged', unmanaged))))).toMatch(expected)
   })
 })
 
 describe('damage', () => {
-  test('any byte that is another is noticed, any tail that is missing too', () => {
+  test('detects every changed byte and every truncation', () => {
     const octets = Buffer.from(savedText([SAMPLE], 'key'))
     const random = seededRandom(1)
     const step = Math.max(1, Math.floor(octets.length / rounds(700)))
@@ -167,7 +171,7 @@ describe('damage', () => {
     expect(seen).toContain('plan-file-changed')
   })
 
-  test('every line that is gone is noticed, and every number, name and word that is another', () => {
+  test('detects every removed line and every changed number, name and word', () => {
     const lines = TEXT.split('\n')
     for (let index = 0; index < lines.length - 1; index += 1)
       expect(parse(lines.toSpliced(index, 1).join('\n')).saved, lines[index]).toBeNull()
@@ -178,36 +182,36 @@ describe('damage', () => {
     }
   })
 
-  test('blanks between values and the order of keys mean nothing', () => {
+  test('whitespace and key order do not matter', () => {
     const { zones, ...rest } = JSON.parse(TEXT)
     expect(parse(JSON.stringify({ zones, ...rest })).diagnostics).toEqual([])
   })
 })
 
-describe('a file made by hand, its checksum made anew', () => {
+describe('a file edited by hand, with a new checksum', () => {
   const change =
-    (patch: object, at = 0): Spoil =>
+    (patch: object, at = 0): Corruption =>
     (document) =>
       void Object.assign(document.zones[0].changes[at], patch)
   const desired =
-    (patch: object): Spoil =>
+    (patch: object): Corruption =>
     (document) => {
       const changes: { subject: string; desired: object | null }[] = document.zones[0].changes
       const one = changes.find((each) => each.subject === 'record' && each.desired !== null)
       Object.assign(one?.desired as object, patch)
     }
   const zone =
-    (patch: object): Spoil =>
+    (patch: object): Corruption =>
     (document) =>
       void Object.assign(document.zones[0], patch)
   const top =
-    (patch: object): Spoil =>
+    (patch: object): Corruption =>
     (document) =>
       void Object.assign(document, patch)
   const firstUpdate = SAMPLE.plan.changes.findIndex(({ subject, action }) => subject === 'record' && action === 'update')
   const firstRecord = SAMPLE.plan.changes.findIndex(({ subject, id }) => subject === 'record' && id !== null)
 
-  test.each<[string, Spoil, RegExp]>([
+  test.each<[string, Corruption, RegExp]>([
     ['another format', top({ format: 'terraform' }), /^plan-file-invalid .*"format"/],
     ['a newer version', top({ version: 2 }), /^plan-file-version .*version 2 .*version 1/],
     ['an older version', top({ version: 0 }), /^plan-file-invalid .*\/version/],
@@ -219,18 +223,18 @@ describe('a file made by hand, its checksum made anew', () => {
       /^plan-file-invalid .*__proto__/,
     ],
     ['no targets', top({ targets: undefined }), /"targets" is missing/],
-    ['a target twice', top({ targets: [TARGET, TARGET] }), /a target is there twice/],
-    ['a target that is not bound', top({ targets: [{ ...TARGET, name: 'lab' }] }), /"cloud", which "targets" does not have/],
+    ['a duplicate target', top({ targets: [TARGET, TARGET] }), /a target is there twice/],
+    ['a target without a provider', top({ targets: [{ ...TARGET, name: 'lab' }] }), /"cloud", which "targets" does not have/],
     ['no time', top({ created: 'yesterday' }), /"created"/],
     ['an impossible time', top({ created: '2026-02-30T00:00:00.000Z' }), /"created"/],
-    ['the zone twice', (document) => void document.zones.push(document.zones[0]), /zones\[1\] is there twice/],
+    ['a duplicate zone', (document) => void document.zones.push(document.zones[0]), /zones\[1\] is there twice/],
     ['a zone without the final dot', zone({ zone: 'example.com' }), /\/zones\/0\/zone/],
     ['a zone in upper case', zone({ zone: 'EXAMPLE.com.' }), /zones\[0\]\.zone "EXAMPLE.com." is not a canonical name/],
-    ['a zone that is not there', zone({ exists: false }), /\.state is of a zone without one/],
+    ['a zone that does not exist', zone({ exists: false }), /\.state is of a zone without one/],
     ['no state', zone({ state: undefined }), /\.state is missing/],
     ['another fingerprint', zone({ fingerprint: `sha256:${'0'.repeat(64)}` }), /\.fingerprint is not that of its state/],
     ['another state', put('zones.0.state.settings.soa_email', 'evil@example.com'), /zones\[0\]/],
-    ['one record of the state less', (document) => void document.zones[0].state.records.pop(), /\.state has not as many records/],
+    ['a removed record of the state', (document) => void document.zones[0].state.records.pop(), /\.state has not as many records/],
     ['a record of the state with six fields', (document) => void document.zones[0].state.records[0].push(1), /state\/records\/0/],
     ['wrong counts', zone({ calls: { create: 0, update: 0, delete: 0, total: 0 } }), /contradicts itself at zones\[0\]\.calls\.create/],
     ['a wrong summary', put('summary.calls', 1), /contradicts itself at summary\.calls/],
@@ -240,15 +244,15 @@ describe('a file made by hand, its checksum made anew', () => {
       /has errors/,
     ],
     [
-      'a place without a line',
+      'a position without a line',
       zone({ diagnostics: [{ severity: 'notice', code: 'x', message: 'm', file: '/etc/passwd', line: null, column: null }] }),
       /contradicts itself at zones\[0\]\.diagnostics\[0\]\.file/,
     ],
     ['an unknown refusal', zone({ refusals: [{ name: 'everything', message: '', allowed: true }] }), /refusals\/0\/name/],
     ['an outcome', change({ outcome: { state: 'applied' } }, 1), /changes\[1\] was applied already/],
-    ['an identifier that nothing has', change({ id: 4711 }, firstRecord), /\.id: the saved state has no record 4711/],
+    ['an unknown record ID', change({ id: 4711 }, firstRecord), /\.id: the saved state has no record 4711/],
     ['an identifier that is a path', change({ id: '../../account/users/1' }, firstRecord), /\.id: the saved state has no record/],
-    ['an identifier beyond what numbers hold', change({ id: 2 ** 53 }, firstRecord), /\.id is not an identifier/],
+    ['an identifier above the safe integers', change({ id: 2 ** 53 }, firstRecord), /\.id is not an identifier/],
     ['a negative identifier', change({ id: -1 }, firstRecord), /\.id is not an identifier/],
     ['a fraction as identifier', change({ id: 1.5 }, firstRecord), /\/id/],
     ['the identifier of another zone', change({ id: 2 }, 0), /\.changes\[0\]\.id is not that of the zone/],
@@ -263,40 +267,40 @@ describe('a file made by hand, its checksum made anew', () => {
       /contradicts itself at zones\[0\]\.changes\[\d+\]\.existing/,
     ],
     ['another action', change({ action: 'delete' }, 0), /contradicts itself at zones\[0\]\.changes\[0\]\.action/],
-    ['nothing on either side', change({ existing: null, desired: null }, firstRecord), /changes nothing/],
+    ['neither an existing nor a desired side', change({ existing: null, desired: null }, firstRecord), /changes nothing/],
     ['another field', change({ fields: [] }, firstUpdate), /contradicts itself at zones\[0\]\.changes\[\d+\]\.fields/],
     ['a name above the zone', desired({ name: 'com.' }), /\.desired\.name com\. is not in the zone/],
     ['a name beside the zone', desired({ name: 'wwwexample.com.' }), /is not in the zone/],
     ['a name in upper case', desired({ name: 'WWW.example.com.' }), /is not a canonical name/],
     ['a name with a label too long', desired({ name: `${'a'.repeat(64)}.example.com.` }), /is not a canonical name/],
-    ['a type that is none', desired({ type: 'a' }), /\.type is not a record type/],
-    ['a type of JavaScript', desired({ type: 'constructor' }), /\.type is not a record type/],
+    ['an invalid type', desired({ type: 'a' }), /\.type is not a record type/],
+    ['a JavaScript property as type', desired({ type: 'constructor' }), /\.type is not a record type/],
     ['a TTL beyond any', desired({ ttl: 2 ** 31 }), /desired\/ttl|desired must/],
-    ['data that is none', desired({ data: 'x" y' }), /\.desired\.data/],
-    ['two lines of data', desired({ data: '192.0.2.1\nevil A 192.0.2.2' }), /\.desired\.data/],
-    ['no data', desired({ data: '' }), /\.desired\.data/],
-    ['very long data', desired({ data: 'a'.repeat(400_000) }), /\.desired\.data is longer than any record/],
+    ['invalid rdata', desired({ data: 'x" y' }), /\.desired\.data/],
+    ['rdata with a line feed', desired({ data: '192.0.2.1\nevil A 192.0.2.2' }), /\.desired\.data/],
+    ['no rdata', desired({ data: '' }), /\.desired\.data/],
+    ['very long rdata', desired({ data: 'a'.repeat(400_000) }), /\.desired\.data is longer than any record/],
     ['deeply nested quotes', desired({ data: '="'.repeat(100_000) }), /\.desired\.data/],
     ['a change that waits for itself', change({ after: [0] }, 0), /\.changes\[0\]\.after has a cycle/],
     [
-      'two that wait for one another',
+      'two changes that wait for each other',
       (document) => {
         document.zones[0].changes[1].after = [2]
         document.zones[0].changes[2].after = [1]
       },
       /\.changes\[1\]\.after has a cycle/,
     ],
-    ['a change that waits for none there is', change({ after: [99] }, 1), /\.after names change 99/],
-    ['a change that waits for one before the first', change({ after: [-1] }, 1), /after\/0/],
-    ['a change that waits for half of one', change({ after: [0.5] }, 1), /after\/0/],
-    ['a change that waits twice', change({ after: [0, 0] }, 1), /after/],
+    ['a change that waits for an unknown change', change({ after: [99] }, 1), /\.after names change 99/],
+    ['a change that waits for index -1', change({ after: [-1] }, 1), /after\/0/],
+    ['a change that waits for index 0.5', change({ after: [0.5] }, 1), /after\/0/],
+    ['a change that waits for one change twice', change({ after: [0, 0] }, 1), /after/],
     ['a million waits', change({ after: Array.from({ length: 1_000_000 }, (_, index) => index) }, 1), /\.after names change/],
     [
-      'the zone itself twice',
+      'two changes of the zone',
       (document) => void document.zones[0].changes.push({ ...document.zones[0].changes[0], after: [] }),
       /is of the zone itself and not the first/,
     ],
-    ['a setting that is none', put('zones.0.changes.0.desired.token', 'x'), /token/],
+    ['an unknown setting', put('zones.0.changes.0.desired.token', 'x'), /token/],
   ])('%s is refused', (_, spoil, expected) => {
     const text = resealed(TEXT, spoil)
     const value = parse(text)
@@ -305,7 +309,7 @@ describe('a file made by hand, its checksum made anew', () => {
     expect(message.length).toBeLessThan(3000)
   })
 
-  test('a zone that is made late, or not at all, is refused', () => {
+  test('refuses a zone that is created late or never', () => {
     const plan = planOf(null, 'www A 192.0.2.1')
     const text = savedText([{ plan, existing: null }])
     expect(parse(text).diagnostics).toEqual([])
@@ -317,19 +321,19 @@ describe('a file made by hand, its checksum made anew', () => {
     ['nothing', '', /is not JSON/],
     ['a list', '[]', /holds no JSON object/],
     ['null', 'null', /holds no JSON object/],
-    ['a report without what applying takes', '{"format":"zonewright-plan","version":1}', /is a report of a plan/],
+    ['a plan report without the data for apply', '{"format":"zonewright-plan","version":1}', /is a report of a plan/],
     ['deep lists', '['.repeat(1_000_000), /nested more than 16 levels/],
     ['deep objects', '{"a":'.repeat(1_000_000), /nested more than 16 levels/],
-    ['more values than any plan', `[${'[],'.repeat(9_000_000)}[]]`, /more than 8000000 values/],
+    ['too many values', `[${'[],'.repeat(9_000_000)}[]]`, /more than 8000000 values/],
     ['an open string', '{"format":"zonewright-plan', /is not JSON/],
     ['a trailing escape', '{"a":"\\', /is not JSON/],
-  ])('%s is no plan', (_, text, expected) => {
+  ])('%s is not a plan', (_, text, expected) => {
     const message = refusal(parse(text))
     expect(message).toMatch(/^plan-file-invalid plan\.json /)
     expect(message).toMatch(expected)
   })
 
-  test('faults by the hundred thousand end with the first', () => {
+  test('reports only the first of many errors', () => {
     const text = resealed(
       TEXT,
       put(
@@ -340,7 +344,7 @@ describe('a file made by hand, its checksum made anew', () => {
     expect(refusal(parse(text))).toMatch(/\/zones\/0 must be object/)
   })
 
-  test('random values in random places never make it throw', () => {
+  test('never throws for random values in random places', () => {
     const values = [null, true, -1, 1e308, '', 'x', '\ud800', [], {}, [[]], { a: 1 }, 'example.com.', 0]
     const random = seededRandom(2)
     for (let round = 0; round < rounds(400); round += 1) {
@@ -363,12 +367,12 @@ describe('a file made by hand, its checksum made anew', () => {
 describe('signature', () => {
   const SIGNED = savedText([SAMPLE], 'a key')
 
-  test('of the same key is accepted, and the key is not in the file', () => {
+  test('with the same key is accepted, and the key is not in the file', () => {
     expect(parse(savedText([SAMPLE], 'hunter2-hunter2'), 'hunter2-hunter2')).toMatchObject({ saved: { signed: true }, diagnostics: [] })
     expect(savedText([SAMPLE], 'hunter2-hunter2')).not.toContain('hunter2')
   })
 
-  test('without the key is a notice', () => {
+  test('gives a notice without the key', () => {
     const { saved, diagnostics } = parse(SIGNED)
     expect(saved).not.toBeNull()
     expect(diagnostics).toMatchObject([{ severity: 'notice', code: 'plan-file-signature' }])
@@ -377,9 +381,9 @@ describe('signature', () => {
   test.each<[string, string, RegExp]>([
     ['another key', savedText([SAMPLE], 'a kez'), /another key/],
     ['no signature', TEXT, /is not signed/],
-    ['a plan changed, its checksum made anew', resealed(SIGNED, put('tool', 'zonewright 9')), /another key/],
-    ['a plan changed and signed by another', resealed(SIGNED, put('tool', 'zonewright 9'), 'other'), /another key/],
-    ['a signature that is none', resealed(SIGNED, put('signature', null)), /another key/],
+    ['a changed plan with a new checksum', resealed(SIGNED, put('tool', 'zonewright 9')), /another key/],
+    ['a changed plan, signed with another key', resealed(SIGNED, put('tool', 'zonewright 9'), 'other'), /another key/],
+    ['an invalid signature', resealed(SIGNED, put('signature', null)), /another key/],
     ['a short signature', resealed(SIGNED, put('signature', 'hmac-sha256:')), /another key/],
   ])('%s is refused', (_, text, expected) => {
     expect(refusal(parse(text, 'a key'))).toMatch(/^plan-file-signature /)

@@ -38,27 +38,27 @@ const DESIRED = `
   text TXT "b"
   new AAAA 2001:db8::1`
 
-/** A plan with creations, updates, deletions and an order, of a zone that has more settings than it should. */
+/** A plan with creations, updates, deletions and order edges; the existing zone has an extra setting. */
 export function samplePlan(): { plan: ZonePlan; existing: ExistingZone } {
   const existing = { ...existingZone(ORIGIN, EXISTING), settings: { type: 'master', soa_email: 'other@example.com', tags: ['a'] } } as const
   const plan = planOf('', '', { existing, desired: desiredZone(ORIGIN, DESIRED), allow: new Set(['updates']) })
   return { plan, existing }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests spoil documents in ways that no type has
-export type Spoil = (document: any) => unknown
+// biome-ignore lint/suspicious/noExplicitAny: tests corrupt documents in ways that no type allows
+export type Corruption = (document: any) => unknown
 
-/** The text after a change by somebody who knows how to make the checksum anew, and with a key the signature. */
-export function resealed(text: string, spoil: Spoil, key: string | null = null): string {
+/** Changes a plan file and recomputes its checksum, and with a key its signature. */
+export function resealed(text: string, corrupt: Corruption, key: string | null = null): string {
   const document = JSON.parse(text)
-  const spoiled = (spoil(document) ?? document) as object
-  const signed = key === null ? spoiled : { ...spoiled, signature: signatureOf(spoiled, key) }
+  const corrupted = (corrupt(document) ?? document) as object
+  const signed = key === null ? corrupted : { ...corrupted, signature: signatureOf(corrupted, key) }
   return JSON.stringify({ ...signed, checksum: checksumOf(signed) })
 }
 
 /** Puts a value at a path such as `zones.0.target`. */
 export const put =
-  (path: string, value: unknown): Spoil =>
+  (path: string, value: unknown): Corruption =>
   (document) => {
     const steps = path.split('.')
     const last = steps.pop() as string

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { errors, json } from '../providers/cloud/scripted-server.ts'
-import { applyScripted, keep, obey, type Script } from './apply-scene.ts'
+import { applyScripted, performRequest, type Script, storeRecord } from './apply-scene.ts'
 
 type Handler = Script['handler']
 
@@ -8,7 +8,7 @@ const posts = (name: string): ((request: Parameters<Handler>[0]) => boolean) => 
   return ({ method, body }) => method === 'POST' && (body as { name: string }).name === name
 }
 
-/** Once the test says so, for the first request that fits. */
+/** Handles only the first matching request. */
 function once(fits: (request: Parameters<Handler>[0]) => boolean, handler: Handler): Handler {
   let done = false
   return (request, response, store) => {
@@ -23,12 +23,12 @@ const reset: Handler = (_, response) => {
   return true
 }
 const actAndReset: Handler = (request, response, store) => {
-  keep(store, request.body as Record<string, unknown>)
+  storeRecord(store, request.body as Record<string, unknown>)
   return reset(request, response, store)
 }
 
-describe('creations whose answer is lost', () => {
-  test('one that was carried out is found, and sent once', async () => {
+describe('creations without a response', () => {
+  test('finds the created record and sends the call once', async () => {
     const { outcomes, calls, readBack } = await applyScripted({
       before: '',
       desired: 'www A 192.0.2.1',
@@ -40,7 +40,7 @@ describe('creations whose answer is lost', () => {
       readBack: 'equal',
     })
   })
-  test('it is looked for by its name and type, not by reading the whole zone', async () => {
+  test('searches by name and type instead of reading the full zone', async () => {
     const { requests } = await applyScripted({ before: '', desired: 'www A 192.0.2.1', handler: once(posts('www'), actAndReset) })
     expect(requests.map(({ method, headers }) => `${method} ${headers['x-filter'] ?? ''}`)).toEqual([
       'POST ',
@@ -48,7 +48,7 @@ describe('creations whose answer is lost', () => {
       'GET ',
     ])
   })
-  test('one that was not is sent again, and once only', async () => {
+  test('sends a call that was not applied once more', async () => {
     const { outcomes, calls, readBack } = await applyScripted({
       before: '',
       desired: 'www A 192.0.2.1',
@@ -60,7 +60,7 @@ describe('creations whose answer is lost', () => {
       readBack: 'equal',
     })
   })
-  test('what was skipped because of one in doubt is told what became of that', async () => {
+  test('the reason of a skipped change states the final outcome of the change it waited for', async () => {
     const { outcomes } = await applyScripted({
       before: 'www CNAME a.example.net.\nmail A 192.0.2.2',
       desired: 'web CNAME a.example.net.\nwww A 192.0.2.1\nmail A 192.0.2.2',
@@ -75,7 +75,7 @@ describe('creations whose answer is lost', () => {
       'create www.example.com. A: skipped: waiting for update web.example.com. CNAME, which was not applied',
     ])
   })
-  test('what waits for it goes on', async () => {
+  test('dependent changes continue', async () => {
     const { outcomes } = await applyScripted({
       before: 'old A 192.0.2.1\nalias CNAME old.example.com.',
       desired: 'new TXT "x"\nalias CNAME new.example.com.',
@@ -83,7 +83,7 @@ describe('creations whose answer is lost', () => {
     })
     expect(outcomes.every((text) => text.endsWith(': applied'))).toBe(true)
   })
-  test('one the server may be at yet is not sent again, and stays in doubt', async () => {
+  test('does not resend a call that may complete later; its outcome stays unknown', async () => {
     const { outcomes, calls, readBack } = await applyScripted({
       before: '',
       desired: 'www A 192.0.2.1',
@@ -98,7 +98,7 @@ describe('creations whose answer is lost', () => {
     ])
     expect({ calls, readBack }).toEqual({ calls: ['POST www'], readBack: 'different' })
   })
-  test('one that is refused when it is sent again, since it was carried out late, counts as made', async () => {
+  test('is applied if the second call is refused because the first completed late', async () => {
     let tries = 0
     const { outcomes } = await applyScripted({
       before: '',
@@ -107,14 +107,14 @@ describe('creations whose answer is lost', () => {
         if (request.method !== 'POST') return false
         tries += 1
         if (tries === 1) return reset(request, response, store)
-        keep(store, request.body as Record<string, unknown>)
+        storeRecord(store, request.body as Record<string, unknown>)
         json(response, 400, errors('Record conflict - CNAMES must be unique', 'name'))
         return true
       },
     })
     expect(outcomes).toEqual(['create www.example.com. CNAME: applied'])
   })
-  test('a record like it that was there before does not count', async () => {
+  test('ignores an equal record that existed before', async () => {
     const { outcomes, calls } = await applyScripted({
       before: 'www 300 A 192.0.2.1',
       desired: 'www 300 A 192.0.2.1\nweb 300 A 192.0.2.1',
@@ -122,7 +122,7 @@ describe('creations whose answer is lost', () => {
     })
     expect({ outcomes, calls }).toEqual({ outcomes: ['create web.example.com. A: applied'], calls: ['POST web', 'POST web'] })
   })
-  test('where nothing can be read it stays in doubt', async () => {
+  test('stays unknown if the zone cannot be read', async () => {
     const { outcomes, calls, diagnostics } = await applyScripted({
       before: '',
       desired: 'www A 192.0.2.1',
@@ -135,7 +135,7 @@ describe('creations whose answer is lost', () => {
     expect(calls).toEqual(['POST www'])
     expect(diagnostics[0]).toContain('error[provider-failed]')
   })
-  test('many are looked for together', async () => {
+  test('searches for many records together', async () => {
     const desired = Array.from({ length: 20 }, (_, index) => `h${index} A 192.0.2.1`).join('\n')
     const dropped = new Set<string>()
     const { outcomes, requests } = await applyScripted({
@@ -154,17 +154,17 @@ describe('creations whose answer is lost', () => {
   })
 })
 
-describe('answers that are not to their request', () => {
+describe('responses that do not match the request', () => {
   test.each<[string, object]>([
-    ['of another record', { id: 900, type: 'A', name: 'other', target: '192.0.2.9', ttl_sec: 0 }],
-    ['with a number that is taken', { id: 1, type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 0 }],
-    ['of an error with status 200', errors('went wrong')],
-  ])('%s: the record is looked for', async (_, answer) => {
+    ['another record', { id: 900, type: 'A', name: 'other', target: '192.0.2.9', ttl_sec: 0 }],
+    ['the ID of another record', { id: 1, type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 0 }],
+    ['an error with status 200', errors('went wrong')],
+  ])('%s: searches for the record', async (_, answer) => {
     const { outcomes, calls, readBack } = await applyScripted({
       before: 'mail A 192.0.2.9',
       desired: 'mail A 192.0.2.9\nwww A 192.0.2.1',
       handler: once(posts('www'), (request, response, store) => {
-        keep(store, request.body as Record<string, unknown>)
+        storeRecord(store, request.body as Record<string, unknown>)
         json(response, 200, answer)
         return true
       }),
@@ -175,12 +175,12 @@ describe('answers that are not to their request', () => {
       readBack: 'equal',
     })
   })
-  test('a record stored otherwise than sent is told', async () => {
+  test('reports a record that was stored differently than sent', async () => {
     const { outcomes, diagnostics, readBack } = await applyScripted({
       before: '',
       desired: 'www 300 A 192.0.2.1',
       handler: once(posts('www'), (request, response, store) => {
-        json(response, 200, keep(store, { ...(request.body as object), ttl_sec: 3600 }))
+        json(response, 200, storeRecord(store, { ...(request.body as object), ttl_sec: 3600 }))
         return true
       }),
     })
@@ -195,8 +195,8 @@ describe('answers that are not to their request', () => {
   })
 })
 
-describe('another client was there', () => {
-  test('a record to be deleted is gone: as it should be, and told', async () => {
+describe('changes by another client', () => {
+  test('deletion of a missing record: applied, with a warning', async () => {
     const { outcomes, diagnostics, readBack } = await applyScripted({
       before: 'www A 192.0.2.1\nmail A 192.0.2.2',
       desired: 'mail A 192.0.2.2',
@@ -204,7 +204,7 @@ describe('another client was there', () => {
         ({ method }) => method === 'DELETE',
         (request, response, store) => {
           store.delete(1)
-          obey(request, response, store)
+          performRequest(request, response, store)
           return true
         },
       ),
@@ -217,7 +217,7 @@ describe('another client was there', () => {
       readBack: 'equal',
     })
   })
-  test('a record to be updated is gone: that fails, and what waits for it is skipped', async () => {
+  test('update of a missing record: fails, and dependent changes are skipped', async () => {
     const { outcomes } = await applyScripted({
       before: 'www CNAME a.example.net.\nmail A 192.0.2.2',
       desired: 'web CNAME a.example.net.\nwww A 192.0.2.1\nmail A 192.0.2.2',
@@ -225,7 +225,7 @@ describe('another client was there', () => {
         ({ method }) => method === 'PUT',
         (request, response, store) => {
           store.delete(1)
-          obey(request, response, store)
+          performRequest(request, response, store)
           return true
         },
       ),
@@ -235,12 +235,12 @@ describe('another client was there', () => {
       'create www.example.com. A: skipped: waiting for update web.example.com. CNAME, which was not applied',
     ])
   })
-  test('a conflict: refused, and what stands there is named', async () => {
+  test('conflict: fails, and the warning names the existing record', async () => {
     const { outcomes, diagnostics } = await applyScripted({
       before: '',
       desired: 'www CNAME a.example.net.\nmail A 192.0.2.2',
       handler: once(posts('www'), (_, response, store) => {
-        keep(store, { type: 'CNAME', name: 'www', target: 'b.example.net', ttl_sec: 0 })
+        storeRecord(store, { type: 'CNAME', name: 'www', target: 'b.example.net', ttl_sec: 0 })
         json(response, 400, errors('Record conflict - CNAMES must be unique', 'name'))
         return true
       }),
@@ -251,14 +251,14 @@ describe('another client was there', () => {
       'warning[apply-drift] example.com. at cloud: another client created www.example.com. CNAME b.example.net. meanwhile',
     ])
   })
-  test('an update that was overwritten at once is told', async () => {
+  test('reports an update that was overwritten immediately', async () => {
     const { diagnostics, readBack } = await applyScripted({
       before: 'www A 192.0.2.1',
       desired: 'www A 192.0.2.2',
       handler: once(
         ({ method }) => method === 'PUT',
         (request, response, store) => {
-          obey(request, response, store)
+          performRequest(request, response, store)
           store.set(1, { ...store.get(1), target: '192.0.2.7' })
           return true
         },
@@ -271,7 +271,7 @@ describe('another client was there', () => {
   })
 })
 
-describe('what no further call can mend', () => {
+describe('errors that stop further calls', () => {
   const many = Array.from({ length: 60 }, (_, index) => `h${index} A 192.0.2.1`).join('\n')
   const counted = (outcomes: readonly string[]): Record<string, number> => {
     const counts: Record<string, number> = {}
@@ -281,7 +281,7 @@ describe('what no further call can mend', () => {
     }
     return counts
   }
-  test('a token that is refused in the middle ends the calls to its target', async () => {
+  test('a refused token stops the calls to its target', async () => {
     let count = 0
     const { outcomes, calls } = await applyScripted({
       before: '',
@@ -300,7 +300,7 @@ describe('what no further call can mend', () => {
     })
     expect(calls).toHaveLength(11)
   })
-  test('a grant that lacks ends the calls to its zone', async () => {
+  test('a missing grant stops the calls for its zone', async () => {
     const { outcomes, calls } = await applyScripted({
       before: '',
       desired: many,
@@ -313,7 +313,7 @@ describe('what no further call can mend', () => {
     expect(calls).toHaveLength(1)
     expect(counted(outcomes)['skipped: cloud does not allow changes in example.com. with this token']).toBe(59)
   })
-  test('a server that fails call after call is left alone', async () => {
+  test('stops calling a server that fails repeatedly', async () => {
     const { outcomes, calls } = await applyScripted({
       before: '',
       desired: many,
@@ -326,7 +326,7 @@ describe('what no further call can mend', () => {
     expect(counted(outcomes)).toEqual({ 'failed: 429 Too many requests': 9, 'skipped: cloud did not answer 9 calls in a row': 51 })
     expect(calls).toHaveLength(9 * 4)
   })
-  test('refusals of single records do not end the run', async () => {
+  test('refused records do not stop the run', async () => {
     const { outcomes } = await applyScripted({
       before: '',
       desired: many,
@@ -338,7 +338,7 @@ describe('what no further call can mend', () => {
     })
     expect(counted(outcomes)).toEqual({ applied: 1, 'failed: 400 name: no': 59 })
   })
-  test('a run that is stopped ends what is on the wire and skips the rest, with the reason', async () => {
+  test('a stopped run finishes the calls in progress and skips the rest, with the reason', async () => {
     const stop = new AbortController()
     const { outcomes, calls } = await applyScripted({
       before: '',
@@ -347,14 +347,14 @@ describe('what no further call can mend', () => {
       handler: (request, response, store) => {
         if (request.method !== 'POST' || (request.body as { name: string }).name !== 'h3') return false
         stop.abort('the time of the run, 60 s, is over')
-        setTimeout(() => obey(request, response, store), 20)
+        setTimeout(() => performRequest(request, response, store), 20)
         return true
       },
     })
     const applied = calls.length
     expect(counted(outcomes)).toEqual({ applied, 'skipped: the time of the run, 60 s, is over': 60 - applied })
   })
-  test('a server that puts the reading at the end off is not waited for', async () => {
+  test('does not wait for a server that delays the read-back', async () => {
     const stop = new AbortController()
     const begin = performance.now()
     const { outcomes, readBack, diagnostics } = await applyScripted({
@@ -363,7 +363,10 @@ describe('what no further call can mend', () => {
       handler: ({ method, body }, response, store) => {
         if (method !== 'POST') return undefined
         const reset = Math.floor(Date.now() / 1000) + 1000
-        json(response, 200, keep(store, body as Record<string, unknown>), { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${reset}` })
+        json(response, 200, storeRecord(store, body as Record<string, unknown>), {
+          'x-ratelimit-remaining': '0',
+          'x-ratelimit-reset': `${reset}`,
+        })
         setTimeout(() => stop.abort('enough'), 50)
         return true
       },
@@ -374,7 +377,7 @@ describe('what no further call can mend', () => {
     expect(diagnostics).toEqual([expect.stringContaining('error[provider-stopped]')])
     expect(performance.now() - begin).toBeLessThan(20_000)
   })
-  test('a wait for another try ends with the run', async () => {
+  test('a stopped run does not wait for its retries', async () => {
     const stop = new AbortController()
     const begin = performance.now()
     const { outcomes } = await applyScripted({

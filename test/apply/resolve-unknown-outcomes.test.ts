@@ -49,17 +49,17 @@ const C = 'www A 192.0.2.3'
 const NOT = { state: 'failed', error: 'no answer; it was not applied' }
 const YET = { state: 'unknown', error: 'no answer; when the zone was read again it had not been applied, but it still may be' }
 
-/** `live` null: the zone is not there. */
+/** `live` is null if the zone does not exist. */
 const cases: readonly [name: string, change: Change, before: string, live: string | null, closed: unknown, open: unknown][] = [
-  ['a creation that is there', create(A), '', A, { state: 'applied', id: 1 }, { state: 'applied', id: 1 }],
-  ['a creation that is not', create(A), '', '', NOT, YET],
-  ['a creation like a record that was there before', create(A), A, A, NOT, YET],
-  ['a creation that is there with another TTL', create('www 300 A 192.0.2.1'), '', 'www 3600 A 192.0.2.1', NOT, YET],
-  ['a creation in a zone that is gone', create(A), '', null, NOT, YET],
-  ['an update that is there', update(1, A, B), A, B, { state: 'applied', id: 1 }, { state: 'applied', id: 1 }],
-  ['an update that is not', update(1, A, B), A, A, NOT, YET],
+  ['a creation that is live', create(A), '', A, { state: 'applied', id: 1 }, { state: 'applied', id: 1 }],
+  ['a creation that is not live', create(A), '', '', NOT, YET],
+  ['a creation equal to a record that existed before', create(A), A, A, NOT, YET],
+  ['a creation that is live with another TTL', create('www 300 A 192.0.2.1'), '', 'www 3600 A 192.0.2.1', NOT, YET],
+  ['a creation in a missing zone', create(A), '', null, NOT, YET],
+  ['an update that is live', update(1, A, B), A, B, { state: 'applied', id: 1 }, { state: 'applied', id: 1 }],
+  ['an update that is not live', update(1, A, B), A, A, NOT, YET],
   [
-    'an update of a record that is gone',
+    'an update of a missing record',
     update(1, A, B),
     A,
     '',
@@ -67,27 +67,27 @@ const cases: readonly [name: string, change: Change, before: string, live: strin
     { state: 'failed', error: 'no answer; another client deleted the record' },
   ],
   [
-    'an update of a record that is something else again',
+    'an update of a record that another client changed',
     update(1, A, B),
     A,
     C,
     { state: 'unknown', error: 'no answer; another client changed the record' },
     { state: 'unknown', error: 'no answer; another client changed the record' },
   ],
-  ['a deletion that was done', remove(1, A), A, '', { state: 'applied', id: 1 }, { state: 'applied', id: 1 }],
-  ['a deletion that was not', remove(1, A), A, A, NOT, YET],
-  ['a zone that was created', zone('create'), '', '', { state: 'applied' }, { state: 'applied' }],
-  ['a zone that was not', zone('create'), '', null, NOT, YET],
-  ['a zone that was deleted', zone('delete'), '', null, { state: 'applied' }, { state: 'applied' }],
-  ['a zone that was not deleted', zone('delete'), '', '', NOT, YET],
-  ['settings, of which the records say nothing', zone('update'), '', '', UNKNOWN, UNKNOWN],
+  ['a deletion that is done', remove(1, A), A, '', { state: 'applied', id: 1 }, { state: 'applied', id: 1 }],
+  ['a deletion that is not done', remove(1, A), A, A, NOT, YET],
+  ['a zone that exists after its creation', zone('create'), '', '', { state: 'applied' }, { state: 'applied' }],
+  ['a zone that does not exist after its creation', zone('create'), '', null, NOT, YET],
+  ['a zone that does not exist after its deletion', zone('delete'), '', null, { state: 'applied' }, { state: 'applied' }],
+  ['a zone that exists after its deletion', zone('delete'), '', '', NOT, YET],
+  ['settings, which a record read cannot confirm', zone('update'), '', '', UNKNOWN, UNKNOWN],
 ]
 
 describe.each(cases)('%s', (_, change, before, live, closed, open) => {
   test.each([
-    ['the server is done with', false, closed],
-    ['the server may be at', true, open],
-  ])('that %s', (_name, mayCompleteLater, expected) => {
+    ['cannot complete later', false, closed],
+    ['may complete later', true, open],
+  ])('its call %s', (_name, mayCompleteLater, expected) => {
     const reading = {
       before: existing(ORIGIN, before),
       live: live === null ? null : existing(ORIGIN, live),
@@ -97,7 +97,7 @@ describe.each(cases)('%s', (_, change, before, live, closed, open) => {
   })
 })
 
-test('one record settles one creation, and none that another call is known to have made', () => {
+test('matches each record to at most one creation, excluding records of applied calls', () => {
   const reading = { before: [], live: existing(ORIGIN, `${A}\n${A}\n${A}`), mayCompleteLater: () => false }
   const changes = [create(A), create(A), create(A), create(A)]
   expect(resolveUnknownOutcomes(changes, [UNKNOWN, { state: 'applied', id: 1 }, UNKNOWN, UNKNOWN], reading)).toEqual([
@@ -108,7 +108,7 @@ test('one record settles one creation, and none that another call is known to ha
   ])
 })
 
-test('what is not in doubt stays as it is', () => {
+test('keeps known outcomes', () => {
   const outcomes: Outcome[] = [
     { state: 'applied', id: 1 },
     { state: 'failed', error: 'no' },

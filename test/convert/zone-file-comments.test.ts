@@ -26,7 +26,7 @@ function read(text: string, files: Readonly<Record<string, string>> = {}): Retur
   return readCommentedZone({ file: 'zone', text }, ORIGIN, include)
 }
 
-/** The definition, sound and laid out; the lines that every zone here begins with are left out. */
+/** The imported definition; expects it to be valid and formatted. */
 function definitionOf(text: string, files: Readonly<Record<string, string>> = {}): string {
   const { zone, dropped, diagnostics } = read(text, files)
   expect(diagnostics.filter(({ severity }) => severity === 'error').map(formatDiagnostic)).toEqual([])
@@ -34,14 +34,14 @@ function definitionOf(text: string, files: Readonly<Record<string, string>> = {}
   return expectSound(zone as ImportedZone)
 }
 
-const settled = (records: Iterable<ResourceRecord>): string[] => lines(records).sort()
+const sortedLines = (records: Iterable<ResourceRecord>): string[] => lines(records).sort()
 
-/** What is printed reads as the same zone and as what is printed without comments, and `fmt` leaves it. */
+/** Expects that the printed definition parses to the same zone with and without comments, and that `fmt` does not change it. */
 function expectSound(zone: ImportedZone): string {
   const text = printDefinition(zone)
   const parsed = parse(text, { zoneName: null })
   expect(parsed.diagnostics.map(formatDiagnostic)).toEqual([])
-  expect(settled(parsed.zone?.records ?? [])).toEqual(settled(zone.records))
+  expect(sortedLines(parsed.zone?.records ?? [])).toEqual(sortedLines(zone.records))
   expect(parsed.zone?.settings).toEqual(zone.settings)
   const bare = parse(printDefinition({ ...zone, comments: [] }), { zoneName: null })
   expect(parsed.zone?.records.map(line)).toEqual(bare.zone?.records.map(line))
@@ -49,14 +49,14 @@ function expectSound(zone: ImportedZone): string {
   return text
 }
 
-/** The definition below the records of the apex, without the TTL that all records have. */
+/** The part of the definition after the apex records, without the common TTL. */
 const recordsOf = (text: string, files: Readonly<Record<string, string>> = {}): string =>
   definitionOf(HEAD + text, files)
     .replace(/^.*\nrecords:\n {2}'': [^\n]*\n/s, '')
     .replaceAll(' ttl: 300,', '')
 
 describe('comments of a zone file', () => {
-  it('stand in the definition where what they are about does', () => {
+  it('are placed beside their records in the definition', () => {
     const text = `;; Zone of example.com
 ; kept by ops
 ;;;;;;;;;;
@@ -144,7 +144,7 @@ records:
 
   it.each([
     [
-      'of a set in several places',
+      'of an RRset in several places',
       '; one\nw A 192.0.2.1\nx A 192.0.2.9\n; two\nw A 192.0.2.2\n',
       [
         '  # one',
@@ -158,12 +158,12 @@ records:
       ],
     ],
     [
-      'of records that are given twice',
+      'of duplicate records',
       'w A 192.0.2.1 ; one\nW 60 A 192.0.2.1 ; two\n; three\nw A 192.0.2.1 ; two\n',
       ['  # three', '  # one', '  # two', '  w: {type: A, value: 192.0.2.1}'],
     ],
     [
-      'of records of one set with two TTLs',
+      'of an RRset with two TTLs',
       '; one\nw 60 A 192.0.2.1\n; two\nw 90 A 192.0.2.2 ; three\n',
       [
         '  w:',
@@ -193,12 +193,12 @@ records:
       ['  # one', '', '  # two', '  #', '', '  w: {type: A, value: 192.0.2.1}', '  x: {type: A, value: 192.0.2.1}'],
     ],
     [
-      'that are no comments',
+      'with semicolons that start no comment',
       'a\\;b TXT ";" ";x\\";" ( "(" ; one\n ";" )\n',
       [`  a\\;b: {type: TXT, value: {rdata: '";" ";x\\";" "(" ";"'}} # one`],
     ],
     [
-      'in parentheses around nothing',
+      'in empty parentheses',
       '( ; one\n)\nw A ( ; two\n ; three\n 192.0.2.1 ; four\n )\n',
       ['  # one', '', '  # two', '  # three', '  # four', '  w: {type: A, value: 192.0.2.1}'],
     ],
@@ -234,7 +234,7 @@ records:
 describe('comments of included files', () => {
   const files = { a: '; head of a\n\n; x\nx A 192.0.2.1 ; one\n; tail of a\n', b: '; b\n', c: '; c\n$INCLUDE a c ; a in c\n' }
 
-  it('are about the records there, wherever they are drawn in', () => {
+  it('stay with their records at every $INCLUDE', () => {
     expect(
       recordsOf('; both\n$INCLUDE a ; a\nw A 192.0.2.2\n; more\n$INCLUDE a y\n$INCLUDE b\n$INCLUDE c z\nv A 192.0.2.3\n', files),
     ).toBe(`  # tail of a
@@ -267,7 +267,7 @@ describe('comments of included files', () => {
 `)
   })
 
-  it('are kept once where a file is read twice for the same records', () => {
+  it('are kept once if a file is included twice with the same records', () => {
     expect(recordsOf('$INCLUDE a\n$INCLUDE a\n', files)).toBe(`  # head of a
 
   # tail of a
@@ -280,21 +280,21 @@ describe('comments of included files', () => {
   })
 })
 
-describe('comments of zone files at fault', () => {
-  it('are not looked for', () => {
+describe('limits of comments', () => {
+  it('are not read from a zone file with errors', () => {
     const { zone, diagnostics } = read(`${HEAD}; one\nw A 1.2.3\n`)
     expect(hasErrors(diagnostics)).toBe(true)
     expect(zone?.comments).toBeUndefined()
   })
 
-  it('beyond what a definition can have are counted', () => {
+  it('above the size limit of a definition are counted as dropped', () => {
     const text = `${HEAD}${`; ${'x'.repeat(98)}\n`.repeat(50_000)}w A 192.0.2.1\n`
     const { zone, dropped } = read(text)
     expect(dropped.map(({ what }) => what)).toEqual([expect.stringMatching(/^7,634 lines of comments above the limit$/)])
     expect(printDefinition(zone as ImportedZone).length).toBeGreaterThan(4_000_000)
   })
 
-  it('take time in proportion to the file', () => {
+  it('take linear time', () => {
     for (const text of [
       '\n'.repeat(3_000_000),
       ';\n'.repeat(1_000_000),
@@ -305,7 +305,7 @@ describe('comments of zone files at fault', () => {
   })
 })
 
-/** What a comment may hold: all but a line feed. */
+/** Text of a comment: any characters except a line feed. */
 const words = fc
   .oneof(
     fc.constantFrom(
@@ -337,7 +337,7 @@ const words = fc
   )
   .map((text) => text.replaceAll('\n', ' '))
 
-/** Where a comment may stand in the templates below: `~` at the end of a line, `^` on lines of its own. */
+/** Templates with places for comments: `~` at the end of a line, `^` on separate lines. */
 const PIECES = [
   '^www A 192.0.2.1~\n',
   '^www A 192.0.2.2~\n',
@@ -364,7 +364,7 @@ const PART = '^p A 192.0.2.9~\n\n^p A 192.0.2.8~\n^'
 const START =
   '^$ORIGIN example.com.~\n^$TTL 300~\n\n^@ SOA ns1.example.net. (~\n^hostmaster.example.com. 1~\n^ 7200~\n 3600 1209600~\n300~\n^)~\n^@ NS ns1.example.net.~\n'
 
-/** A zone file and a part of it, with comments in them, each with a mark. */
+/** A zone file and an included part, with comments, each with a unique mark. */
 const commented = fc
   .record({
     pieces: fc.array(fc.constantFrom(...PIECES), { maxLength: 12 }),
@@ -391,7 +391,7 @@ const commented = fc
   })
 
 describe('any comments', () => {
-  it('are all carried, and change nothing', () => {
+  it('are all kept, and do not change the records', () => {
     fc.assert(
       fc.property(commented, ({ text, part, bare, isPartRead, marks }) => {
         const { zone, dropped, diagnostics } = read(text, { part })
@@ -399,7 +399,7 @@ describe('any comments', () => {
         expect(dropped).toEqual([])
         const printed = expectSound(zone as ImportedZone)
         const { zone: without } = read(bare, { part: PART.replace(/[~^]/g, '') })
-        expect(settled(zone?.records ?? [])).toEqual(settled(without?.records ?? []))
+        expect(sortedLines(zone?.records ?? [])).toEqual(sortedLines(without?.records ?? []))
         const carried = commentsOf(printed).join('\n')
         const inPart = new Set(part.match(/<[0-9]+>/g))
         for (const mark of marks) if (isPartRead || !inPart.has(mark)) expect(carried).toContain(mark)
@@ -408,7 +408,7 @@ describe('any comments', () => {
     )
   })
 
-  it('of damaged zone files end in a definition or in errors', () => {
+  it('of damaged zone files give a definition or errors', () => {
     const texts = CORPUS.map(({ file }) => readCorpus(file)).filter((text) => text.length < 3000)
     const damage = fc.array(
       fc.record({

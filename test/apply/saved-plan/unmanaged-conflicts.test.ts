@@ -18,14 +18,17 @@ interface Case {
 const MAIL = 'mail A 192.0.2.1'
 
 test.each<[string, Case]>([
-  ['nothing came', { before: MAIL, desired: `${MAIL}\nwww CNAME mail`, now: MAIL, summary: null }],
-  ['a text where nothing is planned', { before: MAIL, desired: `${MAIL}\nwww CNAME mail`, now: `${MAIL}\nother TXT "x"`, summary: null }],
+  ['no new record', { before: MAIL, desired: `${MAIL}\nwww CNAME mail`, now: MAIL, summary: null }],
   [
-    'a text beside an address that is planned',
+    'a TXT record at a name without changes',
+    { before: MAIL, desired: `${MAIL}\nwww CNAME mail`, now: `${MAIL}\nother TXT "x"`, summary: null },
+  ],
+  [
+    'a TXT record beside a planned A record',
     { before: MAIL, desired: `${MAIL}\nwww A 192.0.2.2`, now: `${MAIL}\nwww TXT "x"`, summary: null },
   ],
   [
-    'a text where an alias is planned',
+    'a TXT record at the name of a planned CNAME',
     {
       before: MAIL,
       desired: `${MAIL}\nwww CNAME mail`,
@@ -35,7 +38,7 @@ test.each<[string, Case]>([
     },
   ],
   [
-    'an alias where an address is renamed to',
+    'a CNAME at a name like that of a planned A record',
     {
       before: 'mail A 192.0.2.1\na A 192.0.2.5',
       desired: `${MAIL}\ntheir A 192.0.2.5`,
@@ -44,12 +47,12 @@ test.each<[string, Case]>([
     },
   ],
   [
-    'a text at a name that an alias leaves',
+    'a TXT record at a name whose CNAME is removed',
     { before: `${MAIL}\nwww CNAME mail`, desired: `${MAIL}\nweb A 192.0.2.2`, now: `${MAIL}\nwww TXT "x"`, summary: null },
   ],
-  ['room enough', { before: MAIL, desired: `${MAIL}\na A 192.0.2.2`, now: `${MAIL}\nx TXT "x"`, limit: 3, summary: null }],
+  ['enough room for the creation', { before: MAIL, desired: `${MAIL}\na A 192.0.2.2`, now: `${MAIL}\nx TXT "x"`, limit: 3, summary: null }],
   [
-    'the last room taken',
+    'no room left for the creations',
     {
       before: MAIL,
       desired: `${MAIL}\na A 192.0.2.2\nb AAAA 2001:db8::1`,
@@ -59,11 +62,11 @@ test.each<[string, Case]>([
     },
   ],
   [
-    'more of theirs in a full zone, and no creation',
+    'more unmanaged records in a full zone, and no creation',
     { before: MAIL, desired: 'mail A 192.0.2.2', now: `${MAIL}\nx TXT "x"\ny TXT "y"`, limit: 3, summary: null },
   ],
   [
-    'fewer of theirs in a full zone',
+    'fewer unmanaged records in a full zone',
     {
       before: `${MAIL}\nx TXT "x"\nold CNAME mail`,
       desired: `${MAIL}\nwww A 192.0.2.3`,

@@ -1,14 +1,14 @@
-/** A run that takes long: what others change meanwhile is seen before it is written over. */
+/** A long run detects changes by other clients before it overwrites them. */
 import { expect, onTestFinished, test } from 'vitest'
 import { applyZones } from '../../src/apply/apply-zones.ts'
 import type { ZonePlan } from '../../src/plan/plan.ts'
 import { json, type SeenRequest, scriptedServer } from '../providers/cloud/scripted-server.ts'
 import { ORIGIN } from '../support/plan.ts'
 import { existing } from '../support/records.ts'
-import { applyScripted, obey, providerAt, type Script, type Store, told } from './apply-scene.ts'
+import { applyScripted, performRequest, providerAt, reportOf, type Script, type Store } from './apply-scene.ts'
 
-/** Somebody else comes before the first reading of the run. */
-const others = (change: (store: Store) => void): Script['handler'] => {
+/** Another client changes the zone before the first read of the run. */
+const changedByAnotherClient = (change: (store: Store) => void): Script['handler'] => {
   let there = false
   return ({ method }, _, store) => {
     if (method === 'GET' && !there) {
@@ -25,11 +25,11 @@ const target =
 
 const reads = (requests: readonly SeenRequest[]): number => requests.filter(({ method }) => method === 'GET').length
 
-test('an update and a deletion of what somebody changed are not made, the others are', async () => {
+test('does not update or delete records that another client changed; applies the other changes', async () => {
   const result = await applyScripted({
     before: 'a A 192.0.2.1\nb A 192.0.2.2\nc A 192.0.2.3',
     desired: 'a 300 A 192.0.2.1\nc A 192.0.2.33',
-    handler: others((store) => {
+    handler: changedByAnotherClient((store) => {
       target(1, '198.51.100.1')(store)
       target(2, '198.51.100.2')(store)
     }),
@@ -48,26 +48,26 @@ test('an update and a deletion of what somebody changed are not made, the others
   ])
 })
 
-test('what is as it should be by now is nobody’s loss', async () => {
+test('an update that another client already made is applied', async () => {
   const { outcomes } = await applyScripted({
     before: 'a A 192.0.2.1',
     desired: 'a A 192.0.2.2',
-    handler: others(target(1, '192.0.2.2')),
+    handler: changedByAnotherClient(target(1, '192.0.2.2')),
     run: { freshFor: 0 },
   })
   expect(outcomes).toEqual(['update a.example.com. A: applied'])
 })
 
-test('one reading serves all calls while it counts, and a short run takes none', async () => {
+test('one read serves all calls while it is fresh; a short run needs none', async () => {
   const many = (ttl: string): string => Array.from({ length: 40 }, (_, index) => `h${index} ${ttl} A 192.0.2.1`).join('\n')
   const scene = { before: many('300'), desired: many('3600'), handler: () => undefined, parallelism: 4 }
   expect(reads((await applyScripted(scene)).requests)).toBe(1)
-  // A reading counts ten times as long as it took.
+  // A read stays fresh for ten times its duration.
   const often = await applyScripted({
     ...scene,
     handler: ({ method }, response, store) => {
       if (method !== 'GET') return undefined
-      setTimeout(() => obey({ method } as SeenRequest, response, store), 50)
+      setTimeout(() => performRequest({ method } as SeenRequest, response, store), 50)
       return true
     },
     run: { freshFor: 0 },
@@ -76,7 +76,7 @@ test('one reading serves all calls while it counts, and a short run takes none',
   expect(often.outcomes.every((outcome) => outcome.endsWith(': applied'))).toBe(true)
 })
 
-test('where it cannot be read the calls are made all the same', async () => {
+test('sends the calls even if the zone cannot be read', async () => {
   let gone = 0
   const { outcomes } = await applyScripted({
     before: 'a A 192.0.2.1',
@@ -93,13 +93,13 @@ test('where it cannot be read the calls are made all the same', async () => {
 })
 
 test.each([
-  ['as it was', [], ['delete example.com.: applied']],
+  ['unchanged', [], ['delete example.com.: applied']],
   [
-    'with a record of somebody else’s',
+    'with a new record of another client',
     [{ id: 9, type: 'A', name: 'new', target: '192.0.2.9', ttl_sec: 0 }],
     ['delete example.com.: failed: not done: another client created new.example.com. A 192.0.2.9 after the zone was read for the plan'],
   ],
-])('a zone goes only as it was when that was decided: %s', async (_, more, outcomes) => {
+])('deletes a zone only if it is unchanged since the plan: %s', async (_, more, outcomes) => {
   const kept = { id: 1, type: 'A', name: 'a', target: '192.0.2.1', ttl_sec: 0 }
   const server = await scriptedServer(({ method }, response) =>
     json(response, 200, method === 'DELETE' ? {} : { data: [kept, ...more], page: 1, pages: 1, results: 1 + more.length }),
@@ -126,6 +126,6 @@ test.each([
   }
   const providers = new Map([['cloud', providerAt(server.baseUrl)]])
   const [outcome] = await applyZones([zone], { providers, recoveryPause: 5, freshFor: 0 })
-  expect(told(outcome as never, server.seen).outcomes).toEqual(outcomes)
+  expect(reportOf(outcome as never, server.seen).outcomes).toEqual(outcomes)
   expect(server.seen.filter(({ method }) => method === 'DELETE')).toHaveLength(more.length === 0 ? 1 : 0)
 })
