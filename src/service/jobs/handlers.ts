@@ -1,15 +1,51 @@
+/** All kinds of jobs with their handlers, and the handlers of images and of the daily deletion of expired data. */
+import { sql } from 'kysely'
+import { deleteExpiredApps, deleteExpiredDevices, deleteLoginsBefore, LOGIN_DAYS } from '../store/access-store.ts'
+import type { Database } from '../store/database.ts'
 import { finishImage, IMAGE_CREATION } from '../store/image-store.ts'
+import { cancelJobs, countJobs, enqueueJob } from '../store/job-store.ts'
 import { expireUpload, UPLOAD_EXPIRY } from '../store/upload-store.ts'
+import { deleteExpiredPendingSecrets, deleteExpiredPhoneCodes } from '../store/user-secret-store.ts'
+import { formatTimestamp } from '../timestamp.ts'
 import { BACKUP_HANDLERS } from './backup-jobs.ts'
 import { INSTANCE_HANDLERS } from './instance-jobs.ts'
-import type { JobHandlers } from './job-handler.ts'
-import { deleteExpired, SWEEP_PROFILES } from './sweep-profiles.ts'
+import type { JobHandler, JobHandlers } from './job-handler.ts'
 
 const IMAGE_HANDLERS: JobHandlers = {
   /** Makes an image created from a disk available. */
   [IMAGE_CREATION]: async (connection, { subject }, { nowText }) => finishImage(connection, subject, nowText),
   /** Deletes an image whose data has not arrived in time. The process that receives the data removes the file. */
   [UPLOAD_EXPIRY]: async (connection, { subject }) => expireUpload(connection, subject),
+}
+
+/** Job that deletes expired data of users, once a day. */
+export const SWEEP_PROFILES = 'sweep-profiles'
+
+/** Milliseconds of the service's clock. */
+const DAY = 86_400_000
+
+/** The job concerns no object, and there is only one. */
+const SUBJECT = 0
+
+/** Once a day, deletes expired logins, devices, apps and codes. */
+const deleteExpired: JobHandler = async (connection, _job, { now, nowText }) => {
+  await deleteLoginsBefore(connection, formatTimestamp(now - LOGIN_DAYS * DAY))
+  await deleteExpiredDevices(connection, nowText)
+  await deleteExpiredApps(connection, nowText)
+  await deleteExpiredPendingSecrets(connection, nowText)
+  await deleteExpiredPhoneCodes(connection, nowText, formatTimestamp(now - DAY))
+  await cancelJobs(connection, SWEEP_PROFILES, SUBJECT)
+  await enqueueJob(connection, { kind: SWEEP_PROFILES, subject: SUBJECT, due: now + DAY })
+}
+
+/** Queues the first sweep, once for all processes of a database. */
+export async function scheduleSweep(database: Database, now: number): Promise<void> {
+  await database.write(async (connection) => {
+    // Other starting processes wait here.
+    await sql`update accounts set created = created where id = (select min(id) from accounts)`.execute(connection)
+    if ((await countJobs(connection, SWEEP_PROFILES, SUBJECT)) > 0) return
+    await enqueueJob(connection, { kind: SWEEP_PROFILES, subject: SUBJECT, due: now + DAY })
+  })
 }
 
 /** The handlers of all jobs by kind. */

@@ -12,13 +12,13 @@ import { randomInt } from 'node:crypto'
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { canonicalAddress } from '../../dns/ip-address.ts'
 import { ok, type Result } from '../../dns/result.ts'
 import { decodeMessage } from '../../dns/wire/decode-message.ts'
 import { encodeMessage } from '../../dns/wire/encode-message.ts'
 import { CLASS, createQuery, OPCODE, rcodeName } from '../../dns/wire/message.ts'
 import type { TsigKey } from '../../dns/wire/tsig.ts'
 import { createTsigVerifier, signMessage } from '../../dns/wire/tsig-client.ts'
-import { canonicalAddress } from './canonical-address.ts'
 
 export interface NotifierOptions {
   /** The address to send from; with a wildcard address the system chooses. */

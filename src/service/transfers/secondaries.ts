@@ -5,8 +5,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { canonicalAddress } from '../../dns/ip-address.ts'
 import type { TsigKey } from '../../dns/wire/tsig.ts'
-import { canonicalAddress } from '../nameserver/canonical-address.ts'
 import type { NotifyVerdict } from '../nameserver/respond.ts'
 import type { Database } from '../store/database.ts'
 import {

@@ -3,8 +3,8 @@
  * direction must use one of them, and the address must be allowed as well. A key of another account gives no access.
  */
 import type { DomainName } from '../../dns/domain-name.ts'
+import { canonicalAddress } from '../../dns/ip-address.ts'
 import type { TsigKey } from '../../dns/wire/tsig.ts'
-import { canonicalAddress } from '../nameserver/canonical-address.ts'
 import { findLastAccount, findUserByName } from '../store/account-store.ts'
 import type { Connection, Database } from '../store/database.ts'
 

@@ -1,0 +1,187 @@
+/** Starts the service: the shared parts first, then DNS, then the API, the users, transfers and jobs. */
+import { sql } from 'kysely'
+import { type HttpServer, startHttpServer } from './api/http-server.ts'
+import { createLoginRecorder } from './api/login-recorder.ts'
+import { createRateLimiter, DEFAULT_RATE_LIMITS } from './api/rate-limit.ts'
+import { ROUTES } from './api/routes.ts'
+import { regionsWith } from './catalogue/read-region-resolvers.ts'
+import { createImageUploads } from './images/image-uploads.ts'
+import { JOB_HANDLERS, scheduleSweep } from './jobs/handlers.ts'
+import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
+import { type NameServer, startNameServer } from './nameserver/name-server.ts'
+import type { NotifyOutcome } from './nameserver/notifier.ts'
+import type { Log } from './observability/log.ts'
+import { DEFAULT_LIMITS, imageDirectoryOf, type RunningService, type ServiceOptions } from './options.ts'
+import { DEFAULT_QUOTAS } from './quotas.ts'
+import { createUsers, usersToCreate } from './seed/apply-seed.ts'
+import { createShutdown, openContext, type ServiceContext, type Shutdown } from './service-context.ts'
+import { createSmsSink } from './sms/sms-sink.ts'
+import { checkPeerRules } from './transfers/peer.ts'
+import { type ConfiguredKeys, createTransferKeys } from './transfers/transfer-keys.ts'
+import { createTransfers, type Transfers } from './transfers/transfers.ts'
+import { createZoneRenderer, type ZoneRenderer } from './zone/zone-renderer.ts'
+
+/**
+ * Starts the service. Resolves when all zones are served. Rejects if the data directory is in use, an address is not available, or an option is
+ * invalid.
+ */
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  const shutdown = createShutdown()
+  try {
+    return await startParts(options, shutdown)
+  } catch (error) {
+    await shutdown.run()
+    throw error
+  }
+}
+
+async function startParts(options: ServiceOptions, shutdown: Shutdown): Promise<RunningService> {
+  const context = await openContext(options, shutdown)
+  const { database, timers, clock, now, secrets, observability, log, onError } = context
+  const dns = await startDns(context, shutdown)
+  const jobs = createJobRunner({ database, timers, handlers: JOB_HANDLERS, log, onError })
+  shutdown.add(jobs.close)
+  const http = await startApi(context, dns, jobs, shutdown)
+
+  // Only after every step that often fails: a generated token is shown only once, so a failed start must not create one.
+  const { seed = null, bootstrapToken = null, transferKeys = [] } = options
+  const created = http && (await createUsers(database, bootstrapToken, seed, now(), secrets))
+  if (created && transferKeys.length > 0) await dns.keys.use(transferKeys, database)
+  for (const domain of created?.domains ?? []) dns.renderer.changed(domain)
+
+  await dns.transfers.start()
+  if (http) await scheduleSweep(database, clock())
+  jobs.start()
+  observability.started({ database: () => database.read((connection) => sql`select 1`.execute(connection)) })
+  shutdown.add(observability.stopping)
+  const dnsAddress = dns.nameServer?.address ?? null
+  log.info({ http: http?.baseUrl ?? null, dns: dnsAddress, operations: observability.origin }, 'started')
+  return {
+    baseUrl: http?.baseUrl ?? '',
+    dnsAddress,
+    observabilityUrl: observability.origin,
+    token: created?.token ?? null,
+    flush: dns.renderer.flush,
+    catchUp: jobs.catchUp,
+    useCertificate: (certificate) => {
+      if (http === null) throw new RangeError('the service does not serve HTTP')
+      http.useCertificate(certificate)
+    },
+    useTransferKeys: (keys) => dns.keys.use(keys, database),
+    stop: shutdown.run,
+  }
+}
+
+/** The parts of the service that serve and transfer zones. */
+interface DnsParts {
+  readonly keys: ConfiguredKeys
+  /** Null if this process serves no DNS. */
+  readonly nameServer: NameServer | null
+  readonly renderer: ZoneRenderer
+  /** Created, but not started yet. */
+  readonly transfers: Transfers
+}
+
+/** Starts the name server and renders all zones. Resolves when every zone is served. */
+async function startDns(context: ServiceContext, shutdown: Shutdown): Promise<DnsParts> {
+  const { options, nsNames, database, timers, clock, realClock, log, metrics, onError } = context
+  const { dns, peerPort = 53, publicPeersOnly = false, transferAddresses = [], transferKeys = [] } = options
+  const keys = createTransferKeys()
+  // Load the keys before serving, because a zone with a key must never be transferred without it.
+  await keys.use(transferKeys, database, options.listen ? usersToCreate(options.seed ?? null) : [])
+  let transfers: Transfers | null = null
+  const nameServer =
+    dns &&
+    (await startNameServer({
+      ...dns,
+      limits: options.nameServerLimits ?? {},
+      peerPort,
+      keys,
+      publicPeersOnly,
+      clock: realClock,
+      onAnswer: metrics.query,
+      onNotify: (...notify) => transfers?.notify(...notify) ?? null,
+      onTransfer: (note) => log.debug(note, 'transfer requested'),
+      onNotified: (outcome) => logNotified(log, outcome),
+      onError,
+    }))
+  if (nameServer) {
+    context.setZoneCount(nameServer.zoneCount)
+    shutdown.add(nameServer.close)
+  }
+  const renderer = createZoneRenderer({
+    database,
+    nsNames,
+    clock,
+    onZone: (zone) => {
+      metrics.rendered()
+      nameServer?.setZone(zone)
+    },
+    onUnavailable: (name) => nameServer?.setUnavailable(name),
+    onRemoved: (name) => nameServer?.removeZone(name),
+    onOverridden: (others) =>
+      log.warn({ nsNames: others }, others === null ? 'zones are rendered by another version' : 'a later process changed the name servers'),
+    onError,
+  })
+  shutdown.add(renderer.close)
+  await renderer.start()
+  transfers = createTransfers({
+    database,
+    timers,
+    rules: checkPeerRules({ port: peerPort, publicOnly: publicPeersOnly, localAddresses: transferAddresses, keys, clock: realClock }),
+    limits: options.transferLimits ?? {},
+    log,
+    zoneChanged: renderer.changed,
+    onError,
+  })
+  shutdown.add(transfers.close)
+  return { keys, nameServer, renderer, transfers }
+}
+
+function logNotified(log: Log, outcome: NotifyOutcome): void {
+  if (outcome.rcode === 'NOERROR') log.debug(outcome, 'secondary notified')
+  else if (outcome.problem !== undefined) log.warn(outcome, 'secondary not notified')
+  else log.warn(outcome, outcome.rcode === null ? 'secondary does not answer NOTIFY' : 'secondary refuses NOTIFY')
+}
+
+/** Starts the API; null if this process serves no HTTP. */
+async function startApi(context: ServiceContext, dns: DnsParts, jobs: JobRunner, shutdown: Shutdown): Promise<HttpServer | null> {
+  const { options, nsNames, publicOrigin, database, timers, clock, now, secrets, log, metrics, onError } = context
+  const { listen, tls = null, maxConnections } = options
+  if (listen === null) return null
+  const quotas = { ...DEFAULT_QUOTAS, ...options.quotas }
+  const uploads = await createImageUploads({
+    database,
+    timers,
+    quotas,
+    limits: options.uploadLimits ?? {},
+    onError,
+    directory: imageDirectoryOf(options),
+    warn: log.warn,
+  })
+  shutdown.add(uploads.close)
+  await uploads.start()
+  const service = {
+    database,
+    clock,
+    now,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    quotas,
+    limiter: createRateLimiter({ ...DEFAULT_RATE_LIMITS, ...options.rateLimits }, clock),
+    zoneChanged: dns.renderer.changed,
+    nsNames,
+    transfers: dns.transfers,
+    uploads,
+    regions: regionsWith(options.regionResolvers ?? new Map()),
+    jobs,
+    logins: createLoginRecorder({ database, now, onError }),
+    secrets,
+    sms: createSmsSink(options.smsSink ?? { kind: 'log' }, log),
+  }
+  const http = await startHttpServer({ service, routes: ROUTES, tls, listen, maxConnections, publicOrigin, log, metrics, onError })
+  shutdown.add(http.close)
+  if (http.uploadOrigin() === null && uploads.canReceive) log.warn({}, 'no images can be uploaded without a public URL')
+  // Close uploads before the server, because receiving their data can take hours.
+  shutdown.add(uploads.close)
+  return http
+}
