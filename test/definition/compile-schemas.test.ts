@@ -15,7 +15,7 @@ const SCHEMA = JSON.stringify({
 })
 
 describe('compileSchemas', () => {
-  it('makes modules that need nothing else, and only where something changed', async () => {
+  it('writes self-contained modules for changed schemas', async () => {
     const from = folderWith({
       'pet.schema.json': SCHEMA,
       'other.schema.json': '{"$id":"https://example.com/other.json","type":"object"}',
@@ -26,7 +26,7 @@ describe('compileSchemas', () => {
     writeFileSync(join(to, 'gone-schema.js'), '')
     expect((await compileSchemas({ from, to })).written).toEqual(['other-schema.js', 'pet-schema.js'])
     expect(readdirSync(to).sort()).toEqual(['other-schema.d.ts', 'other-schema.js', 'pet-schema.d.ts', 'pet-schema.js'])
-    // In a process of its own, from a folder without packages: the module works by itself.
+    // A separate process in a folder without packages: the module needs nothing else.
     const program = `
       const { validate } = await import(${JSON.stringify(pathToFileURL(join(to, 'pet-schema.js')).href)})
       const ok = validate({ name: 'Bo' })
@@ -42,7 +42,7 @@ describe('compileSchemas', () => {
     expect((await compileSchemas({ from, to })).written).toContain('pet-schema.js')
   })
 
-  it('refuses a schema with a slip in it', async () => {
+  it('refuses a schema with a misspelt keyword', async () => {
     const from = folderWith({ 'bad.schema.json': '{"type":"object","requird":["a"]}' })
     await expect(compileSchemas({ from, to: join(from, 'generated') })).rejects.toThrow(/requird/)
   })

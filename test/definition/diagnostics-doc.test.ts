@@ -20,7 +20,7 @@ const entries: Entry[] = text
   .slice(1)
   .map((section) => ({ code: section.split('\n', 1)[0] ?? '', body: section.split(/^## /m)[0] ?? '' }))
 
-/** The files of an entry's examples of one kind, by path. */
+/** The files of one example of an entry, by path. */
 function examples(body: string, kind: 'fails' | 'mended'): Record<string, string> {
   const files: Record<string, string> = {}
   for (const [, marker, file, content] of body.matchAll(/^```(?:yaml|zone) (fails|mended)(?: file=(\S+))?\n(.*?)^```$/gms)) {
@@ -34,7 +34,7 @@ const BASE = {
   'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1}\n',
 }
 
-/** All codes that validating the files, and planning their zones for the cloud provider, gives. */
+/** All codes from validating the files and planning their zones for the cloud provider. */
 async function codesOf(files: Readonly<Record<string, string>>): Promise<Set<string>> {
   const own = Object.keys(files)
   const isConfigOnly = own.every((file) => file === 'zonewright.yaml' || !file.startsWith('zones/'))
@@ -68,12 +68,12 @@ async function codesOf(files: Readonly<Record<string, string>>): Promise<Set<str
 }
 
 describe('docs/diagnostics.md', () => {
-  it('has one entry for every code and none for others', () => {
+  it('has exactly one entry per code', () => {
     expect(entries.map(({ code }) => code).sort()).toEqual(Object.keys(DIAGNOSTIC_CODES).sort())
   })
 
   test.each(entries.filter(({ body }) => /^```\w+ fails/m.test(body)))(
-    '$code: the failing example gives it, the mended one does not',
+    '$code: the failing example gives it, the corrected one does not',
     async ({ code, body }) => {
       expect([...(await codesOf(examples(body, 'fails')))]).toContain(code)
       const mended = examples(body, 'mended')
@@ -82,7 +82,7 @@ describe('docs/diagnostics.md', () => {
     },
   )
 
-  test.each(entries)('$code has a paragraph', ({ code, body }) => {
+  test.each(entries)('$code has a description', ({ code, body }) => {
     expect(
       body
         .slice(code.length)

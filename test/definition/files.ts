@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/definition/config/load-config.ts'
 import { type Diagnostic, formatDiagnostic } from '../../src/dns/diagnostic.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
-/** A folder of its own with these files: text by path. */
+/** A new folder with these files: text by path. */
 export function folderWith(files: Readonly<Record<string, string>>): string {
   const folder = temporaryDirectory()
   addFiles(folder, files)
@@ -19,13 +19,13 @@ export function addFiles(folder: string, files: Readonly<Record<string, string>>
   }
 }
 
-/** The config in a folder; throws where it has faults. */
+/** The config of a folder; throws if it has errors. */
 export async function configIn(folder: string): Promise<Config> {
   const { config, diagnostics } = await loadConfig({ cwd: folder })
   if (!config) throw new Error(diagnostics.map(formatDiagnostic).join('\n'))
   return config
 }
 
-/** `FILE:LINE:COLUMN SEVERITY CODE` of each. */
+/** The diagnostics as `FILE:LINE:COLUMN SEVERITY CODE`. */
 export const places = (diagnostics: readonly Diagnostic[]): string[] =>
   diagnostics.map(({ at, severity, code }) => `${at ? `${at.file}:${at.line}:${at.column} ` : ''}${severity} ${code}`)

@@ -36,7 +36,7 @@ const SEEDS: readonly string[] = [
   ...CORPUS.flatMap(({ files }) => files.map(({ text }) => text)).filter((text) => text.length < 4000),
 ]
 
-/** Pieces that mean something to YAML or to a definition. */
+/** Pieces with a meaning in YAML or in a definition. */
 const PIECES = [
   ...[
     '*',
@@ -89,8 +89,8 @@ interface Edit {
   readonly insert: string
 }
 
-/** A file that somebody has spoilt in a few places. */
-const spoilt = (edits: { minLength?: number; maxLength: number }) =>
+/** A file that was damaged in a few places. */
+const damaged = (edits: { minLength?: number; maxLength: number }) =>
   fc
     .record({
       seed: fc.constantFrom(...SEEDS),
@@ -110,15 +110,15 @@ const spoilt = (edits: { minLength?: number; maxLength: number }) =>
       }, seed),
     )
 
-/** Text of nothing but pieces. */
+/** Text that consists of pieces. */
 const pieces = fc.array(fc.constantFrom(...PIECES, 'a', 'b.c', '1'), { maxLength: 40 }).map((list) => list.join(''))
 
 const include = (path: string) => (path === 'x.yaml' ? ok({ file: path, text: 'x: !include y.yaml\n' }) : failure('there is no such file'))
 
-describe('spoilt files', () => {
-  test('end in a zone or in faults with places, soon', () => {
+describe('damaged files', () => {
+  test('quickly give a zone or errors with positions', () => {
     fc.assert(
-      fc.property(fc.oneof(spoilt({ maxLength: 6 }), pieces), (text) => {
+      fc.property(fc.oneof(damaged({ maxLength: 6 }), pieces), (text) => {
         const value = parse(text, { include })
         const { zone, diagnostics } = value
         expect(zone !== null || diagnostics.length > 0).toBe(true)
@@ -131,9 +131,9 @@ describe('spoilt files', () => {
     )
   })
 
-  test('what the schema refuses is told', () => {
+  test('give a diagnostic if the schema refuses them', () => {
     fc.assert(
-      fc.property(spoilt({ minLength: 1, maxLength: 2 }), (text) => {
+      fc.property(damaged({ minLength: 1, maxLength: 2 }), (text) => {
         const { root, diagnostics } = readYaml(text, { file: 'zone.yaml' })
         if (root === null || diagnostics.length > 0 || validate(toJsonValue(root))) return
         expect(parse(text, { include }).diagnostics.length).toBeGreaterThan(0)
@@ -142,32 +142,32 @@ describe('spoilt files', () => {
     )
   })
 
-  test('are laid out without a change of meaning, or left alone', () => {
-    let laidOut = 0
+  test('are formatted without a change of meaning, or not at all', () => {
+    let formattedCount = 0
     fc.assert(
-      fc.property(fc.oneof(spoilt({ maxLength: 2 }), pieces), (text) => {
+      fc.property(fc.oneof(damaged({ maxLength: 2 }), pieces), (text) => {
         const formatted = formatDefinition(text)
         if (!formatted.ok) return
-        laidOut += 1
+        formattedCount += 1
         expect(formatDefinition(formatted.value)).toEqual(formatted)
         expect(recordLines(parse(formatted.value)).sort()).toEqual(recordLines(parse(text)).sort())
       }),
       { numRuns: 800 },
     )
-    expect(laidOut).toBeGreaterThan(100)
+    expect(formattedCount).toBeGreaterThan(100)
   })
 })
 
 describe('the two parsers', () => {
-  test('agree on every file that is in use', () => {
+  test('accept every valid file', () => {
     for (const text of SEEDS) expect(parseEditableYaml(text)).toMatchObject({ ok: true })
   })
 
-  test('agree on nearly everything that the first of them accepts', () => {
+  test('agree on nearly all files that the first one accepts', () => {
     let accepted = 0
     let agreed = 0
     fc.assert(
-      fc.property(fc.oneof(spoilt({ minLength: 1, maxLength: 2 }), pieces), (text) => {
+      fc.property(fc.oneof(damaged({ minLength: 1, maxLength: 2 }), pieces), (text) => {
         const { root, diagnostics } = readYaml(text, { file: '' })
         if (root === null || diagnostics.length > 0) return
         accepted += 1

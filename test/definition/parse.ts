@@ -2,7 +2,7 @@ import type { ParsedDefinition, ParseOptions } from '../../src/definition/parse/
 import { parseDefinition } from '../../src/definition/parse/parse-definition.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 
-/** Reads a definition as the file `zone.yaml` of the zone example.com. */
+/** Parses a definition as the file `zone.yaml` of the zone example.com. */
 export const parse = (text: string, options: Partial<ParseOptions> = {}): ParsedDefinition =>
   parseDefinition(text, { file: 'zone.yaml', zoneName: 'example.com.' as DomainName, ...options })
 
@@ -10,6 +10,6 @@ export const parse = (text: string, options: Partial<ParseOptions> = {}): Parsed
 export const recordLines = ({ zone }: ParsedDefinition): string[] =>
   (zone?.records ?? []).map(({ name, ttl, type, data }) => `${name} ${ttl ?? '-'} ${type} ${data}`)
 
-/** Faults as `LINE:COLUMN SEVERITY CODE MESSAGE`. */
-export const faultLines = ({ diagnostics }: ParsedDefinition): string[] =>
+/** The diagnostics as `LINE:COLUMN SEVERITY CODE MESSAGE`. */
+export const diagnosticLines = ({ diagnostics }: ParsedDefinition): string[] =>
   diagnostics.map(({ at, severity, code, message }) => `${at?.line}:${at?.column} ${severity} ${code} ${message}`)

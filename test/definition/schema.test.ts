@@ -15,7 +15,7 @@ interface Schema {
 const schema: Schema = JSON.parse(readFileSync(new URL('../../schemas/zone.schema.json', import.meta.url), 'utf8'))
 const { definitions } = schema
 
-describe('the schema of zones and the readers know the same', () => {
+describe('the zone schema and the parsers have the same', () => {
   test('settings', () => expect(Object.keys(definitions['settings']?.properties ?? {}).sort()).toEqual([...SETTING_KEYS].sort()))
 
   test('keys of a record', () => expect(Object.keys(definitions['record']?.properties ?? {}).sort()).toEqual([...RECORD_KEYS].sort()))
@@ -38,10 +38,10 @@ describe('the schema of zones and the readers know the same', () => {
     expect([...required].sort()).toEqual(needed.sort())
   })
 
-  test('and there are many', () => expect(values.length).toBeGreaterThan(15))
+  test('values are checked for more than 15 types', () => expect(values.length).toBeGreaterThan(15))
 })
 
-describe('for editors, which see YAML as JSON', () => {
+describe('JSON values, as editors validate YAML', () => {
   test.each([
     [{}],
     [{ domain: 'example.com', records: { '': [{ type: 'A', value: '192.0.2.1' }], www: { type: 'CNAME', value: '@' } } }],
@@ -57,5 +57,5 @@ describe('for editors, which see YAML as JSON', () => {
     [{ a: { type: 'A' } }],
     [{ a: { type: 'a', value: '192.0.2.1' } }],
     [{ a: [], b: 1 }],
-  ])('%j is not', (value) => expect(validate(value)).toBe(false))
+  ])('%j is invalid', (value) => expect(validate(value)).toBe(false))
 })

@@ -23,7 +23,7 @@ describe('docs/configuration.md', () => {
     expect(missing).toEqual([])
   })
 
-  it('states the defaults a config without keys has', () => {
+  it('states the defaults of an empty config', () => {
     const { config } = readConfig('', PLACE)
     const row = (key: string): string | undefined =>
       text

@@ -5,7 +5,7 @@ import { loadConfig } from '../../../src/definition/config/load-config.ts'
 import { folderWith } from '../files.ts'
 
 describe('loadConfig', () => {
-  it('searches upward, and names files from the working directory', async () => {
+  it('searches the parent folders, and names files relative to the working directory', async () => {
     const folder = folderWith({ 'zonewright.yaml': 'journal: state\n', 'a/b/x': '' })
     const cwd = join(folder, 'a/b')
     const { config, diagnostics } = await loadConfig({ cwd })
@@ -13,19 +13,19 @@ describe('loadConfig', () => {
     expect(config).toMatchObject({ file: '../../zonewright.yaml', folder, cwd, journal: join(folder, 'state') })
   })
 
-  it('passes over a folder of that name', async () => {
+  it('ignores a folder with that name', async () => {
     const folder = folderWith({ 'zonewright.yaml': '', 'a/x': '' })
     mkdirSync(join(folder, 'a/zonewright.yaml'))
     expect((await loadConfig({ cwd: join(folder, 'a') })).config?.folder).toBe(folder)
   })
 
-  it('takes the file that is named', async () => {
+  it('loads the given file', async () => {
     const folder = folderWith({ 'ci/dns.yaml': 'zones: [{files: ../zones/*}]\n', 'zonewright.yaml': 'a: [' })
     const { config } = await loadConfig({ cwd: folder, file: 'ci/dns.yaml' })
     expect(config).toMatchObject({ file: 'ci/dns.yaml', folder: join(folder, 'ci') })
   })
 
-  it('says that there is none', async () => {
+  it('reports a missing config', async () => {
     const folder = folderWith({})
     for (const file of [undefined, 'missing.yaml']) {
       const { config, diagnostics } = await loadConfig({ cwd: folder, file })

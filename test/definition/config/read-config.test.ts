@@ -124,48 +124,48 @@ octodns_split_extension: .split
     ['an unknown key near a known one', 'zone: []\n', ['1:1 error schema-unknown-key (Did you mean "zones"?)']],
     ['an unknown key in a rule', 'zones:\n  - {file: a.yaml}\n', ['2:6 error schema-unknown-key (Did you mean "files"?)']],
     [
-      'an unknown key near none',
+      'an unknown key unlike any known one',
       'safety:\n  everything: true\n',
       [
         '2:3 error schema-unknown-key (the keys allowed here are max_delete_percent, max_update_percent, min_existing, max_deletes, max_updates)',
       ],
     ],
     ['a provider without a type', 'providers:\n  cloud: {token: env:T}\n', ['2:10 error schema-missing-key']],
-    ['a provider that is text', 'providers:\n  cloud: env:T\n', ['2:10 error schema-type']],
+    ['a string as provider', 'providers:\n  cloud: env:T\n', ['2:10 error schema-type']],
     ['a list', '- a\n', ['1:1 error schema-type']],
     ['text', 'hello\n', ['1:1 error schema-type']],
-    ['a number where text is needed', 'journal: 5\n', ['1:10 error schema-type (put quotes around a number that should be text)']],
+    ['a number instead of a string', 'journal: 5\n', ['1:10 error schema-type (put quotes around a number that should be text)']],
     ['an unknown policy', 'zones:\n  - policy: upsert\n', ['2:13 error schema-value']],
     ['a misspelt policy', 'zones:\n  - policy: snyc\n', ['2:13 error schema-value (Did you mean "sync"?)']],
-    ['a percentage too high', 'safety: {max_delete_percent: 101}\n', ['1:30 error schema-value']],
-    ['a duration nobody can read', 'defaults: {ttl_sec: 5x}\n', ['1:21 error schema-value']],
-    ['a duration too long', 'defaults: {ttl_sec: 99999w}\n', ['1:21 error ttl-invalid']],
+    ['a percentage above 100', 'safety: {max_delete_percent: 101}\n', ['1:30 error schema-value']],
+    ['an unreadable duration', 'defaults: {ttl_sec: 5x}\n', ['1:21 error schema-value']],
+    ['too long a duration', 'defaults: {ttl_sec: 99999w}\n', ['1:21 error ttl-invalid']],
     [
       'a provider name with a space',
       'providers: {my cloud: {type: cloud}}\n',
       ['1:13 error schema-value (use letters, digits, hyphens, underscores and dots)'],
     ],
     [
-      'a target that is no provider',
+      'a target that is not a provider',
       'providers: {cloud: {type: cloud}}\nzones:\n  - {files: a.yaml, targets: [cluod]}\n',
       ['3:31 error provider-unknown (Did you mean "cloud"?)'],
     ],
     [
-      'name servers that are none',
+      'invalid name servers',
       "nameservers: ['192.0.2.53:99999', '[2001:db8::53]:5353', ns1.example.com]\nzones: [{nameservers: ['a b', 192.0.2.53]}]\n",
       [
         '1:15 error schema-value (write an address or a name, such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com)',
         '2:24 error schema-value (write an address or a name, such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com)',
       ],
     ],
-    ['a zone that is no name', 'zones:\n  - zone: a..b\n', ['2:11 error zone-name']],
+    ['an invalid zone name', 'zones:\n  - zone: a..b\n', ['2:11 error zone-name']],
     [
       'a token in plain text',
       'providers:\n  c: {type: cloud, token: abcdef}\n',
       ['2:27 warning secret-in-config (write env:NAME or file:PATH instead)'],
     ],
     [
-      'a secret deep in plain text',
+      'a nested secret in plain text',
       'providers:\n  c: {type: rfc2136, tsig: {secret: abc=}}\n',
       ['2:37 warning secret-in-config (write env:NAME or file:PATH instead)'],
     ],
@@ -175,7 +175,7 @@ octodns_split_extension: .split
       ['2:26 warning secret-in-config (write env:NAME or file:PATH instead)'],
     ],
     [
-      'a mail address that is none',
+      'an invalid mail address',
       'defaults: {soa_email: a@b@example.com}\n',
       ['1:23 error setting-invalid (write it like hostmaster@example.com)'],
     ],
@@ -186,7 +186,7 @@ octodns_split_extension: .split
     ],
     ['a duplicate key', 'journal: a\njournal: b\n', ['2:1 error yaml-duplicate-key']],
     [
-      'several faults in one run',
+      'several errors at once',
       'zone: 1\nsafety: 3\njournal: []\n',
       [
         '1:1 error schema-unknown-key (Did you mean "zones"?)',
@@ -206,12 +206,12 @@ octodns_split_extension: .split
     expect(JSON.stringify(diagnostics)).not.toContain('hunter2')
   })
 
-  it('takes keys that are special to JavaScript for what they are', () => {
+  it('accepts keys that are special in JavaScript', () => {
     const { diagnostics } = read('__proto__: {journal: x}\n')
     expect(diagnostics.map(({ code }) => code)).toEqual(['schema-unknown-key'])
   })
 
-  it('keeps a config that has warnings and none that has errors', () => {
+  it('returns a config with warnings, but none with errors', () => {
     expect(read('providers: {c: {type: cloud, token: abc}}').config).not.toBeNull()
     expect(read('zones: [{targets: [nowhere]}]').config).toBeNull()
     expect(read('a: [').config).toBeNull()

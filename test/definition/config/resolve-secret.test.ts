@@ -46,7 +46,7 @@ describe('resolveSecret', () => {
     expect(diagnostic).toMatchObject({ severity: 'error', code: 'secret-missing', message, at: AT })
   })
 
-  it('never names a value', async () => {
+  it('never shows a value in a message', async () => {
     const { diagnostic } = await resolveSecret('file:keys/large', 'x', AT, source)
     expect(JSON.stringify(diagnostic)).not.toContain('xxxx')
   })

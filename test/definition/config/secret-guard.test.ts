@@ -13,32 +13,32 @@ const guardOf = (value: string) => {
 
 const found = (value: string, text: string): boolean => guardOf(value).find(text) === 'providers.cloud.token'
 
-/** The strings of a TXT record of at most so many octets. */
+/** The text split into TXT strings of at most `size` octets. */
 const strings = (text: string, size: number): string =>
   (text.match(new RegExp(`.{1,${size}}`, 'gs')) ?? []).map((one) => `"${one}"`).join(' ')
 
-describe('a secret is found', () => {
+describe('finds a secret', () => {
   test.each<[how: string, text: string]>([
-    ['as it is', `x${TOKEN}y`],
-    ['in small letters', TOKEN.toLowerCase()],
-    ['in capital letters', TOKEN.toUpperCase()],
+    ['unchanged', `x${TOKEN}y`],
+    ['in lower case', TOKEN.toLowerCase()],
+    ['in upper case', TOKEN.toUpperCase()],
     ['in hexadecimal', Buffer.from(TOKEN).toString('hex')],
     ['percent-encoded', encodeURIComponent(TOKEN)],
     ['as JSON', JSON.stringify({ token: TOKEN })],
-    ['as a string of a zone file', `"${TOKEN.replace(/[\\"]/g, '\\$&')}"`],
-    ['in escapes of codes', [...Buffer.from(TOKEN)].map((octet) => `\\${String(octet).padStart(3, '0')}`).join('')],
+    ['as a zone-file string', `"${TOKEN.replace(/[\\"]/g, '\\$&')}"`],
+    ['in decimal escapes', [...Buffer.from(TOKEN)].map((octet) => `\\${String(octet).padStart(3, '0')}`).join('')],
     ['in base64url', Buffer.from(TOKEN).toString('base64url')],
   ])('%s', (_, text) => expect(found(TOKEN, text)).toBe(true))
 
   test.each<[how: string, text: string]>([
     ['in strings of 255 octets', strings(LONG, 255)],
-    ['in strings of 255 octets, beginning in the middle of one', strings(`${'-'.repeat(200)}${LONG}`, 255)],
+    ['in strings of 255 octets, starting inside one', strings(`${'-'.repeat(200)}${LONG}`, 255)],
     ['in strings of 255 octets, in base64', strings(Buffer.from(LONG).toString('base64'), 255)],
     ['in labels', (LONG.match(/.{1,63}/g) ?? []).join('.')],
-    ['in lines of a JSON text', JSON.stringify(strings(LONG, 255))],
+    ['in a multi-line JSON string', JSON.stringify(strings(LONG, 255))],
   ])('%s', (_, text) => expect(found(LONG, text)).toBe(true))
 
-  it('in base64 at any place', () => {
+  it('in base64 at any offset', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 8 }), fc.uint8Array({ maxLength: 9 }), fc.uint8Array({ maxLength: 9 }), (value, before, after) => {
         const octets = Buffer.concat([before, Buffer.from(value), after])
@@ -47,7 +47,7 @@ describe('a secret is found', () => {
     )
   })
 
-  it('cut in strings at any place', () => {
+  it('split into strings at any offset', () => {
     const secret = 'short-8+'
     for (let cut = 1; cut < secret.length; cut += 1) expect(found(secret, `"${secret.slice(0, cut)}" "${secret.slice(cut)}"`)).toBe(true)
   })
@@ -59,21 +59,21 @@ describe('a secret is found', () => {
   })
 })
 
-describe('no secret is found', () => {
+describe('finds no secret', () => {
   test.each<[why: string, value: string, text: string]>([
     ['of fewer than 8 characters', 'www2026', 'www2026'],
-    ['in digits that only look alike', '19202100', '192.0.2.100'],
-    ['in half of it', TOKEN, TOKEN.slice(0, 12)],
+    ['in similar digits', '19202100', '192.0.2.100'],
+    ['in half of the secret', TOKEN, TOKEN.slice(0, 12)],
     ['in an empty text', TOKEN, ''],
   ])('%s', (_, value, text) => expect(found(value, text)).toBe(false))
 
-  it('in other random texts', () => {
+  it('in random text', () => {
     const guard = guardOf('5b0c94e1d7a25b0c94e1d7a2')
     fc.assert(fc.property(fc.base64String({ minLength: 200, maxLength: 2000 }), (text) => guard.find(text) === null))
   })
 })
 
-it('takes it out of a text, and leaves the rest', () => {
+it('removes a secret from a text and keeps the rest', () => {
   const guard = guardOf(TOKEN)
   expect(guard.redact('nothing')).toBe('nothing')
   expect(guard.redact(`no such user: ${TOKEN}, try again`)).toBe('no such user: ***, try again')

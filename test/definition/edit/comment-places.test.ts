@@ -1,4 +1,4 @@
-/** Formatting keeps the places of comments: a canonical text with comments at any of the places for them does not change. */
+/** Formatting keeps the positions of comments: a canonical text with comments at any allowed position does not change. */
 import { expect, test } from 'vitest'
 import { formatDefinition } from '../../../src/definition/print/format-definition.ts'
 import { fc } from '../../support/fast-check.ts'
@@ -43,7 +43,7 @@ const commented = fc
     }).join(''),
   )
 
-test('a canonical text with comments is its own layout', () => {
+test('a canonical text with comments does not change', () => {
   fc.assert(
     fc.property(commented, (text) => {
       expect(formatDefinition(text)).toEqual({ ok: true, value: text })
@@ -53,7 +53,7 @@ test('a canonical text with comments is its own layout', () => {
 })
 
 test.each([
-  ['behind keys', 'www: #1234\n  type: A\n  values: #beef on\n    - 192.0.2.1\n'],
+  ['after keys', 'www: #1234\n  type: A\n  values: #beef on\n    - 192.0.2.1\n'],
   [
     'after the last value in brackets',
     'www:\n  type: A\n  values:\n    [\n      192.0.2.1, # one\n      192.0.2.2 # two\n    ] # behind\n',

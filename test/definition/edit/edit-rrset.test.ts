@@ -16,7 +16,7 @@ const read = (text: string) => parseDefinition(text, { file: 'zone.yaml', zoneNa
 const lines = (records: readonly ResourceRecord[]): string[] =>
   records.map(({ name: owner, ttl, type, data }) => `${owner} ${ttl} ${type} ${data}`).sort()
 
-/** Files of other projects in octoDNS's layout, unusual ones included, that have records and no errors. */
+/** Valid files with records from other projects in octoDNS's layout, including unusual ones. */
 function foreignFiles(): { file: string; text: string }[] {
   const folder = fileURLToPath(new URL('../../corpora/octodns/', import.meta.url))
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -44,7 +44,7 @@ describe('files of other projects', () => {
 
   it('exist', () => expect(files.length).toBeGreaterThan(20))
 
-  it('keep every octet when a name is added and removed again', () => {
+  it('keep every octet if a name is added and removed again', () => {
     let edited = 0
     for (const { file, text } of files) {
       const added = edit(text, name(`mmm.${ZONE}`), ['new'])
@@ -60,7 +60,7 @@ describe('files of other projects', () => {
     expect(edited).toBe(files.length)
   })
 
-  it('gain one record when a type is added to a name, or are refused', () => {
+  it('get one more record if a type is added to a name, or are refused', () => {
     let refused = 0
     let done = 0
     for (const { file, text } of files) {

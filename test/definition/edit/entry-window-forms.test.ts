@@ -1,4 +1,4 @@
-/** Editing a file that is read in part has the same result as if it is read as a whole, for every form of entries. ZONEWRIGHT_TEST_ROUNDS runs more cases. */
+/** Editing with a partial parse gives the same result as with a full parse, for every YAML form of an entry. ZONEWRIGHT_TEST_ROUNDS runs more cases. */
 import { expect, it } from 'vitest'
 import { editRrset, type RrsetEdit } from '../../../src/definition/edit/edit-rrset.ts'
 import { entryWindow } from '../../../src/definition/edit/entry-window.ts'
@@ -20,7 +20,7 @@ const nameOf = (text: string) => {
 
 const ZONE = nameOf('example.com.')
 
-/** The forms that YAML has for an entry. */
+/** The YAML forms of an entry. */
 const forms = (n: string): string[][] => [
   [`${n}: {type: A, value: 192.0.2.1}`],
   [`${n}: {type: A, value: 192.0.2.1} # c`],
@@ -113,7 +113,7 @@ it('edits entries in any form', () => {
       const edit: RrsetEdit = { name, type: 'A', kept: new Set(kept), added, ttl: drawn.ttl, exists: own.length > 0, removesOwner }
       if (entryWindow(text, tree.value, { name, zone: ZONE, layout: drawn.layout }) !== null) windows += 1
       const whole = editRrset(text, ZONE, drawn.layout, edit)
-      // An entry that a second parser reads differently is not read in part.
+      // An entry that a second parser reads differently is not parsed partially.
       if (!whole.ok && /second YAML parser|two YAML parsers/.test(whole.message)) return
       expect(editRrset(text, ZONE, drawn.layout, edit, tree.value)).toEqual(whole)
     }),

@@ -1,4 +1,4 @@
-/** Editing a large file that is read only in part has the same result as if it is read as a whole. */
+/** Editing a large file with a partial parse gives the same result as with a full parse. */
 import { describe, expect, it } from 'vitest'
 import { editRrset, type RrsetEdit } from '../../../src/definition/edit/edit-rrset.ts'
 import { entryWindow } from '../../../src/definition/edit/entry-window.ts'
@@ -23,7 +23,7 @@ function treeOf(text: string): YamlNode {
   return tree.value
 }
 
-/** An entry in one of the layouts that people write, at an indentation. */
+/** An entry in a random layout with the given indentation. */
 function entry(name: string, indent: string, random: Random): string[] {
   const key = random.chance(0.2) ? `'${name}'` : name === '' ? "''" : name
   const address = (): string => `192.0.2.${random.below(250)}`
@@ -84,19 +84,19 @@ it.each(Array.from({ length: rounds(15) }, (_, index) => index))('any definition
   }
 })
 
-describe('files that are read as a whole', () => {
+describe('files that are parsed fully', () => {
   const many = (line: (index: number) => string): string => Array.from({ length: 150 }, (_, index) => line(index)).join('')
   it.each([
     ['few names', 'a: {type: A, value: 192.0.2.1}\n'],
     ['flow style', `{${many((index) => `n${index}: {type: A, value: 192.0.2.1}, `)}}\n`],
-    ['names of two indentations', `{${many((index) => `n${index}: {type: A, value: 192.0.2.1},\n${' '.repeat(index % 3)}`)}}\n`],
+    ['names with two indentations', `{${many((index) => `n${index}: {type: A, value: 192.0.2.1},\n${' '.repeat(index % 3)}`)}}\n`],
     ['merged names', `<<: {a: {type: A, value: 192.0.2.1}}\n${many((index) => `n${index}: {type: A, value: 192.0.2.1}\n`)}`],
-    ['line ends that differ', many((index) => `n${index}: {type: A, value: 192.0.2.1}${index === 70 ? '\r' : ''}\n`)],
+    ['different line ends', many((index) => `n${index}: {type: A, value: 192.0.2.1}${index === 70 ? '\r' : ''}\n`)],
   ])('%s', (_, text) => {
     expect(entryWindow(text, treeOf(text), { name: nameOf('n3.example.com.'), zone: ZONE, layout: 'octodns' })).toBeNull()
   })
 
-  it('an alias whose anchor would be left out', () => {
+  it('an alias whose anchor is outside the parsed part', () => {
     const text = `a: &a {type: A, value: 192.0.2.1}\n${many((index) => `n${String(index).padStart(3, '0')}: {type: A, value: 192.0.2.1}\n`)}x: *a\n`
     const edit: RrsetEdit = {
       name: nameOf('n070.example.com.'),

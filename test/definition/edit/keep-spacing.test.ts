@@ -24,7 +24,7 @@ describe('spacing', () => {
     expect(keepSpacing(original, printed)).toBe(kept)
   })
 
-  it('of files of other projects: nothing else changes, and most spacing is restored', () => {
+  it('of files from other projects is mostly restored, and nothing else changes', () => {
     const folder = fileURLToPath(new URL('../../corpora/octodns/', import.meta.url))
     const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile() && /\.ya?ml$/.test(one.name))
     const comments = (text: string): string[] => [...text.matchAll(/(?<=^|\s)#.*$/gm)].map(([comment]) => comment.trimEnd())

@@ -45,7 +45,7 @@ describe('a glob of files', () => {
     expect(others.filter(matches)).toEqual([])
   })
 
-  it('that begins with an exclamation mark excludes paths', () => {
+  it('with a leading exclamation mark excludes paths', () => {
     const { matches } = compileGlobs(['zones/*', '!zones/b*', '/config/other/*'], '/config')
     expect(['zones/a', 'zones/b', 'zones/bc', 'other/b'].filter(matches)).toEqual(['zones/a', 'other/b'])
   })
@@ -59,13 +59,13 @@ describe('a glob of files', () => {
     ['zones/x*/b/c', { path: 'zones', literal: false, depth: 2 }],
     ['{a,b}/c', { path: '', literal: false, depth: 1 }],
     ['\\*/a?', { path: '*', literal: false, depth: 0 }],
-  ])('%s begins at %j', (glob, start) => {
+  ])('the search for %s starts in %j', (glob, start) => {
     expect(parseGlob(glob).start).toEqual(start)
     expect(hasGlob(glob)).toBe(!start.literal)
   })
 })
 
-/** Steps that a match takes. */
+/** The number of steps of a match. */
 function stepsOf(glob: string, path: string): number {
   let steps = 0
   const { matches } = parseGlob(glob, () => {
@@ -87,14 +87,14 @@ const ATTACKS: readonly (readonly [name: string, glob: (size: number) => string]
   ['open brackets', (size) => `${'[*'.repeat(size)}b`],
 ]
 
-describe('matching takes time linear in glob and path', () => {
+describe('matching takes linear time in glob and path', () => {
   it.each(ATTACKS)('%s', (_, glob) => {
     for (const path of ['a'.repeat(200), 'a/'.repeat(100)])
       for (const size of [1, 15, 60, 240])
         expect(stepsOf(glob(size), path)).toBeLessThanOrEqual(2 * (glob(size).length + 1) * (path.length + 1))
   })
 
-  it('whatever the glob', () => {
+  it('for any glob', () => {
     const text = fc.array(fc.constantFrom('a', 'b', '*', '**', '/', '?', '[', ']', '{', '}', ',', '\\', '!', '.'), { maxLength: 40 })
     const path = fc.array(fc.constantFrom('a', 'b', '/', '.'), { maxLength: 60 })
     fc.assert(
@@ -105,7 +105,7 @@ describe('matching takes time linear in glob and path', () => {
     )
   })
 
-  test('60 wildcards and a name of 200 letters: validate ends', async () => {
+  test('validate ends with 60 wildcards and a name with 200 letters', async () => {
     const folder = temporaryDirectory()
     mkdirSync(join(folder, 'zones'))
     const zone = 'domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {www: {type: A, value: 192.0.2.1}}\n'

@@ -7,7 +7,7 @@ import { writeProblems } from '../../../src/definition/files/write-problem.ts'
 import { folderWith } from '../files.ts'
 
 describe('writeFileAtomically', () => {
-  it('creates a file and replaces one, keeping its mode', async () => {
+  it('creates a file, or replaces it and keeps its mode', async () => {
     const folder = folderWith({ 'a.yaml': 'existing' })
     await chmod(join(folder, 'a.yaml'), 0o646)
     await writeFileAtomically(join(folder, 'a.yaml'), 'desired')
@@ -26,7 +26,7 @@ describe('writeFileAtomically', () => {
     expect(readFileSync(join(folder, 'real/a.yaml'), 'utf8')).toBe('desired')
   })
 
-  it('leaves nothing behind if it fails', async () => {
+  it('leaves no temporary file after an error', async () => {
     const folder = folderWith({})
     mkdirSync(join(folder, 'taken'))
     await expect(writeFileAtomically(join(folder, 'taken'), 'text')).rejects.toThrow()
@@ -34,7 +34,7 @@ describe('writeFileAtomically', () => {
     expect(readdirSync(folder)).toEqual(['taken'])
   })
 
-  it('is never seen half-written', async () => {
+  it('never exposes a half-written file', async () => {
     const folder = folderWith({ 'a.yaml': 'a'.repeat(200_000) })
     const path = join(folder, 'a.yaml')
     let writing = true
@@ -58,7 +58,7 @@ describe('replaceFiles', () => {
   it.each([
     ['a text cannot be written', (folder: string) => replaced(join(folder, 'none/c.yaml')), 'ENOENT'],
     ['a file has changed', (folder: string) => replaced(join(folder, 'b.yaml'), { text: 'older' }), 'ECHANGED'],
-    ['a name is taken', (folder: string) => replaced(join(folder, 'b.yaml'), 'none'), 'EEXIST'],
+    ['a new file already exists', (folder: string) => replaced(join(folder, 'b.yaml'), 'none'), 'EEXIST'],
   ])('replaces nothing if %s', async (_, second, code) => {
     const files = { 'a.yaml': 'existing', 'b.yaml': 'existing' }
     const folder = folderWith(files)

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of fragments look like that
-/** Fragments that somebody has written to do harm, or by mistake: each is told at its place, soon, and nothing they say stays hidden. */
+/** Malicious or mistaken fragments: each error is reported quickly, at its position. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -23,11 +23,11 @@ const definition = (include: string, records = '{}'): string => `domain: example
 
 const parseWith = (include: string, files: Files, records?: string) => parse(definition(include, records), { include: from(files) })
 
-const told = (parsed: ReturnType<typeof parse>): string[] =>
+const diagnosticsOf = (parsed: ReturnType<typeof parse>): string[] =>
   parsed.diagnostics.map(({ at, severity, code, message }) => `${at?.file}:${at?.line}:${at?.column} ${severity} ${code} ${message}`)
 
 describe('a variable', () => {
-  test('stands in names, types, times, values and marks', () => {
+  test('is replaced in names, types, TTLs, values and merge marks', () => {
     const fragment = `\${n}:
   type: \${t}
   ttl: \${ttl}
@@ -36,35 +36,35 @@ describe('a variable', () => {
 mail.\${n}: {type: MX, ttl: '\${ttl}', value: {preference: '\${p}', exchange: '\${n}'}}
 `
     const parsed = parseWith('[{file: a.yaml, with: {n: www, t: A, ttl: 5m, ip: 192.0.2.1, yes: true, p: 10}}]', { 'a.yaml': fragment })
-    expect(told(parsed)).toEqual([])
+    expect(diagnosticsOf(parsed)).toEqual([])
     expect(recordLines(parsed)).toEqual(['www.example.com. 300 A 192.0.2.1', 'mail.www.example.com. 300 MX 10 www.example.com.'])
   })
 
-  test('stands in what a fragment includes, and wherever an alias brings it', () => {
+  test('is replaced in nested includes and aliases', () => {
     const files = { 'a.yaml': 'a: &a !include b.yaml\nb: *a\nc:\n  <<: *a\n  ttl: 60\n', 'b.yaml': "{type: A, value: '${ip}'}" }
     const parsed = parseWith('[{file: a.yaml, with: {ip: 192.0.2.1}}]', files)
-    expect(told(parsed)).toEqual([])
+    expect(diagnosticsOf(parsed)).toEqual([])
     expect(recordLines(parsed)).toEqual(['a.example.com. - A 192.0.2.1', 'b.example.com. - A 192.0.2.1', 'c.example.com. 60 A 192.0.2.1'])
   })
 
-  test('is text whatever it says', () => {
+  test('is always a string', () => {
     const files = { 'a.yaml': 'a:\n  type: TXT\n  values: \n  - ${null}\n  - ${none}\n  - ${tilde}\n  - ${yaml}\n' }
     const given = '{"null": "null", none: "", tilde: "~", yaml: "a: {b: [1]} # c"}'
     const parsed = parseWith(`[{file: a.yaml, with: ${given}}]`, files)
-    expect(told(parsed)).toEqual([])
+    expect(diagnosticsOf(parsed)).toEqual([])
     expect(recordLines(parsed)).toEqual(['null', '', '~', 'a: {b: [1]} # c'].map((text) => `a.example.com. - TXT "${text}"`))
   })
 
-  test('is filled in once: what its value says of variables is text', () => {
+  test('is replaced once: variables in its value are text', () => {
     const files = { 'a.yaml': "a: {type: TXT, values: ['${x}', '${y}', '$${x}', '$${z', '${x', '$x']}" }
     const parsed = parseWith('[{file: a.yaml, with: {x: "${y}", y: "$${x}"}}]', files)
-    expect(told(parsed)).toEqual([])
+    expect(diagnosticsOf(parsed)).toEqual([])
     expect(recordLines(parsed).map((line) => line.split(' TXT ')[1])).toEqual(['"${y}"', '"$${x}"', '"${x}"', '"${z"', '"${x"', '"$x"'])
   })
 
   test.each([
     [
-      'merge by its name',
+      'create a merge key',
       '${k}: {type: A, value: 192.0.2.1}\nb: {type: A, value: 192.0.2.2}',
       '<<',
       [],
@@ -72,14 +72,14 @@ mail.\${n}: {type: MX, ttl: '\${ttl}', value: {preference: '\${p}', exchange: '\
     ],
     ['reach the prototype', '${k}: {type: A, value: 192.0.2.1}', '__proto__', [], ['__proto__.example.com. - A 192.0.2.1']],
     [
-      'make a second key',
+      'create a duplicate key',
       'a:\n  type: A\n  ${k}: TXT\n  value: 192.0.2.1',
       'type',
       ['a.yaml:3:3 error yaml-duplicate-key after replacing variables, the key "type" occurs twice in one mapping'],
       ['a.example.com. - A 192.0.2.1'],
     ],
     [
-      'make a name a second time',
+      'create a duplicate name',
       'a: {type: A, value: 192.0.2.1}\n${k}: {type: TXT, value: x}',
       'a',
       ['a.yaml:2:1 error yaml-duplicate-key a.example.com.: "a" (line 1) and "a" are the same name'],
@@ -103,26 +103,28 @@ mail.\${n}: {type: MX, ttl: '\${ttl}', value: {preference: '\${p}', exchange: '\
     ],
   ])('does not %s', (_, text, value, problems, records) => {
     const parsed = parseWith(`[{file: a.yaml, with: {k: "${value}"}}]`, { 'a.yaml': text })
-    expect(told(parsed)).toEqual(problems)
+    expect(diagnosticsOf(parsed)).toEqual(problems)
     expect(recordLines(parsed)).toEqual(records)
   })
 
-  test('called like something that every object has is unknown, or what it is given', () => {
+  test('named like an object property is unknown, or has its given value', () => {
     const files = { 'a.yaml': "a: {type: TXT, value: '${__proto__} ${constructor} ${toString}'}" }
     const parsed = parseWith('[{file: a.yaml, with: {__proto__: evil, constructor: c}}]', files)
-    expect(told(parsed)).toEqual(['a.yaml:1:23 error variable-unknown the variable ${toString} has no value'])
+    expect(diagnosticsOf(parsed)).toEqual(['a.yaml:1:23 error variable-unknown the variable ${toString} has no value'])
   })
 
-  test('has no value that makes a zone endless', () => {
+  test('cannot create an endless zone', () => {
     const fragment = Array.from({ length: 2000 }, (_, i) => `a${i}: {type: TXT, value: '${'${x}'.repeat(20)}'}`).join('\n')
     const include = `[{file: a.yaml, with: {x: ${'y'.repeat(100_000)}}}, {file: b.yaml, with: {x: y}}]`
     const parsed = parseWith(include, { 'a.yaml': fragment, 'b.yaml': fragment })
-    expect(told(parsed)[0]).toBe('a.yaml:1:1 error include-invalid the included files become too long when their variables are replaced')
+    expect(diagnosticsOf(parsed)[0]).toBe(
+      'a.yaml:1:1 error include-invalid the included files become too long when their variables are replaced',
+    )
     expect(parsed.diagnostics.length).toBeLessThan(20)
   })
 })
 
-describe('files that include one another', () => {
+describe('files that include each other', () => {
   test.each([
     [
       'itself',
@@ -131,13 +133,13 @@ describe('files that include one another', () => {
       'zone.yaml:2:11 error include-invalid "zone.yaml" includes itself: zone.yaml, zone.yaml',
     ],
     [
-      'in a circle',
+      'in a cycle',
       '[a.yaml]',
       { 'a.yaml': 'x: !include b.yaml', 'b.yaml': '[!include a.yaml]' },
       'b.yaml:1:11 error include-invalid "a.yaml" includes itself: zone.yaml, a.yaml, b.yaml, a.yaml',
     ],
     [
-      'by way of the definition',
+      'through the definition',
       '[a.yaml]',
       { 'a.yaml': 'x: !include zone.yaml', 'zone.yaml': '' },
       'a.yaml:1:13 error include-invalid "zone.yaml" includes itself: zone.yaml, a.yaml, zone.yaml',
@@ -161,7 +163,7 @@ describe('files that include one another', () => {
       'zone.yaml:2:11 error include-invalid example.com.: "a.yaml" has the setting "records"; a fragment can only contain records, at the top level',
     ],
   ])('%s', (_, include, files, expected) => {
-    expect(told(parseWith(include, files))).toEqual([expected])
+    expect(diagnosticsOf(parseWith(include, files))).toEqual([expected])
   })
 
   test.each([
@@ -183,16 +185,16 @@ describe('files that include one another', () => {
       '[a.yaml]',
       `the definition has more than ${MAX_INCLUDES} includes`,
     ],
-  ])('%s, which is told once', (_, files, include, expected) => {
+  ])('%s: one error', (_, files, include, expected) => {
     const parsed = parseWith(include, files)
     expect(parsed.diagnostics.filter(({ code }) => code === 'include-invalid').map(({ message }) => message)).toEqual([expected])
   })
 })
 
-describe('what goes together', () => {
+describe('override and merge', () => {
   const WWW = 'www: {type: A, value: 192.0.2.1}'
 
-  test('an override leaves nothing of what it replaces, what was said for targets included', () => {
+  test('an override replaces everything, including targeting', () => {
     const fragment =
       'www: {type: A, value: 192.0.2.1, octodns: {ignored: true, lenient: true, healthcheck: {}}, geo: {}}\nb: {type: A, value: 192.0.2.1, octodns: {ignored: true}}'
     const parsed = parseWith('[a.yaml]', { 'a.yaml': fragment }, '{www: {type: A, value: 192.0.2.9, override: true}}')
@@ -202,33 +204,33 @@ describe('what goes together', () => {
   })
 
   test.each([
-    ['of nothing', 'b: {type: A, value: 192.0.2.1}', 'override has no effect: no included file has these records'],
+    ['of no records', 'b: {type: A, value: 192.0.2.1}', 'override has no effect: no included file has these records'],
     ['that changes nothing', WWW, 'override has no effect: a.yaml has the same records'],
-  ])('an override %s is told', (_, fragment, message) => {
+  ])('warns of an override %s', (_, fragment, message) => {
     const parsed = parseWith('[a.yaml]', { 'a.yaml': fragment }, '{www: {type: A, value: 192.0.2.1, override: true}}')
-    expect(told(parsed)).toEqual([`zone.yaml:3:44 warning override-unused www.example.com. A: ${message}`])
+    expect(diagnosticsOf(parsed)).toEqual([`zone.yaml:3:44 warning override-unused www.example.com. A: ${message}`])
   })
 
   test.each([
     ['another TTL', 'www: {type: A, ttl: 60, value: 192.0.2.1}'],
     ['another target', 'www: {type: A, value: 192.0.2.1, octodns: {excluded: [a]}}'],
-    ['another value besides', 'www: {type: A, values: [192.0.2.1, 192.0.2.2]}'],
-  ])('but not one of %s', (_, fragment) => {
-    expect(told(parseWith('[a.yaml]', { 'a.yaml': fragment }, '{www: {type: A, value: 192.0.2.1, override: true}}'))).toEqual([])
+    ['an additional value', 'www: {type: A, values: [192.0.2.1, 192.0.2.2]}'],
+  ])('does not warn of an override of %s', (_, fragment) => {
+    expect(diagnosticsOf(parseWith('[a.yaml]', { 'a.yaml': fragment }, '{www: {type: A, value: 192.0.2.1, override: true}}'))).toEqual([])
   })
 
-  test('a fragment that is included twice says which two inclusions', () => {
+  test('reports both positions if a fragment is included twice', () => {
     const parsed = parseWith('[a.yaml, a.yaml]', { 'a.yaml': WWW })
-    expect(told(parsed)).toEqual([
+    expect(diagnosticsOf(parsed)).toEqual([
       'zone.yaml:2:19 error rrset-split www.example.com. A: a.yaml is included twice, so these records come from two inclusions',
     ])
     expect(parsed.diagnostics[0]?.related?.map(({ at }) => [at.file, at.line, at.column])).toEqual([['zone.yaml', 2, 11]])
   })
 
-  test('merged records for different targets are told with both places', () => {
+  test('reports merged records with different targets, with both positions', () => {
     const files = { 'a.yaml': 'www: {type: A, value: 192.0.2.1, merge: true, octodns: {ignored: true}}' }
     const parsed = parseWith('[a.yaml]', files, '{www: {type: A, value: 192.0.2.9}}')
-    expect(told(parsed)).toEqual([
+    expect(diagnosticsOf(parsed)).toEqual([
       'a.yaml:1:23 error rrset-split www.example.com. A: the merged records of zone.yaml and a.yaml are for different targets',
     ])
     expect(parsed.diagnostics[0]?.related?.map(({ at }) => at.file)).toEqual(['zone.yaml'])
@@ -245,7 +247,7 @@ describe('on disk', () => {
     return cwd
   }
 
-  test('paths start from the file that names them, and what is included is no zone', async () => {
+  test('paths are relative to the including file, and an included file is not a zone', async () => {
     const cwd = scene({
       'zones/example.com.yaml': definition('[{file: parts/web.example.yaml, with: {ip: 192.0.2.1}}]'),
       'zones/parts/web.example.yaml': 'www: !include more/a.part\n',
@@ -256,7 +258,7 @@ describe('on disk', () => {
     expect(stdout).not.toContain('web.example')
   })
 
-  test('merged records with different TTLs, and the same record twice, are told as they are in one file', async () => {
+  test('reports different TTLs and duplicates of merged records as in one file', async () => {
     const cwd = scene({
       'zones/example.com.yaml': definition('[parts/a.part]', '{www: {type: A, ttl: 60, value: 192.0.2.9}, b: {type: A, value: 192.0.2.1}}'),
       'zones/parts/a.part': 'www: {type: A, ttl: 120, value: 192.0.2.1, merge: true}\nb: {type: A, value: 192.0.2.1, merge: true}\n',

@@ -21,20 +21,20 @@ async function problemsOf(include: string, files: Readonly<Record<string, string
   })
 }
 
-describe('a fault of an included file', () => {
+describe('an error in an included file', () => {
   it.each([
-    ['of a variable', '[{file: ../f.yaml, with: {ip: 1.2.3}}]', `a: {type: A, value: "\${ip}"}`, 'f.yaml:1:21: error[value-invalid]'],
-    ['without one', '[../f.yaml]', 'a: {type: A, value: 1.2.3}', 'f.yaml:1:21: error[value-invalid]'],
-    ['that is no YAML', '[../f.yaml]', 'a: {type: A', 'f.yaml:1:12: error[yaml-syntax]'],
-    ['without a value', '[../f.yaml]', `a: {type: A, value: "\${ip}"}`, 'f.yaml:1:21: error[variable-unknown]'],
-  ])('names the line that includes it: %s', async (_, include, text, place) => {
+    ['in a variable', '[{file: ../f.yaml, with: {ip: 1.2.3}}]', `a: {type: A, value: "\${ip}"}`, 'f.yaml:1:21: error[value-invalid]'],
+    ['in a literal value', '[../f.yaml]', 'a: {type: A, value: 1.2.3}', 'f.yaml:1:21: error[value-invalid]'],
+    ['in the YAML syntax', '[../f.yaml]', 'a: {type: A', 'f.yaml:1:12: error[yaml-syntax]'],
+    ['in a variable without a value', '[../f.yaml]', `a: {type: A, value: "\${ip}"}`, 'f.yaml:1:21: error[variable-unknown]'],
+  ])('shows the including line: %s', async (_, include, text, place) => {
     const [problem, ...others] = await problemsOf(include, { 'below/f.yaml': text })
     expect(others).toEqual([])
     expect(problem).toContain(place)
     expect(problem).toMatch(/included here: zones\/example\.com\.yaml:2:1[18]$/)
   })
 
-  it('names the inclusion of two that it is of', async () => {
+  it('shows the right one of two inclusions', async () => {
     const include = '[{file: ../f.yaml, with: {h: a, ip: 192.0.2.1}}, {file: ../f.yaml, with: {h: b, ip: 1.1}}]'
     const [problem] = await problemsOf(include, { 'below/f.yaml': `"\${h}": {type: A, value: "\${ip}"}\n` })
     expect(problem).toContain('b.example.com. A: "1.1" is not an IPv4 address, included here: zones/example.com.yaml:2:66')
@@ -50,13 +50,13 @@ describe('a file that cannot be included', () => {
     ['../link.yaml', OUT],
     ['../nothing.yaml', 'nothing.yaml does not exist'],
     ['../f.zone', 'is a zone file; a fragment must be a map of records in YAML'],
-  ])('%s', async (path, said) => {
+  ])('%s', async (path, message) => {
     const problems = await problemsOf(`[${path}]`, {
       'secret.yaml': 'a: {type: A, value: 192.0.2.1}\n',
       'below/f.zone': 'a 60 A 192.0.2.1\n',
     })
     expect(problems).toEqual([expect.stringMatching(/^zones\/example\.com\.yaml:2:11: error\[include-invalid\]/)])
-    expect(problems[0]).toContain(said)
+    expect(problems[0]).toContain(message)
     expect(problems[0]).not.toContain('secret.yaml does')
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { ReadInclude } from '../../../src/definition/parse/file-loader.ts'
 import { MAX_INCLUDES } from '../../../src/definition/parse/file-loader.ts'
 import { failure, ok } from '../../../src/dns/result.ts'
-import { faultLines, parse, recordLines } from '../parse.ts'
+import { diagnosticLines, parse, recordLines } from '../parse.ts'
 
 const from =
   (files: Record<string, string>): ReadInclude =>
@@ -17,9 +17,9 @@ const MAIL = '"":\n- type: MX\n  value: {preference: 10, exchange: "${host}"}\n-
 describe('include', () => {
   const definition = (include: string): string => `domain: example.com\ninclude: ${include}\nrecords: {'': {type: A, value: 192.0.2.1}}\n`
 
-  test('takes records in, with variables', () => {
+  test('includes records, with variables', () => {
     const parsed = parse(definition('[{file: mail.yaml, with: {host: mail}}]'), { include: from({ 'mail.yaml': MAIL }) })
-    expect(faultLines(parsed)).toEqual([])
+    expect(diagnosticLines(parsed)).toEqual([])
     expect(recordLines(parsed)).toEqual([
       'example.com. - A 192.0.2.1',
       'example.com. - MX 10 mail.example.com.',
@@ -35,7 +35,7 @@ describe('include', () => {
     expect(parsed.diagnostics.map(({ code }) => code)).toEqual(['value-invalid'])
   })
 
-  const FAULTS: readonly (readonly [include: string, files: Record<string, string>, problem: string])[] = [
+  const INVALID: readonly (readonly [include: string, files: Record<string, string>, problem: string])[] = [
     ['[x.yaml]', {}, '2:11 error include-invalid "x.yaml" cannot be included: there is no such file'],
     ['x.yaml', {}, '2:10 error schema-type example.com.: include must be a list, not "x.yaml"'],
     ['[{fil: x.yaml}]', {}, '2:12 error schema-unknown-key example.com.: unknown key "fil" in include[0]'],
@@ -58,16 +58,16 @@ describe('include', () => {
     ],
   ]
 
-  test.each(FAULTS)('%s %o', (include, files, expected) => {
-    expect(faultLines(parse(definition(include), { include: from(files) }))).toEqual([expected])
+  test.each(INVALID)('%s %o', (include, files, expected) => {
+    expect(diagnosticLines(parse(definition(include), { include: from(files) }))).toEqual([expected])
   })
 })
 
 describe('!include', () => {
-  test('stands for the content of a file, and can be merged', () => {
+  test('is replaced by the content of a file, and can be merged', () => {
     const files = { 'a.yaml': 'type: A\nvalue: 192.0.2.1\n', 'b.yaml': 'b: {type: A, value: 192.0.2.2}\nc: !include a.yaml\n' }
     const parsed = parse('a: !include a.yaml\n<<: !include b.yaml\n', { include: from(files) })
-    expect(faultLines(parsed)).toEqual([])
+    expect(diagnosticLines(parsed)).toEqual([])
     expect(recordLines(parsed).sort()).toEqual([
       'a.example.com. 3600 A 192.0.2.1',
       'b.example.com. 3600 A 192.0.2.2',
@@ -76,23 +76,23 @@ describe('!include', () => {
     expect(parsed.includedFiles).toEqual(['a.yaml', 'b.yaml'])
   })
 
-  test('in a circle is told', () => {
+  test('in a cycle is an error', () => {
     const files = { 'a.yaml': 'type: A\nvalue: !include b.yaml\n', 'b.yaml': '[!include a.yaml]' }
-    expect(faultLines(parse('a: !include a.yaml\n', { include: from(files) }))).toEqual([
+    expect(diagnosticLines(parse('a: !include a.yaml\n', { include: from(files) }))).toEqual([
       '1:11 error include-invalid "a.yaml" includes itself: zone.yaml, a.yaml, b.yaml, a.yaml',
     ])
   })
 
-  test('too often is told', () => {
+  test('too often is an error', () => {
     const text = Array.from({ length: MAX_INCLUDES + 5 }, (_, i) => `a${i}: !include a.yaml\n`).join('')
-    const lines = faultLines(parse(text, { include: from({ 'a.yaml': '{type: A, value: 192.0.2.1}' }) }))
+    const lines = diagnosticLines(parse(text, { include: from({ 'a.yaml': '{type: A, value: 192.0.2.1}' }) }))
     expect(lines).toEqual([
       `${MAX_INCLUDES + 1}:${`a${MAX_INCLUDES}: !include `.length + 1} error include-invalid the definition has more than ${MAX_INCLUDES} includes`,
     ])
   })
 
-  test('without access to other files is told', () => {
-    expect(faultLines(parse('a: !include a.yaml\n'))).toEqual([
+  test('without access to other files is an error', () => {
+    expect(diagnosticLines(parse('a: !include a.yaml\n'))).toEqual([
       '1:13 error include-invalid "a.yaml" cannot be included here: only one file is read',
     ])
   })

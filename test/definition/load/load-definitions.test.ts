@@ -51,7 +51,7 @@ describe('loadDefinitions', () => {
     })
   })
 
-  it('joins definition, rule and defaults, in this order of precedence', async () => {
+  it('combines definition, rule and defaults, in this order of precedence', async () => {
     const { zones, diagnostics } = await load({
       'zonewright.yaml': `${TWO_PROVIDERS}zones:
   - {files: zones/lab/*, targets: [lab], policy: upsert-only, allow: [deletes], unsupported: skip, apex_ns: manage, safety: {max_delete_percent: 5}, nameservers: ['192.0.2.53']}
@@ -88,7 +88,7 @@ nameservers: [127.0.0.1:5353]
     expect(s?.zone.settings).toEqual({ type: 'slave', master_ips: ['192.0.2.7'], tags: ['all'] })
   })
 
-  it('takes the first rule that matches', async () => {
+  it('uses the first matching rule', async () => {
     const { zones } = await load({
       'zonewright.yaml': `${TWO_PROVIDERS}zones:
   - {zone: '*.internal.example', targets: [lab]}
@@ -106,7 +106,7 @@ nameservers: [127.0.0.1:5353]
     ])
   })
 
-  it('takes the zone of a single file from a rule', async () => {
+  it('uses the zone name of a rule for a single file', async () => {
     const files = { 'dns/web.yaml': 'www: {type: A, value: 192.0.2.1}\n' }
     const config = `${ONE_PROVIDER}zones: [{zone: example.com, files: dns/web.yaml}]\n`
     const { zones, diagnostics } = await load({ 'zonewright.yaml': config, ...files })
@@ -117,7 +117,7 @@ nameservers: [127.0.0.1:5353]
     expect(other.zones).toEqual([])
   })
 
-  it('leaves disabled definitions alone, whatever is in them', async () => {
+  it('ignores disabled definitions, even invalid ones', async () => {
     const { zones, diagnostics } = await load({
       'zonewright.yaml': `${ONE_PROVIDER}zones: [{files: zones/off/*, enabled: false}, {files: zones/*}]\n`,
       'zones/off/a.example.yaml': 'a: [',
@@ -128,7 +128,7 @@ nameservers: [127.0.0.1:5353]
     expect(zones.map(({ zone }) => zone.name)).toEqual(['c.example.'])
   })
 
-  it('does not take an included file for a zone', async () => {
+  it('does not load an included file as a zone', async () => {
     const { zones, diagnostics, files } = await load({
       'zones/example.com.yaml': zoneOf('example.com', 'include: [shared/mail.yaml, parts.example.yaml]\n'),
       'zones/shared/mail.yaml': "'': {type: MX, value: {preference: 10, exchange: mail.example.net.}}\n",
@@ -141,7 +141,7 @@ nameservers: [127.0.0.1:5353]
     expect(files).toEqual(['zones/example.com.yaml', 'zones/parts.example.yaml', 'zones/shared/mail.yaml'])
   })
 
-  it('tells a fault of an included file once', async () => {
+  it('reports an error in an included file once', async () => {
     const { diagnostics, zones } = await load({
       'zones/a.example.yaml': zoneOf('a.example', 'include: [shared.yaml]\n'),
       'zones/b.example.yaml': zoneOf('b.example', 'include: [shared.yaml]\n'),
@@ -152,7 +152,7 @@ nameservers: [127.0.0.1:5353]
     expect(new Set(places(problems))).toEqual(new Set(['zones/shared.yaml:1:21 error value-invalid']))
   })
 
-  it('keeps inclusion within the folder of the config', async () => {
+  it('refuses includes outside the config folder', async () => {
     const outer = folderWith({
       'secret.yaml': 'x: {type: A, value: 192.0.2.1}\n',
       'fragments/x.yaml': 'x: {type: A, value: 192.0.2.1}\n',
@@ -170,7 +170,7 @@ nameservers: [127.0.0.1:5353]
     expect(zones.filter(({ valid }) => valid)).toEqual([])
   })
 
-  describe('keeps definitions within the folder of the config', () => {
+  describe('refuses definitions outside the config folder', () => {
     const files = {
       'other.example.yaml': zoneOf('other.example'),
       'far/far.example.yaml': zoneOf('far.example'),
@@ -191,7 +191,7 @@ nameservers: [127.0.0.1:5353]
       '[zones/../../../../../../**/*.yaml, zones/*]',
       '[/etc/**/*.yaml, zones/*]',
       '[../*/far.example.yaml, zones/*]',
-    ])('of %s', async (globs) => expect(await loaded(globs)).toEqual(refused))
+    ])('for the globs %s', async (globs) => expect(await loaded(globs)).toEqual(refused))
 
     it.each([
       ['a file', (project: string) => symlinkSync('../../other.example.yaml', join(project, 'zones/b.example.yaml'))],
@@ -204,9 +204,9 @@ nameservers: [127.0.0.1:5353]
           symlinkSync('../../../far/far.example.yaml', join(project, 'zones/far.example./www.yaml'))
         },
       ],
-    ])('where a link leads to %s', async (_, link) => expect(await loaded('zones/**/*', link)).toEqual(refused))
+    ])('for a link to %s', async (_, link) => expect(await loaded('zones/**/*', link)).toEqual(refused))
 
-    it('and follows what stays in it, also in circles', async () => {
+    it('but follows links inside the folder, also in cycles', async () => {
       const link = (project: string): void => {
         mkdirSync(join(project, 'more'))
         for (const name of ['x', 'y', 'z']) symlinkSync('..', join(project, 'zones', name))
@@ -216,14 +216,14 @@ nameservers: [127.0.0.1:5353]
       expect((await loaded('more/*', link)).zones).toEqual(['a.example.'])
     })
 
-    it('but takes a path of the command line from anywhere', async () => {
+    it('but accepts any path on the command line', async () => {
       const outer = folderWith({ ...files, 'project/zonewright.yaml': ONE_PROVIDER })
       const found = await findDefinitions(await configIn(join(outer, 'project')), [join(outer, 'far')])
       expect(found).toMatchObject({ diagnostics: [], definitions: [{ file: '../far/far.example.yaml' }] })
     })
   })
 
-  it('refuses two definitions of a zone for one target and takes them for two', async () => {
+  it('refuses two definitions of a zone for one target, and accepts them for two', async () => {
     const rules =
       'zones: [{files: zones/in/*, targets: [lab]}, {files: zones/out/*, targets: [cloud]}, {files: zones/both/*, targets: [lab, cloud]}]\n'
     const split = await load({
@@ -251,7 +251,7 @@ nameservers: [127.0.0.1:5353]
     ])
   })
 
-  it('wants a target that is there', async () => {
+  it('needs an existing target', async () => {
     const { diagnostics } = await load({
       'zonewright.yaml': TWO_PROVIDERS,
       'zones/a.yaml': zoneOf('a.example'),
@@ -260,14 +260,14 @@ nameservers: [127.0.0.1:5353]
     expect(places(diagnostics)).toEqual(['zones/a.yaml:1:9 error target-missing', 'zones/b.yaml:1:9 error provider-unknown'])
   })
 
-  it('looks at definitions without a config', async () => {
+  it('loads definitions without a config', async () => {
     const folder = folderWith({ 'zones/a.yaml': zoneOf('a.example'), 'zones/b.yaml': zoneOf('a.example') })
     const { zones, diagnostics } = await loadDefinitions(defaultConfig({ folder, cwd: folder }))
     expect(zones.map(({ targets }) => targets)).toEqual([[], []])
     expect(places(diagnostics)).toEqual(['zones/b.yaml:1:9 error zone-duplicate'])
   })
 
-  it('applies the rules of the DNS, softened by lenient', async () => {
+  it('applies the zone rules; lenient makes errors warnings', async () => {
     const { diagnostics } = await load({
       'zones/a.example.yaml': "'': {type: CNAME, value: x.example.}\n",
       'zones/b.example.yaml': "'': {type: CNAME, value: x.example., octodns: {lenient: true}}\n",
@@ -278,14 +278,14 @@ nameservers: [127.0.0.1:5353]
     ])
   })
 
-  it('does not miss a target whose record has a fault of its own', async () => {
+  it('does not report a target as missing if its record has an error', async () => {
     const { diagnostics } = await load({
       'zones/a.yaml': 'domain: a.example\nrecords:\n  www: {type: CNAME, value: web}\n  web: {type: A, value: 192.0.2.300}\n',
     })
     expect(places(diagnostics)).toEqual(['zones/a.yaml:4:25 error value-invalid'])
   })
 
-  describe('asked for zones', () => {
+  describe('with zone arguments', () => {
     const files = {
       'zones/example.com.yaml': zoneOf('example.com'),
       'zones/b.example.yaml': 'www: {type: A, value: 192.0.2.1}\n',
@@ -310,14 +310,14 @@ nameservers: [127.0.0.1:5353]
       expect(places(loaded.diagnostics)).toEqual(problems)
     })
 
-    it('suggests a zone that is there', async () => {
+    it('suggests an existing zone', async () => {
       const { diagnostics } = await load(files, { zones: ['exmaple.com'] })
       expect(diagnostics[0]?.hint).toContain('example.com.')
     })
   })
 
-  describe('asked for paths', () => {
-    it('takes files and folders wherever they are', async () => {
+  describe('with path arguments', () => {
+    it('accepts files and folders anywhere', async () => {
       const folder = folderWith({
         'zonewright.yaml': `${TWO_PROVIDERS}zones: [{files: zones/*, targets: [lab]}]\n`,
         'zones/a.yaml': zoneOf('a.example'),
@@ -335,8 +335,8 @@ nameservers: [127.0.0.1:5353]
     })
   })
 
-  describe('files that are no definitions', () => {
-    it('says what is missing or not text', async () => {
+  describe('files that are not definitions', () => {
+    it('reports missing and binary files', async () => {
       const folder = folderWith({
         'zonewright.yaml': `${ONE_PROVIDER}zones:\n  - files: [zones/gone.yaml, zones/notes.txt]\n  - files: zones/*\n`,
         'zones/notes.txt': 'x',
@@ -364,13 +364,13 @@ nameservers: [127.0.0.1:5353]
       expect(zones.map(({ zone }) => zone.name)).toEqual(['good.example.'])
     })
 
-    it('says so where there is nothing at all', async () => {
+    it('reports that there are no definitions', async () => {
       const { diagnostics } = await load({})
       expect(places(diagnostics)).toEqual(['error no-definitions'])
     })
   })
 
-  it('reads thousands of files in seconds', async () => {
+  it('loads thousands of files in seconds', async () => {
     const folder = folderWith({ 'zonewright.yaml': ONE_PROVIDER })
     addFiles(
       folder,

@@ -10,7 +10,7 @@ import { checkZone, runTool } from '../../support/tools.ts'
 
 const ZONE = name('example.com.')
 
-/** Records that are equal in every way that records can be: octet by octet, but for case, in other words, but for the TTL. */
+/** Equal records: identical, different in letter case, spelling or TTL. */
 const TEXT = `$TTL 300
 @ SOA ns1 h 1 2h 15m 2w 5m
 @ NS ns1
@@ -31,7 +31,7 @@ d A 192.0.2.1
 const read = zoneFileDefinition(TEXT, ZONE, { file: 'zone' })
 const kept = [...read.read.filter(({ type }) => type === 'SOA'), ...(read.zone?.records ?? [])].map(line).sort()
 
-test('records that are equal are one, with the TTL of the first', () => {
+test('keeps the first of equal records, with its TTL', () => {
   expect(kept).toHaveLength(8)
   expect(kept).toContain('ns1.example.com. 300 A 192.0.2.53')
   expect(
@@ -49,15 +49,15 @@ test('records that are equal are one, with the TTL of the first', () => {
 const withoutTtl = (text: string): string => text.replace(/ [0-9]+ /, ' ')
 
 describeWithTools(['named-checkzone'], 'as BIND has it', () => {
-  // Of records that do not follow one another BIND takes the TTL of the last.
-  test('the same records stay', async () => {
+  // BIND uses the last TTL of records that are not adjacent.
+  test('keeps the same records', async () => {
     const { stdout } = await checkZone('example.com', TEXT, ['-q', '-k', 'ignore', '-r', 'ignore'])
     expect([...parse(stdout).records].map(line).sort().map(withoutTtl)).toEqual(kept.map(withoutTtl))
   })
 })
 
 describeWithTools(['nsd-checkzone'], 'as NSD has it', () => {
-  test('the same records stay', async () => {
+  test('keeps the same records', async () => {
     const file = join(temporaryDirectory(), 'zone')
     writeFileSync(file, TEXT)
     const { stdout } = await runTool('nsd-checkzone', ['-p', 'example.com', file])

@@ -22,14 +22,14 @@ function configured(unmanaged: string, records: string) {
 }
 
 describe('unmanaged in a rule of the config', () => {
-  it('stands beside the selectors of the definition', () => {
+  it('is added to the selectors of the definition', () => {
     const { zone, diagnostics } = configured("[{name: _acme-challenge*, type: txt}, {name: ''}]", 'www 300 A 192.0.2.1')
     expect(zone.unmanaged).toMatchObject([{ name: 'own' }, { name: '_acme-challenge*', type: 'TXT' }, { name: '' }])
     expect(zone.unmanaged[1]?.at).toMatchObject({ file: 'zonewright.yaml', line: 3 })
     expect(diagnostics).toEqual([])
   })
 
-  it('leaves record sets of the definition alone as a whole, with a warning each', () => {
+  it('excludes whole RRsets of the definition, with a warning each', () => {
     const { zone, diagnostics, valid } = configured(
       '[{name: dyn, target: 192.0.2.9}]',
       'www 300 A 192.0.2.1\ndyn 300 A 192.0.2.8\ndyn 300 A 192.0.2.9',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ReadInclude } from '../../../src/definition/parse/file-loader.ts'
 import { failure, ok } from '../../../src/dns/result.ts'
-import { faultLines, parse, recordLines } from '../parse.ts'
+import { diagnosticLines, parse, recordLines } from '../parse.ts'
 
 const from =
   (files: Record<string, string>): ReadInclude =>
@@ -17,7 +17,7 @@ const MERGED = "'': {type: TXT, value: v=spf1 -all, merge: true}"
 
 const CASES: { name: string; records: string; include: string; files: Record<string, string>; problems: string[]; result: string[] }[] = [
   {
-    name: 'a name with types of several files',
+    name: 'a name with types from several files',
     records: "{'': {type: A, value: 192.0.2.1}}",
     include: '[a.yaml]',
     files: { 'a.yaml': SPF },
@@ -59,7 +59,7 @@ const CASES: { name: string; records: string; include: string; files: Record<str
     result: ['example.com. - TXT "v=spf1 -all"', 'example.com. - TXT "y"'],
   },
   {
-    name: 'two fragments that say nothing, and one that does',
+    name: 'two fragments without marks, and one with',
     records: '{}',
     include: '[a.yaml, b.yaml, c.yaml]',
     files: { 'a.yaml': SPF, 'b.yaml': "'': {type: TXT, value: y, merge: true}", 'c.yaml': "'': {type: TXT, value: z}" },
@@ -75,7 +75,7 @@ const CASES: { name: string; records: string; include: string; files: Record<str
     result: ['example.com. - TXT "1"', 'example.com. - TXT "2"'],
   },
   {
-    name: 'an override of nothing',
+    name: 'an override of no records',
     records: '{a: {type: A, value: 192.0.2.1, override: true}}',
     include: '[a.yaml]',
     files: { 'a.yaml': SPF },
@@ -83,7 +83,7 @@ const CASES: { name: string; records: string; include: string; files: Record<str
     result: ['a.example.com. - A 192.0.2.1', 'example.com. - TXT "v=spf1 -all"'],
   },
   {
-    name: 'marks where they have no meaning',
+    name: 'marks without effect',
     records: '{a: {type: A, value: 192.0.2.1, merge: true}}',
     include: '[a.yaml]',
     files: { 'a.yaml': "'': {type: TXT, value: x, override: true}" },
@@ -95,14 +95,14 @@ const CASES: { name: string; records: string; include: string; files: Record<str
   },
 ]
 
-describe('records of several files', () => {
+describe('records from several files', () => {
   it.each(CASES)('$name', ({ records, include, files, problems, result }) => {
     const parsed = parse(definition(include, records), { include: from(files) })
-    expect(faultLines(parsed)).toEqual(problems)
+    expect(diagnosticLines(parsed)).toEqual(problems)
     expect(recordLines(parsed).toSorted()).toEqual(result)
   })
 
-  it('shows both places', () => {
+  it('shows both positions', () => {
     const parsed = parse(definition('[a.yaml]', "{'': {type: TXT, value: x}}"), { include: from({ 'a.yaml': SPF }) })
     expect(parsed.diagnostics[0]).toMatchObject({ at: { file: 'a.yaml', line: 1 }, related: [{ at: { file: 'zone.yaml', line: 3 } }] })
   })

@@ -36,14 +36,14 @@ test.each<[path: string, refused: RegExp | null]>([
   else expect(reason).toMatch(refused)
 })
 
-it('protects files that are there only later, by their path', async () => {
+it('protects the paths of files that are created later', async () => {
   const { folder, config } = await scene()
   const include = includeReader(config)
   writeFileSync(join(folder, 'secrets/later'), 'new')
   expect(include('../secrets/later', join(folder, 'zones/x.yaml'))).toMatchObject({ ok: false })
 })
 
-it('looks at the file that is open, even if its path leads elsewhere by then', async () => {
+it('checks the opened file, even if its path has changed', async () => {
   const { folder, config } = await scene()
   const policy = sourcePolicy(config)
   const path = join(folder, 'zones/a.txt')
@@ -53,13 +53,13 @@ it('looks at the file that is open, even if its path leads elsewhere by then', a
     return fstatSync(file, { bigint: true })
   }
   expect(refuseOpened(policy, path, stateOf(path))).toBeNull()
-  // Opened while it was a link to a hidden file, and harmless again when it is looked at.
+  // Opened while it was a link to a hidden file, and harmless again when it is checked.
   expect(refuseOpened(policy, path, stateOf(join(folder, '.env')))).toBe('moved')
   linkSync(join(folder, 'secrets/token'), join(folder, 'zones/hard.txt'))
   expect(refuseOpened(policy, join(folder, 'zones/hard.txt'), stateOf(join(folder, 'zones/hard.txt')))).toMatch(/a secret of the config/)
 })
 
-it('never reads a secret through a link that changes all the time', async () => {
+it('never reads a secret through a constantly changing link', async () => {
   const { folder, config } = await scene()
   const policy = sourcePolicy(config)
   const path = join(folder, 'zones/b.txt')

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { faultLines, parse, recordLines } from '../parse.ts'
+import { diagnosticLines, parse, recordLines } from '../parse.ts'
 
-/** A record of the name `a`, and the data it has in each layout; a fault where the data begins with an exclamation mark. */
+/** A record at the name `a`, and its rdata in each layout; a leading exclamation mark means an error code. */
 const VALUES: readonly (readonly [record: string, settings: string, octodns?: string])[] = [
   ['{type: A, value: 192.0.2.1}', 'A 192.0.2.1'],
   ['{type: A, values: 192.0.2.1}', 'A 192.0.2.1'],
   ['{type: AAAA, value: 2001:DB8:0::1}', 'AAAA 2001:db8::1'],
   ['{type: CNAME, value: b}', 'CNAME b.example.com.', 'CNAME b.'],
-  // octoDNS takes the last character off, all of it.
+  // octoDNS removes the last character, with all its octets.
   ["{type: TXT, value: '\"a\u{1f600}'}", 'TXT "\\"a\\240\\159\\152\\128"', 'TXT "a"'],
   ['{type: CNAME, value: "@"}', 'CNAME example.com.', '!value-invalid'],
   ['{type: CNAME, value: B.Example.}', 'CNAME b.example.'],
@@ -38,7 +38,7 @@ const VALUES: readonly (readonly [record: string, settings: string, octodns?: st
     'URLFWD "/" "https://b.example" 301 2 0',
   ],
   ['{type: TYPE65280, value: "\\\\# 2 0A0B"}', 'TYPE65280 \\# 2 0a0b'],
-  // RFC 3597 section 5: any type may be written so, whatever its own form.
+  // RFC 3597 section 5: any type may be written in this form.
   ["{type: A, value: '\\# 4 c0000201'}", 'A 192.0.2.1'],
   ["{type: TYPE1, value: '\\# 4 c0000201'}", 'A 192.0.2.1'],
   ["{type: MX, value: '\\# 5 000a 0162 00'}", 'MX 10 b.'],
@@ -52,7 +52,7 @@ const VALUES: readonly (readonly [record: string, settings: string, octodns?: st
   ["{type: URLFWD, value: '\\# 1 00'}", '!value-invalid'],
   ["{type: MX, value: '# 5 000a016200'}", '!schema-type'],
   ["{type: TXT, value: '\\# 2 0161'}", 'TXT "\\\\# 2 0161"'],
-  // Kinds that take all tokens of a line.
+  // Field kinds that use all remaining tokens of a line.
   [
     '{type: IPSECKEY, value: 10 1 2 192.0.2.38 AQNRU3mG7TVTO2BkR47usntb102uFJtugbo6BSGvgqt4AQ==}',
     'IPSECKEY 10 1 2 192.0.2.38 AQNRU3mG7TVTO2BkR47usntb102uFJtugbo6BSGvgqt4AQ==',
@@ -106,7 +106,7 @@ const VALUES: readonly (readonly [record: string, settings: string, octodns?: st
   [`{type: CAA, value: {tag: issue, value: ""}}`, 'CAA 0 issue ""'],
 ]
 
-/** The data of the only record or the code of the only error. */
+/** The rdata of the records, or the code of the first error. */
 function outcome(text: string): string {
   const parsed = parse(text)
   const error = parsed.diagnostics.find(({ severity }) => severity === 'error')
@@ -124,7 +124,7 @@ describe('values', () => {
   })
 })
 
-describe('names are text as it is written', () => {
+describe('names are literal text', () => {
   const NAMES: readonly (readonly [key: string, name: string])[] = [
     ["''", 'example.com.'],
     ["'@'", 'example.com.'],
@@ -160,13 +160,13 @@ describe('names are text as it is written', () => {
     expect(parse(nested).zone?.records.map((record) => record.name)).toEqual([name])
   })
 
-  test('a Unicode name and its A-label are one name', () => {
-    expect(faultLines(parse('bücher: {type: A, value: 192.0.2.1}\nxn--bcher-kva: {type: A, value: 192.0.2.2}\n'))).toEqual([
+  test('a Unicode name and its A-label are the same name', () => {
+    expect(diagnosticLines(parse('bücher: {type: A, value: 192.0.2.1}\nxn--bcher-kva: {type: A, value: 192.0.2.2}\n'))).toEqual([
       '2:1 error yaml-duplicate-key xn--bcher-kva.example.com.: "bücher" (line 1) and "xn--bcher-kva" are the same name',
     ])
   })
 
-  test('a key written twice is told with both places', () => {
+  test('reports a duplicate key with both positions', () => {
     const { diagnostics } = parse('a: {type: A, value: 192.0.2.1}\nb: {type: A, value: 192.0.2.1}\na: {type: A, value: 192.0.2.2}\n')
     expect(diagnostics).toEqual([
       expect.objectContaining({
@@ -179,26 +179,26 @@ describe('names are text as it is written', () => {
 })
 
 describe("octoDNS's layout", () => {
-  test('a target without the final dot is a warning', () => {
-    expect(faultLines(parse('a: {type: CNAME, value: b.example}\n'))).toEqual([
+  test('warns of a target without the final dot', () => {
+    expect(diagnosticLines(parse('a: {type: CNAME, value: b.example}\n'))).toEqual([
       '1:25 warning target-relative a.example.com. CNAME: "b.example" has no final dot and was read as the absolute name b.example.',
     ])
   })
 
-  test('a key that octoDNS passes over is a warning', () => {
-    expect(faultLines(parse('a: {type: A, value: 192.0.2.1, tttl: 5}\n'))).toEqual([
+  test('warns of a key that octoDNS ignores', () => {
+    expect(diagnosticLines(parse('a: {type: A, value: 192.0.2.1, tttl: 5}\n'))).toEqual([
       '1:32 warning schema-unknown-key a.example.com. A: unknown key "tttl"',
     ])
   })
 
-  test('what no target can express is one warning for each record', () => {
+  test('warns once per record of keys that no target supports', () => {
     const text = 'a: {type: A, value: 192.0.2.1, geo: {EU: [192.0.2.2]}, octodns: {cloudflare: {proxied: true}, healthcheck: {path: /}}}\n'
-    expect(faultLines(parse(text))).toEqual([
+    expect(diagnosticLines(parse(text))).toEqual([
       '1:32 warning record-extra a.example.com. A: no target supports "geo", "octodns.cloudflare", "octodns.healthcheck"; only the values of the record are managed',
     ])
   })
 
-  test('targeting becomes a scope, leniency is handed on', () => {
+  test('returns targeting as scopes and lenient as a list of RRsets', () => {
     const { zone, lenient, diagnostics } = parse(
       'a: {type: A, value: 192.0.2.1, octodns: {ignored: yes, lenient: true}}\nb: {type: A, value: 192.0.2.1, octodns: {included: [x], excluded: y}}\n',
     )
@@ -210,7 +210,7 @@ describe("octoDNS's layout", () => {
     expect([...lenient]).toEqual(['a.example.com. A'])
   })
 
-  test('the default TTL can be given', () => {
+  test('uses the given default TTL', () => {
     expect(recordLines(parse('a: {type: A, value: 192.0.2.1}\n', { octodnsDefaultTtl: 60 }))).toEqual(['a.example.com. 60 A 192.0.2.1'])
   })
 
@@ -218,7 +218,7 @@ describe("octoDNS's layout", () => {
     for (const text of ['', '---\n', '# nothing\n', '{}\n']) expect(parse(text)).toMatchObject({ zone: { records: [] }, diagnostics: [] })
   })
 
-  test('without a name from anywhere there is no zone', () => {
+  test('returns no zone without a name', () => {
     expect(parse('a: {type: A, value: 192.0.2.1}\n', { zoneName: null })).toMatchObject({
       zone: null,
       diagnostics: [{ code: 'zone-name' }],
@@ -226,8 +226,8 @@ describe("octoDNS's layout", () => {
   })
 })
 
-test('in the layout of octoDNS, which passes over it, an empty list is a warning', () => {
-  expect(faultLines(parse('a22: []\nwww: {type: A, value: 192.0.2.1}\n'))).toEqual([
+test("warns of an empty list in octoDNS's layout, since octoDNS ignores it", () => {
+  expect(diagnosticLines(parse('a22: []\nwww: {type: A, value: 192.0.2.1}\n'))).toEqual([
     '1:6 warning value-missing a22.example.com.: the list of records is empty',
   ])
 })

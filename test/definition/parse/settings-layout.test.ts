@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { faultLines, parse, recordLines } from '../parse.ts'
+import { diagnosticLines, parse, recordLines } from '../parse.ts'
 
 const DEFINITION = `# yaml-language-server: $schema=../schemas/zone.schema.json
 domain: example.com
@@ -26,7 +26,7 @@ records:
 describe('a definition with settings', () => {
   const parsed = parse(DEFINITION)
 
-  test('has no faults', () => expect(faultLines(parsed)).toEqual([]))
+  test('has no errors', () => expect(diagnosticLines(parsed)).toEqual([]))
 
   test('gives the settings of the zone', () => {
     expect(parsed.layout).toBe('settings')
@@ -55,12 +55,12 @@ describe('a definition with settings', () => {
     })
   })
 
-  test('gives the places of settings', () => {
+  test('gives the positions of settings', () => {
     const places = Object.entries(parsed.zone?.settingsAt ?? {}).map(([key, at]) => `${key} ${at?.line}:${at?.column}`)
     expect(places.sort()).toEqual(['axfr_ips 9:11', 'expire_sec 6:13', 'soa_email 4:12', 'tags 8:7', 'ttl_sec 5:10', 'type 3:7'])
   })
 
-  test('gives records with their places', () => {
+  test('gives records with their positions', () => {
     expect(recordLines(parsed)).toEqual([
       'example.com. 300 A 192.0.2.1',
       'example.com. 5400 MX 10 mail.example.com.',
@@ -74,28 +74,28 @@ describe('a definition with settings', () => {
     ['enabled: true', { enabled: true }],
   ])('%s', (line, expected) => expect(parse(`domain: example.com\n${line}\n`)).toMatchObject(expected))
 
-  test('without default_ttl a record has the default of the zone', () => {
+  test('without default_ttl a record has the default TTL of the zone', () => {
     expect(recordLines(parse('domain: example.com\nrecords: {www: {type: A, value: 192.0.2.1}}\n'))).toEqual([
       'www.example.com. - A 192.0.2.1',
     ])
   })
 
-  test('domain may be written with the final dot, in capitals or in Unicode', () => {
+  test('accepts a domain with the final dot, in capitals or in Unicode', () => {
     const names = ['example.com.', 'EXAMPLE.com', 'bücher.example', '1.2.0.192.in-addr.arpa'].map(
       (name) => parse(`domain: ${name}\n`).zone?.name,
     )
     expect(names).toEqual(['example.com.', 'example.com.', 'xn--bcher-kva.example.', '1.2.0.192.in-addr.arpa.'])
   })
 
-  test('a record map has the name domain like any other', () => {
+  test('a record map may contain the name domain', () => {
     const records = parse('domain: {type: A, value: 192.0.2.1}\n')
     expect(records.layout).toBe('octodns')
     expect(recordLines(records)).toEqual(['domain.example.com. 3600 A 192.0.2.1'])
   })
 })
 
-/** Each line of a definition that is at fault, and what is said about it. */
-const FAULTS: readonly (readonly [definition: string, ...problems: string[]])[] = [
+/** A line with an error, and its diagnostics. */
+const INVALID: readonly (readonly [definition: string, ...problems: string[]])[] = [
   ['tags: production', '2:7 error schema-type example.com.: tags must be a list, not "production"'],
   ['tags: [a, [b]]', '2:11 error schema-type example.com.: tags[1] must be text, not a list'],
   ['enabled: yes', '2:10 error schema-type example.com.: enabled must be true or false, not "yes"'],
@@ -185,22 +185,24 @@ const FAULTS: readonly (readonly [definition: string, ...problems: string[]])[] 
   ],
 ]
 
-describe('each fault is told once, at its place', () => {
-  test.each(FAULTS)('%s', (definition, ...problems) => expect(faultLines(parse(`domain: example.com\n${definition}\n`))).toEqual(problems))
+describe('reports each error once, at its position', () => {
+  test.each(INVALID)('%s', (definition, ...problems) =>
+    expect(diagnosticLines(parse(`domain: example.com\n${definition}\n`))).toEqual(problems),
+  )
 
-  test('all faults of a file are told in one run', () => {
-    const lines = FAULTS.filter(([definition]) => definition.startsWith('records: {a: {type: MX')).map(([definition]) => definition)
+  test('reports all errors of a file at once', () => {
+    const lines = INVALID.filter(([definition]) => definition.startsWith('records: {a: {type: MX')).map(([definition]) => definition)
     const records = lines.map((line, i) => line.replace(/^records: \{a/, `  a${i}`).slice(0, -1))
-    expect(faultLines(parse(`domain: example.com\ntags: x\nrecords:\n${records.join('\n')}\n`)).length).toBe(records.length + 1)
+    expect(diagnosticLines(parse(`domain: example.com\ntags: x\nrecords:\n${records.join('\n')}\n`)).length).toBe(records.length + 1)
   })
 
-  test('a fault behind an alias is one fault', () => {
-    expect(faultLines(parse('domain: example.com\nrecords:\n  a: &a {type: A, value: 192.0.2}\n  b: *a\n'))).toEqual([
+  test('reports an error in an aliased value once', () => {
+    expect(diagnosticLines(parse('domain: example.com\nrecords:\n  a: &a {type: A, value: 192.0.2}\n  b: *a\n'))).toEqual([
       '3:26 error value-invalid a.example.com. A: "192.0.2" is not an IPv4 address',
     ])
   })
 
-  test('hints name the nearest word or the form to write', () => {
+  test('hints contain the nearest word or the correct form', () => {
     const hints = ['soa_emial: a', 'records: {a: {type: MX, value: 10 b}}', 'records: {a: {type: CNAM, value: b}}', 'policy: synch'].map(
       (line) => parse(`domain: example.com\n${line}\n`).diagnostics[0]?.hint,
     )
@@ -212,24 +214,24 @@ describe('each fault is told once, at its place', () => {
     ])
   })
 
-  test('an ambiguous target is told with both ways to write it', () => {
+  test('the hint for an ambiguous target contains both spellings', () => {
     const { diagnostics } = parse('domain: example.com\nrecords: {a: {type: NS, value: ns.b}}\n')
     expect(diagnostics[0]?.hint).toBe('Write "ns.b." for the absolute name, or "ns.b.example.com." for a name inside the zone.')
   })
 
-  test('settings without domain are one fault', () => {
-    expect(faultLines(parse('ttl_sec: 300\nrecords: {a: {type: A, value: 192.0.2.1}}\n'))).toEqual([
+  test('reports settings without domain once', () => {
+    expect(diagnosticLines(parse('ttl_sec: 300\nrecords: {a: {type: A, value: 192.0.2.1}}\n'))).toEqual([
       '1:1 error schema-missing-key "ttl_sec" is a setting of a zone, but the file has no domain: above its settings',
     ])
   })
 
-  test('a domain that is none leaves no zone, yet its records are checked', () => {
+  test('checks the records of an invalid domain', () => {
     const parsed = parse('domain: a..b\nrecords: {a: {type: A, value: b}}\n', { zoneName: null })
     expect(parsed.zone).toBeNull()
     expect(parsed.diagnostics.map(({ code }) => code)).toEqual(['zone-name', 'value-invalid'])
   })
 
-  test('many faults cost little more than many records', () => {
+  test('many errors take little longer than many records', () => {
     const records = Array.from({ length: 12_000 }, (_, i) => `  host-${i}: {tttl: 300, type: MX, values: [{preference: 1}, {a: b}]}\n`)
     const value = parse(`domain: example.com\nrecords:\n${records.join('')}`)
     expect(value.diagnostics.length).toBeGreaterThan(36_000)

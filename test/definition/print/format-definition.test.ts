@@ -8,7 +8,7 @@ const format = (text: string): string => {
   return formatted.ok ? formatted.value : `! ${formatted.message}`
 }
 
-/** A text and its formatted form; the same text if it is canonical. */
+/** A text and its formatted form; no second text if it is canonical. */
 const CASES: readonly (readonly [name: string, text: string, formatted: string])[] = [
   ['an empty file', '', ''],
   ['comments alone', '# a\n', '# a\n'],
@@ -30,10 +30,10 @@ const CASES: readonly (readonly [name: string, text: string, formatted: string])
     '010: {}\n1.10: {}\nnull: {}\nno: {}\n1e2: {}\n',
     "'1.10': {}\n'1e2': {}\n'010': {}\n'no': {}\n'null': {}\n",
   ],
-  ['other quotes go', '"a": {"type": "A", \'value\': "192.0.2.1"}\n', 'a: {type: A, value: 192.0.2.1}\n'],
-  ['quotes that are needed stay', 'a: {type: TXT, value: "b: c"}\n', "a: {type: TXT, value: 'b: c'}\n"],
+  ['unneeded quotes are removed', '"a": {"type": "A", \'value\': "192.0.2.1"}\n', 'a: {type: A, value: 192.0.2.1}\n'],
+  ['needed quotes stay', 'a: {type: TXT, value: "b: c"}\n', "a: {type: TXT, value: 'b: c'}\n"],
   ['text that looks like a number gets quotes', 'a: {type: TXT, value: 1.10}\n', "a: {type: TXT, value: '1.10'}\n"],
-  ['text in quotes keeps them', 'a: {type: TXT, value: "10"}\n', "a: {type: TXT, value: '10'}\n"],
+  ['quoted text stays quoted', 'a: {type: TXT, value: "10"}\n', "a: {type: TXT, value: '10'}\n"],
   [
     'numbers stay numbers',
     'a: {ttl: 60, type: MX, value: {exchange: b., preference: 10}}\n',
@@ -64,7 +64,7 @@ const CASES: readonly (readonly [name: string, text: string, formatted: string])
     'domain: a.example\nrecords: # all\n  a: # on a\n\n    # in a\n    type: A\n  b: # on b\n    - type: A\n      values: # some\n        - 192.0.2.1\n',
   ],
   [
-    'comments at the end of a block stay in it, whatever moves',
+    'comments at the end of a block stay in it if entries move',
     'b:\n  type: A\n  values:\n    - 192.0.2.1\n    # of values\n  # of b\na: {}\n',
     'a: {}\nb:\n  type: A\n  values:\n    - 192.0.2.1\n    # of values\n  # of b\n',
   ],
@@ -80,7 +80,7 @@ const CASES: readonly (readonly [name: string, text: string, formatted: string])
   ],
   ['a comment below a value stays below it', 'a:\n  value: b\n      # below\n  type: A\n', 'a:\n  # below\n  type: A\n  value: b\n'],
   ['a comment below an empty entry', 'b:\n  # of b\na:\n', 'a:\nb:\n  # of b\n'],
-  ['a comment behind a key with an anchor', 'b: &x # on b\n  type: A\na: *x\n', 'a: &x\n  type: A\nb: *x # on b\n'],
+  ['a comment after a key with an anchor', 'b: &x # on b\n  type: A\na: *x\n', 'a: &x\n  type: A\nb: *x # on b\n'],
   [
     'characters that some YAML parsers refuse are escaped',
     'a: {type: TXT, value: "\\x7f \\x85 \\u2028 \\x01 \\uFEFF \\e"}\n',
@@ -91,9 +91,9 @@ const CASES: readonly (readonly [name: string, text: string, formatted: string])
     '# \ue000\ue0000085\na: {type: TXT, value: "\\x85\ue000\ue0000041"}\n',
     '# \ue000\ue0000085\na: {type: TXT, value: "\\x85\ue000\ue0000041"}\n',
   ],
-  ['a comment behind an anchor', 'a: &x # on a\n  # in a\n  type: A\nb: *x\n', 'a: &x # on a\n  # in a\n  type: A\nb: *x\n'],
+  ['a comment after an anchor', 'a: &x # on a\n  # in a\n  type: A\nb: *x\n', 'a: &x # on a\n  # in a\n  type: A\nb: *x\n'],
   [
-    'the line for editors stays on top',
+    'the editor modeline stays first',
     '# yaml-language-server: $schema=a\ntags: []\n# name\ndomain: example.com\n',
     '# yaml-language-server: $schema=a\n# name\ndomain: example.com\ntags: []\n',
   ],
@@ -102,9 +102,9 @@ const CASES: readonly (readonly [name: string, text: string, formatted: string])
     'b: {type: A, value: &x 192.0.2.1}\na: {type: A, value: *x}\n',
     'a: {type: A, value: &x 192.0.2.1}\nb: {type: A, value: *x}\n',
   ],
-  ['merges come first', 'a:\n  ttl: 5\n  <<: {type: A}\n', 'a:\n  <<: {type: A}\n  ttl: 5\n'],
+  ['merges are first', 'a:\n  ttl: 5\n  <<: {type: A}\n', 'a:\n  <<: {type: A}\n  ttl: 5\n'],
   ['includes stay', 'b: !include b.yaml\na: !include a.yaml\n', 'a: !include a.yaml\nb: !include b.yaml\n'],
-  ['explicit keys become plain ones', "? ''\n: {type: A, value: 192.0.2.1}\n", "'': {type: A, value: 192.0.2.1}\n"],
+  ['explicit keys become plain keys', "? ''\n: {type: A, value: 192.0.2.1}\n", "'': {type: A, value: 192.0.2.1}\n"],
   ['empty values stay empty', 'a: {type: A, value: ~}\nb:\n', 'a: {type: A, value: ~}\nb:\n'],
   ['Windows line ends', 'b: {}\r\na: {}\r\n', 'a: {}\nb: {}\n'],
 ]
@@ -120,7 +120,7 @@ describe('layout', () => {
     ['a: 1\na: 2\n', 'line 2: the key "a" occurs twice'],
     ['a: 1\n---\nb: 1\n', 'line 2: the file has 2 YAML documents'],
     ['a: *b\n', 'line 1: the alias *b has no anchor &b'],
-  ])('%j is not changed', (text, message) => expect(format(text)).toContain(`! ${message}`))
+  ])('%j does not change', (text, message) => expect(format(text)).toContain(`! ${message}`))
 })
 
 describe('the corpus', () => {

@@ -12,7 +12,7 @@ import { parse } from '../parse.ts'
 const lines = (records: readonly ResourceRecord[]): string[] =>
   records.map(({ name, ttl, type, data }) => `${name} ${ttl ?? '-'} ${type} ${data}`).sort()
 
-/** A printed definition reads as the same records and is already formatted. */
+/** Expects that a printed definition parses to the same records and is already formatted. */
 function expectPrinted(name: DomainName, records: readonly ResourceRecord[]): string {
   const text = printDefinition({ name, settings: {}, records })
   const parsed = parse(text, { zoneName: null })
@@ -22,7 +22,7 @@ function expectPrinted(name: DomainName, records: readonly ResourceRecord[]): st
   return text
 }
 
-describe('a printed definition reads back as its records', () => {
+describe('parsing a printed definition gives the same records', () => {
   const zones = CORPUS.filter((zone) => zone.expect === 'accept')
     .map((zone) => ({ id: zone.id, ...parseCorpusZone(zone) }))
     .filter(({ records, origin }) => origin !== null && origin !== '.' && records.length > 0 && records.length < 5000)
@@ -48,7 +48,7 @@ describe('a printed definition reads back as its records', () => {
   })
 })
 
-describe('the printed text', () => {
+describe('a printed definition', () => {
   const record = (line: string): ResourceRecord => {
     const [name = '', ttl = '', type = '', ...data] = line.split(' ')
     return { name, ttl: ttl === '-' ? null : Number(ttl), type, data: data.join(' ') } as ResourceRecord
@@ -98,7 +98,7 @@ records:
     expect(formatDefinition(text)).toEqual({ ok: true, value: text.replace('[{name', '[{name') })
   })
 
-  it('has every TTL if one record has none', () => {
+  it('states every TTL if one record has none', () => {
     const records = [
       'a.example.com. 60 A 192.0.2.1',
       'b.example.com. 60 A 192.0.2.1',
@@ -108,7 +108,7 @@ records:
     expectPrinted('example.com.' as DomainName, records)
   })
 
-  it('is printed quickly for 12,000 records', () => {
+  it('is printed quickly with 12,000 records', () => {
     const records = Array.from({ length: 12_000 }, (_, i) => record(`h${i}.example.com. 300 MX 10 m${i}.example.com.`))
     const value = printDefinition({ name: 'example.com.' as DomainName, settings: {}, records })
     expect(value.length).toBeGreaterThan(600_000)

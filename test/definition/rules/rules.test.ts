@@ -6,7 +6,7 @@ import { desiredZone, name } from '../../support/records.ts'
 interface Case {
   readonly name: string
   readonly records: readonly string[]
-  /** `LINE SEVERITY CODE`, in the order of lines. */
+  /** `LINE SEVERITY CODE`, sorted by line. */
   readonly expected: readonly string[]
   readonly zone?: Partial<DesiredZone>
 }
@@ -15,7 +15,7 @@ const ORIGIN = name('example.com.')
 
 const zoneOf = (lines: readonly string[], more: Partial<DesiredZone> = {}): DesiredZone => desiredZone(ORIGIN, lines.join('\n'), more)
 
-/** A TXT value of so many octets. */
+/** A TXT value with `octets` octets. */
 const text = (octets: number): string =>
   [...Array<string>(Math.floor(octets / 250)).fill('x'.repeat(250)), 'y'.repeat(octets % 250)].map((string) => `"${string}"`).join(' ')
 
@@ -25,7 +25,7 @@ const CASES: readonly Case[] = [
 
   { name: 'CNAME beside A', records: ['www 300 A 192.0.2.1', 'www 300 CNAME a.example.net.'], expected: ['2 error cname-not-alone'] },
   {
-    name: 'CNAME beside two types is one fault',
+    name: 'CNAME beside two types is one error',
     records: ['www 300 CNAME a.example.net.', 'www 300 A 192.0.2.1', 'www 300 TXT "x"'],
     expected: ['1 error cname-not-alone'],
   },
@@ -38,12 +38,12 @@ const CASES: readonly Case[] = [
   { name: 'two CNAMEs', records: ['w 300 CNAME a.example.net.', 'w 300 CNAME b.example.net.'], expected: ['2 error singleton-multiple'] },
   { name: 'CNAME to itself', records: ['w 300 CNAME w'], expected: ['1 error cname-loop'] },
   {
-    name: 'CNAME circle of three with a tail into it is told once',
+    name: 'a CNAME loop of three names with a chain into it is reported once',
     records: ['tail 300 CNAME a', 'a 300 CNAME b', 'b 300 CNAME c', 'c 300 CNAME a'],
     expected: ['2 error cname-loop'],
   },
   {
-    name: 'two circles',
+    name: 'two CNAME loops',
     records: ['a 300 CNAME b', 'b 300 CNAME a', 'c 300 CNAME d', 'd 300 CNAME c'],
     expected: ['1 error cname-loop', '3 error cname-loop'],
   },
@@ -62,7 +62,7 @@ const CASES: readonly Case[] = [
   { name: 'mixed TTLs', records: ['a 300 A 192.0.2.1', 'a 600 A 192.0.2.2'], expected: ['2 warning ttl-mixed'] },
   { name: 'a TTL and none', records: ['a 300 A 192.0.2.1', 'a - A 192.0.2.2'], expected: ['2 warning ttl-mixed'] },
   {
-    name: 'signatures have the TTLs of what they cover',
+    name: 'signatures may have the TTLs of the covered RRsets',
     records: [
       'a 300 RRSIG A 13 3 300 20300101000000 20290101000000 1 example.com. AAAA',
       'a 600 RRSIG AAAA 13 3 600 20300101000000 20290101000000 1 example.com. AAAA',
@@ -73,12 +73,12 @@ const CASES: readonly Case[] = [
 
   { name: 'null MX alone', records: ['@ 300 MX 0 .'], expected: [] },
   {
-    name: 'null MX beside another',
+    name: 'null MX beside another MX',
     records: ['@ 300 MX 10 mail.example.net.', '@ 300 MX 0 .'],
     expected: ['2 error null-mx-not-alone'],
   },
   {
-    name: 'null SRV beside another',
+    name: 'null SRV beside another SRV',
     records: ['_sip._tcp 300 SRV 0 0 0 .', '_sip._tcp 300 SRV 1 1 5060 sip.example.net.'],
     expected: ['1 warning null-srv-not-alone'],
   },
@@ -86,14 +86,14 @@ const CASES: readonly Case[] = [
   { name: 'SOA', records: ['@ 300 SOA ns. root. 1 2 3 4 5'], expected: ['1 error soa-in-definition'] },
 
   {
-    name: 'a record that is left to others',
+    name: 'an unmanaged record',
     records: ['_acme-challenge.www 300 TXT "x"', 'www 300 A 192.0.2.1'],
     zone: { unmanaged: [{ name: '_acme-challenge*', type: 'TXT', at: { file: 'f', line: 9, column: 3 } }] },
     expected: ['1 error unmanaged-collision'],
   },
 
   {
-    name: 'CAA as issuers read it',
+    name: 'CAA values that issuers accept',
     records: [
       '@ 300 CAA 0 issue "ca.example"',
       '@ 300 CAA 0 issue ";"',
@@ -106,7 +106,7 @@ const CASES: readonly Case[] = [
     expected: [],
   },
   {
-    name: 'CAA values no issuer can read',
+    name: 'CAA values that no issuer accepts',
     records: [
       '@ 300 CAA 0 issue "ca.example."',
       '@ 300 CAA 0 issue "https://ca.example"',
@@ -152,7 +152,7 @@ const CASES: readonly Case[] = [
   },
 
   {
-    name: 'names that end in the zone twice',
+    name: 'names that repeat the zone',
     records: [
       'www.example.com 300 A 192.0.2.1',
       'example.com 300 TXT "x"',
@@ -175,7 +175,7 @@ const CASES: readonly Case[] = [
     expected: ['1 warning txt-quoted', '6 warning txt-quoted'],
   },
   {
-    name: 'policies of which a name has one',
+    name: 'policies that a name may have only once',
     records: [
       '@ 300 TXT "v=spf1 mx -all"',
       '@ 300 TXT "V=SPF1" " -all"',
@@ -198,7 +198,7 @@ const CASES: readonly Case[] = [
     expected: ['1 warning target-is-cname', '2 warning target-is-cname', '3 warning target-is-cname'],
   },
   {
-    name: 'SVCB and HTTPS to a CNAME, which they may lead to, beside MX, which may not',
+    name: 'SVCB and HTTPS may point to a CNAME, MX may not',
     records: [
       '@ 300 HTTPS 1 m ipv4hint=192.0.2.1',
       '_a 300 SVCB 0 m',
@@ -211,7 +211,7 @@ const CASES: readonly Case[] = [
     expected: ['4 warning target-is-cname'],
   },
   {
-    name: 'MX to a name that a wildcard makes a CNAME',
+    name: 'MX to a name that matches a wildcard CNAME',
     records: [
       '@ 300 MX 10 m',
       '* 300 CNAME host.example.net.',
@@ -223,7 +223,7 @@ const CASES: readonly Case[] = [
     expected: ['1 warning target-is-cname'],
   },
   {
-    name: 'a CNAME below a delegation is not what others answer with',
+    name: 'a CNAME below a delegation does not matter',
     records: ['@ 300 MX 10 m.sub', 'sub 300 NS ns.example.net.', 'm.sub 300 CNAME host.example.net.'],
     expected: ['3 warning below-delegation'],
   },
@@ -233,7 +233,7 @@ const CASES: readonly Case[] = [
     expected: ['1 warning target-is-address', '2 warning target-is-address', '3 warning target-is-address'],
   },
   {
-    name: 'targets the zone does not have',
+    name: 'targets that do not exist in the zone',
     records: ['@ 300 MX 10 mial', 'www 300 CNAME wbe', 'mail 300 A 192.0.2.1', 'ftp 300 CNAME ent', 'x.ent 300 A 192.0.2.1'],
     expected: ['1 warning target-nonexistent', '2 warning target-nonexistent', '4 warning target-nonexistent'],
   },
@@ -243,7 +243,7 @@ const CASES: readonly Case[] = [
     expected: ['1 warning target-nonexistent'],
   },
   {
-    name: 'targets that others answer for',
+    name: 'targets that the zone does not answer for, or that a wildcard, an unmanaged record or an ALIAS provides',
     records: [
       'a 300 CNAME any.wild',
       '*.wild 300 A 192.0.2.1',
@@ -262,7 +262,7 @@ const CASES: readonly Case[] = [
     expected: [],
   },
   {
-    name: 'a wildcard does not cover names beside a nearer one (RFC 4592 section 3.3.1)',
+    name: 'a wildcard does not match names below a closer encloser (RFC 4592 section 3.3.1)',
     records: ['a 300 CNAME x.host.wild', '*.wild 300 A 192.0.2.1', 'host.wild 300 A 192.0.2.1'],
     expected: ['1 warning target-nonexistent'],
   },
@@ -280,7 +280,7 @@ const CASES: readonly Case[] = [
     ],
     expected: ['4 warning below-delegation', '5 warning below-delegation', '7 warning below-delegation'],
   },
-  { name: 'apex NS delegate nothing', records: ['@ 300 NS ns.example.net.', 'www 300 A 192.0.2.1'], expected: [] },
+  { name: 'apex NS records do not delegate', records: ['@ 300 NS ns.example.net.', 'www 300 A 192.0.2.1'], expected: [] },
   {
     name: 'records below a DNAME',
     records: ['d 300 DNAME example.org.', 'd 300 A 192.0.2.1', 'x.d 300 A 192.0.2.1'],
@@ -299,12 +299,12 @@ const CASES: readonly Case[] = [
   },
 
   {
-    name: 'two records of a type that has one (RFC 9606 section 3)',
+    name: 'two records of a singleton type (RFC 9606 section 3)',
     records: ['@ 300 RESINFO qnamemin', '@ 300 RESINFO exterr=15'],
     expected: ['2 error singleton-multiple'],
   },
   {
-    name: 'digests that are not as long as their types make them',
+    name: 'digests with a length that does not match their type',
     records: [
       'sub 300 DS 1 8 1 abcd',
       `b 300 CDS 1 8 4 ${'ab'.repeat(32)}`,
@@ -336,18 +336,18 @@ describe('zone rules', () => {
     expect(found.map((diagnostic) => diagnostic.text)).toEqual(expected)
   })
 
-  it('names each rule by the code it gives', () => {
+  it('names each rule by its diagnostic code', () => {
     const codes = new Set(CASES.flatMap(({ expected }) => expected.map((line) => line.split(' ')[2])))
     const names = RULES.map((rule) => rule.name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`))
     expect(new Set(names)).toEqual(codes)
   })
 
-  it('tells the other place of two that do not go together', () => {
+  it('reports both positions of a conflict', () => {
     const [problem] = checkZone(zoneOf(['www 300 A 192.0.2.1', 'www 300 CNAME a.example.net.']))
     expect(problem?.related?.map(({ at }) => at.line)).toEqual([1])
   })
 
-  it('takes 40,000 records', () => {
+  it('checks 40,000 records', () => {
     const lines = (count: number): string[] =>
       Array.from({ length: count }, (_, i) => [
         `h${i} 300 A 192.0.2.${i % 250}`,

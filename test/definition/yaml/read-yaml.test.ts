@@ -6,7 +6,7 @@ import type { YamlNode } from '../../../src/definition/yaml/yaml-node.ts'
 
 const read = (text: string): YamlDocument => readYaml(text, { file: 'a.yaml' })
 
-/** A tree in short: scalars as text (plain ones bare, others quoted), mappings as lists of pairs. */
+/** A tree in short form: scalars as text (plain ones bare, others quoted), mappings as lists of pairs. */
 const short = (node: YamlNode | null): unknown => {
   if (node === null) return null
   if (node.kind === 'scalar') return node.plain ? node.text : JSON.stringify(node.text)
@@ -142,8 +142,8 @@ describe('trees', () => {
   })
 })
 
-describe('places', () => {
-  test('are those of the first character, quotes and block indicators included', () => {
+describe('positions', () => {
+  test('are those of the first character, including quotes and block indicators', () => {
     const text = `a: "x"\nb: |2- # c\n   t\n"c": [1, {d: 'e'}]\nf:\n  - g\n  - ? h\n    : i\nj:\n`
     const places: string[] = []
     const visit = (node: YamlNode): void => {
@@ -167,7 +167,7 @@ describe('places', () => {
   })
 })
 
-describe('faults', () => {
+describe('errors', () => {
   const CASES: readonly (readonly [text: string, ...problems: string[]])[] = [
     ['a: 1\nb: 2\na: 3\n', '3:1 yaml-duplicate-key the key "a" occurs twice in one mapping, first on line 1'],
     ['{a: 1, "a": 2}', '1:8 yaml-duplicate-key the key "a" occurs twice in one mapping, first on line 1'],
@@ -202,33 +202,33 @@ describe('faults', () => {
 
   test.each(CASES)('%j', (text, ...expected) => expect(problems(read(text))).toEqual(expected))
 
-  test('a wildcard without quotes is explained', () => {
+  test('explains a wildcard without quotes', () => {
     expect(read('*: {type: A}\n').diagnostics[0]?.hint).toContain("'*'")
     expect(read('a: 1\n*.dev: {type: A}\n').diagnostics[0]?.hint).toContain('*.dev')
   })
 })
 
-describe('bounds', () => {
-  test('a large file is refused before it is parsed', () => {
+describe('limits', () => {
+  test('refuses a large file before it parses it', () => {
     const text = '['.repeat(50 * 1024 * 1024)
     const value = problems(read(text))
     expect(value).toEqual(['1:1 file-too-large the file has 52428800 characters; at most 10485760 are allowed'])
     expect(readYaml('a: 1', { file: 'a', maxLength: 3 }).diagnostics[0]?.code).toBe('file-too-large')
   })
 
-  test('aliases cannot multiply without end', () => {
+  test('limits the expansion of aliases', () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
     for (let i = 1; i < 12; i += 1) lines.push(`a${i}: &a${i} [${Array.from({ length: 10 }, () => `*a${i - 1}`).join(', ')}]`)
     expect(read(lines.join('\n')).diagnostics.map(({ code }) => code)).toEqual(['yaml-too-many-aliases'])
   })
 
-  test('aliases of many records are within bounds', () => {
+  test('accepts aliases of many records', () => {
     const text = `v: &v [192.0.2.1, 192.0.2.2]\n${Array.from({ length: 12_000 }, (_, i) => `h${i}: {type: A, values: *v}`).join('\n')}`
     expect(3 * 12_000).toBeLessThan(MAX_ALIASED_NODES)
     expect(problems(read(text))).toEqual([])
   })
 
-  test('keys of a mapping are compared in linear time', () => {
+  test('compares the keys of a mapping in linear time', () => {
     const text = Array.from({ length: 100_000 }, (_, i) => `k${i}: 1`).join('\n')
     const value = problems(read(text))
     expect(value).toEqual([])
@@ -254,7 +254,7 @@ test.each([
   ['192.0.2.1', '192.0.2.1'],
   ['nothing', 'nothing'],
   ['1:30', '1:30'],
-])('the plain scalar %j stands for %j', (text, value) => {
+])('the plain scalar %j is the value %j', (text, value) => {
   expect(toJsonValue({ kind: 'scalar', at: { file: '', line: 1, column: 1 }, text, plain: true })).toBe(value)
   expect(toJsonValue({ kind: 'scalar', at: { file: '', line: 1, column: 1 }, text, plain: false })).toBe(text)
 })

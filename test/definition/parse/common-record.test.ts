@@ -14,7 +14,7 @@ function record(text: string): YamlMapping {
 
 const isValid = (node: YamlMapping): boolean => validate({ record: toJsonValue(node) })
 
-describe('ordinary', () => {
+describe('common records', () => {
   test.each([
     ['{type: A, value: 192.0.2.1}'],
     ['{type: AAAA, values: [2001:db8::1, 2001:db8::2], ttl: 300}'],
@@ -30,7 +30,7 @@ describe('ordinary', () => {
   })
 })
 
-describe('for the schema to decide', () => {
+describe('records that need the schema', () => {
   test.each([
     ['{type: A}'],
     ['{value: 192.0.2.1}'],
@@ -55,7 +55,7 @@ describe('for the schema to decide', () => {
   ])('%s', (text) => expect(isCommonRecord(record(text))).toBe(false))
 })
 
-describe('whatever the record', () => {
+describe('for any record', () => {
   const scalar = fc.oneof(
     fc.constantFrom('', '~', 'null', 'true', 'No', '.inf', '-.INF', '.nan', '1e5', '1e999', '0x1f', '010', '+1', '-1', '1.5', '192.0.2.1'),
     fc.constantFrom('"null"', "'300'", '""', 'mail', 'www.example.net.', 'N', 'nobody', 'Free', '!!str 5', '!!int "7"', '!other x'),
@@ -92,17 +92,17 @@ describe('whatever the record', () => {
     .tuple(types, fc.constantFrom('value', 'values'), values, rest)
     .map(([type, key, value, more]) => `{type: ${type}, ${key}: ${value}${more}}`)
 
-  it('the schema accepts it if it is ordinary', () => {
-    let ordinary = 0
+  it('the schema accepts it if it is common', () => {
+    let common = 0
     fc.assert(
       fc.property(records, (text) => {
         const node = record(text)
         if (!isCommonRecord(node)) return true
-        ordinary += 1
+        common += 1
         return isValid(node)
       }),
       { numRuns: 3000 },
     )
-    expect(ordinary).toBeGreaterThan(100)
+    expect(common).toBeGreaterThan(100)
   })
 })
