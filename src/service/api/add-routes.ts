@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifySchema } from 'fastify/types/schema.js'
 import { type Actor, authenticate } from './authenticate.ts'
 import { checkGrants } from './grants.ts'
-import { PAGE_QUERY_SCHEMA, pagingOf } from './paging.ts'
+import { listQueryOf, PAGE_QUERY_SCHEMA } from './paging.ts'
 import { parseFilter } from './parse-filter.ts'
 import { addressCaller, type Caller, RateLimited, rateHeaders } from './rate-limit.ts'
 import { notFound, RequestError, type RequestProblem } from './request-error.ts'
@@ -113,13 +113,13 @@ async function requestProblems(request: FastifyRequest, route: Route, service: S
 
 function callOf(request: FastifyRequest, route: Route): Call<unknown> {
   const header = request.headers['x-filter']
+  const filter = route.filter && header !== undefined ? parseFilter(String(header), route.filter) : null
   return {
     actor: actors.get(request) as Actor,
     ids: idsOf(request, route),
     texts: Object.fromEntries((route.textParameters ?? []).map((name) => [name, parameter(request, name)])),
     body: request.body,
-    paging: pagingOf(request.query as Record<string, number>),
-    filter: route.filter && header !== undefined ? parseFilter(String(header), route.filter) : null,
+    query: listQueryOf(request.query as Record<string, number>, filter),
     remoteAddress: request.ip,
   }
 }

@@ -1,8 +1,5 @@
-/** The requested part of a list. */
-export interface Paging {
-  readonly page: number
-  readonly pageSize: number
-}
+/** Pages of lists, in requests and responses. */
+import type { Filter, ListQuery, ListSlice } from '../filter/filter.ts'
 
 /** A page of a list in a response. */
 export interface Page<T> {
@@ -12,11 +9,13 @@ export interface Page<T> {
   readonly results: number
 }
 
+const DEFAULT_PAGE_SIZE = 100
+
 export const PAGE_QUERY_SCHEMA = {
   type: 'object',
   properties: {
     page: { type: 'integer', minimum: 1, default: 1 },
-    page_size: { type: 'integer', minimum: 25, maximum: 500, default: 100 },
+    page_size: { type: 'integer', minimum: 25, maximum: 500, default: DEFAULT_PAGE_SIZE },
   },
 } as const
 
@@ -32,22 +31,24 @@ export const pageSchema = (item: object): object => ({
   },
 })
 
-export function pagingOf(query: { readonly page?: number; readonly page_size?: number }): Paging {
-  const pageSize = query.page_size ?? 100
-  // Page numbers that would overflow the offset become the last page that does not; it is empty.
-  return { page: Math.min(query.page ?? 1, Math.floor(2 ** 52 / pageSize)), pageSize }
+/** The part of a list that a query string and a filter request. */
+export function listQueryOf(
+  { page = 1, page_size: limit = DEFAULT_PAGE_SIZE }: { readonly page?: number; readonly page_size?: number },
+  filter: Filter | null,
+): ListQuery {
+  // A page number that would overflow the offset becomes the last one that does not. That page is empty.
+  const index = Math.min(page, Math.floor(2 ** 52 / limit)) - 1
+  return { filter, offset: index * limit, limit }
 }
 
-export const offsetOf = ({ page, pageSize }: Paging): number => (page - 1) * pageSize
-
 /** An empty list has one page; a page after the last is empty. */
-export const pageOf = <T>({ page, pageSize }: Paging, results: number, data: readonly T[]): Page<T> => ({
-  data,
-  page,
-  pages: Math.max(1, Math.ceil(results / pageSize)),
-  results,
+export const pageOf = <T>({ offset, limit }: ListQuery, { items, total }: ListSlice<T>): Page<T> => ({
+  data: items,
+  page: offset / limit + 1,
+  pages: Math.max(1, Math.ceil(total / limit)),
+  results: total,
 })
 
 /** Like `pageOf`, but an empty list is page 0 of 0, as clients of the image list expect. */
-export const pageFromZero = <T>(paging: Paging, results: number, data: readonly T[]): Page<T> =>
-  results === 0 ? { data, page: 0, pages: 0, results } : pageOf(paging, results, data)
+export const pageFromZero = <T>(query: ListQuery, slice: ListSlice<T>): Page<T> =>
+  slice.total === 0 ? { data: slice.items, page: 0, pages: 0, results: 0 } : pageOf(query, slice)

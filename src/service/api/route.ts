@@ -1,6 +1,6 @@
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Region } from '../catalogue/regions.ts'
-import type { Filter, FilterFields } from '../filter/filter.ts'
+import type { FilterFields, ListQuery } from '../filter/filter.ts'
 import type { ImageUploads } from '../images/image-uploads.ts'
 import type { Quotas } from '../quotas.ts'
 import type { Secrets } from '../secrets/secrets.ts'
@@ -9,7 +9,6 @@ import type { OwnedZone } from '../transfers/transfer-keys.ts'
 import type { TransferredZone } from '../transfers/transfer-zone.ts'
 import type { Actor, AuthenticationService } from './authenticate.ts'
 import type { RequiredGrants } from './grants.ts'
-import type { Paging } from './paging.ts'
 import type { RateWindow } from './rate-limit.ts'
 import type { RequestProblem } from './request-error.ts'
 import type { Scope } from './scopes.ts'
@@ -62,10 +61,8 @@ export interface Call<Body> {
   /** Text path parameters by name. */
   readonly texts: Readonly<Record<string, string>>
   readonly body: Body
-  /** The requested page of a list. */
-  readonly paging: Paging
-  /** The filter of a list; null for all items. */
-  readonly filter: Filter | null
+  /** The requested part of a list. */
+  readonly query: ListQuery
   /** The address of the client. */
   readonly remoteAddress: string
 }

@@ -13,7 +13,7 @@ export const APP_FILTER_FIELDS = {
 const activeApps = (userId: number, now: string) => sql<SqlBool>`user_id = ${userId} and (expiry is null or expiry > ${now})`
 
 export const listApps = (connection: Connection, userId: number, now: string, list: ListQuery): Promise<ListSlice<AppRow>> =>
-  listRows<AppRow>(connection, { table: 'apps', where: activeApps(userId, now), fields: APP_FILTER_FIELDS }, list)
+  listRows<AppRow>(connection.selectFrom('apps').where(activeApps(userId, now)), { fields: APP_FILTER_FIELDS }, list)
 
 export async function findApp(connection: Connection, userId: number, id: number, now: string): Promise<AppRow | null> {
   const row = await connection.selectFrom('apps').selectAll().where('id', '=', id).where(activeApps(userId, now)).executeTakeFirst()
@@ -65,7 +65,7 @@ interface StoredDevice {
 const activeDevices = (userId: number, now: string) => sql<SqlBool>`user_id = ${userId} and expiry > ${now}`
 
 export const listDevices = (connection: Connection, userId: number, now: string, list: ListQuery): Promise<ListSlice<StoredDevice>> =>
-  listRows<StoredDevice>(connection, { table: 'trusted_devices', where: activeDevices(userId, now), fields: {} }, list)
+  listRows<StoredDevice>(connection.selectFrom('trusted_devices').where(activeDevices(userId, now)), { fields: {} }, list)
 
 export async function findDevice(connection: Connection, userId: number, id: number, now: string): Promise<StoredDevice | null> {
   const found = connection.selectFrom('trusted_devices').selectAll().where('id', '=', id).where(activeDevices(userId, now))
@@ -105,7 +105,7 @@ const loginsAfter = (userId: number, since: string) => sql<SqlBool>`user_id = ${
 
 /** The logins after `since`. */
 export const listLogins = (connection: Connection, userId: number, since: string, list: ListQuery): Promise<ListSlice<StoredLogin>> =>
-  listRows<StoredLogin>(connection, { table: 'logins', where: loginsAfter(userId, since), fields: {} }, list)
+  listRows<StoredLogin>(connection.selectFrom('logins').where(loginsAfter(userId, since)), { fields: {} }, list)
 
 export async function findLogin(connection: Connection, userId: number, id: number, since: string): Promise<StoredLogin | null> {
   const row = await connection.selectFrom('logins').selectAll().where('id', '=', id).where(loginsAfter(userId, since)).executeTakeFirst()

@@ -3,7 +3,7 @@ import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import { lockAccountRow } from './account-store.ts'
 import type { Connection } from './database.ts'
 import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'
-import { conditionSql, orderSql } from './list-sql.ts'
+import { listRows } from './list-sql.ts'
 import type { RecordFields } from './record-store.ts'
 import { requestTransfer } from './secondary-store.ts'
 import type { DomainRow, DomainsTable } from './tables.ts'
@@ -43,15 +43,10 @@ export const DOMAIN_FILTER_FIELDS = {
 } as const satisfies FilterFields
 
 export async function listDomains(connection: Connection, viewer: Viewer, list: ListQuery): Promise<ListSlice<StoredDomain>> {
-  let selected = connection.selectFrom('domains').where(visibleTo(viewer, 'domain'))
-  if (list.filter)
-    selected = selected.where(conditionSql(list.filter.condition, DOMAIN_FILTER_FIELDS, { tags: taggedWith('domain', 'domains') }))
-  const { total } = await selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  let page = selected.selectAll()
-  const order = list.filter?.order
-  if (order) page = page.orderBy(orderSql(order.field, DOMAIN_FILTER_FIELDS), order.descending ? 'desc' : 'asc')
-  const rows = await page.orderBy('id').limit(list.limit).offset(list.offset).execute()
-  return { items: await withTags(connection, rows), total: Number(total) }
+  const selected = connection.selectFrom('domains').where(visibleTo(viewer, 'domain'))
+  const sets = { tags: taggedWith('domain', 'domains') }
+  const { items, total } = await listRows<DomainRow>(selected, { fields: DOMAIN_FILTER_FIELDS, sets }, list)
+  return { items: await withTags(connection, items), total }
 }
 
 /** The domains with these ids, all of which must exist. */

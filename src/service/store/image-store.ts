@@ -5,7 +5,7 @@ import { filterItems, mergeOrdered } from '../filter/select-items.ts'
 import type { Connection } from './database.ts'
 import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'
 import { cancelJobs } from './job-store.ts'
-import { conditionSql, orderSql } from './list-sql.ts'
+import { listRows } from './list-sql.ts'
 import type { ImageRow, ImageStatus, ImagesTable } from './tables/instances.ts'
 import { UPLOAD_EXPIRY } from './upload-store.ts'
 
@@ -59,7 +59,7 @@ export async function listImages(connection: Connection, viewer: Viewer | null, 
   const { filter, offset, limit } = list
   const shared = filter === null ? SHARED : filterItems(SHARED, filter, IMAGE_FILTER_FIELDS)
   if (viewer === null) return { items: shared.slice(offset, offset + limit), total: shared.length }
-  let selected = connection
+  const selected = connection
     .selectFrom((eb) =>
       eb
         .selectFrom('images')
@@ -68,20 +68,12 @@ export async function listImages(connection: Connection, viewer: Viewer | null, 
         .as('images'),
     )
     .where(visibleTo(viewer, 'image'))
-  if (filter) selected = selected.where(conditionSql(filter.condition, IMAGE_FILTER_FIELDS))
-  const { total } = await selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  let page = selected.selectAll()
-  const order = filter?.order ?? null
-  if (order) page = page.orderBy(orderSql(order.field, IMAGE_FILTER_FIELDS), order.descending ? 'desc' : 'asc')
-  // These private images come before the page, however many public images do.
+  // These private images come before the page, regardless of how many public images do.
   const skipped = Math.max(0, offset - shared.length)
-  const rows = await page
-    .orderBy('id')
-    .limit(limit + offset - skipped)
-    .offset(skipped)
-    .execute()
-  const merged = mergeOrdered(shared, rows.map(imageOf), order, IMAGE_FILTER_FIELDS)
-  return { items: merged.slice(offset - skipped, offset - skipped + limit), total: Number(total) + shared.length }
+  const rows = { filter, offset: skipped, limit: limit + offset - skipped }
+  const { items, total } = await listRows<ImageRow>(selected, { fields: IMAGE_FILTER_FIELDS }, rows)
+  const merged = mergeOrdered(shared, items.map(imageOf), filter?.order ?? null, IMAGE_FILTER_FIELDS)
+  return { items: merged.slice(offset - skipped, offset - skipped + limit), total: total + shared.length }
 }
 
 /** A public image or one of the account; null if there is none. A null account finds only public images. */

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import { listRows } from './list-sql.ts'
@@ -58,8 +57,8 @@ export const NO_DEVICES: Devices = { sda: null, sdb: null, sdc: null, sdd: null,
 export const ALL_HELPERS: Helpers = { devtmpfs_automount: true, distro: true, modules_dep: true, network: true, updatedb_disabled: true }
 
 export async function listConfigs(connection: Connection, instanceId: number, list: ListQuery): Promise<ListSlice<StoredConfig>> {
-  const own = { table: 'configs', where: sql<boolean>`instance_id = ${instanceId}`, fields: CONFIG_FILTER_FIELDS } as const
-  const { items, total } = await listRows<ConfigRow>(connection, own, list)
+  const selected = connection.selectFrom('configs').where('instance_id', '=', instanceId)
+  const { items, total } = await listRows<ConfigRow>(selected, { fields: CONFIG_FILTER_FIELDS }, list)
   return { items: items.map(storedConfig), total }
 }
 

@@ -5,7 +5,7 @@ import { addressesOf } from './address-store.ts'
 import type { Connection } from './database.ts'
 import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'
 import { lastBackups } from './instance-backup-store.ts'
-import { conditionSql, orderSql, type SetCondition } from './list-sql.ts'
+import { listRows, type SetCondition } from './list-sql.ts'
 import type { InstanceRow, InstancesTable } from './tables/instances.ts'
 import { labelsOf, setTags, taggedWith } from './tag-store.ts'
 import { detachVolumes } from './volume-store.ts'
@@ -68,14 +68,9 @@ const SETS: Readonly<Record<string, SetCondition>> = {
 }
 
 export async function listInstances(connection: Connection, viewer: Viewer, list: ListQuery): Promise<ListSlice<StoredInstance>> {
-  let selected = connection.selectFrom('instances').where(visibleTo(viewer, 'instance'))
-  if (list.filter) selected = selected.where(conditionSql(list.filter.condition, INSTANCE_FILTER_FIELDS, SETS))
-  const { total } = await selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  let page = selected.selectAll()
-  const order = list.filter?.order
-  if (order) page = page.orderBy(orderSql(order.field, INSTANCE_FILTER_FIELDS), order.descending ? 'desc' : 'asc')
-  const rows = await page.orderBy('id').limit(list.limit).offset(list.offset).execute()
-  return { items: await storedInstances(connection, rows), total: Number(total) }
+  const selected = connection.selectFrom('instances').where(visibleTo(viewer, 'instance'))
+  const { items, total } = await listRows<InstanceRow>(selected, { fields: INSTANCE_FILTER_FIELDS, sets: SETS }, list)
+  return { items: await storedInstances(connection, items), total }
 }
 
 /** The instances with these ids. */

@@ -1,7 +1,6 @@
-import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+/** Filters, orders and pages of lists as SQL. */
+import { type Expression, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import type { Comparison, Condition, FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
-import type { Connection } from './database.ts'
-import type { Tables } from './tables.ts'
 
 /** Builds the condition on a field with several values from the condition on one value. */
 export type SetCondition = (fits: (text: RawBuilder<string>) => RawBuilder<SqlBool>) => RawBuilder<SqlBool>
@@ -74,25 +73,27 @@ function comparisonSql(operand: RawBuilder<unknown>, comparison: Comparison, val
   }
 }
 
-/** The rows of a list. */
-interface RowList {
-  readonly table: keyof Tables
-  /** True for the rows that belong to the list. */
-  readonly where: RawBuilder<SqlBool>
+/** How the rows of a list are filtered and shown. */
+interface ListedRows {
   readonly fields: FilterFields
+  /** The conditions on fields with several values. */
+  readonly sets?: Readonly<Record<string, SetCondition>>
+  /** All columns by default. */
+  readonly columns?: readonly string[]
 }
 
-/** A page of a list, ordered by id unless the filter has another order. */
-export async function listRows<T>(
-  connection: Connection,
-  { table, where, fields }: RowList,
+/** Returns a page of the selected rows, ordered by id unless the filter has another order. */
+export async function listRows<Row>(
+  // biome-ignore lint/suspicious/noExplicitAny: the rows may be from any table
+  selected: SelectQueryBuilder<any, any, object>,
+  { fields, sets = {}, columns }: ListedRows,
   { filter, offset, limit }: ListQuery,
-): Promise<ListSlice<T>> {
-  const wanted = filter === null ? where : sql<SqlBool>`${where} and ${conditionSql(filter.condition, fields)}`
-  const counted = await sql<{ total: number }>`select count(*) as total from ${sql.table(table)} where ${wanted}`.execute(connection)
+): Promise<ListSlice<Row>> {
+  const matching = filter === null ? selected : selected.where(conditionSql(filter.condition, fields, sets))
+  const { total } = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  let page = columns === undefined ? matching.selectAll() : matching.select(columns)
   const order = filter?.order
-  const first = order ? sql`${orderSql(order.field, fields)} ${order.descending ? sql`desc` : sql`asc`}, ` : sql``
-  const { rows } = await sql<T>`
-    select * from ${sql.table(table)} where ${wanted} order by ${first}id limit ${limit} offset ${offset}`.execute(connection)
-  return { items: rows, total: Number(counted.rows[0]?.total ?? 0) }
+  if (order) page = page.orderBy(orderSql(order.field, fields), order.descending ? 'desc' : 'asc')
+  const items = await page.orderBy('id').limit(limit).offset(offset).execute()
+  return { items: items as Row[], total: Number(total) }
 }

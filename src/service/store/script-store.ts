@@ -3,7 +3,7 @@ import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'
-import { conditionSql, orderSql } from './list-sql.ts'
+import { listRows } from './list-sql.ts'
 import type { ScriptRow } from './tables/instances.ts'
 
 /** The settings of a script that its author controls. */
@@ -52,14 +52,8 @@ interface Row extends ScriptRow {
 
 /** The scripts that the viewer may see: public scripts and those of its account; only public ones without a viewer. */
 export async function listScripts(connection: Connection, viewer: Viewer | null, list: ListQuery): Promise<ListSlice<StoredScript>> {
-  let selected = selectScripts(connection, viewer)
-  if (list.filter) selected = selected.where(conditionSql(list.filter.condition, SCRIPT_FILTER_FIELDS))
-  const { total } = await selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  let page = selected.selectAll()
-  const order = list.filter?.order
-  if (order) page = page.orderBy(orderSql(order.field, SCRIPT_FILTER_FIELDS), order.descending ? 'desc' : 'asc')
-  const rows = await page.orderBy('id').limit(list.limit).offset(list.offset).execute()
-  return { items: rows.map(scriptOf), total: Number(total) }
+  const { items, total } = await listRows<Row>(selectScripts(connection, viewer), { fields: SCRIPT_FILTER_FIELDS }, list)
+  return { items: items.map(scriptOf), total }
 }
 
 /** A script that the viewer may see and therefore deploy; null if there is none. */

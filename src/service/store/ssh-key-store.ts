@@ -1,4 +1,3 @@
-import { type SqlBool, sql } from 'kysely'
 import type { ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import { listRows } from './list-sql.ts'
@@ -13,14 +12,14 @@ export interface StoredSshKey {
 const COLUMNS = ['id', 'label', 'ssh_key', 'created'] as const
 
 export const listSshKeys = (connection: Connection, userId: number, list: ListQuery): Promise<ListSlice<StoredSshKey>> =>
-  listRows<StoredSshKey>(connection, { table: 'ssh_keys', where: sql<SqlBool>`user_id = ${userId}`, fields: {} }, list)
+  listRows<StoredSshKey>(connection.selectFrom('ssh_keys').where('user_id', '=', userId), { fields: {} }, list)
 
 export async function findSshKey(connection: Connection, userId: number, id: number): Promise<StoredSshKey | null> {
   const row = await connection.selectFrom('ssh_keys').select(COLUMNS).where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()
   return row ?? null
 }
 
-/** Inserts a key that `readSshKey` returned. */
+/** Inserts a key that `parseSshKey` returned. */
 export async function insertSshKey(
   connection: Connection,
   userId: number,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type SqlBool, sql } from 'kysely'
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
-import { conditionSql, orderSql } from './list-sql.ts'
+import { listRows } from './list-sql.ts'
 
 /** Characters of a token that are stored and shown in lists. */
 const PREFIX = 16
@@ -77,15 +77,8 @@ export async function findBearer(connection: Connection, hash: string): Promise<
 /** True for the user's personal access tokens. */
 const personal = (userId: number) => sql<SqlBool>`user_id = ${userId} and app_id is null`
 
-export async function listTokens(connection: Connection, userId: number, list: ListQuery): Promise<ListSlice<StoredToken>> {
-  let selected = connection.selectFrom('tokens').where(personal(userId))
-  if (list.filter) selected = selected.where(conditionSql(list.filter.condition, TOKEN_FILTER_FIELDS))
-  const { total } = await selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  let page = selected.select(COLUMNS)
-  const order = list.filter?.order
-  if (order) page = page.orderBy(orderSql(order.field, TOKEN_FILTER_FIELDS), order.descending ? 'desc' : 'asc')
-  return { items: await page.orderBy('id').limit(list.limit).offset(list.offset).execute(), total: Number(total) }
-}
+export const listTokens = (connection: Connection, userId: number, list: ListQuery): Promise<ListSlice<StoredToken>> =>
+  listRows<StoredToken>(connection.selectFrom('tokens').where(personal(userId)), { fields: TOKEN_FILTER_FIELDS, columns: COLUMNS }, list)
 
 export async function findToken(connection: Connection, userId: number, id: number): Promise<StoredToken | null> {
   const row = await connection.selectFrom('tokens').select(COLUMNS).where('id', '=', id).where(personal(userId)).executeTakeFirst()

@@ -5,7 +5,7 @@ import { KERNELS } from '../../catalogue/kernels.ts'
 import type { Region } from '../../catalogue/regions.ts'
 import type { FilterFields } from '../../filter/filter.ts'
 import { selectItems } from '../../filter/select-items.ts'
-import { offsetOf, pageOf, pageSchema } from '../paging.ts'
+import { pageOf, pageSchema } from '../paging.ts'
 import { notFound } from '../request-error.ts'
 import { defineOpenRoute, type Route } from '../route.ts'
 
@@ -27,10 +27,9 @@ const listKernels = defineOpenRoute({
   grants: null,
   filter: KERNEL_FILTER_FIELDS,
   response: pageSchema(KERNEL),
-  handle: async ({ paging, filter }) => {
-    const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
+  handle: async ({ query }) => {
     const { items, total } = selectItems(KERNELS, query, KERNEL_FILTER_FIELDS)
-    return pageOf(paging, total, items)
+    return pageOf(query, { items, total })
   },
 })
 
@@ -45,9 +44,9 @@ const listRegions = defineOpenRoute({
   grants: null,
   filter: {},
   response: pageSchema(REGION),
-  handle: async ({ paging }, { regions }) => {
-    const offset = offsetOf(paging)
-    return pageOf(paging, regions.length, regions.slice(offset, offset + paging.pageSize).map(regionResponse))
+  handle: async ({ query }, { regions }) => {
+    const { items, total } = selectItems(regions, query, {})
+    return pageOf(query, { total, items: items.map(regionResponse) })
   },
 })
 

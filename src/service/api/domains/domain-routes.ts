@@ -24,7 +24,7 @@ import { type ClaimedName, claimZoneName, findNameConflict, lockZoneName, type N
 import type { Actor } from '../authenticate.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
 import { grantToCreator, READ_DOMAIN, WRITE_DOMAIN } from '../grants.ts'
-import { offsetOf, pageOf, pageSchema } from '../paging.ts'
+import { pageOf, pageSchema } from '../paging.ts'
 import { collectProblems, invalid, notFound } from '../request-error.ts'
 import { defineRoute, type Service } from '../route.ts'
 import {
@@ -47,11 +47,8 @@ const list = defineRoute({
   grants: null,
   filter: DOMAIN_FILTER_FIELDS,
   response: pageSchema(DOMAIN),
-  handle: async ({ actor, paging, filter }, { database }) => {
-    const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
-    const { items, total } = await database.read((connection) => listDomains(connection, actor, query))
-    return pageOf(paging, total, items)
-  },
+  handle: async ({ actor, query }, { database }) =>
+    pageOf(query, await database.read((connection) => listDomains(connection, actor, query))),
 })
 
 const create = defineRoute<DomainBody & Pick<DomainSettings, 'domain' | 'type'>>({

@@ -15,7 +15,7 @@ import {
   updateRecord,
 } from '../../store/record-store.ts'
 import { READ_DOMAIN, WRITE_DOMAIN } from '../grants.ts'
-import { offsetOf, pageOf, pageSchema } from '../paging.ts'
+import { pageOf, pageSchema } from '../paging.ts'
 import { collectProblems, invalid, notFound, type RequestProblem } from '../request-error.ts'
 import { type Call, defineRoute, type Limits, type Service } from '../route.ts'
 import { zoneNameOf } from './domain-input.ts'
@@ -29,13 +29,13 @@ const list = defineRoute({
   grants: READ_DOMAIN,
   filter: RECORD_FILTER_FIELDS,
   response: pageSchema(RECORD),
-  handle: async ({ actor, ids, paging, filter }, { database }) => {
+  handle: async ({ actor, ids, query }, { database }) => {
     const id = ids['domainId'] as number
     const { items, total } = await database.read(async (connection) => {
       if ((await findDomain(connection, actor.accountId, id)) === null) throw notFound()
-      return listRecords(connection, id, { filter, offset: offsetOf(paging), limit: paging.pageSize })
+      return listRecords(connection, id, query)
     })
-    return pageOf(paging, total, items)
+    return pageOf(query, { items, total })
   },
 })
 

@@ -26,7 +26,7 @@ import { formatTimestamp } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkImageOctets, checkQuota } from '../check-quota.ts'
 import { grantToCreator, READ_IMAGE, unauthorized, WRITE_IMAGE } from '../grants.ts'
-import { offsetOf, pageFromZero, pageSchema } from '../paging.ts'
+import { pageFromZero, pageSchema } from '../paging.ts'
 import { invalid, notFound, RequestError } from '../request-error.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 import { UPLOADS_PATH } from './upload-route.ts'
@@ -44,11 +44,8 @@ const list = defineOpenRoute({
   grants: null,
   filter: IMAGE_FILTER_FIELDS,
   response: pageSchema(IMAGE),
-  handle: async ({ actor, paging, filter }, { database }) => {
-    const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
-    const { items, total } = await database.read((connection) => listImages(connection, actor, query))
-    return pageFromZero(paging, total, items)
-  },
+  handle: async ({ actor, query }, { database }) =>
+    pageFromZero(query, await database.read((connection) => listImages(connection, actor, query))),
 })
 
 const create = defineRoute<ImageBody & { readonly disk_id: number }>({

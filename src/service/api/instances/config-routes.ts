@@ -23,7 +23,7 @@ import { findInstanceRow, lockInstanceRow, specsOf, updateInstanceRow } from '..
 import type { InstanceRow } from '../../store/tables/instances.ts'
 import type { Actor } from '../authenticate.ts'
 import { READ_INSTANCE, WRITE_INSTANCE } from '../grants.ts'
-import { offsetOf, pageOf, pageSchema } from '../paging.ts'
+import { pageOf, pageSchema } from '../paging.ts'
 import { collectProblems, invalid, notFound, type RequestProblem } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 import { checkConfigLimit } from './instance-content.ts'
@@ -107,14 +107,13 @@ const list = defineRoute({
   grants: READ_INSTANCE,
   filter: CONFIG_FILTER_FIELDS,
   response: pageSchema(CONFIG),
-  handle: async ({ actor, ids, paging, filter }, { database }) => {
-    const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
+  handle: async ({ actor, ids, query }, { database }) => {
     const { items, total } = await database.read(async (connection) => {
       const instance = await findInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
       if (instance === null) throw notFound()
       return listConfigs(connection, instance.id, query)
     })
-    return pageOf(paging, total, items)
+    return pageOf(query, { items, total })
   },
 })
 

@@ -27,7 +27,7 @@ import { type Moment, momentAt } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
 import { READ_INSTANCE, unauthorized, WRITE_INSTANCE } from '../grants.ts'
-import { offsetOf, pageOf, pageSchema } from '../paging.ts'
+import { pageOf, pageSchema } from '../paging.ts'
 import { invalid, linodeBusy, notFound } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 import { createInstance } from './create-instance.ts'
@@ -49,11 +49,8 @@ const list = defineRoute({
   grants: null,
   filter: INSTANCE_FILTER_FIELDS,
   response: pageSchema(INSTANCE),
-  handle: async ({ actor, paging, filter }, { database }) => {
-    const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
-    const { items, total } = await database.read((connection) => listInstances(connection, actor, query))
-    return pageOf(paging, total, items)
-  },
+  handle: async ({ actor, query }, { database }) =>
+    pageOf(query, await database.read((connection) => listInstances(connection, actor, query))),
 })
 
 const create = defineRoute<InstanceBody>({

@@ -16,7 +16,7 @@ import {
   type StoredLogin,
 } from '../../store/access-store.ts'
 import { formatTimestamp } from '../../timestamp.ts'
-import { offsetOf, pageOf, pageSchema } from '../paging.ts'
+import { pageOf, pageSchema } from '../paging.ts'
 import { notFound, orNotFound } from '../request-error.ts'
 import { defineRoute, type Route, type Service } from '../route.ts'
 
@@ -28,11 +28,8 @@ const listAppsRoute = defineRoute({
   grants: null,
   filter: APP_FILTER_FIELDS,
   response: pageSchema(APP),
-  handle: async ({ actor, paging, filter }, { database, now }) => {
-    const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
-    const { items, total } = await database.read((connection) => listApps(connection, actor.userId, now(), query))
-    return pageOf(paging, total, items)
-  },
+  handle: async ({ actor, query }, { database, now }) =>
+    pageOf(query, await database.read((connection) => listApps(connection, actor.userId, now(), query))),
 })
 
 const getAppRoute = defineRoute({
@@ -67,11 +64,8 @@ const listDevicesRoute = defineRoute({
   grants: null,
   filter: {},
   response: pageSchema(DEVICE),
-  handle: async ({ actor, paging, filter }, { database, now }) => {
-    const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
-    const { items, total } = await database.read((connection) => listDevices(connection, actor.userId, now(), query))
-    return pageOf(paging, total, items)
-  },
+  handle: async ({ actor, query }, { database, now }) =>
+    pageOf(query, await database.read((connection) => listDevices(connection, actor.userId, now(), query))),
 })
 
 const getDeviceRoute = defineRoute({
@@ -106,10 +100,9 @@ const listLoginsRoute = defineRoute({
   grants: null,
   filter: {},
   response: pageSchema(LOGIN),
-  handle: async ({ actor, paging, filter }, { database, clock }) => {
-    const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
+  handle: async ({ actor, query }, { database, clock }) => {
     const { items, total } = await database.read((connection) => listLogins(connection, actor.userId, oldestShown(clock), query))
-    return pageOf(paging, total, items.map(responseOf))
+    return pageOf(query, { total, items: items.map(responseOf) })
   },
 })
 

@@ -4,7 +4,7 @@ import SSH_KEY_CREATE from '../../../../schemas/service/ssh-key-create.json' wit
 import SSH_KEY_UPDATE from '../../../../schemas/service/ssh-key-update.json' with { type: 'json' }
 import { deleteSshKey, findSshKey, insertSshKey, listSshKeys, renameSshKey } from '../../store/ssh-key-store.ts'
 import { checkQuota } from '../check-quota.ts'
-import { offsetOf, pageOf, pageSchema } from '../paging.ts'
+import { pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound, orNotFound } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 import { parseSshKey, SSH_KEY_PROBLEM } from './ssh-key.ts'
@@ -17,11 +17,8 @@ const list = defineRoute({
   grants: null,
   filter: {},
   response: pageSchema(SSH_KEY),
-  handle: async ({ actor, paging, filter }, { database }) => {
-    const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
-    const { items, total } = await database.read((connection) => listSshKeys(connection, actor.userId, query))
-    return pageOf(paging, total, items)
-  },
+  handle: async ({ actor, query }, { database }) =>
+    pageOf(query, await database.read((connection) => listSshKeys(connection, actor.userId, query))),
 })
 
 const create = defineRoute<{ readonly label: string; readonly ssh_key: string }>({

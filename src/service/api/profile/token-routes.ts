@@ -14,7 +14,7 @@ import {
 import { parseTimestamp } from '../../timestamp.ts'
 import { makeToken } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
-import { offsetOf, pageOf, pageSchema } from '../paging.ts'
+import { pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound, orNotFound, type RequestProblem } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 import { scopesOfNewToken } from '../scopes.ts'
@@ -61,14 +61,9 @@ const list = defineRoute({
   grants: null,
   filter: TOKEN_FILTER_FIELDS,
   response: pageSchema(TOKEN),
-  handle: async ({ actor, paging, filter }, { database }) => {
-    const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
+  handle: async ({ actor, query }, { database }) => {
     const { items, total } = await database.read((connection) => listTokens(connection, actor.userId, query))
-    return pageOf(
-      paging,
-      total,
-      items.map((token) => responseOf(token)),
-    )
+    return pageOf(query, { total, items: items.map((token) => responseOf(token)) })
   },
 })
 

@@ -20,7 +20,7 @@ import {
 import type { Actor } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
 import { grantToCreator, READ_SCRIPT, unauthorized, WRITE_SCRIPT } from '../grants.ts'
-import { offsetOf, pageOf, pageSchema } from '../paging.ts'
+import { pageOf, pageSchema } from '../paging.ts'
 import { collectProblems, invalid, notFound, type RequestProblem } from '../request-error.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 import { parseUserDefinedFields } from './user-defined-fields.ts'
@@ -73,10 +73,9 @@ const list = defineOpenRoute({
   grants: null,
   filter: SCRIPT_FILTER_FIELDS,
   response: pageSchema(SCRIPT),
-  handle: async ({ actor, paging, filter }, { database }) => {
-    const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
+  handle: async ({ actor, query }, { database }) => {
     const { items, total } = await database.read((connection) => listScripts(connection, actor, query))
-    return pageOf(paging, total, items.map(responseOf))
+    return pageOf(query, { total, items: items.map(responseOf) })
   },
 })
 

@@ -17,7 +17,7 @@ import {
 } from '../../store/tag-store.ts'
 import { findLoadBalancers, findVolumes } from '../../store/volume-store.ts'
 import { withinTagQuota } from '../check-quota.ts'
-import { offsetOf, pageOf, pageSchema } from '../paging.ts'
+import { pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound } from '../request-error.ts'
 import { defineRoute, type Route } from '../route.ts'
 
@@ -29,11 +29,7 @@ const list = defineRoute({
   grants: null,
   filter: {},
   response: pageSchema(TAG),
-  handle: async ({ actor, paging }, { database }) => {
-    const query = { filter: null, offset: offsetOf(paging), limit: paging.pageSize }
-    const { items, total } = await database.read((connection) => listTags(connection, actor, query))
-    return pageOf(paging, total, items)
-  },
+  handle: async ({ actor, query }, { database }) => pageOf(query, await database.read((connection) => listTags(connection, actor, query))),
 })
 
 /** The fields that list objects, with their kind; clients of the hosting service use other names for two of them. */
@@ -83,12 +79,11 @@ const objects = defineRoute({
   grants: null,
   filter: {},
   response: pageSchema(TAGGED_OBJECT),
-  handle: async ({ actor, texts, paging }, { database }) =>
+  handle: async ({ actor, texts, query }, { database }) =>
     database.read(async (connection) => {
-      const slice = { offset: offsetOf(paging), limit: paging.pageSize }
-      const { items, total } = await listTaggedEntities(connection, actor, texts['label'] as string, slice)
+      const { items, total } = await listTaggedEntities(connection, actor, texts['label'] as string, query)
       if (total === 0) throw notFound()
-      return pageOf(paging, total, await dataOf(connection, items))
+      return pageOf(query, { total, items: await dataOf(connection, items) })
     }),
 })
 
