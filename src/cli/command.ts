@@ -19,13 +19,13 @@ export interface CommonOptions {
 /** Runs a command with its arguments and options as commander parsed them. */
 export type Action<Args extends readonly unknown[], Options> = (io: CliIo, args: Args, options: Options) => Promise<ExitStatus>
 
-/** Makes an action the one that a command runs. */
-export type Runs = <Args extends readonly unknown[], Options>(command: Command, action: Action<Args, Options>) => void
+/** Sets the action that a command runs. */
+export type SetAction = <Args extends readonly unknown[], Options>(command: Command, action: Action<Args, Options>) => void
 
 /** What the file of a command exports. */
 export interface CommandModule {
-  /** Adds arguments, options, help and action to a command that has its name, its summary and the common options. */
-  readonly describe: (command: Command, runs: Runs) => void
+  /** Adds arguments, options, help and action to a command. Its name, summary and common options are set already. */
+  readonly configure: (command: Command, setAction: SetAction) => void
 }
 
 /** Adds the options that every command has. */

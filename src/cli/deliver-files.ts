@@ -5,9 +5,9 @@ import { type WriteOutcome, writeFiles } from '../definition/files/write-files.t
 import { isPartlyWritten, writeProblems } from '../definition/files/write-problem.ts'
 import type { OutputFile } from '../definition/imported-zone.ts'
 import { counted } from '../report/english.ts'
-import type { Console } from './console.ts'
 import { endedBySignals } from './interruption.ts'
 import type { CliIo } from './io.ts'
+import type { CliOutput } from './output.ts'
 
 export interface Delivery {
   readonly command: 'import' | 'export'
@@ -24,15 +24,15 @@ export interface Delivery {
 }
 
 /** Prints a converted file, or writes the files. */
-export async function deliverFiles(io: CliIo, console: Console, delivery: Delivery): Promise<ExitStatus> {
+export async function deliverFiles(io: CliIo, output: CliOutput, delivery: Delivery): Promise<ExitStatus> {
   const { command, out, contents, force, dryRun } = delivery
   const count = counted(delivery.files.length, 'file')
   if (out === undefined) {
     if (delivery.files.length > 1) {
-      console.error('usage', `standard output takes one file, not ${count}`, 'name a folder with -o, or name one zone')
+      output.error('usage', `standard output takes one file, not ${count}`, 'name a folder with -o, or name one zone')
       return EXIT.failure
     }
-    if (dryRun !== true) console.print(delivery.files[0]?.text ?? '')
+    if (dryRun !== true) output.print(delivery.files[0]?.text ?? '')
     return EXIT.done
   }
   const target = resolve(io.cwd, out)
@@ -40,24 +40,24 @@ export async function deliverFiles(io: CliIo, console: Console, delivery: Delive
   const files = delivery.isSingleFile ? delivery.files.map(({ text }) => ({ path: basename(target), text })) : delivery.files
   const shown = (path: string): string => displayPath(resolve(folder, path), io.cwd)
   if (dryRun === true) {
-    console.print(files.map(({ path }) => `${shown(path)}\n`).join(''))
-    console.note(`${contents} in ${count}; nothing was written.`)
+    output.print(files.map(({ path }) => `${shown(path)}\n`).join(''))
+    output.note(`${contents} in ${count}; nothing was written.`)
     return EXIT.done
   }
   const outcome = await endedBySignals(() =>
     writeFiles(folder, files, { overwrite: force === true, command, now: io.now, secrets: io.secrets }),
   )
-  return reportWritten(console, outcome, shown) ? EXIT.done : EXIT.failure
+  return reportWritten(output, outcome, shown) ? EXIT.done : EXIT.failure
 }
 
 /** Names the written files on standard output and reports what could not be written. Returns whether all files are in place. */
-function reportWritten(console: Console, outcome: WriteOutcome, shown: (path: string) => string): boolean {
+function reportWritten(output: CliOutput, outcome: WriteOutcome, shown: (path: string) => string): boolean {
   if (outcome.state === 'written') {
-    console.print(outcome.written.map((path) => `${shown(path)}\n`).join(''))
-    if (outcome.unchanged.length > 0) console.note(`${counted(outcome.unchanged.length, 'file')} had that text already.`)
+    output.print(outcome.written.map((path) => `${shown(path)}\n`).join(''))
+    if (outcome.unchanged.length > 0) output.note(`${counted(outcome.unchanged.length, 'file')} had that text already.`)
     return true
   }
-  console.diagnostics(writeProblems(outcome, shown))
-  if (!isPartlyWritten(outcome)) console.say('Nothing was written.')
+  output.diagnostics(writeProblems(outcome, shown))
+  if (!isPartlyWritten(outcome)) output.say('Nothing was written.')
   return false
 }

@@ -5,9 +5,9 @@ import { CONFIG_FILE } from '../definition/config/config.ts'
 import { printText } from '../definition/yaml/print-yaml.ts'
 import { hasErrors } from '../dns/diagnostic.ts'
 import type { CommonOptions } from './command.ts'
-import { type Console, sayingLosses } from './console.ts'
 import { type InitFile, TOKEN_VARIABLE, workflow } from './init-files.ts'
 import type { CliIo } from './io.ts'
+import { type CliOutput, sayingLosses } from './output.ts'
 
 /**
  * The files of a repository for the zones of a provider: a config, a workflow and a definition of every zone, so that a plan is empty.
@@ -15,7 +15,7 @@ import type { CliIo } from './io.ts'
  */
 export async function filesFromProvider(
   io: CliIo,
-  console: Console,
+  output: CliOutput,
   from: string,
   version: string,
   options: CommonOptions & { readonly lossy?: boolean },
@@ -23,7 +23,7 @@ export async function filesFromProvider(
   const text = configText(from)
   const { config, diagnostics } = readRunConfig(io, text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd })
   if (config === null || hasErrors(diagnostics)) {
-    console.diagnostics(diagnostics)
+    output.diagnostics(diagnostics)
     return null
   }
   const imported = await importZones({
@@ -36,11 +36,11 @@ export async function filesFromProvider(
     lossy: options.lossy === true,
     overwrite: false,
     allowEmpty: true,
-    onThrottled: reportThrottling(console),
+    onThrottled: reportThrottling(output),
     options: { out: 'zones' },
   })
   const found = [...diagnostics, ...(imported?.diagnostics ?? [])]
-  console.diagnostics(found, sayingLosses(options))
+  output.diagnostics(found, sayingLosses(options))
   if (imported === null || hasErrors(found)) return null
   return [
     { path: CONFIG_FILE, text },

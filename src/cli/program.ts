@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { EXIT, type ExitStatus, worstOf } from '../apply/exit-status.ts'
 import { assertNoSecret, isSecretExposed, redacted } from '../definition/config/secret-guard.ts'
 import { type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
-import { type CommandModule, type Runs, withCommonOptions } from './command.ts'
+import { type CommandModule, type SetAction, withCommonOptions } from './command.ts'
 import { type CliIo, type TextStream, widthOf, withPlainErrors } from './io.ts'
 import { VERSION } from './package-info.ts'
 
@@ -42,14 +42,14 @@ export const runCli = (argv: readonly string[], given: CliIo): Promise<ExitStatu
 
 async function run(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done
-  const runs: Runs = (command, action) => {
+  const setAction: SetAction = (command, action) => {
     command.action(async (...parsed: unknown[]) => {
       status = await action(io, parsed.slice(0, -2) as never, command.opts() as never)
     })
   }
   try {
     const program = createProgram(io)
-    for (const entry of COMMANDS) await register(program, entry, argv, runs)
+    for (const entry of COMMANDS) await register(program, entry, argv, setAction)
     await program.parseAsync([...argv], { from: 'user' })
     return status
   } catch (error) {
@@ -59,14 +59,19 @@ async function run(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
 }
 
 /** Adds a command: in full if an argument has its name, otherwise only what the list of commands shows. */
-async function register(program: Command, [name, args, summary, load]: Entry, argv: readonly string[], runs: Runs): Promise<void> {
+async function register(
+  program: Command,
+  [name, args, summary, load]: Entry,
+  argv: readonly string[],
+  setAction: SetAction,
+): Promise<void> {
   const isNamed = argv.includes(name)
   const command = program
     .command(isNamed || args === null ? name : `${name} ${args}`)
     .summary(summary)
     .description(summary)
   if (args !== null) withCommonOptions(command)
-  if (isNamed) (await load()).describe(command, runs)
+  if (isNamed) (await load()).configure(command, setAction)
 }
 
 const createProgram = (io: CliIo): Command =>

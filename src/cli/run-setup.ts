@@ -2,19 +2,19 @@
 import type { ApplyOptions, ApplySetup, RunSetup, WorkspaceOptions } from '../apply/run-context.ts'
 import type { CommonOptions } from './command.ts'
 import { canAsk, confirm } from './confirm.ts'
-import { type Console, createConsole } from './console.ts'
 import { exitOnSignal, listenForInterruption } from './interruption.ts'
 import type { CliIo } from './io.ts'
+import { type CliOutput, createOutput } from './output.ts'
 import { TOOL } from './package-info.ts'
 
 /** For a run that changes nothing: while it shows progress, Ctrl-C and SIGTERM end the program. */
 export function runSetup<Options extends WorkspaceOptions & CommonOptions>(
   io: CliIo,
   options: Options,
-): RunSetup<Options> & { readonly output: Console } {
-  const console = createConsole(io, options)
-  const progress: Console['progress'] = () => {
-    const bar = console.progress()
+): RunSetup<Options> & { readonly output: CliOutput } {
+  const output = createOutput(io, options)
+  const progress: CliOutput['progress'] = () => {
+    const bar = output.progress()
     const release = exitOnSignal(bar.clear)
     const clear = (): void => {
       release()
@@ -22,7 +22,7 @@ export function runSetup<Options extends WorkspaceOptions & CommonOptions>(
     }
     return { ...bar, clear }
   }
-  return { ...environmentOf(io), tool: TOOL, options, output: { ...console, progress } }
+  return { ...environmentOf(io), tool: TOOL, options, output: { ...output, progress } }
 }
 
 /** For a run that changes zones: the first signal, or the end of `--timeout`, lets calls in flight finish. */
@@ -30,17 +30,17 @@ export function applySetup<Options extends ApplyOptions & CommonOptions & { read
   io: CliIo,
   options: Options,
 ): ApplySetup<Options> {
-  const console = createConsole(io, options)
+  const output = createOutput(io, options)
   return {
     ...environmentOf(io),
     tool: TOOL,
     options,
-    output: console,
-    listen: () => listenForInterruption(console.say, STOPPING, { seconds: options.timeout, hangUp: true }),
+    output: output,
+    listen: () => listenForInterruption(output.say, STOPPING, { seconds: options.timeout, hangUp: true }),
     ask: async (question, stop) => {
       if (!canAsk(io)) return 'no-terminal'
       const answer = await confirm(io, question, stop)
-      if (answer === 'interrupted') console.say('')
+      if (answer === 'interrupted') output.say('')
       return answer
     },
   }

@@ -5,37 +5,37 @@ import { resolveSecret } from '../definition/config/resolve-secret.ts'
 import { readText } from '../definition/files/read-text.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { Certificate, RegionResolvers, Seed, TransferKey } from '../service/index.ts'
-import type { Console } from './console.ts'
 import type { CliIo } from './io.ts'
+import type { CliOutput } from './output.ts'
 
 /** Reads the accounts and users of a seed file. Reports a file that cannot be used, and returns undefined. */
-export async function readSeedFile(io: CliIo, console: Console, file: string): Promise<Seed | undefined> {
-  const text = await textOf(io, console, file)
+export async function readSeedFile(io: CliIo, output: CliOutput, file: string): Promise<Seed | undefined> {
+  const text = await textOf(io, output, file)
   if (text === undefined) return undefined
   const { readSeed } = await import('../service/index.ts')
   const { seed, diagnostics } = readSeed(text, file)
-  console.diagnostics(diagnostics, { secret: true })
+  output.diagnostics(diagnostics, { secret: true })
   return seed ?? undefined
 }
 
 /** Reads the resolvers of regions. Reports a file that cannot be used, and returns undefined. */
-export async function readRegionResolversFile(io: CliIo, console: Console, file: string): Promise<RegionResolvers | undefined> {
-  const text = await textOf(io, console, file)
+export async function readRegionResolversFile(io: CliIo, output: CliOutput, file: string): Promise<RegionResolvers | undefined> {
+  const text = await textOf(io, output, file)
   if (text === undefined) return undefined
   const { readRegionResolvers } = await import('../service/index.ts')
   const { resolvers, diagnostics } = readRegionResolvers(text, file)
-  console.diagnostics(diagnostics)
+  output.diagnostics(diagnostics)
   return resolvers ?? undefined
 }
 
 /** Reads the keys of transfers. Paths of secrets are relative to the file's folder. Reports a file that cannot be used, and returns undefined. */
-export async function readTransferKeysFile(io: CliIo, console: Console, file: string): Promise<readonly TransferKey[] | undefined> {
-  const text = await textOf(io, console, file)
+export async function readTransferKeysFile(io: CliIo, output: CliOutput, file: string): Promise<readonly TransferKey[] | undefined> {
+  const text = await textOf(io, output, file)
   if (text === undefined) return undefined
   const { readTransferKeys } = await import('../service/index.ts')
   const source = { folder: dirname(resolve(io.cwd, file)), env: io.env, loaded: io.secrets }
   const { keys, diagnostics } = await readTransferKeys(text, file, (secret, what, at) => resolveSecret(secret, what, at, source))
-  console.diagnostics([...diagnostics, ...(await readableByOthers(io, file))], { secret: true })
+  output.diagnostics([...diagnostics, ...(await readableByOthers(io, file))], { secret: true })
   return keys ?? undefined
 }
 
@@ -49,10 +49,10 @@ async function readableByOthers(io: CliIo, file: string): Promise<Diagnostic[]> 
   return [{ severity: 'warning', code: 'tsig-keys-readable', message, hint: `chmod 600 ${file}` }]
 }
 
-async function textOf(io: CliIo, console: Console, file: string): Promise<string | undefined> {
+async function textOf(io: CliIo, output: CliOutput, file: string): Promise<string | undefined> {
   const text = await readText(resolve(io.cwd, file), file, null)
   if (text.ok) return text.text
-  console.error(text.problem.code, text.problem.message)
+  output.error(text.problem.code, text.problem.message)
   return undefined
 }
 
@@ -65,16 +65,16 @@ export interface CertificateOptions {
 }
 
 /** Reads the certificate and its key; null without TLS. Reports files that cannot be read, and returns undefined. */
-export function readCertificate(io: CliIo, console: Console, { tlsCert, tlsKey }: CertificateOptions): Certificate | null | undefined {
+export function readCertificate(io: CliIo, output: CliOutput, { tlsCert, tlsKey }: CertificateOptions): Certificate | null | undefined {
   if (tlsCert === undefined && tlsKey === undefined) return null
   if (tlsCert === undefined || tlsKey === undefined) {
-    console.error('usage', '--tls-cert and --tls-key belong together')
+    output.error('usage', '--tls-cert and --tls-key belong together')
     return undefined
   }
   try {
     return { cert: readPem(resolve(io.cwd, tlsCert)), key: readPem(resolve(io.cwd, tlsKey)) }
   } catch (error) {
-    console.error('service-start', (error as Error).message)
+    output.error('service-start', (error as Error).message)
     return undefined
   }
 }

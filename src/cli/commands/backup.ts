@@ -2,18 +2,18 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import type { DatabaseLocation } from '../../service/index.ts'
-import { type CommonOptions, type Runs, withStoreOptions } from '../command.ts'
-import { type Console, createConsole } from '../console.ts'
+import { type CommonOptions, type SetAction, withStoreOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
+import { type CliOutput, createOutput } from '../output.ts'
 
 export interface StoreOptions extends CommonOptions {
   readonly data?: string
   readonly database?: string
 }
 
-export function describe(command: Command, runs: Runs): void {
+export function configure(command: Command, setAction: SetAction): void {
   withStoreOptions(command).argument('<file>', 'the file to write; an existing file is replaced').addHelpText('after', HELP)
-  runs(command, backup)
+  setAction(command, backup)
 }
 
 const HELP = `
@@ -24,11 +24,11 @@ does not contain the key of the secrets, which the restored service needs.`
 
 /** `zonewright backup`: writes a consistent copy of the data of the DNS hosting service to a file, even while the service runs. */
 async function backup(io: CliIo, [file]: readonly [string], options: StoreOptions): Promise<ExitStatus> {
-  const console = createConsole(io, options)
-  return reportingProblems(console, async () => {
+  const output = createOutput(io, options)
+  return reportingProblems(output, async () => {
     const { backUpService } = await import('../../service/index.ts')
     const { rows } = await backUpService(storePlace(io, options), resolve(io.cwd, file))
-    console.note(`${rows} rows are in ${file}.`)
+    output.note(`${rows} rows are in ${file}.`)
   })
 }
 
@@ -41,13 +41,13 @@ export const storePlace = (io: CliIo, { data, database }: Pick<StoreOptions, 'da
 }
 
 /** Reports errors of files and databases. Rethrows program errors. */
-export async function reportingProblems(console: Console, work: () => Promise<void>): Promise<ExitStatus> {
+export async function reportingProblems(output: CliOutput, work: () => Promise<void>): Promise<ExitStatus> {
   try {
     await work()
     return EXIT.done
   } catch (error) {
     if (!(error instanceof Error) || error instanceof TypeError) throw error
-    console.error('service-store', error.message)
+    output.error('service-store', error.message)
     return EXIT.failure
   }
 }

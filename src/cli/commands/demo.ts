@@ -19,10 +19,10 @@ import { type Address, startService, UNLIMITED } from '../../service/index.ts'
 import { ALLOWED_HOSTS, readHostPolicy } from '../../transport/allowed-hosts.ts'
 import { createDnsClient } from '../../transport/dns-client.ts'
 import type { DnsServer } from '../../transport/dns-exchange.ts'
-import type { CommonOptions, Runs } from '../command.ts'
-import type { Console } from '../console.ts'
+import type { CommonOptions, SetAction } from '../command.ts'
 import { exitOnSignal } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
+import type { CliOutput } from '../output.ts'
 import { packageFolder } from '../package-folder.ts'
 import { runSetup } from '../run-setup.ts'
 
@@ -34,12 +34,12 @@ interface DemoOptions extends CommonOptions {
   readonly zones?: string
 }
 
-export function describe(command: Command, runs: Runs): void {
+export function configure(command: Command, setAction: SetAction): void {
   command.option('--zones <dir>', 'the definitions (default: those of the package)')
-  runs(command, demo)
+  setAction(command, demo)
 }
 
-type DemoContext = RunContext & { readonly output: Console }
+type DemoContext = RunContext & { readonly output: CliOutput }
 
 /** `zonewright demo`: plans, applies and verifies zones against its own service on free loopback ports, whose data is deleted at the end. */
 async function demo(io: CliIo, _args: readonly [], options: DemoOptions): Promise<ExitStatus> {
@@ -88,11 +88,11 @@ defaults: {soa_email: hostmaster@example.com}
 type Chapter = (title: string) => void
 
 /** Numbered headings, with an empty line before all but the first. */
-function chapters(console: Console): Chapter {
+function chapters(output: CliOutput): Chapter {
   let count = 0
   return (title) => {
     count += 1
-    console.print(`${count === 1 ? '' : '\n'}== ${count}. ${title}\n\n`)
+    output.print(`${count === 1 ? '' : '\n'}== ${count}. ${title}\n\n`)
   }
 }
 

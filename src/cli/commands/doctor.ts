@@ -3,7 +3,7 @@ import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { runDoctor } from '../../apply/run-doctor.ts'
 import { renderDoctorJson, renderDoctorText } from '../../report/doctor-report.ts'
 import type { ReportFormat } from '../../report/formats.ts'
-import { type CommonOptions, type Runs, withConfigOption, withFormatOption } from '../command.ts'
+import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import { exitOnSignal } from '../interruption.ts'
 import { type CliIo, colorOf } from '../io.ts'
 import { runSetup } from '../run-setup.ts'
@@ -12,9 +12,9 @@ export interface DoctorOptions extends CommonOptions {
   readonly format: ReportFormat<'doctor'>
 }
 
-export function describe(command: Command, runs: Runs): void {
+export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command).argument('[zone...]', 'zones (default: all)')
-  runs(withFormatOption(command, 'doctor'), doctor)
+  setAction(withFormatOption(command, 'doctor'), doctor)
 }
 
 /** `zonewright doctor [zone...]` */

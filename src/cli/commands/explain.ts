@@ -4,33 +4,33 @@ import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
-import type { CommonOptions, Runs } from '../command.ts'
-import { createConsole } from '../console.ts'
+import type { CommonOptions, SetAction } from '../command.ts'
 import type { CliIo } from '../io.ts'
+import { createOutput } from '../output.ts'
 import { packageFolder } from '../package-folder.ts'
 
-export function describe(command: Command, runs: Runs): void {
-  runs(command.argument('[code]', 'a code such as cname-not-alone (default: list all)'), explain)
+export function configure(command: Command, setAction: SetAction): void {
+  setAction(command.argument('[code]', 'a code such as cname-not-alone (default: list all)'), explain)
 }
 
 /** `zonewright explain [code]`: shows the documentation of a diagnostic, or lists all of them. */
 async function explain(io: CliIo, [code]: readonly [string | undefined], options: CommonOptions): Promise<ExitStatus> {
-  const console = createConsole(io, options)
+  const output = createOutput(io, options)
   const codes = Object.keys(DIAGNOSTIC_CODES) as DiagnosticCode[]
   if (code === undefined) {
     const width = Math.max(...codes.map((one) => one.length))
-    console.print(codes.map((one) => `${one.padEnd(width)}  ${DIAGNOSTIC_CODES[one]}\n`).join(''))
+    output.print(codes.map((one) => `${one.padEnd(width)}  ${DIAGNOSTIC_CODES[one]}\n`).join(''))
     return EXIT.done
   }
   if (!Object.hasOwn(DIAGNOSTIC_CODES, code)) {
-    console.error(
+    output.error(
       'usage',
       `there is no diagnostic ${JSON.stringify(code)}`,
       didYouMean(code, codes) ?? '"zonewright explain" lists them all',
     )
     return EXIT.failure
   }
-  console.print(`${entryOf(code) ?? `${code}: ${DIAGNOSTIC_CODES[code as DiagnosticCode]}`}\n`)
+  output.print(`${entryOf(code) ?? `${code}: ${DIAGNOSTIC_CODES[code as DiagnosticCode]}`}\n`)
   return EXIT.done
 }
 

@@ -7,10 +7,10 @@ import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import { counted } from '../../report/english.ts'
-import { type CommonOptions, collect, type Runs, serialNumber, withConfigOption, withConversionOptions } from '../command.ts'
-import { type Console, createConsole, sayingLosses } from '../console.ts'
+import { type CommonOptions, collect, type SetAction, serialNumber, withConfigOption, withConversionOptions } from '../command.ts'
 import { deliverFiles } from '../deliver-files.ts'
 import type { CliIo } from '../io.ts'
+import { type CliOutput, createOutput, sayingLosses } from '../output.ts'
 
 export interface ExportCommandOptions extends CommonOptions {
   /** The format, instead of the first argument. */
@@ -24,7 +24,7 @@ export interface ExportCommandOptions extends CommonOptions {
   readonly canonical?: boolean
 }
 
-export function describe(command: Command, runs: Runs): void {
+export function configure(command: Command, setAction: SetAction): void {
   withConversionOptions(withConfigOption(command))
     .usage('[options] <format> [zone...]')
     .argument('[args...]', `format (${EXPORT_FORMATS.join(', ')}), and zones (default: all)`)
@@ -39,7 +39,7 @@ export function describe(command: Command, runs: Runs): void {
     .option('--serial <n>', 'zonefile: the serial of the SOA records', serialNumber, 1)
     .option('--canonical', 'zonefile: one record per line, all names absolute')
     .addHelpText('after', HELP)
-  runs(command, exportCommand)
+  setAction(command, exportCommand)
 }
 
 const HELP = `
@@ -50,18 +50,18 @@ Examples:
 
 /** `zonewright export FORMAT [ZONE…]`: writes definitions in another format, all of them or none. */
 async function exportCommand(io: CliIo, [args]: readonly [string[]], options: ExportCommandOptions): Promise<ExitStatus> {
-  const console = createConsole(io, options)
+  const output = createOutput(io, options)
   const [format, ...names] = options.to === undefined ? args : [options.to, ...args]
   if (format === undefined || !EXPORT_FORMATS.includes(format)) {
     const message = format === undefined ? 'export needs a format' : `there is no export format ${JSON.stringify(format)}`
     const hint = (format !== undefined && didYouMean(format, EXPORT_FORMATS)) || `formats are ${EXPORT_FORMATS.join(', ')}`
-    console.error('usage', message, hint)
+    output.error('usage', message, hint)
     return EXIT.failure
   }
-  const nameservers = readServers(console, options.ns)
+  const nameservers = readServers(output, options.ns)
   const { config, diagnostics: configDiagnostics } = await loadConfigOrDefault(io, options.config)
   if (config === null || nameservers === null || hasErrors(configDiagnostics)) {
-    console.diagnostics(configDiagnostics)
+    output.diagnostics(configDiagnostics)
     return EXIT.failure
   }
   const { files, isSingleFile, zones, skippedFiles, diagnostics } = await exportZones({
@@ -71,22 +71,22 @@ async function exportCommand(io: CliIo, [args]: readonly [string[]], options: Ex
     lossy: options.lossy === true,
     options: { nameservers, serial: options.serial, style: options.canonical === true ? 'canonical' : 'pretty' },
   })
-  console.diagnostics([...configDiagnostics, ...diagnostics], sayingLosses(options))
+  output.diagnostics([...configDiagnostics, ...diagnostics], sayingLosses(options))
   if (hasErrors(diagnostics)) {
-    console.say('Nothing was exported.')
+    output.say('Nothing was exported.')
     return EXIT.failure
   }
   const { out, force, dryRun } = options
   const contents = counted(zones, 'zone')
-  const status = await deliverFiles(io, console, { command: 'export', files, contents, out, isSingleFile, force, dryRun })
-  if (status === EXIT.done && out !== undefined && dryRun !== true) console.note(`${contents} in ${counted(files.length, 'file')}.`)
-  for (const file of skippedFiles) console.note(`${file} was not exported: it is disabled, or no rule matches its zone.`)
+  const status = await deliverFiles(io, output, { command: 'export', files, contents, out, isSingleFile, force, dryRun })
+  if (status === EXIT.done && out !== undefined && dryRun !== true) output.note(`${contents} in ${counted(files.length, 'file')}.`)
+  for (const file of skippedFiles) output.note(`${file} was not exported: it is disabled, or no rule matches its zone.`)
   return status
 }
 
 /** The names given with `--ns`; null if one is no domain name, which is reported. */
-function readServers(console: Console, texts: readonly string[]): DomainName[] | null {
+function readServers(output: CliOutput, texts: readonly string[]): DomainName[] | null {
   const names = texts.map((text) => parseDomainName(text.endsWith('.') ? text : `${text}.`))
-  for (const name of names) if (!name.ok) console.error('usage', `--ns: ${name.message}`)
+  for (const name of names) if (!name.ok) output.error('usage', `--ns: ${name.message}`)
   return names.every((name) => name.ok) ? names.map((name) => name.value) : null
 }

@@ -12,21 +12,21 @@ import { formatDefinition } from '../../definition/print/format-definition.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import { type Diagnostic, hasErrors, isError } from '../../dns/diagnostic.ts'
 import { counted } from '../../report/english.ts'
-import { type CommonOptions, type Runs, withConfigOption } from '../command.ts'
-import { createConsole } from '../console.ts'
+import { type CommonOptions, type SetAction, withConfigOption } from '../command.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
+import { createOutput } from '../output.ts'
 
-export function describe(command: Command, runs: Runs): void {
+export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command)
     .argument('[path...]', 'files or folders (default: those in the configuration)')
     .option('--check', 'write nothing; exit with 2 if a file would change')
-  runs(command, fmt)
+  setAction(command, fmt)
 }
 
 /** `zonewright fmt [path...]`: writes YAML definitions in the canonical layout. Lists changed files on standard output; with `--check` changes none. */
 async function fmt(io: CliIo, [paths]: readonly [string[]], options: CommonOptions & { readonly check?: boolean }): Promise<ExitStatus> {
-  const console = createConsole(io, options)
+  const output = createOutput(io, options)
   const check = options.check === true
   const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
   const found = config && (await findDefinitions(config, paths.length === 0 ? null : paths.map((path) => resolve(io.cwd, path))))
@@ -41,13 +41,13 @@ async function fmt(io: CliIo, [paths]: readonly [string[]], options: CommonOptio
     if (typeof formatted === 'object') problems.push(...formatted)
     else if (formatted) {
       changed += 1
-      console.print(`${file}\n`)
+      output.print(`${file}\n`)
     }
   }
-  console.diagnostics(problems)
+  output.diagnostics(problems)
   if (config !== null) {
-    if (files.length === 0) console.note('There are no YAML definitions to lay out.')
-    else console.note(`${changed} of ${counted(files.length, 'file')} ${check ? 'would change' : 'changed'}.`)
+    if (files.length === 0) output.note('There are no YAML definitions to lay out.')
+    else output.note(`${changed} of ${counted(files.length, 'file')} ${check ? 'would change' : 'changed'}.`)
   }
   if (hasErrors(problems)) return EXIT.failure
   return check && changed > 0 ? EXIT.pending : EXIT.done

@@ -10,9 +10,9 @@ import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { counted } from '../../report/english.ts'
 import type { ReportFormat } from '../../report/formats.ts'
 import type { History, RunView } from '../../report/history.ts'
-import { type CommonOptions, positiveInteger, type Runs, withConfigOption, withFormatOption } from '../command.ts'
-import { type Console, createConsole } from '../console.ts'
+import { type CommonOptions, positiveInteger, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
+import { type CliOutput, createOutput } from '../output.ts'
 
 export interface HistoryOptions extends CommonOptions {
   readonly format: ReportFormat<'history'>
@@ -21,30 +21,30 @@ export interface HistoryOptions extends CommonOptions {
   readonly prune?: number
 }
 
-export function describe(command: Command, runs: Runs): void {
+export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command)
     .argument('[run]', 'a run, or a prefix of its name')
     .option('--last', 'the latest run that changed something')
     .option('--prune <keep>', 'remove all runs except the latest ones, this many', positiveInteger)
-  runs(withFormatOption(command, 'history'), history)
+  setAction(withFormatOption(command, 'history'), history)
 }
 
 /** `zonewright history [run]`: lists runs, or shows one with its plan and outcomes. Asks no server. */
 async function history(io: CliIo, [name]: readonly [string | undefined], options: HistoryOptions): Promise<ExitStatus> {
-  const console = createConsole(io, options)
+  const output = createOutput(io, options)
   const { config, diagnostics } = await loadRunConfig(io, options.config)
-  console.diagnostics(diagnostics, { from: 'error' })
+  output.diagnostics(diagnostics, { from: 'error' })
   if (config === null) return EXIT.failure
   if ([name !== undefined, options.last === true, options.prune !== undefined].filter(Boolean).length > 1) {
-    console.error('usage', 'a run, --last and --prune do not go together', 'give one of them')
+    output.error('usage', 'a run, --last and --prune do not go together', 'give one of them')
     return EXIT.failure
   }
   const read = readRuns(config.journal, ownProcess())
-  if (options.prune !== undefined) return prune(io, console, config.journal, read, options.prune)
+  if (options.prune !== undefined) return prune(io, output, config.journal, read, options.prune)
   const asked = await select(config.journal, read, name, options)
   const inText = options.format === 'text'
-  if (inText) console.diagnostics(asked.diagnostics)
-  if (!inText || asked.runs.length > 0 || !hasErrors(asked.diagnostics)) console.history(asked, options.format)
+  if (inText) output.diagnostics(asked.diagnostics)
+  if (!inText || asked.runs.length > 0 || !hasErrors(asked.diagnostics)) output.history(asked, options.format)
   return hasErrors(asked.diagnostics) ? EXIT.failure : EXIT.done
 }
 
@@ -63,12 +63,12 @@ async function select(journal: string, read: JournalledRuns, name: string | unde
 
 const unreadable = (message: string): Diagnostic => ({ severity: 'error', code: 'journal-unreadable', message })
 
-function prune(io: CliIo, console: Console, journal: string, { runs, diagnostics }: JournalledRuns, keep: number): ExitStatus {
-  console.diagnostics(diagnostics)
+function prune(io: CliIo, output: CliOutput, journal: string, { runs, diagnostics }: JournalledRuns, keep: number): ExitStatus {
+  output.diagnostics(diagnostics)
   try {
-    console.print(`Removed ${counted(pruneRuns(journal, runs, keep, io.now()).length, 'run')}.\n`)
+    output.print(`Removed ${counted(pruneRuns(journal, runs, keep, io.now()).length, 'run')}.\n`)
   } catch (error) {
-    console.diagnostics([writeProblem(error, journal)])
+    output.diagnostics([writeProblem(error, journal)])
     return EXIT.failure
   }
   return hasErrors(diagnostics) ? EXIT.failure : EXIT.done

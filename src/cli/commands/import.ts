@@ -12,12 +12,12 @@ import { didYouMean } from '../../dns/nearest-word.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
 import { counted } from '../../report/english.ts'
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
-import { type CommonOptions, positiveInteger, type Runs, withConfigOption, withConversionOptions } from '../command.ts'
+import { type CommonOptions, positiveInteger, type SetAction, withConfigOption, withConversionOptions } from '../command.ts'
 import { canAsk, confirm } from '../confirm.ts'
-import { type Console, createConsole, sayingLosses } from '../console.ts'
 import { deliverFiles } from '../deliver-files.ts'
 import { endedBySignals, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
+import { type CliOutput, createOutput, sayingLosses } from '../output.ts'
 
 export interface ImportCommandOptions extends CommonOptions, ImportOptions {
   /** A provider, instead of the arguments format and source. */
@@ -29,7 +29,7 @@ export interface ImportCommandOptions extends CommonOptions, ImportOptions {
   readonly yes?: boolean
 }
 
-export function describe(command: Command, runs: Runs): void {
+export function configure(command: Command, setAction: SetAction): void {
   withConversionOptions(withConfigOption(command))
     .usage('[options] <format> <source> [zone...]\n       zonewright import [options] --from <provider> [zone...]')
     .argument('[args...]', `format (${IMPORT_FORMATS.join(', ')}), source, and zones (default: all)`)
@@ -42,7 +42,7 @@ export function describe(command: Command, runs: Runs): void {
     .option('-y, --yes', 'with --via-service and --clone: do not ask')
     .option('--parallelism <n>', 'provider: requests under way at once', positiveInteger)
     .addHelpText('after', HELP)
-  runs(command, importCommand)
+  setAction(command, importCommand)
 }
 
 const HELP = `
@@ -58,25 +58,25 @@ with its source first, record by record.`
 
 /** `zonewright import FORMAT SOURCE [ZONE…]`: writes definitions of existing zones, all of them or none. */
 async function importCommand(io: CliIo, [args]: readonly [string[]], options: ImportCommandOptions): Promise<ExitStatus> {
-  const console = createConsole(io, options)
-  const request = await readRequest(io, console, args, options)
+  const output = createOutput(io, options)
+  const request = await readRequest(io, output, args, options)
   if (request === null) return EXIT.failure
-  if (options.viaService !== undefined || options.clone !== undefined) return importCopies(io, console, request, options)
+  if (options.viaService !== undefined || options.clone !== undefined) return importCopies(io, output, request, options)
   const result = await endedBySignals(() => importZones(request))
-  return result === null ? EXIT.failure : finish(io, console, result, options)
+  return result === null ? EXIT.failure : finish(io, output, result, options)
 }
 
 /** Creates the zones at the provider, if the user agrees, and warns of every created zone that gets no definition. */
-async function importCopies(io: CliIo, console: Console, request: ImportZonesRequest, options: ImportCommandOptions): Promise<ExitStatus> {
+async function importCopies(io: CliIo, output: CliOutput, request: ImportZonesRequest, options: ImportCommandOptions): Promise<ExitStatus> {
   const created: DomainName[] = []
   let declined: ExitStatus = EXIT.failure
   const confirmCopy = async (action: string): Promise<boolean> => {
-    const status = await askForCopy(io, console, action, options)
+    const status = await askForCopy(io, output, action, options)
     if (status !== null) declined = status
     return status === null
   }
   const message = `Stopping: waiting for the zone that ${request.source} is creating. Press Ctrl-C again to end at once; the zone may be created anyway.`
-  const interruption = listenForInterruption(console.say, message)
+  const interruption = listenForInterruption(output.say, message)
   let result: ImportZonesResult | null
   try {
     result = await importZones({ ...request, confirmCopy, stop: interruption.signal, onZoneCreated: (zone) => void created.push(zone) })
@@ -84,9 +84,9 @@ async function importCopies(io: CliIo, console: Console, request: ImportZonesReq
     interruption.release()
   }
   if (result === null) return declined
-  const status = await finish(io, console, result, options)
+  const status = await finish(io, output, result, options)
   if (status !== EXIT.done)
-    console.diagnostics(
+    output.diagnostics(
       created.map((zone) => createdZoneWarning(request.source, zone)),
       sayingLosses(options),
     )
@@ -94,14 +94,14 @@ async function importCopies(io: CliIo, console: Console, request: ImportZonesReq
 }
 
 /** Null if the provider may create the zones, else the exit status. */
-async function askForCopy(io: CliIo, console: Console, action: string, { dryRun, yes }: ImportCommandOptions): Promise<ExitStatus | null> {
+async function askForCopy(io: CliIo, output: CliOutput, action: string, { dryRun, yes }: ImportCommandOptions): Promise<ExitStatus | null> {
   if (dryRun === true) {
-    console.say(`Not done because of --dry-run: ${action}.`)
+    output.say(`Not done because of --dry-run: ${action}.`)
     return EXIT.done
   }
   if (yes === true) return null
   if (!canAsk(io)) {
-    console.error('not-confirmed', `nothing was created: there is no terminal to ask whether ${action}`, '--yes answers in advance')
+    output.error('not-confirmed', `nothing was created: there is no terminal to ask whether ${action}`, '--yes answers in advance')
     return EXIT.failure
   }
   const answer = await confirm(io, `${action}. Continue?`, new AbortController().signal)
@@ -110,32 +110,32 @@ async function askForCopy(io: CliIo, console: Console, action: string, { dryRun,
 
 async function finish(
   io: CliIo,
-  console: Console,
+  output: CliOutput,
   { zones, files, diagnostics }: ImportZonesResult,
   options: ImportCommandOptions,
 ): Promise<ExitStatus> {
-  console.diagnostics(diagnostics, sayingLosses(options))
+  output.diagnostics(diagnostics, sayingLosses(options))
   if (hasErrors(diagnostics)) {
-    console.say('Nothing was written.')
+    output.say('Nothing was written.')
     return EXIT.failure
   }
   const { out, force, dryRun } = options
   const records = zones.reduce((sum, zone) => sum + zone.records.length, 0)
   const contents = `${counted(zones.length, 'zone')} with ${counted(records, 'record')}`
-  const status = await deliverFiles(io, console, { command: 'import', files, contents, out, force, dryRun })
-  if (status === EXIT.done && (out === undefined || dryRun !== true)) console.note(`${contents}, read back and compared.`)
+  const status = await deliverFiles(io, output, { command: 'import', files, contents, out, force, dryRun })
+  if (status === EXIT.done && (out === undefined || dryRun !== true)) output.note(`${contents}, read back and compared.`)
   return status
 }
 
 /** The request that arguments and options make; null if they are wrong, which is reported. */
 async function readRequest(
   io: CliIo,
-  console: Console,
+  output: CliOutput,
   args: readonly string[],
   options: ImportCommandOptions,
 ): Promise<ImportZonesRequest | null> {
   const refuse = (message: string, hint?: string): null => {
-    console.error('usage', message, hint)
+    output.error('usage', message, hint)
     return null
   }
   const [format, source, ...names] = options.from === undefined ? args : ['provider', options.from, ...args]
@@ -148,7 +148,7 @@ async function readRequest(
     const hint = didYouMean(format, IMPORT_FORMATS) ?? `formats are ${IMPORT_FORMATS.join(', ')}`
     return refuse(`there is no import format ${JSON.stringify(format)}`, hint)
   }
-  const zones = readZoneNames(console, names)
+  const zones = readZoneNames(output, names)
   if (zones === null) return null
   if (format !== 'axfr' && (options.tsig !== undefined || options.timeout !== undefined))
     return refuse(`--tsig and --timeout are for imports from a name server (axfr), not for ${format}`)
@@ -162,11 +162,11 @@ async function readRequest(
   }
   const refused = viaService === undefined ? null : refusedServer(readHostPolicy(io.env), '--via-service', parseServerAddress(viaService))
   if (refused !== null) {
-    console.diagnostics([refused])
+    output.diagnostics([refused])
     return null
   }
   const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
-  console.diagnostics(diagnostics)
+  output.diagnostics(diagnostics)
   if (config === null || hasErrors(diagnostics)) return null
   return {
     format,
@@ -178,15 +178,15 @@ async function readRequest(
     lossy: options.lossy === true,
     overwrite: options.force === true,
     parallelism: options.parallelism,
-    onThrottled: reportThrottling(console),
+    onThrottled: reportThrottling(output),
     options: { ...options, viaService },
   }
 }
 
 /** Each name once; null if one is no domain name, which is reported. */
-function readZoneNames(console: Console, texts: readonly string[]): DomainName[] | null {
+function readZoneNames(output: CliOutput, texts: readonly string[]): DomainName[] | null {
   const names = texts.map((text) => parseDomainName(text.endsWith('.') ? text : `${text}.`))
-  for (const name of names) if (!name.ok) console.error('zone-name', name.message)
+  for (const name of names) if (!name.ok) output.error('zone-name', name.message)
   return names.every((name) => name.ok) ? [...new Set(names.map((name) => name.value))] : null
 }
 

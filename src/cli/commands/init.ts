@@ -4,12 +4,12 @@ import { type WriteOutcome, writeFiles } from '../../definition/files/write-file
 import { isPartlyWritten, writeProblems } from '../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
-import type { CommonOptions, Runs } from '../command.ts'
-import { type Console, createConsole } from '../console.ts'
+import type { CommonOptions, SetAction } from '../command.ts'
 import { type InitFile, initFiles, TOKEN_VARIABLE } from '../init-files.ts'
 import { filesFromProvider } from '../init-from.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
+import { type CliOutput, createOutput } from '../output.ts'
 import { VERSION } from '../package-info.ts'
 
 export interface InitOptions extends CommonOptions {
@@ -21,13 +21,13 @@ export interface InitOptions extends CommonOptions {
   readonly lossy?: boolean
 }
 
-export function describe(command: Command, runs: Runs): void {
+export function configure(command: Command, setAction: SetAction): void {
   command
     .option('--zone <name>', 'the zone', 'example.com')
     .option('--soa-email <address>', 'the person responsible for the zone (default: hostmaster at the zone)')
     .option('--from <address>', 'all zones of a provider instead: the base URL of its API, or a preset such as linode')
     .option('--lossy', 'with --from: leave out what definitions cannot express; each gets a warning')
-  runs(command, init)
+  setAction(command, init)
 }
 
 /** Addresses that the `rname` of an SOA can express and YAML reads as text. */
@@ -35,45 +35,45 @@ const EMAIL = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,62}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0
 
 /** `zonewright init`: a configuration, a first zone and a CI workflow in the working directory. Writes all of them or none. */
 async function init(io: CliIo, _args: readonly [], options: InitOptions): Promise<ExitStatus> {
-  const console = createConsole(io, options)
+  const output = createOutput(io, options)
   if (options.from !== undefined) {
-    const files = await filesFromProvider(io, console, options.from, VERSION, options)
-    return files === null ? nothingWritten(console) : write(io, console, files, STEPS_FROM_PROVIDER)
+    const files = await filesFromProvider(io, output, options.from, VERSION, options)
+    return files === null ? nothingWritten(output) : write(io, output, files, STEPS_FROM_PROVIDER)
   }
-  const zone = readZone(console, options.zone)
+  const zone = readZone(output, options.zone)
   if (zone === null) return EXIT.failure
   const soaEmail = options.soaEmail ?? `hostmaster@${zone.slice(0, -1)}`
   if (!EMAIL.test(soaEmail)) {
     const given =
       options.soaEmail === undefined ? `${JSON.stringify(soaEmail)}, made from the zone,` : `--soa-email ${JSON.stringify(soaEmail)}`
-    console.error('usage', `${given} is not an e-mail address`, 'such as --soa-email hostmaster@example.com')
+    output.error('usage', `${given} is not an e-mail address`, 'such as --soa-email hostmaster@example.com')
     return EXIT.failure
   }
-  return write(io, console, initFiles({ zone, soaEmail, version: VERSION }), NEXT_STEPS)
+  return write(io, output, initFiles({ zone, soaEmail, version: VERSION }), NEXT_STEPS)
 }
 
-async function write(io: CliIo, console: Console, files: readonly InitFile[], steps: string): Promise<ExitStatus> {
+async function write(io: CliIo, output: CliOutput, files: readonly InitFile[], steps: string): Promise<ExitStatus> {
   const outcome = await endedBySignals(() =>
     writeFiles(io.cwd, files, { overwrite: false, command: 'init', now: io.now, secrets: io.secrets }),
   )
   const problems = problemsOf(outcome)
-  console.diagnostics(problems)
+  output.diagnostics(problems)
   if (isPartlyWritten(outcome)) return EXIT.failure
-  if (problems.length > 0) return nothingWritten(console)
-  console.print(`Written:\n${files.map(({ path }) => `  ${path}\n`).join('')}`)
-  console.print(steps)
+  if (problems.length > 0) return nothingWritten(output)
+  output.print(`Written:\n${files.map(({ path }) => `  ${path}\n`).join('')}`)
+  output.print(steps)
   return EXIT.done
 }
 
-function nothingWritten(console: Console): ExitStatus {
-  console.say('Nothing was written.')
+function nothingWritten(output: CliOutput): ExitStatus {
+  output.say('Nothing was written.')
   return EXIT.failure
 }
 
-function readZone(console: Console, text: string): DomainName | null {
+function readZone(output: CliOutput, text: string): DomainName | null {
   const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
   if (name.ok && name.value !== ROOT) return name.value
-  console.error(
+  output.error(
     'usage',
     `--zone ${JSON.stringify(text)} is not the name of a zone${name.ok ? '' : `: ${name.message}`}`,
     'such as example.com',

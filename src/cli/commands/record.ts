@@ -11,10 +11,10 @@ import { writeProblems } from '../../definition/files/write-problem.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { textDiff } from '../../report/text-diff.ts'
-import { type CommonOptions, type Runs, subcommand, ttl, withConfigOption } from '../command.ts'
-import { createConsole } from '../console.ts'
+import { type CommonOptions, type SetAction, subcommand, ttl, withConfigOption } from '../command.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
+import { createOutput } from '../output.ts'
 
 export interface RecordCommandOptions extends CommonOptions {
   readonly ttl?: Ttl
@@ -32,13 +32,13 @@ const ACTIONS = [
   ['remove', 'remove a record, or some of its values'],
 ] as const
 
-export function describe(command: Command, runs: Runs): void {
+export function configure(command: Command, setAction: SetAction): void {
   command.configureHelp({ subcommandTerm: (action) => action.name() }).addHelpText('after', HELP)
   for (const [action, summary] of ACTIONS)
-    runs(describeAction(withConfigOption(subcommand(command, action, summary)), action), editRecord(action))
+    setAction(configureEdit(withConfigOption(subcommand(command, action, summary)), action), editRecord(action))
 }
 
-function describeAction(command: Command, action: RecordEdit['action']): Command {
+function configureEdit(command: Command, action: RecordEdit['action']): Command {
   const removes = action === 'remove'
   command
     .argument('<zone>')
@@ -71,34 +71,34 @@ type Words = readonly [zone: string, name: string, type: string, values: string[
 const editRecord =
   (action: RecordEdit['action']) =>
   async (io: CliIo, [zone, name, type, values]: Words, options: RecordCommandOptions): Promise<ExitStatus> => {
-    const console = createConsole(io, options)
+    const output = createOutput(io, options)
     // First, so that no message repeats a secret.
     const { config, diagnostics: inConfig } = await loadConfigOrDefault(io, options.config)
     const edit = parseRecordEdit(action, { zone, name, type, values, ttl: options.ttl ?? null })
     if (!edit.ok) {
-      console.error('usage', edit.message)
+      output.error('usage', edit.message)
       return EXIT.failure
     }
     if (config === null || hasErrors(inConfig)) {
-      console.diagnostics(inConfig)
+      output.diagnostics(inConfig)
       return EXIT.failure
     }
     const file = options.file === undefined ? null : resolve(io.cwd, options.file)
     const editOptions = { file, allZones: options.allZones === true }
     const { edited, problems } = await editAndWrite(edit.value, config, { ...editOptions, write: options.dryRun !== true, io })
-    console.diagnostics([...inConfig, ...edited.diagnostics, ...problems])
+    output.diagnostics([...inConfig, ...edited.diagnostics, ...problems])
     if (problems.length > 0) return EXIT.failure
     if (edited.changes.length === 0) {
       if (!hasErrors(edited.diagnostics)) {
-        console.note('There is nothing to change.')
+        output.note('There is nothing to change.')
         return EXIT.done
       }
-      console.say('Nothing was changed.')
+      output.say('Nothing was changed.')
       return EXIT.failure
     }
-    for (const { path, before, after } of edited.changes) console.print(textDiff(displayPath(path, io.cwd), before, after))
-    if (edited.others.length > 0) console.note(`Other zones change too: ${edited.others.join(', ')}`)
-    if (options.dryRun === true) console.note('Nothing was written.')
+    for (const { path, before, after } of edited.changes) output.print(textDiff(displayPath(path, io.cwd), before, after))
+    if (edited.others.length > 0) output.note(`Other zones change too: ${edited.others.join(', ')}`)
+    if (options.dryRun === true) output.note('Nothing was written.')
     return EXIT.done
   }
 

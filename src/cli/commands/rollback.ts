@@ -1,16 +1,16 @@
 import type { Command } from 'commander'
 import type { ExitStatus } from '../../apply/exit-status.ts'
 import { type RollbackOptions, runRollback } from '../../apply/rollback/run-rollback.ts'
-import { type CommonOptions, type Runs, withApplyOptions, withConfigOption, withFormatOption, withPlanOptions } from '../command.ts'
+import { type CommonOptions, type SetAction, withApplyOptions, withConfigOption, withFormatOption, withPlanOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { applySetup } from '../run-setup.ts'
 
-export function describe(command: Command, runs: Runs): void {
+export function configure(command: Command, setAction: SetAction): void {
   withPlanOptions(withConfigOption(command))
     .argument('[run-or-zone...]', 'the run, unless --last is given, and zones (default: all it changed)')
     .option('--last', 'the latest run that changed something')
     .option('--overwrite', 'also overwrite what others have changed since')
-  runs(withApplyOptions(withFormatOption(command, 'plan')), rollback)
+  setAction(withApplyOptions(withFormatOption(command, 'plan')), rollback)
 }
 
 /** `zonewright rollback RUN [zone...]` */

@@ -1,6 +1,6 @@
 import type { ExitStatus } from '../../apply/exit-status.ts'
-import { createConsole } from '../console.ts'
 import type { CliIo } from '../io.ts'
+import { createOutput } from '../output.ts'
 import { reportingProblems, type StoreOptions, storePlace } from './backup.ts'
 
 export const ROTATE_KEY_SUMMARY = 'encrypt the secrets of the DNS hosting service with a new key, while it runs'
@@ -13,14 +13,14 @@ is stopped, run it again.`
 
 /** `zonewright serve rotate-key`: encrypts the secrets of the DNS hosting service with a new key, while the service runs. */
 export async function rotateKey(io: CliIo, _args: readonly [], options: StoreOptions): Promise<ExitStatus> {
-  const console = createConsole(io, options)
-  return reportingProblems(console, async () => {
+  const output = createOutput(io, options)
+  return reportingProblems(output, async () => {
     const service = await import('../../service/index.ts')
     const { resealed, keyFile, notErased } = await service.rotateKey(storePlace(io, options), io.env['ZONEWRIGHT_SECRETS_KEY'] || null)
-    console.note(`All secrets are encrypted with the new key (${resealed} of them by this run).`)
+    output.note(`All secrets are encrypted with the new key (${resealed} of them by this run).`)
     if (notErased !== null)
-      console.note(`Former values are still in free space of the tables (${notErased}); run the command again to erase them.`)
-    console.note(
+      output.note(`Former values are still in free space of the tables (${notErased}); run the command again to erase them.`)
+    output.note(
       keyFile === null
         ? 'Restart every process with the new key alone. Backups that were made before need the former key: keep it with them.'
         : `The former key is the second line of ${keyFile}: backups that were made before need it.`,

@@ -3,10 +3,19 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import type { Address, Certificate, LogLevel, RegionResolvers, RunningService, Seed, TransferKey } from '../../service/index.ts'
-import { type CommonOptions, oneOf, portNumber, positiveNumber, type Runs, rateLimit, subcommand, withStoreOptions } from '../command.ts'
-import { type Console, createConsole } from '../console.ts'
+import {
+  type CommonOptions,
+  oneOf,
+  portNumber,
+  positiveNumber,
+  rateLimit,
+  type SetAction,
+  subcommand,
+  withStoreOptions,
+} from '../command.ts'
 import { listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
+import { type CliOutput, createOutput } from '../output.ts'
 import { readCertificate, readRegionResolversFile, readSeedFile, readTransferKeysFile } from '../service-files.ts'
 import { type StoreOptions, storePlace } from './backup.ts'
 import { ROTATE_KEY_HELP, ROTATE_KEY_SUMMARY, rotateKey } from './rotate-key.ts'
@@ -40,7 +49,7 @@ export interface ServeOptions extends CommonOptions {
   readonly dnsRateLimit: number
 }
 
-export function describe(command: Command, runs: Runs): void {
+export function configure(command: Command, setAction: SetAction): void {
   command
     .helpCommand(false)
     .option('--listen <address>', 'HTTP address and port, or "none" for a name server only', '127.0.0.1:8080')
@@ -88,10 +97,12 @@ export function describe(command: Command, runs: Runs): void {
         .default('info', 'info'),
     )
     .addHelpText('after', HELP)
-  runs(command, serve)
+  setAction(command, serve)
   const rotation = withStoreOptions(subcommand(command, 'rotate-key', ROTATE_KEY_SUMMARY)).addHelpText('after', ROTATE_KEY_HELP)
   // The folder and the database may be named before or after the name of the subcommand.
-  runs(rotation, (io, args: readonly [], options: StoreOptions) => rotateKey(io, args, { ...storeOptions(command.opts()), ...options }))
+  setAction(rotation, (io, args: readonly [], options: StoreOptions) =>
+    rotateKey(io, args, { ...storeOptions(command.opts()), ...options }),
+  )
 }
 
 const storeOptions = ({ data, database }: StoreOptions): StoreOptions => ({
@@ -115,38 +126,38 @@ headers or bodies.`
 
 /** `zonewright serve`: runs the DNS hosting service until a signal ends it. When it is ready, it prints its addresses as one line of JSON. */
 async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Promise<ExitStatus> {
-  const console = createConsole(io, options)
-  const listen = options.listen === 'none' ? null : readAddress(console, '--listen', options.listen)
-  const dns = options.dns === 'none' ? null : readAddress(console, '--dns', options.dns)
-  const operations = options.operations === undefined ? null : readAddress(console, '--operations', options.operations)
-  const tls = readCertificate(io, console, options)
+  const output = createOutput(io, options)
+  const listen = options.listen === 'none' ? null : readAddress(output, '--listen', options.listen)
+  const dns = options.dns === 'none' ? null : readAddress(output, '--dns', options.dns)
+  const operations = options.operations === undefined ? null : readAddress(output, '--operations', options.operations)
+  const tls = readCertificate(io, output, options)
   if (listen === undefined || dns === undefined || operations === undefined || tls === undefined) return EXIT.failure
   if (listen === null && dns === null) {
-    console.error('usage', 'with --listen none and --dns none there is nothing to serve')
+    output.error('usage', 'with --listen none and --dns none there is nothing to serve')
     return EXIT.failure
   }
-  const seed = options.seed === undefined ? null : await readSeedFile(io, console, options.seed)
-  const resolvers = options.regionResolvers === undefined ? new Map() : await readRegionResolversFile(io, console, options.regionResolvers)
-  const transferKeys = options.tsigKeys === undefined ? [] : await readTransferKeysFile(io, console, options.tsigKeys)
+  const seed = options.seed === undefined ? null : await readSeedFile(io, output, options.seed)
+  const resolvers = options.regionResolvers === undefined ? new Map() : await readRegionResolversFile(io, output, options.regionResolvers)
+  const transferKeys = options.tsigKeys === undefined ? [] : await readTransferKeysFile(io, output, options.tsigKeys)
   if (seed === undefined || resolvers === undefined || transferKeys === undefined) return EXIT.failure
   const given = io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'] || null
-  const interruption = listenForInterruption(console.note, 'Stopping: waiting for requests in progress. Press Ctrl-C again to end at once.')
+  const interruption = listenForInterruption(output.note, 'Stopping: waiting for requests in progress. Press Ctrl-C again to end at once.')
   let release: (() => void) | null = null
   // Files get explicit modes; the umask covers files of libraries.
   const umask = process.umask(0o077)
   try {
     const service = await start(
       io,
-      console,
+      output,
       { listen, dns, operations, tls, given, seed, regionResolvers: resolvers, transferKeys },
       options,
     )
     if (service === null) return EXIT.failure
-    if (service.token !== null && given === null) console.say(`Administrator's token, shown this once: ${service.token}`)
+    if (service.token !== null && given === null) output.say(`Administrator's token, shown this once: ${service.token}`)
     const dnsAddress = service.dnsAddress && hostPort(service.dnsAddress)
     const ready = { event: 'listening', http: service.baseUrl || null, dns: dnsAddress }
-    console.print(`${JSON.stringify(service.observabilityUrl === null ? ready : { ...ready, operations: service.observabilityUrl })}\n`)
-    if (tls !== null || options.tsigKeys !== undefined) release = renewOnHangup(io, console, service, options)
+    output.print(`${JSON.stringify(service.observabilityUrl === null ? ready : { ...ready, operations: service.observabilityUrl })}\n`)
+    if (tls !== null || options.tsigKeys !== undefined) release = renewOnHangup(io, output, service, options)
     await aborted(interruption.signal)
     await service.stop()
     return EXIT.done
@@ -158,10 +169,10 @@ async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Prom
 }
 
 /** Reports a text that is not an address, and returns undefined. */
-function readAddress(console: Console, option: string, text: string): Address | undefined {
+function readAddress(output: CliOutput, option: string, text: string): Address | undefined {
   const address = parseListen(text)
   if (address !== null) return address
-  console.error(
+  output.error(
     'usage',
     `${option} ${JSON.stringify(text)} is not ADDRESS:PORT`,
     'such as 127.0.0.1:8080 or [::1]:8080; port 0 picks a free one',
@@ -170,35 +181,35 @@ function readAddress(console: Console, option: string, text: string): Address | 
 }
 
 /** SIGHUP reads the certificate and the transfer keys again. The returned function ends that. */
-function renewOnHangup(io: CliIo, console: Console, service: RunningService, options: ServeOptions): () => void {
+function renewOnHangup(io: CliIo, output: CliOutput, service: RunningService, options: ServeOptions): () => void {
   const renew = (): void => {
-    renewCertificate(io, console, service, options)
-    void renewTransferKeys(io, console, service, options)
+    renewCertificate(io, output, service, options)
+    void renewTransferKeys(io, output, service, options)
   }
   process.on('SIGHUP', renew)
   return () => void process.off('SIGHUP', renew)
 }
 
-function renewCertificate(io: CliIo, console: Console, service: RunningService, options: ServeOptions): void {
-  const certificate = readCertificate(io, console, options)
+function renewCertificate(io: CliIo, output: CliOutput, service: RunningService, options: ServeOptions): void {
+  const certificate = readCertificate(io, output, options)
   if (!certificate) return
   try {
     service.useCertificate(certificate)
-    console.note('The certificate has been read again.')
+    output.note('The certificate has been read again.')
   } catch (error) {
-    console.say(`The certificate stays as it was, the new one cannot be used: ${(error as Error).message}`)
+    output.say(`The certificate stays as it was, the new one cannot be used: ${(error as Error).message}`)
   }
 }
 
-async function renewTransferKeys(io: CliIo, console: Console, service: RunningService, { tsigKeys }: ServeOptions): Promise<void> {
+async function renewTransferKeys(io: CliIo, output: CliOutput, service: RunningService, { tsigKeys }: ServeOptions): Promise<void> {
   if (tsigKeys === undefined) return
   try {
-    const keys = await readTransferKeysFile(io, console, tsigKeys)
-    if (keys === undefined) return console.say('The transfer keys stay as they were.')
+    const keys = await readTransferKeysFile(io, output, tsigKeys)
+    if (keys === undefined) return output.say('The transfer keys stay as they were.')
     await service.useTransferKeys(keys)
-    console.note('The transfer keys have been read again.')
+    output.note('The transfer keys have been read again.')
   } catch (error) {
-    console.say(`The transfer keys stay as they were, the new ones cannot be used: ${(error as Error).message}`)
+    output.say(`The transfer keys stay as they were, the new ones cannot be used: ${(error as Error).message}`)
   }
 }
 
@@ -214,7 +225,7 @@ interface Start {
 }
 
 /** Reports why the service cannot start, and returns null. */
-async function start(io: CliIo, console: Console, { given, ...addresses }: Start, options: ServeOptions): Promise<RunningService | null> {
+async function start(io: CliIo, output: CliOutput, { given, ...addresses }: Start, options: ServeOptions): Promise<RunningService | null> {
   const { parseQuotas, parseSmsDestination, requestsPerMinute, startService, UNLIMITED_RATES } = await import('../../service/index.ts')
   try {
     const sms = parseSmsDestination(options.smsSink)
@@ -242,7 +253,7 @@ async function start(io: CliIo, console: Console, { given, ...addresses }: Start
     if (!(error instanceof Error) || error instanceof TypeError) throw error
     const inUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
     const hint = inUse ? 'give another address with --listen or --dns; port 0 picks a free one' : undefined
-    console.error('service-start', `the service cannot start: ${error.message}`, hint)
+    output.error('service-start', `the service cannot start: ${error.message}`, hint)
     return null
   }
 }

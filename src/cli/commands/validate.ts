@@ -8,34 +8,34 @@ import { hasErrors } from '../../dns/diagnostic.ts'
 import { countDiagnostics, renderValidation } from '../../report/diagnostics-report.ts'
 import { counted } from '../../report/english.ts'
 import type { ReportFormat } from '../../report/formats.ts'
-import { type CommonOptions, type Runs, withConfigOption, withFormatOption } from '../command.ts'
-import { createConsole } from '../console.ts'
+import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
+import { createOutput } from '../output.ts'
 
 export interface ValidateOptions extends CommonOptions {
   readonly format: ReportFormat<'validation'>
 }
 
-export function describe(command: Command, runs: Runs): void {
+export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command).argument('[path...]', 'files or folders (default: those in the configuration)')
-  runs(withFormatOption(command, 'validation'), validate)
+  setAction(withFormatOption(command, 'validation'), validate)
 }
 
 /** `zonewright validate [path...]`: checks syntax, schema and DNS rules without any network. The diagnostics are the report. */
 async function validate(io: CliIo, [paths]: readonly [string[]], options: ValidateOptions): Promise<ExitStatus> {
-  const console = createConsole(io, options)
+  const output = createOutput(io, options)
   const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
   const nothing: Validation = { diagnostics: [], zones: [], files: 0, records: 0 }
   const absolute = paths.length === 0 ? undefined : paths.map((path) => resolve(io.cwd, path))
   const found = config === null ? nothing : await validateDefinitions(config, { paths: absolute })
   const all = [...diagnostics, ...found.diagnostics]
   const figures = { files: found.files, zones: found.zones.length, records: found.records }
-  if (options.format === 'json') console.print(renderValidation(all, figures))
+  if (options.format === 'json') output.print(renderValidation(all, figures))
   else {
-    console.printDiagnostics(all, options.format)
+    output.printDiagnostics(all, options.format)
     const count = countDiagnostics(all)
     const size = `${counted(figures.zones, 'zone')}, ${counted(figures.records, 'record')} in ${counted(figures.files, 'file')}`
-    if (!options.quiet || count !== null) console.say(`${size}: ${count ?? 'no problems'}.`)
+    if (!options.quiet || count !== null) output.say(`${size}: ${count ?? 'no problems'}.`)
   }
   return hasErrors(all) ? EXIT.failure : EXIT.done
 }

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import type { ExitStatus } from '../../apply/exit-status.ts'
 import { runVerify, type VerifyOptions } from '../../apply/run-verify.ts'
-import { type CommonOptions, collect, type Runs, withConfigOption, withFormatOption } from '../command.ts'
+import { type CommonOptions, collect, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { runSetup } from '../run-setup.ts'
 
-export function describe(command: Command, runs: Runs): void {
+export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command)
     .argument('[zone...]', 'zones (default: all)')
     .option('--target <name>', 'only this target')
@@ -17,7 +17,7 @@ export function describe(command: Command, runs: Runs): void {
     )
     .option('--resolvers <region>', "ask the resolvers of the provider's region instead of name servers")
     .option('--no-dns', 'ask no name server')
-  runs(withFormatOption(command, 'verification'), verify)
+  setAction(withFormatOption(command, 'verification'), verify)
 }
 
 /** `zonewright verify [zone...]` */

@@ -18,7 +18,7 @@ import type { CommonOptions } from './command.ts'
 import { type CliIo, colorOf, isWorkflow, type TextStream, widthOf } from './io.ts'
 
 /** Prints reports on standard output, and everything else on standard error. */
-export interface Console {
+export interface CliOutput {
   /** Writes the text as one line on standard error. */
   say(text: string): void
   /** Writes a line that `--quiet` leaves out. */
@@ -53,7 +53,7 @@ const MAX_FRAME_SOURCE = 20_000_000
 /** Diagnostics that fit on a terminal. More of them are followed by their number. */
 const MANY = 10
 
-export function createConsole(io: CliIo, options: CommonOptions): Console {
+export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
   const quiet = options.quiet === true
   const verbose = options.verbose === true
   let bar: ProgressBar | null = null
@@ -81,10 +81,10 @@ export function createConsole(io: CliIo, options: CommonOptions): Console {
         : undefined
     return renderDiagnostics(diagnostics, { color: colorOf(stream, io, options.color), frames, format, fromRoot: fromRoot(io) })
   }
-  const report: Console['report'] = (text, format) => {
+  const report: CliOutput['report'] = (text, format) => {
     io.stdout.write(format === 'text' && isWorkflow(io) ? plainLines(text) : text)
   }
-  const onStandardError: Console['diagnostics'] = (diagnostics, { from = quiet ? 'error' : 'notice', secret } = {}) => {
+  const onStandardError: CliOutput['diagnostics'] = (diagnostics, { from = quiet ? 'error' : 'notice', secret } = {}) => {
     bar?.clear()
     const shown = diagnostics.filter((diagnostic) => RANK[diagnostic.severity] >= RANK[from])
     io.stderr.write(render(shown, io.stderr, 'text', secret))
