@@ -1,4 +1,4 @@
-/** How commands describe themselves: options that several of them have, and parsers of option values. */
+/** The interface of a command file, the options that several commands share, and the parsers of option values. */
 
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ExitStatus } from '../apply/exit-status.ts'
@@ -33,7 +33,7 @@ export const withCommonOptions = (command: Command): Command =>
   command
     .option('--no-color', 'no colours (also: NO_COLOR)')
     .option('-q, --quiet', 'no progress, no notices')
-    .option('-v, --verbose', 'everything in full')
+    .option('-v, --verbose', 'show everything in full')
 
 /** Adds a command below another one. */
 export const subcommand = (parent: Command, name: string, summary: string): Command =>
@@ -60,7 +60,7 @@ export const withPlanOptions = (command: Command): Command =>
     )
     .addOption(
       command
-        .createOption('--prefer <what>', 'if only one is possible: no interruption (continuity), or fewest calls (calls)')
+        .createOption('--prefer <what>', 'which matters more: no interruption (continuity) or fewest calls (calls)')
         .argParser(oneOf(['continuity', 'calls']))
         .default('continuity', 'continuity'),
     )
@@ -71,14 +71,14 @@ export const withApplyOptions = (command: Command): Command =>
   command
     .option('-y, --yes', 'do not ask')
     .option('--timeout <seconds>', 'send no further call after this time', positiveInteger)
-    .option('--wait <seconds>', 'how long to wait for other runs that hold a zone', positiveInteger)
+    .option('--wait <seconds>', 'how long to wait for runs that have locked a zone', positiveInteger)
 
 /** Adds the options of commands that write files in another format. */
 export const withConversionOptions = (command: Command): Command =>
   command
     .option('--force', 'replace existing files')
     .option('--dry-run', 'write nothing; name the files')
-    .option('--lossy', 'leave out what cannot be held; each thing is a warning')
+    .option('--lossy', 'leave out what the format cannot express; each omission is a warning')
 
 export const withFormatOption = (
   command: Command,
@@ -92,42 +92,42 @@ export const withFormatOption = (
       .default(formats[0], formats[0]),
   )
 
-/** One of a few words. The error suggests the nearest one. */
+/** Creates a parser for one of a few words. Its error suggests the nearest one. */
 export const oneOf =
   (allowed: readonly string[]) =>
   (value: string): string => {
     if (allowed.includes(value)) return value
     const suggestion = didYouMean(value, allowed)
-    throw new InvalidArgumentError(`It is one of ${allowed.join(', ')}.${suggestion === undefined ? '' : ` ${suggestion}`}`)
+    throw new InvalidArgumentError(`It must be one of ${allowed.join(', ')}.${suggestion === undefined ? '' : ` ${suggestion}`}`)
   }
 
-/** A number of things per time; 0 for no limit. */
+/** A rate; 0 for no limit. */
 export function rateLimit(value: string): number {
   // Commander would turn an empty text into null.
   if (value === 'off' || value === 'none') return 0
-  if (!/^(?:0|[1-9][0-9]{0,8})$/.test(value)) throw new InvalidArgumentError('It is a whole number from 1, or off.')
+  if (!/^(?:0|[1-9][0-9]{0,8})$/.test(value)) throw new InvalidArgumentError('It must be a whole number from 1, or off.')
   return Number(value)
 }
 
 export function portNumber(value: string): number {
-  if (!/^[1-9][0-9]{0,4}$/.test(value) || Number(value) > 65_535) throw new InvalidArgumentError('It is a port from 1 to 65535.')
+  if (!/^[1-9][0-9]{0,4}$/.test(value) || Number(value) > 65_535) throw new InvalidArgumentError('It must be a port from 1 to 65535.')
   return Number(value)
 }
 
 export function positiveInteger(value: string): number {
-  if (!/^[1-9][0-9]{0,3}$/.test(value)) throw new InvalidArgumentError('It is a whole number from 1 to 9999.')
+  if (!/^[1-9][0-9]{0,3}$/.test(value)) throw new InvalidArgumentError('It must be a whole number from 1 to 9999.')
   return Number(value)
 }
 
 export function positiveNumber(value: string): number {
-  if (!/^[0-9]{1,6}(?:\.[0-9]{1,3})?$/.test(value) || Number(value) === 0) throw new InvalidArgumentError('It is a number above 0.')
+  if (!/^[0-9]{1,6}(?:\.[0-9]{1,3})?$/.test(value) || Number(value) === 0) throw new InvalidArgumentError('It must be a number above 0.')
   return Number(value)
 }
 
 /** The serial of a zone (RFC 1035 section 3.3.13). */
 export function serialNumber(value: string): number {
   if (!/^[0-9]{1,10}$/.test(value) || Number(value) > 0xffffffff)
-    throw new InvalidArgumentError('It is a whole number from 0 to 4294967295.')
+    throw new InvalidArgumentError('It must be a whole number from 0 to 4294967295.')
   return Number(value)
 }
 

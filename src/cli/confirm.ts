@@ -1,3 +1,4 @@
+/** Asks for consent on the terminal. */
 import { createInterface } from 'node:readline'
 import type { CliIo } from './io.ts'
 

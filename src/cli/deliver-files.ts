@@ -1,3 +1,4 @@
+/** Prints a converted file, or writes converted files. */
 import { basename, dirname, resolve } from 'node:path'
 import { EXIT, type ExitStatus } from '../apply/exit-status.ts'
 import { displayPath } from '../definition/files/file-path.ts'

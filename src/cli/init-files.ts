@@ -1,8 +1,8 @@
-/** The files `zonewright init` writes. The definition is in the canonical layout, so that `fmt --check` has nothing to say. */
+/** The files that `zonewright init` writes. The definition has the canonical layout, so `fmt --check` accepts it. */
 import { type DomainName, displayName } from '../dns/domain-name.ts'
 
 export interface InitFile {
-  /** From the folder of the repository, with `/`. */
+  /** Relative to the folder of the repository, with `/`. */
   readonly path: string
   readonly text: string
 }
@@ -10,11 +10,11 @@ export interface InitFile {
 export interface InitOptions {
   readonly zone: DomainName
   readonly soaEmail: string
-  /** Of the package, for the workflow to pin. */
+  /** The version of the package, which the workflow pins. */
   readonly version: string
 }
 
-/** The variable that configuration and workflow take the token from. */
+/** The environment variable with the token, for configuration and workflow. */
 export const TOKEN_VARIABLE = 'ZONEWRIGHT_TOKEN'
 
 /** The secret of the workflow with the read-only token for pull requests. */
@@ -29,26 +29,26 @@ export const initFiles = ({ zone, soaEmail, version }: InitOptions): readonly In
   { path: '.github/workflows/dns.yml', text: workflow(version, [SERVICE, NAME_SERVER]) },
 ]
 
-/** The name is in the file; that of the file is for people, and a zone of RFC 2317 has a slash in its. */
+/** The path for a zone. A zone of RFC 2317 has a slash in its name; the definition itself names the zone. */
 const definitionPath = (zone: DomainName): string => `zones/${zone.slice(0, -1).replace(/[^a-z0-9._-]/g, '-')}.yaml`
 
 const config = (soaEmail: string): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
-# Where zones live, which definitions go where, and how careful to be.
+# The providers, the provider of each definition, and the safety limits.
 providers:
   # A service on this machine: ZONEWRIGHT_BOOTSTRAP_TOKEN=$${TOKEN_VARIABLE} zonewright serve
   cloud: {type: cloud, base_url: 'http://${SERVICE}/v4', token: 'env:${TOKEN_VARIABLE}'}
-  # Instead, the same API in the network, with a token that may read and write domains. Change ZONEWRIGHT_ALLOWED_HOSTS in
-  # .github/workflows/dns.yml with it:
+  # Or a service elsewhere, with a token that may read and write domains. Also change ZONEWRIGHT_ALLOWED_HOSTS in
+  # .github/workflows/dns.yml:
   # cloud: {type: cloud, base_url: 'https://dns.example.net/v4', token: 'env:${TOKEN_VARIABLE}'}
   # or Akamai Cloud (Linode):
   # cloud: {type: cloud, preset: linode, token: 'env:${TOKEN_VARIABLE}'}
 zones:
   - {files: 'zones/**/*', targets: [cloud]}
-# For zones that do not say it themselves.
+# Settings for definitions that do not have them.
 defaults: {soa_email: ${soaEmail}}
 # A plan beyond these limits is refused until --allow lifts the refusal.
 safety: {max_delete_percent: 30, max_update_percent: 30}
-# Whom "zonewright verify" asks: the service on this machine. Without this line, the name servers in the zone's NS records.
+# The name servers that "zonewright verify" asks: here the service on this machine. Default: those in the zone's NS records.
 nameservers: ['${NAME_SERVER}']
 `
 
@@ -56,7 +56,7 @@ const definition = (
   zone: DomainName,
   soaEmail: string,
 ): string => `# yaml-language-server: $schema=../node_modules/zonewright/schemas/zone.schema.json
-# All records of the zone: what is not here is not in DNS. These are examples (RFC 2606, RFC 5737): put yours in their place.
+# All records of the zone: "zonewright apply" deletes any other. These are examples (RFC 2606, RFC 5737): replace them with yours.
 domain: ${displayName(zone).replace(/\.$/, '')}
 soa_email: ${soaEmail}
 default_ttl: 1h
@@ -67,11 +67,11 @@ const RECORDS = `  # The apex: the zone's own name.
   '':
     - {type: A, value: 192.0.2.1}
     - {type: TXT, value: v=spf1 -all}
-  # One label is a name in this zone, @ the apex; a name elsewhere ends in a dot.
+  # A single label is a name in this zone, @ is the apex. A full name ends in a dot.
   www: {type: CNAME, value: '@'}
 `
 
-const REVERSE_RECORDS = `  # The last label of the address, and the name of the host, with a dot at its end.
+const REVERSE_RECORDS = `  # The last label of the address; then the name of the host, with a final dot.
   '1': {type: PTR, value: www.example.com.}
 `
 
@@ -89,8 +89,8 @@ export const workflow = (
 #   plan    domains:read_only    the secret ${READ_TOKEN_SECRET}
 #   verify  domains:read_only    the same secret, in a job of yours
 #   apply   domains:read_write   the secret ${TOKEN_VARIABLE}
-# Each needs instances:read_only too for addresses of instances, and account:read_only for those of load balancers. "zonewright doctor" lists scopes
-# beyond these. Keep ${TOKEN_VARIABLE} in the environment "dns" and let only the branch main use it: whoever can push a branch can read the
+# Definitions with addresses of instances also need instances:read_only; of load balancers, account:read_only. "zonewright doctor" lists needless
+# scopes. Keep ${TOKEN_VARIABLE} in the environment "dns" and let only the branch main use it: whoever can push a branch can read the
 # secrets of the repository.
 name: DNS
 on:
@@ -121,7 +121,7 @@ ${setUp(version)}
 ${setUp(version)}
       - uses: actions/checkout@v4
         with: {fetch-depth: 0, persist-credentials: false}
-      # The definitions are those of the pull request. The config, which says where the token goes, is that of the base branch: a change
+      # The definitions come from the pull request. The config comes from the base branch, since it says which host gets the token: a change
       # of it takes effect once it is merged.
       - run: |
           rm -rf zonewright.yaml

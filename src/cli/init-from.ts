@@ -1,3 +1,4 @@
+/** The files that `zonewright init --from` writes for the zones of a provider. */
 import { hostEntries, readRunConfig } from '../apply/run-config.ts'
 import { reportThrottling } from '../apply/run-context.ts'
 import { importZones } from '../convert/import.ts'
@@ -7,11 +8,11 @@ import { hasErrors } from '../dns/diagnostic.ts'
 import type { CommonOptions } from './command.ts'
 import { type InitFile, TOKEN_VARIABLE, workflow } from './init-files.ts'
 import type { CliIo } from './io.ts'
-import { type CliOutput, sayingLosses } from './output.ts'
+import { type CliOutput, lossReportOptions } from './output.ts'
 
 /**
- * The files of a repository for the zones of a provider: a config, a workflow and a definition of every zone, so that a plan is empty.
- * `from` is the provider's base URL or the name of a preset. Returns null after an error, which is reported.
+ * Creates the files of a repository for the zones of a provider: a config, a workflow and a definition of every zone. A plan is then empty.
+ * `from` is the provider's base URL or the name of a preset. Reports errors, and then returns null.
  */
 export async function filesFromProvider(
   io: CliIo,
@@ -40,7 +41,7 @@ export async function filesFromProvider(
     options: { out: 'zones' },
   })
   const found = [...diagnostics, ...(imported?.diagnostics ?? [])]
-  output.diagnostics(found, sayingLosses(options))
+  output.diagnostics(found, lossReportOptions(options))
   if (imported === null || hasErrors(found)) return null
   return [
     { path: CONFIG_FILE, text },
@@ -50,7 +51,7 @@ export async function filesFromProvider(
 }
 
 const configText = (from: string): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
-# Where zones live, which definitions go where, and how careful to be.
+# The providers, the provider of each definition, and the safety limits.
 providers:
   cloud: {type: cloud, ${/^[a-z]+$/.test(from) ? `preset: ${from}` : `base_url: ${printText(from, 'flow')}`}, token: 'env:${TOKEN_VARIABLE}'}
 zones:

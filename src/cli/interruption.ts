@@ -1,17 +1,18 @@
+/** Signals and time limits: how Ctrl-C, SIGTERM, SIGHUP and `--timeout` end a run. */
 import { EXIT, type ExitStatus } from '../apply/exit-status.ts'
 import type { Interruption } from '../apply/run-context.ts'
 
 /** Seconds that calls in flight and reading back may take after the time is over. */
 const GRACE = 10
 
-const STATUS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hungUp } as const
+const EXIT_STATUS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hungUp } as const
 
-type Signal = keyof typeof STATUS
+type Signal = keyof typeof EXIT_STATUS
 
-const ENDINGS: readonly Signal[] = ['SIGINT', 'SIGTERM']
+const TERMINATING: readonly Signal[] = ['SIGINT', 'SIGTERM']
 
 function listen(signals: readonly Signal[], handle: (ended: ExitStatus) => void): () => void {
-  const handlers = signals.map((signal) => [signal, () => handle(STATUS[signal])] as const)
+  const handlers = signals.map((signal) => [signal, () => handle(EXIT_STATUS[signal])] as const)
   for (const [signal, handler] of handlers) process.on(signal, handler)
   return () => {
     for (const [signal, handler] of handlers) process.off(signal, handler)
@@ -49,7 +50,7 @@ export function listenForInterruption(
     for (const timer of timers) timer.unref()
   }
   let status: ExitStatus | null = null
-  const release = listen(hangUp ? [...ENDINGS, 'SIGHUP'] : ENDINGS, (ended) => {
+  const release = listen(hangUp ? [...TERMINATING, 'SIGHUP'] : TERMINATING, (ended) => {
     // Both the shell and the kernel send SIGHUP when a terminal closes.
     if (status !== null && ended === EXIT.hungUp) return
     if (status !== null) process.exit(ended)
@@ -68,7 +69,7 @@ export function listenForInterruption(
   }
 }
 
-/** Does work that cleans up on exit (`cleanAtExit`): Ctrl-C and SIGTERM end the program at once. */
+/** Does work that Ctrl-C and SIGTERM end at once, together with the program. The work cleans up on exit (`cleanAtExit`). */
 export async function endedBySignals<T>(work: () => Promise<T>): Promise<T> {
   const release = exitOnSignal(() => undefined)
   try {
@@ -80,7 +81,7 @@ export async function endedBySignals<T>(work: () => Promise<T>): Promise<T> {
 
 /** Makes Ctrl-C and SIGTERM end the program at once, after `clean`, until the returned function is called. */
 export const exitOnSignal = (clean: () => void): (() => void) =>
-  listen(ENDINGS, (ended) => {
+  listen(TERMINATING, (ended) => {
     clean()
     process.exit(ended)
   })

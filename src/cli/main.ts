@@ -1,3 +1,4 @@
+/** The entry point of the program: runs the command line with the streams of the process. */
 import { EXIT, type ExitStatus, worstOf } from '../apply/exit-status.ts'
 import { redacted } from '../definition/config/secret-guard.ts'
 import { writeProblem } from '../definition/files/write-problem.ts'
@@ -9,7 +10,7 @@ import { runCli } from './program.ts'
 const dropped = new Map<string, NodeJS.ErrnoException>()
 
 /**
- * A closed pipe (`| head`) or terminal is no failure; a full disk is one. Neither stops an apply halfway: the error is reported at the end.
+ * A closed pipe (`| head`) or terminal is not an error; a full disk is. Neither stops an apply halfway: the error is reported at the end.
  */
 for (const [name, stream] of [
   ['standard output', process.stdout],

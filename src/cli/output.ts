@@ -1,3 +1,4 @@
+/** The output of a command: reports on standard output; messages, diagnostics and progress on standard error. */
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import type { Progress, ProgressBar } from '../apply/run-context.ts'
@@ -42,16 +43,16 @@ export interface CliOutput {
   progress(): ProgressBar
 }
 
-/** How conversions report unsupported features: with `--quiet`, too, since every loss is reported. */
-export const sayingLosses = ({ quiet }: CommonOptions): { readonly from?: Severity } => (quiet === true ? { from: 'warning' } : {})
+/** Options for diagnostics of conversions: warnings appear despite `--quiet`, since every loss is reported. */
+export const lossReportOptions = ({ quiet }: CommonOptions): { readonly from?: Severity } => (quiet === true ? { from: 'warning' } : {})
 
 const RANK: Readonly<Record<Severity, number>> = { notice: 0, warning: 1, error: 2 }
 
 /** The largest source file, in octets, of which lines are shown with a diagnostic. */
 const MAX_FRAME_SOURCE = 20_000_000
 
-/** Diagnostics that fit on a terminal. More of them are followed by their number. */
-const MANY = 10
+/** Above this number of diagnostics, their counts follow. */
+const COUNTED_ABOVE = 10
 
 export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
   const quiet = options.quiet === true
@@ -88,7 +89,7 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     bar?.clear()
     const shown = diagnostics.filter((diagnostic) => RANK[diagnostic.severity] >= RANK[from])
     io.stderr.write(render(shown, io.stderr, 'text', secret))
-    if (shown.length > MANY) say(`${countAll(shown)}.`)
+    if (shown.length > COUNTED_ABOVE) say(`${countAll(shown)}.`)
   }
   return {
     say,

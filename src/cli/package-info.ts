@@ -1,3 +1,4 @@
+/** Name and version of the program. */
 declare const __VERSION__: string | undefined
 
 /** The version of the package; `0.0.0-source` if the source runs without a build. */

@@ -1,4 +1,4 @@
-/** Reads the command line and runs the command that it names. Each command describes itself in `commands/`, whose file is loaded only if it is named. */
+/** Parses the command line and runs the command that it names. Each command has a file in `commands/`, which is loaded only if the command is named. */
 import { Command, CommanderError } from 'commander'
 import { EXIT, type ExitStatus, worstOf } from '../apply/exit-status.ts'
 import { assertNoSecret, isSecretExposed, redacted } from '../definition/config/secret-guard.ts'
@@ -13,7 +13,7 @@ type Entry = readonly [name: string, args: string | null, summary: string, load:
 const COMMANDS: readonly Entry[] = [
   ['demo', '', 'plan and apply the example zones against a temporary service', () => import('./commands/demo.ts')],
   ['init', '', 'create a configuration, a first zone and a CI workflow in this folder', () => import('./commands/init.ts')],
-  ['validate', '[path...]', 'check definitions without any network', () => import('./commands/validate.ts')],
+  ['validate', '[path...]', 'check definitions offline', () => import('./commands/validate.ts')],
   ['plan', '[zone...]', 'show what would change', () => import('./commands/plan.ts')],
   ['apply', '[planfile|zone...]', 'plan, ask, and apply the changes; or apply a saved plan', () => import('./commands/apply.ts')],
   ['verify', '[zone...]', 'compare definitions with records, rendered zone files and DNS answers', () => import('./commands/verify.ts')],
@@ -99,7 +99,7 @@ function usageError(text: string): string {
 }
 
 /**
- * Runs a command with streams that pass no secret of the run. A report with a secret is withheld entirely, since half a document is useless, and the run ends.
+ * Runs a command with streams that let no secret of the run through. A report with a secret is withheld entirely, since half a document is useless, and the run ends.
  * A message on standard error is redacted, and the run fails at its end.
  */
 async function withGuardedStreams(given: CliIo, run: (io: CliIo) => Promise<ExitStatus>): Promise<ExitStatus> {
@@ -127,7 +127,7 @@ const LEAKED: Diagnostic = {
   severity: 'error',
   code: 'secret-exposed',
   message: 'a message contained a secret of the run and was redacted',
-  hint: 'find out where the secret is, remove it there and replace it',
+  hint: 'find where the secret is stored, remove it there and replace it',
 }
 
 const lineOf = (diagnostic: Diagnostic): string => `${formatDiagnostic(diagnostic)} (${diagnostic.hint})`

@@ -1,4 +1,4 @@
-/** What a command gives a run: process, options, and how to print, ask and stop. */
+/** Creates what a command gives a run: its environment and options, and functions that print, ask and stop. */
 import type { ApplyOptions, ApplySetup, RunSetup, WorkspaceOptions } from '../apply/run-context.ts'
 import type { CommonOptions } from './command.ts'
 import { canAsk, confirm } from './confirm.ts'

@@ -1,3 +1,4 @@
+/** Reads the files that options of `serve` name: seed, resolvers, transfer keys, certificate. */
 import { closeSync, openSync, readSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'

@@ -41,7 +41,7 @@ describe('demo', () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, 'faulty/example.com.yaml': 'a: [' } })
     const own = await scene.run('demo', '--zones', 'zones')
     expect(own.status).toBe(0)
-    expect(own.stdout).toContain('== 2. What the definitions in zones need')
+    expect(own.stdout).toContain('== 2. The changes for the definitions in zones')
     const invalid = await scene.run('demo', '--zones', 'faulty')
     expect(invalid.status).toBe(1)
     expect(invalid.stderr).toMatch(/^faulty\/example\.com\.yaml:1:\d+: error\[yaml-syntax\]/)

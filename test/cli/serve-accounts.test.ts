@@ -108,5 +108,5 @@ test('--quotas with a name that is none is a mistake', async () => {
 test.each(['-1', '1.5', 'many', ''])('--rate-limit %j is a mistake', async (value) => {
   const { status, stderr } = await cli(['serve', '--rate-limit', value], { cwd: temporaryDirectory() })
   expect(status).toBe(1)
-  expect(stderr).toMatch(/^error\[usage\] .*It is a whole number from 1, or off\.\n$/)
+  expect(stderr).toMatch(/^error\[usage\] .*It must be a whole number from 1, or off\.\n$/)
 })

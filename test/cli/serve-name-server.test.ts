@@ -71,5 +71,5 @@ test('serve --peer-port is where NOTIFY goes', async () => {
 test.each(['0', '65536', '-1', '5.3', 'dns', ''])('--peer-port %j is a mistake', async (value) => {
   const { status, stderr } = await cli(['serve', '--peer-port', value], { cwd: temporaryDirectory() })
   expect(status).toBe(1)
-  expect(stderr).toMatch(/^error\[usage\] .*It is a port from 1 to 65535\.\n$/)
+  expect(stderr).toMatch(/^error\[usage\] .*It must be a port from 1 to 65535\.\n$/)
 })

@@ -39,11 +39,11 @@ describeWithTools(['dig'], 'serve --tsig-keys', () => {
     write('keys:\n  - {name: two.example, account: nobody, secret: file:secret}\n')
     run.kill('SIGHUP')
     await run.until(
-      'The transfer keys stay as they were, the new ones cannot be used: the key two.example. belongs to the account of the user "nobody"',
+      'The new transfer keys cannot be used, so the former ones stay: the key two.example. belongs to the account of the user "nobody"',
     )
     write('keys:\n  - {name: two.example, account: admin, secret: file:nothing}\n')
     run.kill('SIGHUP')
-    await run.until('The transfer keys stay as they were.\n')
+    await run.until('The former transfer keys stay.\n')
     expect(await given(key('one.example.', 1))).toBe(true)
 
     write('keys:\n  - {name: two.example, account: admin, secret: file:secret}\n')

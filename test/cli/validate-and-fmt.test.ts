@@ -91,6 +91,6 @@ describe('fmt', () => {
 
   test('nothing to lay out', async () => {
     const scene = await openScene({ files: { 'zones/example.com.zone': '$TTL 300\nwww A 192.0.2.1\n' } })
-    expect(await scene.run('fmt', '--check')).toEqual({ status: 0, stdout: '', stderr: 'There are no YAML definitions to lay out.\n' })
+    expect(await scene.run('fmt', '--check')).toEqual({ status: 0, stdout: '', stderr: 'There are no YAML definitions to format.\n' })
   })
 })

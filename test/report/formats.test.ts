@@ -23,7 +23,7 @@ describe('the formats of a report', () => {
     const help = await cli([command, '--help'], setting)
     expect(help.stdout.replace(/\s+/g, ' ')).toContain(`the report: ${formats.join(', ')} (default: text)`)
     const wrong = await cli([command, '--format', 'no-format'], setting)
-    expect(wrong.stderr).toContain(`It is one of ${formats.join(', ')}.`)
+    expect(wrong.stderr).toContain(`It must be one of ${formats.join(', ')}.`)
   })
 
   test('of plan are those in the table of README.md', () => {

@@ -1,3 +1,4 @@
+/** `zonewright apply`: options; the run itself is in `apply/run-apply.ts`. */
 import type { Command } from 'commander'
 import type { ExitStatus } from '../../apply/exit-status.ts'
 import { runApply } from '../../apply/run-apply.ts'

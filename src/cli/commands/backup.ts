@@ -1,3 +1,4 @@
+/** `zonewright backup`: options and output; the service writes the backup. Also the location of its data for other commands. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'

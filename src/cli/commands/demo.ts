@@ -1,3 +1,4 @@
+/** `zonewright demo`: a tour of plan, apply and verify against a temporary service. */
 import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -41,7 +42,7 @@ export function configure(command: Command, setAction: SetAction): void {
 
 type DemoContext = RunContext & { readonly output: CliOutput }
 
-/** `zonewright demo`: plans, applies and verifies zones against its own service on free loopback ports, whose data is deleted at the end. */
+/** `zonewright demo`: plans, applies and verifies zones against a temporary service on free loopback ports. The data is deleted at the end. */
 async function demo(io: CliIo, _args: readonly [], options: DemoOptions): Promise<ExitStatus> {
   const folder = await mkdtemp(join(tmpdir(), 'zonewright-demo-'))
   const clean = (): void => rmSync(folder, { recursive: true, force: true })
@@ -55,10 +56,10 @@ async function demo(io: CliIo, _args: readonly [], options: DemoOptions): Promis
       const env = { ...io.env, [TOKEN_VARIABLE]: service.token ?? '', [ALLOWED_HOSTS]: new URL(service.baseUrl).host }
       const context = await openDemo({ ...io, env }, options, zones, service.baseUrl)
       try {
-        const chapter = chapters(context.output)
-        chapter('A service of its own')
+        const heading = numberedHeadings(context.output)
+        heading('A temporary service')
         context.output.print(`  API          ${service.baseUrl}\n  name server  ${dns.host}, port ${dns.port}\n`)
-        return await runDemo(context, { chapter, zones: relative(io.cwd, zones) || '.', dns, flush: service.flush })
+        return await runDemo(context, { heading, zones: relative(io.cwd, zones) || '.', dns, flush: service.flush })
       } finally {
         await context.close()
       }
@@ -85,10 +86,10 @@ defaults: {soa_email: hostmaster@example.com}
   return { ...setup, ...(await openConfig(setup, config, [])) }
 }
 
-type Chapter = (title: string) => void
+type PrintHeading = (title: string) => void
 
 /** Numbered headings, with an empty line before all but the first. */
-function chapters(output: CliOutput): Chapter {
+function numberedHeadings(output: CliOutput): PrintHeading {
   let count = 0
   return (title) => {
     count += 1
@@ -97,40 +98,40 @@ function chapters(output: CliOutput): Chapter {
 }
 
 interface DemoRun {
-  readonly chapter: Chapter
+  readonly heading: PrintHeading
   /** The folder of the definitions relative to the working directory. */
   readonly zones: string
   readonly dns: Address
   readonly flush: () => Promise<void>
 }
 
-async function runDemo(context: DemoContext, { chapter, zones, dns, flush }: DemoRun): Promise<ExitStatus> {
+async function runDemo(context: DemoContext, { heading, zones, dns, flush }: DemoRun): Promise<ExitStatus> {
   const { output } = context
   if (!reportLoaded(context)) return EXIT.failure
-  chapter(`What the definitions in ${zones} need: zonewright plan`)
+  heading(`The changes for the definitions in ${zones}: zonewright plan`)
   const planned = await makePlan(context)
   reportPlanDiagnostics(context, planned.plan)
   output.plan(planned.plan, 'text')
   if (statusOfPlan(planned.plan) !== EXIT.done) return statusOfPlan(planned.plan)
 
-  chapter('The changes made, and read back: zonewright apply')
+  heading('Apply the changes and read the zones again: zonewright apply')
   const outcomes = await applyWithProgress(context, planned, applyZones)
   output.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
   output.outcome(planned.plan, outcomes, 'text', { planShown: true })
   await flush()
 
-  chapter('Planned again, nothing is left to do')
+  heading('A second plan is empty')
   const second = await makePlan(context)
   output.plan(second.plan, 'text')
 
-  chapter('What the name server answers now')
-  await showAnswers(second, dns, output.print)
+  heading('Queries to the name server')
+  await showQueries(second, dns, output.print)
 
-  chapter('Definitions against records, zone files and every answer: zonewright verify')
+  heading('Compare definitions with records, zone files and DNS answers: zonewright verify')
   const verified = await Promise.all(second.zones.map((zone) => verifyZone(zone, [{ server: dns, role: 'authoritative' }], ANY_HOST)))
   output.verification({ zones: verified, diagnostics: second.plan.diagnostics }, 'text')
 
-  chapter('How to go on')
+  heading('Next steps')
   output.print(NEXT_STEPS)
   const isComplete = second.plan.zones.every((zone) => zone.changes.length === 0) && verified.every(isVerified)
   return isComplete ? statusOfOutcomes(outcomes) : EXIT.failure
@@ -140,18 +141,18 @@ async function runDemo(context: DemoContext, { chapter, zones, dns, flush }: Dem
 const ANY_HOST = readHostPolicy({})
 
 const NEXT_STEPS = `  zonewright init      writes a configuration, a first zone and a CI workflow into the current folder
-  zonewright serve     runs the service with a store that stays
+  zonewright serve     runs the service with persistent storage
   zonewright --help    all commands
 `
 
-interface Question {
+interface Query {
   readonly name: string
   readonly type: string
 }
 
-/** The kinds of questions to ask, each about the first suitable record of a zone. */
-const KINDS: readonly ((record: ResourceRecord, zone: PlannedZone) => Question | null)[] = [
-  // An alias inside the zone, whose answer has the whole chain.
+/** The queries to send: each is about the first suitable record of a zone. */
+const QUERY_KINDS: readonly ((record: ResourceRecord, zone: PlannedZone) => Query | null)[] = [
+  // An alias of a name in the zone: the answer has the whole chain.
   ({ name, type, data }, { plan }) =>
     type === 'CNAME' && !name.startsWith('*') && isAtOrBelow(data as typeof name, plan.zone) ? { name, type: 'A' } : null,
   ({ name, type }) =>
@@ -160,11 +161,11 @@ const KINDS: readonly ((record: ResourceRecord, zone: PlannedZone) => Question |
   ({ name, type }) => (type === 'PTR' ? { name, type } : null),
 ]
 
-/** Queries the name server about each zone, and prints questions and answers like dig. */
-async function showAnswers({ zones }: PlannedRun, server: DnsServer, print: (text: string) => void): Promise<void> {
+/** Queries the name server about each zone, and prints queries and answers like dig. */
+async function showQueries({ zones }: PlannedRun, server: DnsServer, print: (text: string) => void): Promise<void> {
   const client = createDnsClient(server)
   try {
-    for (const [index, { name, type }] of zones.flatMap(questionsOf).entries()) {
+    for (const [index, { name, type }] of zones.flatMap(queriesOf).entries()) {
       const { answers, rcode } = await client.query({ name: name as ResourceRecord['name'], type })
       const lines = answers.map((record) => `  ${record.name}  ${record.ttl}  IN  ${record.type}  ${record.data}\n`)
       print(`${index === 0 ? '' : '\n'}  $ dig @${server.host} -p ${server.port} ${name} ${type}\n`)
@@ -175,15 +176,15 @@ async function showAnswers({ zones }: PlannedRun, server: DnsServer, print: (tex
   }
 }
 
-function questionsOf(zone: PlannedZone): Question[] {
+function queriesOf(zone: PlannedZone): Query[] {
   const records = zone.existing?.records ?? []
-  const found = KINDS.flatMap((kind) => {
+  const found = QUERY_KINDS.flatMap((kind) => {
     for (const record of records) {
-      const question = kind(record, zone)
-      if (question !== null) return [question]
+      const query = kind(record, zone)
+      if (query !== null) return [query]
     }
     return []
   })
-  const distinct = new Map(found.map((question) => [`${question.name} ${question.type}`, question]))
+  const distinct = new Map(found.map((query) => [`${query.name} ${query.type}`, query]))
   return [...distinct.values()]
 }

@@ -1,3 +1,4 @@
+/** `zonewright doctor`: options and report; the checks are in `apply/run-doctor.ts`. */
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { runDoctor } from '../../apply/run-doctor.ts'

@@ -1,3 +1,4 @@
+/** `zonewright explain`: prints the documentation of a diagnostic. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'

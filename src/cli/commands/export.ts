@@ -1,3 +1,4 @@
+/** `zonewright export`: options and output; the conversion is in `convert/export.ts`. */
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
@@ -10,7 +11,7 @@ import { counted } from '../../report/english.ts'
 import { type CommonOptions, collect, type SetAction, serialNumber, withConfigOption, withConversionOptions } from '../command.ts'
 import { deliverFiles } from '../deliver-files.ts'
 import type { CliIo } from '../io.ts'
-import { type CliOutput, createOutput, sayingLosses } from '../output.ts'
+import { type CliOutput, createOutput, lossReportOptions } from '../output.ts'
 
 export interface ExportCommandOptions extends CommonOptions {
   /** The format, instead of the first argument. */
@@ -48,7 +49,7 @@ Examples:
   zonewright export octodns -o config
   zonewright export csv -o records.csv`
 
-/** `zonewright export FORMAT [ZONE…]`: writes definitions in another format, all of them or none. */
+/** `zonewright export FORMAT [ZONE…]`: writes definitions in another format. Writes nothing if one has an error. */
 async function exportCommand(io: CliIo, [args]: readonly [string[]], options: ExportCommandOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
   const [format, ...names] = options.to === undefined ? args : [options.to, ...args]
@@ -71,7 +72,7 @@ async function exportCommand(io: CliIo, [args]: readonly [string[]], options: Ex
     lossy: options.lossy === true,
     options: { nameservers, serial: options.serial, style: options.canonical === true ? 'canonical' : 'pretty' },
   })
-  output.diagnostics([...configDiagnostics, ...diagnostics], sayingLosses(options))
+  output.diagnostics([...configDiagnostics, ...diagnostics], lossReportOptions(options))
   if (hasErrors(diagnostics)) {
     output.say('Nothing was exported.')
     return EXIT.failure
@@ -84,7 +85,7 @@ async function exportCommand(io: CliIo, [args]: readonly [string[]], options: Ex
   return status
 }
 
-/** The names given with `--ns`; null if one is no domain name, which is reported. */
+/** The names given with `--ns`. Reports a text that is not a domain name, and returns null. */
 function readServers(output: CliOutput, texts: readonly string[]): DomainName[] | null {
   const names = texts.map((text) => parseDomainName(text.endsWith('.') ? text : `${text}.`))
   for (const name of names) if (!name.ok) output.error('usage', `--ns: ${name.message}`)

@@ -1,3 +1,4 @@
+/** `zonewright fmt`: options and output; the layout is in `definition/print/format-definition.ts`. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
@@ -46,7 +47,7 @@ async function fmt(io: CliIo, [paths]: readonly [string[]], options: CommonOptio
   }
   output.diagnostics(problems)
   if (config !== null) {
-    if (files.length === 0) output.note('There are no YAML definitions to lay out.')
+    if (files.length === 0) output.note('There are no YAML definitions to format.')
     else output.note(`${changed} of ${counted(files.length, 'file')} ${check ? 'would change' : 'changed'}.`)
   }
   if (hasErrors(problems)) return EXIT.failure
@@ -56,7 +57,7 @@ async function fmt(io: CliIo, [paths]: readonly [string[]], options: CommonOptio
 const yamlFiles = (definitions: readonly FoundDefinition[]): string[] =>
   definitions.flatMap(({ kind, path, parts }) => (kind === 'yaml' ? [path] : kind === 'split' ? parts : []))
 
-/** Returns whether the file's layout changes, or why it cannot be formatted. */
+/** Formats a file. Returns whether its layout changes, or the problems. */
 async function formatFile(
   path: string,
   file: string,

@@ -1,3 +1,4 @@
+/** `zonewright history`: options and output; the journal is read in `apply/journal/`. */
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import type { RunRecord } from '../../apply/journal/read-journal.ts'
@@ -25,18 +26,18 @@ export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command)
     .argument('[run]', 'a run, or a prefix of its name')
     .option('--last', 'the latest run that changed something')
-    .option('--prune <keep>', 'remove all runs except the latest ones, this many', positiveInteger)
+    .option('--prune <keep>', 'remove all runs except this many of the latest', positiveInteger)
   setAction(withFormatOption(command, 'history'), history)
 }
 
-/** `zonewright history [run]`: lists runs, or shows one with its plan and outcomes. Asks no server. */
+/** `zonewright history [run]`: lists runs, or shows one with its plan and outcomes. Contacts no server. */
 async function history(io: CliIo, [name]: readonly [string | undefined], options: HistoryOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
   const { config, diagnostics } = await loadRunConfig(io, options.config)
   output.diagnostics(diagnostics, { from: 'error' })
   if (config === null) return EXIT.failure
   if ([name !== undefined, options.last === true, options.prune !== undefined].filter(Boolean).length > 1) {
-    output.error('usage', 'a run, --last and --prune do not go together', 'give one of them')
+    output.error('usage', 'a run, --last and --prune exclude each other', 'give one of them')
     return EXIT.failure
   }
   const read = readRuns(config.journal, ownProcess())

@@ -1,3 +1,4 @@
+/** `zonewright import`: options, questions and output; the conversion is in `convert/import.ts`. */
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
@@ -17,7 +18,7 @@ import { canAsk, confirm } from '../confirm.ts'
 import { deliverFiles } from '../deliver-files.ts'
 import { endedBySignals, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
-import { type CliOutput, createOutput, sayingLosses } from '../output.ts'
+import { type CliOutput, createOutput, lossReportOptions } from '../output.ts'
 
 export interface ImportCommandOptions extends CommonOptions, ImportOptions {
   /** A provider, instead of the arguments format and source. */
@@ -33,14 +34,14 @@ export function configure(command: Command, setAction: SetAction): void {
   withConversionOptions(withConfigOption(command))
     .usage('[options] <format> <source> [zone...]\n       zonewright import [options] --from <provider> [zone...]')
     .argument('[args...]', `format (${IMPORT_FORMATS.join(', ')}), source, and zones (default: all)`)
-    .option('--from <provider>', 'from a provider of the configuration: short for "import provider"')
+    .option('--from <provider>', 'import from this provider of the configuration: short for "import provider"')
     .option('-o, --out <dir>', 'the folder for the definitions (default: one is shown on standard output)')
     .option('--tsig <key>', 'axfr: [ALGORITHM:]NAME:SECRET, its secret as env:NAME or file:PATH (default algorithm: hmac-sha256)')
     .option('--timeout <seconds>', 'axfr: how long to wait for each message', positiveInteger)
     .option('--via-service <nameserver>', 'provider: create the zones there first, by transfer from this name server')
     .option('--clone <zone>', 'provider: create the zone there first, as a copy of this one')
     .option('-y, --yes', 'with --via-service and --clone: do not ask')
-    .option('--parallelism <n>', 'provider: requests under way at once', positiveInteger)
+    .option('--parallelism <n>', 'provider: concurrent requests', positiveInteger)
     .addHelpText('after', HELP)
   setAction(command, importCommand)
 }
@@ -53,10 +54,10 @@ Examples:
   zonewright import dnscontrol ir.json -o zones
   zonewright import --from cloud -o zones
 
-Everything is written or nothing. What would be written is loaded and compared
-with its source first, record by record.`
+If a zone has an error, nothing is written. Before anything is written, the new
+definitions are parsed again and compared with their source, record by record.`
 
-/** `zonewright import FORMAT SOURCE [ZONE…]`: writes definitions of existing zones, all of them or none. */
+/** `zonewright import FORMAT SOURCE [ZONE…]`: writes definitions of existing zones. Writes nothing if one has an error. */
 async function importCommand(io: CliIo, [args]: readonly [string[]], options: ImportCommandOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
   const request = await readRequest(io, output, args, options)
@@ -88,7 +89,7 @@ async function importCopies(io: CliIo, output: CliOutput, request: ImportZonesRe
   if (status !== EXIT.done)
     output.diagnostics(
       created.map((zone) => createdZoneWarning(request.source, zone)),
-      sayingLosses(options),
+      lossReportOptions(options),
     )
   return worstOf([status, interruption.status() ?? EXIT.done])
 }
@@ -114,7 +115,7 @@ async function finish(
   { zones, files, diagnostics }: ImportZonesResult,
   options: ImportCommandOptions,
 ): Promise<ExitStatus> {
-  output.diagnostics(diagnostics, sayingLosses(options))
+  output.diagnostics(diagnostics, lossReportOptions(options))
   if (hasErrors(diagnostics)) {
     output.say('Nothing was written.')
     return EXIT.failure
@@ -127,17 +128,35 @@ async function finish(
   return status
 }
 
-/** The request that arguments and options make; null if they are wrong, which is reported. */
+/** Makes the request from arguments and options. Reports an invalid one, and returns null. */
 async function readRequest(
   io: CliIo,
   output: CliOutput,
   args: readonly string[],
   options: ImportCommandOptions,
 ): Promise<ImportZonesRequest | null> {
-  const refuse = (message: string, hint?: string): null => {
-    output.error('usage', message, hint)
-    return null
+  const source = readSource(output, args, options)
+  const viaService = source && readNameServer(io, output, source, options)
+  if (source === null || viaService === null) return null
+  const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
+  output.diagnostics(diagnostics)
+  if (config === null || hasErrors(diagnostics)) return null
+  return {
+    ...source,
+    cwd: io.cwd,
+    env: io.env,
+    config,
+    lossy: options.lossy === true,
+    overwrite: options.force === true,
+    parallelism: options.parallelism,
+    onThrottled: reportThrottling(output),
+    options: { ...options, viaService },
   }
+}
+
+/** The format, the source and the zones to import. Reports invalid ones, and returns null. */
+function readSource(output: CliOutput, args: readonly string[], options: ImportCommandOptions): ImportSource | null {
+  const refuse = refuser(output)
   const [format, source, ...names] = options.from === undefined ? args : ['provider', options.from, ...args]
   if (format === undefined || source === undefined)
     return refuse(
@@ -152,38 +171,40 @@ async function readRequest(
   if (zones === null) return null
   if (format !== 'axfr' && (options.tsig !== undefined || options.timeout !== undefined))
     return refuse(`--tsig and --timeout are for imports from a name server (axfr), not for ${format}`)
-  let viaService: string | undefined
-  if (options.viaService !== undefined || options.clone !== undefined) {
-    const [message, hint] = copyProblem(format, zones, options) ?? []
-    if (message !== undefined) return refuse(message, hint)
-    const server = options.viaService === undefined ? null : parseNameServer(options.viaService)
-    if (server?.ok === false) return refuse(`--via-service: ${server.message}`, 'such as 192.0.2.53 or ns1.example.net')
-    viaService = server?.value
-  }
-  const refused = viaService === undefined ? null : refusedServer(readHostPolicy(io.env), '--via-service', parseServerAddress(viaService))
-  if (refused !== null) {
-    output.diagnostics([refused])
-    return null
-  }
-  const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
-  output.diagnostics(diagnostics)
-  if (config === null || hasErrors(diagnostics)) return null
-  return {
-    format,
-    source,
-    zones,
-    cwd: io.cwd,
-    env: io.env,
-    config,
-    lossy: options.lossy === true,
-    overwrite: options.force === true,
-    parallelism: options.parallelism,
-    onThrottled: reportThrottling(output),
-    options: { ...options, viaService },
-  }
+  return { format, source, zones }
 }
 
-/** Each name once; null if one is no domain name, which is reported. */
+/** The name server of `--via-service`, if given. Reports an invalid `--via-service` or `--clone`, and returns null. */
+function readNameServer(
+  io: CliIo,
+  output: CliOutput,
+  { format, zones }: ImportSource,
+  options: ImportCommandOptions,
+): string | undefined | null {
+  if (options.viaService === undefined && options.clone === undefined) return undefined
+  const refuse = refuser(output)
+  const [message, hint] = copyProblem(format, zones, options) ?? []
+  if (message !== undefined) return refuse(message, hint)
+  if (options.viaService === undefined) return undefined
+  const server = parseNameServer(options.viaService)
+  if (!server.ok) return refuse(`--via-service: ${server.message}`, 'such as 192.0.2.53 or ns1.example.net')
+  const refused = refusedServer(readHostPolicy(io.env), '--via-service', parseServerAddress(server.value))
+  if (refused === null) return server.value
+  output.diagnostics([refused])
+  return null
+}
+
+type ImportSource = Pick<ImportZonesRequest, 'format' | 'source' | 'zones'>
+
+/** Creates a function that reports an invalid command line and returns null. */
+const refuser =
+  (output: CliOutput) =>
+  (message: string, hint?: string): null => {
+    output.error('usage', message, hint)
+    return null
+  }
+
+/** The zone names without duplicates. Reports a text that is not a domain name, and returns null. */
 function readZoneNames(output: CliOutput, texts: readonly string[]): DomainName[] | null {
   const names = texts.map((text) => parseDomainName(text.endsWith('.') ? text : `${text}.`))
   for (const name of names) if (!name.ok) output.error('zone-name', name.message)

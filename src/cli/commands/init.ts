@@ -1,3 +1,4 @@
+/** `zonewright init`: options and output; the files are in `cli/init-files.ts` and `cli/init-from.ts`. */
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { type WriteOutcome, writeFiles } from '../../definition/files/write-files.ts'
@@ -15,7 +16,7 @@ import { VERSION } from '../package-info.ts'
 export interface InitOptions extends CommonOptions {
   readonly zone: string
   readonly soaEmail?: string
-  /** The base URL of a provider, or a preset: all its zones instead of an example. */
+  /** The base URL or the preset of a provider, to import all its zones instead of writing an example. */
   readonly from?: string
   /** With `from`: leaves out what definitions cannot express. */
   readonly lossy?: boolean
@@ -33,7 +34,7 @@ export function configure(command: Command, setAction: SetAction): void {
 /** Addresses that the `rname` of an SOA can express and YAML reads as text. */
 const EMAIL = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,62}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9-]{2,63}$/
 
-/** `zonewright init`: a configuration, a first zone and a CI workflow in the working directory. Writes all of them or none. */
+/** `zonewright init`: writes a configuration, a first zone and a CI workflow into the working directory. Replaces no file. */
 async function init(io: CliIo, _args: readonly [], options: InitOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
   if (options.from !== undefined) {
@@ -45,7 +46,7 @@ async function init(io: CliIo, _args: readonly [], options: InitOptions): Promis
   const soaEmail = options.soaEmail ?? `hostmaster@${zone.slice(0, -1)}`
   if (!EMAIL.test(soaEmail)) {
     const given =
-      options.soaEmail === undefined ? `${JSON.stringify(soaEmail)}, made from the zone,` : `--soa-email ${JSON.stringify(soaEmail)}`
+      options.soaEmail === undefined ? `${JSON.stringify(soaEmail)}, derived from the zone,` : `--soa-email ${JSON.stringify(soaEmail)}`
     output.error('usage', `${given} is not an e-mail address`, 'such as --soa-email hostmaster@example.com')
     return EXIT.failure
   }
@@ -95,13 +96,13 @@ const alreadyExists = (path: string): Diagnostic => ({
 })
 
 const NEXT_STEPS = `
-Next, a service to try it with, in another terminal:
+To try it, start a service in another terminal:
   export ${TOKEN_VARIABLE}=$(openssl rand -hex 32)
   ZONEWRIGHT_BOOTSTRAP_TOKEN=$${TOKEN_VARIABLE} zonewright serve
-Then here, with the same ${TOKEN_VARIABLE}:
-  zonewright validate    checks the definitions, without any network
+Then run here, with the same ${TOKEN_VARIABLE}:
+  zonewright validate    checks the definitions offline
   zonewright plan        shows what would change
-  zonewright apply       asks, and makes the changes
+  zonewright apply       asks, then makes the changes
   zonewright verify      compares them with what the name server answers
 
 If the zone is already live, import all its records first (zonewright import --help): apply deletes records that are not in the definition.
@@ -109,8 +110,8 @@ Keep the service's zonewright-data/ and the journal .zonewright/ out of the repo
 `
 
 const STEPS_FROM_PROVIDER = `
-The definitions are what the provider holds, so that a plan is empty:
+The definitions equal the zones at the provider, so a plan is empty:
   zonewright plan        shows what would change
   zonewright verify      compares them with what the name servers answer
-From now on, change the definitions, and let "zonewright apply" make the changes.
+From now on, change the definitions and run "zonewright apply".
 `

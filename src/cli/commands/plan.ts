@@ -1,3 +1,4 @@
+/** `zonewright plan`: options; the run itself is in `apply/run-plan.ts`. */
 import type { Command } from 'commander'
 import type { ExitStatus } from '../../apply/exit-status.ts'
 import { type PlanRunOptions, runPlan } from '../../apply/run-plan.ts'

@@ -1,3 +1,4 @@
+/** `zonewright record`: options and output; the edit is in `definition/edit/edit-definition.ts`. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
@@ -25,7 +26,7 @@ export interface RecordCommandOptions extends CommonOptions {
   readonly dryRun?: boolean
 }
 
-/** The edits, with what each does. */
+/** The subcommands with their summaries. */
 const ACTIONS = [
   ['add', 'add values to a record'],
   ['set', 'set a record to exactly these values'],
@@ -62,15 +63,15 @@ Examples:
   zonewright record set example.com @ MX '10 mail' '20 mx.example.net.'
   zonewright record remove example.com old CNAME`
 
-type Words = readonly [zone: string, name: string, type: string, values: string[]]
+type RecordArguments = readonly [zone: string, name: string, type: string, values: string[]]
 
 /**
- * `zonewright record add|set|remove ZONE NAME TYPE [VALUE…]`: changes one RRset in the files that define it, nothing else in them, and shows the
- * changes on standard output. What would come out is validated first; a fault leaves the files as they are.
+ * `zonewright record add|set|remove ZONE NAME TYPE [VALUE…]`: changes one RRset in the files that define it and nothing else in them, and shows
+ * the changes on standard output. The result is validated first; if it has an error, the files are not changed.
  */
 const editRecord =
   (action: RecordEdit['action']) =>
-  async (io: CliIo, [zone, name, type, values]: Words, options: RecordCommandOptions): Promise<ExitStatus> => {
+  async (io: CliIo, [zone, name, type, values]: RecordArguments, options: RecordCommandOptions): Promise<ExitStatus> => {
     const output = createOutput(io, options)
     // First, so that no message repeats a secret.
     const { config, diagnostics: inConfig } = await loadConfigOrDefault(io, options.config)
@@ -105,7 +106,7 @@ const editRecord =
 /** Times an edit is repeated because another process changed a file during it. */
 const ATTEMPTS = 20
 
-/** Edits the files as they are now and writes them. `problems` are the reasons why they could not be written. */
+/** Edits the current files and writes them. `problems` say why they could not be written. */
 async function editAndWrite(
   edit: RecordEdit,
   config: Config,

@@ -1,3 +1,4 @@
+/** `zonewright restore`: options and output; the service restores its data. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { ExitStatus } from '../../apply/exit-status.ts'

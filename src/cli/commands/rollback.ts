@@ -1,3 +1,4 @@
+/** `zonewright rollback`: options; the run itself is in `apply/rollback/run-rollback.ts`. */
 import type { Command } from 'commander'
 import type { ExitStatus } from '../../apply/exit-status.ts'
 import { type RollbackOptions, runRollback } from '../../apply/rollback/run-rollback.ts'
@@ -7,9 +8,9 @@ import { applySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
   withPlanOptions(withConfigOption(command))
-    .argument('[run-or-zone...]', 'the run, unless --last is given, and zones (default: all it changed)')
+    .argument('[run-or-zone...]', 'the run (unless --last is given), then zones (default: all that it changed)')
     .option('--last', 'the latest run that changed something')
-    .option('--overwrite', 'also overwrite what others have changed since')
+    .option('--overwrite', 'also overwrite later changes by other clients')
   setAction(withApplyOptions(withFormatOption(command, 'plan')), rollback)
 }
 

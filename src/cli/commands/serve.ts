@@ -1,3 +1,4 @@
+/** `zonewright serve`: options; starts the service, reloads certificate and keys on SIGHUP, and stops the service on a signal. */
 import { isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -34,7 +35,7 @@ export interface ServeOptions extends CommonOptions {
   readonly regionResolvers?: string
   readonly imageData?: string
   readonly publicUrl?: string
-  /** What one account can have. */
+  /** Limits per account. */
   readonly quotas?: string
   /** Requests per minute; 0 for no limit. */
   readonly rateLimit: number
@@ -42,10 +43,10 @@ export interface ServeOptions extends CommonOptions {
   readonly transferAddresses?: string
   readonly publicPeersOnly?: boolean
   readonly tsigKeys?: string
-  /** Where messages to phones go. */
+  /** The destination of text messages. */
   readonly smsSink: string
   readonly clockSpeed: number
-  /** Equal answers per second to one network; 0 for no limit. */
+  /** Equal responses per second to one network; 0 for no limit. */
   readonly dnsRateLimit: number
 }
 
@@ -67,7 +68,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--tsig-keys <file>', 'YAML file of the keys that sign transfers and NOTIFY (TSIG); SIGHUP reads it again')
     .addOption(
       command
-        .createOption('--dns-rate-limit <n>', 'equal answers per second over UDP to one network, or "off"')
+        .createOption('--dns-rate-limit <n>', 'equal responses per second over UDP to one network, or "off"')
         .argParser(rateLimit)
         .default(200),
     )
@@ -85,11 +86,11 @@ export function configure(command: Command, setAction: SetAction): void {
         .default(800),
     )
     .option('--quotas <list>', 'limits per account, such as domains=5000,images=none; "none" for no limits')
-    .option('--sms-sink <sink>', 'where text messages go: "log", "file:PATH", or a URL to POST them to', 'log')
+    .option('--sms-sink <sink>', 'destination of text messages: "log", "file:PATH", or a URL to POST them to', 'log')
     .addOption(
       command.createOption('--clock-speed <n>', 'for tests: how many times faster time passes').argParser(positiveNumber).default(1),
     )
-    .option('--operations <address>', 'address and port of /metrics and /healthz (default: nowhere)')
+    .option('--operations <address>', 'address and port of /metrics and /healthz (default: not served)')
     .addOption(
       command
         .createOption('--log-level <level>', `what to log on standard error, as lines of JSON: ${LOG_LEVELS.join(', ')}`)
@@ -140,7 +141,7 @@ async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Prom
   const resolvers = options.regionResolvers === undefined ? new Map() : await readRegionResolversFile(io, output, options.regionResolvers)
   const transferKeys = options.tsigKeys === undefined ? [] : await readTransferKeysFile(io, output, options.tsigKeys)
   if (seed === undefined || resolvers === undefined || transferKeys === undefined) return EXIT.failure
-  const given = io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'] || null
+  const bootstrapToken = io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'] || null
   const interruption = listenForInterruption(output.note, 'Stopping: waiting for requests in progress. Press Ctrl-C again to end at once.')
   let release: (() => void) | null = null
   // Files get explicit modes; the umask covers files of libraries.
@@ -149,15 +150,15 @@ async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Prom
     const service = await start(
       io,
       output,
-      { listen, dns, operations, tls, given, seed, regionResolvers: resolvers, transferKeys },
+      { listen, dns, operations, tls, bootstrapToken, seed, regionResolvers: resolvers, transferKeys },
       options,
     )
     if (service === null) return EXIT.failure
-    if (service.token !== null && given === null) output.say(`Administrator's token, shown this once: ${service.token}`)
+    if (service.token !== null && bootstrapToken === null) output.say(`Administrator's token, shown this once: ${service.token}`)
     const dnsAddress = service.dnsAddress && hostPort(service.dnsAddress)
     const ready = { event: 'listening', http: service.baseUrl || null, dns: dnsAddress }
     output.print(`${JSON.stringify(service.observabilityUrl === null ? ready : { ...ready, operations: service.observabilityUrl })}\n`)
-    if (tls !== null || options.tsigKeys !== undefined) release = renewOnHangup(io, output, service, options)
+    if (tls !== null || options.tsigKeys !== undefined) release = reloadOnHangup(io, output, service, options)
     await aborted(interruption.signal)
     await service.stop()
     return EXIT.done
@@ -180,62 +181,61 @@ function readAddress(output: CliOutput, option: string, text: string): Address |
   return undefined
 }
 
-/** SIGHUP reads the certificate and the transfer keys again. The returned function ends that. */
-function renewOnHangup(io: CliIo, output: CliOutput, service: RunningService, options: ServeOptions): () => void {
-  const renew = (): void => {
-    renewCertificate(io, output, service, options)
-    void renewTransferKeys(io, output, service, options)
+/** SIGHUP reads the certificate and the transfer keys again. The returned function stops this. */
+function reloadOnHangup(io: CliIo, output: CliOutput, service: RunningService, options: ServeOptions): () => void {
+  const reload = (): void => {
+    reloadCertificate(io, output, service, options)
+    void reloadTransferKeys(io, output, service, options)
   }
-  process.on('SIGHUP', renew)
-  return () => void process.off('SIGHUP', renew)
+  process.on('SIGHUP', reload)
+  return () => void process.off('SIGHUP', reload)
 }
 
-function renewCertificate(io: CliIo, output: CliOutput, service: RunningService, options: ServeOptions): void {
+function reloadCertificate(io: CliIo, output: CliOutput, service: RunningService, options: ServeOptions): void {
   const certificate = readCertificate(io, output, options)
   if (!certificate) return
   try {
     service.useCertificate(certificate)
     output.note('The certificate has been read again.')
   } catch (error) {
-    output.say(`The certificate stays as it was, the new one cannot be used: ${(error as Error).message}`)
+    output.say(`The new certificate cannot be used, so the former one stays: ${(error as Error).message}`)
   }
 }
 
-async function renewTransferKeys(io: CliIo, output: CliOutput, service: RunningService, { tsigKeys }: ServeOptions): Promise<void> {
+async function reloadTransferKeys(io: CliIo, output: CliOutput, service: RunningService, { tsigKeys }: ServeOptions): Promise<void> {
   if (tsigKeys === undefined) return
   try {
     const keys = await readTransferKeysFile(io, output, tsigKeys)
-    if (keys === undefined) return output.say('The transfer keys stay as they were.')
+    if (keys === undefined) return output.say('The former transfer keys stay.')
     await service.useTransferKeys(keys)
     output.note('The transfer keys have been read again.')
   } catch (error) {
-    output.say(`The transfer keys stay as they were, the new ones cannot be used: ${(error as Error).message}`)
+    output.say(`The new transfer keys cannot be used, so the former ones stay: ${(error as Error).message}`)
   }
 }
 
-interface Start {
+interface StartOptions {
   readonly listen: Address | null
   readonly dns: Address | null
   readonly operations: Address | null
   readonly tls: Certificate | null
-  readonly given: string | null
+  readonly bootstrapToken: string | null
   readonly seed: Seed | null
   readonly regionResolvers: RegionResolvers
   readonly transferKeys: readonly TransferKey[]
 }
 
 /** Reports why the service cannot start, and returns null. */
-async function start(io: CliIo, output: CliOutput, { given, ...addresses }: Start, options: ServeOptions): Promise<RunningService | null> {
+async function start(io: CliIo, output: CliOutput, given: StartOptions, options: ServeOptions): Promise<RunningService | null> {
   const { parseQuotas, parseSmsDestination, requestsPerMinute, startService, UNLIMITED_RATES } = await import('../../service/index.ts')
   try {
     const sms = parseSmsDestination(options.smsSink)
     return await startService({
       dataDirectory: null,
       ...storePlace(io, options),
-      ...addresses,
+      ...given,
       ...(options.imageData === undefined ? {} : { imageDirectory: resolve(io.cwd, options.imageData) }),
       ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
-      bootstrapToken: given,
       ...(options.quotas === undefined ? {} : { quotas: parseQuotas(options.quotas) }),
       rateLimits: options.rateLimit === 0 ? UNLIMITED_RATES : requestsPerMinute(options.rateLimit),
       peerPort: options.peerPort,

@@ -1,3 +1,4 @@
+/** `zonewright validate`: options and output; the checks are in `definition/`. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
@@ -21,7 +22,7 @@ export function configure(command: Command, setAction: SetAction): void {
   setAction(withFormatOption(command, 'validation'), validate)
 }
 
-/** `zonewright validate [path...]`: checks syntax, schema and DNS rules without any network. The diagnostics are the report. */
+/** `zonewright validate [path...]`: checks syntax, schema and DNS rules offline. The diagnostics are the report. */
 async function validate(io: CliIo, [paths]: readonly [string[]], options: ValidateOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
   const { config, diagnostics } = await loadConfigOrDefault(io, options.config)

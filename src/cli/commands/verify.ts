@@ -1,3 +1,4 @@
+/** `zonewright verify`: options; the run itself is in `apply/run-verify.ts`. */
 import type { Command } from 'commander'
 import type { ExitStatus } from '../../apply/exit-status.ts'
 import { runVerify, type VerifyOptions } from '../../apply/run-verify.ts'
