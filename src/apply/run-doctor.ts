@@ -70,7 +70,7 @@ async function examineProvider(provider: Provider, jobs: readonly ZoneJob[], now
   if (provider.examine) return provider.examine(usage, now)
   try {
     const found = await provider.findZones(usage.zones)
-    const message = `${provider.address} answers; ${found.size} of ${usage.zones.length} zones are there`
+    const message = `${provider.address} responds; ${found.size} of ${usage.zones.length} zones exist`
     return [{ status: 'ok', check: 'connection', message }]
   } catch (error) {
     return [{ status: 'error', check: 'connection', message: error instanceof Error ? error.message : String(error) }]

@@ -2,8 +2,7 @@ import { isSecretReference, resolveSecret } from '../definition/config/resolve-s
 import type { ImportedZone } from '../definition/imported-zone.ts'
 import { settingsOfSoa } from '../definition/load/zone-file-definition.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import type { DomainName } from '../dns/domain-name.ts'
-import { isAtOrBelow, parseDomainName } from '../dns/domain-name.ts'
+import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../dns/domain-name.ts'
 import { restoreMailboxCase } from '../dns/mailbox.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { recordKey } from '../dns/record.ts'
@@ -91,7 +90,7 @@ async function readTransferKey(text: string, { cwd, env, config }: Pick<ImportRe
   if (!isSecretReference(reference)) return refuse('the secret must be env:NAME or file:PATH, after the name of the key')
   const known = TSIG_ALGORITHMS.find((one) => one === algorithm.toLowerCase())
   if (known === undefined) return refuse(`the algorithm must be one of ${TSIG_ALGORITHMS.join(', ')}`)
-  const name = parseDomainName(nameText.endsWith('.') ? nameText : `${nameText}.`)
+  const name = parseAbsoluteName(nameText)
   if (!name.ok) return refuse('the name of the key is not a domain name')
   const secret = await resolveSecret(reference, '--tsig', NO_POSITION, { folder: cwd, env, loaded: config.secrets })
   if (secret.diagnostic) return { value: undefined, diagnostic: { ...secret.diagnostic, at: undefined } }

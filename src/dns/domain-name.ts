@@ -45,6 +45,9 @@ export function parseDomainName(text: string, origin: DomainName | null = null):
   return ok(name)
 }
 
+/** Parses a name that is absolute even without its final dot. */
+export const parseAbsoluteName = (text: string): Result<DomainName> => parseDomainName(text.endsWith('.') ? text : `${text}.`)
+
 const DOT = 0x2e
 
 /** Characters that need no escape in a label: 1, or 2 for letters that become lower case. */

@@ -1,3 +1,4 @@
+/** The interface that every provider implements, and the errors of providers. */
 import type { ProviderConfig } from '../definition/config/config.ts'
 import type { SecretSource } from '../definition/config/resolve-secret.ts'
 import type { Diagnostic, Severity, SourcePosition } from '../dns/diagnostic.ts'
@@ -53,7 +54,7 @@ export interface RenderedFile {
 export interface ProviderCallOptions {
   /** Aborts requests immediately. */
   readonly signal?: AbortSignal | undefined
-  /** Lets sent requests end, and sends no other: no retry, no further page. */
+  /** Lets sent requests finish and sends no other: no retry, no further page. */
   readonly stop?: AbortSignal | undefined
 }
 
@@ -63,26 +64,26 @@ export interface AppliedChange {
   readonly id: number | string | null
   /** The zone after a change to the zone itself. */
   readonly zone?: ZoneReference | undefined
-  /** The stored record if the provider reports another one than it was sent. */
+  /** The stored record, if it differs from the record sent. */
   readonly stored?: ResourceRecord | undefined
 }
 
 /** A zone that the provider copied from another one. */
 export interface CopiedZone {
   readonly zone: ZoneReference
-  /** What the provider could not copy, in its words. */
+  /** The parts that the provider could not copy, in its words. */
   readonly remarks: readonly string[]
 }
 
 /** A server or service that stores zones. Methods throw `ProviderError` for every failure that is not a bug. */
 export interface Provider {
-  /** As the config names it. */
+  /** Its name in the config. */
   readonly name: string
   readonly type: string
   /** The base URL, or the address of the server, without secrets. A saved plan is valid only for this address. */
   readonly address: string
   readonly capabilities: Capabilities
-  /** Maximum number of concurrent calls. */
+  /** Maximum concurrent calls. */
   readonly parallelism: number
   /** Finds the zones with these names. */
   findZones(names: readonly DomainName[], options?: ProviderCallOptions): Promise<ReadonlyMap<DomainName, ZoneReference>>
@@ -94,7 +95,7 @@ export interface Provider {
   /** Finds records with the owner and type of any of the given ones without reading the whole zone; absent if the provider cannot do that. */
   findRecords?(zone: ZoneReference, like: readonly ResourceRecord[], options?: ProviderCallOptions): Promise<readonly ExistingRecord[]>
   /** Checks the connection and the permissions of the token or key. `now` is the local time. Failures are findings. */
-  examine?(wants: ProviderUsage, now: Date, options?: ProviderCallOptions): Promise<readonly Finding[]>
+  examine?(usage: ProviderUsage, now: Date, options?: ProviderCallOptions): Promise<readonly Finding[]>
   /** Finds the resolvers of a region as `address` or `address:port`; null if the region does not exist. Absent if the provider has no regions. */
   findResolvers?(region: string, options?: ProviderCallOptions): Promise<readonly string[] | null>
   /** Reads the objects of the account whose addresses a definition uses; absent if the provider has none. */
@@ -111,7 +112,7 @@ export interface Provider {
 /** Settings of all providers of a run. */
 export interface ProviderContext {
   readonly secrets: SecretSource
-  /** Maximum number of concurrent requests, instead of the config's setting. */
+  /** Maximum concurrent requests, instead of the config's setting. */
   readonly parallelism?: number | undefined
   /** Called with the provider's name and milliseconds when it asks for a longer pause. */
   readonly onThrottled?: OnThrottled | undefined

@@ -1,3 +1,4 @@
+/** All types of providers, and how to create a provider from a config entry. */
 import type { ProviderConfig } from '../definition/config/config.ts'
 import { type LoadedSecrets, redacted } from '../definition/config/secret-guard.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'

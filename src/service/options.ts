@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type DomainName, parseDomainName } from '../dns/domain-name.ts'
+import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
 import type { Certificate } from './api/http-app.ts'
 import { type RateLimits, UNLIMITED_RATES } from './api/rate-limit.ts'
 import type { Limits } from './api/route.ts'
@@ -113,7 +113,7 @@ export const DEFAULT_LIMITS: Limits = { recordsPerDomain: 12_000 }
 export function parseNsNames(names: readonly string[]): readonly DomainName[] {
   if (names.length === 0) throw new RangeError('the service needs the name of at least one name server')
   return names.map((text) => {
-    const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+    const name = parseAbsoluteName(text)
     if (!name.ok) throw new RangeError(`${JSON.stringify(text)} is not a valid name server name: ${name.message}`)
     return name.value
   })

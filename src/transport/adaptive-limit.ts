@@ -1,15 +1,15 @@
 /**
  * The number of concurrent requests to a server, found by additive increase and multiplicative decrease, like TCP's window (RFC 5681 section 3.1). A
- * window of good answers adds one; an answer that asks for fewer requests, or a timeout, halves the window. Requests that were sent before the halving do
- * not halve it again. The server may also ask for a pause, or announce how many requests it accepts until when. If a pause is too long to wait, requests
+ * window of successful responses adds one; a response that asks for fewer requests, or a timeout, halves the window. Requests that were sent before the halving do
+ * not halve it again. The server may also ask for a pause, or announce how many requests it accepts until a given time. If a pause is too long to wait, requests
  * fail until it is over.
  */
 
 import { DEFAULT_RETRY } from './retry.ts'
 
-/** What the result of a request says about the server. */
+/** The load of the server, as far as the result of a request shows it. */
 export interface TurnResult {
-  /** Whether the server asked for fewer requests or did not answer in time. */
+  /** Whether the server asked for fewer requests or did not respond in time. */
   readonly congested: boolean
   /** Milliseconds for which the server wants no requests. */
   readonly pause?: number | null
@@ -37,7 +37,7 @@ export class LimitClosed extends Error {
 export interface AdaptiveLimit {
   /** Waits for a turn, first come, first served. Rejects with the signal's reason when it is aborted, or with `LimitClosed`. */
   enter(signal?: AbortSignal): Promise<Turn>
-  /** Maximum number of concurrent requests now, pauses aside. */
+  /** Maximum concurrent requests now, pauses aside. */
   capacity(): number
 }
 
@@ -58,15 +58,15 @@ interface Waiting {
   readonly refuse: (reason: unknown) => void
 }
 
-/** A limit between 1 and `most` that starts at `most`. */
+/** Creates a limit between 1 and `maximum` that starts at `maximum`. */
 export function createAdaptiveLimit(
-  most: number,
+  maximum: number,
   { longestPause = DEFAULT_RETRY.maxRetryAfter, onPause, now = () => performance.now() }: AdaptiveLimitOptions = {},
 ): AdaptiveLimit {
-  let window = most
+  let window = maximum
   let active = 0
-  /** The number of halvings. */
-  let era = 0
+  /** How often the window has been halved. */
+  let halvings = 0
   let pausedUntil = 0
   let closedUntil = 0
   let reportedUntil = 0
@@ -75,7 +75,7 @@ export function createAdaptiveLimit(
   let timer: NodeJS.Timeout | undefined
   const queue = new Set<Waiting>()
 
-  const room = (): number => Math.max(1, Math.floor(window))
+  const capacity = (): number => Math.max(1, Math.floor(window))
 
   /** The time when pauses and budget permit the next request. */
   const opensAt = (): number => {
@@ -83,7 +83,7 @@ export function createAdaptiveLimit(
     if (budget !== null && budget.until <= time) budget = null
     return Math.max(pausedUntil, budget !== null && budget.left <= 0 ? budget.until : 0)
   }
-  /** Reports a pause unless it is the one reported before: concurrent answers ask for nearly the same pause. */
+  /** Reports a pause unless it was reported before: concurrent responses ask for nearly the same pause. */
   const report = (until: number): void => {
     const wait = until - now()
     if (wait < NOTABLE || until < reportedUntil + 1000) return
@@ -105,7 +105,7 @@ export function createAdaptiveLimit(
   }
   const pump = (): void => {
     for (const next of queue) {
-      if (active >= room()) return
+      if (active >= capacity()) return
       const at = opensAt()
       if (at > now()) {
         wakeUp(at)
@@ -116,10 +116,10 @@ export function createAdaptiveLimit(
       if (budget !== null) budget.left -= 1
       next.start()
     }
-    rest()
+    stopTimer()
   }
-  /** Stops the timer if no request waits, so that it does not keep the process alive. */
-  const rest = (): void => {
+  /** Stops the timer, which would keep the process alive. */
+  const stopTimer = (): void => {
     clearTimeout(timer)
     wakeAt = null
   }
@@ -130,17 +130,17 @@ export function createAdaptiveLimit(
   }
 
   const turn = (): Turn => {
-    const startedIn = era
+    const halvingsAtStart = halvings
     let ended = false
     return {
       end({ congested, pause, budget: reported }) {
         if (ended) throw new Error('a turn ended twice')
         ended = true
         active -= 1
-        if (!congested) window = Math.min(most, window + 1 / window)
-        else if (startedIn === era) {
+        if (!congested) window = Math.min(maximum, window + 1 / window)
+        else if (halvingsAtStart === halvings) {
           window = Math.max(1, window / 2)
-          era += 1
+          halvings += 1
         }
         if (pause && pause > longestPause) close(pause)
         else if (pause) {
@@ -156,14 +156,14 @@ export function createAdaptiveLimit(
   }
 
   return {
-    capacity: room,
+    capacity,
     enter: (signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason)
         if (closedUntil > now()) return reject(new LimitClosed(closedUntil - now()))
         const leave = (): void => {
           queue.delete(waiting)
-          if (queue.size === 0) rest()
+          if (queue.size === 0) stopTimer()
           reject(signal?.reason)
         }
         const waiting: Waiting = {

@@ -1,4 +1,4 @@
-/** The hosts that a run may contact. The list comes only from the environment, so a pull request that changes the config cannot redirect the token. */
+/** The hosts that a run may contact. The list comes only from the environment, so a pull request that changes the config cannot send the token to another host. */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import { parseIpv6 } from '../dns/ip-address.ts'
@@ -33,7 +33,7 @@ export const endpointOfUrl = ({ protocol, hostname, port }: URL): Endpoint => {
 /** The endpoint of a name server. */
 export const endpointOfServer = ({ host, port }: ServerAddress): Endpoint => ({ scheme: 'dns', host, port })
 
-/** Why a name server must not be asked; null if it may be. `what` names its origin. */
+/** Why a name server must not be queried; null if it may be. `what` says where its name comes from. */
 export const refusedServer = (policy: HostPolicy, what: string, server: ServerAddress, at?: SourcePosition): Diagnostic | null =>
   policy.check(what, endpointOfServer(server), at)
 
@@ -42,10 +42,10 @@ const DEFAULT_PORTS = { https: 443, http: 80 } as const
 /** The entry of the list that allows the endpoint, without the port if the scheme implies it. */
 export function hostEntry(endpoint: Endpoint): string {
   const isDefault = endpoint.scheme !== 'dns' && endpoint.port === DEFAULT_PORTS[endpoint.scheme]
-  return isDefault ? shown(endpoint).replace(/:[0-9]+$/, '') : shown(endpoint)
+  return isDefault ? formatEndpoint(endpoint).replace(/:[0-9]+$/, '') : formatEndpoint(endpoint)
 }
 
-/** The policy that the environment sets. Without a list every host is allowed; in CI plain HTTP is then for loopback addresses only. */
+/** The policy that the environment sets. Without a list every host is allowed, but in CI plain HTTP only to loopback addresses. */
 export function readHostPolicy(env: Environment): HostPolicy {
   const list = env[ALLOWED_HOSTS]
   if (list === undefined) return { diagnostics: [], check: (what, endpoint, at) => (isCi(env) ? checkTls(what, endpoint, at) : null) }
@@ -101,7 +101,7 @@ function allows(entry: Entry, { host, port }: Endpoint): boolean {
 
 /**
  * The one spelling of a host: names in lower case and A-labels without a final dot, IPv4 addresses in dotted decimals (the URL standard reads
- * `0x7f.1` and `2130706433` as addresses, and so does the system), IPv6 addresses as in RFC 5952 without brackets. Null for a text that is no host.
+ * `0x7f.1` and `2130706433` as addresses, and so does the system), IPv6 addresses as in RFC 5952 without brackets. Null if the text is not a host.
  */
 function canonicalHost(text: string): string | null {
   const bare = /^\[(.*)\]$/.exec(text)?.[1] ?? text
@@ -117,7 +117,7 @@ function canonicalHost(text: string): string | null {
   }
 }
 
-const shown = ({ host, port }: Endpoint): string => {
+const formatEndpoint = ({ host, port }: Endpoint): string => {
   const bare = host.replace(/^\[(.*)\]$/, '$1')
   return bare.includes(':') ? `[${bare}]:${port}` : `${bare}:${port}`
 }
@@ -125,7 +125,7 @@ const shown = ({ host, port }: Endpoint): string => {
 const notAllowed = (what: string, endpoint: Endpoint, at: SourcePosition | undefined): Diagnostic => ({
   severity: 'error',
   code: 'host-not-allowed',
-  message: `${what}: ${shown(endpoint)} is not among the hosts in ${ALLOWED_HOSTS}`,
+  message: `${what}: ${formatEndpoint(endpoint)} is not among the hosts in ${ALLOWED_HOSTS}`,
   at,
   hint: 'if this run may contact that host, add it to the variable',
 })

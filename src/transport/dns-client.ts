@@ -1,3 +1,4 @@
+/** A DNS client: queries one server over UDP and TCP. */
 import pLimit from 'p-limit'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
@@ -18,11 +19,11 @@ export interface DnsQuestion {
 }
 
 export interface DnsClientOptions {
-  /** Milliseconds per try; 2000 if absent. */
+  /** Milliseconds per attempt; 2000 if absent. */
   readonly timeout?: number
-  /** Tries over UDP; 3 if absent. */
+  /** Attempts over UDP; 3 if absent. */
   readonly tries?: number
-  /** Maximum number of concurrent questions; 100 if absent. */
+  /** Maximum concurrent queries; 100 if absent. */
   readonly concurrency?: number
 }
 
@@ -39,14 +40,14 @@ export interface DnsAnswer {
 }
 
 export interface DnsClient {
-  /** Asks one question; any number may be concurrent. Rejects with a `DnsFailure`; an error RCODE is an answer, not a failure. */
+  /** Sends one query; any number may be concurrent. Rejects with a `DnsFailure`. An error RCODE is an answer, not a failure. */
   query(question: DnsQuestion): Promise<DnsAnswer>
-  /** Closes the sockets; pending questions fail with `closed`. */
+  /** Closes the sockets; pending queries fail with `closed`. */
   close(): void
 }
 
 /**
- * A client of one server: UDP with EDNS from random ports, with retries, and TCP if an answer is truncated (RFC 7766). An answer is accepted only from the
+ * Creates a client of one server. It uses UDP with EDNS from random ports, with retries, and TCP if an answer is truncated (RFC 7766). An answer is accepted only from the
  * server's address and with the question's identifier and text (RFC 5452 section 9).
  */
 export function createDnsClient(server: DnsServer, options: DnsClientOptions = {}): DnsClient {
@@ -58,11 +59,11 @@ export function createDnsClient(server: DnsServer, options: DnsClientOptions = {
   const queryUdp = async (question: DnsQuestion, withEdns: boolean): Promise<Message> => {
     const received: { message: Message | null; garbled: string | null } = { message: null, garbled: null }
     const accept = (octets: Buffer): boolean => {
-      const reply = readReply(octets, question)
-      if (reply.message) received.message = reply.message
+      const response = readResponse(octets, question)
+      if (response.message) received.message = response.message
       // It may be forged; the real answer may still arrive.
-      else received.garbled ??= reply.problem
-      return reply.message !== null
+      else received.garbled ??= response.problem
+      return response.message !== null
     }
     const encode = (id: number): Buffer => encodeMessage(queryOf(id, question, withEdns))
     for (let attempt = 1; ; attempt += 1) {
@@ -94,7 +95,7 @@ export function createDnsClient(server: DnsServer, options: DnsClientOptions = {
   }
 }
 
-/** Asks one question with a new client. Rejects with a `DnsFailure`. */
+/** Sends one query with a new client. Rejects with a `DnsFailure`. */
 export async function queryDns(server: DnsServer, question: DnsQuestion, options: DnsClientOptions = {}): Promise<DnsAnswer> {
   const client = createDnsClient(server, options)
   try {
@@ -114,21 +115,21 @@ async function queryTcp(server: DnsServer, question: DnsQuestion, timeout: numbe
   const id = 1
   let message: Message | null = null
   await exchangeTcp(server, encodeMessage(queryOf(id, question, true)), { timeout, total: timeout }, (octets) => {
-    const reply =
+    const response =
       octets.length >= 2 && octets.readUInt16BE(0) === id
-        ? readReply(octets, question)
+        ? readResponse(octets, question)
         : { message: null, problem: 'it has another identifier' }
-    if (reply.message === null) throw garbled(server, question, reply.problem)
-    message = reply.message
+    if (response.message === null) throw garbled(server, question, response.problem)
+    message = response.message
     return false
   })
   return message as unknown as Message
 }
 
 /** The response to the question, or the problem with the octets. */
-function readReply(octets: Buffer, question: DnsQuestion): { message: Message; problem: null } | { message: null; problem: string } {
+function readResponse(octets: Buffer, question: DnsQuestion): { message: Message; problem: null } | { message: null; problem: string } {
   const decoded = decodeMessage(octets)
-  if (!decoded.ok) return truncatedReply(octets, question) ?? { message: null, problem: decoded.message }
+  if (!decoded.ok) return truncatedResponse(octets, question) ?? { message: null, problem: decoded.message }
   const message = decoded.value
   if (!message.response) return { message: null, problem: 'it is not a response' }
   const [asked, ...more] = message.questions
@@ -139,7 +140,7 @@ function readReply(octets: Buffer, question: DnsQuestion): { message: Message; p
 }
 
 /** Some servers cut a truncated answer within a record; the question before it is still valid. */
-function truncatedReply(octets: Buffer, question: DnsQuestion): { message: Message; problem: null } | null {
+function truncatedResponse(octets: Buffer, question: DnsQuestion): { message: Message; problem: null } | null {
   const flags = octets.length >= 12 ? octets.readUInt16BE(2) : 0
   if ((flags & FLAG.QR) === 0 || (flags & FLAG.TC) === 0) return null
   const query = encodeMessage(queryOf(0, question, false))
@@ -149,7 +150,7 @@ function truncatedReply(octets: Buffer, question: DnsQuestion): { message: Messa
 }
 
 const garbled = (server: DnsServer, question: DnsQuestion, problem: string): DnsFailure =>
-  dnsFailure('garbled', `the answer of ${formatServer(server)} to ${question.name} ${question.type} cannot be used: ${problem}`)
+  dnsFailure('garbled', `the answer of ${formatServer(server)} to ${question.name} ${question.type} is invalid: ${problem}`)
 
 const answerOf = (message: Message, transport: 'udp' | 'tcp'): DnsAnswer => ({
   rcode: rcodeName(message.rcode),

@@ -1,3 +1,4 @@
+/** Sends DNS messages over UDP and TCP and matches the responses. Also the errors of DNS exchanges. */
 import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { connect, isIPv6 } from 'node:net'
@@ -13,16 +14,16 @@ export interface TcpLimits {
 }
 
 /**
- * Sends one message over a new TCP connection and calls `onMessage` with each reply, without its length, until that returns false (RFC 7766). Rejects with
+ * Sends one message over a new TCP connection and calls `onMessage` with each response, without its length, until that returns false (RFC 7766). Rejects with
  * a `DnsFailure` or an error of `onMessage`.
  */
 export function exchangeTcp(
   server: DnsServer,
   message: Uint8Array,
-  { timeout, total = Number.POSITIVE_INFINITY, octets: most = Number.POSITIVE_INFINITY }: TcpLimits,
+  { timeout, total = Number.POSITIVE_INFINITY, octets: maximum = Number.POSITIVE_INFINITY }: TcpLimits,
   onMessage: (octets: Buffer) => boolean,
 ): Promise<void> {
-  const where = formatServer(server)
+  const name = formatServer(server)
   return new Promise((resolve, reject) => {
     // Several addresses are tried one after another. Node's 250 ms for each are too few for some networks.
     const attempt = Math.max(250, Math.floor(timeout / 4))
@@ -36,16 +37,16 @@ export function exchangeTcp(
       if (error === undefined) resolve()
       else reject(error)
     }
-    const timer = setTimeout(() => finish(dnsFailure('timeout', `${where} did not answer over TCP within ${timeout} ms`)), timeout)
+    const timer = setTimeout(() => finish(dnsFailure('timeout', `${name} did not answer over TCP within ${timeout} ms`)), timeout)
     socket.on('connect', () => {
       socket.write(frameMessage(message))
     })
     socket.on('data', (chunk: Buffer) => {
       received += chunk.length
       try {
-        if (received > most) throw dnsFailure('garbled', `${where} sent more than ${most} octets over TCP`)
+        if (received > maximum) throw dnsFailure('garbled', `${name} sent more than ${maximum} octets over TCP`)
         if (performance.now() - start > total)
-          throw dnsFailure('timeout', `${where} did not come to an end over TCP within ${total / 1000} s`)
+          throw dnsFailure('timeout', `${name} did not finish its answer over TCP within ${total / 1000} s`)
         for (const octets of chunks(chunk)) {
           timer.refresh()
           if (!onMessage(octets)) return finish()
@@ -54,8 +55,8 @@ export function exchangeTcp(
         finish(error)
       }
     })
-    socket.on('error', (error) => finish(dnsFailure('unreachable', `${where} cannot be reached over TCP: ${reasonOf(error)}`, error)))
-    socket.on('end', () => finish(dnsFailure('unreachable', `${where} closed the connection before its answer was complete`)))
+    socket.on('error', (error) => finish(dnsFailure('unreachable', `${name} cannot be reached over TCP: ${reasonOf(error)}`, error)))
+    socket.on('end', () => finish(dnsFailure('unreachable', `${name} closed the connection before its answer was complete`)))
   })
 }
 
@@ -65,14 +66,14 @@ const reasonOf = (error: Error): string =>
 
 /**
  * Why a DNS server returned no usable answer. `timeout`: no answer in time; `unreachable`: no connection, or a broken one; `garbled`: a violation of the
- * message format or the protocol; `rejected`: an error in reply to a zone transfer; `closed`: the client was closed.
+ * message format or the protocol; `rejected`: the server refuses a zone transfer; `closed`: the client was closed.
  */
 type DnsFailureReason = 'timeout' | 'unreachable' | 'garbled' | 'rejected' | 'closed'
 
 export interface DnsFailure extends Error {
   readonly code: 'DNS_FAILURE'
   readonly reason: DnsFailureReason
-  /** Whether the same question may succeed later. */
+  /** Whether the same query may succeed later. */
   readonly retryable: boolean
 }
 
@@ -89,7 +90,7 @@ export interface DnsServer {
   readonly port: number
 }
 
-/** The server for messages. */
+/** The name of a server in messages. */
 export const formatServer = (server: DnsServer): string => `${server.host} port ${server.port}`
 
 /** Returns whether a datagram is the expected answer. */
@@ -106,17 +107,17 @@ interface Waiting {
   readonly finish: (error?: Error) => void
 }
 
-/** A socket on a random port, and the questions that wait for answers on it. */
+/** A socket on a random port, with the queries that wait for answers on it. */
 interface Port {
   readonly socket: Socket
   /** Resolves when the socket is connected. From then on the system accepts only datagrams from the server. */
   readonly ready: Promise<void>
   readonly waiting: Map<number, Waiting>
-  /** Questions sent. The port changes after many, because an attacker who knows it can forge answers more easily (RFC 5452). */
+  /** Queries sent. The port changes after many, because an attacker who knows it can forge answers more easily (RFC 5452). */
   sent: number
 }
 
-const QUESTIONS_PER_PORT = 512
+const QUERIES_PER_PORT = 512
 
 export function createUdpExchange(server: DnsServer): UdpExchange {
   const ports = new Set<Port>()
@@ -145,8 +146,8 @@ export function createUdpExchange(server: DnsServer): UdpExchange {
     if (ports.delete(port)) port.socket.close()
   }
 
-  const take = (): Port => {
-    if (!current || current.sent >= QUESTIONS_PER_PORT) {
+  const nextPort = (): Port => {
+    if (!current || current.sent >= QUERIES_PER_PORT) {
       const last = current
       current = open()
       if (last?.waiting.size === 0) abandon(last)
@@ -156,7 +157,7 @@ export function createUdpExchange(server: DnsServer): UdpExchange {
   }
 
   const send: UdpExchange['send'] = async (encode, accept, timeout) => {
-    const port = take()
+    const port = nextPort()
     const id = freeId(port.waiting)
     const query = encode(id)
     await new Promise<void>((resolve, reject) => {

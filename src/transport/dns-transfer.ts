@@ -1,3 +1,4 @@
+/** Reads a zone from a name server by transfer (AXFR). */
 import { randomInt } from 'node:crypto'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
@@ -24,16 +25,16 @@ export interface TransferOptions {
   readonly key?: TsigKey | undefined
 }
 
-/** A received record. If its data are not valid for its type, they are octets in generic form (RFC 3597), and `malformed` says why. */
+/** A received record. If its data is invalid for its type, it is in the generic form (RFC 3597), and `malformed` says why. */
 export interface TransferredRecord extends ResourceRecord {
   readonly malformed?: string
-  /** The mailbox of the SOA with its letter case. */
+  /** The mailbox of the SOA record with its capital letters. */
   readonly mailbox?: string
 }
 
 /**
- * Reads a whole zone by AXFR over TCP (RFC 5936): its records in the order the server sent them, the SOA first and once. Rejects
- * with a `DnsFailure`.
+ * Transfers a zone by AXFR over TCP (RFC 5936). Returns its records in the order of the server; the SOA is first and appears once.
+ * Rejects with a `DnsFailure`.
  */
 export async function transferZone(server: DnsServer, zone: DomainName, options: TransferOptions = {}): Promise<TransferredRecord[]> {
   const { timeout = 10_000, total = 60 * timeout, maxOctets = 64 * 2 ** 20, maxRecords = 1_000_000, key } = options
@@ -49,7 +50,7 @@ export async function transferZone(server: DnsServer, zone: DomainName, options:
   await exchangeTcp(server, signed?.octets ?? query, { timeout, total, octets: maxOctets }, (octets) => {
     const message = decodeMessage(octets, { lenient: true })
     if (!message.ok) throw failure('garbled', server, zone, message.message)
-    // A refusal may be unsigned; a forged one does no more harm than a lost answer.
+    // A refusal may be unsigned; a forged one does no more harm than a lost message.
     if (message.value.rcode === RCODE.NOERROR || hasSignature(message.value)) check(verifier?.accept(octets, seconds()))
     if (message.value.rcode !== RCODE.NOERROR) throw failure('rejected', server, zone, `the answer is ${rcodeName(message.value.rcode)}`)
     const written = transfer.records.length === 0 ? readSoaMailbox(octets) : null

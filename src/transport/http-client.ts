@@ -1,10 +1,10 @@
-/** HTTP requests to one server over kept-alive connections, with a time limit for each step. Redirects are not followed: they would carry the token elsewhere. */
+/** HTTP requests to one server over kept-alive connections, with a time limit for each step. Redirects are not followed, since they could send the token to another host. */
 import type { Agent, IncomingMessage, RequestOptions } from 'node:http'
 
-/** Why a request has no usable answer. */
+/** Why a request has no usable response. */
 export type TransportProblem = 'unreachable' | 'timeout' | 'reset' | 'garbled' | 'too-large'
 
-/** A request without a usable answer. */
+/** A request without a usable response. */
 export class TransportError extends Error {
   readonly problem: TransportProblem
   /** Whether the server may have acted on the request: false only if the request certainly never left. */
@@ -27,7 +27,7 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined
   /** Milliseconds without an octet from the server; the client's `timeout` if absent. */
   readonly silenceTimeout?: number | undefined
-  /** Milliseconds for connecting and the whole answer, if that is less than four times the silence. */
+  /** Milliseconds for connecting and the whole response, if less than four times `silenceTimeout`. */
   readonly totalTimeout?: number | undefined
 }
 
@@ -41,7 +41,7 @@ export interface HttpResponse {
 export interface HttpClient {
   /** Rejects with a `TransportError`. */
   request(request: HttpRequest): Promise<HttpResponse>
-  /** Closes each open connection after its request: after an answer to another request, no answer on them can be trusted. */
+  /** Closes each open connection after its request: after a response to another request, no response on them can be trusted. */
   reset(): void
   close(): Promise<void>
 }
@@ -49,13 +49,13 @@ export interface HttpClient {
 export interface HttpClientOptions {
   readonly baseUrl: URL
   readonly headers: Readonly<Record<string, string>>
-  /** Maximum number of connections that are open at one time. */
+  /** Maximum open connections. */
   readonly connections: number
-  /** Milliseconds until the answer starts, and between two pieces of it. A whole request may take four times as long. */
+  /** Milliseconds until the response starts, and between two pieces of it. A whole request may take four times as long. */
   readonly timeout: number
   /** Milliseconds for connecting; `timeout` if absent. */
   readonly connectTimeout?: number
-  /** Maximum size of an answer in octets. */
+  /** Maximum octets of a response. */
   readonly maxResponse: number
 }
 
@@ -65,6 +65,7 @@ const TOTAL_FACTOR = 4
 /** Milliseconds after which an idle connection is closed. Servers close theirs after five seconds or more. */
 const IDLE_TIMEOUT = 4000
 
+/** Creates a client of the server at `baseUrl`. */
 export function createHttpClient({ baseUrl, timeout, connectTimeout = timeout, ...options }: HttpClientOptions): HttpClient {
   const isTls = baseUrl.protocol === 'https:'
   const prefix = baseUrl.pathname.replace(/\/$/, '')
@@ -212,11 +213,11 @@ function timeoutFailure(expired: Expired | null, { connect, silence, total }: Li
   if (expired === 'connecting')
     return new TransportError('unreachable', `${host} cannot be reached: no connection within ${formatSeconds(connect)}`, { sent: false })
   const detail = {
-    start: `: nothing came within ${formatSeconds(Math.min(silence, total))}`,
-    silence: `: it fell silent in the middle of its answer for ${formatSeconds(silence)}`,
-    end: `: its answer had no end within ${formatSeconds(total)}`,
+    start: `: it sent nothing within ${formatSeconds(Math.min(silence, total))}`,
+    silence: `: it stopped sending in the middle of its response for ${formatSeconds(silence)}`,
+    end: `: its response was not complete within ${formatSeconds(total)}`,
   }
-  return new TransportError('timeout', `${host} did not answer in time${expired === null ? '' : detail[expired]}`, { sent: true, cause })
+  return new TransportError('timeout', `${host} did not respond in time${expired === null ? '' : detail[expired]}`, { sent: true, cause })
 }
 
 const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
@@ -225,13 +226,13 @@ const TLS_PROBLEM = /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE
 
 function failure(cause: unknown, host: string, isConnecting: boolean): unknown {
   if (cause instanceof TooLarge)
-    return new TransportError('too-large', `the response of ${host} exceeds the maximum size`, { sent: true, cause })
+    return new TransportError('too-large', `the response of ${host} is larger than any response of the API`, { sent: true, cause })
   const { code: known, message, name } = cause as Error & { code?: string }
   // An error of the system has a code; any other is a bug.
   if (known === undefined && cause instanceof TypeError) return cause
   const code = known ?? name
   if (UNREACHABLE.has(code)) return new TransportError('unreachable', `${host} cannot be reached (${code})`, { sent: false, cause })
-  // EPROTO during the handshake: the server does not answer in TLS.
+  // EPROTO during the handshake: the server does not use TLS.
   if (TLS_PROBLEM.test(code) || (isConnecting && code === 'EPROTO'))
     return new TransportError('unreachable', `no secure connection to ${host} (${code})`, { sent: false, cause })
   if (code.startsWith('HPE_')) return new TransportError('garbled', `${host} does not speak HTTP (${code})`, { sent: true, cause })

@@ -1,20 +1,21 @@
+/** How often and when to repeat a failed request, and the deadline of a read. */
 import { setTimeout as wait } from 'node:timers/promises'
 
 /** How often to retry a request, and how long to wait. */
 export interface RetryPolicy {
-  /** Tries of a failing request, the first included. */
+  /** Attempts of a failing request, the first included. */
   readonly tries: number
-  /** Tries if the server is up and asks for fewer requests. */
+  /** Attempts if the server runs and asks for fewer requests. */
   readonly busyTries: number
-  /** Milliseconds before the second try; doubled for each one after it. */
+  /** Milliseconds before the second attempt; doubled for each further one. */
   readonly firstDelay: number
   /** Maximum milliseconds of a wait that the server did not ask for. */
   readonly maxDelay: number
-  /** Maximum milliseconds that a server may ask to wait; if it asks for more, the request fails. */
+  /** Maximum milliseconds that a server may ask to wait. If it asks for more, the request fails. */
   readonly maxRetryAfter: number
 }
 
-/** Five tries take about three seconds, the time of a restart; ten tries take over a minute, the window of a rate limit. */
+/** Five attempts take about three seconds, the time of a restart. Ten take over a minute, the window of a rate limit. */
 export const DEFAULT_RETRY: RetryPolicy = {
   tries: 5,
   busyTries: 10,
@@ -23,7 +24,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
   maxRetryAfter: 300_000,
 }
 
-/** Milliseconds to wait before try `attempt + 1` (from 1): as the server asks, or exponential with jitter between one half and the whole. */
+/** Milliseconds to wait before attempt `attempt + 1` (from 1): as the server asks, or exponential with jitter between one half and the whole. */
 export function retryDelay(policy: RetryPolicy, attempt: number, retryAfter: number | null, random: () => number): number {
   if (retryAfter !== null) return retryAfter
   const ceiling = Math.min(policy.firstDelay * 2 ** (attempt - 1), policy.maxDelay)
@@ -41,7 +42,7 @@ export function parseRetryAfter(header: string | undefined, now: number): number
 
 /**
  * The remaining requests of a rate limit, and the milliseconds until it resets, from `X-RateLimit-Remaining` and `X-RateLimit-Reset` (seconds since 1970).
- * `now` is by the server's clock. Null if they are missing, malformed, in the past or more than an hour ahead.
+ * `now` is by the server's clock. Null if a header is missing or malformed, or if the reset is in the past or more than an hour ahead.
  */
 export function parseRateLimit(
   headers: Readonly<Record<string, string>>,
@@ -54,26 +55,26 @@ export function parseRateLimit(
   return resetIn > 0 && resetIn <= 3_600_000 ? { remaining: Number(remaining), resetIn } : null
 }
 
-/** Waits; rejects with the signal's reason when it is aborted. */
+/** Waits. Rejects with the signal's reason when the signal is aborted. */
 export async function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   await wait(milliseconds, undefined, signal ? { signal } : {})
 }
 
 /*
- * The deadline of a read has two clocks: the time of its own tries and pauses, and the time since the server last answered any request. A read that waits
- * for its turn is not late while other requests are answered. When none is, all waiting reads expire together, not one after another.
+ * The deadline of a read has two clocks: the time of its own attempts and pauses, and the time since the server's last response to any request.
+ * A read that waits for its turn is not late while other requests get responses. If none does, all waiting reads expire together, not one after another.
  */
 
-/** The time of a server's last answer to any request. */
-export interface AnswerWatch {
-  /** Notes an answer. If the server asks for a pause of so many milliseconds, none can follow before. */
+/** The time of a server's last response to any request. */
+export interface ResponseWatch {
+  /** Notes a response. `pause`: the milliseconds for which the server wants no requests, so no response can follow earlier. */
   note(pause: number): void
-  /** The time of the last answer, by `now`. */
+  /** The time of the last response, by `now`. */
   last(): number
   readonly now: () => number
 }
 
-export function createAnswerWatch(now: () => number = () => performance.now()): AnswerWatch {
+export function createResponseWatch(now: () => number = () => performance.now()): ResponseWatch {
   let last = Number.NEGATIVE_INFINITY
   return {
     note: (pause) => {
@@ -85,20 +86,20 @@ export function createAnswerWatch(now: () => number = () => performance.now()): 
 }
 
 export interface ReadDeadline {
-  /** The remaining milliseconds of the clock that has fewer, at least 0. */
+  /** The remaining milliseconds, at least 0: those of the clock with fewer. */
   left(): number
-  /** Adds the milliseconds of a try or pause. */
+  /** Adds the milliseconds of an attempt or pause. */
   spend(milliseconds: number): void
   /** A signal that is aborted when no time is left. Call `end` when it is no longer needed. */
   watch(): { readonly signal: AbortSignal; end(): void }
 }
 
 /** The deadline of a read that starts now. */
-export function createReadDeadline(milliseconds: number, answers: AnswerWatch): ReadDeadline {
-  const startedAt = answers.now()
+export function createReadDeadline(milliseconds: number, responses: ResponseWatch): ReadDeadline {
+  const startedAt = responses.now()
   let spent = 0
   const left = (): number => {
-    const silent = answers.now() - Math.max(startedAt, answers.last())
+    const silent = responses.now() - Math.max(startedAt, responses.last())
     return Math.max(0, milliseconds - Math.max(spent, silent))
   }
   return {
@@ -109,12 +110,12 @@ export function createReadDeadline(milliseconds: number, answers: AnswerWatch): 
     watch() {
       const over = new AbortController()
       let timer: NodeJS.Timeout
-      const look = (): void => {
+      const check = (): void => {
         const rest = left()
         if (rest <= 0) over.abort()
-        else timer = setTimeout(look, Math.ceil(Math.min(rest, milliseconds)) + 1)
+        else timer = setTimeout(check, Math.ceil(Math.min(rest, milliseconds)) + 1)
       }
-      look()
+      check()
       return { signal: over.signal, end: () => clearTimeout(timer) }
     },
   }

@@ -91,7 +91,7 @@ describe('creations without a response', () => {
       timeout: 1_000,
     })
     expect(outcomes).toEqual([
-      'create www.example.com. A: unknown: 127.0.0.1 did not answer in time: nothing came within 1 s; when the zone was read again it had not been applied, but it still may be'.replace(
+      'create www.example.com. A: unknown: 127.0.0.1 did not respond in time: it sent nothing within 1 s; when the zone was read again it had not been applied, but it still may be'.replace(
         '127.0.0.1',
         /127[^ ]+/.exec(outcomes[0] ?? '')?.[0] ?? '',
       ),

@@ -26,10 +26,15 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
     'HTML with 200',
     { headers: { 'content-type': 'text/html' }, body: HTML },
     'provider-garbled',
-    /the answer is not JSON \(text\/html, \d+ characters\)/,
+    /the response is not JSON \(text\/html, \d+ characters\)/,
   ],
-  ['HTML as JSON', { headers: JSON_TYPE, body: HTML }, 'provider-garbled', /the answer is broken JSON/],
-  ['truncated JSON', { headers: JSON_TYPE, body: '{"data": [{"id": 1, "domain": "exam' }, 'provider-garbled', /the answer is broken JSON/],
+  ['HTML as JSON', { headers: JSON_TYPE, body: HTML }, 'provider-garbled', /the response is malformed JSON/],
+  [
+    'truncated JSON',
+    { headers: JSON_TYPE, body: '{"data": [{"id": 1, "domain": "exam' },
+    'provider-garbled',
+    /the response is malformed JSON/,
+  ],
   [
     'JSON of another type',
     { headers: { 'content-type': 'text/plain' }, body: '{"data":[],"page":1,"pages":1,"results":0}' },
@@ -42,7 +47,7 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
     'provider-garbled',
     /not JSON \(no content type/,
   ],
-  ['nothing', { headers: JSON_TYPE, body: '' }, 'provider-garbled', /broken JSON/],
+  ['nothing', { headers: JSON_TYPE, body: '' }, 'provider-garbled', /malformed JSON/],
   ['null', json(null), 'provider-garbled', /does not match the API/],
   ['a list for a page', json([]), 'provider-garbled', /does not match the API/],
   ['a page of text', page(['x']), 'provider-garbled', /does not match the API/],
@@ -51,7 +56,7 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
   ['a million pages', json({ data: [], page: 1, pages: 1e6, results: 5e8 }), 'provider-garbled', /./],
   ['pages without end', json({ data: [], page: 1, pages: 1e308, results: 0 }), 'provider-garbled', /./],
   ['a negative number of pages', json({ data: [], page: 1, pages: -1, results: -1 }), 'provider-garbled', /./],
-  ['a count that is not that of the items', page([], { results: 3 }), 'provider-garbled', /the list changed each of the \d times/],
+  ['a count that is not that of the items', page([], { results: 3 }), 'provider-garbled', /the list changed during each of \d reads/],
   ['JSON nested 100,000 deep', { headers: JSON_TYPE, body: `{"data":${'['.repeat(1e5)}${']'.repeat(1e5)}}` }, 'provider-garbled', /./],
   [
     'a redirect',
@@ -65,7 +70,7 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
     '401 in HTML',
     { status: 401, headers: { 'content-type': 'text/html' }, body: HTML },
     'provider-unauthorized',
-    /401 a response that is not from the API \(text\/html/,
+    /401 the response is not from the API \(text\/html/,
   ],
   [
     '401 for lack of a scope',
@@ -81,13 +86,13 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
     '404',
     errors(404, 'Not found'),
     'provider-not-found',
-    /404 Not found \(check that base_url of cloud is the address of the API, with its version segment\)/,
+    /404 Not found \(check that base_url of cloud is the URL of the API with its version, such as https:\/\/…\/v4\)/,
   ],
   [
     '404 in HTML',
     { status: 404, headers: { 'content-type': 'text/html' }, body: HTML },
     'provider-not-found',
-    /404 a response that is not from the API/,
+    /404 the response is not from the API/,
   ],
   ['418', errors(418, 'Teapot'), 'provider-rejected', /418 Teapot/],
   [
@@ -101,7 +106,7 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
     '502 of a proxy',
     { status: 502, headers: { 'content-type': 'text/html' }, body: HTML },
     'provider-failed',
-    /502 a response that is not from the API/,
+    /502 the response is not from the API/,
   ],
   ['maintenance', errors(503, 'In maintenance', { 'x-maintenance-mode': 'Emergency' }), 'provider-failed', /503 In maintenance/],
   ['a connection that is cut', 'cut', 'provider-failed', /the connection to 127\.0\.0\.1:\d+ broke/],
@@ -270,7 +275,7 @@ describe.concurrent('a server that cannot be spoken with', () => {
     const origin = await speak(context, (socket) => socket.once('data', () => behave(socket)))
     scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(scene.front.origin, origin) })
     const { stderr } = await expectNothingDone(scene, 'provider-timeout', 'plan')
-    expect(stderr).toMatch(/did not answer in time/)
+    expect(stderr).toMatch(/did not respond in time/)
   })
 })
 

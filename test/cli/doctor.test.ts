@@ -66,14 +66,14 @@ describe('doctor', () => {
     expect(stdout).toMatch(/\nEverything is in order\.\n$/)
     expect((await findingsOf(scene, as('owner-bare'))).findings).toEqual([
       'zonewright.yaml config ok 1 zone defined',
-      expect.stringMatching(/^cloud connection ok http:\/\/127\.0\.0\.1:\d+\/v4 answers$/),
+      expect.stringMatching(/^cloud connection ok http:\/\/127\.0\.0\.1:\d+\/v4 responds$/),
       'cloud user ok owner, unrestricted',
       'cloud token ok the token "bare" does not expire',
       'cloud scopes ok the token has domains:read_write account:read_only',
       'cloud scopes ok plan needs domains:read_only; beyond that the token has account:read_only domains:read_write',
       'cloud scopes ok verify needs domains:read_only; beyond that the token has account:read_only domains:read_write',
       'cloud scopes ok apply needs domains:read_write; beyond that the token has account:read_only',
-      'cloud zones ok 1 of 1 zone is there',
+      'cloud zones ok 1 of 1 zone exists',
       expect.stringMatching(/^127\.0\.0\.1:\d+ nameserver ok answers for example\.com\.$/),
     ])
     expect(scene.front.mutations()).toEqual([])
@@ -104,12 +104,12 @@ describe('doctor', () => {
       'a token that another one begins as',
       'owner-twin-000000',
       0,
-      /^cloud token warning the expiry of the token is unknown: 2 tokens of the user begin as it does$/,
+      /^cloud token warning the expiry of the token is unknown: 2 tokens of the user begin with the same characters$/,
     ],
     ['a token that expires later', 'owner-later', 0, /^cloud token ok the token "later" expires on .* in 100 days$/],
     ['a user who may change the domain', 'writer', 0, /^cloud grants ok every zone is granted$/],
     ['a user who may only read the domain', 'reader', 1, /^cloud grants error the user may not change example\.com\.$/],
-    ['a user who may create domains', 'founder', 0, /^cloud zones ok 0 of 1 zone is there; an apply would create example\.com\.$/],
+    ['a user who may create domains', 'founder', 0, /^cloud zones ok 0 of 1 zone exists; an apply would create example\.com\.$/],
     ['a token that is none', 'nobody', 1, /^cloud token error cloud: reading the profile: 401 Invalid Token$/],
   ])('tells of %s', async (_, token, status, expected) => {
     const scene = await openScene({ seed: SEED })
@@ -142,7 +142,7 @@ describe('doctor', () => {
       { command: 'apply', needed: ['domains:read_write'], excess: excess[2] },
     ])
     expect(found.map(({ status }) => status)).toEqual(['ok', 'ok', ofApply])
-    if (ofApply === 'warning') expect(found[2]?.hint).toContain('domains:read_write only')
+    if (ofApply === 'warning') expect(found[2]?.hint).toContain('only domains:read_write')
   })
 
   test('the scopes that it names are enough for the commands', async () => {

@@ -111,7 +111,7 @@ describe('about the config', () => {
     scene.write({ 'zonewright.yaml': config.replace(/http:[^']*/, `https://127.0.0.1:${port}/v4`) })
     const { status, stdout, stderr } = await scene.run('plan')
     expect(status).toBe(1)
-    expect(stderr).toContain('(the server speaks no TLS at that port: check the port, or use http:// for a service on this machine)')
+    expect(stderr).toContain('(the server does not use TLS at that port: check the port, or use http:// for a service on this machine)')
     expect(stdout).toBe('No changes were planned: there are errors.\n')
   })
 })

@@ -192,7 +192,7 @@ describe('a misbehaving server', () => {
 
   it.each([
     ['octets', { maxOctets: 20_000 }, 'sent more than 20000 octets over TCP'],
-    ['time', { total: 200 }, 'did not come to an end over TCP within 0.2 s'],
+    ['time', { total: 200 }, 'did not finish its answer over TCP within 0.2 s'],
   ])('sends without end: bounded in %s', async (_, limits, message) => {
     const port = await transferOf((send, socket) => {
       send(SOA)

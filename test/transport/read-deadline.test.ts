@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createAnswerWatch, createReadDeadline } from '../../src/transport/retry.ts'
+import { createReadDeadline, createResponseWatch } from '../../src/transport/retry.ts'
 
 /** A deadline of 100 ms by a clock that is set by hand. */
 function scene() {
   let time = 1000
-  const answers = createAnswerWatch(() => time)
+  const answers = createResponseWatch(() => time)
   const pass = (milliseconds: number): void => {
     time += milliseconds
   }
@@ -55,7 +55,7 @@ describe('what is left', () => {
 })
 
 test('the watch ends when the time does, and later by what was answered meanwhile', async () => {
-  const answers = createAnswerWatch()
+  const answers = createResponseWatch()
   const deadline = createReadDeadline(100, answers)
   const begun = performance.now()
   const { signal, end } = deadline.watch()

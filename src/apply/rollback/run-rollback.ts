@@ -2,7 +2,7 @@
 import pLimit from 'p-limit'
 import { ownProcess } from '../../definition/files/process-identity.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
-import { parseDomainName } from '../../dns/domain-name.ts'
+import { parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { RefusalName } from '../../dns/zone.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { diagnosticOf, type Provider, type ZoneReference } from '../../providers/provider.ts'
@@ -119,7 +119,7 @@ function selectRun(journal: string, name: string | null | undefined, diagnostics
 function requestedZones(names: readonly string[], diagnostics: Diagnostic[]): Set<string> {
   const zones = new Set<string>()
   for (const text of names) {
-    const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+    const name = parseAbsoluteName(text)
     if (name.ok) zones.add(name.value)
     else diagnostics.push({ severity: 'error', code: 'zone-name', message: `${JSON.stringify(text)} is not a zone name: ${name.message}` })
   }

@@ -5,7 +5,7 @@ import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { exportZones } from '../../convert/export.ts'
 import { EXPORT_FORMATS } from '../../convert/formats.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
-import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import { counted } from '../../report/english.ts'
 import { type CommonOptions, collect, type SetAction, serialNumber, withConfigOption, withConversionOptions } from '../command.ts'
@@ -87,7 +87,7 @@ async function exportCommand(io: CliIo, [args]: readonly [string[]], options: Ex
 
 /** The names given with `--ns`. Reports a text that is not a domain name, and returns null. */
 function readServers(output: CliOutput, texts: readonly string[]): DomainName[] | null {
-  const names = texts.map((text) => parseDomainName(text.endsWith('.') ? text : `${text}.`))
+  const names = texts.map((text) => parseAbsoluteName(text))
   for (const name of names) if (!name.ok) output.error('usage', `--ns: ${name.message}`)
   return names.every((name) => name.ok) ? names.map((name) => name.value) : null
 }

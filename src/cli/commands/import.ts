@@ -8,7 +8,7 @@ import { type ImportZonesRequest, type ImportZonesResult, importZones } from '..
 import type { ImportOptions } from '../../convert/importer.ts'
 import { createdZoneWarning, parseNameServer } from '../../convert/provider/copy-zones.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
-import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
 import { counted } from '../../report/english.ts'
@@ -206,7 +206,7 @@ const refuser =
 
 /** The zone names without duplicates. Reports a text that is not a domain name, and returns null. */
 function readZoneNames(output: CliOutput, texts: readonly string[]): DomainName[] | null {
-  const names = texts.map((text) => parseDomainName(text.endsWith('.') ? text : `${text}.`))
+  const names = texts.map((text) => parseAbsoluteName(text))
   for (const name of names) if (!name.ok) output.error('zone-name', name.message)
   return names.every((name) => name.ok) ? [...new Set(names.map((name) => name.value))] : null
 }

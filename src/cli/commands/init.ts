@@ -4,7 +4,7 @@ import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { type WriteOutcome, writeFiles } from '../../definition/files/write-files.ts'
 import { isPartlyWritten, writeProblems } from '../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
+import { type DomainName, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
 import type { CommonOptions, SetAction } from '../command.ts'
 import { type InitFile, initFiles, TOKEN_VARIABLE } from '../init-files.ts'
 import { filesFromProvider } from '../init-from.ts'
@@ -72,7 +72,7 @@ function nothingWritten(output: CliOutput): ExitStatus {
 }
 
 function readZone(output: CliOutput, text: string): DomainName | null {
-  const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+  const name = parseAbsoluteName(text)
   if (name.ok && name.value !== ROOT) return name.value
   output.error(
     'usage',

@@ -1,7 +1,7 @@
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import { octetsToTxtRdata } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
+import { type DomainName, isAtOrBelow, parseAbsoluteName, parseDomainName } from '../../dns/domain-name.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
 import { presentationTokens } from '../../dns/rdata/field.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
@@ -78,7 +78,7 @@ function readLine(line: string, isQuoted: boolean): Result<TsvLine> {
   const [, fqdn = '', label = '', seconds = '', type = '', data = '', extra = null] = LINE.exec(line) ?? []
   if (fqdn === '') return { ok: false, message: 'the line is not NAME, LABEL, TTL, IN, TYPE and DATA separated by tabs' }
   const apex = label === '@' ? fqdn : fqdn.startsWith(`${label}.`) ? fqdn.slice(label.length + 1) : ''
-  const zone = parseDomainName(apex.endsWith('.') ? apex : `${apex}.`)
+  const zone = parseAbsoluteName(apex)
   if (!zone.ok) return zone
   const name = parseDomainName(label, zone.value)
   if (!name.ok) return name

@@ -6,7 +6,7 @@ import { agreeing, listed } from '../../report/english.ts'
 
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
-import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { failure } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
@@ -123,7 +123,7 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
     return
   }
   const [plain = '', ownTag] = String(domain['name'] ?? '').split('!', 2)
-  const name = parseDomainName(plain.endsWith('.') ? plain : `${plain}.`)
+  const name = parseAbsoluteName(plain)
   if (!name.ok || name.value === '.') {
     context.fail('zone-name', `the domain ${quoteKey(plain)}: ${name.ok ? 'it has no name' : name.message}`)
     return
@@ -198,7 +198,7 @@ function readNameservers(nameservers: unknown, meta: JsonObject, { zone, at, inv
   const ttl = (isServersTtl(meta['ns_ttl']) ? Number(meta['ns_ttl']) : DEFAULT_TTL) as Ttl
   return nameservers.flatMap((server) => {
     const text = isObject(server) ? String(server['name'] ?? '') : ''
-    const name = text === '' ? failure('a name server without a name') : parseDomainName(text.endsWith('.') ? text : `${text}.`)
+    const name = text === '' ? failure('a name server without a name') : parseAbsoluteName(text)
     if (name.ok) return [{ name: zone, type: 'NS', ttl, data: name.value, at }]
     invalidRecords.push({ record: { name: zone, type: 'NS', ttl: null, data: maskData(text), at }, reason: name.message })
     return []

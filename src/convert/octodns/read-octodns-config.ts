@@ -7,7 +7,7 @@ import { toJsonValue } from '../../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import { isNull, lookUp, type YamlEntry, type YamlMapping, type YamlNode } from '../../definition/yaml/yaml-node.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
-import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import type { OctodnsProvider } from './octodns-provider.ts'
 import { type ConvertedSafety, readSafety } from './octodns-provider.ts'
@@ -246,7 +246,7 @@ function readAlias(zone: YamlMapping, state: ReadState): DomainName | null {
 }
 
 const zoneNameOf = (text: string): DomainName | null => {
-  const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+  const name = parseAbsoluteName(text)
   return name.ok ? name.value : null
 }
 

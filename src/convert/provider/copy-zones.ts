@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
 import { type CopiedZone, diagnosticOf, type Provider, type ProviderCallOptions, ProviderError } from '../../providers/provider.ts'
@@ -99,7 +99,7 @@ function transferFrom(provider: Provider, nameserver: string, call: ProviderCall
 async function cloneFrom(provider: Provider, text: string, call: ProviderCallOptions): Promise<Copy | Diagnostic> {
   const { cloneZone } = provider
   if (!cloneZone) return unsupported(provider, 'clone')
-  const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+  const name = parseAbsoluteName(text)
   if (!name.ok) return { severity: 'error', code: 'zone-name', message: name.message }
   const source = (await provider.findZones([name.value], call)).get(name.value)
   if (!source) return { severity: 'error', code: 'zone-unknown', message: `${provider.name} has no zone ${name.value}` }
@@ -113,7 +113,7 @@ const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)*[a-z](?:[a-z0-9-]*[
 export function parseNameServer(text: string): Result<string> {
   const bare = /^\[(.*)\]$/.exec(text)?.[1] ?? text
   if (isIP(bare) !== 0 && !bare.includes('%')) return ok(bare)
-  const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+  const name = parseAbsoluteName(text)
   if (name.ok && HOST_NAME.test(name.value)) return ok(name.value.slice(0, -1))
   const { host, port } = parseServerAddress(text)
   if (host !== text && host !== bare && parseNameServer(host).ok)

@@ -1,6 +1,6 @@
 import { stringToTxtRdata } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
+import { type DomainName, isAtOrBelow, parseAbsoluteName, parseDomainName } from '../../dns/domain-name.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
 import { presentationTokens } from '../../dns/rdata/field.ts'
 import { parseGenericForm } from '../../dns/rdata/generic-form.ts'
@@ -30,7 +30,7 @@ export interface RecordArguments {
 
 /** Parses the arguments of the command line. */
 export function parseRecordEdit(action: RecordEdit['action'], words: RecordArguments): Result<RecordEdit> {
-  const zone = parseDomainName(words.zone.endsWith('.') ? words.zone : `${words.zone}.`)
+  const zone = parseAbsoluteName(words.zone)
   if (!zone.ok) return zone
   const name = words.name === '' ? zone : parseDomainName(words.name, zone.value)
   if (!name.ok) return name

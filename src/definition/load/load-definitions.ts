@@ -5,7 +5,7 @@
 import { dirname } from 'node:path'
 import pLimit from 'p-limit'
 import { compareDiagnostics, type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
-import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import type { Config } from '../config/config.ts'
 import { secretsInZone } from '../config/secret-guard.ts'
@@ -101,7 +101,7 @@ function wantedZones(zones: readonly string[] | undefined): WantedZones {
   const names = new Set<DomainName>()
   const diagnostics: Diagnostic[] = []
   for (const text of zones) {
-    const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+    const name = parseAbsoluteName(text)
     if (name.ok) names.add(name.value)
     else diagnostics.push({ severity: 'error', code: 'zone-name', message: name.message })
   }

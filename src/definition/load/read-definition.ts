@@ -1,5 +1,5 @@
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
-import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 import type { Config } from '../config/config.ts'
@@ -73,7 +73,7 @@ export async function readDefinition(
 function mayDefine(wanted: ReadonlySet<DomainName>, zoneName: DomainName | null, text: string): boolean {
   if (zoneName !== null && wanted.has(zoneName)) return true
   const domain = /^["']?domain["']?[ \t]*:[ \t]+["']?([\p{L}\p{N}._-]+)["']?[ \t\r]*(?:#.*)?$/mu.exec(text)?.[1]
-  const name = domain === undefined ? null : parseDomainName(domain.endsWith('.') ? domain : `${domain}.`)
+  const name = domain === undefined ? null : parseAbsoluteName(domain)
   if (name?.ok) return wanted.has(name.value)
   return /\bdomain\b|\bSOA\b|^\$(?:ORIGIN|INCLUDE)\b/im.test(text)
 }

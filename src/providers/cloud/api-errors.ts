@@ -1,3 +1,4 @@
+/** Converts failed requests and invalid responses of the API to `ProviderError`s with hints. */
 import type { HttpResponse, TransportError } from '../../transport/http-client.ts'
 import { ProviderError } from '../provider.ts'
 
@@ -15,25 +16,26 @@ const CODES = {
   429: 'provider-rate-limited',
 } as const
 
-/** The error of an answer with an error status. `what` names the request for messages. */
+/** The error of a response with an error status. `what` names the request for messages. */
 export function errorOfResponse(provider: string, what: string, response: HttpResponse, mutates: boolean): ProviderError {
   const { status } = response
   const problems = problemsOf(response)
-  const scope = problems?.some((problem) => /not authorized to use this endpoint/i.test(problem.reason)) ?? false
-  const code = scope
+  const lacksScope = problems?.some((problem) => /not authorized to use this endpoint/i.test(problem.reason)) ?? false
+  const code = lacksScope
     ? 'provider-forbidden'
     : (CODES[status as keyof typeof CODES] ?? (status < 500 && status >= 400 ? 'provider-rejected' : 'provider-failed'))
   const reasons = problems?.map((problem) => (problem.field === null ? problem.reason : `${problem.field}: ${problem.reason}`)).join('; ')
-  const detail = reasons ?? `a response that is not from the API (${describeBody(response)})`
+  const detail = reasons ?? `the response is not from the API (${describeBody(response)})`
   return new ProviderError(code, `${provider}: ${what}: ${status} ${detail}`, {
     status: String(status),
     ambiguous: mutates && (status >= 500 || status === 408),
     // After a gateway's timeout the server behind it may still be working.
     mayCompleteLater: mutates && status === 504,
-    hint: hintFor(code, scope, response),
+    hint: hintFor(code, lacksScope, response),
   })
 }
 
+/** The error of a request without a usable response. */
 export function errorOfTransport(provider: string, what: string, error: TransportError, mutates: boolean): ProviderError {
   const code =
     error.problem === 'unreachable'
@@ -51,22 +53,23 @@ export function errorOfTransport(provider: string, what: string, error: Transpor
   })
 }
 
+/** The error of a response that does not match the API. `problem` says why. */
 export function garbled(provider: string, what: string, problem: string, response: HttpResponse, mutates: boolean): ProviderError {
   return new ProviderError('provider-garbled', `${provider}: ${what}: ${problem} (${describeBody(response)})`, {
     status: String(response.status),
     ambiguous: mutates,
-    hint: `check that base_url of ${provider} is the address of the API, with its version segment`,
+    hint: `check that base_url of ${provider} is the URL of the API with its version, such as https://…/v4`,
   })
 }
 
 const TLS_HINTS: readonly (readonly [codes: RegExp, hint: string])[] = [
   [
     /WRONG_VERSION|EPROTO|PACKET_LENGTH/,
-    'the server speaks no TLS at that port: check the port, or use http:// for a service on this machine',
+    'the server does not use TLS at that port: check the port, or use http:// for a service on this machine',
   ],
   [
     /SELF_SIGNED|VERIFY_LEAF|ISSUER/,
-    'no known authority signed its certificate: NODE_EXTRA_CA_CERTS can name a file with further authorities',
+    'its certificate is not signed by a known authority: NODE_EXTRA_CA_CERTS can name a file with more authorities',
   ],
   [/EXPIRED/, 'its certificate has expired'],
   [/ALTNAME/, 'its certificate is for another name'],
@@ -76,9 +79,9 @@ const unreachableHint = (provider: string, { message }: TransportError): string 
   (message.includes('no secure connection') && TLS_HINTS.find(([codes]) => codes.test(message))?.[1]) ||
   (/^(?:127\.|localhost\b|\[::1\])/.test(message)
     ? `start the service with "zonewright serve", or check base_url of ${provider}`
-    : `check base_url of ${provider} and the network; proxies of the environment are not used`)
+    : `check base_url of ${provider} and the network; proxy variables of the environment are ignored`)
 
-/** The problems that an error body lists; null if the body is not the API's error body. */
+/** The problems that an error body lists; null if the body is not an error body of the API. */
 function problemsOf(response: HttpResponse): ApiProblem[] | null {
   let body: unknown
   try {
@@ -94,6 +97,7 @@ function problemsOf(response: HttpResponse): ApiProblem[] | null {
   }))
 }
 
+/** Whether the server asks to send the request again later. */
 export const isBusy = (response: HttpResponse): boolean =>
   response.status === 400 && (problemsOf(response)?.some((problem) => problem.reason === 'Linode busy.') ?? false)
 
@@ -102,8 +106,8 @@ function describeBody({ headers, text }: HttpResponse): string {
   return text === '' ? `${type}, empty` : `${type}, ${text.length} characters`
 }
 
-function hintFor(code: string, scope: boolean, response: HttpResponse): string | undefined {
-  if (scope) {
+function hintFor(code: string, lacksScope: boolean, response: HttpResponse): string | undefined {
+  if (lacksScope) {
     const held = response.headers['x-oauth-scopes']
     const needed = response.headers['x-accepted-oauth-scopes']
     return `the token lacks a scope${needed ? `: this needs ${needed}` : ''}${held ? `, it has ${held}` : ''}`

@@ -1,4 +1,4 @@
-/** Responses of the API, checked once when they arrive. Other fields are ignored. */
+/** The response bodies of the API, checked once on arrival. Unknown fields are ignored. */
 
 export interface ApiDomain {
   readonly id: number
@@ -82,7 +82,7 @@ export interface ApiPage<T> {
   readonly results: number
 }
 
-/** An answer that does not have the promised shape. */
+/** A response body with the wrong shape. */
 export class ShapeError extends Error {
   override readonly name = 'ShapeError'
 }
@@ -256,9 +256,9 @@ export function zoneFileShape(value: unknown): readonly string[] {
   return texts(fieldsOf(value, 'a zone file'), 'zone_file', 'a zone file')
 }
 
-/** The answer to an action: an object that is neither a record nor an error. */
+/** The response to an action: an object that is neither a record nor an error. */
 export function emptyShape(value: unknown): void {
-  const what = 'the answer to an action'
+  const what = 'the response to an action'
   const fields = fieldsOf(value, what)
   if ('id' in fields || 'errors' in fields) throw new ShapeError(`${what} is not empty`)
 }

@@ -1,15 +1,16 @@
+/** The capabilities of the cloud API: types, TTLs, settings and limits. */
 import { ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
 import type { Capabilities, SettingProblem } from '../../plan/capabilities.ts'
 import { CLOUD_RECORD_RULES } from './record-rules.ts'
 
-/** Maximum length of a domain's settings in characters (API, Domain and Limits). */
+/** Maximum lengths of a domain's settings, in characters. */
 const MAX_DESCRIPTION = 253
 const MAX_GROUP = 50
 const TAG_LENGTHS = [3, 50] as const
-/** Maximum length of all addresses of a list together in characters. */
+/** Maximum characters of all addresses of a list together. */
 const MAX_ADDRESSES = 1000
 
-/** Settings that exceed the limits of the API. An empty description or group counts as absent. */
+/** Reports settings that exceed the limits of the API. An empty description or group is the same as none. */
 function cloudSettingProblems(settings: ZoneSettings): SettingProblem[] {
   const problems: SettingProblem[] = []
   const atMost = (field: 'description' | 'group', limit: number): void => {
@@ -33,13 +34,13 @@ function cloudSettingProblems(settings: ZoneSettings): SettingProblem[] {
   return problems
 }
 
-/** The TTLs of a record (API, Domain record). */
+/** The valid TTLs of a record, in seconds. */
 export const RECORD_TTLS = [300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600, 2419200] as const
 
-/** Labels of RFC 1035 and underscores, the last one of letters or an A-label (API, Domain). */
+/** Labels of RFC 1035 and underscores, the last one of letters or an A-label. */
 const ZONE_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})\.$/
 
-/** What the API can store in Domains. */
+/** What a domain of the API can store. */
 export const CLOUD_CAPABILITIES: Capabilities = {
   granularity: 'record',
   types: new Set(['A', 'AAAA', 'NS', 'MX', 'CNAME', 'TXT', 'SRV', 'PTR', 'CAA']),

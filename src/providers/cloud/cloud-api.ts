@@ -1,17 +1,19 @@
+/** A client of the cloud API: requests with retries, checked responses, and complete lists. */
 import { createAdaptiveLimit } from '../../transport/adaptive-limit.ts'
 import { createHttpClient, type HttpClient, type HttpResponse } from '../../transport/http-client.ts'
 import type { RetryPolicy } from '../../transport/retry.ts'
-import { createAnswerWatch, sleep } from '../../transport/retry.ts'
+import { createResponseWatch, sleep } from '../../transport/retry.ts'
 import { ProviderError } from '../provider.ts'
 import { garbled } from './api-errors.ts'
 import { type ApiPage, pageShape, ShapeError } from './api-shapes.ts'
-import type { Answer, ApiRequest, SendAndCheck } from './send-request.ts'
+import type { ApiRequest, ApiResponse, SendAndCheck } from './send-request.ts'
 import { type Sender, sendRequest } from './send-request.ts'
 
-/** Maximum size of an answer in octets: a page of 500 records with targets of 65,535 characters. */
+/** Maximum octets of a response: a page of 500 records with targets of 65,535 characters. */
 const MAX_RESPONSE = 128 * 1024 * 1024
-/** Maximum milliseconds for connecting. A server that is up accepts fast, however long its answer takes. */
+/** Maximum milliseconds for connecting. A running server accepts connections fast, however long its responses take. */
 const CONNECT_TIMEOUT = 5000
+/** Milliseconds after which a read fails, retries included. */
 const READ_DEADLINE = 30_000
 
 export interface CloudApiOptions {
@@ -19,7 +21,7 @@ export interface CloudApiOptions {
   readonly provider: string
   readonly baseUrl: URL
   readonly token: string
-  /** Maximum number of concurrent requests. The server may lower the number. */
+  /** Maximum concurrent requests. The server may lower the number. */
   readonly parallelism: number
   /** Milliseconds of silence after which a request fails. */
   readonly timeout: number
@@ -35,11 +37,11 @@ export interface CloudApiOptions {
 export interface CloudApi {
   readonly request: SendAndCheck
   /** Reads all items of a list: pages after the first in parallel, and all again if the list changed. */
-  list<T extends { readonly id: number | string }>(request: ApiRequest, shape: (item: unknown) => T): Promise<Answer<T[]>>
+  list<T extends { readonly id: number | string }>(request: ApiRequest, shape: (item: unknown) => T): Promise<ApiResponse<T[]>>
   close(): Promise<void>
 }
 
-/** A client of the API, which retries what is safe to repeat, checks every answer, and throws `ProviderError`. */
+/** Creates a client of the API. It retries requests that are safe to repeat, checks every response, and throws `ProviderError`. */
 export function createCloudApi(options: CloudApiOptions): CloudApi {
   const { provider, retry } = options
   const http = createHttpClient({
@@ -55,7 +57,7 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
     provider,
     client,
     limit: createAdaptiveLimit(options.parallelism, { longestPause: retry?.maxRetryAfter, onPause: options.onThrottled }),
-    answers: createAnswerWatch(),
+    responses: createResponseWatch(),
     readTimeout: options.readTimeout ?? options.timeout,
     readDeadline: options.readDeadline ?? READ_DEADLINE,
     retry,
@@ -70,7 +72,7 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
         grantedScopes: response.headers['x-oauth-scopes'] ?? null,
       }
     } catch (error) {
-      // An unexpected answer may belong to another request on the connection.
+      // An unexpected response may belong to another request on the connection.
       if ((error as ProviderError).code === 'provider-garbled') client.reset()
       throw withoutSecret(error, options.token)
     }
@@ -86,12 +88,12 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
 function readBody<T>(provider: string, call: ApiRequest, response: HttpResponse, shape: (body: unknown) => T): T {
   const fail = (problem: string): ProviderError => garbled(provider, call.what, problem, response, call.method !== 'GET')
   if (response.status >= 300) throw fail(`a redirect (${response.status}), which is not followed`)
-  if (!/^application\/json\b/i.test(response.headers['content-type'] ?? '')) throw fail('the answer is not JSON')
+  if (!/^application\/json\b/i.test(response.headers['content-type'] ?? '')) throw fail('the response is not JSON')
   let body: unknown
   try {
     body = JSON.parse(response.text)
   } catch {
-    throw fail('the answer is broken JSON')
+    throw fail('the response is malformed JSON')
   }
   try {
     return shape(body)
@@ -106,7 +108,7 @@ function serverTime({ headers }: HttpResponse): number | null {
   return Number.isNaN(time) ? null : time
 }
 
-/** Removes the token from an error answer before any text of it is cut, which could leave a part of the token. */
+/** Removes the token from an error response before its text is shortened, which could leave a part of the token. */
 function withoutEcho(response: HttpResponse, token: string): HttpResponse {
   if (response.status < 400 || token === '') return response
   const headers = Object.entries(response.headers).map(([name, value]) => [name, value.replaceAll(token, '***')])
@@ -119,13 +121,13 @@ function withoutSecret(error: unknown, token: string): unknown {
   return error
 }
 
-/** Items per page, the maximum of the API (conventions, 4). */
+/** Items per page: the maximum of the API. */
 const PAGE_SIZE = 500
-/** Maximum number of pages of a list: a million items. */
+/** Maximum pages of a list: a million items. */
 const MAX_PAGES = 2000
-/** How often a list is read if it changes during the read. */
+/** Attempts to read a list that changes during the read. */
 const LIST_TRIES = 4
-/** Milliseconds before the second read of a list; twice that before the third, and so on. */
+/** Milliseconds before the second attempt to read a list; each further pause is longer by as much. */
 const SHIFT_PAUSE = 50
 
 /** Reads all items of a list: pages after the first in parallel, and all again if the list changed. */
@@ -134,25 +136,28 @@ async function readList<T extends { readonly id: number | string }>(
   provider: string,
   call: ApiRequest,
   shape: (item: unknown) => T,
-): Promise<Answer<T[]>> {
-  const page = (number: number): Promise<Answer<ApiPage<T>>> =>
+): Promise<ApiResponse<T[]>> {
+  const page = (number: number): Promise<ApiResponse<ApiPage<T>>> =>
     request({ ...call, query: { ...call.query, page: number, page_size: PAGE_SIZE } }, (body) => pageShape(body, shape))
   for (let attempt = 1; attempt <= LIST_TRIES; attempt += 1) {
     if (attempt > 1) await sleep(SHIFT_PAUSE * (attempt - 1))
     const first = await page(1)
     if (first.value.pages > MAX_PAGES) {
-      throw new ProviderError('provider-garbled', `${provider}: ${call.what}: a list of ${first.value.pages} pages is longer than any`)
+      throw new ProviderError(
+        'provider-garbled',
+        `${provider}: ${call.what}: the list has ${first.value.pages} pages; at most ${MAX_PAGES} are read`,
+      )
     }
     if (!isPlausible(first.value)) continue
     const rest = await Promise.all(Array.from({ length: Math.max(0, first.value.pages - 1) }, (_, index) => page(index + 2)))
-    const pages = [first, ...rest].map((answer) => answer.value)
+    const pages = [first, ...rest].map((response) => response.value)
     const items = pages.flatMap((one) => one.data)
     const distinct = new Set(items.map((item) => item.id)).size
     const isSteady =
       pages.every((one) => one.results === first.value.results) && distinct === first.value.results && items.length === distinct
     if (isSteady) return { ...first, value: items }
   }
-  throw new ProviderError('provider-garbled', `${provider}: ${call.what}: the list changed each of the ${LIST_TRIES} times it was read`, {
+  throw new ProviderError('provider-garbled', `${provider}: ${call.what}: the list changed during each of ${LIST_TRIES} reads`, {
     hint: 'another client is changing it; try again later',
   })
 }

@@ -1,3 +1,4 @@
+/** Creates a cloud provider from its settings in the config. */
 import type { ProviderConfig } from '../../definition/config/config.ts'
 import { resolveSecret } from '../../definition/config/resolve-secret.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
@@ -6,7 +7,7 @@ import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType }
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
 import { type CloudInstance, createCloudProvider } from './cloud-provider.ts'
 
-/** A known installation of the API. */
+/** A known instance of the API. */
 interface Preset extends CloudInstance {
   readonly address: string
 }
@@ -27,7 +28,7 @@ const PRESETS: ReadonlyMap<unknown, Preset> = new Map([
 const DEFAULT_PARALLELISM = 8
 const DEFAULT_TIMEOUT_SECONDS = 30
 
-/** Providers for the API of the cloud service. */
+/** The provider type for the cloud API. */
 export const CLOUD: ProviderType = { capabilities: CLOUD_CAPABILITIES, endpoints, create }
 
 const addressOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? PRESETS.get(settings['preset'])?.address
@@ -55,7 +56,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   if (secret.diagnostic) diagnostics.push(secret.diagnostic)
   const token = secret.value ?? ''
   if (/[^\x21-\x7e]/.test(token)) {
-    const message = `providers.${config.name}.token: the token has spaces or characters beyond ASCII, which no token has`
+    const message = `providers.${config.name}.token: the token has spaces or non-ASCII characters, which no token has`
     diagnostics.push({ severity: 'error', code: 'secret-missing', message, at: config.placeOf('token') })
   }
   if (diagnostics.some((diagnostic) => diagnostic.severity === 'error')) return { provider: null, diagnostics }
@@ -67,7 +68,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
       token,
       parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),
       timeout,
-      // One try of a read may take half the time, so that there is time for another.
+      // One attempt of a read may take half the time, which leaves time for another.
       readTimeout: timeout / 2,
       readDeadline: timeout,
       onThrottled: context.onThrottled && ((milliseconds) => context.onThrottled?.(config.name, milliseconds)),
@@ -89,7 +90,7 @@ function readBaseUrl(config: ProviderConfig, address: unknown, diagnostics: Diag
     return null
   }
   if (address === undefined)
-    return refuse('schema-missing-key', 'there is none', `give base_url, or preset: ${[...PRESETS.keys()].join(' or ')}`)
+    return refuse('schema-missing-key', 'is missing', `give base_url, or preset: ${[...PRESETS.keys()].join(' or ')}`)
   const url = parseUrl(address)
   if (url === null) return refuse('schema-value', 'is not a URL', 'such as https://api.example.com/v4')
   if (!isHttp(url)) return refuse('schema-value', `has the scheme ${url.protocol} instead of https:`)

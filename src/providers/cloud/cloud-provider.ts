@@ -1,3 +1,4 @@
+/** The provider for the cloud API: reads and changes zones and records. */
 import { relativeName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, type ResourceRecord, sameRecord } from '../../dns/record.ts'
 import { isServerAddress } from '../../dns/server-address.ts'
@@ -8,23 +9,23 @@ import { domainShape, emptyShape, recordShape, regionShape, ShapeError, zoneFile
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
 import { type CloudApi, type CloudApiOptions, createCloudApi } from './cloud-api.ts'
 import { examineCloud } from './examine.ts'
-import { INTERFACE_PATHS, type InventoryPaths, readCloudInventory } from './inventory.ts'
+import { API_PATHS, type InventoryPaths, readCloudInventory } from './inventory.ts'
 import { recordFromApi, recordToApi } from './record-codec.ts'
-import { cloneCloudZone, findZones, importCloudZone, listZones, MAX_FILTER, type Reach, timeOf, zoneReference } from './zones.ts'
+import { type CloudAccount, cloneCloudZone, findZones, importCloudZone, listZones, MAX_FILTER, timeOf, zoneReference } from './zones.ts'
 
-/** Particulars of one installation of the API. */
+/** The differences of one instance of the API from others. */
 export interface CloudInstance {
-  /** Its paths, if they differ. */
+  /** Its paths of the inventory, if they differ. */
   readonly paths?: InventoryPaths | undefined
   /** The addresses from which it transfers zones. */
   readonly transferAddresses?: readonly string[] | undefined
 }
 
-/** The provider for the API of the cloud service: Domains under `{base_url}/domains`. */
+/** Creates a provider for the cloud API, whose zones are the domains at `{base_url}/domains`. */
 export function createCloudProvider(options: CloudApiOptions, instance: CloudInstance = {}): Provider {
-  const { paths = INTERFACE_PATHS, transferAddresses = [] } = instance
+  const { paths = API_PATHS, transferAddresses = [] } = instance
   const api = createCloudApi(options)
-  const reach: Reach = { api, name: options.provider }
+  const account: CloudAccount = { api, name: options.provider }
   const address = options.baseUrl.href.replace(/(?<!\/)\/+$/, '')
   return {
     name: options.provider,
@@ -32,25 +33,25 @@ export function createCloudProvider(options: CloudApiOptions, instance: CloudIns
     address,
     capabilities: CLOUD_CAPABILITIES,
     parallelism: options.parallelism,
-    findZones: (names, call) => findZones(reach, names, call),
-    listZones: (call) => listZones(reach, call),
-    readZone: (zone, call) => readZone(reach, zone, call),
+    findZones: (names, call) => findZones(account, names, call),
+    listZones: (call) => listZones(account, call),
+    readZone: (zone, call) => readZone(account, zone, call),
     async readRendered(zone, call) {
       const what = `reading the rendered zone file of ${zone.name}`
       const { value } = await api.request({ method: 'GET', path: `/domains/${zone.id}/zone-file`, what, ...call }, zoneFileShape)
       return { lines: value }
     },
-    findRecords: (zone, like, call) => findRecords(reach, zone, like, call),
-    examine: (wants, now, call) =>
+    findRecords: (zone, like, call) => findRecords(account, zone, like, call),
+    examine: (usage, now, call) =>
       examineCloud(
         {
           api,
           address,
           token: options.token,
           listsLoadBalancers: paths.loadbalancers !== null,
-          listZones: (more) => listZones(reach, more),
+          listZones: (more) => listZones(account, more),
         },
-        wants,
+        usage,
         now,
         call,
       ),
@@ -60,12 +61,12 @@ export function createCloudProvider(options: CloudApiOptions, instance: CloudIns
       importCloudZone(api, name, nameserver, { addresses: transferAddresses, toZone: zoneReference }, call),
     cloneZone: (source, name, call) => cloneCloudZone(api, source, name, zoneReference, call),
     applyChange: (zone, change, call) =>
-      change.subject === 'domain' ? applyDomainChange(reach, zone, change, call) : applyRecordChange(reach, zone, change, call),
+      change.subject === 'domain' ? applyDomainChange(account, zone, change, call) : applyRecordChange(account, zone, change, call),
     close: () => api.close(),
   }
 }
 
-async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCallOptions): Promise<ZoneSnapshot> {
+async function readZone({ api }: CloudAccount, zone: ZoneReference, call?: ProviderCallOptions): Promise<ZoneSnapshot> {
   // The listed records of a slave are a copy from its masters.
   const { name, id, settings, unknownSettings } = zone
   if (settings.type === 'slave') return { name, id, settings, unknownSettings, records: [], millisecondsSinceLastChange: null }
@@ -99,7 +100,7 @@ async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCall
 
 /** Filters by owner and type. The service composes the owner of SRV records, so all of those are read. */
 async function findRecords(
-  { api }: Reach,
+  { api }: CloudAccount,
   zone: ZoneReference,
   like: readonly ResourceRecord[],
   call?: ProviderCallOptions,
@@ -132,7 +133,7 @@ function filtersOf(conditions: readonly object[]): object[] {
 }
 
 async function applyDomainChange(
-  { api }: Reach,
+  { api }: CloudAccount,
   zone: ZoneReference | null,
   change: DomainChange,
   call?: ProviderCallOptions,
@@ -141,7 +142,7 @@ async function applyDomainChange(
     const domain = domainShape(body)
     const reference = zoneReference(domain)
     if (reference?.name === change.name && (change.id ?? domain.id) === domain.id) return reference
-    throw new ShapeError(`the domain ${change.name} came back as ${JSON.stringify(domain.domain)}, number ${domain.id}`)
+    throw new ShapeError(`the domain ${change.name} was returned as ${JSON.stringify(domain.domain)}, number ${domain.id}`)
   }
   if (change.action === 'create') {
     const body = { domain: change.name.slice(0, -1), ...change.desired }
@@ -160,7 +161,7 @@ async function applyDomainChange(
 }
 
 async function applyRecordChange(
-  { api }: Reach,
+  { api }: CloudAccount,
   zone: ZoneReference | null,
   change: RecordChange,
   call?: ProviderCallOptions,
@@ -179,22 +180,22 @@ async function applyRecordChange(
     change.action === 'update'
       ? ({ method: 'PUT', path: `${records}/${change.id}`, body: fields, what: `updating ${subject}`, ...call } as const)
       : ({ method: 'POST', path: records, body: { type: change.type, ...fields }, what: `creating ${subject}`, ...call } as const)
-  const { value } = await api.request(request, (body) => answeredRecord(body, change, zone))
+  const { value } = await api.request(request, (body) => returnedRecord(body, change, zone))
   return sameRecord(value, desired) ? { id: value.id } : { id: value.id, stored: value }
 }
 
-/** The record in an answer. With another owner, type or number, it is the answer to another request. */
-function answeredRecord(body: unknown, change: RecordChange, zone: ZoneReference): ExistingRecord & { readonly id: number } {
+/** The record in a response. Throws if its owner, type or number differ: then it is the response to another request. */
+function returnedRecord(body: unknown, change: RecordChange, zone: ZoneReference): ExistingRecord & { readonly id: number } {
   const api = recordShape(body)
   const record = { ...recordFromApi(api, zone.name), id: api.id }
   if (record.name === change.name && record.type === change.type && (change.id ?? api.id) === api.id) return record
-  throw new ShapeError(`${change.name} ${change.type} came back as ${record.name} ${record.type}, number ${api.id}`)
+  throw new ShapeError(`${change.name} ${change.type} was returned as ${record.name} ${record.type}, number ${api.id}`)
 }
 
 /** A region is one segment of a path. */
 const REGION = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 
-/** The resolvers of a region, IPv4 before IPv6 (API, Region); null if the region does not exist. */
+/** The resolvers of a region, IPv4 before IPv6; null if the region does not exist. */
 async function findRegionResolvers(api: CloudApi, region: string, call?: ProviderCallOptions): Promise<readonly string[] | null> {
   if (!REGION.test(region)) return null
   const request = { method: 'GET', path: `/regions/${region}`, what: `reading the region ${region}`, ...call } as const

@@ -1,4 +1,4 @@
-/** Checks whether a token has the permissions that a config needs, and until when, by the user's own profile, grants and tokens. */
+/** The checks of `doctor` for a cloud provider: connection, user, token and its expiry, scopes, grants, and zones. */
 
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Finding, ProviderUsage } from '../../dns/finding.ts'
@@ -7,9 +7,9 @@ import { type ProviderCallOptions, ProviderError, type UnusableZone, type ZoneLi
 import { type ApiGrants, type ApiProfile, type ApiToken, grantsShape, profileShape, tokenShape } from './api-shapes.ts'
 import type { CloudApi } from './cloud-api.ts'
 import { judgeClock, judgeScopes, judgeToken } from './judge-token.ts'
-import type { Answer, ApiRequest } from './send-request.ts'
+import type { ApiRequest, ApiResponse } from './send-request.ts'
 
-/** The fewest characters of a token that identify it. Lists show the first 16 (API, Personal access token). */
+/** Minimum characters of a token that identify it. Lists show the first 16. */
 const MIN_PREFIX = 6
 
 export interface Examined {
@@ -25,37 +25,37 @@ export interface Examined {
 /** Checks connection, token, user and zones. `now` is the local time. Failures are findings; only bugs throw. */
 export async function examineCloud(
   examined: Examined,
-  wants: ProviderUsage,
+  usage: ProviderUsage,
   now: Date,
   call?: ProviderCallOptions,
 ): Promise<readonly Finding[]> {
   const { api, address, token } = examined
   const profile = await attempt(() => api.request({ method: 'GET', path: '/profile', what: 'reading the profile', ...call }, profileShape))
   if (profile.failure) return [failed(profile.failure)]
-  const { value: user, serverTime, grantedScopes } = profile.value as Answer<ApiProfile>
+  const { value: user, serverTime, grantedScopes } = profile.value as ApiResponse<ApiProfile>
   const [tokens, grants, zones] = await Promise.all([
     attempt(() => api.list({ method: 'GET', path: '/profile/tokens', what: 'listing tokens', ...call }, tokenShape)),
     attempt(() => readGrants(api, user, call)),
     attempt(() => examined.listZones(call)),
   ])
   const found = zones.value ? new Map(zones.value.zones.map((zone) => [zone.name, zone])) : null
-  const alike = entriesLike(tokens.value?.value ?? [], token)
+  const alike = tokensLike(tokens.value?.value ?? [], token)
   const scopes = alike.length === 1 ? (alike[0] as ApiToken).scopes : grantedScopes
   return [
-    { status: 'ok', check: 'connection', message: `${address} answers` },
+    { status: 'ok', check: 'connection', message: `${address} responds` },
     ...judgeClock(serverTime, now),
     { status: 'ok', check: 'user', message: `${user.username}, ${user.restricted ? 'restricted to what is granted' : 'unrestricted'}` },
     judgeToken(alike, tokens.failure ?? null, new Date(serverTime ?? now)),
-    ...judgeScopes(scopes, wants, examined.listsLoadBalancers),
-    ...(grants.failure ? [failed(grants.failure)] : judgeGrants(grants.value ?? null, wants, found)),
-    ...judgeInventory(user, wants),
-    ...(zones.failure ? [failed(zones.failure)] : judgeZones(wants, found ?? new Map())),
+    ...judgeScopes(scopes, usage, examined.listsLoadBalancers),
+    ...(grants.failure ? [failed(grants.failure)] : judgeGrants(grants.value ?? null, usage, found)),
+    ...judgeInventory(user, usage),
+    ...(zones.failure ? [failed(zones.failure)] : judgeZones(usage, found ?? new Map())),
     ...judgeUnusable(zones.value?.unusable ?? []),
   ]
 }
 
-/** The listed tokens that may be this one. Lists show the beginnings of tokens. */
-const entriesLike = (tokens: readonly ApiToken[], token: string): readonly ApiToken[] =>
+/** The listed tokens that may be this one. Lists show only the first characters of tokens. */
+const tokensLike = (tokens: readonly ApiToken[], token: string): readonly ApiToken[] =>
   tokens.filter((one) => one.token.length >= MIN_PREFIX && token.startsWith(one.token))
 
 interface Attempt<T> {
@@ -72,14 +72,14 @@ async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
   }
 }
 
-const CHECK_OF_CODE: Readonly<Record<string, Finding['check']>> = {
+const CHECK_BY_CODE: Readonly<Record<string, Finding['check']>> = {
   'provider-unauthorized': 'token',
   'provider-forbidden': 'scopes',
 }
 
 const failed = ({ code, message, hint }: ProviderError): Finding => ({
   status: 'error',
-  check: CHECK_OF_CODE[code] ?? 'connection',
+  check: CHECK_BY_CODE[code] ?? 'connection',
   message,
   hint,
 })
@@ -94,7 +94,7 @@ async function readGrants(api: CloudApi, user: ApiProfile, call?: ProviderCallOp
 function judgeZones({ zones }: ProviderUsage, found: ReadonlyMap<DomainName, ZoneReference>): Finding[] {
   if (zones.length === 0) return []
   const missing = zones.filter((name) => !found.has(name))
-  const message = `${zones.length - missing.length} of ${counted(zones.length, 'zone is', 'zones are')} there`
+  const message = `${zones.length - missing.length} of ${counted(zones.length, 'zone exists', 'zones exist')}`
   return [
     {
       status: 'ok',
@@ -105,9 +105,9 @@ function judgeZones({ zones }: ProviderUsage, found: ReadonlyMap<DomainName, Zon
 }
 
 /** A warning about domains that no definition can describe. */
-function judgeUnusable(unnamed: readonly UnusableZone[]): Finding[] {
-  if (unnamed.length === 0) return []
-  const names = unnamed.map(({ name, id, reason }) => `${JSON.stringify(name)} (number ${id}): ${reason}`)
+function judgeUnusable(unusable: readonly UnusableZone[]): Finding[] {
+  if (unusable.length === 0) return []
+  const names = unusable.map(({ name, id, reason }) => `${JSON.stringify(name)} (number ${id}): ${reason}`)
   const hint = 'Zonewright does not read or change them'
   return [{ status: 'warning', check: 'zones', message: `no definition can describe ${listed(names, MAX_LISTED)}`, hint }]
 }
@@ -141,7 +141,7 @@ function judgeGrants(grants: ApiGrants | null, { zones }: ProviderUsage, found: 
 /** A warning for restricted users: objects without a grant are missing from the inventory without any error. */
 function judgeInventory({ restricted }: ApiProfile, { inventory }: ProviderUsage): Finding[] {
   if (!restricted || inventory.size === 0) return []
-  const message = 'addresses come from inventory, and the user sees only granted objects: the others count as missing'
+  const message = 'addresses come from inventory, and the user sees only granted objects: any other object is missing'
   return [{ status: 'warning', check: 'inventory', message, hint: 'use a token of an unrestricted user, or grant every object' }]
 }
 

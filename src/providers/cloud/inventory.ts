@@ -1,4 +1,4 @@
-/** Addresses of the account's instances and load balancers. The API lists instances, and load balancers only among the objects with a tag. */
+/** Addresses of the account's instances and load balancers. The API lists instances; it lists load balancers only among the objects with a tag. */
 import { isIPv4 } from 'node:net'
 import type { InventoryObject, InventoryQuery } from '../../dns/inventory.ts'
 import { parseIpv6 } from '../../dns/ip-address.ts'
@@ -6,14 +6,14 @@ import { type ProviderCallOptions, ProviderError } from '../provider.ts'
 import { type ApiInstance, type ApiLoadBalancer, instanceShape, loadBalancerShape, tagShape } from './api-shapes.ts'
 import type { CloudApi } from './cloud-api.ts'
 
-/** The paths of lists at an installation of the API. */
+/** The paths of the lists at an instance of the API. */
 export interface InventoryPaths {
   readonly instances: string
   /** A list of load balancers; null if they are found only by their tags. */
   readonly loadbalancers: string | null
 }
 
-export const INTERFACE_PATHS: InventoryPaths = { instances: '/compute/instances', loadbalancers: null }
+export const API_PATHS: InventoryPaths = { instances: '/compute/instances', loadbalancers: null }
 
 /** IPv4 addresses that are not public: private (RFC 1918), shared (RFC 6598), loopback and link-local. */
 const NOT_PUBLIC =

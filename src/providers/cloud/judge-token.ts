@@ -1,3 +1,4 @@
+/** Judges a token: its expiry, and its scopes compared with those that each command needs. */
 import type { Finding, ProviderUsage, TokenCommand } from '../../dns/finding.ts'
 import { counted } from '../../report/english.ts'
 import type { ProviderError } from '../provider.ts'
@@ -6,10 +7,10 @@ import type { ApiToken } from './api-shapes.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Days before the expiry of a token from which there is a warning. */
+/** A token that expires within this many days gets a warning. */
 const WARN_DAYS = 14
 
-/** Milliseconds by which the clocks may differ. */
+/** Maximum difference of the clocks, in milliseconds, without a warning. */
 const CLOCK_TOLERANCE = 60_000
 
 /** A token that expires after this date never expires: the service writes the year 2999. */
@@ -23,13 +24,15 @@ export function judgeClock(serverTime: number | null, now: Date): Finding[] {
   return [{ status: 'warning', check: 'clock', message, hint: 'times in reports may be wrong; set the local clock' }]
 }
 
-/** When the token expires. `alike`: the listed tokens that may be this one; `failure`: why there is no list. */
+/** Checks when the token expires. `alike` are the listed tokens that may be this one; `failure` says why there is no list. */
 export function judgeToken(alike: readonly ApiToken[], failure: ProviderError | null, now: Date): Finding {
   const [own, ...others] = alike
-  if (failure !== null) return unknownEnd(failure)
+  if (failure !== null) return unknownExpiry(failure)
   if (own === undefined || others.length > 0) {
     const why =
-      own === undefined ? "it is not one of the user's personal access tokens" : `${alike.length} tokens of the user begin as it does`
+      own === undefined
+        ? "it is not one of the user's personal access tokens"
+        : `${alike.length} tokens of the user begin with the same characters`
     return { status: 'warning', check: 'token', message: `the expiry of the token is unknown: ${why}` }
   }
   const name = `the token ${JSON.stringify(own.label)}`
@@ -42,14 +45,14 @@ export function judgeToken(alike: readonly ApiToken[], failure: ProviderError | 
   return { status: 'warning', check: 'token', message, hint: 'create a new one in time: tokens cannot be renewed' }
 }
 
-function unknownEnd({ code, message }: ProviderError): Finding {
+function unknownExpiry({ code, message }: ProviderError): Finding {
   const lacksScope = code === 'provider-unauthorized' || code === 'provider-forbidden'
   const why = lacksScope ? 'it may not list tokens' : message
   const hint = lacksScope ? 'a token with account:read_only can read it' : undefined
   return { status: 'warning', check: 'token', message: `the expiry of the token is unknown: ${why}`, hint }
 }
 
-/** Other names of scope families at some installations of the API. */
+/** The names of scope families at known instances of the API. */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = { instances: ['instances', 'linodes'] }
 
 interface Need {
@@ -58,7 +61,7 @@ interface Need {
   readonly what: string
 }
 
-/** The access that each command needs to zones. Regions and name servers need no scope. */
+/** The access to zones that each command needs. Regions and name servers need no scope. */
 const ACCESS_TO_ZONES = { plan: 'read_only', verify: 'read_only', apply: 'read_write' } as const
 
 /** The scopes that a command needs. */
@@ -73,16 +76,16 @@ function needsOf(command: TokenCommand, { zones, inventory }: ProviderUsage, lis
   return needs
 }
 
-/** Missing scopes, and for each command the scopes that it does not need. `scopes` is like `domains:read_write account:read_only`, or `*`; null if unknown. */
-export function judgeScopes(scopes: string | null, wants: ProviderUsage, listsLoadBalancers: boolean): Finding[] {
+/** Reports missing scopes, and for each command the scopes that it does not need. `scopes` is like `domains:read_write account:read_only`, or `*`; null if unknown. */
+export function judgeScopes(scopes: string | null, usage: ProviderUsage, listsLoadBalancers: boolean): Finding[] {
   if (scopes === null || scopes === 'unknown')
     return [{ status: 'warning', check: 'scopes', message: 'the scopes of the token are unknown' }]
   const given = [...new Set(scopes.split(/[ ,]+/).filter((scope) => scope !== ''))].sort()
-  const lacking = needsOf('apply', wants, listsLoadBalancers).filter((need) => !given.some((scope) => reaches(scope, need)))
+  const lacking = needsOf('apply', usage, listsLoadBalancers).filter((need) => !given.some((scope) => reaches(scope, need)))
   const enough: Finding = { status: 'ok', check: 'scopes', message: `the token has ${scopes === '*' ? 'all scopes' : scopes}` }
   return [
     ...(lacking.length === 0 ? [enough] : lacking.map((need) => lacks(scopes, need))),
-    ...COMMANDS.map((command) => judgeExcess(command, given, needsOf(command, wants, listsLoadBalancers))),
+    ...COMMANDS.map((command) => judgeExcess(command, given, needsOf(command, usage, listsLoadBalancers))),
   ]
 }
 
@@ -95,10 +98,10 @@ const lacks = (scopes: string, { family, access, what }: Need): Finding => ({
   hint: 'the scopes of a token cannot change: create a new one',
 })
 
-/** Scopes without a warning although no command needs them: `doctor` reads the expiry of the token with them. */
+/** Scopes that no command needs and that get no warning: `doctor` uses them to read the expiry of the token. */
 const HARMLESS: ReadonlySet<string> = new Set(['account:read_only'])
 
-/** The scopes that a command does not need: a warning for `apply`, which needs the most. */
+/** Reports the scopes that a command does not need: as a warning only for `apply`, which needs more than the others. */
 function judgeExcess(command: TokenCommand, given: readonly string[], needs: readonly Need[]): Finding {
   const excess = given.filter((scope) => !needs.some((need) => covers(need, scope)))
   const needed = needs.map(({ family, access }) => `${family}:${access}`)
@@ -108,7 +111,7 @@ function judgeExcess(command: TokenCommand, given: readonly string[], needs: rea
     status: isTooMuch ? 'warning' : 'ok',
     check: 'scopes',
     message: `${command} needs ${needed.join(' ') || 'no scope'}; beyond that the token has ${beyond}`,
-    ...(isTooMuch && { hint: `a thief of the token could use them: create one with ${needed.join(' ') || 'no scope'} only` }),
+    ...(isTooMuch && { hint: `they are a risk if the token is stolen: create a token with only ${needed.join(' ') || 'no scope'}` }),
     scopes: { command, needed, excess },
   }
 }

@@ -1,3 +1,4 @@
+/** Converts records between the API and the model. */
 import { stringToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import {
   type DomainName,
@@ -6,6 +7,7 @@ import {
   MAX_NAME_OCTETS,
   nameFromLabels,
   nameOctets,
+  parseAbsoluteName,
   parseDomainName,
   relativeName,
 } from '../../dns/domain-name.ts'
@@ -23,7 +25,7 @@ export function recordFromApi(api: ApiRecord, zone: DomainName): ExistingRecord 
   return { id: api.id, name: owner ?? nearestName(api.name, zone), type: api.type, ttl, data }
 }
 
-/** Null if the name is no domain name. */
+/** The owner of a record; null if its name is not a domain name. */
 function ownerOf(api: ApiRecord, zone: DomainName): DomainName | null {
   if (api.type === 'SRV' && api.service !== null && api.protocol !== null) {
     const owner = joinSrvOwner(api.service, api.protocol, zone)
@@ -34,7 +36,7 @@ function ownerOf(api: ApiRecord, zone: DomainName): DomainName | null {
   return name.ok ? name.value : null
 }
 
-/** A domain name to display for an invalid name. */
+/** A domain name to show instead of an invalid name. */
 function nearestName(text: string, zone: DomainName): DomainName {
   const labels = text.split('.').filter((label) => label !== '')
   const fitting: Uint8Array[] = []
@@ -54,7 +56,7 @@ function dataOf(api: ApiRecord): string {
   if (api.type === 'TXT')
     return /\p{Surrogate}/u.test(api.target) ? `${stringToTxtRdata(api.target)} (of half a character)` : stringToTxtRdata(api.target)
   const tokens = tokensOf(api)
-  const data = canonicalRdata(api.type, tokens, (text) => parseDomainName(text.endsWith('.') ? text : `${text}.`))
+  const data = canonicalRdata(api.type, tokens, (text) => parseAbsoluteName(text))
   return data.ok ? data.value : tokens.map((token) => token.text).join(' ')
 }
 
@@ -72,7 +74,7 @@ function tokensOf(api: ApiRecord): Token[] {
   }
 }
 
-/** The fields of a record for the service: all that its type has, because an omitted field keeps its value. The record must be fitted to the service. */
+/** The fields of a record for the service: all fields of its type, because an omitted field keeps its value. The record must fit the service. */
 export function recordToApi(record: ResourceRecord, zone: DomainName): Record<string, string | number> {
   const name = nameForApi(record.name, zone)
   const common = { ttl_sec: record.ttl ?? 0 }
@@ -84,7 +86,7 @@ export function recordToApi(record: ResourceRecord, zone: DomainName): Record<st
       return { name, target: withoutDot(fields[1]), priority: Number(fields[0]), ...common }
     case 'SRV': {
       const owner = splitSrvOwner(record.name, zone)
-      if (owner === null) throw new Error(`${record.name} is not an SRV owner the service can hold`)
+      if (owner === null) throw new Error(`${record.name} is not an SRV owner that the service can store`)
       const [priority, weight, port] = fields.slice(0, 3).map(Number) as [number, number, number]
       return { ...owner, target: withoutDot(fields[3]), priority, weight, port, ...common }
     }

@@ -1,15 +1,16 @@
+/** Sends one request to the API with retries, pauses and deadlines. */
 import { setMaxListeners } from 'node:events'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { counted } from '../../report/english.ts'
 import { type AdaptiveLimit, LimitClosed, type Turn, type TurnResult } from '../../transport/adaptive-limit.ts'
 import { formatSeconds, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
 import {
-  type AnswerWatch,
   createReadDeadline,
   DEFAULT_RETRY,
   parseRateLimit,
   parseRetryAfter,
   type ReadDeadline,
+  type ResponseWatch,
   type RetryPolicy,
   retryDelay,
   sleep,
@@ -21,8 +22,8 @@ export interface Sender {
   readonly provider: string
   readonly client: HttpClient
   readonly limit: AdaptiveLimit
-  readonly answers: AnswerWatch
-  /** Milliseconds of silence after which one try of a read fails. */
+  readonly responses: ResponseWatch
+  /** Milliseconds of silence after which one attempt of a read fails. */
   readonly readTimeout: number
   /** Milliseconds after which a read fails, retries included. */
   readonly readDeadline: number
@@ -36,34 +37,34 @@ const CONGESTED: ReadonlySet<number> = new Set([429, 503, 504])
 /** A failed request, and whether to send it again. */
 interface Failure {
   readonly error: ProviderError
-  /** `busy`: the server did nothing and asks to wait, so even a creation may be sent again. */
+  /** `busy`: the server did not act and asks to wait, so even a creation may be sent again. */
   readonly retry: 'busy' | 'yes' | 'no'
   /** Milliseconds to wait, as the server asks; null if it does not. */
   readonly wait: number | null
 }
 
 /**
- * Sends a request, and retries it if that is safe: a change is not sent again if it could be made twice. Each try waits for its turn among all requests to
- * the server. A read fails at its deadline even if tries are left. Returns answers with a status below 400, and throws a `ProviderError` otherwise.
+ * Sends a request, and retries it if that is safe: a change is not sent again if the server could make it twice. Each attempt waits for its turn among all requests
+ * to the server. A read fails at its deadline even if attempts are left. Returns a response with a status below 400, and throws a `ProviderError` otherwise.
  */
 export async function sendRequest(sender: Sender, call: ApiRequest): Promise<HttpResponse> {
-  const { retry = DEFAULT_RETRY, answers } = sender
+  const { retry = DEFAULT_RETRY, responses } = sender
   const stop = stopOf(call)
-  const startedAt = answers.now()
-  const deadline = call.method === 'GET' ? createReadDeadline(sender.readDeadline, answers) : null
+  const startedAt = responses.now()
+  const deadline = call.method === 'GET' ? createReadDeadline(sender.readDeadline, responses) : null
   let mayHaveActed = false
   let mayCompleteLater = false
-  let last: Last | null = null
+  let last: LastAttempt | null = null
   let failures = 0
   let postponed = 0
   for (;;) {
     const { turn, error: obstacle, asked } = await enter(sender, call, stop, deadline)
-    // An earlier try may have succeeded even if there is no further one.
+    // An earlier attempt may have succeeded even if there is no further one.
     if (!turn) throw last === null ? obstacle : lastFailure({ ...last, asked })
-    const entered = answers.now()
-    const { response, failure } = await tryOnce(sender, call, turn, deadline)
+    const entered = responses.now()
+    const { response, failure } = await attemptOnce(sender, call, turn, deadline)
     if (response) return response
-    // An earlier try deleted the object, and its answer did not arrive.
+    // An earlier attempt deleted the object, and its response did not arrive.
     if (failure.error.status === '404' && call.method === 'DELETE' && mayHaveActed) return DELETED
     const isBusy = failure.retry === 'busy'
     if (isBusy) postponed += 1
@@ -71,13 +72,13 @@ export async function sendRequest(sender: Sender, call: ApiRequest): Promise<Htt
     const { error } = failure
     mayHaveActed ||= error.ambiguous
     mayCompleteLater ||= error.mayCompleteLater
-    last = { error, mayHaveActed, mayCompleteLater, tries: failures + postponed, took: answers.now() - startedAt }
+    last = { error, mayHaveActed, mayCompleteLater, tries: failures + postponed, took: responses.now() - startedAt }
     const repeatable = isBusy || (failure.retry === 'yes' && (call.method !== 'POST' || !error.ambiguous))
     if (!repeatable || failures >= retry.tries || postponed >= retry.busyTries) throw lastFailure(last)
     if (failure.wait !== null && failure.wait > retry.maxRetryAfter) throw lastFailure({ ...last, asked: failure.wait })
     const pause = retryDelay(retry, isBusy ? postponed : failures, failure.wait, Math.random)
-    if (!isBusy) deadline?.spend(answers.now() - entered + pause)
-    // The remaining time is too short for a try.
+    if (!isBusy) deadline?.spend(responses.now() - entered + pause)
+    // The remaining time is too short for another attempt.
     if (!isBusy && deadline && deadline.left() < sender.readDeadline / 10) throw lastFailure(last)
     await sleep(pause, stop).catch(() => undefined)
     if (stop?.aborted) throw lastFailure(last)
@@ -93,13 +94,18 @@ function stopOf({ signal, stop }: ApiRequest): AbortSignal | undefined {
   return signal ?? stop
 }
 
-type Entry =
+type Admission =
   | { readonly turn: Turn; readonly error?: never; readonly asked?: never }
   /** `asked`: milliseconds for which the server wants no requests. */
   | { readonly turn?: never; readonly error: ProviderError; readonly asked?: number }
 
-/** The turn of a try, or the reason for having none. */
-async function enter(sender: Sender, { what }: ApiRequest, stop: AbortSignal | undefined, deadline: ReadDeadline | null): Promise<Entry> {
+/** Waits for the turn of an attempt. Returns the reason if there is none. */
+async function enter(
+  sender: Sender,
+  { what }: ApiRequest,
+  stop: AbortSignal | undefined,
+  deadline: ReadDeadline | null,
+): Promise<Admission> {
   const watch = deadline?.watch()
   const signals = [stop, watch?.signal].filter((signal) => signal !== undefined)
   const failure = (code: DiagnosticCode, why: string, cause: unknown): ProviderError =>
@@ -113,16 +119,18 @@ async function enter(sender: Sender, { what }: ApiRequest, stop: AbortSignal | u
     }
     if (stop?.aborted) return { error: failure('provider-stopped', 'not sent: the run was stopped', error) }
     const silence = formatSeconds(sender.readDeadline)
-    return { error: failure('provider-timeout', `not sent: the server answered nothing for ${silence}`, error) }
+    return { error: failure('provider-timeout', `not sent: the server has not responded for ${silence}`, error) }
   } finally {
     watch?.end()
   }
 }
 
-type Tried = { readonly response: HttpResponse; readonly failure?: never } | { readonly response?: never; readonly failure: Failure }
+type AttemptResult =
+  | { readonly response: HttpResponse; readonly failure?: never }
+  | { readonly response?: never; readonly failure: Failure }
 
-async function tryOnce(sender: Sender, call: ApiRequest, turn: Turn, deadline: ReadDeadline | null): Promise<Tried> {
-  const { client, provider, answers } = sender
+async function attemptOnce(sender: Sender, call: ApiRequest, turn: Turn, deadline: ReadDeadline | null): Promise<AttemptResult> {
+  const { client, provider, responses } = sender
   const mutates = call.method !== 'GET'
   let result: TurnResult = { congested: false }
   try {
@@ -132,7 +140,7 @@ async function tryOnce(sender: Sender, call: ApiRequest, turn: Turn, deadline: R
     })
     const wait = waitOf(response)
     const budget = parseRateLimit(response.headers, clockOf(response))
-    answers.note(Math.max(wait ?? 0, budget?.remaining === 0 ? budget.resetIn : 0))
+    responses.note(Math.max(wait ?? 0, budget?.remaining === 0 ? budget.resetIn : 0))
     result = { congested: CONGESTED.has(response.status), pause: wait, budget }
     if (response.status < 400) return { response }
     const retry = response.status === 429 || isBusy(response) ? 'busy' : isTransient(response) ? 'yes' : 'no'
@@ -147,35 +155,35 @@ async function tryOnce(sender: Sender, call: ApiRequest, turn: Turn, deadline: R
   }
 }
 
-/** A server in maintenance reports that; it takes longer than any wait here. */
+/** A maintenance, which the server announces, takes longer than any wait here. */
 const isTransient = ({ status, headers }: HttpResponse): boolean => TRANSIENT.has(status) && headers['x-maintenance-mode'] === undefined
 
-/** The wait that a refusal asks for. The API also sends `Retry-After` with good answers, where it means nothing. */
+/** The wait that a refusal asks for. The API also sends `Retry-After` with successful responses, where it has no meaning. */
 const waitOf = (response: HttpResponse): number | null =>
   response.status === 429 || response.status === 503 ? parseRetryAfter(response.headers['retry-after'], clockOf(response)) : null
 
-/** The server's clock if it sends a date, because its other dates use that clock. */
+/** The time by the server's clock if it sends a date, because its other dates use that clock. */
 const clockOf = ({ headers }: HttpResponse): number => {
   const date = Date.parse(headers['date'] ?? '')
   return Number.isNaN(date) ? Date.now() : date
 }
 
-interface Last {
+interface LastAttempt {
   readonly error: ProviderError
-  /** Whether an earlier try may have been carried out. */
+  /** Whether the server may have carried out the request. */
   readonly mayHaveActed: boolean
   readonly mayCompleteLater: boolean
   readonly tries: number
-  /** Milliseconds since the first try was due. */
+  /** Milliseconds since the first attempt was due. */
   readonly took: number
   /** Milliseconds that the server asks to wait, if that is too long. */
   readonly asked?: number | undefined
 }
 
-/** The final failure, with the number of tries. */
-function lastFailure({ error, mayHaveActed, mayCompleteLater, tries, took, asked }: Last): ProviderError {
+/** The final failure, with the number of attempts. */
+function lastFailure({ error, mayHaveActed, mayCompleteLater, tries, took, asked }: LastAttempt): ProviderError {
   if (asked === undefined && tries === 1) return error
-  // A timeout is reported with its tries; an answer explains itself.
+  // The number of attempts is added to failures without a response; a response explains itself.
   const tried = tries === 1 || error.status !== null ? '' : `; tried ${tries} times in ${formatSeconds(took)}`
   const wanted = asked === undefined ? '' : `; it asks to wait for ${counted(Math.ceil(asked / 1000), 'second')}`
   const { code, status, hint, cause } = error
@@ -200,7 +208,7 @@ function httpRequest(call: ApiRequest): HttpRequest {
   }
 }
 
-/** JSON that a header can hold (RFC 9110 section 5.5): of ASCII alone, the rest escaped (RFC 8259 section 7). */
+/** JSON for a header (RFC 9110 section 5.5): all but printable ASCII is escaped (RFC 8259 section 7). */
 const asciiJson = (value: unknown): string =>
   JSON.stringify(value).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
@@ -214,13 +222,13 @@ export interface ApiRequest extends ProviderCallOptions {
   readonly what: string
 }
 
-/** A checked answer. `serverTime` is in milliseconds since 1970; null if the server sends no date. */
-export interface Answer<T> {
+/** A checked response. `serverTime` is in milliseconds since 1970; null if the server sends no date. */
+export interface ApiResponse<T> {
   readonly value: T
   readonly serverTime: number | null
   /** The scopes of the token (`*` for all); null if the server does not report them. */
   readonly grantedScopes: string | null
 }
 
-/** Sends a request with its retries, and returns the answer converted by `shape`. Throws `ProviderError`. */
-export type SendAndCheck = <T>(request: ApiRequest, shape: (body: unknown) => T) => Promise<Answer<T>>
+/** Sends a request with its retries, and returns the response body converted by `shape`. Throws `ProviderError`. */
+export type SendAndCheck = <T>(request: ApiRequest, shape: (body: unknown) => T) => Promise<ApiResponse<T>>

@@ -1,3 +1,4 @@
+/** Finds, lists, imports and clones the domains of an account. */
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import { parseIpv6 } from '../../dns/ip-address.ts'
 import { failure, type Result } from '../../dns/result.ts'
@@ -13,17 +14,17 @@ import {
 import { type ApiDomain, domainShape, ShapeError } from './api-shapes.ts'
 import type { CloudApi } from './cloud-api.ts'
 
-/** Maximum size of an X-Filter in octets; for more names the whole list is read. */
+/** Maximum octets of an X-Filter. For more names the whole list is read. */
 export const MAX_FILTER = 4000
 
-export interface Reach {
+export interface CloudAccount {
   readonly api: CloudApi
   readonly name: string
 }
 
-/** Finds zones by one filtered request if there are few names. The others are looked for in the whole list: filters may be case-sensitive. */
+/** Finds zones by one filtered request if there are few names. Zones that this does not find are searched in the whole list, since filters may be case-sensitive. */
 export async function findZones(
-  reach: Reach,
+  account: CloudAccount,
   names: readonly DomainName[],
   call?: ProviderCallOptions,
 ): Promise<ReadonlyMap<DomainName, ZoneReference>> {
@@ -35,15 +36,15 @@ export async function findZones(
   }
   const alternatives = [...wanted].map((name) => ({ domain: name.slice(0, -1) }))
   const filter = alternatives.length === 1 ? alternatives[0] : { '+or': alternatives }
-  if (JSON.stringify(filter).length <= MAX_FILTER) take(await listDomains(reach, filter, call))
-  if (found.size < wanted.size) take(await listDomains(reach, undefined, call))
+  if (JSON.stringify(filter).length <= MAX_FILTER) take(await listDomains(account, filter, call))
+  if (found.size < wanted.size) take(await listDomains(account, undefined, call))
   return found
 }
 
-export const listZones = async (reach: Reach, call?: ProviderCallOptions): Promise<ZoneList> =>
-  zoneList(await listDomains(reach, undefined, call))
+export const listZones = async (account: CloudAccount, call?: ProviderCallOptions): Promise<ZoneList> =>
+  zoneList(await listDomains(account, undefined, call))
 
-async function listDomains({ api, name }: Reach, filter: unknown, call?: ProviderCallOptions): Promise<readonly ApiDomain[]> {
+async function listDomains({ api, name }: CloudAccount, filter: unknown, call?: ProviderCallOptions): Promise<readonly ApiDomain[]> {
   const what = filter === undefined ? 'listing domains' : 'looking up domains'
   const { value } = await api.list({ method: 'GET', path: '/domains', what, filter, ...call }, domainShape).catch((error: unknown) => {
     throw withAddressHint(error, name)
@@ -54,19 +55,19 @@ async function listDomains({ api, name }: Reach, filter: unknown, call?: Provide
 /** Adds a hint to status 404: a server without a list of domains is the wrong one, or has the API at another path. */
 function withAddressHint(error: unknown, provider: string): unknown {
   if (!(error instanceof ProviderError) || error.status !== '404') return error
-  const hint = `check that base_url of ${provider} is the address of the API, with its version segment`
+  const hint = `check that base_url of ${provider} is the URL of the API with its version, such as https://…/v4`
   return new ProviderError(error.code, error.message, { status: error.status, hint, cause: error })
 }
 
 /** The zones among domains. Of several spellings of one name, the canonical one is the zone, as in a filtered request; otherwise the oldest. */
 function zoneList(domains: readonly ApiDomain[]): ZoneList {
   const zones = new Map<DomainName, { readonly reference: ZoneReference; readonly domain: ApiDomain }>()
-  const unnamed: UnusableZone[] = []
+  const unusable: UnusableZone[] = []
   const rank = ({ domain }: ApiDomain, name: DomainName): number => (`${domain}.` === name ? 0 : 1)
   for (const domain of [...domains].sort((a, b) => a.id - b.id)) {
     const name = nameOf(domain)
     if (!name.ok) {
-      unnamed.push({ name: domain.domain, id: domain.id, reason: name.message })
+      unusable.push({ name: domain.domain, id: domain.id, reason: name.message })
       continue
     }
     const entry = { reference: referenceOf(domain, name.value), domain }
@@ -76,9 +77,13 @@ function zoneList(domains: readonly ApiDomain[]): ZoneList {
     const other = isFirst ? known : entry
     if (!other) continue
     const chosen = (isFirst ? domain : (known as typeof entry).domain).id
-    unnamed.push({ name: other.domain.domain, id: other.domain.id, reason: `${name.value} is the domain number ${chosen} already` })
+    unusable.push({
+      name: other.domain.domain,
+      id: other.domain.id,
+      reason: `the domain number ${chosen} has the same name, ${name.value}`,
+    })
   }
-  return { zones: [...zones.values()].map(({ reference }) => reference), unusable: unnamed }
+  return { zones: [...zones.values()].map(({ reference }) => reference), unusable }
 }
 
 function nameOf({ domain }: ApiDomain): Result<DomainName> {
@@ -120,13 +125,13 @@ function canonicalAddress(text: string): string {
   return address.ok ? address.value : text
 }
 
-/** Times are UTC without a zone suffix (API, introduction). */
+/** Milliseconds since 1970 of a time of the API, which is UTC without a suffix; null if it is not a time. */
 export function timeOf(text: string | null): number | null {
   const time = text === null ? Number.NaN : Date.parse(/[Zz]|[+-][0-9]{2}:?[0-9]{2}$/.test(text) ? text : `${text}Z`)
   return Number.isNaN(time) ? null : time
 }
 
-/** Creates a domain that the service transfers from a name server. `addresses`: from which the service is known to transfer. */
+/** Creates a domain that the service transfers from a name server. `addresses` are the known sources of its transfers. */
 export async function importCloudZone(
   api: CloudApi,
   name: DomainName,
@@ -137,8 +142,8 @@ export async function importCloudZone(
   const body = { domain: name.slice(0, -1), remote_nameserver: nameserver }
   const what = `importing ${name} from ${nameserver}`
   try {
-    const { value } = await api.request({ method: 'POST', path: '/domains/import', body, what, ...call }, (answer) =>
-      copied(answer, name, toZone),
+    const { value } = await api.request({ method: 'POST', path: '/domains/import', body, what, ...call }, (response) =>
+      copied(response, name, toZone),
     )
     return value
   } catch (error) {
@@ -156,26 +161,26 @@ export async function cloneCloudZone(
 ): Promise<CopiedZone> {
   const what = `cloning ${source.name} as ${name}`
   const request = { method: 'POST', path: `/domains/${source.id}/clone`, body: { domain: name.slice(0, -1) }, what, ...call } as const
-  const { value } = await api.request(request, (answer) => copied(answer, name, toZone))
+  const { value } = await api.request(request, (response) => copied(response, name, toZone))
   return value
 }
 
-/** A domain as a zone; null where its name is none. */
+/** Converts a domain to a zone; null if its name is no domain name. */
 type ToZone = (domain: ReturnType<typeof domainShape>) => ZoneReference | null
 
-function copied(answer: unknown, name: DomainName, toZone: ToZone): CopiedZone {
-  const domain = domainShape(answer)
+function copied(body: unknown, name: DomainName, toZone: ToZone): CopiedZone {
+  const domain = domainShape(body)
   const zone = toZone(domain)
-  if (zone?.name !== name) throw new ShapeError(`the domain ${name} came back as ${JSON.stringify(domain.domain)}, number ${domain.id}`)
-  return { zone, remarks: remarksOf(answer) }
+  if (zone?.name !== name) throw new ShapeError(`the domain ${name} was returned as ${JSON.stringify(domain.domain)}, number ${domain.id}`)
+  return { zone, remarks: remarksOf(body) }
 }
 
-/** Maximum number of lines of remarks. */
+/** Maximum lines of remarks. */
 const MAX_REMARKS = 100
 
-/** What the service could not copy, one line each. Some instances report it in the domain's `errors`. */
-function remarksOf(answer: unknown): string[] {
-  const { errors } = answer as { readonly errors?: unknown }
+/** The parts that the service could not copy, one line each. Some instances report them in the domain's `errors`. */
+function remarksOf(body: unknown): string[] {
+  const { errors } = body as { readonly errors?: unknown }
   if (typeof errors !== 'string') return []
   return errors
     .split('\n')

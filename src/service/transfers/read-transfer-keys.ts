@@ -4,8 +4,7 @@ import TSIG_KEYS from '../../../schemas/service/tsig-keys.json' with { type: 'js
 import { toJsonValue } from '../../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
-import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
-import { canonicalAddress } from '../../dns/ip-address.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { parseTsigSecret, type TsigAlgorithm } from '../../dns/wire/tsig.ts'
 import { schemaProblems } from '../api/schema-validation.ts'
 import { nodeAt, type Path, type ReportProblem, stepsOf } from '../seed/seed-problems.ts'
@@ -90,7 +89,7 @@ export async function readTransferKeys(text: string, file: string, resolveSecret
 }
 
 function readName(text: string): DomainName | null {
-  const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+  const name = parseAbsoluteName(text)
   return name.ok && name.value !== '.' ? name.value : null
 }
 

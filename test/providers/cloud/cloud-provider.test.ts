@@ -194,7 +194,7 @@ describe('failures', () => {
       handler: (_, r) => void r.writeHead(200, { 'content-type': 'application/json' }).end('{"data": [{'),
       code: 'provider-garbled',
       requests: 1,
-      says: /broken JSON/,
+      says: /malformed JSON/,
     },
     {
       name: 'JSON of another shape',

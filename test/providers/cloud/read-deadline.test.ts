@@ -46,8 +46,8 @@ const drip: Handler = (_, response) => {
 
 describe('one deadline for all tries of a read', () => {
   test.each([
-    ['silence', silent, 2, /did not answer in time: .*; tried 2 times in \d+(?:\.\d)? s$/],
-    ['an answer that trickles in', drip, 1, /did not answer in time: its answer had no end within 2 s$/],
+    ['silence', silent, 2, /did not respond in time: .*; tried 2 times in \d+(?:\.\d)? s$/],
+    ['an answer that trickles in', drip, 1, /did not respond in time: its response was not complete within 2 s$/],
   ] as const)('%s', async (_, handler, tries, message) => {
     const { provider, server } = await serve(handler)
     const failure = await fail(provider.readZone(ZONE))
@@ -63,7 +63,7 @@ describe('one deadline for all tries of a read', () => {
     expect(Math.max(...all.map(({ took }) => took))).toBeLessThan(20_000)
     expect(all.at(-1)).toMatchObject({
       code: 'provider-timeout',
-      message: expect.stringContaining('not sent: the server answered nothing for 2 s'),
+      message: expect.stringContaining('not sent: the server has not responded for 2 s'),
     })
     expect(server.seen.length).toBeLessThan(12)
   })

@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url'
-import { type DomainName, isAtOrBelow, MAX_NAME_OCTETS, nameOctets, parseDomainName, relativeName } from '../../../dns/domain-name.ts'
+import { type DomainName, isAtOrBelow, MAX_NAME_OCTETS, nameOctets, parseAbsoluteName, relativeName } from '../../../dns/domain-name.ts'
 import type { RequestProblem } from '../request-error.ts'
 
 /** Maximum length of a name as text in characters, without the final dot. */
@@ -25,7 +25,7 @@ const DOMAIN = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?:[a-z]{2,63}|xn
 /** Parses the name of a domain; null if it is not valid. */
 export function parseZoneName(text: string): DomainName | null {
   if (text.includes('\\')) return null
-  const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+  const name = parseAbsoluteName(text)
   return name.ok && DOMAIN.test(name.value) ? name.value : null
 }
 
@@ -68,7 +68,7 @@ type ParsedName = { readonly name: string } | { readonly problems: readonly Requ
 export function parseRecordName(text: string, domain: DomainName): ParsedName {
   if (text === '') return { name: '' }
   if (INVALID_CHARACTER.test(text)) return { problems: [problem('Name contains invalid characters'), problem('Invalid hostname')] }
-  const parsed = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+  const parsed = parseAbsoluteName(text)
   if (!parsed.ok) return { problems: [problem(text.length > MAX_RECORD_NAME ? LENGTH : 'Invalid hostname')] }
   if (isAtOrBelow(parsed.value, domain)) return checkRelativeName(relativeName(parsed.value, domain), domain)
   if (text.endsWith('.')) return { problems: [problem('Invalid hostname')] }
