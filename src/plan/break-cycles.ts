@@ -15,7 +15,7 @@ import { rrsetKey } from '../dns/record.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import type { Continuity } from './continuity.ts'
 import { MAX_RECORDS, searchExactly } from './exact-search.ts'
-import { append, orderEdges } from './order-edges.ts'
+import { append, NO_CALLS, orderEdges } from './order-edges.ts'
 import { additionsOf, type Call, compareCalls, lowerBound, recordOf, removalsOf } from './pair-records.ts'
 import { stronglyConnectedComponents, withoutCycles } from './topological-order.ts'
 import { type ZoneState, zoneBefore } from './zone-state.ts'
@@ -31,19 +31,20 @@ export function breakCycles(paired: readonly Call[], difference: ZoneDifference,
   let calls = paired.toSorted(compareCalls)
   const traded = new Set<Call>()
   for (let round = 1; ; round += 1) {
+    const countIn = (component: Component): number => recordCount(component.map((at) => calls[at] as Call))
     const edges = orderEdges(calls, continuity, false)
-    const waits = prefer === 'calls' ? edges.required : edges.required.map((set, at) => new Set([...set, ...(edges.continuity[at] ?? [])]))
+    const waits = prefer === 'calls' ? edges.required : edges.required.map((set, at) => union(set, edges.continuity[at] ?? NO_CALLS))
     const graph: Graph = {
       calls,
       waits,
       required: edges.required,
       components: joinSmallCycles(stronglyConnectedComponents(waits), calls, waits),
     }
-    const large = graph.components.filter((component) => recordCount(component.map((at) => calls[at] as Call)) > MAX_RECORDS)
+    const large = graph.components.filter((component) => component.length > 1 && countIn(component) > MAX_RECORDS)
     const split = large.flatMap((component) =>
       updatesToSplit(component, graph, round <= SINGLE_ROUNDS ? 1 : Math.ceil(component.length / CALLS_PER_SPLIT)),
     )
-    if (split.length === 0) return openCycles(graph, zoneBefore(difference, continuity), prefer)
+    if (split.length === 0) return openCycles(graph, () => zoneBefore(difference, continuity), prefer)
     calls = splitUpdates(graph, split, traded).sort(compareCalls)
   }
 }
@@ -56,6 +57,9 @@ interface Graph {
   /** The strongly connected components, each after those it waits for. */
   readonly components: readonly Component[]
 }
+
+const union = (a: ReadonlySet<number>, b: ReadonlySet<number>): ReadonlySet<number> =>
+  a.size === 0 ? b : b.size === 0 ? a : new Set([...a, ...b])
 
 const recordCount = (calls: readonly Call[]): number => removalsOf(calls).length + additionsOf(calls).length
 
@@ -120,9 +124,10 @@ function splitUpdates({ calls, waits }: Graph, split: readonly number[], traded:
 }
 
 /** Applies all calls in an order along what they wait for, and opens each cycle when its turn comes. */
-function openCycles({ calls, waits, required, components }: Graph, state: ZoneState, prefer: Preference): Call[] {
+function openCycles({ calls, waits, required, components }: Graph, zoneState: () => ZoneState, prefer: Preference): Call[] {
   const cycles = components.filter(({ length }) => length > 1)
   if (cycles.length === 0) return components.flat().map((at) => calls[at] as Call)
+  const state = zoneState()
   const needed = withAllWaits(cycles.flat(), waits)
   const helpers = new HelperPool(calls.filter((_, at) => waits[at]?.size === 0 && !needed.has(at)))
   const sequence: Call[] = []

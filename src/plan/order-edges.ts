@@ -17,7 +17,18 @@ import type { Call } from './pair-records.ts'
 import { conflicts, isNullMx } from './record-conflicts.ts'
 
 /** For each call the calls it waits for. */
-type Layer = readonly Set<number>[]
+type Layer = readonly ReadonlySet<number>[]
+
+/** Shared by all calls that wait for nothing: most of a large plan. */
+export const NO_CALLS: ReadonlySet<number> = new Set()
+
+/** Adds `before` to the calls that `waits` waits for. */
+export function addEdge(edges: ReadonlySet<number>[], waits: number, before: number): void {
+  if (waits === before) return
+  const set = edges[waits]
+  if (set === undefined || set === NO_CALLS) edges[waits] = new Set([before])
+  else (set as Set<number>).add(before)
+}
 
 export interface OrderEdges {
   readonly required: Layer
@@ -32,7 +43,7 @@ export interface OrderEdges {
 
 /** `isOrdered`: the calls are listed in an order in which each is accepted. */
 export function orderEdges(calls: readonly Call[], continuity: Continuity, isOrdered: boolean): OrderEdges {
-  const empty = (): Set<number>[] => calls.map(() => new Set<number>())
+  const empty = (): ReadonlySet<number>[] => new Array<ReadonlySet<number>>(calls.length).fill(NO_CALLS)
   const graph: Graph = {
     calls,
     continuity,
@@ -52,7 +63,7 @@ interface Graph {
   readonly continuity: Continuity
   readonly index: NameIndex
   readonly isOrdered: boolean
-  readonly edges: Record<'required' | 'continuity' | 'preferred' | 'bestEffort', Set<number>[]>
+  readonly edges: Record<'required' | 'continuity' | 'preferred' | 'bestEffort', ReadonlySet<number>[]>
   readonly missed: string[]
 }
 
@@ -99,10 +110,6 @@ const firstOf = ({ calls, isOrdered }: Graph, candidates: readonly number[]): nu
 const lastOf = ({ calls, isOrdered }: Graph, candidates: readonly number[]): number =>
   (isOrdered ? candidates.at(-1) : candidates.find((at) => calls[at]?.desired === null)) ?? (candidates[0] as number)
 
-function addEdge(edges: readonly Set<number>[], waits: number, before: number): void {
-  if (waits !== before) edges[waits]?.add(before)
-}
-
 function addContinuityEdge({ edges, isOrdered }: Graph, waits: number, before: number): void {
   addEdge(isOrdered && waits < before ? edges.preferred : edges.continuity, waits, before)
 }
@@ -110,13 +117,19 @@ function addContinuityEdge({ edges, isOrdered }: Graph, waits: number, before: n
 /** A created record waits for everything at its name that the provider does not accept beside it. */
 function addRequiredEdges(graph: Graph): void {
   const { calls, edges } = graph
-  const leaving = new Map<string, number[]>()
   const exclusive = new Set<string>()
-  calls.forEach(({ existing, desired }, at) => {
-    for (const record of [existing, desired]) if (record && (record.type === 'CNAME' || isNullMx(record))) exclusive.add(record.name)
-    if (existing) append(leaving, existing.name, at)
-  })
+  const noteExclusive = (record: ResourceRecord | null): void => {
+    if (record && (record.type === 'CNAME' || isNullMx(record))) exclusive.add(record.name)
+  }
+  for (const { existing, desired } of calls) {
+    noteExclusive(existing)
+    noteExclusive(desired)
+  }
   if (exclusive.size === 0) return
+  const leaving = new Map<string, number[]>()
+  calls.forEach(({ existing }, at) => {
+    if (existing && exclusive.has(existing.name)) append(leaving, existing.name, at)
+  })
   calls.forEach(({ desired }, at) => {
     if (!desired || !exclusive.has(desired.name)) return
     for (const other of leaving.get(desired.name) ?? []) if (conflicts(removedBy(graph, other), desired)) addEdge(edges.required, at, other)

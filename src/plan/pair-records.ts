@@ -86,20 +86,23 @@ function pairSet({ removed, added }: Unpaired, calls: Call[], leftOver: Unpaired
     return
   }
   const byData = new Map<string, ExistingRecord[]>()
-  for (const record of removed.toSorted(compareRecords)) {
+  const sorted = removed.toSorted(compareRecords)
+  for (const record of sorted) {
     const list = byData.get(record.data)
     if (list) list.push(record)
     else byData.set(record.data, [record])
   }
+  const paired = new Set<ResourceRecord>()
   const rest: DefinedRecord[] = []
   for (const record of added.toSorted(compareRecords)) {
     const equal = byData.get(record.data)?.shift()
-    if (equal) calls.push({ existing: equal, desired: record })
-    else rest.push(record)
+    if (equal) {
+      calls.push({ existing: equal, desired: record })
+      paired.add(equal)
+    } else rest.push(record)
   }
-  const unpaired: Unpaired = { removed: [...byData.values()].flat().sort(compareRecords), added: rest }
+  const unpaired: Unpaired = { removed: sorted.filter((record) => !paired.has(record)), added: rest }
   const pairs = unpaired.removed.length * rest.length > MAX_COMPARED ? pairsInOrder(unpaired) : mostSimilarPairs(unpaired)
-  const paired = new Set<ResourceRecord>()
   for (const pair of pairs) {
     if (paired.has(pair.existing) || paired.has(pair.desired)) continue
     paired.add(pair.existing).add(pair.desired)

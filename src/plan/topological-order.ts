@@ -8,7 +8,7 @@
  * can, then updates, then creates. If only creates are left and there is no room, a delete comes first although it should wait: the limit precedes
  * continuity, and the plan names what is interrupted.
  */
-import type { OrderEdges } from './order-edges.ts'
+import { addEdge, NO_CALLS, type OrderEdges } from './order-edges.ts'
 import type { Call } from './pair-records.ts'
 
 type Edges = readonly ReadonlySet<number>[]
@@ -28,8 +28,9 @@ export interface CallOrder {
  */
 export function orderCalls(calls: readonly Call[], edges: OrderEdges, headroom: number, hasRoom: boolean): CallOrder {
   const isLimited = calls.filter(({ existing }) => existing === null).length > headroom
-  const required = edges.required.map((set) => new Set(set))
-  if (isLimited) addLimitEdges(calls, hasRoom ? [...calls.keys()] : deletesFirst(calls, edges, headroom), required, headroom)
+  const required = isLimited
+    ? withLimitEdges(calls, hasRoom ? [...calls.keys()] : deletesFirst(calls, edges, headroom), edges.required, headroom)
+    : edges.required
   const waits = withoutCycles(required, [edges.continuity, edges.preferred, edges.bestEffort])
   const yielded = [edges.continuity, edges.preferred].flatMap((layer) =>
     layer.flatMap((set, at) => [...set].flatMap((before) => (waits[at]?.has(before) ? [] : edges.namesAtStake(at, before)))),
@@ -98,17 +99,19 @@ function deletesFirstAlong(calls: readonly Call[], waits: Edges, headroom: numbe
  * Create number i waits for delete number i - headroom. A zone that holds too many records already, by `-headroom`, loses those first: every create waits
  * for the next delete after them, and that one for all before it.
  */
-function addLimitEdges(calls: readonly Call[], order: readonly number[], required: readonly Set<number>[], headroom: number): void {
+function withLimitEdges(calls: readonly Call[], order: readonly number[], required: Edges, headroom: number): Edges {
+  const edges = required.map((set) => (set.size === 0 ? NO_CALLS : new Set(set)))
   const deletes = order.filter((at) => calls[at]?.desired === null)
   // If there are too few deletes, the zone would hold too many records in the end, which the plan reports; no create waits for more than the last.
   const deleteAt = (position: number): number | undefined => deletes[Math.min(position, deletes.length - 1)]
   const first = headroom < 0 ? deleteAt(-headroom) : undefined
-  if (first !== undefined) for (const before of deletes.slice(0, -headroom)) if (before !== first) required[first]?.add(before)
+  if (first !== undefined) for (const before of deletes.slice(0, -headroom)) addEdge(edges, first, before)
   const creates = order.filter((at) => calls[at]?.existing === null)
   creates.forEach((create, position) => {
     const needed = position < headroom ? undefined : deleteAt(position - headroom)
-    for (const before of [first, needed]) if (before !== undefined) required[create]?.add(before)
+    for (const before of [first, needed]) if (before !== undefined) addEdge(edges, create, before)
   })
+  return edges
 }
 
 function followersOf(waits: Edges): number[][] {
@@ -123,15 +126,18 @@ function followersOf(waits: Edges): number[][] {
  * For each call the calls it waits for along required edges and along all others that close no cycle. `others` are listed from strong to weak. Required edges
  * have a cycle only in a zone that is invalid, which its plan reports; then some of them yield too.
  */
-export function withoutCycles(required: Edges, others: readonly Edges[]): Set<number>[] {
-  const layers: [Edges, ...Edges[]] = [required, ...others]
+export function withoutCycles(required: Edges, others: readonly Edges[]): Edges {
+  const isUsed = (layer: Edges): boolean => layer.some((set) => set !== NO_CALLS)
+  const layers: [Edges, ...Edges[]] = [required, ...others.filter(isUsed)]
+  if (!layers.some(isUsed)) return required
   const rank = new Int32Array(required.length)
   for (const [position, at] of acyclicOrder(layers).entries()) rank[at] = position
-  return required.map((_, at) => {
-    const kept = new Set<number>()
-    for (const layer of layers) for (const before of layer[at] ?? []) if ((rank[before] as number) < (rank[at] as number)) kept.add(before)
-    return kept
-  })
+  const waits = new Array<ReadonlySet<number>>(required.length).fill(NO_CALLS)
+  for (const layer of layers)
+    layer.forEach((set, at) => {
+      for (const before of set) if ((rank[before] as number) < (rank[at] as number)) addEdge(waits, at, before)
+    })
+  return waits
 }
 
 /**
