@@ -15,7 +15,7 @@ import { rrsetKey } from '../dns/record.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import type { Continuity } from './continuity.ts'
 import { MAX_RECORDS, searchExactly } from './exact-search.ts'
-import { append, NO_CALLS, orderEdges } from './order-edges.ts'
+import { append, NO_CALLS, type OrderEdges, orderEdges } from './order-edges.ts'
 import { additionsOf, type Call, compareCalls, lowerBound, recordOf, removalsOf } from './pair-records.ts'
 import { stronglyConnectedComponents, withoutCycles } from './topological-order.ts'
 import { type ZoneState, zoneBefore } from './zone-state.ts'
@@ -26,8 +26,13 @@ export type Preference = 'continuity' | 'calls'
 type Waits = readonly ReadonlySet<number>[]
 type Component = readonly number[]
 
+export interface AcyclicCalls {
+  readonly calls: readonly Call[]
+  readonly edges: OrderEdges
+}
+
 /** Returns the records of `paired` in calls without cycles. The record limit is left to step 5. */
-export function breakCycles(paired: readonly Call[], difference: ZoneDifference, continuity: Continuity, prefer: Preference): Call[] {
+export function breakCycles(paired: readonly Call[], difference: ZoneDifference, continuity: Continuity, prefer: Preference): AcyclicCalls {
   let calls = paired.toSorted(compareCalls)
   const traded = new Set<Call>()
   for (let round = 1; ; round += 1) {
@@ -44,7 +49,11 @@ export function breakCycles(paired: readonly Call[], difference: ZoneDifference,
     const split = large.flatMap((component) =>
       updatesToSplit(component, graph, round <= SINGLE_ROUNDS ? 1 : Math.ceil(component.length / CALLS_PER_SPLIT)),
     )
-    if (split.length === 0) return openCycles(graph, () => zoneBefore(difference, continuity), prefer)
+    if (split.length === 0) {
+      if (graph.components.length === calls.length && prefer === 'continuity') return { calls, edges }
+      const sequence = openCycles(graph, zoneBefore(difference, continuity), prefer)
+      return { calls: sequence, edges: orderEdges(sequence, continuity, true) }
+    }
     calls = splitUpdates(graph, split, traded).sort(compareCalls)
   }
 }
@@ -124,10 +133,9 @@ function splitUpdates({ calls, waits }: Graph, split: readonly number[], traded:
 }
 
 /** Applies all calls in an order along what they wait for, and opens each cycle when its turn comes. */
-function openCycles({ calls, waits, required, components }: Graph, zoneState: () => ZoneState, prefer: Preference): Call[] {
+function openCycles({ calls, waits, required, components }: Graph, state: ZoneState, prefer: Preference): Call[] {
   const cycles = components.filter(({ length }) => length > 1)
   if (cycles.length === 0) return components.flat().map((at) => calls[at] as Call)
-  const state = zoneState()
   const needed = withAllWaits(cycles.flat(), waits)
   const helpers = new HelperPool(calls.filter((_, at) => waits[at]?.size === 0 && !needed.has(at)))
   const sequence: Call[] = []

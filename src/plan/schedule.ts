@@ -13,7 +13,7 @@
  * is. If many records differ, the plan says that its number of calls is not proved minimal.
  */
 import { compareRecords } from '../dns/record.ts'
-import { breakCycles, type Preference } from './break-cycles.ts'
+import { type AcyclicCalls, breakCycles, type Preference } from './break-cycles.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import { analyseContinuity, type Continuity } from './continuity.ts'
 import { searchExactly } from './exact-search.ts'
@@ -82,14 +82,12 @@ function bestOf(task: Task, prefer: Preference): Candidate {
   const { removed, added } = difference
   const state = zoneBefore(difference, continuity)
   const exact = searchExactly({ removed, added, state, headroom, keepsContinuity: prefer === 'continuity' })
-  return exact === null ? found : candidateOf(task, exact, true)
+  return exact === null ? found : candidateOf(task, { calls: exact, edges: orderEdges(exact, continuity, true) }, true)
 }
 
-/** `sequence`: all calls in an order in which each is accepted. */
-function candidateOf({ continuity, paired, headroom }: Task, sequence: readonly Call[], isExact: boolean): Candidate {
-  const edges = orderEdges(sequence, continuity, true)
-  const splits = sequence.length - lowerBound(paired)
-  return { calls: sequence, edges, splits, isProvedMinimal: isExact || splits === 0, ...orderCalls(sequence, edges, headroom, isExact) }
+function candidateOf({ paired, headroom }: Task, { calls, edges }: AcyclicCalls, isExact: boolean): Candidate {
+  const splits = calls.length - lowerBound(paired)
+  return { calls, edges, splits, isProvedMinimal: isExact || splits === 0, ...orderCalls(calls, edges, headroom, isExact) }
 }
 
 /** The names that a plan may interrupt, by what the plans that interrupt less do differently. */

@@ -193,6 +193,12 @@ export function stronglyConnectedComponents(waits: readonly ReadonlySet<number>[
   }
   for (let start = 0; start < waits.length; start += 1) {
     if (order[start] !== -1) continue
+    if (waits[start]?.size === 0) {
+      order[start] = next
+      next += 1
+      components.push([start])
+      continue
+    }
     const path = [enter(start)]
     for (let frame = path.at(-1); frame !== undefined; frame = path.at(-1)) {
       const step = frame.rest.next()
