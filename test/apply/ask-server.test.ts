@@ -14,9 +14,9 @@ test('stops asking a server that fails', async () => {
   // Truncated answers send the questions to a TCP port that nobody listens on.
   const server = createSocket('udp4')
   onTestFinished(() => void server.close())
-  let heard = 0
+  let received = 0
   server.on('message', (octets, { address, port }) => {
-    heard += 1
+    received += 1
     octets[2] = (octets[2] as number) | 0x82
     server.send(octets, port, address)
   })
@@ -28,5 +28,5 @@ test('stops asking a server that fails', async () => {
   )
   expect(failure).toMatch(/^127\.0\.0\.1 port \d+ cannot be reached/)
   expect({ agreed, differences: differences.length }).toEqual({ agreed: 0, differences: 2 })
-  expect(heard).toBeLessThan(SETS.length / 2)
+  expect(received).toBeLessThan(SETS.length / 2)
 })

@@ -1,4 +1,4 @@
-/** Attacks of a pull request on the token: the built program, and a listening host that must never hear of it. */
+/** A pull request attacks the token: the built program must send nothing to the attacker's host. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { type Attacker, startAttacker } from '../support/attacker.ts'
 import { builtProgram, startProgram } from '../support/built-program.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { startFront } from './front.ts'
+import { startRecordingProxy } from './recording-proxy.ts'
 import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
 
 beforeAll(async () => void (await builtProgram()))
@@ -24,22 +24,22 @@ async function run(cwd: string, env: Readonly<Record<string, string>>, ...args: 
   return { status, output }
 }
 
-/** The same in this process, which takes a tenth of the time. */
+/** The same in this process, ten times faster. */
 async function runHere(cwd: string, env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended> {
   const { status, stdout, stderr } = await cli(args, { cwd, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } })
   return { status, output: stdout + stderr }
 }
 
-/** The hosts that a scene itself needs. */
-const hostsOf = ({ front, service }: Scene): string =>
-  `${new URL(front.origin).host},${service.dnsAddress?.host}:${service.dnsAddress?.port}`
+/** The hosts that the scene needs. */
+const hostsOf = ({ proxy, service }: Scene): string =>
+  `${new URL(proxy.origin).host},${service.dnsAddress?.host}:${service.dnsAddress?.port}`
 
 const allowing = (scene: Scene, ...more: string[]) => ({ ZONEWRIGHT_ALLOWED_HOSTS: [hostsOf(scene), ...more].join(',') })
 
 const configFor = (host: string, token = 'env:ZONEWRIGHT_TOKEN'): string =>
   `providers: {cloud: {type: cloud, base_url: 'http://${host}/v4', token: '${token}'}}\nnameservers: ['127.0.0.1:1']\n`
 
-/** A scene with a plan that is saved and a run that can be rolled back. */
+/** A scene with a saved plan and a run that can be rolled back. */
 async function usedScene(): Promise<Scene> {
   const scene = await openScene()
   expect((await scene.run('apply', '--yes')).status).toBe(0)
@@ -100,7 +100,7 @@ describe('a changed base_url', () => {
     expect(attacker.received()).toBe('')
   })
 
-  test('gets nothing if it is that of a second provider, also one that no zone goes to', async () => {
+  test('gets nothing if a second provider has it, even without zones', async () => {
     const scene = await openScene()
     const attacker = await startAttacker()
     const config = scene.files()['zonewright.yaml'] as string
@@ -112,14 +112,14 @@ describe('a changed base_url', () => {
       expect(status).toBe(1)
     }
     expect(attacker.received()).toBe('')
-    expect(scene.front.heard).toEqual([])
+    expect(scene.proxy.requests).toEqual([])
   })
 
   test('gets nothing however it spells the allowed host', async () => {
     const scene = await openScene()
     const attacker = await startAttacker()
     const port = attacker.host.split(':')[1]
-    const allowed = new URL(scene.front.origin).host
+    const allowed = new URL(scene.proxy.origin).host
     for (const host of [
       `${allowed}@${attacker.host}`,
       `0x7f.1:${port}`,
@@ -142,7 +142,7 @@ describe('a changed base_url', () => {
     expect(attacker.received()).toBe('')
   })
 
-  test('that is allowed works, in every command', async () => {
+  test('works in every command if it is allowed', async () => {
     const scene = await openScene()
     expect((await run(scene.folder, allowing(scene), 'apply', '--yes')).status).toBe(0)
     await scene.service.flush()
@@ -150,7 +150,7 @@ describe('a changed base_url', () => {
       expect({ command, status: (await run(scene.folder, allowing(scene), ...command)).status }).toEqual({ command, status: 0 })
   })
 
-  test('of plain HTTP is refused in CI without a list, before a secret is looked up', async () => {
+  test('with plain HTTP is refused in CI without a list, before a secret is looked up', async () => {
     const scene = await usedScene()
     scene.write({ 'zonewright.yaml': configFor('192.0.2.1', 'env:NOT_SET') })
     for (const command of COMMANDS.filter(([name]) => name !== 'import')) {
@@ -162,7 +162,7 @@ describe('a changed base_url', () => {
   })
 })
 
-test.each(['', 'https://dns.example.net', '127.0.0.1:0'])('the list %j is an error of every command', async (list) => {
+test.each(['', 'https://dns.example.net', '127.0.0.1:0'])('every command refuses the list %j', async (list) => {
   const scene = await openScene()
   for (const command of [['plan'], ['apply', '--yes'], ['validate'], ['verify', '--nameserver', '127.0.0.1:1']]) {
     const { status, stdout, stderr } = await cli(command, {
@@ -172,10 +172,10 @@ test.each(['', 'https://dns.example.net', '127.0.0.1:0'])('the list %j is an err
     expect(stdout + stderr).toContain('error[allowed-hosts-invalid]')
     expect(status).toBe(1)
   }
-  expect(scene.front.heard).toEqual([])
+  expect(scene.proxy.requests).toEqual([])
 })
 
-test('the list is read from the environment only', async () => {
+test('the list is read only from the environment', async () => {
   const scene = await openScene()
   const attacker = await startAttacker()
   scene.write({ 'zonewright.yaml': configFor(attacker.host), '.env': `ZONEWRIGHT_ALLOWED_HOSTS=${attacker.host}\n` })
@@ -185,7 +185,7 @@ test('the list is read from the environment only', async () => {
   expect(attacker.received()).toBe('')
 })
 
-test.each([301, 302, 303, 307, 308])('a redirect (%i) of the allowed host is not followed', async (status) => {
+test.each([301, 302, 303, 307, 308])('does not follow a redirect (%i) of the allowed host', async (status) => {
   const attacker = await startAttacker()
   const scene = await openScene({
     script: ({ path }) => ({ status, headers: { location: `http://${attacker.host}${path}`, refresh: `0; url=http://${attacker.host}/` } }),
@@ -195,11 +195,11 @@ test.each([301, 302, 303, 307, 308])('a redirect (%i) of the allowed host is not
     expect(ended.output).toContain(`a redirect (${status}), which is not followed`)
     expect(ended.status).toBe(1)
   }
-  expect(scene.front.heard.length).toBeGreaterThan(0)
+  expect(scene.proxy.requests.length).toBeGreaterThan(0)
   expect(attacker.received()).toBe('')
 })
 
-test('proxies of the environment are not used', async () => {
+test('does not use the proxies of the environment', async () => {
   const attacker = await startAttacker()
   const scene = await openScene()
   const proxy = `http://${attacker.host}`
@@ -218,7 +218,7 @@ test('proxies of the environment are not used', async () => {
   expect(attacker.received()).toBe('')
 })
 
-describe('a name server that is not allowed is not asked', () => {
+describe('never queries a name server that is not allowed', () => {
   async function expectRefused(scene: Scene, attacker: Attacker, env: Readonly<Record<string, string>>, ...command: string[]) {
     const { status, output } = await run(scene.folder, env, ...command)
     expect(output).toContain('[host-not-allowed]')
@@ -227,21 +227,21 @@ describe('a name server that is not allowed is not asked', () => {
     expect(attacker.received()).toBe('')
   }
 
-  test.each(['config', 'rule', 'option'])('named by the %s', async (by) => {
+  test.each(['config', 'rule', 'option'])('from %s', async (by) => {
     const scene = await openScene()
     await scene.run('apply', '--yes')
     const attacker = await startAttacker()
     const config = scene.files()['zonewright.yaml'] as string
     if (by === 'config') scene.write({ 'zonewright.yaml': config.replace(/nameservers: .*/, `nameservers: ['${attacker.host}']`) })
     if (by === 'rule') scene.write({ 'zonewright.yaml': `${config}zones: [{nameservers: ['${attacker.host}']}]\n` })
-    const heard = scene.front.heard.length
+    const requestsBefore = scene.proxy.requests.length
     const option = by === 'option' ? ['--nameserver', attacker.host] : []
     await expectRefused(scene, attacker, allowing(scene), 'verify', ...option)
     if (by !== 'option') await expectRefused(scene, attacker, allowing(scene), 'doctor')
-    expect(scene.front.heard.length).toBe(heard)
+    expect(scene.proxy.requests.length).toBe(requestsBefore)
   })
 
-  test('named by the NS records of a zone', async () => {
+  test('from the NS records of a zone', async () => {
     const scene = await openScene({ config: 'zones: [{apex_ns: manage}]\n' })
     scene.write({
       'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(/nameservers: .*\n/, ''),
@@ -259,7 +259,7 @@ describe('a name server that is not allowed is not asked', () => {
     expect(status).toBe(1)
   })
 
-  test('named as a resolver of a region', async () => {
+  test('as the resolver of a region', async () => {
     const attacker = await startAttacker()
     const region = {
       id: 'us-east',
@@ -277,7 +277,7 @@ describe('a name server that is not allowed is not asked', () => {
     await expectRefused(scene, attacker, allowing(scene), 'verify', '--resolvers', 'us-east')
   })
 
-  test('given as the source of a transfer, with a key', async () => {
+  test('as the source of a transfer with a key', async () => {
     const scene = await openScene()
     const attacker = await startAttacker()
     const command = [
@@ -296,7 +296,7 @@ describe('a name server that is not allowed is not asked', () => {
     await expectRefused(scene, attacker, allowing(scene), ...command.toSpliced(command.indexOf('--tsig'), 2))
   })
 
-  test('given to the provider to transfer from', async () => {
+  test('as a primary in an import from a provider', async () => {
     const scene = await openScene()
     const ended = await run(
       scene.folder,
@@ -305,11 +305,11 @@ describe('a name server that is not allowed is not asked', () => {
     )
     expect(ended.output).toContain('error[host-not-allowed] --via-service: ns1.evil.example:53')
     expect(ended.status).toBe(1)
-    expect(scene.front.heard).toEqual([])
+    expect(scene.proxy.requests).toEqual([])
   })
 })
 
-test('the demo uses its own service only, whatever the list', async () => {
+test('the demo uses only its own service, with any list', async () => {
   const zones = temporaryDirectory()
   mkdirSync(join(zones, 'zones'))
   writeFileSync(join(zones, 'zones', 'example.com.yaml'), ZONE)
@@ -317,11 +317,14 @@ test('the demo uses its own service only, whatever the list', async () => {
   expect(status).toBe(0)
 })
 
-test('an honest front hears the token, so that silence of the others means something', async () => {
-  const front = await startFront(() => ({ status: 401, headers: { 'content-type': 'application/json' }, body: '{"errors":[]}' }), null)
+test('the allowed proxy receives the token, so the attacker tests are meaningful', async () => {
+  const proxy = await startRecordingProxy(
+    () => ({ status: 401, headers: { 'content-type': 'application/json' }, body: '{"errors":[]}' }),
+    null,
+  )
   const scene = await openScene()
-  scene.write({ 'zonewright.yaml': configFor(new URL(front.origin).host) })
-  await run(scene.folder, { ZONEWRIGHT_ALLOWED_HOSTS: `${new URL(front.origin).host} 127.0.0.1:1` }, 'plan')
-  await front.close()
-  expect(front.heard[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`)
+  scene.write({ 'zonewright.yaml': configFor(new URL(proxy.origin).host) })
+  await run(scene.folder, { ZONEWRIGHT_ALLOWED_HOSTS: `${new URL(proxy.origin).host} 127.0.0.1:1` }, 'plan')
+  await proxy.close()
+  expect(proxy.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`)
 })

@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
 
-test('backup while the service runs, restore into another folder, and what is in the way', async () => {
+test('backs up a running service, restores into another folder, and refuses to overwrite', async () => {
   const cwd = temporaryDirectory()
   let rows = ''
   const service = await startService({ dataDirectory: join(cwd, 'data'), listen: LOOPBACK, dns: null, bootstrapToken: 'token' })
@@ -38,16 +38,16 @@ test('backup while the service runs, restore into another folder, and what is in
 })
 
 test.each([
-  ['there is no database', ['backup', 'all.backup', '--data', 'none'], 'there is no database in '],
-  ['there is no backup', ['restore', 'none.backup'], 'ENOENT: no such file or directory'],
-  ['the file is no backup', ['restore', 'text'], 'the file is not a backup of the service'],
+  ['the database is missing', ['backup', 'all.backup', '--data', 'none'], 'there is no database in '],
+  ['the backup is missing', ['restore', 'none.backup'], 'ENOENT: no such file or directory'],
+  ['the file is not a backup', ['restore', 'text'], 'the file is not a backup of the service'],
   [
-    'nobody is there',
+    'no server listens',
     ['backup', 'x', '--database', 'postgres://u:secret@127.0.0.1:1/x'],
     'the PostgreSQL database "x" at 127.0.0.1:1 cannot be reached',
   ],
-  ['the URL is none', ['restore', 'text', '--database', 'u:secret@x'], 'the URL of the database must begin with postgres://'],
-])('where %s, that is told, and nothing is left behind', async (_name, args, message) => {
+  ['the URL is invalid', ['restore', 'text', '--database', 'u:secret@x'], 'the URL of the database must begin with postgres://'],
+])('reports that %s, and leaves no files', async (_name, args, message) => {
   const cwd = temporaryDirectory()
   writeFileSync(join(cwd, 'text'), 'no backup\n')
   const { status, stdout, stderr } = await cli(args, { cwd })
@@ -57,7 +57,7 @@ test.each([
   expect(readdirSync(cwd).filter((name) => name.endsWith('.backup') || name.endsWith('.part'))).toEqual([])
 })
 
-test('the database may be named in the environment, and serve tells what is wrong with it', async () => {
+test('reads the database URL from the environment, and serve reports its error', async () => {
   const cwd = temporaryDirectory()
   const env = { ZONEWRIGHT_DATABASE: 'postgres://u:secret@127.0.0.1:1/x' }
   for (const [args, code] of [
@@ -74,7 +74,7 @@ test('the database may be named in the environment, and serve tells what is wron
   expect([status, stderr]).toEqual([1, 'error[usage] with --listen none and --dns none there is nothing to serve\n'])
 })
 
-test('the folder that the command line names holds, whatever database the environment names', async () => {
+test('--data overrides the database of the environment', async () => {
   const cwd = temporaryDirectory()
   const env = { ZONEWRIGHT_DATABASE: 'postgres://u:secret@127.0.0.1:1/x' }
   for (const args of [

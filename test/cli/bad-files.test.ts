@@ -1,4 +1,4 @@
-/** Input that is at fault: one diagnostic with a code for each fault, exit 1, no request made, no file touched, in bounded time. */
+/** Invalid input: one diagnostic with a code per error, exit 1, no request, no changed file, in bounded time. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { expectNothingDone, openScene, type Scene, ZONE } from './scene.ts'
 
 const record = (fields: string): string => `${ZONE}  x: ${fields}\n`
 
-/** A tree of aliases: each line has the one above it ten times. */
+/** A tree of aliases: each line contains the previous one ten times. */
 const BOMB = `${Array.from({ length: 12 }, (_, level) =>
   level === 0
     ? 'a0: &a0 [x, x, x, x, x, x, x, x, x, x]'
@@ -16,19 +16,19 @@ const BOMB = `${Array.from({ length: 12 }, (_, level) =>
 ).join('\n')}\n`
 
 const CASES: readonly (readonly [name: string, text: string, code: string, place: string | null])[] = [
-  ['a list that does not end', 'domain: example.com\nrecords: {www: [', 'yaml-syntax', '2:17'],
+  ['an unclosed list', 'domain: example.com\nrecords: {www: [', 'yaml-syntax', '2:17'],
   ['a tab for indentation', 'domain: example.com\nrecords:\n\twww: {type: A, value: 192.0.2.1}\n', 'yaml-syntax', null],
-  ['quotes that do not end', "domain: 'example.com\n", 'yaml-syntax', null],
+  ['unterminated quotes', "domain: 'example.com\n", 'yaml-syntax', null],
   ['two documents', `${ZONE}---\n${ZONE}`, 'yaml-unsupported', null],
   ['binary', '\u0000\u0001\u0002', 'yaml-syntax', null],
-  ['a bomb of aliases', BOMB, 'yaml-too-many-aliases', null],
+  ['an alias bomb', BOMB, 'yaml-too-many-aliases', null],
   [
-    'a bomb of merges',
+    'a merge bomb',
     `${BOMB.replaceAll('[', '[').replace('a0: &a0 [x, x, x, x, x, x, x, x, x, x]', 'a0: &a0 {x: 1}')}`,
     'yaml-too-many-aliases',
     null,
   ],
-  ['an alias of nothing', 'domain: example.com\nrecords: *nothing\n', 'yaml-syntax', '2:10'],
+  ['an alias without an anchor', 'domain: example.com\nrecords: *nothing\n', 'yaml-syntax', '2:10'],
   ['an alias of itself', 'a: &a [*a]\n', 'yaml-unsupported', null],
   ['brackets nested 100,000 deep', `${'['.repeat(100_000)}`, 'yaml-too-deep', null],
   ['mappings nested 100,000 deep', `${'{a: '.repeat(100_000)}`, 'yaml-too-deep', null],
@@ -38,28 +38,28 @@ const CASES: readonly (readonly [name: string, text: string, code: string, place
     'yaml-too-deep',
     null,
   ],
-  ['the same key twice', `${ZONE}  www: {type: A, value: 192.0.2.3}\n`, 'yaml-duplicate-key', '7:3'],
-  ['a list for a file', '- a\n- b\n', 'schema-type', '1:1'],
-  ['a number for a file', '42\n', 'schema-type', '1:1'],
-  ['a number for records', 'domain: example.com\nrecords: 5\n', 'schema-type', '2:10'],
-  ['a mapping for a name', 'domain: {a: b}\nrecords: {}\n', 'schema-missing-key', '2:1'],
-  ['text for a record', record('hello'), 'schema-type', '7:6'],
-  ['a list for a type', record('{type: [A], value: 192.0.2.1}'), 'schema-type', '7:13'],
-  ['a mapping for an address', record('{type: A, value: {a: b}}'), 'schema-type', '7:23'],
-  ['text for a list of tags', `tags: one\n${ZONE}`, 'schema-type', null],
+  ['a duplicate key', `${ZONE}  www: {type: A, value: 192.0.2.3}\n`, 'yaml-duplicate-key', '7:3'],
+  ['a list as the file', '- a\n- b\n', 'schema-type', '1:1'],
+  ['a number as the file', '42\n', 'schema-type', '1:1'],
+  ['a number as records', 'domain: example.com\nrecords: 5\n', 'schema-type', '2:10'],
+  ['a mapping as a name', 'domain: {a: b}\nrecords: {}\n', 'schema-missing-key', '2:1'],
+  ['text as a record', record('hello'), 'schema-type', '7:6'],
+  ['a list as a type', record('{type: [A], value: 192.0.2.1}'), 'schema-type', '7:13'],
+  ['a mapping as an address', record('{type: A, value: {a: b}}'), 'schema-type', '7:23'],
+  ['text as the tags', `tags: one\n${ZONE}`, 'schema-type', null],
   ['an unknown key above the records', `soa_mail: a@example.com\n${ZONE}`, 'schema-unknown-key', '1:1'],
   ['an unknown key of a record', record('{type: A, valu: 192.0.2.1}'), 'schema-unknown-key', '7:16'],
   ['a record without a type', record('{value: 192.0.2.1}'), 'schema-missing-key', '7:6'],
   ['an unknown type', record('{type: AA, value: 192.0.2.1}'), 'type-unknown', '7:13'],
   ['a record without a value', record('{type: A}'), 'value-missing', '7:6'],
-  ['an address with four hundred', record('{type: A, value: 192.0.2.400}'), 'value-invalid', '7:23'],
+  ['an address with 400', record('{type: A, value: 192.0.2.400}'), 'value-invalid', '7:23'],
   ['a TTL that is none', record('{type: A, value: 192.0.2.1, ttl: soon}'), 'ttl-invalid', '7:39'],
   ['a name with an empty label', `${ZONE}  a..b: {type: A, value: 192.0.2.1}\n`, 'name-invalid', '7:3'],
   ['a label of 64 octets', `${ZONE}  ${'a'.repeat(64)}: {type: A, value: 192.0.2.1}\n`, 'name-invalid', '7:3'],
-  ['a target that could be two', record('{type: CNAME, value: a.b}'), 'target-ambiguous', '7:27'],
+  ['an ambiguous target', record('{type: CNAME, value: a.b}'), 'target-ambiguous', '7:27'],
   ['a CNAME beside others', `${ZONE}  dup:\n    - {type: CNAME, value: '@'}\n    - {type: A, value: 192.0.2.1}\n`, 'cname-not-alone', null],
-  ['a name that is no zone', 'domain: a..b\nrecords: {}\n', 'zone-name', '1:9'],
-  ['an include that is not there', `include: [nowhere.yaml]\n${ZONE}`, 'include-invalid', null],
+  ['an invalid zone name', 'domain: a..b\nrecords: {}\n', 'zone-name', '1:9'],
+  ['a missing include', `include: [nowhere.yaml]\n${ZONE}`, 'include-invalid', null],
 ]
 
 describe('a definition with', () => {
@@ -70,17 +70,17 @@ describe('a definition with', () => {
       const line = (stdout + stderr).split('\n').find((one) => one.includes(`error[${code}]`))
       expect(line).toMatch(new RegExp(`^zones/example\\.com\\.yaml:${place ?? '\\d+:\\d+'}: `))
     }
-    expect(scene.front.heard).toEqual([])
+    expect(scene.proxy.requests).toEqual([])
   })
 
-  test.each(CASES.filter(([, , code]) => code.startsWith('yaml-')))('%s: fmt leaves it', async (_, text) => {
+  test.each(CASES.filter(([, , code]) => code.startsWith('yaml-')))('%s: fmt does not change it', async (_, text) => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': text } })
     await expectNothingDone(scene, 'yaml-[a-z-]+', 'fmt')
     await expectNothingDone(scene, 'yaml-[a-z-]+', 'fmt', '--check')
   })
 })
 
-describe('unknown keys and values suggest the nearest', () => {
+describe('suggests the nearest known key or value', () => {
   test.each([
     ['zones/example.com.yaml', `soa_mail: a@example.com\n${ZONE}`, 'soa_email'],
     ['zones/example.com.yaml', `record: {}\n${ZONE}`, 'records'],
@@ -120,7 +120,7 @@ describe('files', () => {
       expect(stdout + stderr).toMatch(/^zones\/example\.com\.yaml:\d+:\d+: error\[file-too-large\] .*52\d{6} octets/m)
     }
     expect(process.memoryUsage().rss - before).toBeLessThan(30 * 1024 * 1024)
-    expect(scene.front.heard).toEqual([])
+    expect(scene.proxy.requests).toEqual([])
   })
 
   test('a config of 50 MB is not read', async () => {
@@ -133,7 +133,7 @@ describe('files', () => {
     }
   })
 
-  test('ten megabytes of one definition are refused or read in bounded time', async () => {
+  test('refuses or reads a definition of ten megabytes in bounded time', async () => {
     const lines = Array.from({ length: 190_000 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1, ttl: x}\n`).join('')
     const scene = await openScene({ files: { 'zones/example.com.yaml': `domain: example.com\nrecords:\n${lines}` } })
     const value = await scene.run('validate')
@@ -147,7 +147,7 @@ describe('files', () => {
     await expectAll(scene, 'file-unreadable')
   })
 
-  test('a link that leads to itself', async () => {
+  test('a link to itself', async () => {
     const scene = await openScene({ files: {} })
     mkdirSync(join(scene.folder, 'zones'))
     symlinkSync('example.com.yaml', join(scene.folder, 'zones/example.com.yaml'))
@@ -156,7 +156,7 @@ describe('files', () => {
     expect(stdout + stderr).toMatch(/error\[(?:file-unreadable|no-definitions)\]/)
   })
 
-  test('a file that never ends', async () => {
+  test('an endless file', async () => {
     const scene = await openScene({ files: {} })
     mkdirSync(join(scene.folder, 'zones'))
     symlinkSync('/dev/zero', join(scene.folder, 'zones/example.com.yaml'))
@@ -165,7 +165,7 @@ describe('files', () => {
     expect(stdout + stderr).toMatch(/error\[/)
   })
 
-  test('files that include one another', async () => {
+  test('files that include each other', async () => {
     const scene = await openScene({
       files: {
         'zones/example.com.yaml': `include: [a.yaml]\n${ZONE}`,
@@ -178,7 +178,7 @@ describe('files', () => {
     expect(stdout + stderr).toMatch(/^zones\/\S+: error\[[a-z-]+\] /m)
   })
 
-  test('the same zone twice names both places', async () => {
+  test('a duplicate zone: both positions', async () => {
     const scene = await openScene({ files: { 'zones/a/example.com.yaml': ZONE, 'zones/b/example.com.yaml': ZONE } })
     const { stderr } = await expectNothingDone(scene, 'zone-duplicate', 'plan')
     expect(stderr).toContain('zones/b/example.com.yaml:1:')
@@ -191,14 +191,14 @@ describe('files', () => {
     await expectNothingDone(scene, 'no-definitions', 'validate')
   })
 
-  test('a path that is not there', async () => {
+  test('a missing path', async () => {
     const scene = await openScene()
     await expectNothingDone(scene, 'file-unreadable', 'validate', 'zones/nowhere.yaml')
     await expectNothingDone(scene, 'file-unreadable', 'fmt', 'zones/nowhere.yaml')
   })
 })
 
-test('all faults of all files in one run, with their number at the end', async () => {
+test('reports all errors of all files at once, then their number', async () => {
   const invalid = Array.from({ length: 400 }, (_, index) => `  h${index}: {type: A, valu: 192.0.2.1, value: 192.0.2.300}\n`).join('')
   const scene = await openScene({
     files: {
@@ -214,7 +214,7 @@ test('all faults of all files in one run, with their number at the end', async (
   expect(stderr).toMatch(/^zones\/example\.net\.yaml:1:\d+: error\[yaml-syntax\]/m)
   expect(stderr).toMatch(/^zones\/example\.org\.yaml:4:\d+: error\[value-invalid\]/m)
   expect(stderr).toMatch(/\n802 errors: no server was contacted, nothing was changed\.\n$/)
-  expect(scene.front.heard).toEqual([])
+  expect(scene.proxy.requests).toEqual([])
   const validated = await scene.run('validate')
   expect(validated.stdout.trimEnd().split('\n')).toHaveLength(802)
   expect(validated.stderr).toMatch(/^3 zones?, .*: 802 errors\.\n$|: 802 errors\.\n$/)

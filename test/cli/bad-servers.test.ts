@@ -1,9 +1,9 @@
-/** Servers that are not there, lie, or refuse: a clear diagnostic with its code, exit 1, nothing half-done, in bounded time. */
+/** Missing, lying or refusing servers: a clear diagnostic with its code, exit 1, no partial changes, in bounded time. */
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { describe, expect, type TestContext, test } from 'vitest'
 import { freePort } from '../support/free-port.ts'
-import type { Heard, Reply, Script } from './front.ts'
+import type { ReceivedRequest, Reply, Script } from './recording-proxy.ts'
 import { expectNothingDone, openScene, TOKEN, ZONE } from './scene.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -20,7 +20,7 @@ const page = (data: unknown, more = {}): Reply => json({ data, page: 1, pages: 1
 
 const HTML = '<!doctype html><title>Sign in</title><p>Please sign in to the proxy.'
 
-/** What the server says to every request, and the diagnostic it comes to. */
+/** The reply to every request, and the expected diagnostic. */
 const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: string, message: RegExp])[] = [
   [
     'HTML with 200',
@@ -49,14 +49,14 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
   ],
   ['nothing', { headers: JSON_TYPE, body: '' }, 'provider-garbled', /malformed JSON/],
   ['null', json(null), 'provider-garbled', /does not match the API/],
-  ['a list for a page', json([]), 'provider-garbled', /does not match the API/],
-  ['a page of text', page(['x']), 'provider-garbled', /does not match the API/],
+  ['a list as a page', json([]), 'provider-garbled', /does not match the API/],
+  ['text as a page', page(['x']), 'provider-garbled', /does not match the API/],
   ['a page whose data is a number', page(5), 'provider-garbled', /does not match the API/],
   ['a domain without an id', page([{ domain: 'example.com', type: 'master' }]), 'provider-garbled', /does not match the API/],
   ['a million pages', json({ data: [], page: 1, pages: 1e6, results: 5e8 }), 'provider-garbled', /./],
-  ['pages without end', json({ data: [], page: 1, pages: 1e308, results: 0 }), 'provider-garbled', /./],
+  ['endless pages', json({ data: [], page: 1, pages: 1e308, results: 0 }), 'provider-garbled', /./],
   ['a negative number of pages', json({ data: [], page: 1, pages: -1, results: -1 }), 'provider-garbled', /./],
-  ['a count that is not that of the items', page([], { results: 3 }), 'provider-garbled', /the list changed during each of \d reads/],
+  ['a wrong number of items', page([], { results: 3 }), 'provider-garbled', /the list changed during each of \d reads/],
   ['JSON nested 100,000 deep', { headers: JSON_TYPE, body: `{"data":${'['.repeat(1e5)}${']'.repeat(1e5)}}` }, 'provider-garbled', /./],
   [
     'a redirect',
@@ -73,7 +73,7 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
     /401 the response is not from the API \(text\/html/,
   ],
   [
-    '401 for lack of a scope',
+    '401 for a missing scope',
     errors(401, 'Your OAuth token is not authorized to use this endpoint.', {
       'x-oauth-scopes': 'linodes:read_only',
       'x-accepted-oauth-scopes': 'domains:read_only',
@@ -95,24 +95,19 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
     /404 the response is not from the API/,
   ],
   ['418', errors(418, 'Teapot'), 'provider-rejected', /418 Teapot/],
-  [
-    '429 that asks for a short wait',
-    errors(429, 'Too many requests', { 'retry-after': '0' }),
-    'provider-rate-limited',
-    /429 Too many requests/,
-  ],
+  ['429 with a short wait', errors(429, 'Too many requests', { 'retry-after': '0' }), 'provider-rate-limited', /429 Too many requests/],
   ['500', errors(500, 'Internal Server Error'), 'provider-failed', /500 Internal Server Error/],
   [
-    '502 of a proxy',
+    '502 from a proxy',
     { status: 502, headers: { 'content-type': 'text/html' }, body: HTML },
     'provider-failed',
     /502 the response is not from the API/,
   ],
   ['maintenance', errors(503, 'In maintenance', { 'x-maintenance-mode': 'Emergency' }), 'provider-failed', /503 In maintenance/],
-  ['a connection that is cut', 'cut', 'provider-failed', /the connection to 127\.0\.0\.1:\d+ broke/],
+  ['a closed connection', 'cut', 'provider-failed', /the connection to 127\.0\.0\.1:\d+ broke/],
 ]
 
-describe('a server that answers', () => {
+describe('a server that replies with', () => {
   test.concurrent.for(ANSWERS)('%s', async ([, reply, code, message], context) => {
     const { expect } = context
     const scene = await openScene({ script: () => reply }, context)
@@ -121,7 +116,7 @@ describe('a server that answers', () => {
       expect(stderr).toMatch(new RegExp(`^error\\[${code}\\] cloud: looking up domains: .*${message.source}`, 'm'))
       expect(stdout).not.toMatch(/^No changes\. /m)
     }
-    expect(scene.front.heard.length).toBeLessThan(60)
+    expect(scene.proxy.requests.length).toBeLessThan(60)
   })
 
   test('verify fails too', async () => {
@@ -130,7 +125,7 @@ describe('a server that answers', () => {
     expect(stdout).toMatch(/^Verified: 0 of 0 zones as defined, .*could not be read\.\n$/)
   })
 
-  test('a failure that passes is tried again', async () => {
+  test('a temporary failure is retried', async () => {
     let count = 0
     const scene = await openScene({
       script: () => {
@@ -143,12 +138,12 @@ describe('a server that answers', () => {
   })
 })
 
-/** A server that is right about the domains, and wrong about one other thing. */
+/** A server with correct domains and one other wrong reply. */
 const RENDERED = json({ zone_file: [] })
 
 const wrongAbout =
   (part: string, reply: Reply | 'cut'): Script =>
-  ({ method, path }: Heard) => {
+  ({ method, path }: ReceivedRequest) => {
     if (path.includes(part)) return reply
     if (path.endsWith('/zone-file')) return RENDERED
     return method === 'GET' && path.startsWith('/v4/domains?')
@@ -156,15 +151,11 @@ const wrongAbout =
       : null
   }
 
-describe('a server that is right about the domain, and of its records says', () => {
+describe('a server with a correct domain whose records are', () => {
   test.each([
     ['a record without a type', page([{ id: 1, name: 'www', target: '192.0.2.1' }]), 'provider-garbled'],
     ['a target that is a number', page([{ id: 1, type: 'A', name: 'www', target: 5, ttl_sec: 0 }]), 'provider-garbled'],
-    [
-      'the same identifier twice',
-      page([1, 1].map((id) => ({ id, type: 'A', name: `w${id}`, target: '192.0.2.1', ttl_sec: 0 }))),
-      'provider-garbled',
-    ],
+    ['a duplicate ID', page([1, 1].map((id) => ({ id, type: 'A', name: `w${id}`, target: '192.0.2.1', ttl_sec: 0 }))), 'provider-garbled'],
     ['truncated JSON', { body: '{"data": [' }, 'provider-garbled'],
     ['403', errors(403, 'Unauthorized'), 'provider-forbidden'],
     ['404', errors(404, 'Not found'), 'provider-not-found'],
@@ -173,7 +164,7 @@ describe('a server that is right about the domain, and of its records says', () 
     for (const command of [['plan'], ['apply', '--yes']]) await expectNothingDone(scene, code, ...command)
   })
 
-  test('the rendered zone file is for reporting only: what is wrong with it is a warning', async () => {
+  test('errors in the rendered zone file are only warnings', async () => {
     const scene = await openScene()
     await scene.run('apply', '--yes')
     scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.1', '192.0.2.9') })
@@ -181,7 +172,7 @@ describe('a server that is right about the domain, and of its records says', () 
       files: { 'zones/example.com.yaml': scene.files()['zones/example.com.yaml'] as string },
       script: ({ path }) => (path.endsWith('/zone-file') ? errors(404, 'Not found') : null),
     })
-    spoilt.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(scene.front.origin, spoilt.front.origin) })
+    spoilt.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(scene.proxy.origin, spoilt.proxy.origin) })
     await spoilt.run('apply', '--yes')
     const { status, stdout, stderr } = await spoilt.run('plan', '--verbose')
     expect({ status }).toEqual({ status: 0 })
@@ -191,7 +182,7 @@ describe('a server that is right about the domain, and of its records says', () 
     expect(stdout).toContain('rendered zone file: not available')
   })
 
-  test('one zone that cannot be read leaves the others planned, and none applied', async () => {
+  test('plans the other zones and applies none if one zone cannot be read', async () => {
     const scene = await openScene({
       files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') },
       script: wrongAbout('/records', errors(403, 'Unauthorized')),
@@ -205,13 +196,13 @@ describe('a server that is right about the domain, and of its records says', () 
   })
 })
 
-describe.concurrent('a server that cannot be spoken with', () => {
-  test('nobody listens', async (context) => {
+describe.concurrent('an unreachable server', () => {
+  test('a closed port', async (context) => {
     const { expect } = context
     const scene = await openScene({}, context)
     const port = await freePort()
     const config = scene.files()['zonewright.yaml'] as string
-    scene.write({ 'zonewright.yaml': config.replace(scene.front.origin, `http://127.0.0.1:${port}`) })
+    scene.write({ 'zonewright.yaml': config.replace(scene.proxy.origin, `http://127.0.0.1:${port}`) })
     const { stderr } = await expectNothingDone(scene, 'provider-unreachable', 'apply', '--yes')
     expect(stderr).toMatch(
       /: 127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\); tried 5 times in \d+(?:\.\d)? s \(start the service with/,
@@ -228,7 +219,7 @@ describe.concurrent('a server that cannot be spoken with', () => {
     expect(stderr).toMatch(/nobody\.invalid cannot be reached \(E/)
   })
 
-  /** A server below HTTP. */
+  /** A raw TCP server. */
   async function speak({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, behave: (socket: Socket) => void): Promise<string> {
     const sockets = new Set<Socket>()
     const server = createServer((socket) => {
@@ -247,46 +238,46 @@ describe.concurrent('a server that cannot be spoken with', () => {
   test.for([
     ['another protocol', (socket: Socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'), 'provider-garbled'],
     [
-      'less than it promised',
+      'less than its content length',
       (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"data"'),
       'provider-failed',
     ],
-    ['headers without end', (socket: Socket) => socket.end(`HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(1e5)}\r\n`), 'provider-[a-z]+'],
+    ['endless headers', (socket: Socket) => socket.end(`HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(1e5)}\r\n`), 'provider-[a-z]+'],
   ] as const)('%s', async ([, behave, code], context) => {
     const scene = await openScene({}, context)
     const origin = await speak(context, (socket) => socket.once('data', () => behave(socket)))
-    scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(scene.front.origin, origin) })
+    scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(scene.proxy.origin, origin) })
     await expectNothingDone(scene, code, 'plan')
   })
 
   test.for([
     ['never answers', (_: Socket): void => undefined],
     [
-      'answers an octet at a time for ever',
+      'sends single octets for ever',
       (socket: Socket) => {
         socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n')
         const timer = setInterval(() => socket.write('1\r\n \r\n'), 50)
         socket.on('close', () => clearInterval(timer))
       },
     ],
-  ] as const)('one that %s is given up', { timeout: 90_000 }, async ([, behave], context) => {
+  ] as const)('times out if it %s', { timeout: 90_000 }, async ([, behave], context) => {
     const { expect } = context
     const scene = await openScene({ provider: 'timeout: 0.2' }, context)
     const origin = await speak(context, (socket) => socket.once('data', () => behave(socket)))
-    scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(scene.front.origin, origin) })
+    scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(scene.proxy.origin, origin) })
     const { stderr } = await expectNothingDone(scene, 'provider-timeout', 'plan')
     expect(stderr).toMatch(/did not respond in time/)
   })
 })
 
-test('a token without scope: told which one is needed', async () => {
+test('names the missing scope of a token', async () => {
   const scene = await openScene()
   const created = await fetch(`${scene.service.baseUrl}/profile/tokens`, {
     method: 'POST',
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify({ label: 'reader', scopes: 'domains:read_only' }),
   })
-  // The part of the API that makes tokens may not be there; the front stands in for what it would say.
+  // The proxy replaces the tokens API, which may be missing.
   if (created.status === 200) {
     const { token } = (await created.json()) as { token: string }
     expect((await scene.runWith({ ZONEWRIGHT_TOKEN: token }, 'plan')).status).toBe(0)
@@ -311,7 +302,7 @@ test('a token without scope: told which one is needed', async () => {
   expect(stdout).toContain('domains:read_write')
 })
 
-test('a server that repeats the token does not get it printed', async () => {
+test('does not print the token if the server repeats it', async () => {
   const scene = await openScene({ script: ({ headers }) => errors(400, `bad header ${headers.authorization} and ${TOKEN}`) })
   for (const format of ['text', 'json', 'markdown', 'html', 'github']) {
     const { status, stdout, stderr } = await scene.run('plan', '--format', format, '--verbose')

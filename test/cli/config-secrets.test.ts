@@ -1,4 +1,4 @@
-/** A fault in the config is told with its place, never with the lines around it: they may hold a secret. */
+/** An error in the config is shown with its position, never with source lines: they may contain a secret. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -16,7 +16,7 @@ it.each([
     'zonewright.yaml',
   ],
   [
-    'a token where the name of a variable belongs',
+    'a token instead of a variable name',
     `providers:\n  cloud: {type: cloud, base_url: 'http://127.0.0.1/v4', token: 'env:${SECRET}'}\n`,
     'other.yaml',
   ],

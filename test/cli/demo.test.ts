@@ -5,8 +5,8 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 import { openScene, ZONE } from './scene.ts'
 
 describe('demo', () => {
-  test('tells the whole story once, in a few seconds, and leaves nothing', async () => {
-    // A folder of its own: elsewhere others may have their demo at the same time.
+  test('shows all steps once, and leaves no files', async () => {
+    // A new folder: other demos may run at the same time.
     const folder = temporaryDirectory()
     const cwd = temporaryDirectory()
     vi.stubEnv('TMPDIR', folder)
@@ -26,7 +26,7 @@ describe('demo', () => {
     for (const command of ['init', 'serve', '--help']) expect(stdout).toMatch(new RegExp(`^ +zonewright ${command} `, 'm'))
   })
 
-  test('every question stands once, with its answer', async () => {
+  test('shows every query once, with its response', async () => {
     const { stdout } = await cli(['demo'], { cwd: temporaryDirectory() })
     const questions = [...stdout.matchAll(/^ {2}\$ dig @127\.0\.0\.1 -p \d+ (\S+ \S+)\n((?: {2}\S.*\n)+)/gm)]
     expect(questions.length).toBeGreaterThanOrEqual(5)
@@ -37,7 +37,7 @@ describe('demo', () => {
     expect(answers.get('anything.example.net. A')).toContain('IN  A  192.0.2.20')
   })
 
-  test('of definitions of one’s own, and of faulty ones', async () => {
+  test('uses given definitions, and reports invalid ones', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, 'faulty/example.com.yaml': 'a: [' } })
     const own = await scene.run('demo', '--zones', 'zones')
     expect(own.status).toBe(0)
@@ -48,6 +48,6 @@ describe('demo', () => {
     const nowhere = await scene.run('demo', '--zones', 'nowhere')
     expect(nowhere.status).toBe(1)
     expect(nowhere.stderr).toMatch(/error\[/)
-    expect(scene.front.heard).toEqual([])
+    expect(scene.proxy.requests).toEqual([])
   })
 })

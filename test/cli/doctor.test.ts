@@ -5,7 +5,7 @@ import { validate } from '../../generated/doctor-schema.js'
 import { freePort } from '../support/free-port.ts'
 import { openScene, type Scene, ZONE } from './scene.ts'
 
-/** Findings as `SUBJECT CHECK STATUS MESSAGE`, from the document, which must follow its schema. */
+/** Findings as `SUBJECT CHECK STATUS MESSAGE`, from a document that must match its schema. */
 async function findingsOf(scene: Scene, env: Readonly<Record<string, string>> = {}): Promise<{ status: number; findings: string[] }> {
   const { status, stdout } = await scene.runWith(env, 'doctor', '--format', 'json')
   const document = JSON.parse(stdout)
@@ -57,7 +57,7 @@ function isoIn(days: number): string {
 const as = (token: string) => ({ ZONEWRIGHT_TOKEN: `${token}-0123456789` })
 
 describe('doctor', () => {
-  test('of a zone that can be changed says so, for people and for programs', async () => {
+  test('reports a zone that can be changed, as text and JSON', async () => {
     const scene = await openScene({ seed: SEED })
     const { status, stdout, stderr } = await scene.runWith(as('owner-bare'), 'doctor')
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
@@ -76,7 +76,7 @@ describe('doctor', () => {
       'cloud zones ok 1 of 1 zone exists',
       expect.stringMatching(/^127\.0\.0\.1:\d+ nameserver ok answers for example\.com\.$/),
     ])
-    expect(scene.front.mutations()).toEqual([])
+    expect(scene.proxy.mutations()).toEqual([])
   })
 
   test.each([
@@ -92,7 +92,12 @@ describe('doctor', () => {
       0,
       /^cloud token warning the expiry of the token is unknown: it may not list tokens$/,
     ],
-    ['the scopes of that one, from the headers', 'owner-blind', 0, /^cloud scopes ok the token has domains:read_write$/],
+    [
+      'the scopes of a token that may not list tokens, from the headers',
+      'owner-blind',
+      0,
+      /^cloud scopes ok the token has domains:read_write$/,
+    ],
     [
       'a token that expires soon',
       'owner-soon',
@@ -101,7 +106,7 @@ describe('doctor', () => {
     ],
     ['a token that expires today', 'owner-hours', 0, /^cloud token warning the token "hours" expires on .* UTC, in 5 hours$/],
     [
-      'a token that another one begins as',
+      'a token with the same prefix as another one',
       'owner-twin-000000',
       0,
       /^cloud token warning the expiry of the token is unknown: 2 tokens of the user begin with the same characters$/,
@@ -110,8 +115,8 @@ describe('doctor', () => {
     ['a user who may change the domain', 'writer', 0, /^cloud grants ok every zone is granted$/],
     ['a user who may only read the domain', 'reader', 1, /^cloud grants error the user may not change example\.com\.$/],
     ['a user who may create domains', 'founder', 0, /^cloud zones ok 0 of 1 zone exists; an apply would create example\.com\.$/],
-    ['a token that is none', 'nobody', 1, /^cloud token error cloud: reading the profile: 401 Invalid Token$/],
-  ])('tells of %s', async (_, token, status, expected) => {
+    ['an invalid token', 'nobody', 1, /^cloud token error cloud: reading the profile: 401 Invalid Token$/],
+  ])('reports %s', async (_, token, status, expected) => {
     const scene = await openScene({ seed: SEED })
     const found = await findingsOf(scene, as(token))
     expect(found.findings).toContainEqual(expect.stringMatching(expected))
@@ -145,7 +150,7 @@ describe('doctor', () => {
     if (ofApply === 'warning') expect(found[2]?.hint).toContain('only domains:read_write')
   })
 
-  test('the scopes that it names are enough for the commands', async () => {
+  test('the named scopes are sufficient for the commands', async () => {
     const scene = await openScene({ seed: SEED, files: { 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') } })
     scene.write({ 'zones/example.com.yaml': ZONE })
     expect((await scene.runWith(as('owner-plans'), 'plan', '--detailed-exitcode')).status).toBe(2)
@@ -163,14 +168,14 @@ describe('doctor', () => {
     expect((await scene.runWith(as('owner-exact'), 'rollback', '--last', '--yes')).status).toBe(0)
   })
 
-  test('tells of a user who neither sees the domain nor may create it', async () => {
+  test('reports a user who may neither see nor create the domain', async () => {
     const scene = await openScene({ seed: SEED, files: { 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') } })
     const { status, findings } = await findingsOf(scene, as('writer'))
     expect(findings).toContainEqual('cloud grants error the user cannot see example.net. and may not create domains')
     expect(status).toBe(1)
   })
 
-  test('knows what definitions that take addresses from an inventory need', async () => {
+  test('knows the scopes for addresses from an inventory', async () => {
     const from = (kind: string): string => `${ZONE}  pool: {type: A, from: {${kind}: {tag: web}}}\n`
     const scene = await openScene({ seed: SEED, files: { 'zones/example.com.yaml': from('instances') } })
     const bare = async () => (await findingsOf(scene, as('owner-bare'))).findings.filter((line) => line.includes(' scopes '))
@@ -191,7 +196,7 @@ describe('doctor', () => {
     )
   })
 
-  test('a server that is not there, a token that is not set, definitions at fault: each is told, the others go on', async () => {
+  test('reports a missing server, an unset token and invalid definitions, and completes the other checks', async () => {
     const port = await freePort()
     const scene = await openScene({
       files: {
@@ -211,7 +216,7 @@ describe('doctor', () => {
     ])
   })
 
-  test('a server whose clock is an hour off is a warning; one that answers nonsense is an error', async () => {
+  test('warns of a server clock that is off by an hour; an invalid response is an error', async () => {
     const hourAgo = new Date(Date.now() - 3_600_000).toUTCString()
     const body = (path: string | undefined): object =>
       path === '/v4/profile' ? { username: 'a', restricted: false } : { data: [], page: 1, pages: 1, results: 0 }

@@ -1,4 +1,4 @@
-/** The commands that README.md and docs/ show, run as they stand there by a shell: their output is what is shown. */
+/** Runs the commands of README.md and docs/ in a shell: their output must be the documented output. */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test, vi } from 'vitest'
@@ -8,7 +8,7 @@ import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool } from '../support/tools.ts'
 
-/** Milliseconds: each command is a process of its own, on a machine that may have much else to do. */
+/** Milliseconds. Each command is a process, on a machine that may be busy. */
 const PATIENCE = 180_000
 
 vi.setConfig({ testTimeout: PATIENCE })
@@ -19,7 +19,7 @@ interface Block {
   readonly text: string
 }
 
-/** The fenced blocks of a document, each with the heading above it. */
+/** The fenced blocks of a document, each with its heading. */
 function blocksOf(path: string): Block[] {
   const text = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
   const blocks: Block[] = []
@@ -42,14 +42,14 @@ interface Step {
   readonly shown: string
 }
 
-/** The commands of a block that shows what comes: lines that begin with `$ `, each with the lines below it. */
+/** The commands of a console block, the lines with `$ `, each with its output. */
 const stepsOf = (block: string): Step[] =>
   block
     .split(/^\$ /m)
     .slice(1)
     .map((step) => ({ command: step.slice(0, step.indexOf('\n')), shown: step.slice(step.indexOf('\n') + 1) }))
 
-/** What differs from run to run. */
+/** The output without the parts that differ in every run. */
 const plain = (output: string): string =>
   output
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'TIME')
@@ -58,7 +58,7 @@ const plain = (output: string): string =>
     .join('\n')
     .trim()
 
-/** A line `…` stands for any lines. */
+/** A line `…` matches any lines. */
 function expectShown(output: string, { command, shown }: Step): void {
   const parts = plain(shown).split(/^…$/m)
   if (parts.length === 1) expect(plain(output), command).toBe(plain(shown))
@@ -68,12 +68,12 @@ function expectShown(output: string, { command, shown }: Step): void {
 interface Shell {
   readonly baseUrl: string
   readonly dns: number
-  /** Runs lines one after another and gives the output of each; the service that one of them starts is ended with the last. */
+  /** Runs the lines in sequence and returns the output of each; stops a started service after the last. */
   run(lines: readonly string[], env?: Readonly<Record<string, string>>): Promise<string[]>
   write(files: Readonly<Record<string, string>>): void
 }
 
-/** A shell in an empty folder, where `zonewright` and `npx zonewright` are the built program, and the service has ports of its own. */
+/** A shell in an empty folder; `zonewright` and `npx zonewright` are the built program, and the service has free ports. */
 async function openShell(): Promise<Shell> {
   const folder = temporaryDirectory()
   const [http, dns] = [await freePort(), await freePort()]
@@ -115,7 +115,7 @@ const linesOf = (block: string): string[] => block.trim().split('\n')
 const START = linesOf(blockOf('README.md', 'five minutes', 'sh'))
 
 describeWithTools(['dig', 'openssl'], 'README', () => {
-  test('five minutes to a plan, and what comes in', async () => {
+  test('five minutes to a plan, and the imports', async () => {
     const shell = await openShell()
     const steps = stepsOf(blockOf('README.md', 'five minutes', 'console'))
     expect(steps).toHaveLength(7)
@@ -152,7 +152,7 @@ test('docs/import-and-export.md: record', async () => {
   for (const [index, step] of steps.entries()) expectShown(outputs[index] ?? '', step)
 })
 
-test('docs/import-and-export.md: what it begins with, but for the transfer with a key', async () => {
+test('docs/import-and-export.md: first examples, except the transfer with a key', async () => {
   const shell = await openShell()
   shell.write(DIRECTORY)
   const lines = linesOf(blockOf('docs/import-and-export.md', 'Import, export', 'sh')).filter((line) => !/ axfr | --from /.test(line))
@@ -184,7 +184,7 @@ zones:
 })
 
 describeWithTools(['curl', 'jq', 'openssl'], 'docs/saved-plans.md', () => {
-  test('a plan that is saved, and gone stale', async () => {
+  test('saves a plan, queries it, and reports it as stale', async () => {
     const shell = await openShell()
     const blocks = blocksOf('docs/saved-plans.md').filter(({ language }) => language === 'console')
     const [save, stale, query] = blocks.map(({ text }) => stepsOf(text)[0]) as [Step, Step, Step]

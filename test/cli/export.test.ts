@@ -34,7 +34,7 @@ records:
 
 const run = (cwd: string, ...args: string[]) => cli(args, { cwd })
 
-it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('export %s names addresses that are looked up', async (format) => {
+it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('export %s reports addresses from an inventory', async (format) => {
   const web = 'domain: example.com\nrecords: {a: {type: A, value: 192.0.2.1}, web: {type: AAAA, from: {instances: {tag: web}}}}\n'
   const cwd = folderOf({ 'zones/example.com.yaml': web })
   const what = expect.stringMatching(/error\[export-lossy\] web\.example\.com\. AAAA: .* addresses that are looked up/)
@@ -43,7 +43,7 @@ it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('export %s names a
   expect((await run(cwd, 'export', format, '-o', 'out', '--lossy')).status).toBe(0)
 })
 
-it('export names definitions that are left alone', async () => {
+it('export reports disabled definitions', async () => {
   const cwd = folderOf({
     'zonewright.yaml':
       'zones:\n  - {files: zones/off.example.yaml, enabled: false}\n  - {files: zones/*.yaml, zone: [own.example, example.com]}\n',
@@ -58,7 +58,7 @@ it('export names definitions that are left alone', async () => {
   expect((await run(cwd, 'export', 'zonefile', 'example.com', '--dry-run')).stderr).not.toContain('was not exported')
 })
 
-it('export names the policy of a rule, which DNSControl has too', async () => {
+it('export reports the policy of a rule, except DNSControl, which supports it', async () => {
   const rules = (policy: string): string => `zones:\n  - {files: zones/*, policy: ${policy}}\n`
   const cwd = folderOf({
     'zonewright.yaml': rules('upsert-only'),
@@ -76,7 +76,7 @@ it('export names the policy of a rule, which DNSControl has too', async () => {
 })
 
 describe('export zonefile', () => {
-  it('says of a digest whether it fits the file', async () => {
+  it('warns of a digest that does not match the file', async () => {
     const zone = (digest: string): string =>
       ZONE.replace("  '':\n", `  '':\n    - {type: ZONEMD, value: {serial: 7, scheme: 1, hash_algorithm: 1, digest: '${digest}'}}\n`)
     const cwd = folderOf({ 'zones/example.com.yaml': zone('00'.repeat(48)) })
@@ -92,7 +92,7 @@ describe('export zonefile', () => {
     expect(await run(cwd, 'export', 'zonefile')).toMatchObject({ status: 0, stderr: what })
   })
 
-  it('and import again is the same zone', async () => {
+  it('and import give the same zone', async () => {
     const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
     const exported = await run(cwd, 'export', 'zonefile', 'example.com', '-o', 'out')
     expect(exported).toMatchObject({ status: 0, stdout: 'out/example.com.zone\n' })
@@ -106,12 +106,12 @@ describe('export zonefile', () => {
     expect(second.stdout).toBe(text)
   })
 
-  it('asks for no provider', async () => {
+  it('needs no provider', async () => {
     const cwd = folderOf({ 'zones/example.com.yaml': ZONE, 'zonewright.yaml': 'providers: {}\n' })
     expect(await run(cwd, 'export', 'zonefile', 'example.com')).toMatchObject({ status: 0, stdout: expect.stringContaining('IN SOA') })
   })
 
-  it('takes name servers and a serial where there are none', async () => {
+  it('uses the given name servers and serial if the zone has none', async () => {
     const cwd = folderOf({ 'zones/example.com.yaml': 'domain: example.com\nrecords: {www: {type: A, value: 192.0.2.1}}\n' })
     const without = await run(cwd, 'export', 'zonefile')
     expect(without).toMatchObject({ status: 0, stderr: expect.stringContaining('warning[zone-without-ns]') })
@@ -137,7 +137,7 @@ www.example.com.	86400	IN	A	192.0.2.1
   })
 
   describeWithTools(['named-checkzone'], 'a judge', () => {
-    it('takes what is exported', async () => {
+    it('accepts the exported zone', async () => {
       expect(findTool('named-checkzone')).not.toBeNull()
       const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
       for (const style of [[], ['--canonical']]) {
@@ -159,16 +159,16 @@ records:
   '': [{type: NS, value: ns.example.net.}, {type: ALIAS, value: www.example.net.}]
 `
 
-describe("a TTL of 0, which providers may take for the zone's default", () => {
+describe('a TTL of 0, which some providers read as the default TTL of the zone', () => {
   const PROVIDER = 'type: cloud, base_url: http://127.0.0.1:9/v4, token: env:NOT_THERE'
   const zone = (targets: string): string =>
     `domain: example.com\n${targets}ttl_sec: 1h\nrecords: {www: {type: A, ttl: 0, value: 192.0.2.1}, x: {type: A, value: 192.0.2.2}}\n`
 
   it.each([
-    ['goes to such a provider', `providers: {a: {${PROVIDER}}}\ndefaults: {default_ttl: 5m}\n`, '', ''],
-    ['goes to two such', `providers: {a: {${PROVIDER}}, b: {${PROVIDER}}}\ndefaults: {default_ttl: 5m}\n`, 'targets: [a, b]\n', ''],
-    ['goes nowhere', 'providers: {}\ndefaults: {default_ttl: 5m}\n', '', '0'],
-  ])('is that where the zone %s', async (_, config, targets, ttl) => {
+    ['has such a provider', `providers: {a: {${PROVIDER}}}\ndefaults: {default_ttl: 5m}\n`, '', ''],
+    ['has two such providers', `providers: {a: {${PROVIDER}}, b: {${PROVIDER}}}\ndefaults: {default_ttl: 5m}\n`, 'targets: [a, b]\n', ''],
+    ['has no provider', 'providers: {}\ndefaults: {default_ttl: 5m}\n', '', '0'],
+  ])('is converted if the zone %s', async (_, config, targets, ttl) => {
     const cwd = folderOf({ 'zones/example.com.yaml': zone(targets), 'zonewright.yaml': config })
     const table = await run(cwd, 'export', 'csv', '--lossy')
     expect(table.stdout).toBe(
@@ -181,7 +181,7 @@ describe("a TTL of 0, which providers may take for the zone's default", () => {
   })
 })
 
-describe('what a format cannot hold', () => {
+describe('unsupported features of a format', () => {
   const cwd = folderOf({ 'zones/example.com.yaml': LOSSY })
 
   it.each([
@@ -197,7 +197,7 @@ describe('what a format cannot hold', () => {
     ],
     ['csv', ['setting tags', 'setting soa_email', 'selectors of unmanaged records', 'its targets', 'policy upsert-only']],
     ['json', []],
-  ] as const)('%s names it, and gives nothing until it may be left out', async (format, dropped) => {
+  ] as const)('%s reports them, and exports nothing without --lossy', async (format, dropped) => {
     const strict = await run(cwd, 'export', format)
     expect(strict.stderr.match(/error\[export-lossy\] \S+(?: \S+)?: \w+ cannot express /g) ?? []).toHaveLength(dropped.length)
     for (const what of dropped) expect(strict.stderr).toContain(what)
@@ -209,7 +209,7 @@ describe('what a format cannot hold', () => {
     expect(lossy.stderr.match(/warning\[export-lossy\]/g) ?? []).toHaveLength(dropped.length)
   })
 
-  it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('%s names what octoDNS alone knows', async (format) => {
+  it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('%s reports keys that only octoDNS supports', async (format) => {
     const text = 'www: {type: A, value: 192.0.2.1, geo: {NA: [192.0.2.2]}}\nx: {type: Route53Provider/ALIAS, value: {}}\n'
     const folder = folderOf({ 'zones/example.com.yaml': text })
     const strict = await run(folder, 'export', format, '-o', 'out')
@@ -235,7 +235,7 @@ describe('what a format cannot hold', () => {
 })
 
 describe('export json', () => {
-  it('is as its schema says, all of it', async () => {
+  it('matches its schema', async () => {
     const cwd = folderOf({
       'zones/example.com.yaml': LOSSY,
       'zones/example.net.yaml': 'a: {octodns: {excluded: [x]}, type: A, value: 192.0.2.1}\n',
@@ -254,7 +254,7 @@ describe('export json', () => {
   })
 })
 
-/** Cells of RFC 4180 text. */
+/** The cells of CSV text (RFC 4180). */
 function cells(text: string): string[][] {
   const rows: string[][] = []
   const cell = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n|$)/gy
@@ -272,7 +272,7 @@ function cells(text: string): string[][] {
 }
 
 describe('export csv', () => {
-  it('is a table of all records in which nothing is a formula', async () => {
+  it('is a table of all records without formulas', async () => {
     const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
     const { status, stdout } = await run(cwd, 'export', 'csv', '--lossy')
     expect(status).toBe(0)
@@ -288,17 +288,17 @@ describe('export csv', () => {
   })
 })
 
-describe('where to', () => {
+describe('destination', () => {
   const files = { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replace('example.com', 'example.net') }
 
   it.each([
     ['several files on standard output', ['export', 'zonefile'], 'error[usage] standard output takes one file, not 2 files'],
-    ['a format that is none', ['export', 'zonefil'], 'error[usage] there is no export format "zonefil" (did you mean "zonefile"?)'],
+    ['an unknown format', ['export', 'zonefil'], 'error[usage] there is no export format "zonefil" (did you mean "zonefile"?)'],
     ['no format', ['export'], 'error[usage] export needs a format'],
-    ['a zone that is none', ['export', 'json', 'example.org'], 'error[zone-unknown]'],
-    ['a serial that is none', ['export', 'zonefile', '--serial', '-1'], 'error[usage]'],
-    ['a file in the way', ['export', 'json', '-o', 'zones/example.com.yaml'], 'error[file-exists] zones/example.com.yaml already exists'],
-    ['a folder that is a file', ['export', 'zonefile', '-o', 'zones/example.com.yaml/x'], 'error[file-unwritable]'],
+    ['an unknown zone', ['export', 'json', 'example.org'], 'error[zone-unknown]'],
+    ['an invalid serial', ['export', 'zonefile', '--serial', '-1'], 'error[usage]'],
+    ['an existing file', ['export', 'json', '-o', 'zones/example.com.yaml'], 'error[file-exists] zones/example.com.yaml already exists'],
+    ['a file instead of a folder', ['export', 'zonefile', '-o', 'zones/example.com.yaml/x'], 'error[file-unwritable]'],
   ])('refuses %s', async (_, args, said) => {
     const cwd = folderOf(files)
     const result = await run(cwd, ...args)
@@ -307,7 +307,7 @@ describe('where to', () => {
     expect(filesBelow(cwd)).toEqual(files)
   })
 
-  it('names the files with --dry-run and replaces them with --force', async () => {
+  it('lists the files with --dry-run and replaces them with --force', async () => {
     const cwd = folderOf({ ...files, 'out/example.com.zone': 'old' })
     expect(await run(cwd, 'export', 'zonefile', '-o', 'out', '--dry-run')).toMatchObject({
       status: 0,

@@ -1,9 +1,9 @@
-/** A secret that the run has loaded is in nothing that it reads, shows, saves, journals or sends. */
+/** A loaded secret never appears in definitions, output, saved plans, journals or requests. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { addFiles } from '../definition/files.ts'
 import { startProgram } from '../support/built-program.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { type Script, startFront } from './front.ts'
+import { type Script, startRecordingProxy } from './recording-proxy.ts'
 import { filesBelow, openScene, type Scene, TOKEN } from './scene.ts'
 
 const PLAN_KEY = 'Plan/Key+5b0c94e1d7a25b0c94e1d7a2'
@@ -20,7 +20,7 @@ const escaped = (text: string): string => [...text].map((one) => `\\${String(one
 interface Leak {
   readonly name: string
   readonly files: Readonly<Record<string, string>>
-  /** Where it is, by file and line. */
+  /** The position of the secret. */
   readonly at: string
 }
 
@@ -33,19 +33,19 @@ const LEAKS: readonly Leak[] = [
   { name: 'a comment', files: { [YAML]: txt('x', ` # ${TOKEN}`) }, at: `${YAML}:5:1` },
   { name: 'a name', files: { [YAML]: definition(`  ${TOKEN}: {type: A, value: 192.0.2.1}\n`) }, at: `${YAML}:5:1` },
   { name: 'a setting', files: { [YAML]: definition('', `tags: [a, ${TOKEN}]\n`) }, at: `${YAML}:3:1` },
-  { name: 'small letters', files: { [YAML]: txt(PLAN_KEY.toLowerCase()) }, at: `${YAML}:5:1` },
-  { name: 'the key of plans', files: { [YAML]: txt(PLAN_KEY) }, at: `${YAML}:5:1` },
+  { name: 'lower case', files: { [YAML]: txt(PLAN_KEY.toLowerCase()) }, at: `${YAML}:5:1` },
+  { name: 'the plan key', files: { [YAML]: txt(PLAN_KEY) }, at: `${YAML}:5:1` },
   { name: 'base64', files: { [YAML]: txt(BASE64(TOKEN)) }, at: `${YAML}:5:1` },
-  { name: 'base64 behind one octet', files: { [YAML]: txt(BASE64(TOKEN, ':')) }, at: `${YAML}:5:1` },
-  { name: 'base64 behind two octets', files: { [YAML]: txt(BASE64(TOKEN, 'u:')) }, at: `${YAML}:5:1` },
+  { name: 'base64 after one octet', files: { [YAML]: txt(BASE64(TOKEN, ':')) }, at: `${YAML}:5:1` },
+  { name: 'base64 after two octets', files: { [YAML]: txt(BASE64(TOKEN, 'u:')) }, at: `${YAML}:5:1` },
   { name: 'base64url', files: { [YAML]: txt(Buffer.from(PLAN_KEY).toString('base64url')) }, at: `${YAML}:5:1` },
   { name: 'strings of 255 octets', files: { [ZONE]: zoneFile(strings(LONG)) }, at: `${ZONE}:3:` },
   { name: 'strings of 255 octets in base64', files: { [ZONE]: zoneFile(strings(BASE64(LONG))) }, at: `${ZONE}:3:` },
-  { name: 'a long value, which becomes such strings', files: { [YAML]: txt(`${'x'.repeat(200)}${TOKEN}`) }, at: `${YAML}:5:1` },
+  { name: 'a long value, which is split into such strings', files: { [YAML]: txt(`${'x'.repeat(200)}${TOKEN}`) }, at: `${YAML}:5:1` },
   { name: 'escapes of a zone file', files: { [ZONE]: zoneFile(escaped(TOKEN)) }, at: `${ZONE}:3:` },
   { name: 'escapes of YAML', files: { [YAML]: definition(`  t: {type: TXT, value: "\\x7a${TOKEN.slice(1)}"}\n`) }, at: `${YAML}:5:` },
   {
-    name: 'a variable in two halves',
+    name: 'two variables with half of the secret each',
     files: {
       [YAML]: definition('', `include: [{file: ../f.yaml, with: {a: ${TOKEN.slice(0, 9)}, b: ${TOKEN.slice(9)}}}]\n`),
       'f.yaml': `t: {type: TXT, value: "\${a}\${b}"}\n`,
@@ -58,16 +58,16 @@ const LEAKS: readonly Leak[] = [
     at: 'f.yaml:1',
   },
   {
-    name: 'a file of $INCLUDE',
+    name: 'a file included with $INCLUDE',
     files: { [ZONE]: '$ORIGIN example.com.\n$INCLUDE f.inc\n', 'zones/f.inc': `t 60 TXT ${TOKEN}\n` },
     at: 'zones/f.inc:1',
   },
-  { name: 'a record that is broken as well', files: { [YAML]: definition(`  t: {type: A, value: ${TOKEN}}\n`) }, at: `${YAML}:5:1` },
+  { name: 'an invalid record', files: { [YAML]: definition(`  t: {type: A, value: ${TOKEN}}\n`) }, at: `${YAML}:5:1` },
 ]
 
 const ENV = { ZONEWRIGHT_TOKEN: TOKEN, ZONEWRIGHT_PLAN_KEY: PLAN_KEY, LONG, OTHER: undefined as string | undefined }
 
-/** Nothing that was printed or written holds a secret in any letter case. */
+/** Expects no secret in output or files, in any letter case. */
 function expectNoSecret(
   output: string,
   files: Readonly<Record<string, string>>,
@@ -79,12 +79,12 @@ function expectNoSecret(
 }
 
 describe.each(LEAKS.map((leak) => [leak.name, leak] as const))('%s in a definition', (_, { files, at }) => {
-  test('is refused before any server is asked', async () => {
-    const front = await startFront(() => ({ status: 500 }), null)
-    onTestFinished(() => front.close())
+  test('is refused before the first request', async () => {
+    const proxy = await startRecordingProxy(() => ({ status: 500 }), null)
+    onTestFinished(() => proxy.close())
     const folder = temporaryDirectory()
     const provider = (name: string, token: string): string =>
-      `  ${name}: {type: cloud, base_url: '${front.origin}/v4', token: '${token}'}\n`
+      `  ${name}: {type: cloud, base_url: '${proxy.origin}/v4', token: '${token}'}\n`
     addFiles(folder, {
       'zonewright.yaml': `providers:\n${provider('cloud', 'env:ZONEWRIGHT_TOKEN')}${provider('other', 'env:LONG')}zones: [{targets: [cloud]}]\n`,
       ...files,
@@ -96,7 +96,7 @@ describe.each(LEAKS.map((leak) => [leak.name, leak] as const))('%s in a definiti
     expect.soft(output).toContain('contains the secret of ')
     expect.soft(output).toContain(at)
     expectNoSecret(output, {})
-    expect.soft(front.heard).toEqual([])
+    expect.soft(proxy.requests).toEqual([])
     expect.soft(Object.keys(filesBelow(folder)).sort()).toEqual(['zonewright.yaml', ...Object.keys(files)].sort())
   })
 })
@@ -118,7 +118,7 @@ describe('every command that reads definitions', () => {
     const { status, stdout, stderr } = await scene.run(...command)
     expect(status).toBe(1)
     expect(stdout + stderr).toContain('secret-exposed')
-    expect(scene.front.heard).toEqual([])
+    expect(scene.proxy.requests).toEqual([])
     expect(scene.files()).toEqual(before)
   })
 
@@ -147,14 +147,14 @@ describe('every command that reads definitions', () => {
     ['a zone', ['plan', TOKEN]],
     ['a value', ['record', 'add', 'example.com', 'x', 'A', TOKEN]],
     ['a file', ['validate', `zones/${TOKEN}.yaml`]],
-  ])('a message about %s of the command line is redacted, and the run fails', async (_, command) => {
+  ])('redacts a message about %s of the command line, and fails', async (_, command) => {
     const scene = await openScene()
     const { status, stdout, stderr } = await scene.run(...command)
     expect([status, stdout]).toEqual([1, command[0] === 'validate' ? '' : stdout])
     expect(stderr).toContain('secret-exposed')
   })
 
-  test('a secret of fewer than 8 characters is not looked for', async () => {
+  test('ignores secrets with fewer than 8 characters', async () => {
     const scene = await openScene({ files: { [YAML]: txt('short67') } })
     expect((await scene.runWith({ ZONEWRIGHT_PLAN_KEY: 'short67' }, 'plan')).status).toBe(0)
   })
@@ -166,10 +166,10 @@ describe('live data', () => {
       .files()
       ['zonewright.yaml']?.replace(
         'providers:\n',
-        `providers:\n  other: {type: cloud, base_url: '${scene.front.origin}/v4', token: 'env:OTHER'}\n`,
+        `providers:\n  other: {type: cloud, base_url: '${scene.proxy.origin}/v4', token: 'env:OTHER'}\n`,
       ) ?? ''
   const OTHER = 'other-secret-77aa88bb99cc'
-  /** A zone whose record is a secret as soon as OTHER is set; applied before. */
+  /** An applied zone with a record that is a secret as soon as OTHER is set. */
   async function leaked(): Promise<Scene> {
     const scene = await openScene({ files: { [YAML]: `${txt(OTHER)}targets: [cloud]\n` } })
     scene.write({ 'zonewright.yaml': TWO(scene) })
@@ -185,30 +185,30 @@ describe('live data', () => {
     ['plan as JSON, saved', ['plan', '--format', 'json', '--out', 'next.json']],
     ['apply', ['apply', '--yes']],
     ['a saved plan', ['apply', 'plan.json', '--yes']],
-  ])('%s stops', async (_, command) => {
+  ])('%s fails', async (_, command) => {
     const scene = await leaked()
     const before = scene.files()
-    const mutations = scene.front.mutations().length
+    const mutations = scene.proxy.mutations().length
     const { status, stdout, stderr } = await scene.runWith({ OTHER }, ...command)
     expect(status).toBe(1)
     expect(stdout + stderr).toMatch(/secret-exposed/)
     expect(stdout + stderr).toContain(PLACE)
     expectNoSecret(stdout + stderr, {}, [OTHER])
-    expect(scene.front.mutations().length).toBe(mutations)
+    expect(scene.proxy.mutations().length).toBe(mutations)
     expect(scene.files()).toEqual(before)
   })
 
-  test('rollback stops before it brings one back', async () => {
+  test('rollback fails before it restores a secret', async () => {
     const scene = await leaked()
     expect((await scene.run('apply', '--yes')).status).toBe(0)
-    const mutations = scene.front.mutations().length
+    const mutations = scene.proxy.mutations().length
     const { status, stdout, stderr } = await scene.runWith({ OTHER }, 'rollback', '--last', '--yes')
     expect([status, stderr]).toEqual([1, expect.stringContaining(PLACE)])
     expectNoSecret(stdout + stderr, {}, [OTHER])
-    expect(scene.front.mutations().length).toBe(mutations)
+    expect(scene.proxy.mutations().length).toBe(mutations)
   })
 
-  test('history withholds a run that has one', async () => {
+  test('history does not show a run with a secret', async () => {
     const scene = await leaked()
     for (const format of ['text', 'json']) {
       const { status, stdout, stderr } = await scene.runWith({ OTHER }, 'history', '--last', '--format', format)
@@ -217,7 +217,7 @@ describe('live data', () => {
     }
   })
 
-  test('import from a provider writes none', async () => {
+  test('import from a provider writes no secret', async () => {
     const scene = await leaked()
     const before = scene.files()
     const { status, stdout, stderr } = await scene.runWith({ OTHER }, 'import', '--from', 'cloud', '-o', 'out')
@@ -230,7 +230,7 @@ describe('live data', () => {
     expect(scene.files()).toEqual(before)
   })
 
-  test('with another secret in its place the record is removed', async () => {
+  test('a plan with another secret removes the record', async () => {
     const scene = await leaked()
     expect((await scene.runWith({ OTHER: 'a-new-secret-112233' }, 'apply', '--yes')).status).toBe(0)
     expect((await scene.runWith({ OTHER }, 'plan')).status).toBe(0)
@@ -261,8 +261,8 @@ describe('a server that repeats the token', () => {
     expect(stdout + stderr).not.toContain('secret-exposed')
   })
 
-  test('in the answer to a change: the journal has the failure without it', async () => {
-    const scene = await openScene({ script: (heard) => (heard.method === 'GET' ? null : repeating(heard)) })
+  test('in the response to a change: the journal contains the failure without the token', async () => {
+    const scene = await openScene({ script: (request) => (request.method === 'GET' ? null : repeating(request)) })
     const { status, stdout } = await scene.run('apply', '--yes')
     expect([status, stdout]).toEqual([1, expect.stringContaining('bad header: Bearer ***, or ***')])
     const journal = Object.entries(scene.files()).filter(([path]) => path.startsWith('.zonewright/runs/'))

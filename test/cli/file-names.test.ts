@@ -1,4 +1,4 @@
-/** Names of files with line breaks and other control characters: reported, each on one line, and not passed over. */
+/** File names with line breaks and other control characters are reported, each on one line, and not ignored. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -18,11 +18,11 @@ const CHARACTERS: readonly (readonly [name: string, character: string, shown: st
 
 const OTHER = 'domain: example.org\nsoa_email: hostmaster@example.org\nrecords: {www: {type: A, value: 192.0.2.1}}\n'
 
-/** Every line of an output is a diagnostic or a sentence of the program; none is the rest of a name. */
+/** Expects that every output line is a diagnostic or a sentence of the program, not the rest of a name. */
 function expectReported({ stdout, stderr }: { stdout: string; stderr: string }, shown: string): void {
   const lines = (stdout + stderr).split('\n')
   expect(lines.filter((line) => line.includes('error[file-name]') && line.includes(shown))).toHaveLength(1)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them
   expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029]/)
 }
 
@@ -43,11 +43,11 @@ describe.each(CHARACTERS)('%s', (_, character, shown) => {
       expect(result.status, command.join(' ')).toBe(1)
       expectReported(result, seen)
     }
-    expect(scene.front.mutations()).toEqual([])
+    expect(scene.proxy.mutations()).toEqual([])
     expectReported(await scene.run('validate', join(scene.folder, path)), seen)
   })
 
-  test('with a glob that names the ending, and named by the config', async () => {
+  test('with a glob for the extension, and listed in the config', async () => {
     for (const files of [['zones/*.yaml'], [`zones/exam${character}ple.org.yaml`, 'zones/example.com.yaml']]) {
       const scene = await openScene({
         files: { 'zones/example.com.yaml': ZONE, [`zones/exam${character}ple.org.yaml`]: OTHER, 'zones/notes\n.txt': 'no definition' },
@@ -64,7 +64,7 @@ describe.each(CHARACTERS)('%s', (_, character, shown) => {
     expectReported(await scene.run('validate'), `zones/example.org./w${shown}ww.yaml`)
   })
 
-  test('of an included file', async () => {
+  test('in an included file', async () => {
     const scene = await openScene({
       files: {
         'zones/example.com.yaml': `include: [${JSON.stringify(`../more${character}.yaml`)}]\n${ZONE}`,
@@ -78,7 +78,7 @@ describe.each(CHARACTERS)('%s', (_, character, shown) => {
     ])
   })
 
-  test('of what is imported', async () => {
+  test('in an imported file', async () => {
     const folder = temporaryDirectory()
     const write = (path: string, text: string): void => {
       mkdirSync(dirname(join(folder, path)), { recursive: true })

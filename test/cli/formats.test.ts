@@ -10,7 +10,7 @@ interface Validator {
   errors?: readonly SchemaError[] | null
 }
 
-/** The document, which must follow its schema. */
+/** The JSON document; expects it to match its schema. */
 function documentOf(result: CliResult, validate: Validator) {
   const document = JSON.parse(result.stdout)
   validate(document)
@@ -38,7 +38,7 @@ describe('plan and apply --format json', () => {
     }
   })
 
-  test('faults of definitions are in the document, with their places', async () => {
+  test('the document contains errors of definitions with their positions', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': BROKEN } })
     const result = await scene.run('plan', '--format', 'json')
     const document = documentOf(result, validatePlan)
@@ -53,7 +53,7 @@ describe('plan and apply --format json', () => {
     )
   })
 
-  test('an apply has the outcome of every change; nobody asked is every change skipped', async () => {
+  test('an apply contains the outcome of every change; without confirmation every change is skipped', async () => {
     const scene = await openScene()
     const states = async (...args: string[]): Promise<unknown[]> => {
       const document = documentOf(await scene.run('apply', '--format', 'json', ...args), validatePlan)
@@ -64,7 +64,7 @@ describe('plan and apply --format json', () => {
     expect(await states('--yes')).toEqual([])
   })
 
-  test('a part that fails is in the document', async () => {
+  test('the document contains failures', async () => {
     const scene = await openScene({
       script: ({ method, body }) => (method === 'POST' && body.includes('192.0.2.2') ? { status: 418 } : null),
     })
@@ -85,8 +85,8 @@ describe('validate --format json', () => {
   test.each([
     ['no problems', ZONE, 0, { errors: 0, warnings: 0, files: 1, zones: 1, records: 3 }],
     ['a warning', `${ZONE}  m: {type: MX, value: {preference: 1, exchange: www}}\n`, 0, { errors: 0, warnings: 1, records: 4 }],
-    ['an error with a related place', `${ZONE}  mail: {type: A, value: 192.0.2.9}\n`, 1, { errors: 1 }],
-    ['a record twice', `${ZONE}  x: {type: A, values: [192.0.2.9, 192.0.2.9]}\n`, 1, { errors: 1 }],
+    ['an error with a related position', `${ZONE}  mail: {type: A, value: 192.0.2.9}\n`, 1, { errors: 1 }],
+    ['a duplicate record', `${ZONE}  x: {type: A, values: [192.0.2.9, 192.0.2.9]}\n`, 1, { errors: 1 }],
     ['broken YAML', 'a: [', 1, { errors: 1 }],
   ])('of %s', async (_, zone, status, figures) => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': zone } })
@@ -96,7 +96,7 @@ describe('validate --format json', () => {
     expect(result.stderr).toBe('')
   })
 
-  test('a fault of the config is in the document', async () => {
+  test('the document contains errors of the config', async () => {
     const scene = await openScene()
     scene.write({ 'zonewright.yaml': 'provider: {}\n' })
     const document = documentOf(await scene.run('validate', '--format', 'json'), validateValidation)
@@ -141,7 +141,7 @@ describe('verify --format json', () => {
     expect(document).toMatchObject({ zones: [], diagnostics: [{ code: 'schema-unknown-key' }, ...document.diagnostics.slice(1)] })
   })
 
-  test('a zone that cannot be read is in the diagnostics', async () => {
+  test('the diagnostics contain a zone that cannot be read', async () => {
     const scene = await openScene({
       script: ({ path }) => (path.includes('/records') ? { status: 403, body: '{"errors":[{"reason":"Unauthorized"}]}' } : null),
     })
@@ -156,7 +156,7 @@ describe('verify --format json', () => {
     expect(document).toMatchObject({ zones: [], diagnostics: [{ code: 'provider-forbidden', file: 'zones/example.com.yaml' }] })
   })
 
-  test('a name server that says something else, and one that says nothing', async () => {
+  test('a name server with other data, and one that does not respond', async () => {
     const scene = await openScene()
     const other = await openScene({ files: { 'zones/example.com.yaml': ZONE.replace('192.0.2.1', '192.0.2.77') } })
     await scene.run('apply', '--yes')
@@ -179,7 +179,7 @@ describe('verify --format json', () => {
 })
 
 describe('other formats', () => {
-  test('markdown has the changes and the one line that sums up', async () => {
+  test('markdown contains the changes and a summary line', async () => {
     const scene = await openScene()
     const { status, stdout, stderr } = await scene.run('plan', '--format', 'markdown')
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
@@ -196,7 +196,7 @@ describe('other formats', () => {
     expect(stdout).toContain('Applied: 4 created')
   })
 
-  test('github has annotations at the places of the faults', async () => {
+  test('github annotates the positions of the errors', async () => {
     const rounded = await openScene({ files: { 'zones/example.com.yaml': ROUNDED } })
     expect((await rounded.run('plan', '--format', 'github')).stdout).toMatch(
       /^::notice file=zones\/example\.com\.yaml,line=7,col=\d+,title=ttl-rounded::/m,
@@ -209,7 +209,7 @@ describe('other formats', () => {
     }
   })
 
-  test('verify --format github says which zone is not as defined', async () => {
+  test('verify --format github names the zone that differs', async () => {
     const scene = await openScene()
     const { status, stdout } = await scene.run('verify', '--format', 'github')
     expect(status).toBe(2)

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { validate } from '../../generated/journal-schema.js'
 import { builtProgram, type ProgramRun, startProgram } from '../support/built-program.ts'
-import type { Script } from './front.ts'
+import type { Script } from './recording-proxy.ts'
 import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
 
 beforeAll(async () => void (await builtProgram()))
@@ -17,7 +17,7 @@ soa_email: hostmaster@example.com
 records:
 ${Array.from({ length: RECORDS }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1}\n`).join('')}`
 
-/** A service that takes its time over each record, so that something is always under way. */
+/** A service that delays each record, so that a call is always in progress. */
 const slowly: Script = async ({ method, path }) => {
   if (method === 'POST' && path.includes('/records')) await wait(40)
   return null
@@ -32,7 +32,7 @@ const start = async (scene: Scene, ...args: string[]): Promise<ProgramRun> => {
   return run
 }
 
-const recordCalls = ({ front }: Scene): number => front.mutations().filter(({ path }) => path.includes('/records')).length
+const recordCalls = ({ proxy }: Scene): number => proxy.mutations().filter(({ path }) => path.includes('/records')).length
 
 async function reach(scene: Scene, calls: number): Promise<void> {
   while (recordCalls(scene) < calls) await wait(2)
@@ -51,7 +51,7 @@ const runs = async (scene: Scene): Promise<Run[]> => JSON.parse((await scene.run
 
 const locks = (scene: Scene): string[] => readdirSync(join(scene.folder, '.zonewright/locks')).filter((name) => !name.startsWith('.'))
 
-/** The lines of the only journal but a torn last one. */
+/** The complete lines of the only journal. */
 function journalLines(scene: Scene, run: string): { event: string; name?: string }[] {
   const text = readFileSync(join(scene.folder, '.zonewright/runs', run, 'journal.jsonl'), 'utf8')
   const lines = text
@@ -63,20 +63,20 @@ function journalLines(scene: Scene, run: string): { event: string; name?: string
 }
 
 describe('an apply that is killed', () => {
-  test('has every call that went out in its journal, is shown as interrupted, and the next apply does the rest', async () => {
+  test('has every sent call in its journal, is shown as interrupted, and the next apply completes the changes', async () => {
     const scene = await openSlow()
     const killed = await start(scene, 'apply', '--yes')
     await reach(scene, 40)
     killed.kill('SIGKILL')
     expect((await killed.ended).signal).toBe('SIGKILL')
-    await scene.front.settled()
+    await scene.proxy.idle()
 
     const [run] = (await runs(scene)) as [Run]
     expect(run).toMatchObject({ state: 'interrupted', status: null })
     expect(run.unknown).toBeGreaterThan(0)
     expect(run.applied.total + run.unknown + run.skipped).toBe(RECORDS + 1)
     const noted = journalLines(scene, run.run).flatMap(({ event, name }) => (event === 'call' ? [name] : []))
-    const sent = scene.front
+    const sent = scene.proxy
       .mutations()
       .flatMap(({ body }) => (JSON.parse(body).name === undefined ? [] : [`${JSON.parse(body).name}.example.com.`]))
     for (const name of sent) expect(noted).toContain(name)
@@ -85,7 +85,7 @@ describe('an apply that is killed', () => {
     const shown = (await scene.run('history', '--last')).stdout
     expect(shown).toContain('unknown: the process vanished')
     expect(shown.split('unknown whether it was carried out: the run ended before the answer arrived')).toHaveLength(run.unknown + 1)
-    // Its lock is a dead process's.
+    // Its lock belongs to a dead process.
     expect(locks(scene)).toHaveLength(1)
     const rest = await scene.run('apply', '--yes')
     expect(rest.status, rest.stderr).toBe(0)
@@ -94,7 +94,7 @@ describe('an apply that is killed', () => {
     expect(locks(scene)).toEqual([])
   })
 
-  test('can be rolled back: what it did before it died goes, what it did not do is no conflict', async () => {
+  test('can be rolled back: applied changes are reverted, other changes cause no conflict', async () => {
     const scene = await openSlow({ 'zones/example.com.yaml': ZONE })
     await scene.run('apply', '--yes')
     scene.write({ 'zones/example.com.yaml': ZONE + MANY.slice(MANY.indexOf('  h0')) })
@@ -102,7 +102,7 @@ describe('an apply that is killed', () => {
     await reach(scene, 30)
     killed.kill('SIGKILL')
     await killed.ended
-    await scene.front.settled()
+    await scene.proxy.idle()
     const back = await scene.run('rollback', '--last', '--yes', '--allow', 'deletes', '--format', 'json')
     expect(back.status, back.stderr).toBe(0)
     const { summary } = JSON.parse(back.stdout)
@@ -118,9 +118,9 @@ describe('an apply that is interrupted', () => {
   test.each([
     ['SIGINT', 130, 1],
     ['SIGTERM', 143, 1],
-    // A shell and the system both send it when a terminal goes away.
+    // A shell and the system both send SIGHUP when a terminal closes.
     ['SIGHUP', 129, 2],
-  ] as const)('by %s closes its journal and gives its zone back', async (signal, status, times) => {
+  ] as const)('by %s closes its journal and releases its zone', async (signal, status, times) => {
     const scene = await openSlow()
     const run = await start(scene, 'apply', '--yes')
     await reach(scene, 30)
@@ -131,12 +131,12 @@ describe('an apply that is interrupted', () => {
     expect(await run.ended).toEqual({ status, signal: null })
     const [interrupted] = (await runs(scene)) as [Run]
     expect(interrupted).toMatchObject({ state: 'interrupted', status, unknown: 0 })
-    expect(interrupted.applied.total).toBe(scene.front.mutations().length)
+    expect(interrupted.applied.total).toBe(scene.proxy.mutations().length)
     expect(journalLines(scene, interrupted.run).at(-1)?.event).toBe('end')
     expect(locks(scene)).toEqual([])
   })
 
-  test('twice ends at once, with a journal that can be read and its zone given back', async () => {
+  test('twice ends at once, with a readable journal and its zone released', async () => {
     const scene = await openScene({
       files: { 'zones/example.com.yaml': MANY },
       script: ({ body }) => (/"h(?:[3-9]|\d\d+)"/.test(body) ? 'silence' : null),
@@ -155,7 +155,7 @@ describe('an apply that is interrupted', () => {
 })
 
 describe('two runs at once', () => {
-  test('the second one is told who has the zone, or waits', async () => {
+  test('the second run reports the holder of the zone, or waits', async () => {
     const scene = await openSlow()
     const first = await start(scene, 'apply', '--yes')
     await reach(scene, 10)
@@ -175,7 +175,7 @@ describe('two runs at once', () => {
     expect((await runs(scene)).map(({ state }) => state)).toEqual(['applied'])
   })
 
-  test('on other zones neither waits for the other', async () => {
+  test('runs on different zones do not wait for each other', async () => {
     const scene = await openSlow({
       'zones/example.com.yaml': MANY,
       'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net'),
@@ -188,12 +188,12 @@ describe('two runs at once', () => {
     expect((await first.ended).status).toBe(0)
   })
 
-  test('of many that start together on one zone, none does what another one did', async () => {
+  test('many simultaneous runs on one zone apply each change once', async () => {
     const scene = await openSlow({ 'zones/example.com.yaml': ZONE })
     const all = await Promise.all(Array.from({ length: 6 }, () => start(scene, 'apply', '--yes', '--wait', '60')))
     expect(await Promise.all(all.map(async (run) => (await run.ended).status))).toEqual(all.map(() => 0))
     expect(all.filter((run) => run.stdout().includes('Applied: 4 created'))).toHaveLength(1)
-    expect(scene.front.mutations()).toHaveLength(4)
+    expect(scene.proxy.mutations()).toHaveLength(4)
     expect(await runs(scene)).toHaveLength(1)
   })
 })

@@ -1,6 +1,6 @@
-/** A server may hold anything. Whatever it says reaches a terminal, a log, a page or a pull request as text and no more. */
+/** Server data reaches a terminal, a log, a page or a pull request only as text. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Script } from './front.ts'
+import type { Script } from './recording-proxy.ts'
 import { openScene, type Scene } from './scene.ts'
 
 const HOSTILE = [
@@ -14,13 +14,13 @@ const HOSTILE = [
   'x'.repeat(70_000),
 ]
 
-/** Control characters, line separators and what turns text around; a newline ends a line. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+/** Control characters except line feeds, line separators and bidirectional marks. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them
 const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/u
 
 const page = (data: readonly unknown[]) => ({ body: JSON.stringify({ data, page: 1, pages: 1, results: data.length }) })
 
-/** A zone whose every text is hostile. */
+/** A zone in which every text is hostile. */
 const holding =
   (evil: string): Script =>
   ({ method, path, body }) => {
@@ -80,7 +80,7 @@ describe.each(HOSTILE)('%j', (evil) => {
     expect(stdout).not.toMatch(/^::error::forged/m)
   })
 
-  test('as the text of an error', async () => {
+  test('in the text of an error', async () => {
     const refusing = await openScene({ script: () => ({ status: 400, body: JSON.stringify({ errors: [{ field: evil, reason: evil }] }) }) })
     const { status, stdout, stderr } = await refusing.run('plan', '--verbose')
     expect(status).toBe(1)

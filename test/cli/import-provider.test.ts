@@ -9,7 +9,7 @@ import { fc } from '../support/fast-check.ts'
 import { ORIGIN } from '../support/plan.ts'
 import { randomRecords } from '../support/random-records.ts'
 import { desiredZone } from '../support/records.ts'
-import { holding } from './held-zones.ts'
+import { holding } from './listed-zones.ts'
 import { openScene, type Scene, TOKEN } from './scene.ts'
 
 const TOKEN_OF = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
@@ -22,7 +22,7 @@ async function send(scene: Scene, method: string, path: string, body: object): P
 
 const EMPTY = { files: { 'zones/.keep': '' } }
 
-/** A zone at the service, filled by another definition of it. */
+/** A zone at the service, created from another definition. */
 async function withZone(scene: Scene, settings: object, records: readonly object[], domain = 'example.com'): Promise<void> {
   const { id } = await send(scene, 'POST', '/domains', { domain, type: 'master', soa_email: 'hostmaster@example.com', ...settings })
   for (const record of records) await send(scene, 'POST', `/domains/${id}/records`, record)
@@ -34,7 +34,7 @@ async function expectEmptyPlan(scene: Scene): Promise<void> {
 }
 
 describe('import --from', () => {
-  it('brings settings and records in, and a plan is empty at once', async () => {
+  it('imports settings and records, and the next plan is empty', async () => {
     const scene = await openScene(EMPTY)
     await withZone(
       scene,
@@ -63,14 +63,14 @@ describe('import --from', () => {
     expect(text).toContain("# unmanaged: [{name: '_acme-challenge*', type: TXT}]\ndomain: example.com\n")
     await expectEmptyPlan(scene)
     expect(await scene.run('fmt', '--check')).toMatchObject({ status: 0 })
-    // The comment holds what it promises.
+    // The commented-out selectors work.
     scene.write({
       'zones/example.com.yaml': text.replace('# unmanaged:', 'unmanaged:').replace(/^ {2}_acme-challenge.*\n/m, ''),
     })
     await expectEmptyPlan(scene)
   })
 
-  it('shows the selectors of what programs have made, and they are of just that', async () => {
+  it('suggests selectors that match exactly the automation records', async () => {
     const scene = await openScene(EMPTY)
     const a = (name: string) => ({ type: 'A', name, target: '192.0.2.1' })
     const txt = (name: string, target: string) => ({ type: 'TXT', name, target })
@@ -117,7 +117,7 @@ records:
     await expectEmptyPlan(scene)
   })
 
-  it('says otherwise what the config would add', async () => {
+  it('overrides the defaults of the config', async () => {
     const scene = await openScene({
       ...EMPTY,
       config: 'defaults: {soa_email: other@example.com, ttl_sec: 1h, default_ttl: 5m, tags: [managed], group: dns}\n',
@@ -130,7 +130,7 @@ records:
     await expectEmptyPlan(scene)
   })
 
-  it('names what it does not find, and writes nothing', async () => {
+  it('reports an unknown provider or zone, and writes nothing', async () => {
     const scene = await openScene(EMPTY)
     await withZone(scene, {}, [])
     expect(await scene.run('import', '--from', 'cluod', '-o', 'zones')).toMatchObject({
@@ -146,7 +146,7 @@ records:
     expect(Object.keys(scene.files()).sort()).toEqual(['zones/.keep', 'zonewright.yaml'])
   })
 
-  it('leaves what is there alone unless it is told to', async () => {
+  it('keeps existing files without --force', async () => {
     const scene = await openScene(EMPTY)
     await withZone(scene, {}, [])
     scene.write({ 'zones/example.com.yaml': 'mine' })
@@ -173,13 +173,13 @@ describe('import --from one of several providers', () => {
   it.each([
     ['no rules', '', 'targets: [cloud]\n'],
     ['a rule for this one', 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n', null],
-    ['a rule for the other one', 'zones: [{files: zones/*.yaml, targets: [other]}]\n', 'targets: [cloud]\n'],
+    ['a rule for the other provider', 'zones: [{files: zones/*.yaml, targets: [other]}]\n', 'targets: [cloud]\n'],
     [
       'a rule for other zones only',
       'zones: [{files: zones/*.yaml, zone: none.example, targets: [other]}, {files: zones/*}]\n',
       'targets: [cloud]\n',
     ],
-  ])('names it where the config does not: %s', async (_, config, targets) => {
+  ])('writes the target if the config does not select it: %s', async (_, config, targets) => {
     const scene = await openScene({ ...EMPTY, config })
     scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('nameservers', OTHER) })
     await withZone(scene, {}, [{ type: 'A', name: 'www', target: '192.0.2.1' }])
@@ -190,7 +190,7 @@ describe('import --from one of several providers', () => {
     await expectEmptyPlan(scene)
   })
 
-  it('tells of a folder that no rule reads', async () => {
+  it('warns of a folder that no rule reads', async () => {
     const scene = await openScene({ ...EMPTY, config: 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n' })
     await withZone(scene, {}, [])
     const imported = await scene.run('import', '--from', 'cloud', '-o', 'elsewhere')
@@ -198,7 +198,7 @@ describe('import --from one of several providers', () => {
     expect(imported.stderr).toContain('warning[import-pending] no rule of the config matches elsewhere/example.com.yaml, so no plan reads')
   })
 
-  it('foresees the plan under the rule of the file', async () => {
+  it('previews the plan with the rule of the file', async () => {
     const ns = { type: 'NS', name: '', target: 'ns1.example.net' }
     const script = holding([{ id: 9, domain: 'example.com', records: [ns, ns] }])
     const scene = await openScene({ ...EMPTY, script, config: 'zones: [{files: zones/*.yaml, targets: [cloud], apex_ns: manage}]\n' })
@@ -211,7 +211,7 @@ describe('import --from one of several providers', () => {
   })
 })
 
-it('whatever records a zone has, a plan of what was imported is empty', async () => {
+it('the plan of any imported zone is empty', async () => {
   const scene = await openScene(EMPTY)
   const { id } = await send(scene, 'POST', '/domains', { domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
   const known = new Set<string>()
@@ -221,7 +221,7 @@ it('whatever records a zone has, a plan of what was imported is empty', async ()
       if (known.has(recordKey(record))) continue
       known.add(recordKey(record))
       const body = { type: record.type, ...recordToApi(record, ORIGIN) }
-      // The service refuses what cannot stand together.
+      // The service refuses conflicting records.
       await send(scene, 'POST', `/domains/${id}/records`, body).catch(() => undefined)
     }
   }
@@ -233,15 +233,15 @@ it('whatever records a zone has, a plan of what was imported is empty', async ()
 })
 
 describe('init --from', () => {
-  it('writes a repository of all that a provider holds', async () => {
+  it('writes a repository with all zones of a provider', async () => {
     const scene = await openScene(EMPTY)
     await withZone(scene, { tags: ['web'] }, [{ type: 'A', name: 'www', target: '192.0.2.1' }])
     rmSync(join(scene.folder, 'zonewright.yaml'))
-    const result = await scene.run('init', '--from', `${scene.front.origin}/v4`)
+    const result = await scene.run('init', '--from', `${scene.proxy.origin}/v4`)
     expect(result).toMatchObject({ status: 0, stderr: '' })
     expect(result.stdout).toContain('Written:\n  zonewright.yaml\n  zones/example.com.yaml\n  .github/workflows/dns.yml\n')
     await expectEmptyPlan(scene)
-    expect(await scene.run('init', '--from', `${scene.front.origin}/v4`)).toMatchObject({
+    expect(await scene.run('init', '--from', `${scene.proxy.origin}/v4`)).toMatchObject({
       status: 1,
       stdout: '',
       stderr: expect.stringContaining('[file-exists]'),
@@ -249,10 +249,10 @@ describe('init --from', () => {
   })
 
   it.each([
-    ['an address where nobody is', 'http://127.0.0.1:1/v4', '[provider-unreachable]'],
-    ['a preset that is none', 'linod', 'error['],
+    ['an address without a server', 'http://127.0.0.1:1/v4', '[provider-unreachable]'],
+    ['an unknown preset', 'linod', 'error['],
     ['no address', 'a b', 'error['],
-  ])('writes nothing from %s', async (_, from, said) => {
+  ])('writes nothing with %s', async (_, from, said) => {
     const scene = await openScene(EMPTY)
     rmSync(join(scene.folder, 'zonewright.yaml'))
     expect(await scene.run('init', '--from', from)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(said) })

@@ -6,7 +6,7 @@ import { filesBelow } from './scene.ts'
 import { folderOf, run, SOA } from './zone-file-folder.ts'
 
 describe('import zonefile', () => {
-  it('shows one zone on standard output', async () => {
+  it('prints one zone on standard output', async () => {
     const cwd = folderOf({ 'db.example.com': `${SOA}www 60 A 192.0.2.1\n` })
     const result = await run(cwd, 'import', 'zonefile', 'db.example.com')
     expect(result).toEqual({
@@ -26,7 +26,7 @@ records:
     expect(Object.keys(filesBelow(cwd))).toEqual(['db.example.com'])
   })
 
-  it('takes a folder, those included by others aside', async () => {
+  it('imports a folder, without included files', async () => {
     const cwd = folderOf({
       'dns/example.com.zone': `${SOA}$INCLUDE shared/web.db\n`,
       'dns/shared/web.db': 'www 60 A 192.0.2.1\n',
@@ -51,7 +51,7 @@ records:
     })
   })
 
-  it('tells of a zone that is more than a definition holds, and of no fault of the program', async () => {
+  it('reports a zone that is too large for a definition, without an internal error', async () => {
     const text = `"${'x'.repeat(250)}" `.repeat(250)
     const cwd = folderOf({ 'example.com.zone': `${SOA}${Array.from({ length: 200 }, (_, i) => `t${i} 60 TXT ${text}\n`).join('')}` })
     const { status, stderr } = await run(cwd, 'import', 'zonefile', 'example.com.zone', '-o', 'zones')
@@ -61,7 +61,7 @@ records:
     expect(Object.keys(filesBelow(cwd))).toEqual(['example.com.zone'])
   })
 
-  it('keeps what is in no ordinary definition', async () => {
+  it('keeps unusual records', async () => {
     const cwd = folderOf({
       'example.com.zone': `${SOA}a 60 TXT "x" "y"\nb 60 TXT "\\255"\nc 60 TYPE65280 \\# 2 abcd\nd 60 A 192.0.2.1\nd 120 A 192.0.2.2\ne\\.f 60 A 192.0.2.3\n`,
     })
@@ -77,7 +77,7 @@ records:
 `)
   })
 
-  it('takes the zone from the command line where the file does not say it', async () => {
+  it('uses the zone of the command line if the file does not name it', async () => {
     const cwd = folderOf({ dump: SOA, 'dump.txt': SOA })
     for (const file of ['dump', 'dump.txt'])
       expect(await run(cwd, 'import', 'zonefile', file, 'example.org')).toMatchObject({
@@ -86,7 +86,7 @@ records:
       })
   })
 
-  it('names what a definition cannot express', async () => {
+  it('reports unsupported features', async () => {
     const cwd = folderOf({ 'example.com.zone': SOA.replace('hostmaster.example.com.', 'root.localhost.') })
     const strict = await run(cwd, 'import', 'zonefile', 'example.com.zone')
     expect(strict).toMatchObject({ status: 1, stdout: '' })
@@ -98,7 +98,7 @@ records:
     expect(lossy.stdout).not.toContain('soa_email')
   })
 
-  it('names times of an SOA that are more than any TTL, whose comments stay', async () => {
+  it('reports SOA times above the largest TTL, and keeps their comments', async () => {
     const soa = '@ 300 SOA ns1 hostmaster (\n 1\n 2147483647\n 4294967295 ; again\n 2147483648\n 300 )\n'
     const cwd = folderOf({ 'example.com.zone': `$ORIGIN example.com.\n${soa}@ 300 NS ns1\nns1 300 A 192.0.2.1\n` })
     const strict = await run(cwd, 'import', 'zonefile', 'example.com.zone')
@@ -116,19 +116,19 @@ records:
   it.each([
     ['no file', { 'x.zone': SOA }, ['y.zone'], 'error[file-unreadable] y.zone does not exist'],
     [
-      'a fault in one of two',
+      'an error in one of two files',
       { 'z/a.example.zone': SOA, 'z/b.example.zone': `${SOA}www A 1.2.3\n` },
       ['z', '-o', 'out'],
       'z/b.example.zone:3:',
     ],
     [
-      'an inclusion from elsewhere',
+      'an $INCLUDE from outside the folder',
       { 'z/a.example.zone': `${SOA}$INCLUDE ../b.db\n`, 'b.db': 'www 60 A 192.0.2.1\n' },
       ['z'],
       'error[zonefile-include]',
     ],
     [
-      'records that cannot stand together',
+      'conflicting records',
       { 'a.example.zone': `${SOA}www 60 A 192.0.2.1\nwww 60 CNAME x\nx 60 A 192.0.2.1\n` },
       ['a.example.zone'],
       'error[cname-not-alone]',
@@ -139,10 +139,10 @@ records:
       ['z', '-o', 'out'],
       'error[zone-duplicate] a.example. is in more than one file',
     ],
-    ['a zone that is not there', { 'z/a.example.zone': SOA }, ['z', 'b.example'], 'error[zone-unknown] z has no zone b.example.'],
+    ['a missing zone', { 'z/a.example.zone': SOA }, ['z', 'b.example'], 'error[zone-unknown] z has no zone b.example.'],
     ['a folder without zone files', { 'z/README': '' }, ['z'], 'error[no-definitions] z has no zone files'],
     ['no name', { zone: 'www 60 A 192.0.2.1\n' }, ['zone'], 'error[z'],
-    ['a zone that is no name', { 'a.example.zone': SOA }, ['a.example.zone', 'a..b'], 'error[zone-name]'],
+    ['an invalid zone name', { 'a.example.zone': SOA }, ['a.example.zone', 'a..b'], 'error[zone-name]'],
     ['no source', {}, [], 'error[usage] import needs a format and a source'],
   ] as [string, Record<string, string>, string[], string][])('refuses %s and writes nothing', async (_, files, args, said) => {
     const cwd = folderOf(files)
@@ -154,10 +154,10 @@ records:
 
   it.each([
     ['octet by octet', 'www 60 A 192.0.2.1', 'www 60 A 192.0.2.1', ''],
-    ['but for case', 'www 60 CNAME mail.example.net.', 'WWW 60 CNAME Mail.Example.NET.', ''],
-    ['in other words', 'www 60 TXT "a"', 'www 60 TXT \\097', ''],
-    ['but for the TTL', 'www 60 A 192.0.2.1', 'www 90 A 192.0.2.1', ', with TTL 60 instead of 90'],
-  ])('takes records that are equal %s once, with both places', async (_, first, second, ttls) => {
+    ['except for letter case', 'www 60 CNAME mail.example.net.', 'WWW 60 CNAME Mail.Example.NET.', ''],
+    ['with another spelling', 'www 60 TXT "a"', 'www 60 TXT \\097', ''],
+    ['except for the TTL', 'www 60 A 192.0.2.1', 'www 90 A 192.0.2.1', ', with TTL 60 instead of 90'],
+  ])('imports records that are equal %s once, and reports both positions', async (_, first, second, ttls) => {
     const cwd = folderOf({ 'example.com.zone': `${SOA}${first}\n${second}\n` })
     for (const args of [
       ['import', 'zonefile', '.', '-o', 'out'],
@@ -173,7 +173,7 @@ records:
     expect(filesBelow(cwd)['out/example.com.yaml']?.match(/^ {2}www: \{type: [A-Z]+, ttl: 60, value: .*\}$/gm)).toHaveLength(1)
   })
 
-  it('tells repetitions of the same places once', async () => {
+  it('reports duplicates at the same positions once', async () => {
     const cwd = folderOf({ 'example.com.zone': `${SOA}${'$INCLUDE a\n'.repeat(9)}`, a: 'www 60 A 192.0.2.1\n' })
     const { status, stderr } = await run(cwd, 'import', 'zonefile', 'example.com.zone')
     expect(status).toBe(0)
@@ -183,7 +183,7 @@ records:
     )
   })
 
-  it('takes one SOA record, at the apex', async () => {
+  it('accepts one SOA record, at the apex', async () => {
     const soa = SOA.slice(0, SOA.indexOf('\n') + 1)
     const twice = folderOf({ 'example.com.zone': SOA + soa.replace('3600', '60').replace('ns1', 'NS1') })
     expect(await run(twice, 'import', 'zonefile', 'example.com.zone')).toMatchObject({
@@ -208,7 +208,7 @@ records:
     }
   })
 
-  it('carries comments', async () => {
+  it('keeps comments', async () => {
     const cwd = folderOf({
       'z/example.com.zone': `; The zone of ops.\n${SOA}\n; the site\nwww 60 A 192.0.2.1 ; rack 4\n;old 60 A 192.0.2.2\n\n$INCLUDE more\n`,
       'z/more': '; from elsewhere\nx 60 A 192.0.2.3\n; the end',
@@ -235,7 +235,7 @@ records:
 `)
   })
 
-  it('names what it does not carry of comments', async () => {
+  it('reports dropped comments', async () => {
     const cwd = folderOf({ 'example.com.zone': `${SOA};${'x'.repeat(5_000_000)}\n` })
     const strict = await run(cwd, 'import', 'zonefile', 'example.com.zone')
     expect(strict).toMatchObject({ status: 1, stdout: '' })
@@ -243,7 +243,7 @@ records:
     expect(await run(cwd, 'import', 'zonefile', 'example.com.zone', '--lossy')).toMatchObject({ status: 0 })
   })
 
-  it('says which files are zone files though their names do not say so', async () => {
+  it('reports files that look like zone files but have another extension', async () => {
     const cwd = folderOf({
       'z/a.example.zone': `${SOA}$INCLUDE part\n$INCLUDE whole\n`,
       'z/part': 'www 60 A 192.0.2.1\n',
@@ -264,14 +264,14 @@ records:
     expect(none).toMatchObject({ status: 1, stderr: expect.stringContaining('z/more/b.example.hosts looks like a zone file') })
   })
 
-  it('names some of many files that it leaves out', async () => {
+  it('names some of many ignored files', async () => {
     const files = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`z/${i}`, SOA]))
     const { stderr } = await run(folderOf({ 'z/a.example.zone': SOA, ...files }), 'import', 'zonefile', 'z')
     expect(stderr.match(/looks like a zone file/g)).toHaveLength(20)
     expect(stderr).toContain('warning[file-format] 5 more files look like zone files and were skipped')
   })
 
-  it('says which links lead out of the folder', async () => {
+  it('reports links out of the folder', async () => {
     const cwd = folderOf({ 'z/a.example.zone': SOA, 'elsewhere/b.example.zone': SOA })
     symlinkSync('../elsewhere/b.example.zone', join(cwd, 'z/b.example.zone'))
     symlinkSync('../elsewhere', join(cwd, 'z/more'))
@@ -281,21 +281,21 @@ records:
     expect(stderr).toContain('warning[path-outside] z/more is outside the folder')
   })
 
-  it('takes another name for a format as a mistake', async () => {
+  it('refuses an unknown format name', async () => {
     expect(await run(folderOf({}), 'import', 'zonefle', 'x')).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(/there is no import format "zonefle" \(did you mean "zonefile"\?\)/i),
     })
   })
 
-  it('says that the folder is a file', async () => {
+  it('reports a file in place of the folder', async () => {
     const cwd = folderOf({ 'a.example.zone': SOA, out: 'mine' })
     const { status, stdout, stderr } = await run(cwd, 'import', 'zonefile', 'a.example.zone', '-o', 'out')
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
     expect(stderr).toContain('error[file-unwritable] out/a.example.yaml cannot be written: a file has the name of a folder in its path')
   })
 
-  it('writes all or nothing where a file is in the way, a link that leads nowhere too', async () => {
+  it('writes nothing if one file or dangling link exists', async () => {
     const cwd = folderOf({ 'z/a.example.zone': SOA, 'z/b.example.zone': SOA })
     mkdirSync(join(cwd, 'out'))
     symlinkSync('nowhere', join(cwd, 'out/b.example.yaml'))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { validate } from '../../generated/plan-schema.js'
-import type { Script } from './front.ts'
+import type { Script } from './recording-proxy.ts'
 import { expectNothingDone, openScene, type Scene, TOKEN, ZONE } from './scene.ts'
 
 interface Machine {
@@ -79,7 +79,7 @@ describe('addresses from instances', () => {
     })
     await makeInstance(scene, 'web-1')
     await scene.run('plan')
-    expect(scene.front.heard.filter(({ path }) => path.includes('/compute/instances'))).toHaveLength(1)
+    expect(scene.proxy.requests.filter(({ path }) => path.includes('/compute/instances'))).toHaveLength(1)
   })
 
   test('by a tag that no header could hold as it is', async () => {
@@ -90,7 +90,7 @@ describe('addresses from instances', () => {
     expect(stdout).toContain(`from instance web-1 (${id})`)
     expect(stdout).not.toContain('web-2')
     expect(status).toBe(0)
-    expect(scene.front.heard.map(({ headers }) => headers['x-filter'])).toContain('{"tags":"\\u65e5\\u672c\\u8a9e"}')
+    expect(scene.proxy.requests.map(({ headers }) => headers['x-filter'])).toContain('{"tags":"\\u65e5\\u672c\\u8a9e"}')
   })
 
   test('are not asked for where the record is left alone', async () => {
@@ -98,7 +98,7 @@ describe('addresses from instances', () => {
       files: { 'zones/example.com.yaml': zoneWith('{type: A, octodns: {excluded: [cloud]}, from: {instances: {tag: none}}}') },
     })
     expect(await scene.run('plan')).toMatchObject({ status: 0, stderr: '' })
-    expect(scene.front.heard.some(({ path }) => path.includes('/compute/instances'))).toBe(false)
+    expect(scene.proxy.requests.some(({ path }) => path.includes('/compute/instances'))).toBe(false)
   })
 
   test('by region and label', async () => {

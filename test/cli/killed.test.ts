@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { builtProgram, startProgram } from '../support/built-program.ts'
-import type { Script } from './front.ts'
+import type { Script } from './recording-proxy.ts'
 import { openScene, type Scene, TOKEN } from './scene.ts'
 
 const RECORDS = 300
@@ -39,9 +39,9 @@ const expected = (address: string): string[] => Array.from({ length: RECORDS }, 
 
 /** Kills the program with its calls under way, after so many of them went out. */
 async function applyAndKill(scene: Scene, calls: number, ...args: string[]): Promise<void> {
-  const start = scene.front.mutations().length
+  const start = scene.proxy.mutations().length
   const run = await startProgram(['apply', '--yes', ...args], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
-  while (scene.front.mutations().length - start < calls) await wait(1)
+  while (scene.proxy.mutations().length - start < calls) await wait(1)
   run.kill('SIGKILL')
   expect((await run.ended).signal).toBe('SIGKILL')
 }
@@ -56,7 +56,7 @@ test.each([1, 2, 3, 4, 5])('creations, seed %i', async (seed) => {
   }
   const scene = await openScene({ files: { 'zones/example.com.yaml': definition('192.0.2.1') }, script: delays })
   await applyAndKill(scene, 1 + Math.floor(random() * (RECORDS - 10)))
-  await scene.front.settled()
+  await scene.proxy.idle()
   const again = await scene.run('apply', '--yes')
   expect(again.status).toBe(0)
   expect(await held(scene)).toEqual(expected('192.0.2.1'))
@@ -69,9 +69,9 @@ test.each([1, 2])('updates killed twice, seed %i', async (seed) => {
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': definition('192.0.2.2') })
   await applyAndKill(scene, 1 + Math.floor(random() * 100), '--allow', 'updates')
-  await scene.front.settled()
+  await scene.proxy.idle()
   await applyAndKill(scene, 1 + Math.floor(random() * 100), '--allow', 'updates')
-  await scene.front.settled()
+  await scene.proxy.idle()
   expect((await scene.run('apply', '--yes', '--allow', 'updates')).status).toBe(0)
   expect(await held(scene)).toEqual(expected('192.0.2.2'))
   expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Script } from './front.ts'
+import type { Script } from './recording-proxy.ts'
 import { openScene, ZONE } from './scene.ts'
 
 const ELEVEN = `domain: example.com
@@ -33,7 +33,7 @@ describe('plan', () => {
 Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
 `)
     expect(stderr).toBe('')
-    expect(scene.front.mutations()).toEqual([])
+    expect(scene.proxy.mutations()).toEqual([])
   })
 
   test('--detailed-exitcode tells pending changes by 2, and their absence by 0', async () => {
@@ -136,7 +136,7 @@ describe('apply', () => {
     expect(status).toBe(1)
     expect(stdout).toMatch(/Plan: 4 to create, 0 to update, 0 to delete in 1 zone \(4 calls\)\n$/)
     expect(stderr).toMatch(/^error\[not-confirmed\] .*--yes.*\n$/)
-    expect(scene.front.mutations()).toEqual([])
+    expect(scene.proxy.mutations()).toEqual([])
   })
 
   test('with --yes: the plan, and in one line what was done', async () => {
@@ -146,7 +146,7 @@ describe('apply', () => {
     expect(stdout).toMatch(/\nPlan: .*\nApplied: 4 created, 0 updated, 0 deleted in 1 zone \(4 calls\)\n$/)
     expect(stdout.match(/^ +\+ mail/gm)).toHaveLength(1)
     expect(stderr).toBe('')
-    expect(scene.front.mutations()).toHaveLength(4)
+    expect(scene.proxy.mutations()).toHaveLength(4)
   })
 
   test('--verbose tells every change again, with its identifier', async () => {
@@ -165,12 +165,12 @@ describe('apply', () => {
   test('a refusal is 3 and makes no call; --allow lifts the one it names', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': ELEVEN } })
     await scene.run('apply', '--yes')
-    const calls = scene.front.mutations().length
+    const calls = scene.proxy.mutations().length
     scene.write({ 'zones/example.com.yaml': ONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') })
     const refused = await scene.run('apply', '--yes', '--allow', 'updates')
     expect(refused.status).toBe(3)
     expect(refused.stderr).toBe('Nothing was applied. 1 zone has no problem: name zones to apply only those.\n')
-    expect(scene.front.mutations()).toHaveLength(calls)
+    expect(scene.proxy.mutations()).toHaveLength(calls)
     expect((await scene.run('apply', '--yes', 'example.net')).status).toBe(0)
     const allowed = await scene.run('apply', '--yes', '--allow', 'deletes')
     expect(allowed.status).toBe(0)

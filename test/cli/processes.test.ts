@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { builtProgram, type ProgramRun, startProgram } from '../support/built-program.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import type { Script } from './front.ts'
+import type { Script } from './recording-proxy.ts'
 import { filesBelow, openScene, type Scene, TOKEN } from './scene.ts'
 
 beforeAll(async () => void (await builtProgram()))
@@ -27,7 +27,7 @@ const start = async (scene: Scene, ...args: string[]): Promise<ProgramRun> => {
   return run
 }
 
-const recordCalls = ({ front }: Scene): number => front.mutations().filter(({ path }) => path.includes('/records')).length
+const recordCalls = ({ proxy }: Scene): number => proxy.mutations().filter(({ path }) => path.includes('/records')).length
 
 async function reach(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -48,18 +48,18 @@ describe('a signal during apply', () => {
     expect(summary).not.toBeNull()
     const [, applied, skipped] = (summary as RegExpExecArray).map(Number) as [number, number, number]
     expect(applied + skipped).toBe(201)
-    expect(applied).toBe(scene.front.mutations().length)
+    expect(applied).toBe(scene.proxy.mutations().length)
     expect(run.stdout()).toContain('skipped: the run was interrupted')
     const rest = await scene.run('apply', '--yes')
     expect(rest.status).toBe(0)
     expect(rest.stdout).toContain(`Applied: ${skipped} created`)
-    expect(scene.front.mutations()).toHaveLength(201)
+    expect(scene.proxy.mutations()).toHaveLength(201)
   })
 
   test('while planning: nothing was applied', async () => {
     const scene = await openScene({ script: () => 'silence' })
     const run = await start(scene, 'apply', '--yes')
-    await reach(() => scene.front.heard.length > 0)
+    await reach(() => scene.proxy.requests.length > 0)
     run.kill('SIGINT')
     expect(await run.ended).toEqual({ status: 130, signal: null })
     expect(run.stderr()).toMatch(/Nothing was applied\.\n$/)
@@ -71,7 +71,7 @@ describe('a signal during apply', () => {
       script: () => ({ status: 429, headers: { 'content-type': 'application/json', 'retry-after': '20' }, body: '{}' }),
     })
     const run = await start(scene, 'apply', '--yes')
-    await reach(() => scene.front.heard.length > 0)
+    await reach(() => scene.proxy.requests.length > 0)
     await new Promise((resolve) => setTimeout(resolve, 100))
     const begin = performance.now()
     run.kill('SIGTERM')
@@ -93,7 +93,7 @@ describe('a signal during apply', () => {
 test.each([['plan'], ['verify']])('a signal ends %s at once', async (command) => {
   const scene = await openScene({ script: () => 'silence' })
   const run = await start(scene, command)
-  await reach(() => scene.front.heard.length > 0)
+  await reach(() => scene.proxy.requests.length > 0)
   run.kill('SIGINT')
   expect(await run.ended).toEqual({ status: 130, signal: null })
 })

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { addFiles } from '../definition/files.ts'
 import { startProgram } from '../support/built-program.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { startFront } from './front.ts'
+import { startRecordingProxy } from './recording-proxy.ts'
 import { filesBelow, openScene, TOKEN, ZONE } from './scene.ts'
 
 const SECRET = 'zw-file-secret-9f8e7d6c5b4a'
@@ -144,10 +144,10 @@ const ATTACKS: readonly Attack[] = [
 
 /** The folder of an attack, with a server that no secret must reach. */
 async function prepare({ files, links = {}, hardLinks = {}, rules = "zones: [{files: 'zones/**/*'}]" }: Attack) {
-  const front = await startFront(() => ({ status: 500 }), null)
-  onTestFinished(() => front.close())
+  const proxy = await startRecordingProxy(() => ({ status: 500 }), null)
+  onTestFinished(() => proxy.close())
   // More providers than the one make secrets of files that have an ending of definitions.
-  const provider = (name: string, token: string): string => `  ${name}: {type: cloud, base_url: '${front.origin}/v4', token: '${token}'}\n`
+  const provider = (name: string, token: string): string => `  ${name}: {type: cloud, base_url: '${proxy.origin}/v4', token: '${token}'}\n`
   const config = [
     'providers:\n',
     provider('cloud', 'env:ZONEWRIGHT_TOKEN'),
@@ -170,11 +170,11 @@ async function prepare({ files, links = {}, hardLinks = {}, rules = "zones: [{fi
   mkdirSync(join(folder, 'zones'), { recursive: true })
   for (const [path, target] of Object.entries(links)) symlinkSync(target, join(folder, path))
   for (const [path, target] of Object.entries(hardLinks)) linkSync(join(folder, target), join(folder, path))
-  return { folder, front }
+  return { folder, proxy }
 }
 
 test.each(ATTACKS.map((attack) => [attack.name, attack] as const))('%s', async (_, attack) => {
-  const { folder, front } = await prepare(attack)
+  const { folder, proxy } = await prepare(attack)
   const before = filesBelow(folder)
   const program = await startProgram(attack.command ?? ['apply', '--yes', '--verbose'], { cwd: folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
   const { status } = await program.ended
@@ -183,7 +183,7 @@ test.each(ATTACKS.map((attack) => [attack.name, attack] as const))('%s', async (
   expect.soft(status).toBe(1)
   expect.soft(output).not.toContain(SECRET)
   expect.soft(output).not.toContain('does not exist')
-  expect.soft(front.heard).toEqual([])
+  expect.soft(proxy.requests).toEqual([])
   expect.soft(filesBelow(folder)).toEqual(before)
 })
 

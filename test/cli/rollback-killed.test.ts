@@ -47,16 +47,16 @@ async function held(scene: Scene): Promise<string[] | null> {
 
 /** Kills an apply with its calls under way, after so many of them went out. */
 async function applyAndKill(scene: Scene, calls: number): Promise<void> {
-  const start = scene.front.mutations().length
+  const start = scene.proxy.mutations().length
   const run = await startProgram(['apply', '--yes', ...ALLOW_ALL], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
   let isOver = false
   void run.ended.then(() => {
     isOver = true
   })
-  while (!isOver && scene.front.mutations().length - start < calls) await wait(1)
+  while (!isOver && scene.proxy.mutations().length - start < calls) await wait(1)
   run.kill('SIGKILL')
   expect((await run.ended).signal, run.stderr()).toBe('SIGKILL')
-  await scene.front.settled()
+  await scene.proxy.idle()
 }
 
 /** A service that takes a random time for each change. */

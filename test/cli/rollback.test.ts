@@ -8,7 +8,7 @@ import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
 
 const YES = ['--yes', '--allow', 'deletes', '--allow', 'updates', '--allow', 'empty-zone'] as const
 
-/** The service asked by another, not through the front. */
+/** The service asked by another, not through the proxy. */
 async function ask(
   scene: Scene,
   method: string,
@@ -90,14 +90,14 @@ describe('rollback', () => {
   it('takes back a run by the beginning of its name, in the fewest calls, shown before', async () => {
     const { scene, before } = await twoRuns()
     const [last] = await runs(scene)
-    const sent = scene.front.mutations().length
+    const sent = scene.proxy.mutations().length
     const report = await scene.run('rollback', (last as Run).run, 'example.com')
     expect(report).toMatchObject({ status: 1, stdout: expect.stringMatching(/\nPlan: \d to create, \d to update, \d to delete in 1 zone/) })
-    expect(scene.front.mutations()).toHaveLength(sent)
+    expect(scene.proxy.mutations()).toHaveLength(sent)
     const done = await scene.run('rollback', (last as Run).run.slice(0, -1).toLowerCase(), ...YES)
     expect(done.status, done.stderr).toBe(0)
     expect(await held(scene)).toEqual(before)
-    expect(done.stdout).toContain(`(${scene.front.mutations().length - sent} calls)`)
+    expect(done.stdout).toContain(`(${scene.proxy.mutations().length - sent} calls)`)
   })
 
   it('keeps what others changed elsewhere, TTLs that no definition can have too, and says so', async () => {
@@ -153,9 +153,9 @@ describe('rollback', () => {
     const { scene } = await twoRuns()
     const [last] = await runs(scene)
     await scene.run('rollback', '--last', ...YES)
-    const sent = scene.front.mutations().length
+    const sent = scene.proxy.mutations().length
     expect((await scene.run('rollback', (last as Run).run, ...YES)).status).toBe(0)
-    expect(scene.front.mutations()).toHaveLength(sent)
+    expect(scene.proxy.mutations()).toHaveLength(sent)
     expect(await runs(scene)).toHaveLength(3)
   })
 
@@ -196,23 +196,23 @@ describe('rollback', () => {
   ]
   test.each(problems)('of %s does nothing', async (_, args, code) => {
     const { scene } = await twoRuns()
-    const sent = scene.front.heard.length
+    const sent = scene.proxy.requests.length
     const { status, stderr } = await scene.run('rollback', ...args, '--yes')
     expect([status, stderr]).toEqual([1, expect.stringContaining(`error[${code}]`)])
-    expect(scene.front.heard).toHaveLength(sent)
+    expect(scene.proxy.requests).toHaveLength(sent)
   })
 
   it('at another server than the run had does nothing', async () => {
     const { scene } = await twoRuns()
     const config = readFileSync(join(scene.folder, 'zonewright.yaml'), 'utf8')
     writeFileSync(join(scene.folder, 'zonewright.yaml'), config.replace('/v4', '/v5'))
-    const sent = scene.front.heard.length
+    const sent = scene.proxy.requests.length
     const { status, stderr } = await scene.run('rollback', '--last', '--yes')
     expect([status, stderr]).toEqual([
       1,
       expect.stringMatching(/error\[plan-file-target\] run \S+ changed cloud at \S+\/v4; in this config cloud is \S+\/v5/),
     ])
-    expect(scene.front.heard).toHaveLength(sent)
+    expect(scene.proxy.requests).toHaveLength(sent)
   })
 
   it('of a run whose plan was tampered with does nothing', async () => {
@@ -244,7 +244,7 @@ describe('history', () => {
 
   it('lists runs, the latest first, and asks no server', async () => {
     const { scene } = await twoRuns()
-    const heard = scene.front.heard.length
+    const requestsBefore = scene.proxy.requests.length
     const { status, stdout } = await scene.run('history')
     const time = String.raw`\d{8}T\d{6}Z-[0-9a-f]{4} {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ +\d+(?: ms|\.\d s) {2}`
     expect(stdout).toMatch(
@@ -253,7 +253,7 @@ describe('history', () => {
       ),
     )
     expect(status).toBe(0)
-    expect(scene.front.heard).toHaveLength(heard)
+    expect(scene.proxy.requests).toHaveLength(requestsBefore)
   })
 
   it('shows one run with its plan and what came of it', async () => {
@@ -316,6 +316,6 @@ describe('history', () => {
     const scene = await openScene({ config: 'journal: zonewright.yaml\n' })
     const { status, stderr } = await scene.run('apply', '--yes')
     expect([status, stderr]).toEqual([1, expect.stringContaining('error[journal-failed]')])
-    expect(scene.front.mutations()).toEqual([])
+    expect(scene.proxy.mutations()).toEqual([])
   })
 })

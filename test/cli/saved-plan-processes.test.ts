@@ -30,10 +30,10 @@ test('planned in one job, applied in another', async () => {
 
   const there = temporaryDirectory()
   for (const file of ['zonewright.yaml', 'plan.json']) copyFileSync(join(scene.folder, file), join(there, file))
-  const before = scene.front.mutations().length
+  const before = scene.proxy.mutations().length
   const applied = await inProcess(there, 'apply', 'plan.json', '--yes')
   expect(applied).toMatchObject({ status: 0, stdout: expect.stringContaining('Applied: 0 created, 1 updated, 0 deleted') })
-  expect(scene.front.mutations().slice(before)).toMatchObject([{ method: 'PUT', body: expect.stringContaining('192.0.2.7') }])
+  expect(scene.proxy.mutations().slice(before)).toMatchObject([{ method: 'PUT', body: expect.stringContaining('192.0.2.7') }])
   expect(existsSync(join(there, 'zones'))).toBe(false)
   expect((await inProcess(there, 'apply', 'plan.json', '--yes')).status).toBe(3)
   expect((await inProcess(scene.folder, 'plan', '--detailed-exitcode')).status).toBe(0)

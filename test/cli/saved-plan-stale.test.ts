@@ -79,14 +79,14 @@ test.each<[string, (move: Move) => Promise<unknown>, RegExp]>([
 ])('%s: no zone of the plan is touched', async (_, move, expected) => {
   const { scene, client, id, records } = await plannedScene()
   await move({ client, path: `/domains/${id}`, records })
-  const before = scene.front.mutations().length
+  const before = scene.proxy.mutations().length
   const { status, stderr } = await scene.run('apply', 'plan.json', '--yes')
   expect(stderr).toMatch(/^error\[plan-stale\] example\.com\. at cloud has changed since the plan was made/m)
   expect(stderr).toMatch(expected)
   expect(stderr).not.toContain('example.net')
   expect(stderr).toMatch(/Nothing was applied\.\n$/)
   expect(status).toBe(3)
-  expect(scene.front.mutations()).toHaveLength(before)
+  expect(scene.proxy.mutations()).toHaveLength(before)
 })
 
 test('of many differences the first are told', async () => {
@@ -137,14 +137,14 @@ test.each([
   ['a saved plan', ['apply', 'plan.json']],
 ])('%s: after a long pause at the question zones are read again', async (_, args) => {
   const { scene, client, id } = await plannedScene()
-  const before = scene.front.mutations().length
+  const before = scene.proxy.mutations().length
   const theirs = () => client.ok('POST', `/domains/${id}/records`, { type: 'TXT', name: 'theirs', target: 'x' })
   const { status, stderr } = await onTerminal(scene, args, 31, theirs)
   expect(stderr).toContain('example.com. at cloud has changed since it was read for this plan: 1 record added')
   expect(stderr).toContain('added theirs.example.com. default TXT "x"')
   expect(stderr).toContain('Nothing was applied.')
   expect(status).toBe(3)
-  expect(scene.front.mutations()).toHaveLength(before)
+  expect(scene.proxy.mutations()).toHaveLength(before)
 })
 
 test.each([
@@ -154,11 +154,11 @@ test.each([
   const { scene } = await plannedScene()
   let read = 0
   const count = async (): Promise<void> => {
-    read = scene.front.heard.length
+    read = scene.proxy.requests.length
   }
   const { status } = await onTerminal(scene, ['apply', 'plan.json'], seconds, count)
   expect(status).toBe(0)
-  const after = scene.front.heard.slice(read)
+  const after = scene.proxy.requests.slice(read)
   const first = after.findIndex(({ method }) => method !== 'GET')
   expect(after.slice(0, first).filter(({ path }) => path.includes('/records'))).toHaveLength(readings)
 })

@@ -54,13 +54,13 @@ test.each<[string, (others: Theirs) => Promise<unknown>, readonly string[]]>([
 test('one that comes where an alias is planned is told before any call', async () => {
   const { scene, client, path } = await plannedScene()
   await client.ok('POST', path, { ...TOKENS, name: 'alias' })
-  const before = scene.front.mutations().length
+  const before = scene.proxy.mutations().length
   const { status, stderr } = await scene.run('apply', 'plan.json', '--yes')
   expect(stderr).toContain('has changed since the plan was made')
   expect(stderr).toContain(': 1 unmanaged record is in the way (plan again, and review what changed)')
   expect(stderr).toContain('alias.example.com. TXT "first" conflicts with the planned CNAME mail.example.com.')
   expect(status).toBe(3)
-  expect(scene.front.mutations()).toHaveLength(before)
+  expect(scene.proxy.mutations()).toHaveLength(before)
 })
 
 test('what is left to others stands in the plan', async () => {

@@ -27,7 +27,7 @@ async function savedScene(options: { env?: Readonly<Record<string, string>>; def
   return { scene, planned, text: existsSync(join(scene.folder, 'plan.json')) ? readFileSync(join(scene.folder, 'plan.json'), 'utf8') : '' }
 }
 
-const made = (scene: Scene): string[] => scene.front.mutations().map(({ method, path }) => `${method} ${path.replace(/\d+/g, '*')}`)
+const made = (scene: Scene): string[] => scene.proxy.mutations().map(({ method, path }) => `${method} ${path.replace(/\d+/g, '*')}`)
 
 test('is applied on another machine, exactly, without definitions, and only once', async () => {
   const { scene, planned, text } = await savedScene()
@@ -82,9 +82,9 @@ test('makes a new zone, and deletes one where that was allowed', async () => {
 
 test('a plan with nothing to do is applied by doing nothing', async () => {
   const { scene, text } = await savedScene({ definition: ZONE })
-  const heard = scene.front.heard.length
+  const requestsBefore = scene.proxy.requests.length
   expect(await secondMachine(scene, { 'plan.json': text }).run('apply', 'plan.json')).toMatchObject({ status: 0, stderr: '' })
-  expect(scene.front.heard).toHaveLength(heard)
+  expect(scene.proxy.requests).toHaveLength(requestsBefore)
 })
 
 test('asks, and without a terminal needs --yes', async () => {
@@ -128,11 +128,11 @@ test.each<[string, (text: string, scene: Scene) => string, string]>([
   ['an identifier of another zone', (text) => resealed(text, put('zones.0.state.id', 99)), 'plan-file-invalid'],
 ])('%s is refused before any server is asked', async (_, spoil, code) => {
   const { scene, text } = await savedScene()
-  const heard = scene.front.heard.length
+  const requestsBefore = scene.proxy.requests.length
   const { status, stderr } = await secondMachine(scene, { 'plan.json': spoil(text, scene) }).run('apply', 'plan.json', '--yes')
   expect(stderr).toContain(`error[${code}]`)
   expect(status).toBe(1)
-  expect(scene.front.heard).toHaveLength(heard)
+  expect(scene.proxy.requests).toHaveLength(requestsBefore)
 })
 
 test('identifiers of another zone, forged with everything that belongs to them, do not reach it', async () => {
@@ -208,7 +208,7 @@ test.each<[string, readonly string[], string]>([
   const { status, stderr } = await scene.run('apply', '--yes', ...args)
   expect(stderr).toContain(expected)
   expect(status).toBe(1)
-  expect(scene.front.heard).toEqual([])
+  expect(scene.proxy.requests).toEqual([])
 })
 
 test('a zone with a slash in its name is a zone', async () => {
@@ -280,5 +280,5 @@ test('where a target cannot be asked nothing is applied, and that is a failure',
   expect(stderr).toMatch(/error\[provider-forbidden\]/)
   expect(stderr).toContain('Nothing was applied.')
   expect(status).toBe(1)
-  expect(scene.front.mutations()).toEqual([])
+  expect(scene.proxy.mutations()).toEqual([])
 })

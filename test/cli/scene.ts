@@ -4,15 +4,15 @@ import { expect, onTestFinished, type TestContext } from 'vitest'
 import { type RunningService, readSeed, type Seed, startService, UNLIMITED } from '../../src/service/index.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { type Front, type Script, startFront } from './front.ts'
+import { type RecordingProxy, type Script, startRecordingProxy } from './recording-proxy.ts'
 
 /** The token of every scene. It may stand in no output whatever happens. */
 export const TOKEN = 'zw-test-token-5b0c94e1d7a2'
 
-/** A folder with definitions, a service behind a front that hears all requests, and the program run in it. */
+/** A folder with definitions, a service behind a proxy that hears all requests, and the program run in it. */
 export interface Scene {
   readonly folder: string
-  readonly front: Front
+  readonly proxy: RecordingProxy
   readonly expect: TestContext['expect']
   readonly service: RunningService
   /** Runs the program in this process, with no terminal. */
@@ -67,8 +67,8 @@ export async function openScene(
     seed,
   })
   context.onTestFinished(() => service.stop())
-  const front = await startFront(script, new URL(service.baseUrl).origin)
-  context.onTestFinished(() => front.close())
+  const proxy = await startRecordingProxy(script, new URL(service.baseUrl).origin)
+  context.onTestFinished(() => proxy.close())
   const folder = temporaryDirectory()
   const write: Scene['write'] = (some) => {
     for (const [path, text] of Object.entries(some)) {
@@ -76,14 +76,14 @@ export async function openScene(
       writeFileSync(join(folder, path), text)
     }
   }
-  write({ 'zonewright.yaml': configOf(front.origin, service, options), ...files })
+  write({ 'zonewright.yaml': configOf(proxy.origin, service, options), ...files })
   const runWith: Scene['runWith'] = async (env, ...args) => {
     await service.flush()
     return withoutToken(await cli(args, { cwd: folder, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } }))
   }
   return {
     folder,
-    front,
+    proxy,
     expect: context.expect,
     service,
     write,
@@ -130,7 +130,7 @@ export async function expectNothingDone(scene: Scene, code: string, ...args: str
   const result = await scene.run(...args)
   expect.soft(`${result.stdout}${result.stderr}`).toMatch(new RegExp(`error\\[${code}\\] \\S`))
   expect.soft(result.status).toBe(1)
-  expect.soft(scene.front.mutations()).toEqual([])
+  expect.soft(scene.proxy.mutations()).toEqual([])
   expect.soft(scene.files()).toEqual(before)
   expect.soft(performance.now() - begin).toBeLessThan(45_000)
   return result

@@ -43,7 +43,7 @@ describe('a slave zone', () => {
     expect(await scene.run('plan')).toMatchObject({ status: 1, stderr: expect.stringContaining('a slave zone cannot define records') })
     scene.write({ 'zones/example.test.yaml': 'domain: example.test\ntype: slave\n' })
     expect(await scene.run('plan')).toMatchObject({ status: 1, stderr: expect.stringContaining('needs master_ips') })
-    expect(scene.front.mutations()).toEqual([])
+    expect(scene.proxy.mutations()).toEqual([])
   })
 
   test('cannot become a master, nor a master a slave', async () => {

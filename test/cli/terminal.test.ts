@@ -4,7 +4,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { builtProgram } from '../support/built-program.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { findTool } from '../support/tools.ts'
-import type { Script } from './front.ts'
+import type { Script } from './recording-proxy.ts'
 import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
 
 interface Session {
@@ -113,7 +113,7 @@ describeWithTools(['script'], 'on a terminal', () => {
     const session = await onTerminal(scene, ['apply'], { type: [[QUESTION, keys]] })
     expect(plain(session.shown)).toMatch(end)
     expect(session.status).toBe(status)
-    expect(scene.front.mutations()).toHaveLength(status === 0 ? 4 : 0)
+    expect(scene.proxy.mutations()).toHaveLength(status === 0 ? 4 : 0)
   })
 
   test('asked and not answered in time: nothing is done, and no signal came', async () => {
@@ -121,7 +121,7 @@ describeWithTools(['script'], 'on a terminal', () => {
     const { shown, status } = await onTerminal(scene, ['apply', '--timeout', '8'])
     expect(plain(shown)).toMatch(/The 8 s of --timeout are over.*\n\nNothing was applied\.\n$/)
     expect(status).toBe(1)
-    expect(scene.front.mutations()).toEqual([])
+    expect(scene.proxy.mutations()).toEqual([])
   })
 
   test('--yes asks nothing', async () => {

@@ -51,7 +51,7 @@ describe('what is not there is an error that suggests the nearest', () => {
     const target = await scene.run('apply', '--target', 'clod', '--yes')
     expect(target.status).toBe(1)
     expect(target.stderr).toContain('error[provider-unknown] the config has no provider "clod" (Did you mean "cloud"?)\n')
-    expect(scene.front.heard).toEqual([])
+    expect(scene.proxy.requests).toEqual([])
   })
 })
 

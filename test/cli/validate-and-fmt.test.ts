@@ -60,7 +60,7 @@ records:
   test('asks no server and needs no token', async () => {
     const scene = await openScene()
     expect((await scene.runWith({ ZONEWRIGHT_TOKEN: undefined }, 'validate')).status).toBe(0)
-    expect(scene.front.heard).toEqual([])
+    expect(scene.proxy.requests).toEqual([])
   })
 })
 

@@ -42,7 +42,7 @@ describe('verify', () => {
     expect(stdout).toContain('  records: 1 change pending ("zonewright plan example.com." shows it)\n')
     expect(stdout).toMatch(/ {4}mail\.example\.com\. A\n {6}missing 3600 192\.0\.2\.2\n {6}instead 3600 192\.0\.2\.66\n/)
     expect(stdout).toMatch(/\nVerified: 0 of 1 zone as defined, 3 record sets asked for\.\n$/)
-    expect(scene.front.mutations()).toHaveLength(4)
+    expect(scene.proxy.mutations()).toHaveLength(4)
   })
 
   test('a zone that is not there is 2', async () => {

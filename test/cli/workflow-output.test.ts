@@ -1,7 +1,7 @@
 /** The runner of GitHub Actions reads standard output and standard error for commands. Text from files and servers is none. */
 import { expect, test } from 'vitest'
 import type { CliResult } from '../support/cli.ts'
-import type { Script } from './front.ts'
+import type { Script } from './recording-proxy.ts'
 import { openScene, type Scene, ZONE } from './scene.ts'
 
 const EVIL = '##[add-mask]x ::error::forged'

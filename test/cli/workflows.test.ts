@@ -114,7 +114,7 @@ test('init --from sets the host of the provider', async () => {
   const scene = await openScene()
   await scene.run('apply', '--yes')
   const folder = temporaryDirectory()
-  const { host, origin } = new URL(scene.front.origin)
+  const { host, origin } = new URL(scene.proxy.origin)
   const { status } = await cli(['init', '--from', `${origin}/v4`], { cwd: folder, env: { ZONEWRIGHT_TOKEN: scene.service.token ?? '' } })
   expect(status).toBe(0)
   const { env } = parse(filesBelow(folder)['.github/workflows/dns.yml'] as string) as Workflow
@@ -195,8 +195,8 @@ interface JobRun {
 
 /** Runs the scripts of a job as the runner does; the program is the built one, found where `npm install --global` would put it. */
 async function runJob(job: string, scene: Scene, workspace: string): Promise<JobRun> {
-  const { front, service } = scene
-  const text = workflow('1.2.3', [new URL(front.origin).host, `${service.dnsAddress?.host}:${service.dnsAddress?.port}`])
+  const { proxy, service } = scene
+  const text = workflow('1.2.3', [new URL(proxy.origin).host, `${service.dnsAddress?.host}:${service.dnsAddress?.port}`])
   const { env, jobs } = parse(text) as Workflow
   const tools = temporaryDirectory()
   writeFileSync(join(tools, 'zonewright'), `#!/bin/sh\nexec '${process.execPath}' '${await builtProgram()}' "$@"\n`)
@@ -246,14 +246,14 @@ describeWithTools(['git', 'bash'], 'the jobs of the workflow', () => {
     repository.branch('change', (folder) => writeFileSync(join(folder, 'zones/example.com.yaml'), ZONE.replace('192.0.2.2', '192.0.2.7')))
     const workspace = checkOut(repository, 'change')
     expect(await runJob('check', scene, workspace)).toMatchObject({ status: 0 })
-    expect(scene.front.heard).toEqual([])
+    expect(scene.proxy.requests).toEqual([])
     const planned = await runJob('plan', scene, workspace)
     expect(planned).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.7') })
-    expect(scene.front.mutations()).toEqual([])
-    expect(new Set(scene.front.heard.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${READ}`]))
+    expect(scene.proxy.mutations()).toEqual([])
+    expect(new Set(scene.proxy.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${READ}`]))
     const applied = await runJob('apply', scene, workspace)
     expect(applied).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.7') })
-    expect(new Set(scene.front.mutations().map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${WRITE}`]))
+    expect(new Set(scene.proxy.mutations().map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${WRITE}`]))
   })
 
   test.each<[string, (folder: string, attacker: Attacker) => void]>([
@@ -295,7 +295,7 @@ describeWithTools(['git', 'bash'], 'the jobs of the workflow', () => {
     const planned = await runJob('plan', scene, workspace)
     expect(planned).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.2') })
     expect(attacker.received()).toBe('')
-    expect(new Set(scene.front.heard.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${READ}`]))
+    expect(new Set(scene.proxy.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${READ}`]))
   })
 
   test('a tag that is called like the branch does not stand in for it', async () => {

@@ -1,7 +1,7 @@
 /** Zones that the service creates: from a transfer from a real name server, or as copies of its own zones. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Script } from '../cli/front.ts'
+import type { Script } from '../cli/recording-proxy.ts'
 import { openScene, TOKEN } from '../cli/scene.ts'
 import { startProgram } from '../support/built-program.ts'
 import { type DnsServer, startBind, TEST_KEY } from '../support/dns-servers.ts'
@@ -37,7 +37,7 @@ describeWithTools(['named'], 'import --via-service', () => {
       status: 0,
       stderr: expect.stringContaining('Not done because of --dry-run'),
     })
-    expect(scene.front.heard).toEqual([])
+    expect(scene.proxy.requests).toEqual([])
     const result = await scene.run(...args, '--yes')
     expect(result).toMatchObject({ status: 0, stdout: 'zones/example.com.yaml\nzones/example.net.yaml\n' })
     expect(result.stderr).toContain(
@@ -95,7 +95,7 @@ describeWithTools(['named'], 'import --via-service', () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': 'mine' }, peerPort: open.port })
     const result = await scene.run('import', '--from', 'cloud', '--via-service', '127.0.0.1', 'example.com', '-o', 'zones', '--yes')
     expect(result).toMatchObject({ status: 1, stderr: expect.stringContaining('[file-exists]') })
-    expect(scene.front.heard).toEqual([])
+    expect(scene.proxy.requests).toEqual([])
   })
 
   it('creates no zone if the service already has one of them, even if it is named twice', async () => {
@@ -105,7 +105,7 @@ describeWithTools(['named'], 'import --via-service', () => {
       status: 0,
       stdout: 'zones/example.com.yaml\n',
     })
-    const before = scene.front.mutations().length
+    const before = scene.proxy.mutations().length
     for (const how of [
       ['--via-service', '127.0.0.1'],
       ['--clone', 'example.com'],
@@ -119,7 +119,7 @@ describeWithTools(['named'], 'import --via-service', () => {
     }
     const both = await scene.run(...VIA, '127.0.0.1', 'example.net', 'example.com', '-o', 'other', '--yes')
     expect(both).toMatchObject({ status: 1, stderr: expect.stringContaining('[zone-exists]') })
-    expect(scene.front.mutations()).toHaveLength(before)
+    expect(scene.proxy.mutations()).toHaveLength(before)
   })
 
   it('reports a zone that the name server does not have', async () => {
@@ -162,7 +162,7 @@ describeWithTools(['named'], 'import --via-service', () => {
       stdout: '',
       stderr: expect.stringContaining('warning[zone-undefined] cloud now has example.com.'),
     })
-    expect(scene.front.mutations()).toHaveLength(1)
+    expect(scene.proxy.mutations()).toHaveLength(1)
   })
 })
 
@@ -193,7 +193,7 @@ it.each([
   expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) })
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may appear in the output
   expect(result.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
-  expect(scene.front.heard).toEqual([])
+  expect(scene.proxy.requests).toEqual([])
 })
 
 it.each([
@@ -205,7 +205,7 @@ it.each([
   const script = onImport({ status: 400, headers: json, body: '{"errors":[{"reason":"no"}]}' })
   const scene = await openScene({ ...EMPTY, script })
   await scene.run(...VIA, nameserver, 'example.com', '--yes')
-  expect(scene.front.mutations().map(({ body }) => JSON.parse(body))).toEqual([{ domain: 'example.com', remote_nameserver: sent }])
+  expect(scene.proxy.mutations().map(({ body }) => JSON.parse(body))).toEqual([{ domain: 'example.com', remote_nameserver: sent }])
 })
 
 it.each([
@@ -219,7 +219,7 @@ it.each([
     stdout: '',
     stderr: expect.stringContaining('are for imports from a name server (axfr), not for provider'),
   })
-  expect(scene.front.heard).toEqual([])
+  expect(scene.proxy.requests).toEqual([])
 })
 
 it('a zone of another account is reported without a hint about transfers, whatever its name', async () => {
@@ -281,7 +281,7 @@ it.each([
       cwd: scene.folder,
       env: { ZONEWRIGHT_TOKEN: TOKEN },
     })
-    while (scene.front.mutations().length === 0) await wait(10)
+    while (scene.proxy.mutations().length === 0) await wait(10)
     program.kill('SIGINT')
     await program.until('Stopping: ')
     if (times === 2) program.kill('SIGINT')
@@ -290,7 +290,7 @@ it.each([
     answer()
     expect(program.stderr()).toContain(said)
     expect(program.stdout()).toBe('')
-    expect(scene.front.mutations()).toHaveLength(1)
+    expect(scene.proxy.mutations()).toHaveLength(1)
     expect(Object.keys(scene.files()).sort()).toEqual(['zones/.keep', 'zonewright.yaml'])
   },
   60_000,

@@ -1,11 +1,11 @@
-/** A run that a machine reads ends with a document, however it ends. */
+/** A run with --format json always ends with a document. */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { builtProgram, startProgram } from '../support/built-program.ts'
-import type { Script } from './front.ts'
+import type { Script } from './recording-proxy.ts'
 import { openScene, type Scene, TOKEN } from './scene.ts'
 
 beforeAll(async () => void (await builtProgram()))
@@ -18,38 +18,38 @@ interface PlanDocument {
 
 const documentOf = (text: string): PlanDocument => JSON.parse(text)
 
-/** Reads are not answered. */
+/** Never answers reads. */
 const noReads: Script = ({ method }) => (method === 'GET' ? 'silence' : null)
 
-async function endedBy(scene: Scene, signal: NodeJS.Signals, ...args: string[]) {
+async function interruptedBy(scene: Scene, signal: NodeJS.Signals, ...args: string[]) {
   const run = await startProgram([...args, '--format', 'json'], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
   onTestFinished(() => run.kill('SIGKILL'))
-  while (scene.front.heard.length === 0) await wait(5)
+  while (scene.proxy.requests.length === 0) await wait(5)
   run.kill(signal)
   return { ...(await run.ended), document: documentOf(run.stdout()), stderr: run.stderr() }
 }
 
-describe('a JSON document comes', () => {
-  test.each([['SIGTERM', 143] as const, ['SIGINT', 130] as const])('from an apply that %s ends while it reads', async (signal, status) => {
+describe('prints a JSON document', () => {
+  test.each([['SIGTERM', 143] as const, ['SIGINT', 130] as const])('if %s interrupts an apply while it reads', async (signal, status) => {
     const scene = await openScene({ script: noReads })
-    const ended = await endedBy(scene, signal, 'apply', '--yes')
+    const ended = await interruptedBy(scene, signal, 'apply', '--yes')
     expect(ended.status).toBe(status)
     expect(ended.document).toMatchObject({ format: 'zonewright-plan' })
     expect(ended.document.zones.flatMap(({ changes }) => changes.map(({ outcome }) => outcome))).not.toContain('applied')
-    expect(scene.front.mutations()).toEqual([])
+    expect(scene.proxy.mutations()).toEqual([])
   })
 
-  test('from an apply that finds its zone locked, with who has it', async () => {
+  test('if the zone is locked, with the holder', async () => {
     const scene = await openScene({ script: noReads })
     const first = await startProgram(['apply', '--yes'], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
     onTestFinished(() => first.kill('SIGKILL'))
-    while (scene.front.heard.length === 0) await wait(5)
+    while (scene.proxy.requests.length === 0) await wait(5)
     const second = await scene.run('apply', '--yes', '--format', 'json')
     expect(second.status).toBe(1)
     expect(documentOf(second.stdout).diagnostics).toMatchObject([{ code: 'zone-locked' }])
   })
 
-  test('from an apply whose journal cannot be written', async () => {
+  test('if the journal cannot be written', async () => {
     const scene = await openScene()
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({
@@ -65,7 +65,7 @@ describe('a JSON document comes', () => {
   })
 })
 
-test('a rollback has a time too', async () => {
+test('a rollback obeys --timeout', async () => {
   let late = false
   const scene = await openScene({
     script: async ({ method }) => {
@@ -86,7 +86,7 @@ test('a rollback has a time too', async () => {
   expect(back.status).toBe(4)
 })
 
-test('a server that asks for a wait is named, so that nobody takes the program for hanging', async () => {
+test('reports that a server asks to wait', async () => {
   const limited: Script = ({ method }) => (method === 'POST' ? { status: 429, headers: { 'retry-after': '100' }, body: 'slow down' } : null)
   const scene = await openScene({ script: limited })
   const result = await scene.run('apply', '--yes', '--timeout', '1')
@@ -96,10 +96,10 @@ test('a server that asks for a wait is named, so that nobody takes the program f
   expect((await scene.run('apply', '--yes', '--timeout', '1', '--quiet')).stderr).not.toContain('asks to wait')
 })
 
-test.each(['pipe', 'pipe.json'])('a named pipe is no plan, and nobody waits for one to come: %s', async (file) => {
+test.each(['pipe', 'pipe.json'])('refuses a named pipe as a plan instead of waiting: %s', async (file) => {
   const scene = await openScene()
   execFileSync('mkfifo', [join(scene.folder, file)])
   const result = await scene.run('apply', file, '--yes')
   expect(result.status).toBe(1)
-  expect(scene.front.mutations()).toEqual([])
+  expect(scene.proxy.mutations()).toEqual([])
 })

@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextRound, setTimeout as wait } from 'node:timers/promises'
 
-/** A request as it came over the socket. */
-export interface Heard {
+/** A received request. */
+export interface ReceivedRequest {
   readonly method: string
-  /** With the query. */
+  /** With the query string. */
   readonly path: string
   readonly headers: IncomingMessage['headers']
   readonly body: string
@@ -18,28 +18,28 @@ export interface Reply {
   readonly body?: string
 }
 
-/** What a front does with a request: an answer of its own, the connection cut, no answer ever, or null to pass it on. */
-export type Script = (heard: Heard) => Reply | 'cut' | 'silence' | null | Promise<Reply | 'cut' | 'silence' | null>
+/** Handles a request: a reply, 'cut' to close the connection, 'silence' for no response, or null to forward it. */
+export type Script = (request: ReceivedRequest) => Reply | 'cut' | 'silence' | null | Promise<Reply | 'cut' | 'silence' | null>
 
-export interface Front {
+export interface RecordingProxy {
   readonly origin: string
-  readonly heard: readonly Heard[]
-  /** Requests that would change something. */
-  mutations(): readonly Heard[]
-  /** Comes back when what a process left on the wire that has ended is heard, and done or not. */
-  settled(): Promise<void>
+  readonly requests: readonly ReceivedRequest[]
+  /** The requests that are not GET. */
+  mutations(): readonly ReceivedRequest[]
+  /** Waits until the last requests of an ended process are received and handled. */
+  idle(): Promise<void>
   close(): Promise<void>
 }
 
-/** An HTTP server of its own that hears every request, answers some as scripted and passes the rest on to `upstream`. */
-export async function startFront(script: Script, upstream: string | null): Promise<Front> {
-  const heard: Heard[] = []
+/** An HTTP proxy that records every request, replies to some as scripted and forwards the rest to `upstream`. */
+export async function startRecordingProxy(script: Script, upstream: string | null): Promise<RecordingProxy> {
+  const requests: ReceivedRequest[] = []
   let underWay = 0
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const body = await textOf(incoming)
     if (body === null) return
-    const one: Heard = { method: incoming.method ?? '', path: incoming.url ?? '', headers: incoming.headers, body }
-    heard.push(one)
+    const one: ReceivedRequest = { method: incoming.method ?? '', path: incoming.url ?? '', headers: incoming.headers, body }
+    requests.push(one)
     const reply = await script(one)
     if (reply === 'cut') incoming.socket.destroy()
     else if (reply !== null && reply !== 'silence') answer(outgoing, reply)
@@ -55,13 +55,13 @@ export async function startFront(script: Script, upstream: string | null): Promi
   await once(server, 'listening')
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    heard,
-    mutations: () => heard.filter(({ method }) => method !== 'GET'),
-    settled: async () => {
-      for (let before = -1; before !== heard.length || underWay > 0; ) {
-        before = heard.length
+    requests,
+    mutations: () => requests.filter(({ method }) => method !== 'GET'),
+    idle: async () => {
+      for (let before = -1; before !== requests.length || underWay > 0; ) {
+        before = requests.length
         await wait(100)
-        // On a busy machine the wait may be over before the sockets are looked at.
+        // On a busy machine the wait may end before the sockets are read.
         for (let round = 0; round < 10; round += 1) await nextRound()
       }
     },
@@ -78,10 +78,10 @@ function answer(outgoing: ServerResponse, { status = 200, headers = { 'content-t
   outgoing.end(body)
 }
 
-async function passOn({ method, path, headers, body }: Heard, upstream: string, outgoing: ServerResponse): Promise<void> {
+async function passOn({ method, path, headers, body }: ReceivedRequest, upstream: string, outgoing: ServerResponse): Promise<void> {
   const onward = request(new URL(path, upstream), { method, headers: { ...headers, host: new URL(upstream).host } })
   onward.end(body)
-  // A service that has stopped meanwhile says nothing; nor does the front.
+  // If the service has stopped, the proxy closes the connection.
   const answered = await once(onward, 'response').catch(() => null)
   if (answered === null) return void outgoing.destroy()
   const [response] = answered as [IncomingMessage]
@@ -89,7 +89,7 @@ async function passOn({ method, path, headers, body }: Heard, upstream: string, 
   response.pipe(outgoing)
 }
 
-/** Null where who sent it was gone before its end. */
+/** Null if the client closed the connection early. */
 async function textOf(message: IncomingMessage): Promise<string | null> {
   let text = ''
   try {

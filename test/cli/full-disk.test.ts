@@ -1,4 +1,4 @@
-/** Output that goes to a full disk: nothing is stopped by it, and it is told. */
+/** Output to a full disk: the command completes and reports the error. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
@@ -26,7 +26,7 @@ async function run({ folder }: Scene, full: 'stdout' | 'stderr', ...args: string
   return { status, other }
 }
 
-const SAID = 'error[file-unwritable] standard output cannot be written: the disk is full\n'
+const DISK_FULL = 'error[file-unwritable] standard output cannot be written: the disk is full\n'
 
 describe.runIf(process.platform === 'linux')('standard output', () => {
   test.each([
@@ -38,13 +38,13 @@ describe.runIf(process.platform === 'linux')('standard output', () => {
     const scene = await openScene()
     const { status, other } = await run(scene, 'stdout', ...args)
     expect(status).toBe(1)
-    expect(other).toContain(SAID)
+    expect(other).toContain(DISK_FULL)
     expect(other).not.toMatch(/\n\s+at /)
     if (args[0] === 'apply') expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0 })
     if (args[0] === 'record') expect(scene.files()['zones/example.com.yaml']).toContain('\n  new: {type: A, value: 192.0.2.3}\n')
   })
 
-  test('what an apply says on the way', async () => {
+  test('progress messages of an apply', async () => {
     const scene = await openScene()
     const { status, other } = await run(scene, 'stderr', 'apply', '--yes', '--verbose')
     expect(other).not.toBe('')

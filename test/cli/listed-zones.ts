@@ -1,15 +1,15 @@
-import type { Script } from './front.ts'
+import type { Script } from './recording-proxy.ts'
 
-/** A domain as an installation of the API lists it. What is left out has the value of a master that nobody set anything of. */
-export interface HeldDomain {
+/** A domain as another installation of the API lists it; missing fields have the defaults of a master. */
+export interface ListedDomain {
   readonly id: number
   readonly domain: string
   readonly records?: readonly object[]
   readonly [field: string]: unknown
 }
 
-/** Answers like an installation of the API that holds what the service here would not take in: older data, or another instance's rules. */
-export function holding(domains: readonly HeldDomain[]): Script {
+/** Replies like another installation of the API, with data that the service here would refuse. */
+export function holding(domains: readonly ListedDomain[]): Script {
   const listed = (items: readonly object[]) => ({
     body: JSON.stringify({ data: items, page: 1, pages: 1, results: items.length }),
   })

@@ -1,19 +1,19 @@
-/** Imports of what a provider holds and no definition can have: every such thing is named, and with --lossy the next plan leaves it alone. */
+/** Imports of data that no definition can contain: each item is reported, and with --lossy the next plan does not change it. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { validate as validateDoctor } from '../../generated/doctor-schema.js'
-import { type HeldDomain, holding } from './held-zones.ts'
+import { holding, type ListedDomain } from './listed-zones.ts'
 import { openScene, type Scene } from './scene.ts'
 
 const A = { type: 'A', name: '', target: '192.0.2.1' }
 
-const openHeld = (domains: readonly HeldDomain[], config = ''): Promise<Scene> =>
+const openListed = (domains: readonly ListedDomain[], config = ''): Promise<Scene> =>
   openScene({ files: { 'zones/.keep': '' }, script: holding(domains), config })
 
-const held = (records: readonly object[], settings: object = {}): HeldDomain[] => [{ id: 9, domain: 'example.com', ...settings, records }]
+const held = (records: readonly object[], settings: object = {}): ListedDomain[] => [{ id: 9, domain: 'example.com', ...settings, records }]
 
-/** Imports twice: what is said without `--lossy`, when nothing may be written, and with it. */
+/** Imports without `--lossy`, which must write nothing, and with it; returns both standard errors. */
 async function importBoth(scene: Scene): Promise<{ strict: string; lossy: string }> {
   const before = scene.files()
   const strict = await scene.run('import', '--from', 'cloud', '-o', 'zones')
@@ -26,9 +26,9 @@ async function importBoth(scene: Scene): Promise<{ strict: string; lossy: string
 
 const planOf = (scene: Scene) => scene.run('plan', '--detailed-exitcode')
 
-describe('domains that no definition can be of', () => {
+describe('domains without a valid zone name', () => {
   const LONG = `${'x'.repeat(64)}.example`
-  const DOMAINS: HeldDomain[] = [
+  const DOMAINS: ListedDomain[] = [
     { id: 7, domain: 'a..b' },
     { id: 8, domain: LONG },
     { id: 9, domain: 'example.com', records: [A] },
@@ -44,8 +44,8 @@ describe('domains that no definition can be of', () => {
     /"exa mple\.com", number 12 at cloud: "exa mple\.com\." has a space or control character/,
   ]
 
-  it('are named with their numbers, and left where they are with --lossy', async () => {
-    const scene = await openHeld(DOMAINS)
+  it('are reported with their IDs, and skipped with --lossy', async () => {
+    const scene = await openListed(DOMAINS)
     const { strict, lossy } = await importBoth(scene)
     for (const named of NAMED) {
       expect(strict).toMatch(new RegExp(`error\\[import-lossy\\] a definition cannot express ${named.source}`))
@@ -55,16 +55,16 @@ describe('domains that no definition can be of', () => {
     expect(await planOf(scene)).toMatchObject({ status: 0 })
   })
 
-  it('are nothing to an import of other zones by name', async () => {
-    const scene = await openHeld(DOMAINS)
+  it('do not matter in an import of other zones by name', async () => {
+    const scene = await openListed(DOMAINS)
     expect(await scene.run('import', '--from', 'cloud', 'example.com', '-o', 'zones')).toMatchObject({
       status: 0,
       stderr: '1 zone with 1 record, read back and compared.\n',
     })
   })
 
-  it('are told by doctor, in its document too', async () => {
-    const scene = await openHeld(DOMAINS)
+  it('are reported by doctor, as text and JSON', async () => {
+    const scene = await openListed(DOMAINS)
     scene.write({ 'zones/example.com.yaml': 'domain: example.com\nrecords: {}\n' })
     const { stdout } = await scene.run('doctor', '--format', 'json')
     const document = JSON.parse(stdout)
@@ -79,18 +79,18 @@ describe('domains that no definition can be of', () => {
     )
   })
 
-  it('stop "init --from" unless --lossy is said', async () => {
-    const scene = await openHeld(DOMAINS)
+  it('fail "init --from" without --lossy', async () => {
+    const scene = await openListed(DOMAINS)
     rmSync(join(scene.folder, 'zonewright.yaml'))
-    const from = ['init', '--from', `${scene.front.origin}/v4`]
+    const from = ['init', '--from', `${scene.proxy.origin}/v4`]
     expect(await scene.run(...from)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('"a..b", number 7') })
-    const told = { status: 0, stderr: expect.stringContaining('"a..b", number 7') }
-    expect(await scene.run(...from, '--lossy', '--quiet')).toMatchObject(told)
+    const expected = { status: 0, stderr: expect.stringContaining('"a..b", number 7') }
+    expect(await scene.run(...from, '--lossy', '--quiet')).toMatchObject(expected)
     expect(await planOf(scene)).toMatchObject({ status: 0 })
   })
 
-  it('have the zone where they are spellings of it, whatever is found first', async () => {
-    const scene = await openHeld([
+  it('are reported as duplicates if they are spellings of one zone, in any order', async () => {
+    const scene = await openListed([
       { id: 8, domain: 'EXAMPLE.com', records: [{ ...A, target: '192.0.2.8' }] },
       { id: 9, domain: 'example.com', records: [A] },
       { id: 10, domain: 'Example.com' },
@@ -123,7 +123,7 @@ describe('records that no definition can have', () => {
       `{name: x, type: TXT, target: '""'}`,
     ],
     [
-      'half a character',
+      'an incomplete UTF-8 character',
       [{ type: 'TXT', name: 'x', target: 'a\ud800' }],
       ['x.example.com. TXT: a definition cannot express "a\\239\\191\\189" (of half a character): its data is invalid'],
       '{name: x, type: TXT}',
@@ -158,13 +158,13 @@ describe('records that no definition can have', () => {
     ],
     ['a name of 300 octets', [{ ...A, name: 'abcdefghi.'.repeat(30) }], ['its data is invalid'], 'type: A\n'],
     [
-      'an address that is none',
+      'an invalid address',
       [{ ...A, name: 'x', target: 'none' }],
       ['x.example.com. A: a definition cannot express none: its data is invalid'],
       '{name: x, type: A}',
     ],
     [
-      'a target that is no name',
+      'an invalid target name',
       [{ type: 'CNAME', name: 'x', target: 'b c.example.net' }],
       ['CNAME: a definition cannot express b c.example.net: its data is invalid'],
       '{name: x, type: CNAME}',
@@ -182,13 +182,13 @@ describe('records that no definition can have', () => {
       "{name: '@', type: A}",
     ],
     [
-      'a type the provider lacks',
+      'a type that the provider does not support',
       [{ type: 'ALIAS', name: 'x', target: TARGETS.x }],
       ['ALIAS: a definition cannot express a.example.net.: cloud cannot hold ALIAS'],
       '{name: x, type: ALIAS}',
     ],
     [
-      'a type that is none',
+      'an unknown type',
       [{ type: 'WEIRD', name: 'x', target: 'foo' }],
       ['x.example.com. WEIRD: a definition cannot express foo: its data is invalid'],
       '{name: x, target: foo}',
@@ -200,13 +200,13 @@ describe('records that no definition can have', () => {
       "{name: '@', type: SOA}",
     ],
     [
-      'a tag of CAA',
+      'an invalid CAA tag',
       [{ type: 'CAA', name: '', tag: 'tbs', target: 'a' }],
       ['CAA: a definition cannot express 0 tbs "a": the service has the tags'],
       "{name: '@', type: CAA}",
     ],
     [
-      'NS at a wildcard, beside the same NS elsewhere',
+      'NS at a wildcard, beside the same NS at another name',
       [
         { type: 'NS', name: '*', target: TARGETS.x },
         { type: 'NS', name: 'sub', target: TARGETS.y },
@@ -256,8 +256,8 @@ describe('records that no definition can have', () => {
       ['MX: a definition cannot express 0 .: a null MX refuses all mail', 'MX: a definition cannot express 10 b.example.net.: '],
       '{name: x, type: MX}',
     ],
-  ])('are named and left alone: %s', async (_, records, named, selector) => {
-    const scene = await openHeld(held([...records, { ...A, name: 'kept' }]))
+  ])('are reported and not changed: %s', async (_, records, named, selector) => {
+    const scene = await openListed(held([...records, { ...A, name: 'kept' }]))
     const { strict, lossy } = await importBoth(scene)
     for (const text of named) {
       expect(strict).toContain(text)
@@ -272,8 +272,8 @@ describe('records that no definition can have', () => {
     expect(await scene.run('fmt', '--check')).toMatchObject({ status: 0 })
   })
 
-  it('are told to be deleted next where no selector tells them from others', async () => {
-    const scene = await openHeld(
+  it('are announced as deletions if no selector can separate them', async () => {
+    const scene = await openListed(
       held([
         { ...A, name: 'x.*' },
         { ...A, name: 'x.y' },
@@ -287,15 +287,15 @@ describe('records that no definition can have', () => {
     expect(await planOf(scene)).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 call)') })
   })
 
-  it('are counted in the comment where they are many', async () => {
-    const scene = await openHeld(held(Array.from({ length: 50 }, (_, index) => ({ type: 'TXT', name: `t${index}`, target: '' }))))
+  it('are summarised in the comment if there are many', async () => {
+    const scene = await openListed(held(Array.from({ length: 50 }, (_, index) => ({ type: 'TXT', name: `t${index}`, target: '' }))))
     await importBoth(scene)
     expect(scene.files()['zones/example.com.yaml']).toContain('\n#   and 30 more\n')
     expect(await planOf(scene)).toMatchObject({ status: 0 })
   })
 
-  it('leave a challenge its guess, with other words', async () => {
-    const scene = await openHeld(
+  it('have their own comment beside that of a guessed ACME challenge', async () => {
+    const scene = await openListed(
       held([
         { type: 'TXT', name: 'x', target: '' },
         { type: 'TXT', name: '_acme-challenge', target: 't' },
@@ -320,15 +320,11 @@ describe('settings that no definition can have', () => {
     ['tags too short', { tags: ['a', 'abc'] }, ['the setting tags: the tag "a" has 1 characters']],
     ['no mail address', { soa_email: 'not an email' }, ['the setting soa_email: not an email is not an e-mail address']],
     ['no addresses', { axfr_ips: ['192.0.2.1', 'ns1.example.net'] }, ['the setting axfr_ips: ns1.example.net among its addresses']],
-    [
-      'masters that are none',
-      { type: 'slave', master_ips: ['192.0.2.1', 'ns1.example.net'] },
-      ['the setting master_ips: ns1.example.net among'],
-    ],
-    ['a status of another kind', { status: 'edit_mode' }, ['the setting status "edit_mode"']],
+    ['invalid masters', { type: 'slave', master_ips: ['192.0.2.1', 'ns1.example.net'] }, ['the setting master_ips: ns1.example.net among']],
+    ['an unknown status', { status: 'edit_mode' }, ['the setting status "edit_mode"']],
     ['no masters', { type: 'slave', master_ips: [] }, ['the setting type: slave, without masters']],
-  ])('are named and stay as they are: %s', async (_, settings, named) => {
-    const scene = await openHeld(held([], settings))
+  ])('are reported and not changed: %s', async (_, settings, named) => {
+    const scene = await openListed(held([], settings))
     const { strict, lossy } = await importBoth(scene)
     for (const text of named) expect(strict).toContain(`error[import-lossy] example.com.: a definition cannot express ${text}`)
     expect(lossy).toContain('(it is left out of the definition and stays unchanged at cloud)')
@@ -337,7 +333,7 @@ describe('settings that no definition can have', () => {
 })
 
 describe('exact duplicates', () => {
-  it('are named with the calls that the next plan has for them, and with no others', async () => {
+  it('are reported with their calls in the next plan', async () => {
     const records = [
       A,
       A,
@@ -346,7 +342,7 @@ describe('exact duplicates', () => {
       { type: 'TXT', name: 'x', target: 'a' },
       { ...A, name: 'www' },
     ]
-    const scene = await openHeld(held(records))
+    const scene = await openListed(held(records))
     const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
     expect(imported).toMatchObject({ status: 0 })
     for (const text of [
@@ -363,9 +359,9 @@ describe('exact duplicates', () => {
     expect(zone.refusals).toEqual([])
   })
 
-  it('of NS at the apex stay, since the provider serves its own', async () => {
+  it('of apex NS records stay, since the provider serves its own', async () => {
     const ns = { type: 'NS', name: '', target: 'ns1.example.net' }
-    const scene = await openHeld(held([ns, ns]))
+    const scene = await openListed(held([ns, ns]))
     const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
     expect(imported).toMatchObject({
       status: 0,
@@ -375,9 +371,9 @@ describe('exact duplicates', () => {
   })
 })
 
-it('a slave is imported without what is listed of it, and a plan agrees', async () => {
+it('a slave is imported without its records, and the plan is empty', async () => {
   const slave = { id: 9, domain: 'example.com', type: 'slave', master_ips: ['192.0.2.53'], records: [A, { ...A, name: 'www' }] }
-  const scene = await openHeld([slave])
+  const scene = await openListed([slave])
   expect(await scene.run('import', '--from', 'cloud', '-o', 'zones')).toMatchObject({ status: 0 })
   expect(scene.files()['zones/example.com.yaml']).toBe(
     'domain: example.com\ntype: slave\nsoa_email: hostmaster@example.com\nmaster_ips: [192.0.2.53]\n',
@@ -385,8 +381,8 @@ it('a slave is imported without what is listed of it, and a plan agrees', async 
   expect(await planOf(scene)).toMatchObject({ status: 0, stdout: expect.not.stringContaining('REFUSED') })
 })
 
-it('a TTL that the provider does not store is told with the call that the next plan has', async () => {
-  const scene = await openHeld(held([{ ...A, ttl_sec: 301 }]))
+it('reports a TTL that the provider does not store, with its call in the next plan', async () => {
+  const scene = await openListed(held([{ ...A, ttl_sec: 301 }]))
   expect(await scene.run('import', '--from', 'cloud', '-o', 'zones')).toMatchObject({
     status: 0,
     stderr: expect.stringContaining(
@@ -396,8 +392,8 @@ it('a TTL that the provider does not store is told with the call that the next p
   expect(await planOf(scene)).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 call)') })
 })
 
-it('defaults of the config that a lost setting falls back to are told', async () => {
-  const scene = await openHeld(held([A], { group: 'g'.repeat(60) }), 'defaults: {group: dns}\n')
+it('reports the config default that replaces an unsupported setting', async () => {
+  const scene = await openListed(held([A], { group: 'g'.repeat(60) }), 'defaults: {group: dns}\n')
   expect((await importBoth(scene)).lossy).toContain('the next plan has 1 call to make it equal to the definition: update the zone (group)')
   expect(await planOf(scene)).toMatchObject({ status: 2 })
 })

@@ -1,4 +1,4 @@
-/** Whatever zones an account of the service holds: they are imported without a word of loss, and the next plan has no calls. */
+/** Random zones of the service are imported without unsupported features, and the next plan has no calls. */
 import { Agent, request } from 'node:http'
 import { expect, it } from 'vitest'
 import { startBind } from '../support/dns-servers.ts'
@@ -8,10 +8,10 @@ import { openScene, type Scene, TOKEN } from './scene.ts'
 
 const EMPTY = { files: { 'zones/.keep': '' } }
 
-/** Requests under way at once. */
+/** Concurrent requests. */
 const AT_ONCE = 16
 
-/** POST straight to the service; null where it refuses the body. */
+/** POST directly to the service; null if it refuses the body. */
 function poster(scene: Scene): (path: string, body: object) => Promise<{ id: number } | null> {
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
@@ -171,19 +171,19 @@ function anyDomain(random: Random, index: number): { domain: string } {
   } as { domain: string }
 }
 
-/** Calls that an import says the next plan of each zone has. */
-function foretold(stderr: string): Record<string, number> {
+/** The calls of the next plan that an import announces, per zone. */
+function announced(stderr: string): Record<string, number> {
   const lines = stderr.matchAll(
     /^warning\[surplus-duplicate\] (\S+): the next plan has ([0-9]+) calls? to delete duplicates and no others$/gm,
   )
   return Object.fromEntries([...lines].map(([, zone, calls]) => [zone, Number(calls)]))
 }
 
-/** Imports all there is; the next plan has the calls that the import foretold, which are for exact duplicates, and refuses nothing. */
-async function expectForetoldPlan(scene: Scene, zones: number): Promise<void> {
+/** Imports everything; the next plan has exactly the announced calls, which are for exact duplicates, and no refusals. */
+async function expectAnnouncedPlan(scene: Scene, zones: number): Promise<void> {
   const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones', '--lossy')
   expect(imported.stderr).not.toMatch(/error\[|\[import-pending\]/)
-  // The service takes a CNAME that points to itself, and nothing else that no definition can have.
+  // A CNAME to itself is the only data that the service accepts and no definition can contain.
   for (const [line] of imported.stderr.matchAll(/^.*\[import-lossy\].*$/gm)) expect(line).toContain(' points to itself ("unmanaged" in')
   expect(imported).toMatchObject({ status: 0 })
   const { stdout } = await scene.run('plan', '--format', 'json')
@@ -192,7 +192,7 @@ async function expectForetoldPlan(scene: Scene, zones: number): Promise<void> {
   } = JSON.parse(stdout)
   expect(plan.zones).toHaveLength(zones)
   const pending = plan.zones.filter(({ calls }) => calls.total > 0)
-  expect(Object.fromEntries(pending.map(({ zone, calls }) => [zone, calls.total]))).toEqual(foretold(imported.stderr))
+  expect(Object.fromEntries(pending.map(({ zone, calls }) => [zone, calls.total]))).toEqual(announced(imported.stderr))
   expect(pending.filter(({ calls }) => calls.delete < calls.total)).toEqual([])
   expect(
     plan.zones.filter(({ refusals, diagnostics }) => refusals.length > 0 || diagnostics.some(({ severity }) => severity === 'error')),
@@ -207,7 +207,7 @@ it.each([
     350,
   ],
 ])(
-  'random zones by the hundred, with %s',
+  'hundreds of random zones, with %s',
   async (_, config, zones) => {
     const scene = await openScene({ ...EMPTY, config })
     const post = poster(scene)
@@ -221,12 +221,12 @@ it.each([
       for (let left = random.below(6); left > 0; left -= 1) await post(`/domains/${made.id}/records`, anyRecord(random, domain.domain))
     })
     expect(held).toBeGreaterThan(zones * 0.9)
-    await expectForetoldPlan(scene, held)
+    await expectAnnouncedPlan(scene, held)
   },
   300_000,
 )
 
-/** Data of a zone file for the types that the service takes from a transfer. */
+/** Random rdata of the types that the service accepts in a transfer. */
 function anyLine(random: Random, index: number): string {
   const owner = random.pick([
     `h${index}`,
@@ -247,7 +247,7 @@ function anyLine(random: Random, index: number): string {
     case 'MX':
       return `${owner} ${ttl} MX ${random.below(256)} mail${random.below(9)}.example.net.`
     case 'TXT':
-      // One text in a hundred is of 4,000 octets.
+      // One text in a hundred has 4,000 octets.
       return `${owner} ${ttl} TXT ${Array.from({ length: random.chance(0.01) ? 40 : 1 }, () => `"${text(50)}"`).join(' ')}`
     case 'SRV':
       return `_sip._tcp.s${index} ${ttl} SRV 0 ${random.below(65_536)} 5060 sip.example.net.`
@@ -259,7 +259,7 @@ function anyLine(random: Random, index: number): string {
 }
 
 describeWithTools(['named'], 'a full zone', () => {
-  it('of 12,000 records that the service transferred is imported, and the next plan has no calls', async () => {
+  it('with 12,000 transferred records is imported, and the next plan has no calls', async () => {
     const random = seededRandom(12_000)
     const lines = Array.from({ length: 11_990 }, (_, index) => anyLine(random, index))
     const head = '$TTL 3600\n@ SOA ns1.example.net. hostmaster 1 7200 3600 1209600 300\n@ NS ns1.example.net.\n'

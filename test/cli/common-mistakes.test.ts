@@ -98,7 +98,7 @@ describe('about the config', () => {
     expect(stderr).toMatch(
       /error\[journal-failed\] the journal in .* cannot be written: a file has the name of a folder in its path \(nothing was changed/,
     )
-    expect(scene.front.mutations()).toEqual([])
+    expect(scene.proxy.mutations()).toEqual([])
   })
 
   test('https where the server speaks http', async () => {

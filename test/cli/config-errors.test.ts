@@ -10,19 +10,19 @@ const provider = (settings: string): string => `providers: {cloud: {type: cloud,
 describe('a config with', () => {
   test.each([
     ['broken YAML', 'providers: {', 'yaml-syntax', '1:13'],
-    ['a key twice', `${provider('token: env:X')}providers: {}\n`, 'yaml-duplicate-key', '2:1'],
+    ['a duplicate key', `${provider('token: env:X')}providers: {}\n`, 'yaml-duplicate-key', '2:1'],
     ['an unknown key', `provider: {}\n`, 'schema-unknown-key', '1:1'],
     ['an unknown setting', provider('base_ulr: x'), 'schema-unknown-key', '1:34'],
-    ['text for zones', 'zones: all\n', 'schema-type', '1:8'],
-    ['a number for a token', provider('base_url: "http://127.0.0.1:1/v4", token: 12345'), 'schema-type', '1:76'],
+    ['text as zones', 'zones: all\n', 'schema-type', '1:8'],
+    ['a number as the token', provider('base_url: "http://127.0.0.1:1/v4", token: 12345'), 'schema-type', '1:76'],
     [
-      'a target that is none',
+      'an unknown target',
       `${provider("base_url: 'http://127.0.0.1:1/v4', token: env:X")}zones: [{targets: [lab]}]\n`,
       'provider-unknown',
       '2:20',
     ],
-    ['a provider of no type', "providers: {cloud: {base_url: 'http://127.0.0.1:1/v4'}}\n", 'schema-missing-key', '1:20'],
-    ['a percentage beyond all', `${provider('token: env:X')}safety: {max_delete_percent: 300}\n`, 'schema-value', '2:30'],
+    ['a provider without a type', "providers: {cloud: {base_url: 'http://127.0.0.1:1/v4'}}\n", 'schema-missing-key', '1:20'],
+    ['a percentage above 100', `${provider('token: env:X')}safety: {max_delete_percent: 300}\n`, 'schema-value', '2:30'],
   ])('%s', async (_, text, code, place) => {
     const scene = await openScene()
     scene.write({ 'zonewright.yaml': text })
@@ -30,20 +30,20 @@ describe('a config with', () => {
       const { stdout, stderr } = await expectNothingDone(scene, code, ...command)
       expect(stdout + stderr).toMatch(new RegExp(`^zonewright\\.yaml:${place}: error\\[${code}\\]`, 'm'))
     }
-    expect(scene.front.heard).toEqual([])
+    expect(scene.proxy.requests).toEqual([])
   })
 
   test.each([
     ['no address', provider('token: env:ZONEWRIGHT_TOKEN'), 'schema-missing-key'],
-    ['an address that is none', provider("base_url: 'cloud', token: env:ZONEWRIGHT_TOKEN"), 'schema-value'],
+    ['an invalid address', provider("base_url: 'cloud', token: env:ZONEWRIGHT_TOKEN"), 'schema-value'],
     ['another protocol', provider("base_url: 'ftp://192.0.2.1/v4', token: env:ZONEWRIGHT_TOKEN"), 'schema-value'],
     ['an address with a password', provider("base_url: 'https://u:p@dns.example.net/v4', token: env:ZONEWRIGHT_TOKEN"), 'schema-value'],
     ['no token', provider("base_url: 'http://127.0.0.1:1/v4'"), 'secret-missing'],
-    ['a token from a variable that is not set', provider("base_url: 'http://127.0.0.1:1/v4', token: env:NOWHERE"), 'secret-missing'],
-    ['a token from a file that is not there', provider("base_url: 'http://127.0.0.1:1/v4', token: file:secrets/token"), 'secret-missing'],
+    ['a token from an unset variable', provider("base_url: 'http://127.0.0.1:1/v4', token: env:NOWHERE"), 'secret-missing'],
+    ['a token from a missing file', provider("base_url: 'http://127.0.0.1:1/v4', token: file:secrets/token"), 'secret-missing'],
     ['a token from a folder', provider("base_url: 'http://127.0.0.1:1/v4', token: file:zones"), 'secret-missing'],
-    ['a type there is not', 'providers: {cloud: {type: clout}}\n', 'provider-unknown'],
-  ])('%s is refused before anything is asked, and is no matter for validate', async (_, text, code) => {
+    ['an unknown type', 'providers: {cloud: {type: clout}}\n', 'provider-unknown'],
+  ])('%s is refused before the first request, but does not fail validate', async (_, text, code) => {
     const scene = await openScene()
     scene.write({ 'zonewright.yaml': text })
     for (const command of [['plan'], ['apply', '--yes'], ['verify']]) {
@@ -59,21 +59,21 @@ describe('a config with', () => {
     'http://localhost.example.net/v4',
     'http://127.0.0.1.example.net/v4',
     'http://[2001:db8::1]/v4',
-  ])('plain %s would send the token to all who listen', async (url) => {
+  ])('refuses to send the token over plain %s', async (url) => {
     const scene = await openScene()
     scene.write({ 'zonewright.yaml': provider(`base_url: '${url}', token: env:ZONEWRIGHT_TOKEN`) })
     const { stderr } = await expectNothingDone(scene, 'insecure-url', 'apply', '--yes')
     expect(stderr).toContain('without TLS')
   })
 
-  test('no definition for its globs', async () => {
+  test('globs without definitions', async () => {
     const scene = await openScene()
     scene.write({ 'zonewright.yaml': `${scene.files()['zonewright.yaml']}zones: [{files: zone/*.yaml}]\n` })
     await expectNothingDone(scene, 'no-definitions', 'plan')
   })
 })
 
-test('no config: plan says what to do, validate and fmt do without', async () => {
+test('a missing config: plan says what to do, validate and fmt do not need it', async () => {
   const folder = temporaryDirectory()
   for (const command of ['plan', 'apply', 'verify']) {
     const { status, stdout, stderr } = await cli([command], { cwd: folder })
@@ -89,7 +89,7 @@ test('no config: plan says what to do, validate and fmt do without', async () =>
 })
 
 describe('the token', () => {
-  test('in the config itself works, with a warning that does not repeat it', async () => {
+  test('works in the config, with a warning that does not repeat it', async () => {
     const scene = await openScene()
     const config = scene.files()['zonewright.yaml'] as string
     scene.write({ 'zonewright.yaml': config.replace('env:ZONEWRIGHT_TOKEN', TOKEN) })
@@ -101,25 +101,25 @@ describe('the token', () => {
     expect((await scene.run('plan')).status).toBe(0)
   })
 
-  test('from a file, without its newline', async () => {
+  test('is read from a file without its newline', async () => {
     const scene = await openScene()
     scene.write({
       'secrets/token': `${TOKEN}\n`,
       'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('env:ZONEWRIGHT_TOKEN', 'file:secrets/token'),
     })
     expect((await scene.runWith({ ZONEWRIGHT_TOKEN: undefined }, 'plan')).status).toBe(0)
-    expect(scene.front.heard[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`)
+    expect(scene.proxy.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`)
   })
 
-  test('with a line break in it is not sent', async () => {
+  test('is not sent if it contains a line break', async () => {
     const scene = await openScene()
     const { status, stderr } = await scene.runWith({ ZONEWRIGHT_TOKEN: `${TOKEN}\r\nX-Injected: yes` }, 'plan')
     expect(status).toBe(1)
     expect(stderr).toContain('error[secret-missing]')
-    expect(scene.front.heard).toEqual([])
+    expect(scene.proxy.requests).toEqual([])
   })
 
-  test('stands in no output of any command in any format, nor in any file', async () => {
+  test('is in no output of any command in any format, and in no file', async () => {
     const scene = await openScene()
     const commands = [['validate'], ['plan'], ['apply'], ['apply', '--yes'], ['verify'], ['fmt', '--check']]
     for (const command of commands) {
@@ -127,13 +127,13 @@ describe('the token', () => {
         ? ['text', 'json', 'github']
         : ['text', 'json', 'markdown', 'html', 'github']
       for (const format of command[0] === 'fmt' ? [null] : formats) {
-        // The run itself looks for it in what comes out.
+        // `scene.run` checks the output for the token.
         await scene.run(...command, '--verbose', ...(format === null ? [] : ['--format', format]))
       }
     }
-    expect(scene.front.heard.length).toBeGreaterThan(20)
-    expect(scene.front.heard.every(({ headers }) => headers.authorization === `Bearer ${TOKEN}`)).toBe(true)
-    expect(scene.front.heard.some(({ path, body }) => (path + body).includes(TOKEN))).toBe(false)
+    expect(scene.proxy.requests.length).toBeGreaterThan(20)
+    expect(scene.proxy.requests.every(({ headers }) => headers.authorization === `Bearer ${TOKEN}`)).toBe(true)
+    expect(scene.proxy.requests.some(({ path, body }) => (path + body).includes(TOKEN))).toBe(false)
     expect(Object.values(filesBelow(scene.folder)).some((text) => text.includes(TOKEN))).toBe(false)
   })
 })
