@@ -1,4 +1,4 @@
-/** Mistakes that are made every day: the message says what is meant, and what to do. */
+/** Common mistakes: the message explains the error and the correction. */
 
 import { rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -15,7 +15,7 @@ describe('in a definition', () => {
     ['an IPv6 address for A', `${ZONE}  x: {type: A, value: '2001:db8::1'}\n`, '"2001:db8::1" is an IPv6 address, not an IPv4 one'],
     ['an IPv4 address for AAAA', `${ZONE}  x: {type: AAAA, value: 192.0.2.1}\n`, '"192.0.2.1" is an IPv4 address, not an IPv6 one'],
     [
-      'mail to an address',
+      'an MX record with an address',
       `${ZONE}  x: {type: MX, value: {preference: 1, exchange: 192.0.2.1}}\n`,
       '"192.0.2.1" is an address, but a name is needed (Give the address a name with an A record, and write that name here.)',
     ],
@@ -31,7 +31,7 @@ describe('in a definition', () => {
     ],
     ['records beside "records:"', `${HEAD}www: [{type: A, value: 192.0.2.1}]\n`, '(Move the record below "records:" and indent it.)'],
     [
-      'a conflict of a merge',
+      'merge conflict markers',
       `${ZONE}<<<<<<< HEAD\n  x: 1\n=======\n>>>>>>> b\n`,
       ':7:1: error[yaml-syntax] the file has an unresolved merge conflict',
     ],
@@ -59,7 +59,7 @@ describe('on the command line', () => {
     expect((await scene.run('plan', zone)).stderr).toContain(message)
   })
 
-  test('a path far away is named as it is', async () => {
+  test('shows a path outside the folder unchanged', async () => {
     const scene = await openScene()
     const { status, stdout } = await scene.run('validate', '/nowhere.yaml')
     expect({ status, stdout }).toMatchObject({
@@ -69,8 +69,8 @@ describe('on the command line', () => {
   })
 })
 
-describe('about the config', () => {
-  test('another ending', async () => {
+describe('in the config', () => {
+  test('another file extension', async () => {
     const scene = await openScene()
     const folder = join(scene.folder, 'elsewhere')
     scene.write({ 'elsewhere/zonewright.yml': 'providers: {}\n', 'elsewhere/zones/x': '' })
@@ -82,7 +82,7 @@ describe('about the config', () => {
     })
   })
 
-  test("octoDNS's", async () => {
+  test('a config of octoDNS', async () => {
     const scene = await openScene()
     scene.write({ 'zonewright.yaml': 'providers: {config: {class: octodns.provider.yaml.YamlProvider, directory: zones}}\n' })
     expect((await scene.run('plan')).stderr).toContain(
@@ -90,7 +90,7 @@ describe('about the config', () => {
     )
   })
 
-  test('a journal that is a file', async () => {
+  test('a file instead of the journal folder', async () => {
     const scene = await openScene({ config: 'journal: taken\n' })
     scene.write({ taken: '' })
     const { status, stderr } = await scene.run('apply', '--yes')
@@ -101,7 +101,7 @@ describe('about the config', () => {
     expect(scene.proxy.mutations()).toEqual([])
   })
 
-  test('https where the server speaks http', async () => {
+  test('https for an http server', async () => {
     const server = createServer((_, response) => response.end()).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
     await new Promise((resolve) => server.once('listening', resolve))
@@ -116,7 +116,7 @@ describe('about the config', () => {
   })
 })
 
-test('annotations are at files as they are named from the root of the repository', async () => {
+test('annotations use paths relative to the root of the repository', async () => {
   const scene = await openScene({ files: { 'zones/example.com.yaml': `${ZONE}  x: {type: A, value: 192.0.2}\n` } })
   const place = (folder: string): string => `::error file=${folder}zones/example.com.yaml,line=7,col=23,title=value-invalid::`
   for (const [root, folder] of [

@@ -299,11 +299,11 @@ describe('destination', () => {
     ['an invalid serial', ['export', 'zonefile', '--serial', '-1'], 'error[usage]'],
     ['an existing file', ['export', 'json', '-o', 'zones/example.com.yaml'], 'error[file-exists] zones/example.com.yaml already exists'],
     ['a file instead of a folder', ['export', 'zonefile', '-o', 'zones/example.com.yaml/x'], 'error[file-unwritable]'],
-  ])('refuses %s', async (_, args, said) => {
+  ])('refuses %s', async (_, args, message) => {
     const cwd = folderOf(files)
     const result = await run(cwd, ...args)
     expect(result).toMatchObject({ status: 1, stdout: '' })
-    expect(result.stderr.toLowerCase()).toContain(said.toLowerCase())
+    expect(result.stderr.toLowerCase()).toContain(message.toLowerCase())
     expect(filesBelow(cwd)).toEqual(files)
   })
 

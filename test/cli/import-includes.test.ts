@@ -40,7 +40,7 @@ describe('invalid $INCLUDE files', () => {
       'a:1:8: error[zonefile-syntax] the parenthesis is not closed',
     ],
     ['a directive in parentheses', 'x 60 A (\n$INCLUDE a )', { a: '192.0.2.1' }, '4:1: error[value-invalid] x.example.com. A: '],
-  ] as [string, string, Record<string, string>, string][])('%s', async (_, directive, files, said) => {
+  ] as [string, string, Record<string, string>, string][])('%s', async (_, directive, files, message) => {
     const cwd = folderOf({ 'example.com.zone': `${SOA}${directive}\n`, ...files })
     mkdirSync(join(cwd, 'folder'))
     symlinkSync('a', join(cwd, 'link'))
@@ -52,7 +52,7 @@ describe('invalid $INCLUDE files', () => {
     for (const command of [['import', 'zonefile'], ['validate']]) {
       const value = await run(cwd, ...command, 'example.com.zone')
       expect(value.status).toBe(1)
-      expect(value.stdout + value.stderr).toContain(said)
+      expect(value.stdout + value.stderr).toContain(message)
       expect((value.stdout + value.stderr).length).toBeLessThan(30_000)
     }
   })

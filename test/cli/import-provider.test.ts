@@ -252,10 +252,10 @@ describe('init --from', () => {
     ['an address without a server', 'http://127.0.0.1:1/v4', '[provider-unreachable]'],
     ['an unknown preset', 'linod', 'error['],
     ['no address', 'a b', 'error['],
-  ])('writes nothing with %s', async (_, from, said) => {
+  ])('writes nothing with %s', async (_, from, message) => {
     const scene = await openScene(EMPTY)
     rmSync(join(scene.folder, 'zonewright.yaml'))
-    expect(await scene.run('init', '--from', from)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(said) })
+    expect(await scene.run('init', '--from', from)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) })
     expect(Object.keys(scene.files())).toEqual(['zones/.keep'])
   })
 })

@@ -144,11 +144,11 @@ records:
     ['no name', { zone: 'www 60 A 192.0.2.1\n' }, ['zone'], 'error[z'],
     ['an invalid zone name', { 'a.example.zone': SOA }, ['a.example.zone', 'a..b'], 'error[zone-name]'],
     ['no source', {}, [], 'error[usage] import needs a format and a source'],
-  ] as [string, Record<string, string>, string[], string][])('refuses %s and writes nothing', async (_, files, args, said) => {
+  ] as [string, Record<string, string>, string[], string][])('refuses %s and writes nothing', async (_, files, args, message) => {
     const cwd = folderOf(files)
     const result = await run(cwd, 'import', 'zonefile', ...args)
     expect(result).toMatchObject({ status: 1, stdout: '' })
-    expect(result.stderr).toContain(said)
+    expect(result.stderr).toContain(message)
     expect(filesBelow(cwd)).toEqual(files)
   })
 
@@ -192,7 +192,7 @@ records:
     })
     const differing = folderOf({ 'example.com.zone': SOA + soa.replace(' 1 ', ' 2 ') })
     const below = folderOf({ 'example.com.zone': SOA + soa.replace('@', 'sub') })
-    for (const [cwd, said] of [
+    for (const [cwd, message] of [
       [
         differing,
         'example.com.zone:3:1: error[singleton-multiple] example.com. has two different SOA records (the SOA record of the zone: example.com.zone:1:1; remove one of them)',
@@ -203,7 +203,7 @@ records:
         const { status, stdout, stderr } = await run(cwd, ...command, 'example.com.zone')
         expect(status).toBe(1)
         expect((stdout + stderr).match(/error\[/g)).toHaveLength(1)
-        expect(stdout + stderr).toContain(said)
+        expect(stdout + stderr).toContain(message)
       }
     }
   })

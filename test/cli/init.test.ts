@@ -12,7 +12,7 @@ const inFolder = (folder: string, ...args: string[]): Promise<CliResult> => cli(
 const FILES = ['.github/workflows/dns.yml', 'zones/example.com.yaml', 'zonewright.yaml']
 
 describe('init', () => {
-  test('writes three files, says which, and how to go on', async () => {
+  test('writes three files, and lists them and the next steps', async () => {
     const folder = temporaryDirectory()
     const { status, stdout, stderr } = await inFolder(folder, 'init')
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
@@ -28,7 +28,7 @@ describe('init', () => {
     ['bücher.example', 'bücher.example', 'hostmaster@xn--bcher-kva.example', 3],
     ['xn--bcher-kva.example', 'bücher.example', 'hostmaster@xn--bcher-kva.example', 3],
     ['2.0.192.in-addr.arpa', '2.0.192.in-addr.arpa', 'hostmaster@2.0.192.in-addr.arpa', 1],
-  ])('the zone %s validates, and its layout is canonical', async (zone, written, email, records) => {
+  ])('the zone %s is valid and formatted', async (zone, written, email, records) => {
     const folder = temporaryDirectory()
     expect((await inFolder(folder, 'init', '--zone', zone)).status).toBe(0)
     const definition = Object.entries(filesBelow(folder)).find(([path]) => path.startsWith('zones/'))?.[1] as string
@@ -42,7 +42,7 @@ describe('init', () => {
     expect(await inFolder(folder, 'fmt', '--check')).toMatchObject({ status: 0, stdout: '' })
   })
 
-  test('a zone without a mail address of its own needs --soa-email', async () => {
+  test('a zone without a default mail address needs --soa-email', async () => {
     const folder = temporaryDirectory()
     const refused = await inFolder(folder, 'init', '--zone', '0/25.2.0.192.in-addr.arpa')
     expect(refused).toMatchObject({ status: 1, stdout: '' })
@@ -62,7 +62,7 @@ describe('init', () => {
     ["'@example.com"],
     ['#@example.com'],
     ['a@example.com\nrecords: {}'],
-  ])('%j is no mail address', async (email) => {
+  ])('refuses the mail address %j', async (email) => {
     const folder = temporaryDirectory()
     const { status, stderr } = await inFolder(folder, 'init', '--soa-email', email)
     expect(status).toBe(1)
@@ -70,7 +70,7 @@ describe('init', () => {
     expect(filesBelow(folder)).toEqual({})
   })
 
-  test.each(FILES)('%s in the way: it stays, and nothing else is written', async (path) => {
+  test.each(FILES)('keeps an existing %s, and writes nothing else', async (path) => {
     const folder = temporaryDirectory()
     mkdirSync(join(folder, path, '..'), { recursive: true })
     writeFileSync(join(folder, path), 'mine')
@@ -80,7 +80,7 @@ describe('init', () => {
     expect(filesBelow(folder)).toEqual({ [path]: 'mine' })
   })
 
-  test('a second time nothing is overwritten, and every other file in the way is named', async () => {
+  test('overwrites nothing the second time, and lists every existing file', async () => {
     const folder = temporaryDirectory()
     await inFolder(folder, 'init')
     const before = filesBelow(folder)
@@ -90,14 +90,14 @@ describe('init', () => {
     expect(filesBelow(folder)).toEqual(before)
   })
 
-  test('a link that leads nowhere is in the way', async () => {
+  test('does not overwrite a dangling link', async () => {
     const folder = temporaryDirectory()
     symlinkSync(join(folder, 'elsewhere'), join(folder, 'zonewright.yaml'))
     expect((await inFolder(folder, 'init')).stderr).toContain('zonewright.yaml already exists')
     expect(existsSync(join(folder, 'elsewhere'))).toBe(false)
   })
 
-  test('what cannot be written takes the rest back', async () => {
+  test('removes the written files if one cannot be written', async () => {
     const folder = temporaryDirectory()
     writeFileSync(join(folder, 'zones'), 'a file where the folder should be')
     const { status, stderr } = await inFolder(folder, 'init')
@@ -121,7 +121,7 @@ describe('init', () => {
     expect(workflow.jobs.apply.if).toContain("github.event_name == 'push'")
   })
 
-  test('what it writes works with a service where it says', async () => {
+  test('the written files work with a service at their address', async () => {
     const folder = temporaryDirectory()
     await inFolder(folder, 'init')
     const loopback = { host: '127.0.0.1', port: 0 }

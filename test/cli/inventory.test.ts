@@ -23,12 +23,12 @@ async function call<T>({ service }: Scene, method: string, path: string, body?: 
 const makeInstance = (scene: Scene, label: string, more: object = {}): Promise<Machine> =>
   call(scene, 'POST', '/compute/instances', { region: 'us-east', type: 'g6-nanode-1', label, tags: ['Web'], private_ip: true, ...more })
 
-/** A zone whose pool takes its addresses from what is given. */
+/** A zone whose pool has its addresses from the given inventory. */
 const zoneWith = (...records: string[]): string => `${ZONE}  pool: [${records.join(', ')}]\n`
 
 const POOL = zoneWith('{type: A, ttl: 300, from: {instances: {tag: web}}}', '{type: AAAA, ttl: 300, from: {instances: {tag: web}}}')
 
-/** What the service holds at the name `pool`, as `TYPE TARGET`, sorted. */
+/** The records of the service at the name `pool`, as `TYPE TARGET`, sorted. */
 async function held(scene: Scene, token = TOKEN): Promise<string[]> {
   const read = <T>(path: string): Promise<T> => call<T>(scene, 'GET', path, undefined, token)
   const { data } = await read<{ data: { id: number }[] }>('/domains')
@@ -44,7 +44,7 @@ const SEED = `accounts:
 `
 
 describe('addresses from instances', () => {
-  test('are those of the instances with the tag, and follow them', async () => {
+  test('are those of the instances with the tag, and change with them', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': POOL } })
     const one = await makeInstance(scene, 'web-1')
     const two = await makeInstance(scene, 'web-2', { region: 'us-west' })
@@ -73,7 +73,7 @@ describe('addresses from instances', () => {
     expect(await held(scene)).toEqual(addresses([one, three]))
   })
 
-  test('are asked for once a run, whatever the number of records', async () => {
+  test('are requested once per run, for any number of records', async () => {
     const scene = await openScene({
       files: { 'zones/example.com.yaml': POOL, 'zones/example.net.yaml': POOL.replaceAll('example.com', 'example.net') },
     })
@@ -82,7 +82,7 @@ describe('addresses from instances', () => {
     expect(scene.proxy.requests.filter(({ path }) => path.includes('/compute/instances'))).toHaveLength(1)
   })
 
-  test('by a tag that no header could hold as it is', async () => {
+  test('by a tag that a header must encode', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': zoneWith('{type: A, from: {instances: {tag: 日本語}}}') } })
     const { id } = await makeInstance(scene, 'web-1', { tags: ['日本語'] })
     await makeInstance(scene, 'web-2', { tags: ['中文字'] })
@@ -93,7 +93,7 @@ describe('addresses from instances', () => {
     expect(scene.proxy.requests.map(({ headers }) => headers['x-filter'])).toContain('{"tags":"\\u65e5\\u672c\\u8a9e"}')
   })
 
-  test('are not asked for where the record is left alone', async () => {
+  test('are not requested for an ignored record', async () => {
     const scene = await openScene({
       files: { 'zones/example.com.yaml': zoneWith('{type: A, octodns: {excluded: [cloud]}, from: {instances: {tag: none}}}') },
     })
@@ -117,7 +117,7 @@ describe('addresses from instances', () => {
     expect(await held(scene)).toEqual([`A ${one.ipv4[0]}`, `A ${three.ipv4[0]}`].sort())
   })
 
-  test('stand in the JSON plan with their source, and a saved plan is applied with them', async () => {
+  test('are in the JSON plan with their source, and a saved plan applies them', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': POOL } })
     const { id, ipv4 } = await makeInstance(scene, 'web-1')
     const document = JSON.parse((await scene.run('plan', '--format', 'json', '--out', 'it.plan')).stdout)
@@ -133,7 +133,7 @@ describe('addresses from instances', () => {
 })
 
 describe('an inventory without addresses', () => {
-  test('leaves the record set as it is, and says so', async () => {
+  test('keeps the RRset, and reports it', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': POOL } })
     const { id } = await makeInstance(scene, 'web-1')
     await scene.run('apply', '--yes')
@@ -152,9 +152,9 @@ describe('an inventory without addresses', () => {
   test.each([
     ['fails', { status: 500, body: '{"errors":[{"reason":"Internal server error"}]}' }],
     ['refuses the token', { status: 401, body: '{"errors":[{"reason":"Your OAuth token is not authorized to use this endpoint."}]}' }],
-    ['answers nonsense', { body: '{"data":[{"id":1,"ipv4":"none"}],"page":1,"pages":1,"results":1}' }],
+    ['returns an invalid response', { body: '{"data":[{"id":1,"ipv4":"none"}],"page":1,"pages":1,"results":1}' }],
     [
-      'forgets to filter, and nothing fits',
+      'ignores the filter and has no match',
       { body: '{"data":[{"id":1,"label":"db","tags":["db"],"ipv4":["192.0.2.9"]}],"page":1,"pages":1,"results":1}' },
     ],
   ])('or one that %s', async (what, reply) => {
@@ -164,7 +164,7 @@ describe('an inventory without addresses', () => {
     await expectNothingDone(scene, what.startsWith('forgets') ? 'inventory-empty' : 'inventory-unreadable', 'apply', '--yes')
   })
 
-  test('a provider that is not there is an error of the definition', async () => {
+  test('an unknown provider is an error in the definition', async () => {
     const scene = await openScene({
       files: { 'zones/example.com.yaml': zoneWith('{type: A, from: {provider: clod, instances: {tag: web}}}') },
     })
@@ -172,7 +172,7 @@ describe('an inventory without addresses', () => {
     expect(stderr).toContain('zones/example.com.yaml:7:26: error[provider-unknown] the config has no provider "clod"')
   })
 
-  test('addresses that are not public are none', async () => {
+  test('ignores private addresses', async () => {
     const shut = { label: 'web-1', tags: ['web'], region: 'us-east', status: 'running' }
     const ipv4 = ['10.0.0.1', '100.64.0.1', '127.0.0.1', '169.254.0.1', '172.31.0.1', '192.168.0.1', '0.0.0.0', '192.0.2.300']
     const data = ['fe80::1/64', '::1/128', 'FD00::1/128', '::/128'].map((ipv6, at) => ({ ...shut, id: at + 1, ipv4, ipv6 }))
@@ -184,7 +184,7 @@ describe('an inventory without addresses', () => {
     expect(stderr).toContain('pool.example.com. AAAA: none of the 4 instances with tag "web" has a public IPv6 address')
   })
 
-  test('an instance that has none of the family is told of', async () => {
+  test('reports an instance without an address of the family', async () => {
     const script: Script = ({ path }) => {
       if (!path.startsWith('/v4/compute/instances')) return null
       const machine = { label: 'web-1', tags: ['web'], region: 'us-east', status: 'running', ipv4: ['192.0.2.7', '192.168.1.7'] }

@@ -1,6 +1,6 @@
 /**
- * Commands that write definitions, killed (SIGKILL) right before any step of their work on files: every file is entirely old or entirely new, and the
- * same command again writes the others and leaves nothing behind. ZONEWRIGHT_TEST_ROUNDS=100 kills at every step.
+ * Commands that write definitions, killed (SIGKILL) directly before any file operation: every file is entirely old or entirely new, and the
+ * same command again writes the others and leaves no temporary files. ZONEWRIGHT_TEST_ROUNDS=100 kills at every step.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -37,9 +37,9 @@ interface Case {
   readonly name: string
   readonly files: (address: string) => Files
   readonly args: readonly string[]
-  /** The folder it writes to. */
+  /** The output folder. */
   readonly out: string
-  /** How many steps to kill it at; they are chosen at random. */
+  /** The number of random file operations at which to kill it. */
   readonly kills: number
 }
 
@@ -76,7 +76,7 @@ async function run(cwd: string, args: readonly string[], env: Readonly<Record<st
   return signal
 }
 
-/** The lock and the temporary files that a killed program leaves. */
+/** Whether a file is a lock or a temporary file of a killed program. */
 const isLeftBehind = (path: string): boolean => /\.(?:tmp|lock)$/.test(path)
 
 const allFilesOf = (folder: string): Files => (existsSync(folder) ? filesBelow(folder) : {})
@@ -94,7 +94,7 @@ function steps(last: number, kills: number): number[] {
   return all.slice(0, rounds(kills))
 }
 
-/** Compares the folder of a killed program with the states before and after, then runs the command again. */
+/** Compares the folder of a killed program with the states before and after, then repeats the command. */
 async function checkKilled(cwd: string, { args, out }: Pick<Case, 'args' | 'out'>, before: Files, after: Files): Promise<void> {
   const now = filesOf(join(cwd, out))
   for (const [path, text] of Object.entries(now)) expect([before[path], after[path]]).toContain(text)
@@ -108,14 +108,14 @@ async function checkKilled(cwd: string, { args, out }: Pick<Case, 'args' | 'out'
 const sorted = (files: Files): Files => Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)))
 
 interface Round {
-  /** The folder that is copied for each process. */
+  /** The folder to copy for each process. */
   readonly start: string
   readonly args: readonly string[]
   readonly out: string
   readonly kills: number
 }
 
-/** Kills a command at steps of its work, each time in a copy of the folder it starts from. */
+/** Kills a command at several file operations, each time in a new copy of the folder. */
 async function killAndCheck({ start, args, out, kills }: Round): Promise<void> {
   const copy = (): string => {
     const cwd = join(temporaryDirectory(), 'x')
@@ -137,7 +137,7 @@ async function killAndCheck({ start, args, out, kills }: Round): Promise<void> {
 const TIME = 180_000 * rounds(1)
 
 test.each(CASES)(
-  '$name, into a new folder and over an older one',
+  '$name, into a new folder and over an existing one',
   async ({ files, args, out, kills }) => {
     const older = temporaryDirectory()
     write(older, files('192.0.2.1'))
@@ -191,7 +191,7 @@ test(
 
 describeWithTools(['named'], 'import from a name server', () => {
   test(
-    'is whole or refused',
+    'writes a complete zone or nothing',
     async () => {
       const zones = ['a.example', 'b.example'].map((name) => ({
         name,

@@ -1,4 +1,4 @@
-/** An apply killed at any point, then run again: nothing twice, nothing missing, and nothing left to do. */
+/** An apply killed at any point, then run again: no duplicate, no missing record, and an empty plan. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { builtProgram, startProgram } from '../support/built-program.ts'
@@ -12,7 +12,7 @@ soa_email: hostmaster@example.com
 records:
 ${Array.from({ length: RECORDS }, (_, index) => `  h${index}: {type: A, value: ${address}}\n`).join('')}`
 
-/** Numbers from 0 to 1 that a seed decides (mulberry32). */
+/** Seeded random numbers from 0 to 1 (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed
   return () => {
@@ -23,7 +23,7 @@ function seeded(seed: number): () => number {
   }
 }
 
-/** Names and data of all records that the service holds. */
+/** Names and data of all records at the service. */
 async function held({ service }: Scene): Promise<string[]> {
   const get = async <T>(path: string): Promise<readonly T[]> => {
     const answer = await fetch(service.baseUrl + path, { headers: { authorization: `Bearer ${TOKEN}` } })
@@ -37,7 +37,7 @@ async function held({ service }: Scene): Promise<string[]> {
 
 const expected = (address: string): string[] => Array.from({ length: RECORDS }, (_, index) => `h${index} A ${address}`).sort()
 
-/** Kills the program with its calls under way, after so many of them went out. */
+/** Kills the program after `calls` sent calls, while some are in progress. */
 async function applyAndKill(scene: Scene, calls: number, ...args: string[]): Promise<void> {
   const start = scene.proxy.mutations().length
   const run = await startProgram(['apply', '--yes', ...args], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })

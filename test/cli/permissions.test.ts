@@ -1,4 +1,4 @@
-/** Missing permissions and full disks: an error with the path, exit 1, and nothing half-written. */
+/** Missing permissions and full disks: an error with the path, exit 1, and no partial file. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -65,11 +65,11 @@ describe('a folder without write permission', () => {
     const files = { 'zones/a.example.yaml': ZONE }
     const cwd = folderOf(files)
     close(join(cwd, 'zones'))
-    const said = 'error[file-unwritable] zones/a.example.yaml cannot be written: permission denied'
+    const message = 'error[file-unwritable] zones/a.example.yaml cannot be written: permission denied'
     expect(await run(cwd, 'record', 'set', 'a.example', 'www', 'A', '192.0.2.2')).toEqual({
       status: 1,
       stdout: '',
-      stderr: expect.stringContaining(said),
+      stderr: expect.stringContaining(message),
     })
     expect(filesBelow(cwd)).toEqual(files)
   })
@@ -118,7 +118,7 @@ describe('a folder without write permission', () => {
     expect(filesBelow(cwd)).toEqual(before)
     chmodSync(join(cwd, 'zones/z.example.'), 0o755)
     expect(await run(cwd, ...args)).toMatchObject({ status: 0 })
-    // The same over files that are there.
+    // The same with existing files.
     folderOf(web('192.0.2.2'), cwd)
     chmodSync(join(cwd, 'zones/z.example.'), 0o555)
     const again = filesBelow(cwd)
@@ -130,8 +130,8 @@ describe('a folder without write permission', () => {
 testPermissions('a definition without read permission', async () => {
   const cwd = folderOf({ 'zones/a.example.yaml': '' })
   chmodSync(join(cwd, 'zones/a.example.yaml'), 0)
-  const said = expect.stringContaining('error[file-unreadable] zones/a.example.yaml cannot be read: permission denied')
-  expect(await run(cwd, 'validate')).toMatchObject({ status: 1, stdout: said })
+  const message = expect.stringContaining('error[file-unreadable] zones/a.example.yaml cannot be read: permission denied')
+  expect(await run(cwd, 'validate')).toMatchObject({ status: 1, stdout: message })
 })
 
 /** A disk of 64 KiB for the test; null if none can be mounted. */

@@ -18,7 +18,7 @@ interface Page {
 }
 
 describe('plan', () => {
-  test('the report is on standard output, and a plan with changes is no failure', async () => {
+  test('prints the report on standard output; a plan with changes exits with 0', async () => {
     const scene = await openScene()
     const { status, stdout, stderr } = await scene.run('plan')
     expect(status).toBe(0)
@@ -36,7 +36,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
     expect(scene.proxy.mutations()).toEqual([])
   })
 
-  test('--detailed-exitcode tells pending changes by 2, and their absence by 0', async () => {
+  test('--detailed-exitcode exits with 2 for pending changes, otherwise 0', async () => {
     const scene = await openScene()
     expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(2)
     expect((await scene.run('apply', '--yes')).status).toBe(0)
@@ -44,7 +44,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
     expect(after).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n', stderr: '' })
   })
 
-  test('a refusal is 3, also where pending changes would be 2', async () => {
+  test('exits with 3 for a refusal, also with --detailed-exitcode', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': ELEVEN } })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({ 'zones/example.com.yaml': ONE })
@@ -54,7 +54,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
     expect((await scene.run('plan', '--detailed-exitcode', '--allow', 'deletes')).status).toBe(2)
   })
 
-  test('an error of one zone is 1, also where another is refused; both are in the report', async () => {
+  test('exits with 1 for an error in one zone, also if another zone is refused; reports both', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': ELEVEN } })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({
@@ -68,7 +68,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
     expect(stderr).toContain('error[type-unsupported]')
   })
 
-  test('only the zones and the target that are asked for', async () => {
+  test('plans only the given zones and target', async () => {
     const scene = await openScene({
       files: {
         'zones/example.com.yaml': ZONE,
@@ -91,7 +91,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
     expect(elsewhere.stderr).toContain('error[target-missing] example.net. does not go to other, but to cloud')
   })
 
-  test('warnings of definitions are counted, and left to validate', async () => {
+  test('counts warnings of definitions; validate shows them', async () => {
     const scene = await openScene({
       files: { 'zones/example.com.yaml': `${ZONE}  alias: {type: MX, values: [{preference: 1, exchange: www}]}\n` },
     })
@@ -101,7 +101,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
     expect((await scene.run('plan', '--quiet')).stderr).toBe('')
   })
 
-  test('notices name their place; --quiet leaves them out, and many are counted', async () => {
+  test('shows notices with their positions; --quiet hides them, and many are summarised', async () => {
     const odd = Array.from({ length: 12 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1, ttl: ${301 + index}}\n`).join('')
     const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE + odd } })
     const { stderr } = await scene.run('plan')
@@ -110,7 +110,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
     expect((await scene.run('plan', '--quiet')).stderr).toBe('')
   })
 
-  test('--verbose shows what is unchanged too, and in full', async () => {
+  test('--verbose also shows unchanged records, and full values', async () => {
     const long = 'k'.repeat(900)
     const scene = await openScene({
       files: {
@@ -139,7 +139,7 @@ describe('apply', () => {
     expect(scene.proxy.mutations()).toEqual([])
   })
 
-  test('with --yes: the plan, and in one line what was done', async () => {
+  test('with --yes: the plan, and a one-line summary', async () => {
     const scene = await openScene()
     const { status, stdout, stderr } = await scene.run('apply', '--yes')
     expect(status).toBe(0)
@@ -149,20 +149,20 @@ describe('apply', () => {
     expect(scene.proxy.mutations()).toHaveLength(4)
   })
 
-  test('--verbose tells every change again, with its identifier', async () => {
+  test('--verbose lists every applied change with its ID', async () => {
     const scene = await openScene()
     const { stdout } = await scene.run('apply', '--yes', '--verbose')
     expect(stdout.match(/^ +\+ mail/gm)).toHaveLength(2)
     expect(stdout).toContain('read again: the records are what the plan makes')
   })
 
-  test('nothing to do asks nobody and is 0', async () => {
+  test('without changes: no question, exit 0', async () => {
     const scene = await openScene()
     await scene.run('apply', '--yes')
     expect(await scene.run('apply')).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n', stderr: '' })
   })
 
-  test('a refusal is 3 and makes no call; --allow lifts the one it names', async () => {
+  test('a refusal exits with 3 and sends no call; --allow lifts the given refusal', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': ELEVEN } })
     await scene.run('apply', '--yes')
     const calls = scene.proxy.mutations().length
@@ -178,7 +178,7 @@ describe('apply', () => {
     expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
   })
 
-  test('a zone that would lose all its records is refused whatever its size', async () => {
+  test('refuses to delete all records of a zone of any size', async () => {
     const scene = await openScene()
     await scene.run('apply', '--yes')
     scene.write({ 'zones/example.com.yaml': 'domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {}\n' })
@@ -186,7 +186,7 @@ describe('apply', () => {
     expect((await scene.run('apply', '--yes', '--allow', 'empty-zone', '--allow', 'deletes')).status).toBe(0)
   })
 
-  /** The service as it is, but for one record that it will not have. */
+  /** The service, except that it refuses one record. */
   const refusing =
     (part: string): Script =>
     ({ method, body }) =>
@@ -194,7 +194,7 @@ describe('apply', () => {
         ? { status: 400, body: JSON.stringify({ errors: [{ field: 'target', reason: 'Not on a Friday.' }] }) }
         : null
 
-  test('one record that the server refuses: 4, the failure in full, the rest applied', async () => {
+  test('one refused record: exit 4, the full failure, the rest applied', async () => {
     const scene = await openScene({ script: refusing('192.0.2.2') })
     const { status, stdout, stderr } = await scene.run('apply', '--yes')
     expect(status).toBe(4)
@@ -208,7 +208,7 @@ describe('apply', () => {
     expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(2)
   })
 
-  test('a zone that the server refuses: 1, its records skipped, of many only the first few told', async () => {
+  test('a refused zone: exit 1, its records skipped, only the first few listed', async () => {
     const many = Array.from({ length: 60 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1}\n`).join('')
     const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE + many }, script: refusing('"domain":"example.com"') })
     const { status, stdout } = await scene.run('apply', '--yes')
@@ -219,7 +219,7 @@ describe('apply', () => {
     expect(report).toMatch(/\nNothing applied: 1 failed, 63 skipped\n$/)
   })
 
-  test('one zone that fails does not stop another', async () => {
+  test('a failed zone does not stop another', async () => {
     const scene = await openScene({
       files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') },
       script: refusing('"domain":"example.com"'),
@@ -229,12 +229,12 @@ describe('apply', () => {
     expect(stdout).toMatch(/\nApplied in part: 4 created, 0 updated, 0 deleted in 1 zone \(4 calls\); 1 failed, 3 skipped\n$/)
   })
 
-  test('what somebody else undoes meanwhile is told, and is a failure', async () => {
+  test('reports changes that another client reverts during the run, and fails', async () => {
     let done = 0
     const scene = await openScene({
       script: async ({ method, headers }) => {
         if (method === 'POST') done += 1
-        // The last creation is answered; before the records are read again they change.
+        // The records change after the last response and before the read-back.
         if (method === 'GET' && done === 4) {
           done = -100
           const [domain] = (await ask('GET', '/domains', headers.authorization)).data

@@ -1,4 +1,4 @@
-/** What commands write is for its owner alone, and what was open before is closed: journals, locks and saved plans. */
+/** Journals, locks and saved plans are readable only by their owner, also existing ones. */
 import { chmodSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -6,7 +6,7 @@ import { openScene, ZONE } from './scene.ts'
 
 const modeOf = (...path: string[]): number => lstatSync(join(...path)).mode & 0o7777
 
-test('with a umask of 000 a plan is saved and a run is journalled for the owner alone, also in a journal that was open', async () => {
+test('with umask 000, saved plans and journals are private, also in an existing public journal', async () => {
   const umask = process.umask(0)
   onTestFinished(() => void process.umask(umask))
   const scene = await openScene()
@@ -29,7 +29,7 @@ test('with a umask of 000 a plan is saved and a run is journalled for the owner 
   expect([status, stderr]).toEqual([0, expect.stringContaining(`${journal} was open to other users and has been closed to them.`)])
   for (const path of opened) expect(stderr).toContain(`${path} was open`)
   arePrivate()
-  // A mode that somebody chose for a plan stays.
+  // An existing plan file keeps its mode.
   chmodSync(join(scene.folder, 'saved.plan'), 0o640)
   expect(await scene.run('plan', '--out', 'saved.plan')).toMatchObject({ status: 0 })
   expect(modeOf(scene.folder, 'saved.plan')).toBe(0o640)

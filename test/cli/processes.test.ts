@@ -1,4 +1,4 @@
-/** The program as a process: signals, pipes that close, a service that starts and stops. */
+/** The program as a process: signals, closed pipes, start and stop of the service. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -15,7 +15,7 @@ soa_email: hostmaster@example.com
 records:
 ${Array.from({ length: 200 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1}\n`).join('')}`
 
-/** A service that takes its time over each record, so that a signal meets calls under way. */
+/** A service that delays each record, so that a signal arrives during calls. */
 const slowly: Script = async ({ method, path }) => {
   if (method === 'POST' && path.includes('/records')) await new Promise((resolve) => setTimeout(resolve, 30))
   return null
@@ -37,26 +37,29 @@ describe('a signal during apply', () => {
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('%s: calls under way end, the report is printed, exit %i, and the next apply does the rest', async (signal, status) => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
-    const run = await start(scene, 'apply', '--yes')
-    await reach(() => recordCalls(scene) >= 40)
-    run.kill(signal)
-    expect(await run.ended).toEqual({ status, signal: null })
-    expect(run.stderr()).toMatch(/^Stopping: /m)
-    const summary = /\nApplied in part: (\d+) created, 0 updated, 0 deleted in 1 zone \(\d+ calls\); (\d+) skipped\n$/.exec(run.stdout())
-    expect(summary).not.toBeNull()
-    const [, applied, skipped] = (summary as RegExpExecArray).map(Number) as [number, number, number]
-    expect(applied + skipped).toBe(201)
-    expect(applied).toBe(scene.proxy.mutations().length)
-    expect(run.stdout()).toContain('skipped: the run was interrupted')
-    const rest = await scene.run('apply', '--yes')
-    expect(rest.status).toBe(0)
-    expect(rest.stdout).toContain(`Applied: ${skipped} created`)
-    expect(scene.proxy.mutations()).toHaveLength(201)
-  })
+  ] as const)(
+    '%s: finishes the calls in progress, prints the report, exits with %i, and the next apply completes the changes',
+    async (signal, status) => {
+      const scene = await openScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
+      const run = await start(scene, 'apply', '--yes')
+      await reach(() => recordCalls(scene) >= 40)
+      run.kill(signal)
+      expect(await run.ended).toEqual({ status, signal: null })
+      expect(run.stderr()).toMatch(/^Stopping: /m)
+      const summary = /\nApplied in part: (\d+) created, 0 updated, 0 deleted in 1 zone \(\d+ calls\); (\d+) skipped\n$/.exec(run.stdout())
+      expect(summary).not.toBeNull()
+      const [, applied, skipped] = (summary as RegExpExecArray).map(Number) as [number, number, number]
+      expect(applied + skipped).toBe(201)
+      expect(applied).toBe(scene.proxy.mutations().length)
+      expect(run.stdout()).toContain('skipped: the run was interrupted')
+      const rest = await scene.run('apply', '--yes')
+      expect(rest.status).toBe(0)
+      expect(rest.stdout).toContain(`Applied: ${skipped} created`)
+      expect(scene.proxy.mutations()).toHaveLength(201)
+    },
+  )
 
-  test('while planning: nothing was applied', async () => {
+  test('while planning: applies nothing', async () => {
     const scene = await openScene({ script: () => 'silence' })
     const run = await start(scene, 'apply', '--yes')
     await reach(() => scene.proxy.requests.length > 0)
@@ -66,7 +69,7 @@ describe('a signal during apply', () => {
     expect(run.stderr()).not.toContain('program error')
   })
 
-  test('while waiting to try again', async () => {
+  test('while waiting for a retry', async () => {
     const scene = await openScene({
       script: () => ({ status: 429, headers: { 'content-type': 'application/json', 'retry-after': '20' }, body: '{}' }),
     })
@@ -79,7 +82,7 @@ describe('a signal during apply', () => {
     expect(performance.now() - begin).toBeLessThan(15_000)
   })
 
-  test('a second time ends the program at once', async () => {
+  test('ends the program immediately the second time', async () => {
     const scene = await openScene({ script: ({ method, path }) => (method === 'POST' && path.includes('/records') ? 'silence' : null) })
     const run = await start(scene, 'apply', '--yes')
     await reach(() => recordCalls(scene) > 0)
@@ -98,7 +101,7 @@ test.each([['plan'], ['verify']])('a signal ends %s at once', async (command) =>
   expect(await run.ended).toEqual({ status: 130, signal: null })
 })
 
-/** The exit status of the program when the reader of its output goes away at once. */
+/** The exit status of the program if the reader closes its output immediately. */
 async function withoutReader(scene: Scene, ...args: string[]): Promise<{ status: number | null; stderr: string }> {
   const child = spawn(process.execPath, [await builtProgram(), ...args], {
     cwd: scene.folder,
@@ -114,14 +117,14 @@ async function withoutReader(scene: Scene, ...args: string[]): Promise<{ status:
   return { status, stderr }
 }
 
-describe('a reader that goes away', () => {
-  test('is no failure of plan', async () => {
+describe('a closed standard output', () => {
+  test('does not fail plan', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': MANY } })
     expect(await withoutReader(scene, 'plan')).toEqual({ status: 0, stderr: '' })
     expect((await withoutReader(scene, 'plan', '--detailed-exitcode')).status).toBe(2)
   })
 
-  test('does not stop an apply half-way', async () => {
+  test('does not stop an apply', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': MANY } })
     expect(await withoutReader(scene, 'apply', '--yes')).toEqual({ status: 0, stderr: '' })
     expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
@@ -136,7 +139,7 @@ describe('serve', () => {
   }
   const FREE = ['--listen', '127.0.0.1:0', '--dns', '127.0.0.1:0']
 
-  test('prints one line of JSON when it is ready, the token once, and ends with 0', async () => {
+  test('prints one line of JSON when ready and the token once, and exits with 0', async () => {
     const folder = temporaryDirectory()
     const run = await serve(folder, FREE)
     await run.until('listening')
@@ -166,7 +169,7 @@ describe('serve', () => {
     expect(run.stdout() + run.stderr()).not.toContain(TOKEN)
   })
 
-  test('an address in use, a folder in use, a bad name: an error with a code and exit 1', async () => {
+  test('an address in use, a folder in use, an invalid name: an error with a code and exit 1', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     onTestFinished(() => void taken.close())
@@ -178,7 +181,7 @@ describe('serve', () => {
       /^error\[service-start\] the service cannot start: .*EADDRINUSE.* \(give another address with --listen or --dns; port 0 picks a free one\)\n$/,
     )
 
-    // A start that failed has used up no token: the next one shows it.
+    // A failed start does not consume the token: the next start prints it.
     const running = await serve(folder, FREE)
     await running.until('listening')
     expect(running.stderr()).toMatch(/shown this once: \S+/)
@@ -192,7 +195,7 @@ describe('serve', () => {
   })
 })
 
-test('a start takes little', async () => {
+test('starts quickly', async () => {
   const run = await startProgram(['--version'], { cwd: temporaryDirectory() })
   expect(await run.ended).toEqual({ status: 0, signal: null })
   expect(run.stdout()).toMatch(/^\d+\.\d+\.\d+\n$/)

@@ -1,4 +1,4 @@
-/** A definition draws in no file that may hold a secret. Each attack is made on the built program, with a server that hears whether it is asked. */
+/** No definition can include a file that may contain a secret. Each attack runs the built program; the proxy records every request. */
 import { linkSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -10,14 +10,14 @@ import { filesBelow, openScene, TOKEN, ZONE } from './scene.ts'
 
 const SECRET = 'zw-file-secret-9f8e7d6c5b4a'
 
-/** A secret that is a zone file, a fragment and a text at once, as far as it can be. */
+/** A secret that can be read as a zone file, a fragment or a text. */
 const AS_ZONE_FILE = `leak 60 TXT "${SECRET}"\n`
 const AS_FRAGMENT = `leak: {type: TXT, value: ${SECRET}}\n`
 
 interface Attack {
   readonly name: string
   readonly files: Readonly<Record<string, string>>
-  /** Symbolic links: where to, by path. */
+  /** Symbolic links: target by path. */
   readonly links?: Readonly<Record<string, string>>
   readonly hardLinks?: Readonly<Record<string, string>>
   readonly rules?: string
@@ -42,12 +42,12 @@ const intoFolder = ['-o', 'out', '--lossy']
 const ATTACKS: readonly Attack[] = [
   // Files of secrets.
   { name: '!include of the token', files: including('!include ../secrets/token'), code: 'include-invalid' },
-  { name: '!include by way of other folders', files: including('!include ../zones/../secrets/../secrets/token'), code: 'include-invalid' },
+  { name: '!include through other folders', files: including('!include ../zones/../secrets/../secrets/token'), code: 'include-invalid' },
   { name: 'include of the token', files: withFragment('../secrets/token'), code: 'include-invalid' },
   { name: '$INCLUDE of the token', files: zoneFile('../secrets/token'), code: 'zonefile-include' },
   { name: 'a link to the token', files: including('!include plain.txt'), links: { 'zones/plain.txt': '../secrets/token' } },
   { name: 'a hard link to the token', files: including('!include plain.txt'), hardLinks: { 'zones/plain.txt': 'secrets/token' } },
-  { name: 'a folder that is a link to that of the token', files: including('!include s/token'), links: { 'zones/s': '../secrets' } },
+  { name: 'a folder that is a link to the folder of the token', files: including('!include s/token'), links: { 'zones/s': '../secrets' } },
   {
     name: 'a definition that is a link to the token',
     files: {},
@@ -79,7 +79,7 @@ const ATTACKS: readonly Attack[] = [
   { name: 'include of .env', files: withFragment('../.env'), code: 'include-invalid' },
   { name: '$INCLUDE of .env', files: zoneFile('../.env'), code: 'zonefile-include' },
   { name: '!include of .git/config', files: including('!include ../.git/config'), code: 'include-invalid' },
-  { name: '!include of a hidden file that is not there', files: including('!include ../.git/nothing'), code: 'include-invalid' },
+  { name: '!include of a missing hidden file', files: including('!include ../.git/nothing'), code: 'include-invalid' },
   { name: 'a link to .env', files: including('!include plain.txt'), links: { 'zones/plain.txt': '../.env' } },
   { name: 'a folder that is a link to .git', files: including('!include g/config'), links: { 'zones/g': '../.git' } },
   { name: 'a definition that is a link to .env', files: {}, links: { 'zones/example.com.zone': '../.env' }, code: 'path-protected' },
@@ -142,11 +142,11 @@ const ATTACKS: readonly Attack[] = [
   },
 ]
 
-/** The folder of an attack, with a server that no secret must reach. */
+/** The folder of an attack, and the proxy that must receive no secret. */
 async function prepare({ files, links = {}, hardLinks = {}, rules = "zones: [{files: 'zones/**/*'}]" }: Attack) {
   const proxy = await startRecordingProxy(() => ({ status: 500 }), null)
   onTestFinished(() => proxy.close())
-  // More providers than the one make secrets of files that have an ending of definitions.
+  // More providers: files with extensions of definitions are secrets too.
   const provider = (name: string, token: string): string => `  ${name}: {type: cloud, base_url: '${proxy.origin}/v4', token: '${token}'}\n`
   const config = [
     'providers:\n',
@@ -187,7 +187,7 @@ test.each(ATTACKS.map((attack) => [attack.name, attack] as const))('%s', async (
   expect.soft(filesBelow(folder)).toEqual(before)
 })
 
-test('record shows nothing of a file that the lock of a repository points to', async () => {
+test('record shows nothing of a file to which a lock of the repository links', async () => {
   const scene = await openScene()
   scene.write({ 'zones/example.com.yaml': ZONE, '.env': SECRET })
   symlinkSync('../.env', join(scene.folder, 'zones/.zonewright.lock'))
@@ -197,7 +197,7 @@ test('record shows nothing of a file that the lock of a repository points to', a
   expect(scene.files()).toMatchObject({ '.env': SECRET, 'zones/example.com.yaml': ZONE })
 }, 30_000)
 
-test('import of octoDNS shows no variable of the environment that its configuration names', async () => {
+test('import of octoDNS shows no environment variable of its configuration', async () => {
   const scene = await openScene({
     files: {
       'p.yaml': OCTODNS.replace('DIR', 'env/CLOUD_KEY'),
@@ -212,7 +212,7 @@ test('import of octoDNS shows no variable of the environment that its configurat
   }
 })
 
-test('what octoDNS and Kubernetes call their files is no hidden file', async () => {
+test('accepts the file names with a leading dot of octoDNS and Kubernetes', async () => {
   const scene = await openScene({
     files: {
       'zones/example.com./.yaml': "'': {type: A, value: 192.0.2.1}\n",

@@ -53,39 +53,39 @@ describe('values of several files', () => {
   const g = (gone: string, come: string): Files => ({ 'shared/g.yaml': G.replace(gone, () => come) })
 
   it.each([
-    ['one goes where it stands', ['remove', 'example.com', 'a', 'A', '192.0.2.2'], f(OF_F, '')],
-    ['two of them', ['remove', 'example.com', 'a', 'A', '192.0.2.1', '192.0.2.3'], { ...main(OWN, ''), ...g(OF_G, '') }],
+    ['removes one where it is defined', ['remove', 'example.com', 'a', 'A', '192.0.2.2'], f(OF_F, '')],
+    ['removes two', ['remove', 'example.com', 'a', 'A', '192.0.2.1', '192.0.2.3'], { ...main(OWN, ''), ...g(OF_G, '') }],
     ['all', ['remove', 'example.com', 'a', 'A'], { ...main(OWN, ''), ...f(OF_F, ''), ...g(OF_G, '') }],
-    ['all of one file', ['remove', 'example.com', 'a', 'A', '--file', 'shared/f.yaml'], f(OF_F, '')],
+    ['removes all values of one file', ['remove', 'example.com', 'a', 'A', '--file', 'shared/f.yaml'], f(OF_F, '')],
     [
-      'a new one goes to the definition',
+      'adds a value to the definition',
       ['add', 'example.com', 'a', 'A', '192.0.2.9'],
       main('value: 192.0.2.1}', 'values: [192.0.2.1, 192.0.2.9]}'),
     ],
     [
-      'a new one beside those of a file has their TTL',
+      'adds a value with the TTL of the others in the file',
       ['add', 'example.com', 'only', 'A', '192.0.2.9'],
       main('  z:', '  only: {type: A, ttl: 60, value: 192.0.2.9}\n  z:'),
     ],
     [
-      'a new one goes to the file that is named',
+      'adds a value to the given file',
       ['add', 'example.com', 'a', 'A', '192.0.2.9', '--file', 'shared/g.yaml'],
       g('value: 192.0.2.3}', 'values: [192.0.2.3, 192.0.2.9]}'),
     ],
     [
-      'other values, in the definition',
+      'sets other values in the definition',
       ['set', 'example.com', 'a', 'A', '192.0.2.9'],
       { ...main('192.0.2.1}', '192.0.2.9}'), ...f(OF_F, ''), ...g(OF_G, '') },
     ],
-    ['other values, in the one file that has them', ['set', 'example.com', 'plain', 'A', '192.0.2.9'], f('192.0.2.7', '192.0.2.9')],
-    ['fewer values', ['set', 'example.com', 'both', 'A', '192.0.2.1'], g('both: {type: A, merge: true, value: 192.0.2.2}\n', '')],
+    ['sets other values in the only file with values', ['set', 'example.com', 'plain', 'A', '192.0.2.9'], f('192.0.2.7', '192.0.2.9')],
+    ['sets fewer values', ['set', 'example.com', 'both', 'A', '192.0.2.1'], g('both: {type: A, merge: true, value: 192.0.2.2}\n', '')],
     [
       'another TTL in all of them',
       ['set', 'example.com', 'a', 'A', '192.0.2.2', '192.0.2.9', '--ttl', '1m'],
       { ...main('ttl: 300, value: 192.0.2.1', 'ttl: 60, value: 192.0.2.9'), ...f('ttl: 300', 'ttl: 60'), ...g(OF_G, '') },
     ],
     [
-      'what would be a variable in a file that is included',
+      'escapes text that would be a variable in an included file',
       ['add', 'example.com', 'new', 'TXT', `a \${b}`, '--file', 'shared/f.yaml'],
       f('only:', `new: {type: TXT, value: 'a $\${b}'}\nonly:`),
     ],
@@ -101,18 +101,18 @@ describe('values of several files', () => {
       'A: 192.0.2.1 is in zones/example.com.yaml, not in shared/f.yaml',
     ],
     [['add', 'example.com', 'a', 'A', '192.0.2.9', '--file', 'elsewhere.yaml'], 'elsewhere.yaml is not a file of example.com.'],
-  ])('refused where it is not clear which: %j', async (words, said) => {
+  ])('refuses an ambiguous edit: %j', async (words, message) => {
     const result = await edited(FILES, words)
     expect(result).toMatchObject({ status: 1, stdout: '', changed: {}, stderr: expect.stringContaining('error[record-elsewhere]') })
-    expect(result.stderr).toContain(said)
+    expect(result.stderr).toContain(message)
   })
 
-  it('none of them, where one is at fault', async () => {
+  it('writes none if one file has an error', async () => {
     const files = { ...FILES, 'shared/g.yaml': G.replace('192.0.2.3', '192.0.2.300') }
     expect(await edited(files, ['remove', 'example.com', 'a', 'A'])).toMatchObject({ status: 1, changed: {} })
   })
 
-  it('loses no edit of several at once, each of another file', async () => {
+  it('loses no edit of concurrent edits of different files', async () => {
     const paths = Object.keys(FILES)
     const values = Array.from({ length: 9 }, (_, index) => `192.0.2.${100 + index}`)
     const edits = values.map((value, index) => ['add', 'example.com', 'a', 'A', value, '--file', paths[index % 3] as string])
@@ -125,7 +125,7 @@ describe('values of several files', () => {
     expect(texts.join('')).not.toContain('both:')
   })
 
-  it('--dry-run shows all and writes nothing', async () => {
+  it('--dry-run shows all changes and writes nothing', async () => {
     const { stdout, changed } = await edited(FILES, ['remove', 'example.com', 'a', 'A', '--dry-run'])
     expect(changed).toEqual({})
     for (const [path, gone] of [
@@ -146,7 +146,7 @@ describe('a file that several zones include', () => {
   }
   const words = ['set', 'example.com', 'plain', 'A', '192.0.2.9']
 
-  it.each([[words], [[...words, '--file', 'shared/f.yaml']], [[...words, '--dry-run']]])('is left as it is: %j', async (some) => {
+  it.each([[words], [[...words, '--file', 'shared/f.yaml']], [[...words, '--dry-run']]])('does not change: %j', async (some) => {
     expect(await edited(files, some)).toMatchObject({
       status: 1,
       changed: {},
@@ -156,7 +156,7 @@ describe('a file that several zones include', () => {
     })
   })
 
-  it('is changed with --all-zones, which are named', async () => {
+  it('changes with --all-zones, which lists the zones', async () => {
     expect(await edited(files, [...words, '--all-zones'])).toMatchObject({
       status: 0,
       changed: { 'shared/f.yaml': F.replace('192.0.2.7', '192.0.2.9') },
@@ -164,7 +164,7 @@ describe('a file that several zones include', () => {
     })
   })
 
-  it('needs no word where no other zone changes', async () => {
+  it('changes without an option if no other zone changes', async () => {
     const own = await edited(files, ['add', 'example.com', 'a', 'A', '192.0.2.9'])
     expect(own).toMatchObject({ status: 0, stderr: '' })
     expect(Object.keys(own.changed)).toEqual(['zones/example.com.yaml'])
@@ -181,11 +181,11 @@ describe('variables', () => {
     [['set', 'example.com', 'web', 'A', '192.0.2.1'], 'is not written there by its own name'],
     [['remove', 'example.com', 'web', 'A'], 'is not written there by its own name'],
     [['set', 'example.com', 'b', 'A', '192.0.2.1'], 'its value contains a variable: change it under "with"'],
-  ])('are not written over: %j', async (words, said) => {
-    expect(await edited(files, words)).toMatchObject({ status: 1, changed: {}, stderr: expect.stringContaining(said) })
+  ])('are not overwritten: %j', async (words, message) => {
+    expect(await edited(files, words)).toMatchObject({ status: 1, changed: {}, stderr: expect.stringContaining(message) })
   })
 
-  it('stay where the value beside them changes', async () => {
+  it('stay if the value beside them changes', async () => {
     expect(await edited(files, ['set', 'example.com', 'b', 'A', '192.0.2.7', '192.0.2.10'])).toMatchObject({
       status: 0,
       changed: { 'shared/v.yaml': files['shared/v.yaml'].replace('192.0.2.9', '192.0.2.10') },
@@ -193,7 +193,7 @@ describe('variables', () => {
   })
 })
 
-it('a file of a zone file is edited as one, under its own origin', async () => {
+it('edits a file included by a zone file under its own origin', async () => {
   const files = {
     'zones/example.com.zone': '$TTL 1h\n@ SOA a. b. 1 2 3 4 5\n$INCLUDE hosts.inc\n$INCLUDE sub.inc sub\n',
     'zones/hosts.inc': 'a A 192.0.2.1\nb A 192.0.2.2',
@@ -209,7 +209,7 @@ it('a file of a zone file is edited as one, under its own origin', async () => {
   })
 })
 
-it('what octoDNS merges from another file is edited there', async () => {
+it('edits records that octoDNS merges in their own file', async () => {
   const files = {
     'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1}\n<<: !include more.yaml\n',
     'zones/more.yaml': 'mail: {type: A, value: 192.0.2.1}\nzz: {type: A, value: 192.0.2.1}\n',

@@ -1,4 +1,4 @@
-/** Edits of files in the layouts that people write: nothing changes but what has to. */
+/** Edits of files in common layouts: only the necessary text changes. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -15,17 +15,17 @@ async function edited(file: string, text: string, words: readonly string[]) {
   return { ...result, text: readFileSync(path, 'utf8') }
 }
 
-/** What the edit is of, its words, what goes out of the text and what comes in its place. */
-type Edit = readonly [what: string, words: string[], gone: string, come: string]
+/** Name and arguments of the edit, the replaced text and its replacement. */
+type Edit = readonly [name: string, words: string[], removed: string, added: string]
 
 const checkAll = (file: string, text: string, edits: readonly Edit[]): void => {
-  it.each(edits)('%s', async (_, words, gone, come) => {
-    expect(text.split(gone)).toHaveLength(2)
-    expect(await edited(file, text, words)).toMatchObject({ status: 0, text: text.replace(gone, () => come) })
+  it.each(edits)('%s', async (_, words, removed, added) => {
+    expect(text.split(removed)).toHaveLength(2)
+    expect(await edited(file, text, words)).toMatchObject({ status: 0, text: text.replace(removed, () => added) })
   })
 }
 
-describe('a file that octoDNS wrote', () => {
+describe('a file written by octoDNS', () => {
   const TEXT = `---
 # head
 
@@ -57,7 +57,7 @@ mail:
   const VALUES = '  - 192.0.2.1   # one\n\n  # the second\n  - 192.0.2.2\n'
   const MX = '  - exchange: b.example.net.\n    priority: 20\n'
   checkAll('example.com.yaml', TEXT, [
-    ['a value more', ['add', 'example.com', 'www', 'A', '192.0.2.9'], VALUES, `${VALUES}  - 192.0.2.9\n`],
+    ['an additional value', ['add', 'example.com', 'www', 'A', '192.0.2.9'], VALUES, `${VALUES}  - 192.0.2.9\n`],
     ['the first value', ['remove', 'example.com', 'www', 'A', '192.0.2.1'], VALUES, '  # the second\n  - 192.0.2.2\n'],
     ['the last value', ['remove', 'example.com', 'www', 'A', '192.0.2.2'], VALUES, '  - 192.0.2.1   # one\n'],
     [
@@ -74,7 +74,7 @@ mail:
       '    -all\n',
       '    -all\n- type: A\n  value: 192.0.2.7\n',
     ],
-    ['all of a name with a question mark', ['remove', 'example.com', '@', 'A'], "? ''\n: - type: A\n    value: 192.0.2.1\n", ''],
+    ['all records of a name with a question mark', ['remove', 'example.com', '@', 'A'], "? ''\n: - type: A\n    value: 192.0.2.1\n", ''],
     ['a name beside it', ['add', 'example.com', 'a', 'A', '192.0.2.7'], '\nwww:', '\na:\n  type: A\n  value: 192.0.2.7\nwww:'],
   ])
 })
@@ -91,8 +91,8 @@ records:
     - {type: TXT, value: x}
 `
   checkAll('example.com.yaml', TEXT, [
-    ['an alias goes', ['remove', 'example.com', 'b', 'A'], '  b: *web\n', ''],
-    ['an entry that merges goes', ['remove', 'example.com', 'c', 'A'], '  c: {<<: *web, ttl: 60}\n', ''],
+    ['removes an alias', ['remove', 'example.com', 'b', 'A'], '  b: *web\n', ''],
+    ['removes an entry with a merge', ['remove', 'example.com', 'c', 'A'], '  c: {<<: *web, ttl: 60}\n', ''],
     [
       'a type beside an alias',
       ['add', 'example.com', 'b', 'AAAA', '2001:db8::1'],
@@ -105,7 +105,7 @@ records:
       '  a: &web {type: A, values: [192.0.2.1, 192.0.2.2]}\n',
       '  a:\n    - &web {type: A, values: [192.0.2.1, 192.0.2.2]}\n    - {type: AAAA, value: 2001:db8::1}\n',
     ],
-    ['a type beside one that merges', ['remove', 'example.com', 'd', 'TXT'], '    - {type: TXT, value: x}\n', ''],
+    ['a type beside an entry with a merge', ['remove', 'example.com', 'd', 'TXT'], '    - {type: TXT, value: x}\n', ''],
   ])
 
   it.each([
@@ -113,8 +113,8 @@ records:
     [['set', 'example.com', 'a', 'A', '192.0.2.9'], 'has an anchor and is used elsewhere'],
     [['set', 'example.com', 'c', 'A', '192.0.2.9'], 'is an alias, an included file or not a record'],
     [['remove', 'example.com', 'd', 'A'], 'is an alias, an included file or not a record'],
-  ])('is left as it is: %j', async (words, said) => {
-    expect(await edited('example.com.yaml', TEXT, words)).toMatchObject({ status: 1, text: TEXT, stderr: expect.stringContaining(said) })
+  ])('does not change: %j', async (words, message) => {
+    expect(await edited('example.com.yaml', TEXT, words)).toMatchObject({ status: 1, text: TEXT, stderr: expect.stringContaining(message) })
   })
 })
 
@@ -126,7 +126,7 @@ tags:   [a,  b]
 `
   checkAll('example.com.yaml', TEXT, [
     ['a value', ['set', 'example.com', 'b\u00fccher', 'A', '192.0.2.9'], '"192.0.2.1"', '192.0.2.9'],
-    ['a value more', ['add', 'example.com', 'null', 'A', '192.0.2.9'], "'value': 192.0.2.2}", "'values': [192.0.2.2, 192.0.2.9]}"],
+    ['an additional value', ['add', 'example.com', 'null', 'A', '192.0.2.9'], "'value': 192.0.2.2}", "'values': [192.0.2.2, 192.0.2.9]}"],
   ])
 })
 
@@ -161,16 +161,16 @@ describe('comments', () => {
       'www: #2024a\n  # x\n  type: A\n  values: #1234\n  - 192.0.2.1\n',
       'add example.com www AAAA ::1',
     ],
-    ['of the only value, in whose place two come', A_OF('192.0.2.1 # one'), 'set example.com www A 192.0.2.8 192.0.2.9'],
-    ['of the only value, of several fields', MX_OF('{preference: 1, exchange: a.}'), OTHER_MX],
+    ['of the only value, replaced by two', A_OF('192.0.2.1 # one'), 'set example.com www A 192.0.2.8 192.0.2.9'],
+    ['of the only value, with several fields', MX_OF('{preference: 1, exchange: a.}'), OTHER_MX],
     ['of the only value, in flow style', 'www: {type: MX, value: {preference: 1, exchange: a.}} # one\n', OTHER_MX],
     ['above the only value', A_OF('\n    # one\n    192.0.2.1'), 'set example.com www A 192.0.2.9'],
     ['below the last value', BELOW, 'add example.com www AAAA ::1'],
-    ['below the last value, of which there are more', BELOW, 'add example.com www A 192.0.2.2'],
-    ['behind the last comma', LAST, 'add example.com n A 192.0.2.2'],
-    ['behind the last comma, another type', LAST, 'add example.com n AAAA ::1'],
-    ['one above the other in a file with carriage returns', STACKED, 'set example.com www A 192.0.2.1 192.0.2.2'],
-  ])('%s stay, each once', async (_, text, words) => {
+    ['below the last of several values', BELOW, 'add example.com www A 192.0.2.2'],
+    ['after the last comma', LAST, 'add example.com n A 192.0.2.2'],
+    ['after the last comma, another type', LAST, 'add example.com n AAAA ::1'],
+    ['on consecutive lines in a file with carriage returns', STACKED, 'set example.com www A 192.0.2.1 192.0.2.2'],
+  ])('%s are kept exactly once', async (_, text, words) => {
     const result = await edited('example.com.yaml', text, typeof words === 'string' ? words.split(' ') : words)
     expect(result).toMatchObject({ status: 0 })
     expect(commentsOf(result.text).sort()).toEqual(commentsOf(text).sort())
@@ -179,7 +179,7 @@ describe('comments', () => {
   })
 })
 
-it('a record without an owner of its own gets one in the place of its blanks', async () => {
+it('a record with an inherited owner gets the owner in place of its blanks', async () => {
   const text = 'www   60 A 192.0.2.1\n      60 A 192.0.2.2 ; two\n'
   expect((await edited('example.com.zone', text, ['remove', 'example.com', 'www', 'A', '192.0.2.1'])).text).toBe(
     'www   60 A 192.0.2.2 ; two\n',

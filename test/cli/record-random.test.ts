@@ -1,4 +1,4 @@
-/** Random definitions with comments at every place, edited at random. What the records are to be is worked out here, from the words alone. */
+/** Random edits of random definitions with comments everywhere. The expected records are computed here from the arguments alone. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -91,7 +91,7 @@ function rowsOf(text: string): Row[] {
   return (zone?.records ?? []).map((one) => ({ owner: one.name.replace(/\.?example\.com\.$/, ''), type: one.type, data: one.data }))
 }
 
-/** Lines that say nothing of an owner: those before its entry and behind. */
+/** The lines before and after the entry of an owner. */
 function outside(text: string, owner: string): string[] {
   const all = text.split('\n')
   const base = text.includes('domain:') ? (/\n( +)[^ #\n][^\n]*:/.exec(text)?.[1]?.length ?? 0) : 0
@@ -103,7 +103,7 @@ function outside(text: string, owner: string): string[] {
   return [...all.slice(0, from), ...all.slice(to)]
 }
 
-it('random edits change the records that they name, lose no comment of what stays, and no other line', async () => {
+it('random edits change only the given records, and keep all other lines and comments', async () => {
   const cwd = temporaryDirectory()
   const path = join(cwd, 'zones/example.com.yaml')
   mkdirSync(join(cwd, 'zones'))
@@ -128,17 +128,17 @@ it('random edits change the records that they name, lose no comment of what stay
             : values.length === 0
               ? []
               : own.filter((data) => !values.includes(data))
-      const said = `seed ${seed}: ${action} ${owner} ${type} ${values.join(', ')}\n${text}`
+      const message = `seed ${seed}: ${action} ${owner} ${type} ${values.join(', ')}\n${text}`
       const result = await cli(['record', action, 'example.com', owner, type, ...values], { cwd })
       const after = readFileSync(path, 'utf8')
-      expect(result, said).toMatchObject({ status: 0 })
+      expect(result, message).toMatchObject({ status: 0 })
       rows = [...rows.filter((row) => row.owner !== owner || row.type !== type), ...wanted.map((data) => ({ owner, type, data }))]
-      expect(lines(rowsOf(after)), said).toEqual(lines(rows))
+      expect(lines(rowsOf(after)), message).toEqual(lines(rows))
       const [old, fresh] = [commentsOf(text), commentsOf(after)]
-      expect(new Set(fresh).size, said).toBe(fresh.length)
-      expect(old, said).toEqual(expect.arrayContaining(fresh))
-      if (own.every((data) => wanted.includes(data))) expect(fresh.toSorted(), said).toEqual(old.toSorted())
-      if (rows.some((row) => row.owner === owner)) expect(outside(after, owner), said).toEqual(outside(text, owner))
+      expect(new Set(fresh).size, message).toBe(fresh.length)
+      expect(old, message).toEqual(expect.arrayContaining(fresh))
+      if (own.every((data) => wanted.includes(data))) expect(fresh.toSorted(), message).toEqual(old.toSorted())
+      if (rows.some((row) => row.owner === owner)) expect(outside(after, owner), message).toEqual(outside(text, owner))
       text = after
     }
   }

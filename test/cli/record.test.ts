@@ -36,7 +36,7 @@ records:
         value: "last"
 `
 
-/** Words of a command line, the lines that go and the lines that come. */
+/** Arguments, the removed lines and the added lines. */
 const EDITS: readonly [string, string[], string, string][] = [
   [
     'add a value to a list in flow style',
@@ -70,7 +70,7 @@ const EDITS: readonly [string, string[], string, string][] = [
     '    mail: {type: A, value: 192.0.2.9} # mail itself\n',
   ],
   [
-    'set one of two',
+    'set one of two values',
     ['set', 'example.com', 'www', 'A', '192.0.2.4', '--ttl', '5m'],
     '    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4]}  # two\n',
     '    www:   {type: A, ttl: 300, values: [192.0.2.4]}  # two\n',
@@ -78,7 +78,7 @@ const EDITS: readonly [string, string[], string, string][] = [
   ['set a TTL', ['set', 'example.com', 'zz', 'TXT', 'last', '--ttl', '60'], '', '        ttl: 60\n'],
   ['remove a name', ['remove', 'example.com', 'mail', 'A'], '    mail: {type: A, value: 192.0.2.2} # mail itself\n', ''],
   [
-    'remove a name with what is said of it',
+    'remove a name with its comments',
     ['remove', 'example.com', 'www', 'A'],
     '    # Web servers.\n    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4]}  # two\n',
     '',
@@ -91,7 +91,7 @@ const EDITS: readonly [string, string[], string, string][] = [
   ],
 ]
 
-/** What is taken out and put in, lines that are in both left aside. */
+/** The removed and the added lines, without common lines. */
 function changes(before: string, after: string): { gone: string; come: string } {
   const [old, fresh] = [before.split('\n'), after.split('\n')]
   let start = 0
@@ -106,7 +106,7 @@ function changes(before: string, after: string): { gone: string; come: string } 
   return { gone: lines(old), come: lines(fresh) }
 }
 
-describe('record, in the layout with settings', () => {
+describe('record, in a definition with settings', () => {
   it.each(EDITS)('%s', async (_, words, gone, come) => {
     const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
     const result = await cli(['record', ...words], { cwd })
@@ -116,7 +116,7 @@ describe('record, in the layout with settings', () => {
   })
 })
 
-/** Runs edits one after another; gives the files at the end and what the last one said. */
+/** Runs the edits in sequence; returns the final files and the result of the last one. */
 async function edit(files: Readonly<Record<string, string>>, ...edits: readonly string[][]) {
   const cwd = folderOf(files)
   let result = { status: 0, stdout: '', stderr: '' }
@@ -159,17 +159,17 @@ describe('record', () => {
       'domain: example.com\r\nrecords:\r\n  a: {type: A, value: 192.0.2.1}\r\n  www: {type: A, value: 192.0.2.1}\r\n',
     ],
     [
-      'no line end at the end',
+      'no final line end',
       'domain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}',
       'domain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}\n  www: {type: A, value: 192.0.2.1}',
     ],
     [
-      'records that are a comment, the rest in a layout of its own',
+      'only a comment below records, and an unusual layout',
       'domain:   example.com   # odd\r\nrecords: # none yet\r\n  # below\r\ntags:   [a,   b]\r\n',
       'domain:   example.com   # odd\r\nrecords: # none yet\r\n  # below\r\n  www: {type: A, value: 192.0.2.1}\r\ntags:   [a,   b]\r\n',
     ],
     [
-      'no records between other settings in a layout of their own',
+      'no records between settings in an unusual layout',
       'domain:   example.com\ntags:\n- a   # first\n    # tail\n# foot\n...\n',
       'domain:   example.com\ntags:\n- a   # first\n    # tail\nrecords:\n  www: {type: A, value: 192.0.2.1}\n# foot\n...\n',
     ],
@@ -195,13 +195,13 @@ describe('record', () => {
     expect(text('zones/example.com.yaml')).toBe(after)
   })
 
-  it('takes out the last record and leaves all else', async () => {
+  it('removes the last record and keeps everything else', async () => {
     const before = 'domain:   example.com\r\nrecords: # c\r\n  www: {type: A, value: 192.0.2.1}\r\n# foot\r\ntags:   [a]\r\n'
     const { text } = await edit({ 'zones/example.com.yaml': before }, ['remove', 'example.com', 'www', 'A'])
     expect(text('zones/example.com.yaml')).toBe('domain:   example.com\r\nrecords: # c\r\n# foot\r\ntags:   [a]\r\n')
   })
 
-  it('loses no edit of several at once: those that came too late say so', async () => {
+  it('loses no concurrent edit: a late one fails with a message', async () => {
     const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
     const results = await Promise.all([1, 2, 3, 4].map((n) => cli(['record', 'add', 'example.com', `n${n}`, 'A', `192.0.2.${n}`], { cwd })))
     const text = readFileSync(join(cwd, 'zones/example.com.yaml'), 'utf8')
@@ -211,7 +211,7 @@ describe('record', () => {
     }
   })
 
-  it('adds and removes again, and the text is as it was', async () => {
+  it('restores the text if a record is added and removed again', async () => {
     const { text } = await edit(
       { 'zones/example.com.yaml': ZONE },
       ['add', 'example.com', 'new', 'TXT', 'text'],
@@ -220,7 +220,7 @@ describe('record', () => {
     expect(text('zones/example.com.yaml')).toBe(ZONE)
   })
 
-  it('edits the layout of octoDNS, a split folder too', async () => {
+  it("edits files in octoDNS's layout, also in a split folder", async () => {
     const files = {
       'zones/example.net.yaml': "---\n'':\n  - type: A\n    value: 192.0.2.1 # one\nwww:\n  ttl: 60\n  type: A\n  value: 192.0.2.2\n",
       'zones/example.org./$example.org.yaml': "---\n'':\n  type: A\n  value: 192.0.2.1\n",
@@ -266,7 +266,7 @@ www:
       ['add', 'example.com', 'www', 'A', '192.0.2.9'],
       'www A 192.0.2.1 ; one\nWWW 60 A 192.0.2.1\nwww A 192.0.2.2\nwww.example.com.\t300\tIN\tA\t192.0.2.9\n',
     ],
-  ])('takes a record that a zone file repeats for one: %j', async (words, after) => {
+  ])('treats a duplicate record in a zone file as one: %j', async (words, after) => {
     const head = '$TTL 300\n@ SOA ns1.example.net. hostmaster.example.com. 1 7200 3600 1209600 300\n@ NS ns1.example.net.\n'
     const { text } = await edit({ 'zones/example.com.zone': `${head}www A 192.0.2.1 ; one\nWWW 60 A 192.0.2.1\nwww A 192.0.2.2\n` }, words)
     expect(text('zones/example.com.zone')).toBe(head + after)
@@ -307,8 +307,8 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
 
   it.each([
     ['blank lines at the end', 'a A 192.0.2.1\n\n  \n', 'a A 192.0.2.1\n\n  \nnew.example.com.\tIN\tA\t192.0.2.2\n', 'new'],
-    ['no line end at the end', 'a A 192.0.2.1', 'a A 192.0.2.1\r\nnew.example.com.\tIN\tA\t192.0.2.2', 'new'],
-    ['no line end behind the name', 'a 60 A 192.0.2.1', 'a 60 A 192.0.2.1\r\na.example.com.\t60\tIN\tA\t192.0.2.2', 'a'],
+    ['no final line end', 'a A 192.0.2.1', 'a A 192.0.2.1\r\nnew.example.com.\tIN\tA\t192.0.2.2', 'new'],
+    ['no line end after the name', 'a 60 A 192.0.2.1', 'a 60 A 192.0.2.1\r\na.example.com.\t60\tIN\tA\t192.0.2.2', 'a'],
   ])('keeps line ends of a zone file: %s', async (_, before, after, owner) => {
     const head = `$TTL 60\r\n@ SOA a. b. 1 2 3 4 5\r\n`
     const crlf = (text: string): string => head + text.replace(/\r?\n/g, '\r\n')
@@ -331,7 +331,7 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     expect(text('zones/example.com.yaml')).toBe(ZONE)
   })
 
-  it('says that there is nothing to do', async () => {
+  it('reports that there is nothing to change', async () => {
     const { status, stderr, stdout } = await edit({ 'zones/example.com.yaml': ZONE }, ['add', 'example.com', 'www', 'A', '192.0.2.3'])
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: 'There is nothing to change.\n' })
   })
@@ -343,27 +343,27 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
 
   it.each([
     ['a record that breaks a rule', ZONE, ['add', 'example.com', 'www', 'CNAME', 'mail'], 'error[cname-not-alone]'],
-    ['a value that is none', ZONE, ['add', 'example.com', 'www', 'A', '192.0.2'], 'error[usage] www.example.com. A: '],
-    ['a value in several words', ZONE, ['add', 'example.com', 'b', 'MX', '10', 'mail'], "is a value; for one value write '10 mail'"],
-    ['a type that is none', ZONE, ['add', 'example.com', 'www', 'AA', '192.0.2.1'], 'error[usage] "AA" is not a record type'],
+    ['an invalid value', ZONE, ['add', 'example.com', 'www', 'A', '192.0.2'], 'error[usage] www.example.com. A: '],
+    ['a value in several arguments', ZONE, ['add', 'example.com', 'b', 'MX', '10', 'mail'], "is a value; for one value write '10 mail'"],
+    ['an unknown type', ZONE, ['add', 'example.com', 'www', 'AA', '192.0.2.1'], 'error[usage] "AA" is not a record type'],
     [
-      'a name elsewhere',
+      'a name outside the zone',
       ZONE,
       ['add', 'example.com', 'www.example.net.', 'A', '192.0.2.1'],
       'error[usage] www.example.net. is not in the zone',
     ],
-    ['a target that could be meant in two ways', ZONE, ['add', 'example.com', 'c', 'CNAME', 'a.b'], 'Write "a.b." for the absolute name'],
+    ['an ambiguous target', ZONE, ['add', 'example.com', 'c', 'CNAME', 'a.b'], 'Write "a.b." for the absolute name'],
     [
-      'a record that is not there',
+      'a missing record',
       ZONE,
       ['remove', 'example.com', 'nobody', 'A'],
       'error[record-unknown] nobody.example.com. A: the definition has no such records',
     ],
-    ['a value that is not there', ZONE, ['remove', 'example.com', 'www', 'A', '192.0.2.99'], 'error[record-unknown]'],
+    ['a missing value', ZONE, ['remove', 'example.com', 'www', 'A', '192.0.2.99'], 'error[record-unknown]'],
     ['the SOA', ZONE, ['set', 'example.com', '@', 'SOA', 'a b 1 2 3 4 5'], 'the fields of the SOA are settings'],
     ['a zone without a definition', ZONE, ['add', 'example.org', 'www', 'A', '192.0.2.1'], 'error[zone-unknown]'],
     [
-      'a value of a variable in an included file',
+      'a value with a variable in an included file',
       INCLUDING,
       ['set', 'example.com', 'mail', 'A', '192.0.2.1'],
       'shared/f.yaml:1:24: error[edit-refused] mail.example.com. A: its value contains a variable: change it under "with" of the include',
@@ -375,7 +375,7 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
       'shared/f.yaml:1:24: error[record-elsewhere] mail.example.com. A: is defined in shared/f.yaml (add it there with --file shared/f.yaml',
     ],
     [
-      'addresses that are looked up',
+      'addresses from an inventory',
       'domain: example.com\nsoa_email: a@example.com\nrecords:\n  a: {type: A, from: {instances: {tag: web}}}\n',
       ['remove', 'example.com', 'a', 'A'],
       'error[edit-refused] a.example.com. A: its addresses are looked up when the zone is planned',
@@ -383,21 +383,21 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     ['an anchor', ANCHORS, ['set', 'example.com', 'a', 'A', '192.0.2.2'], 'error[edit-refused]'],
     ['an alias', ANCHORS, ['set', 'example.com', 'b', 'A', '192.0.2.2'], 'error[edit-refused]'],
     [
-      'a definition that is at fault',
+      'an invalid definition',
       'domain: example.com\nrecords:\n  www: {type: A, value: 1}\n',
       ['add', 'example.com', 'b', 'A', '192.0.2.2'],
       'error[value-invalid]',
     ],
-  ])('refuses %s and leaves the file', async (_, before, words, said) => {
+  ])('refuses %s and does not change the file', async (_, before, words, message) => {
     const files = { 'zones/example.com.yaml': before, 'shared/f.yaml': FRAGMENT }
     const { status, stdout, stderr, text } = await edit(files, words)
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-    expect(stderr).toContain(said)
+    expect(stderr).toContain(message)
     expect(text('zones/example.com.yaml')).toBe(before)
     expect(text('shared/f.yaml')).toBe(FRAGMENT)
   })
 
-  it('edits a fragment that is named, for all zones that include it', async () => {
+  it('edits the fragment of --file, for all zones that include it', async () => {
     const files = { 'zones/example.com.yaml': INCLUDING, 'shared/f.yaml': FRAGMENT }
     const { status, text } = await edit(files, ['add', 'example.com', 'ftp', 'CNAME', 'www', '--file', 'shared/f.yaml'])
     expect(status).toBe(0)
@@ -408,7 +408,7 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
   it.each([
     ['$GENERATE', '$TTL 60\n@ SOA a. b. 1 2 3 4 5\n$GENERATE 1-3 h$ A 192.0.2.$\n', ['set', 'example.com', 'h2', 'A', '192.0.2.9']],
     [
-      'a TTL that others take over',
+      'a TTL that other records inherit',
       '@ 60 SOA a. b. 1 2 3 4 5\nwww 300 A 192.0.2.1\nmail A 192.0.2.2\n',
       ['remove', 'example.com', 'www', 'A'],
     ],
@@ -422,22 +422,22 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     ['"www.example.com" is ambiguous. Write "www.example.com." for that absolute name', 'www.example.com'],
     ['"example.com" is ambiguous', 'example.com'],
     ['"WWW.Example.COM" is ambiguous', 'WWW.Example.COM'],
-  ])('refuses a name that is perhaps absolute: %s', async (said, name) => {
+  ])('refuses an ambiguous name: %s', async (message, name) => {
     const { status, stderr, text } = await edit({ 'zones/example.com.yaml': ZONE }, ['add', 'example.com', name, 'A', '192.0.2.1'])
-    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(said) })
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(message) })
     expect(text('zones/example.com.yaml')).toBe(ZONE)
   })
 
   it.each([
     ['set', ['set', 'example.com', 'a', 'A', '192.0.2.3'], '  a: {type: A, value: 192.0.2.3}\n'],
     ['add', ['add', 'example.com', 'aa', 'A', '192.0.2.3'], '  a: {type: A, value: 192.0.2.1}\n  aa: {type: A, value: 192.0.2.3}\n'],
-  ])('ends a line as its neighbours do where line ends differ: %s', async (_, words, come) => {
+  ])('uses the line end of the adjacent lines if line ends differ: %s', async (_, words, added) => {
     const before = 'domain: example.com\r\nrecords:\n  a: {type: A, value: 192.0.2.1}\n  b: {type: A, value: 192.0.2.2}\r\n'
     const { text } = await edit({ 'zones/example.com.yaml': before }, words)
-    expect(text('zones/example.com.yaml')).toBe(before.replace('  a: {type: A, value: 192.0.2.1}\n', come))
+    expect(text('zones/example.com.yaml')).toBe(before.replace('  a: {type: A, value: 192.0.2.1}\n', added))
   })
 
-  it('says that others need what would go, and not that the file is no YAML', async () => {
+  it('refuses to remove an anchor that other entries use', async () => {
     const before =
       'domain: example.com\nrecords:\n  c: {type: A, ttl: &t 60, value: 192.0.2.1}\n  d: {type: A, ttl: *t, value: 192.0.2.1}\n'
     const { status, stderr, text } = await edit({ 'zones/example.com.yaml': before }, ['remove', 'example.com', 'c', 'A'])
@@ -458,7 +458,7 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     expect(text('zones/example.com.zone')).toContain('; \u001b[2J\u202eevil\twith a tab\n')
   })
 
-  it('takes nothing that editors leave beside a file for a definition', async () => {
+  it('ignores backup and swap files of editors', async () => {
     const others = Object.fromEntries(
       ['.example.com.yaml.swp', 'example.com.yaml~', '#example.com.yaml#', '.#example.com.yaml', 'example.com.yaml.bak', '4913'].map(
         (name) => [`zones/${name}`, ZONE],
@@ -469,7 +469,7 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     for (const path of Object.keys(others)) expect(text(path)).toBe(ZONE)
   })
 
-  it('changes one of thousands of names, and no other line', async () => {
+  it('changes one of thousands of names and no other line', async () => {
     const lines = Array.from({ length: 3000 }, (_, index) => `  h${index}:   {type: A,   value: 192.0.2.1} # ${index}\n`)
     const before = `domain: example.com\nrecords:\n${lines.join('')}tags:   [a]\n`
     const { text } = await edit(
@@ -481,7 +481,7 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     expect(text('zones/example.com.yaml')).toBe(`domain: example.com\nrecords:\n${lines.join('')}tags:   [a]\n`)
   })
 
-  it('loses no edit of several processes at once', async () => {
+  it('loses no edit of concurrent processes', async () => {
     const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
     const names = Array.from({ length: 8 }, (_, index) => `p${index}`)
     const programs = await Promise.all(names.map((name) => startProgram(['record', 'add', 'example.com', name, 'A', '192.0.2.1'], { cwd })))

@@ -1,4 +1,4 @@
-/** An apply killed at any point, then rolled back: the zone is as it was before, and nothing has to be allowed for it. */
+/** An apply killed at any point, then rolled back without --allow: the zone is as before. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { builtProgram, startProgram } from '../support/built-program.ts'
@@ -8,19 +8,19 @@ import { openScene, type Scene, TOKEN } from './scene.ts'
 const definition = (lines: readonly string[], settings = ''): string =>
   `domain: example.com\nsoa_email: hostmaster@example.com\n${settings}records:\n${lines.map((line) => `  ${line}\n`).join('')}`
 
-/** Records of hosts with an address each. */
+/** Hosts with one address each. */
 const hosts = (prefix: string, count: number, address: string): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}: {type: A, value: ${address}}`)
 
 const BASE = hosts('base', 12, '192.0.2.1')
 const MANY = hosts('h', 30, '192.0.2.1')
 
-/** What a run makes of a zone; it sends at least 30 calls. */
+/** The zones before and after a run with at least 30 calls. */
 const RUNS: readonly (readonly [name: string, before: string, after: string])[] = [
   ['additions', definition(BASE), definition([...BASE, ...MANY])],
   ['updates', definition(MANY), definition(hosts('h', 30, '192.0.2.2'))],
   ['deletions', definition([...BASE, ...MANY]), definition(BASE)],
-  ['other records in place of all, more than before', definition(BASE), definition(hosts('other', 40, '192.0.2.3'))],
+  ['replaces all records by more records', definition(BASE), definition(hosts('other', 40, '192.0.2.3'))],
   [
     'settings, additions, updates and deletions',
     definition([...hosts('a', 12, '192.0.2.1'), ...hosts('b', 12, '192.0.2.1')]),
@@ -37,7 +37,7 @@ async function get(scene: Scene, path: string): Promise<Record<string, unknown>[
   return ((await answer.json()) as { data: Record<string, unknown>[] }).data
 }
 
-/** Settings and records that the service holds; null if there is no zone. */
+/** Settings and records at the service; null without a zone. */
 async function held(scene: Scene): Promise<string[] | null> {
   const [zone] = await get(scene, '/domains')
   if (zone === undefined) return null
@@ -45,7 +45,7 @@ async function held(scene: Scene): Promise<string[] | null> {
   return [JSON.stringify([zone['tags'], zone['ttl_sec']]), ...records.map(({ name, type, target }) => `${name} ${type} ${target}`).sort()]
 }
 
-/** Kills an apply with its calls under way, after so many of them went out. */
+/** Kills an apply after `calls` sent calls, while some are in progress. */
 async function applyAndKill(scene: Scene, calls: number): Promise<void> {
   const start = scene.proxy.mutations().length
   const run = await startProgram(['apply', '--yes', ...ALLOW_ALL], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
@@ -59,7 +59,7 @@ async function applyAndKill(scene: Scene, calls: number): Promise<void> {
   await scene.proxy.idle()
 }
 
-/** A service that takes a random time for each change. */
+/** A service that delays each change by a random time. */
 const openSlowScene = (random: Random, files: Readonly<Record<string, string>>): Promise<Scene> =>
   openScene({
     files,
@@ -87,7 +87,7 @@ test.each(RUNS)('%s', { timeout: 180_000 }, async (name, before, after) => {
   }
 })
 
-test('records of others stay', async () => {
+test('records of other clients stay', async () => {
   const random = seededRandom(1)
   const scene = await openSlowScene(random, { 'zones/example.com.yaml': definition(BASE) })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
@@ -110,7 +110,7 @@ test('records of others stay', async () => {
 test.each([
   ['empty-zone', true],
   ['delete-zone', false],
-])('a zone that the way back leaves empty or deletes is refused: %s', async (allow, isThere) => {
+])('refuses a rollback that empties or deletes the zone: %s', async (allow, isThere) => {
   const random = seededRandom(2)
   const scene = await openSlowScene(random, { 'zones/example.com.yaml': definition([]).replace(/records:\n$/, 'records: {}\n') })
   if (isThere) expect((await scene.run('apply', '--yes')).status).toBe(0)

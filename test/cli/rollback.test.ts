@@ -8,7 +8,7 @@ import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
 
 const YES = ['--yes', '--allow', 'deletes', '--allow', 'updates', '--allow', 'empty-zone'] as const
 
-/** The service asked by another, not through the proxy. */
+/** A client of the service that does not use the proxy. */
 async function ask(
   scene: Scene,
   method: string,
@@ -54,7 +54,7 @@ const CHANGED = ZONE.replace('192.0.2.1', '192.0.2.9')
   .replace(/ {2}mail: .*\n/, '  new: {type: TXT, value: x}\n')
   .replace('soa_email: hostmaster@', 'tags: [dns]\nsoa_email: dns@')
 
-/** A zone that one run made and a second one changed. */
+/** A zone that one run created and a second run changed. */
 async function twoRuns(): Promise<{ scene: Scene; before: string[]; after: string[] }> {
   const scene = await openScene()
   expect((await scene.run('apply', '--yes')).status).toBe(0)
@@ -66,7 +66,7 @@ async function twoRuns(): Promise<{ scene: Scene; before: string[]; after: strin
 }
 
 describe('rollback', () => {
-  it('takes the last run back, without definitions, and a rollback too', async () => {
+  it('reverts the last run without definitions, also if it is a rollback', async () => {
     const { scene, before, after } = await twoRuns()
     rmSync(join(scene.folder, 'zones'), { recursive: true })
     const back = await scene.run('rollback', '--last', ...YES)
@@ -87,7 +87,7 @@ describe('rollback', () => {
     expect(listed[1]).toMatchObject({ rollsBack: listed[2]?.run, rolledBackBy: [listed[0]?.run] })
   })
 
-  it('takes back a run by the beginning of its name, in the fewest calls, shown before', async () => {
+  it('reverts a run by a prefix of its ID, with the fewest calls, after it shows them', async () => {
     const { scene, before } = await twoRuns()
     const [last] = await runs(scene)
     const sent = scene.proxy.mutations().length
@@ -100,7 +100,7 @@ describe('rollback', () => {
     expect(done.stdout).toContain(`(${scene.proxy.mutations().length - sent} calls)`)
   })
 
-  it('keeps what others changed elsewhere, TTLs that no definition can have too, and says so', async () => {
+  it('keeps and reports changes of other clients at other names, also undefinable TTLs', async () => {
     const { scene, before } = await twoRuns()
     await ask(scene, 'POST', await recordsPath(scene), { type: 'A', name: 'theirs', target: '192.0.2.77' })
     const back = await scene.run('rollback', '--last', ...YES)
@@ -109,7 +109,7 @@ describe('rollback', () => {
     expect(await held(scene)).toEqual([...before, 'theirs 0 A 192.0.2.77'].sort())
   })
 
-  it('leaves alone what others changed too, exits with 4, and overwrites it only where told', async () => {
+  it('does not revert what another client changed, exits with 4, and overwrites it only with --overwrite', async () => {
     const { scene, before } = await twoRuns()
     await change(scene, 'www', { target: '192.0.2.66' })
     const back = await scene.run('rollback', '--last', ...YES)
@@ -128,7 +128,7 @@ describe('rollback', () => {
     expect((await runs(scene))[2]).toMatchObject({ state: 'rolled-back' })
   })
 
-  it('deletes a zone that the run made only where that is allowed, and makes one anew that a run deleted', async () => {
+  it('deletes a zone that the run created only with --allow, and recreates a zone that the run deleted', async () => {
     const scene = await openScene()
     await scene.run('apply', '--yes')
     const before = await held(scene)
@@ -142,14 +142,14 @@ describe('rollback', () => {
     expect(await domain(scene)).toMatchObject({ soa_email: 'hostmaster@example.com', type: 'master' })
   })
 
-  it('asks first', async () => {
+  it('asks for confirmation', async () => {
     const { scene, after } = await twoRuns()
     const asked = await scene.run('rollback', '--last', '--allow', 'updates', '--allow', 'deletes', '--allow', 'empty-zone')
     expect(asked).toMatchObject({ status: 1, stderr: expect.stringContaining('error[not-confirmed]') })
     expect(await held(scene)).toEqual(after)
   })
 
-  it('with nothing left to take back sends nothing and writes no journal', async () => {
+  it('sends nothing and writes no journal if nothing is left to revert', async () => {
     const { scene } = await twoRuns()
     const [last] = await runs(scene)
     await scene.run('rollback', '--last', ...YES)
@@ -159,7 +159,7 @@ describe('rollback', () => {
     expect(await runs(scene)).toHaveLength(3)
   })
 
-  it('takes back one zone of several', async () => {
+  it('reverts one zone of several', async () => {
     const files = { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') }
     const scene = await openScene({ files })
     await scene.run('apply', '--yes')
@@ -177,7 +177,7 @@ describe('rollback', () => {
     expect((await runs(scene))[1]).toMatchObject({ state: 'applied', rolledBackBy: [expect.any(String)] })
   })
 
-  it('gives a plan with outcomes as JSON', async () => {
+  it('prints a plan with outcomes as JSON', async () => {
     const { scene } = await twoRuns()
     const { stdout } = await scene.run('rollback', '--last', ...YES, '--format', 'json')
     const document = JSON.parse(stdout)
@@ -187,14 +187,14 @@ describe('rollback', () => {
 
   const problems: [string, string[], string][] = [
     ['no run', [], 'usage'],
-    ['a run that is not there', ['19990101'], 'run-unknown'],
-    ['the beginning of several', ['2'], 'run-unknown'],
+    ['an unknown run', ['19990101'], 'run-unknown'],
+    ['an ambiguous prefix', ['2'], 'run-unknown'],
     ['a path', ['../../etc'], 'run-unknown'],
-    ['a zone the run did not touch', ['--last', 'example.org'], 'run-unknown'],
-    ['a target the run did not touch', ['--last', '--target', 'elsewhere'], 'run-unknown'],
-    ['what is no zone', ['--last', 'a..b'], 'zone-name'],
+    ['a zone that the run did not change', ['--last', 'example.org'], 'run-unknown'],
+    ['a target that the run did not change', ['--last', '--target', 'elsewhere'], 'run-unknown'],
+    ['an invalid zone name', ['--last', 'a..b'], 'zone-name'],
   ]
-  test.each(problems)('of %s does nothing', async (_, args, code) => {
+  test.each(problems)('does nothing for %s', async (_, args, code) => {
     const { scene } = await twoRuns()
     const sent = scene.proxy.requests.length
     const { status, stderr } = await scene.run('rollback', ...args, '--yes')
@@ -202,7 +202,7 @@ describe('rollback', () => {
     expect(scene.proxy.requests).toHaveLength(sent)
   })
 
-  it('at another server than the run had does nothing', async () => {
+  it('does nothing if the server is not the one of the run', async () => {
     const { scene } = await twoRuns()
     const config = readFileSync(join(scene.folder, 'zonewright.yaml'), 'utf8')
     writeFileSync(join(scene.folder, 'zonewright.yaml'), config.replace('/v4', '/v5'))
@@ -215,7 +215,7 @@ describe('rollback', () => {
     expect(scene.proxy.requests).toHaveLength(sent)
   })
 
-  it('of a run whose plan was tampered with does nothing', async () => {
+  it('does nothing if the plan of the run was changed', async () => {
     const { scene } = await twoRuns()
     const [last] = await runs(scene)
     const path = join(scene.folder, '.zonewright/runs', (last as Run).run, 'plans/1.json')
@@ -224,7 +224,7 @@ describe('rollback', () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining('error[journal-unreadable]')])
   })
 
-  it('holds no secret anywhere in the journal', async () => {
+  it('writes no secret to the journal', async () => {
     const { scene } = await twoRuns()
     await scene.run('rollback', '--last', ...YES)
     const folder = join(scene.folder, '.zonewright')
@@ -235,14 +235,14 @@ describe('rollback', () => {
 })
 
 describe('history', () => {
-  it('of a folder without runs is empty', async () => {
+  it('is empty for a folder without runs', async () => {
     const scene = await openScene()
     expect(await scene.run('history')).toEqual({ status: 0, stdout: 'No runs.\n', stderr: '' })
     expect(await runs(scene)).toEqual([])
     expect((await scene.run('history', '--last')).status).toBe(1)
   })
 
-  it('lists runs, the latest first, and asks no server', async () => {
+  it('lists runs, the latest first, without any request', async () => {
     const { scene } = await twoRuns()
     const requestsBefore = scene.proxy.requests.length
     const { status, stdout } = await scene.run('history')
@@ -256,7 +256,7 @@ describe('history', () => {
     expect(scene.proxy.requests).toHaveLength(requestsBefore)
   })
 
-  it('shows one run with its plan and what came of it', async () => {
+  it('shows one run with its plan and outcomes', async () => {
     const { scene } = await twoRuns()
     const listed = await runs(scene)
     const { stdout, status } = await scene.run('history', (listed[1] as Run).run)
@@ -271,7 +271,7 @@ describe('history', () => {
     expect(document.plan.zones[0].changes.every((one: { outcome: { state: string } }) => one.outcome.state === 'applied')).toBe(true)
   })
 
-  it('tells what failed and why', async () => {
+  it('shows failures with their reasons', async () => {
     const scene = await openScene({
       script: ({ method, body }) =>
         method === 'POST' && body.includes('"mail"')
@@ -283,7 +283,7 @@ describe('history', () => {
     expect((await scene.run('history', '--last')).stdout).toContain('no mail here')
   })
 
-  it('has no run of an apply that had nothing to do, was refused or was not confirmed', async () => {
+  it('does not list an apply without changes, with a refusal or without confirmation', async () => {
     const scene = await openScene()
     await scene.run('apply')
     await scene.run('apply', '--yes')
@@ -301,7 +301,7 @@ describe('history', () => {
     expect((await scene.run('history', '--prune', '1', '--last')).status).toBe(1)
   })
 
-  it('goes into the folder of the config', async () => {
+  it('is in the folder of the config', async () => {
     const scene = await openScene({ config: 'journal: ../journal-of-all\n', files: { 'zones/example.com.yaml': ZONE } })
     const folder = join(scene.folder, '../journal-of-all')
     try {
@@ -312,7 +312,7 @@ describe('history', () => {
     }
   })
 
-  it('that cannot be written lets nothing be done', async () => {
+  it('prevents every change if it cannot be written', async () => {
     const scene = await openScene({ config: 'journal: zonewright.yaml\n' })
     const { status, stderr } = await scene.run('apply', '--yes')
     expect([status, stderr]).toEqual([1, expect.stringContaining('error[journal-failed]')])

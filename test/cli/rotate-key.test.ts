@@ -1,4 +1,4 @@
-/** `serve` and `serve rotate-key`, killed (SIGKILL) right before any step of their work on files: the key is whole or not there, and nothing is lost. */
+/** `serve` and `serve rotate-key`, killed (SIGKILL) directly before any file operation: the key is complete or missing, and no data is lost. */
 import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,7 @@ const PRELOAD = fileURLToPath(new URL('../support/kill-at.mjs', import.meta.url)
 const TOKEN = 'token-of-the-administrator'
 const ANSWERS = { security_questions: [1, 2, 3].map((question_id) => ({ question_id, response: `answer ${question_id}` })) }
 
-/** Steps that are tried at most; there are fewer. */
+/** Above the number of file operations. */
 const MOST_STEPS = 40
 
 const serve = (folder: string, env: Readonly<Record<string, string>> = {}): Promise<ProgramRun> =>
@@ -20,7 +20,7 @@ const serve = (folder: string, env: Readonly<Record<string, string>> = {}): Prom
     env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN, ...env },
   })
 
-/** Runs a service on a folder as long as the work takes. */
+/** Runs a service on a folder during `work`. */
 async function during<T>(
   folder: string,
   work: (call: (method: string, path: string, body?: object) => Promise<Response>) => Promise<T>,
@@ -53,7 +53,7 @@ const killing = (folder: string, step: number) => ({ NODE_OPTIONS: `--import=${P
 
 beforeAll(async () => void (await builtProgram()))
 
-test('a first start that is killed leaves a key that the next one uses, or none', { timeout: 180_000 }, async () => {
+test('a killed first start leaves a key that the next start uses, or none', { timeout: 180_000 }, async () => {
   let killed = 0
   for (let step = 1; step < MOST_STEPS; step += 1) {
     const folder = join(temporaryDirectory(), 'data')
@@ -75,7 +75,7 @@ test('a first start that is killed leaves a key that the next one uses, or none'
   expect(killed).toBeGreaterThanOrEqual(4)
 })
 
-test('of several first starts at once one serves, and there is one key', async () => {
+test('of several concurrent first starts one serves, with one key', async () => {
   const folder = join(temporaryDirectory(), 'data')
   const runs = await Promise.all([1, 2, 3, 4].map(() => serve(folder)))
   const serving = await Promise.all(
@@ -96,7 +96,7 @@ test('of several first starts at once one serves, and there is one key', async (
   expect(readFileSync(join(folder, 'secrets.key'), 'utf8')).toBe(key)
 })
 
-test('a change of the key that is killed at any step on files is finished by the same command', { timeout: 180_000 }, async () => {
+test('the same command completes a killed key rotation', { timeout: 180_000 }, async () => {
   const source = join(temporaryDirectory(), 'data')
   await saveAnswers(source)
   const former = readFileSync(join(source, 'secrets.key'), 'utf8')
@@ -109,7 +109,7 @@ test('a change of the key that is killed at any step on files is finished by the
     const { status } = await run.ended
     if (status === 0) break
     killed += 1
-    // The folder may be named on either side of the command, or be the usual one.
+    // The folder option may be on either side of the command, or omitted.
     expect(await cli(['serve', '--data', 'data', 'rotate-key'], { cwd })).toMatchObject({
       status: 0,
       stdout: '',
@@ -127,13 +127,13 @@ test('a change of the key that is killed at any step on files is finished by the
 })
 
 test.each([
-  ['there is no database', {}, /^error\[service-store\] there is no database in \S+zonewright-data\n$/],
+  ['the database is missing', {}, /^error\[service-store\] there is no database in \S+zonewright-data\n$/],
   [
-    'the database is on a server, with one key',
+    'a database on a server has only one key',
     { ZONEWRIGHT_DATABASE: 'postgres://u:secret@127.0.0.1:1/x', ZONEWRIGHT_SECRETS_KEY: 'k'.repeat(44) },
     /cannot be reached/,
   ],
-])('where %s, that is told', async (_name, env, message) => {
+])('reports that %s', async (_name, env, message) => {
   const { status, stderr } = await cli(['serve', 'rotate-key'], { cwd: temporaryDirectory(), env })
   expect(status).toBe(1)
   expect(stderr).toMatch(message)

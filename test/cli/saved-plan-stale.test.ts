@@ -7,7 +7,7 @@ import { openScene, type Scene, TOKEN, withoutToken, ZONE } from './scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7')
 
-/** Two live zones, both changed in their definitions, and a client of somebody else. */
+/** Two live zones, both changed in their definitions, and another client. */
 async function plannedScene(): Promise<{ scene: Scene; client: Client; id: number; records: Record<string, number> }> {
   const other = (text: string): string => text.replaceAll('example.com', 'example.net')
   const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': other(ZONE) } })
@@ -35,12 +35,12 @@ interface Move {
 
 test.each<[string, (move: Move) => Promise<unknown>, RegExp]>([
   [
-    'a record that came',
+    'a new record',
     ({ client, path }) => client.ok('POST', `${path}/records`, { type: 'TXT', name: 'theirs', target: 'x' }),
     /: 1 record added \(plan again.*\n(?:.*\n)*notice\[plan-stale\] example\.com\. at cloud: added theirs\.example\.com\. default TXT "x"\n/,
   ],
   [
-    'a record that went',
+    'a deleted record',
     ({ client, path, records }) => client.ok('DELETE', `${path}/records/${records['www']}`),
     /: 1 record removed .*\n.*: removed www\.example\.com\. default CNAME example\.com\.\n/,
   ],
@@ -67,16 +67,16 @@ test.each<[string, (move: Move) => Promise<unknown>, RegExp]>([
     ({ client, path }) => client.ok('PUT', path, { description: 'mine \u001b[31m' }),
     /: 1 setting changed .*\n.*: description is "mine \\u001b\[31m", and was ""\n/,
   ],
-  ['a zone that went', ({ client, path }) => client.ok('DELETE', path), /: it does not exist any more; it had 3 records/],
+  ['a deleted zone', ({ client, path }) => client.ok('DELETE', path), /: it does not exist any more; it had 3 records/],
   [
-    'a zone that was made again',
+    'a zone that was deleted and created again',
     async ({ client, path }) => {
       await client.ok('DELETE', path)
       await client.ok('POST', '/domains', { domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
     },
     /: it was deleted and made again: its identifier is \d+, and was \d+, 3 records removed/,
   ],
-])('%s: no zone of the plan is touched', async (_, move, expected) => {
+])('%s: changes no zone of the plan', async (_, move, expected) => {
   const { scene, client, id, records } = await plannedScene()
   await move({ client, path: `/domains/${id}`, records })
   const before = scene.proxy.mutations().length
@@ -89,7 +89,7 @@ test.each<[string, (move: Move) => Promise<unknown>, RegExp]>([
   expect(scene.proxy.mutations()).toHaveLength(before)
 })
 
-test('of many differences the first are told', async () => {
+test('lists the first of many differences', async () => {
   const { scene, client, id } = await plannedScene()
   for (let index = 0; index < 25; index += 1)
     await client.ok('POST', `/domains/${id}/records`, { type: 'A', name: `n${index}`, target: '192.0.2.1' })
@@ -100,7 +100,7 @@ test('of many differences the first are told', async () => {
   expect(quiet).toMatchObject({ status: 3, stderr: expect.not.stringContaining('notice') })
 })
 
-test('a zone without changes may move as it likes', async () => {
+test('a zone without planned changes may change', async () => {
   const { scene, client, id } = await plannedScene()
   scene.write({ 'zones/example.com.yaml': ZONE })
   expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
@@ -110,7 +110,7 @@ test('a zone without changes may move as it likes', async () => {
   expect(stdout).toContain('Applied: 0 created, 1 updated, 0 deleted in 1 zone')
 })
 
-/** Runs the program on a terminal where somebody says yes after so many seconds, while `meanwhile` happens. */
+/** Runs the program on a terminal that confirms after `seconds`; `meanwhile` runs before that. */
 async function onTerminal(scene: Scene, args: readonly string[], seconds: number, meanwhile: () => Promise<unknown>) {
   const written = { stdout: '', stderr: '' }
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin })
@@ -135,7 +135,7 @@ async function onTerminal(scene: Scene, args: readonly string[], seconds: number
 test.each([
   ['definitions', ['apply']],
   ['a saved plan', ['apply', 'plan.json']],
-])('%s: after a long pause at the question zones are read again', async (_, args) => {
+])('%s: reads the zones again after a late confirmation', async (_, args) => {
   const { scene, client, id } = await plannedScene()
   const before = scene.proxy.mutations().length
   const theirs = () => client.ok('POST', `/domains/${id}/records`, { type: 'TXT', name: 'theirs', target: 'x' })
@@ -150,7 +150,7 @@ test.each([
 test.each([
   [31, 2],
   [29, 0],
-])('after %i seconds in which nothing moved the changes are made, with %i more readings of zones', async (seconds, readings) => {
+])('applies an unchanged zone after %i seconds, with %i more reads of zones', async (seconds, reads) => {
   const { scene } = await plannedScene()
   let read = 0
   const count = async (): Promise<void> => {
@@ -160,5 +160,5 @@ test.each([
   expect(status).toBe(0)
   const after = scene.proxy.requests.slice(read)
   const first = after.findIndex(({ method }) => method !== 'GET')
-  expect(after.slice(0, first).filter(({ path }) => path.includes('/records'))).toHaveLength(readings)
+  expect(after.slice(0, first).filter(({ path }) => path.includes('/records'))).toHaveLength(reads)
 })

@@ -1,4 +1,4 @@
-/** Between plan and apply records that the definition leaves to others come and go, as those of ACME clients do, and no plan is stale by that. */
+/** Unmanaged records, such as those of ACME clients, change between plan and apply; the plan is not stale. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -10,7 +10,7 @@ const CHANGED = `${THEIRS.replace('192.0.2.2', '192.0.2.7')}  alias: {type: CNAM
 
 const TOKENS = { type: 'TXT', name: '_acme-challenge', target: 'first' }
 
-/** A live zone with a record of others, a plan saved, and a client of those others. */
+/** A live zone with an unmanaged record, a saved plan, and the other client. */
 async function plannedScene() {
   const scene = await openScene({ files: { 'zones/example.com.yaml': THEIRS } })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
@@ -27,10 +27,10 @@ async function plannedScene() {
 type Theirs = { readonly client: Client; readonly path: string; readonly theirs: string }
 
 test.each<[string, (others: Theirs) => Promise<unknown>, readonly string[]]>([
-  ['come', ({ client, path }) => client.ok('POST', path, { ...TOKENS, target: 'second' }), ['first', 'second']],
-  ['go', ({ client, theirs }) => client.ok('DELETE', theirs), []],
-  ['change', ({ client, theirs }) => client.ok('PUT', theirs, { target: 'third' }), ['third']],
-])('records of others %s: the plan is applied, and they stay as they are', async (_, move, left) => {
+  ['are created', ({ client, path }) => client.ok('POST', path, { ...TOKENS, target: 'second' }), ['first', 'second']],
+  ['are deleted', ({ client, theirs }) => client.ok('DELETE', theirs), []],
+  ['are changed', ({ client, theirs }) => client.ok('PUT', theirs, { target: 'third' }), ['third']],
+])('unmanaged records %s: applies the plan and does not change them', async (_, move, left) => {
   const others = await plannedScene()
   await move(others)
   const { scene, client, path } = others
@@ -45,13 +45,13 @@ test.each<[string, (others: Theirs) => Promise<unknown>, readonly string[]]>([
   const again = await scene.run('apply', 'plan.json', '--yes')
   expect(again.status).toBe(3)
   expect(again.stderr).toContain('it already is as planned: the plan has been applied')
-  // What the run did goes back, whatever others did.
+  // The run can be rolled back despite the changes of the other client.
   const back = await scene.run('rollback', '--last', '--yes')
   expect(back).toMatchObject({ status: 0, stderr: expect.stringMatching(/^Rolling back run \S+, apply of \S+\n$/) })
   expect((await client.ok('GET', path)).data.filter(({ type }: { type: string }) => type === 'TXT')).toHaveLength(left.length)
 })
 
-test('one that comes where an alias is planned is told before any call', async () => {
+test('reports an unmanaged record at the name of a planned CNAME before any call', async () => {
   const { scene, client, path } = await plannedScene()
   await client.ok('POST', path, { ...TOKENS, name: 'alias' })
   const before = scene.proxy.mutations().length
@@ -63,7 +63,7 @@ test('one that comes where an alias is planned is told before any call', async (
   expect(scene.proxy.mutations()).toHaveLength(before)
 })
 
-test('what is left to others stands in the plan', async () => {
+test('the plan contains the unmanaged selectors', async () => {
   const { scene } = await plannedScene()
   const { zones } = JSON.parse(readFileSync(join(scene.folder, 'plan.json'), 'utf8'))
   expect(zones[0].unmanaged).toEqual([

@@ -8,7 +8,7 @@ import { openScene, type Scene, TOKEN, withoutToken, ZONE } from './scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7').replace("www: {type: CNAME, value: '@'}", 'new: {type: AAAA, value: "2001:db8::1"}')
 
-/** Another machine: nothing but the config and these files. */
+/** Another machine with only the config and these files. */
 function secondMachine(scene: Scene, files: Readonly<Record<string, string>>) {
   const folder = temporaryDirectory()
   const config = readFileSync(join(scene.folder, 'zonewright.yaml'), 'utf8')
@@ -18,7 +18,7 @@ function secondMachine(scene: Scene, files: Readonly<Record<string, string>>) {
   return { folder, runWith, run: (...args: string[]) => runWith({}, ...args) }
 }
 
-/** A scene whose zone is live, with a changed definition that is planned and saved. */
+/** A scene with a live zone, and a saved plan for a changed definition. */
 async function savedScene(options: { env?: Readonly<Record<string, string>>; definition?: string; args?: readonly string[] } = {}) {
   const scene = await openScene()
   expect((await scene.run('apply', '--yes')).status).toBe(0)
@@ -29,7 +29,7 @@ async function savedScene(options: { env?: Readonly<Record<string, string>>; def
 
 const made = (scene: Scene): string[] => scene.proxy.mutations().map(({ method, path }) => `${method} ${path.replace(/\d+/g, '*')}`)
 
-test('is applied on another machine, exactly, without definitions, and only once', async () => {
+test('is applied exactly once on another machine without definitions', async () => {
   const { scene, planned, text } = await savedScene()
   expect(planned).toMatchObject({ status: 0, stderr: 'The plan is in plan.json: zonewright apply plan.json\n' })
   expect(text).not.toContain(TOKEN)
@@ -56,7 +56,7 @@ test('is applied on another machine, exactly, without definitions, and only once
   expect(made(scene)).toHaveLength(before + 3)
 })
 
-test('makes a new zone, and deletes one where that was allowed', async () => {
+test('creates a new zone, and deletes one if the plan allowed it', async () => {
   const scene = await openScene()
   expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
   const create = secondMachine(scene, { 'plan.json': readFileSync(join(scene.folder, 'plan.json'), 'utf8') })
@@ -80,20 +80,20 @@ test('makes a new zone, and deletes one where that was allowed', async () => {
   expect(made(scene).slice(before)).toEqual(['DELETE /v*/domains/*'])
 })
 
-test('a plan with nothing to do is applied by doing nothing', async () => {
+test('a plan without changes sends no request', async () => {
   const { scene, text } = await savedScene({ definition: ZONE })
   const requestsBefore = scene.proxy.requests.length
   expect(await secondMachine(scene, { 'plan.json': text }).run('apply', 'plan.json')).toMatchObject({ status: 0, stderr: '' })
   expect(scene.proxy.requests).toHaveLength(requestsBefore)
 })
 
-test('asks, and without a terminal needs --yes', async () => {
+test('asks for confirmation, and needs --yes without a terminal', async () => {
   const { scene, text } = await savedScene()
   const { status, stderr } = await secondMachine(scene, { 'plan.json': text }).run('apply', 'plan.json')
   expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining('error[not-confirmed]') })
 })
 
-test('in JSON the outcome has the same format', async () => {
+test('the JSON outcome has the format of a plan', async () => {
   const { scene, text } = await savedScene()
   const there = secondMachine(scene, { 'plan.json': text })
   const applied = JSON.parse((await there.run('apply', 'plan.json', '--yes', '--format', 'json')).stdout)
@@ -107,18 +107,18 @@ test('in JSON the outcome has the same format', async () => {
   const document = JSON.parse(stale.stdout)
   expect(document.zones[0].diagnostics.map(({ code }: { code: string }) => code)).toContain('plan-stale')
   expect(document.zones[0].changes[0].outcome).toEqual({ state: 'skipped', because: 'the zone was not applied' })
-  // What was done is no plan to be done.
+  // An outcome cannot be applied as a plan.
   const report = secondMachine(scene, { 'report.json': JSON.stringify(applied) })
   expect((await report.run('apply', 'report.json', '--yes')).stderr).toContain('error[plan-file-invalid] report.json is a report of a plan')
 })
 
 test.each<[string, (text: string, scene: Scene) => string, string]>([
   ['a changed byte', (text) => text.replace('192.0.2.7', '192.0.2.8'), 'plan-file-changed'],
-  ['a cut tail', (text) => text.slice(0, -20), 'plan-file-invalid'],
-  ['a lost first byte', (text) => text.slice(1), 'plan-file-invalid'],
-  ['nothing in it', () => '', 'plan-file-invalid'],
+  ['a truncated file', (text) => text.slice(0, -20), 'plan-file-invalid'],
+  ['a missing first byte', (text) => text.slice(1), 'plan-file-invalid'],
+  ['an empty file', () => '', 'plan-file-invalid'],
   ['a newer version', (text) => resealed(text, put('version', 2)), 'plan-file-version'],
-  ['a base URL of another', (text) => resealed(text, put('targets.0.address', 'https://dns.example.net/v4')), 'plan-file-target'],
+  ['another base URL', (text) => resealed(text, put('targets.0.address', 'https://dns.example.net/v4')), 'plan-file-target'],
   ['another type of provider', (text) => resealed(text, put('targets.0.type', 'zonefile')), 'plan-file-target'],
   [
     'a provider that the config does not have',
@@ -126,7 +126,7 @@ test.each<[string, (text: string, scene: Scene) => string, string]>([
     'provider-unknown',
   ],
   ['an identifier of another zone', (text) => resealed(text, put('zones.0.state.id', 99)), 'plan-file-invalid'],
-])('%s is refused before any server is asked', async (_, spoil, code) => {
+])('%s is refused before any request', async (_, spoil, code) => {
   const { scene, text } = await savedScene()
   const requestsBefore = scene.proxy.requests.length
   const { status, stderr } = await secondMachine(scene, { 'plan.json': spoil(text, scene) }).run('apply', 'plan.json', '--yes')
@@ -135,7 +135,7 @@ test.each<[string, (text: string, scene: Scene) => string, string]>([
   expect(scene.proxy.requests).toHaveLength(requestsBefore)
 })
 
-test('identifiers of another zone, forged with everything that belongs to them, do not reach it', async () => {
+test('refuses a forged plan with the consistent IDs of another zone', async () => {
   const scene = await openScene({
     files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') },
   })
@@ -158,7 +158,7 @@ test('identifiers of another zone, forged with everything that belongs to them, 
   expect(made(scene)).toHaveLength(before)
 })
 
-test('signatures: right, wrong, missing, not checked', async () => {
+test('signatures: valid, invalid, missing, not checked', async () => {
   const { scene, text, planned } = await savedScene({ env: { ZONEWRIGHT_PLAN_KEY: 'f00dfeedcafe' } })
   expect(planned.stderr).toContain('The plan is in plan.json, signed')
   expect(text + planned.stdout + planned.stderr).not.toContain('f00dfeedcafe')
@@ -177,7 +177,7 @@ test('signatures: right, wrong, missing, not checked', async () => {
   expect(unchecked.stderr).toContain('plan.json is signed, and the signature was not checked: ZONEWRIGHT_PLAN_KEY is not set')
 })
 
-test('an empty key signs nothing, and is said', async () => {
+test('warns of an empty key and does not sign', async () => {
   const { planned, text } = await savedScene({ env: { ZONEWRIGHT_PLAN_KEY: '' } })
   expect(planned).toMatchObject({
     status: 0,
@@ -186,7 +186,7 @@ test('an empty key signs nothing, and is said', async () => {
   expect(JSON.parse(text).signature).toBeUndefined()
 })
 
-test('a file of a hundred megabytes is refused at once', async () => {
+test('refuses a file with a hundred megabytes immediately', async () => {
   const scene = await openScene()
   writeFileSync(join(scene.folder, 'plan.json'), '{')
   truncateSync(join(scene.folder, 'plan.json'), 100_000_000)
@@ -196,8 +196,8 @@ test('a file of a hundred megabytes is refused at once', async () => {
 })
 
 test.each<[string, readonly string[], string]>([
-  ['a path where nothing is', ['./plan.json'], 'error[plan-file-invalid] ./plan.json does not exist'],
-  ['a name where nothing is', ['plan.json'], 'error[plan-file-invalid] plan.json does not exist'],
+  ['a missing path', ['./plan.json'], 'error[plan-file-invalid] ./plan.json does not exist'],
+  ['a missing file name', ['plan.json'], 'error[plan-file-invalid] plan.json does not exist'],
   ['a folder', ['./zones'], 'error[plan-file-invalid] ./zones is not a file'],
   ['a definition', ['zones/example.com.yaml'], 'error[plan-file-invalid] zones/example.com.yaml is not JSON'],
   ['two files', ['./a.json', './b.json'], 'error[usage] apply takes one saved plan, or zones'],
@@ -211,13 +211,13 @@ test.each<[string, readonly string[], string]>([
   expect(scene.proxy.requests).toEqual([])
 })
 
-test('a zone with a slash in its name is a zone', async () => {
+test('a zone name may contain a slash', async () => {
   const scene = await openScene()
   const { stderr } = await scene.run('apply', '0/25.2.0.192.in-addr.arpa', '--yes')
   expect(stderr).toContain('error[zone-unknown]')
 })
 
-test('a zone is a zone where a zone file of its name is in the folder; a plan of that name is explained', async () => {
+test('prefers the zone to a zone file with its name, and refuses a plan with its name', async () => {
   const { scene, text } = await savedScene()
   scene.write({ 'example.com': 'www A 192.0.2.1\n' })
   expect((await scene.run('apply', 'example.com')).stderr).toContain('error[not-confirmed]')
@@ -231,7 +231,7 @@ test('a zone is a zone where a zone file of its name is in the folder; a plan of
   expect((await scene.run('apply', './example.com', '--yes')).status).toBe(0)
 })
 
-test('is not written where the plan has errors, nor over something else, nor where there is no folder', async () => {
+test('is not written for a plan with errors, over another file, or into a missing folder', async () => {
   const { scene, planned } = await savedScene({
     definition: ZONE.replace("{type: CNAME, value: '@'}", '{type: HINFO, value: {cpu: a, os: b}}'),
   })
@@ -260,7 +260,7 @@ test('is not written where the plan has errors, nor over something else, nor whe
   expect((await scene.run('plan', '--out', 'folder.json')).status).toBe(1)
 })
 
-test('a plan whose zone could not be read is not written', async () => {
+test('is not written if a zone cannot be read', async () => {
   const scene = await openScene({
     script: ({ path }) => (path.includes('/domains') ? { status: 403, body: '{"errors":[{"reason":"no"}]}' } : null),
   })
@@ -270,7 +270,7 @@ test('a plan whose zone could not be read is not written', async () => {
   expect(existsSync(join(scene.folder, 'plan.json'))).toBe(false)
 })
 
-test('where a target cannot be asked nothing is applied, and that is a failure', async () => {
+test('applies nothing and fails if a target cannot be read', async () => {
   let down = false
   const scene = await openScene({ script: () => (down ? { status: 403, body: '{"errors":[{"reason":"no"}]}' } : null) })
   expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)

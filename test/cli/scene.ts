@@ -6,40 +6,40 @@ import { type CliResult, cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { type RecordingProxy, type Script, startRecordingProxy } from './recording-proxy.ts'
 
-/** The token of every scene. It may stand in no output whatever happens. */
+/** The token of every scene. No output may ever contain it. */
 export const TOKEN = 'zw-test-token-5b0c94e1d7a2'
 
-/** A folder with definitions, a service behind a proxy that hears all requests, and the program run in it. */
+/** A folder with definitions, a service behind a recording proxy, and functions that run the program. */
 export interface Scene {
   readonly folder: string
   readonly proxy: RecordingProxy
   readonly expect: TestContext['expect']
   readonly service: RunningService
-  /** Runs the program in this process, with no terminal. */
+  /** Runs the program in this process, without a terminal. */
   run(...args: string[]): Promise<CliResult>
-  /** The same with other variables beside the token. */
+  /** The same with additional environment variables. */
   runWith(env: Readonly<Record<string, string | undefined>>, ...args: string[]): Promise<CliResult>
   write(files: Readonly<Record<string, string>>): void
-  /** Every file with its text, by path. */
+  /** The text of every file, by path. */
   files(): Record<string, string>
 }
 
 export interface SceneOptions {
   readonly files?: Readonly<Record<string, string>>
   readonly script?: Script
-  /** Lines of the provider's entry, beside type, base_url and token. */
+  /** More settings of the provider, in flow style. */
   readonly provider?: string
-  /** Lines at the end of the config. */
+  /** Lines for the end of the config. */
   readonly config?: string
   /** A seed file of the service. */
   readonly seed?: string
-  /** The port of the service's masters. */
+  /** The port of the primaries. */
   readonly peerPort?: number
-  /** Addresses the service transfers zones from. */
+  /** Addresses from which the service may transfer zones. */
   readonly transferAddresses?: readonly string[]
 }
 
-/** A zone of three records, with a layout that stays as it is. */
+/** A zone with three records, in the canonical layout. */
 export const ZONE = `domain: example.com
 soa_email: hostmaster@example.com
 records:
@@ -48,7 +48,7 @@ records:
   www: {type: CNAME, value: '@'}
 `
 
-/** Everything is taken down at the end of the test. Tests that run beside others give their own context. */
+/** Starts a scene and stops it at the end of the test. Concurrent tests must pass their context. */
 export async function openScene(
   options: SceneOptions = {},
   context: Pick<TestContext, 'expect' | 'onTestFinished'> = { expect, onTestFinished },
@@ -107,7 +107,7 @@ nameservers: ['${dnsAddress?.host}:${dnsAddress?.port}']
 ${config}`
 }
 
-/** No output holds the token, whatever the test is about. */
+/** Expects no token in the output. */
 export function withoutToken(result: CliResult): CliResult {
   expect(result.stdout + result.stderr).not.toContain(TOKEN)
   return result
@@ -122,7 +122,7 @@ export function filesBelow(folder: string): Record<string, string> {
   return files
 }
 
-/** What must hold after input or a server that is at fault: exit 1, a diagnostic with its code, and nothing done to anything. */
+/** Expects exit 1, a diagnostic with the code, no mutation and no changed file. */
 export async function expectNothingDone(scene: Scene, code: string, ...args: string[]): Promise<CliResult> {
   const { expect } = scene
   const before = scene.files()

@@ -12,7 +12,7 @@ const SEED = `accounts:
         tokens: [{ token: token-of-somebody }]
 `
 
-test('serve --seed makes the users of the file, --rate-limit limits them', async () => {
+test('serve --seed creates the users of the file, --rate-limit limits them', async () => {
   const folder = temporaryDirectory()
   writeFileSync(join(folder, 'seed.yaml'), SEED)
   const args = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none', '--seed', 'seed.yaml', '--rate-limit', '2']
@@ -35,15 +35,15 @@ test('serve --seed makes the users of the file, --rate-limit limits them', async
 })
 
 test.each<[string, string | null, string[], RegExp]>([
-  ['that is not there', null, [], /^error\[file-unreadable\] seed\.yaml does not exist\n$/],
+  ['that is missing', null, [], /^error\[file-unreadable\] seed\.yaml does not exist\n$/],
   [
-    'with faults',
+    'with errors',
     SEED.replace('somebody@', ''),
     [],
     /^seed\.yaml:4:16: error\[seed-invalid\] accounts\.users\.email: not an email address\n$/,
   ],
-  ['that is no YAML', 'accounts: [', [], /^seed\.yaml:1:\d+: error\[yaml-syntax\] /],
-])('a seed %s ends serve before it begins', async (_name, text, more, message) => {
+  ['that is not YAML', 'accounts: [', [], /^seed\.yaml:1:\d+: error\[yaml-syntax\] /],
+])('serve does not start with a seed %s', async (_name, text, more, message) => {
   const folder = temporaryDirectory()
   if (text !== null) writeFileSync(join(folder, 'seed.yaml'), text)
   const { status, stdout, stderr } = await cli(['serve', '--listen', '127.0.0.1:0', '--dns', 'none', '--seed', 'seed.yaml', ...more], {
@@ -53,7 +53,7 @@ test.each<[string, string | null, string[], RegExp]>([
   expect(stderr).toMatch(message)
 })
 
-test('lines of a seed are not shown, since tokens stand in them', async () => {
+test('does not show lines of a seed, since they contain tokens', async () => {
   const folder = temporaryDirectory()
   writeFileSync(join(folder, 'seed.yaml'), 'accounts: [{ users: [{ username: u, tokens: [{ token: token-of-nobody, scopes: x }] }] }]')
   const { status, stderr } = await cli(['serve', '--verbose', '--listen', '127.0.0.1:0', '--dns', 'none', '--seed', 'seed.yaml'], {
@@ -65,10 +65,10 @@ test('lines of a seed are not shown, since tokens stand in them', async () => {
 })
 
 test.each<[string, readonly string[], string | null]>([
-  ['800 unless another is given', [], '800'],
+  ['800 by default', [], '800'],
   ['off', ['--rate-limit', 'off'], null],
-  ['off by none', ['--rate-limit', 'none'], null],
-  ['off by 0', ['--rate-limit', '0'], null],
+  ['off with none', ['--rate-limit', 'none'], null],
+  ['off with 0', ['--rate-limit', '0'], null],
 ])('the rate limit of serve is %s', async (_name, options, limit) => {
   const run = await startProgram(['serve', '--listen', '127.0.0.1:0', '--dns', 'none', ...options], { cwd: temporaryDirectory() })
   onTestFinished(() => run.kill('SIGKILL'))
@@ -77,7 +77,7 @@ test.each<[string, readonly string[], string | null]>([
   expect(headers.get('x-ratelimit-limit')).toBe(limit)
 })
 
-test('serve --quotas limits what an account can have', async () => {
+test('serve --quotas limits the objects of an account', async () => {
   const args = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none', '--quotas', 'scripts=1,domains=none']
   const run = await startProgram(args, { cwd: temporaryDirectory(), env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: 'token-of-somebody' } })
   onTestFinished(() => run.kill('SIGKILL'))
@@ -96,7 +96,7 @@ test('serve --quotas limits what an account can have', async () => {
   ])
 })
 
-test('--quotas with a name that is none is a mistake', async () => {
+test('refuses an unknown name in --quotas', async () => {
   const args = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none', '--quotas', 'domain=5']
   const { status, stderr } = await cli(args, { cwd: temporaryDirectory() })
   expect(status).toBe(1)
@@ -105,7 +105,7 @@ test('--quotas with a name that is none is a mistake', async () => {
   )
 })
 
-test.each(['-1', '1.5', 'many', ''])('--rate-limit %j is a mistake', async (value) => {
+test.each(['-1', '1.5', 'many', ''])('refuses --rate-limit %j', async (value) => {
   const { status, stderr } = await cli(['serve', '--rate-limit', value], { cwd: temporaryDirectory() })
   expect(status).toBe(1)
   expect(stderr).toMatch(/^error\[usage\] .*It must be a whole number from 1, or off\.\n$/)

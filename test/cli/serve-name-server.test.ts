@@ -10,10 +10,10 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const QUERIES = 300
 
-/** As many as find room where the server reads, whatever the machine does meanwhile. */
+/** As many as fit into the receive buffer of the server. */
 const BATCH = 50
 
-/** How many of as many equal questions are answered whole, and in how many seconds of a clock that begins at any moment. */
+/** The number of full responses to equal queries, and the number of rate-limit seconds that they span. */
 async function answeredOf(port: number): Promise<{ readonly whole: number; readonly seconds: number }> {
   const socket = createSocket('udp4')
   socket.connect(port, '127.0.0.1')
@@ -37,7 +37,7 @@ test.each([
   [['--dns-rate-limit', 'off', '--rate-limit', 'off'], QUERIES, QUERIES],
   [['--dns-rate-limit', '10'], 10, 10],
   [[], 200, 200],
-])('serve %j limits equal answers over UDP', async (options, least, ofSecond) => {
+])('serve %j limits equal responses over UDP', async (options, least, ofSecond) => {
   const args = ['serve', '--listen', '127.0.0.1:0', '--dns', '127.0.0.1:0', ...options]
   const run = await startProgram(args, { cwd: temporaryDirectory(), env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: 'bootstrap' } })
   onTestFinished(() => run.kill('SIGKILL'))
@@ -50,7 +50,7 @@ test.each([
   expect(profile.status).toBe(200)
 })
 
-test('serve --peer-port is where NOTIFY goes', async () => {
+test('serve --peer-port is the port for NOTIFY', async () => {
   const peerPort = await freePort()
   const socket = createSocket('udp4').bind(peerPort, '127.0.0.2')
   onTestFinished(() => void socket.close())
@@ -68,7 +68,7 @@ test('serve --peer-port is where NOTIFY goes', async () => {
   expect(octets.readUInt16BE(2)).toBe(0x2400)
 })
 
-test.each(['0', '65536', '-1', '5.3', 'dns', ''])('--peer-port %j is a mistake', async (value) => {
+test.each(['0', '65536', '-1', '5.3', 'dns', ''])('refuses --peer-port %j', async (value) => {
   const { status, stderr } = await cli(['serve', '--peer-port', value], { cwd: temporaryDirectory() })
   expect(status).toBe(1)
   expect(stderr).toMatch(/^error\[usage\] .*It must be a port from 1 to 65535\.\n$/)

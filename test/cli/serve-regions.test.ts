@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const SERVE = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none']
 
-test('serve has the resolvers, the folder of images and the URL that it is given', async () => {
+test('serve uses the given resolvers, image folder and URL', async () => {
   const folder = temporaryDirectory()
   writeFileSync(join(folder, 'resolvers.yaml'), 'eu-west: {ipv4: [192.0.2.53]}\n')
   const args = [...SERVE, '--region-resolvers', 'resolvers.yaml', '--image-data', 'disks', '--public-url', 'https://dns.example.net']
@@ -27,10 +27,10 @@ test('serve has the resolvers, the folder of images and the URL that it is given
 })
 
 test.each<[string, string | null, string[], RegExp]>([
-  ['a file that is not there', null, [], /^error\[file-unreadable\] resolvers\.yaml does not exist\n$/],
-  ['a file with faults', 'nowhere: {}', [], /^resolvers\.yaml:1:1: error\[resolvers-invalid\] there is no region "nowhere"\n/],
+  ['a missing file', null, [], /^error\[file-unreadable\] resolvers\.yaml does not exist\n$/],
+  ['an invalid file', 'nowhere: {}', [], /^resolvers\.yaml:1:1: error\[resolvers-invalid\] there is no region "nowhere"\n/],
   ['a URL that is none', '{}', ['--public-url', 'dns.example.net'], /"dns\.example\.net" is not a service URL/],
-])('%s ends serve before it begins', async (_name, text, more, message) => {
+])('serve does not start with %s', async (_name, text, more, message) => {
   const folder = temporaryDirectory()
   if (text !== null) writeFileSync(join(folder, 'resolvers.yaml'), text)
   const { status, stdout, stderr } = await cli([...SERVE, '--region-resolvers', 'resolvers.yaml', ...more], { cwd: folder })

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 const TOKEN = 'token-of-the-administrator'
 const SERVE = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none']
 
-test('serve --sms-sink file:PATH writes messages there, and their codes nowhere else', async () => {
+test('serve --sms-sink file:PATH writes messages to the file, and codes only there', async () => {
   const folder = temporaryDirectory()
   const env = { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN, ZONEWRIGHT_SECRETS_KEY: 'k'.repeat(44) }
   const run = await startProgram([...SERVE, '--sms-sink', 'file:sms.jsonl', '--log-level', 'debug'], { cwd: folder, env })
@@ -29,9 +29,9 @@ test('serve --sms-sink file:PATH writes messages there, and their codes nowhere 
 })
 
 test.each<[string, string[], Record<string, string>, RegExp]>([
-  ['a sink that is none', ['--sms-sink', 'stdout'], {}, /destination of messages must be "log", "file:PATH" or a URL/],
+  ['an invalid sink', ['--sms-sink', 'stdout'], {}, /destination of messages must be "log", "file:PATH" or a URL/],
   ['a sink without TLS', ['--sms-sink', 'http://sms.example.com/'], {}, /a webhook without TLS must be on this machine/],
-  ['a key that is too short', [], { ZONEWRIGHT_SECRETS_KEY: 'hidden' }, /needs at least 32 characters/],
+  ['too short a key', [], { ZONEWRIGHT_SECRETS_KEY: 'hidden' }, /needs at least 32 characters/],
 ])('serve does not start with %s', async (_name, more, env, message) => {
   const { status, stderr } = await cli([...SERVE, ...more], { cwd: temporaryDirectory(), env })
   expect(status).toBe(1)

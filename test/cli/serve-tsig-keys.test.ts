@@ -14,7 +14,7 @@ const key = (name: string, octet: number): TsigKey => ({ name, algorithm: 'hmac-
 const SERVE = ['serve', '--listen', '127.0.0.1:0', '--dns', '127.0.0.1:0', '--peer-port', '1', '--tsig-keys', 'keys.yaml']
 
 describeWithTools(['dig'], 'serve --tsig-keys', () => {
-  test('gives zones with the keys of the file, and with those of a later one after SIGHUP', async () => {
+  test('transfers zones with the keys of the file, and with new keys after SIGHUP', async () => {
     const folder = temporaryDirectory()
     const write = (text: string): void => writeFileSync(join(folder, 'keys.yaml'), text, { mode: 0o600 })
     write(`keys:\n  - {name: one.example, account: admin, secret: env:TRANSFER_SECRET}\n`)
@@ -58,16 +58,16 @@ describeWithTools(['dig'], 'serve --tsig-keys', () => {
 test.each<[string, string, RegExp]>([
   ['with errors', 'keys: [{name: a.example, account: admin}]', /^keys\.yaml:1:8: error\[tsig-keys-invalid\] keys\.secret is required\n$/],
   [
-    'with an environment that lacks the secret',
+    'whose secret is not in the environment',
     'keys: [{name: a.example, account: admin, secret: env:NOT_SET}]',
     /error\[secret-missing\] secret of the key a\.example: the environment variable NOT_SET is not set/,
   ],
   [
-    'of a user that there is not',
+    'of an unknown user',
     `keys: [{name: a.example, account: nobody, secret: ${secret(1)}}]`,
     /error\[service-start\] the service cannot start: the key a\.example\. belongs to the account of the user "nobody", which does not exist\n$/,
   ],
-])('a file of keys %s ends serve before it begins', async (_name, text, message) => {
+])('serve does not start with a key file %s', async (_name, text, message) => {
   const folder = temporaryDirectory()
   writeFileSync(join(folder, 'keys.yaml'), text, { mode: 0o600 })
   const { status, stdout, stderr } = await cli(SERVE, { cwd: folder })
@@ -76,7 +76,7 @@ test.each<[string, string, RegExp]>([
   expect(stderr).not.toContain(secret(1))
 })
 
-test('a file of keys that others can read is a warning', async () => {
+test('warns of a key file that other users can read', async () => {
   const folder = temporaryDirectory()
   writeFileSync(join(folder, 'keys.yaml'), 'keys: [{}]')
   chmodSync(join(folder, 'keys.yaml'), 0o644)

@@ -8,7 +8,7 @@ import { openScene } from './scene.ts'
 const slave = (more = ''): string => `domain: example.test\ntype: slave\nmaster_ips: [127.0.0.1]\n${more}`
 
 describe('a slave zone', () => {
-  test('is planned, applied and verified by its settings alone', async () => {
+  test('is planned, applied and verified only by its settings', async () => {
     const apex = [soa(7), record('example.test.', 'NS', 'ns1.example.net.')] as const
     const peerPort = await scriptedMaster(
       serving([...apex, record('www.example.test.', 'A', '192.0.2.1'), record('x.example.test.', 'HINFO', '"a" "b"')]),
@@ -19,7 +19,7 @@ describe('a slave zone', () => {
     expect(zone.calls).toEqual({ create: 1, update: 0, delete: 0, total: 1 })
     expect(zone.changes).toMatchObject([{ subject: 'domain', action: 'create' }])
     expect((await scene.run('apply', '--yes')).status).toBe(0)
-    // The transferred zone is not read as records that the definition lacks.
+    // Transferred records are not differences from the definition.
     await eventually(async () => {
       const server = { host: '127.0.0.1', port: scene.service.dnsAddress?.port ?? 0 }
       expect((await queryDns(server, { name: 'www.example.test.' as DomainName, type: 'A' })).answers).toMatchObject([

@@ -1,4 +1,4 @@
-/** Text that a regular expression takes quadratic time for, or worse, in a file that a pull request may change: the program ends nevertheless. */
+/** Text for which regular expressions could take quadratic time or more, in files of a pull request: the program ends quickly. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -21,11 +21,11 @@ const CASES: readonly (readonly [name: string, files: Readonly<Record<string, st
     'slashes in an address',
     { 'zonewright.yaml': `providers: {cloud: {type: cloud, base_url: "http://192.0.2.1/${'/'.repeat(LONG)}x"}}\n` },
   ],
-  ['a glob of slashes', { 'zonewright.yaml': `${CONFIG}zones: [{files: "a${'/'.repeat(LONG)}b"}]\n` }],
-  ['a glob of open brackets', { 'zonewright.yaml': `${CONFIG}zones: [{files: "${'['.repeat(LONG)}"}]\n` }],
+  ['a glob with many slashes', { 'zonewright.yaml': `${CONFIG}zones: [{files: "a${'/'.repeat(LONG)}b"}]\n` }],
+  ['a glob with many open brackets', { 'zonewright.yaml': `${CONFIG}zones: [{files: "${'['.repeat(LONG)}"}]\n` }],
   ['a comment after a block indicator', { 'zones/example.com.yaml': `${HEAD}description: | # ${'|#'.repeat(LONG)}\u2028\n  text\n` }],
   ['spaces in CAA parameters', { 'zones/example.com.yaml': caa(`ca.example.net; a=${' '.repeat(60_000)}\u0001`, 40) }],
-  ['braces in a line that is no YAML', { 'zones/example.com.yaml': `${HEAD}records: {${'[,'.repeat(LONG)}\n` }],
+  ['braces in an invalid YAML line', { 'zones/example.com.yaml': `${HEAD}records: {${'[,'.repeat(LONG)}\n` }],
 ]
 
 test.each(CASES)('%s', async (_, files) => {

@@ -1,4 +1,4 @@
-/** The program on a real terminal: colours, the question, Ctrl-C at it, the progress bar. util-linux' script drives the terminal. */
+/** The program on a real terminal: colours, confirmation, Ctrl-C, progress bar. The command `script` of util-linux provides the terminal. */
 import { spawn } from 'node:child_process'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { builtProgram } from '../support/built-program.ts'
@@ -8,19 +8,19 @@ import type { Script } from './recording-proxy.ts'
 import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
 
 interface Session {
-  /** All that was shown, with its control sequences. */
+  /** The whole output, with control sequences. */
   readonly shown: string
   readonly status: number | null
 }
 
 interface SessionOptions {
-  /** Typed when the terminal shows the text. */
+  /** Keys to type after the terminal shows the text. */
   readonly type?: readonly (readonly [when: string, keys: string])[]
   readonly env?: Readonly<Record<string, string>>
   readonly columns?: number
 }
 
-/** Runs the program on a terminal of its own. */
+/** Runs the program on a new terminal. */
 async function onTerminal(
   scene: Scene,
   args: readonly string[],
@@ -50,10 +50,10 @@ async function onTerminal(
 
 const ESCAPE = '\u001b'
 
-/** What stays on the screen: a run that takes its time shows a bar, on a line that is begun anew. */
-const settled = (text: string): string => text.replaceAll(new RegExp(`[^\\n]*\\r${ESCAPE}\\[2K`, 'g'), '')
+/** The final screen, without progress bars: a long run redraws a bar on one line. */
+const withoutBars = (text: string): string => text.replaceAll(new RegExp(`[^\\n]*\\r${ESCAPE}\\[2K`, 'g'), '')
 
-const plain = (text: string): string => settled(text).replaceAll(new RegExp(`${ESCAPE}\\[[0-9;?]*[A-Za-z]`, 'g'), '')
+const plain = (text: string): string => withoutBars(text).replaceAll(new RegExp(`${ESCAPE}\\[[0-9;?]*[A-Za-z]`, 'g'), '')
 
 const QUESTION = 'Make 4 calls in 1 zone? [y/N] '
 
@@ -64,7 +64,7 @@ const taking =
     return null
   }
 const slowly = taking(60)
-/** So that it is not over before a key is pressed. */
+/** Slow enough for a key press. */
 const verySlowly = taking(1_000)
 
 const MANY = `domain: example.com
@@ -75,7 +75,7 @@ ${Array.from({ length: 120 }, (_, index) => `  h${index}: {type: A, value: 192.0
 describeWithTools(['script'], 'on a terminal', () => {
   beforeAll(async () => void (await builtProgram()))
 
-  test('plan is coloured, unless it is asked not to be', async () => {
+  test('plan is coloured, except with NO_COLOR or --no-color', async () => {
     const scene = await openScene()
     const coloured = await onTerminal(scene, ['plan'])
     expect(coloured.status).toBe(0)
@@ -86,11 +86,11 @@ describeWithTools(['script'], 'on a terminal', () => {
       [['plan'], { TERM: 'dumb' }],
     ] as const) {
       const { shown } = await onTerminal(scene, args, { env })
-      expect(settled(shown)).toBe(plain(coloured.shown))
+      expect(withoutBars(shown)).toBe(plain(coloured.shown))
     }
   })
 
-  test('a fault shows its line and what to do', async () => {
+  test('an error shows its source line and a hint', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': `${ZONE}  x: {type: A, valu: 192.0.2.1}\n` } })
     const { shown, status } = await onTerminal(scene, ['plan'])
     expect(status).toBe(1)
@@ -108,7 +108,7 @@ describeWithTools(['script'], 'on a terminal', () => {
     ['yep\r', 1, /\nNothing was applied\.\n$/],
     ['\u0004', 1, /\nNothing was applied\.\n$/],
     ['\u0003', 130, /\nNothing was applied\.\n$/],
-  ])('asked, the answer is %j', async (keys, status, end) => {
+  ])('confirmation with %j', async (keys, status, end) => {
     const scene = await openScene()
     const session = await onTerminal(scene, ['apply'], { type: [[QUESTION, keys]] })
     expect(plain(session.shown)).toMatch(end)
@@ -116,7 +116,7 @@ describeWithTools(['script'], 'on a terminal', () => {
     expect(scene.proxy.mutations()).toHaveLength(status === 0 ? 4 : 0)
   })
 
-  test('asked and not answered in time: nothing is done, and no signal came', async () => {
+  test('confirmation timeout: nothing is applied', async () => {
     const scene = await openScene()
     const { shown, status } = await onTerminal(scene, ['apply', '--timeout', '8'])
     expect(plain(shown)).toMatch(/The 8 s of --timeout are over.*\n\nNothing was applied\.\n$/)
@@ -124,14 +124,14 @@ describeWithTools(['script'], 'on a terminal', () => {
     expect(scene.proxy.mutations()).toEqual([])
   })
 
-  test('--yes asks nothing', async () => {
+  test('--yes skips the confirmation', async () => {
     const scene = await openScene()
     const { shown, status } = await onTerminal(scene, ['apply', '--yes'])
     expect(status).toBe(0)
     expect(shown).not.toContain('[y/N]')
   })
 
-  test('Ctrl-C during an apply: the bar goes, a report stands, exit 130', async () => {
+  test('Ctrl-C during an apply: removes the bar, prints the report, exits with 130', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': MANY }, script: verySlowly })
     const { shown, status } = await onTerminal(scene, ['apply', '--yes'], { type: [['Applying [', '\u0003']] })
     expect(status).toBe(130)
@@ -139,7 +139,7 @@ describeWithTools(['script'], 'on a terminal', () => {
     expect(screenOf(shown)).toMatch(/\nApplied in part: \d+ created, 0 updated, 0 deleted in 1 zone \(\d+ calls\); \d+ skipped\n$/)
   })
 
-  test('a long apply shows a bar that leaves nothing behind', async () => {
+  test('a long apply shows a progress bar and removes it', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
     const { shown, status } = await onTerminal(scene, ['apply', '--yes'])
     expect(status).toBe(0)
@@ -152,7 +152,7 @@ describeWithTools(['script'], 'on a terminal', () => {
     expect(screen).toMatch(/\nPlan: 121 to create, .*\nApplied: 121 created, 0 updated, 0 deleted in 1 zone \(121 calls\)\n$/)
   })
 
-  test('--quiet shows no bar, and no line of a bar is wider than the terminal', async () => {
+  test('--quiet shows no bar, and a bar is never wider than the terminal', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
     const narrow = await onTerminal(scene, ['apply', '--yes'], { columns: 40 })
     for (const [, line = ''] of narrow.shown.matchAll(new RegExp(`\\r${ESCAPE}\\[2K(Applying[^\\r\\n]*)`, 'g')))
@@ -163,7 +163,7 @@ describeWithTools(['script'], 'on a terminal', () => {
     expect(quiet.shown).not.toContain('Applying')
   })
 
-  test('long values are cut to the width, unless everything is to be in full', async () => {
+  test('truncates long values to the width, except with --verbose', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': `${ZONE}  long: {type: TXT, value: ${'k'.repeat(200)}}\n` } })
     const lines = plain((await onTerminal(scene, ['plan'], { columns: 60 })).shown).split('\n')
     expect(Math.max(...lines.slice(0, -3).map((line) => line.length))).toBeLessThanOrEqual(60)
@@ -171,7 +171,7 @@ describeWithTools(['script'], 'on a terminal', () => {
   })
 })
 
-/** What stands on the screen in the end: carriage return and "erase line" carried out. */
+/** The final screen: interprets carriage return and "erase line". */
 const screenOf = (shown: string): string =>
   plain(shown.replaceAll(new RegExp(`${ESCAPE}\\[2K`, 'g'), '\u0000'))
     .split('\n')

@@ -8,7 +8,7 @@ const setting = { cwd: temporaryDirectory() }
 
 const COMMANDS = ['demo', 'init', 'validate', 'plan', 'apply', 'verify', 'fmt', 'explain', 'serve']
 
-describe('what is not there is an error that suggests the nearest', () => {
+describe('refuses unknown commands and invalid options, with a suggestion', () => {
   test.each([
     [['pln'], "unknown command 'pln' (Did you mean plan?)"],
     [['vrify'], "unknown command 'vrify' (Did you mean verify?)"],
@@ -38,7 +38,7 @@ describe('what is not there is an error that suggests the nearest', () => {
     expect(stderr).toContain(message)
   })
 
-  test('control characters of the command line stay on it', async () => {
+  test('escapes control characters of the command line', async () => {
     const { stderr } = await cli(['pl\u001b[2Jan\nerror[x] forged'], setting)
     expect(stderr).toMatch(/^error\[usage\] unknown command 'pl\\u001b\[2Jan\\nerror\[x\] forged'.*\n$/)
   })
@@ -56,7 +56,7 @@ describe('what is not there is an error that suggests the nearest', () => {
 })
 
 describe('help', () => {
-  test('that was asked for is on standard output, and no failure', async () => {
+  test('on request is printed on standard output, with exit 0', async () => {
     const { status, stdout, stderr } = await cli(['--help'], setting)
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'))
@@ -75,7 +75,7 @@ describe('help', () => {
       examples.push(...[...help.stdout.matchAll(/^ {2}zonewright (.*)$/gm)].map(([, example]) => example as string))
     }
     expect(examples.length).toBeGreaterThanOrEqual(11)
-    // Those that ask a server or read a folder of the system are run with the documents.
+    // Other tests run the examples that need a server or a system folder.
     for (const example of examples.filter((one) => !/ axfr | \/var\//.test(one))) {
       const words = example.match(/'[^']*'|\S+/g) ?? []
       const { stderr } = await cli(
@@ -112,7 +112,7 @@ describe('explain', () => {
     expect(stdout.trimEnd().split('\n')).toHaveLength(Object.keys(DIAGNOSTIC_CODES).length)
   })
 
-  test.each(Object.keys(DIAGNOSTIC_CODES))('%s has its entry of the documentation, whole', async (code) => {
+  test.each(Object.keys(DIAGNOSTIC_CODES))('%s has its full entry of the documentation', async (code) => {
     const { status, stdout } = await cli(['explain', code], setting)
     expect(status).toBe(0)
     expect(stdout.startsWith(`### ${code}\n\n`)).toBe(true)

@@ -12,13 +12,13 @@ soa_email: hostmaster@example.com
 const WARNED = `${ZONE}  alias: {type: MX, value: {preference: 1, exchange: www}}\n`
 
 describe('validate', () => {
-  test('without faults: nothing on standard output, the size on standard error', async () => {
+  test('without errors: nothing on standard output, the number of zones on standard error', async () => {
     const scene = await openScene()
     expect(await scene.run('validate')).toEqual({ status: 0, stdout: '', stderr: '1 zone, 3 records in 1 file: no problems.\n' })
     expect(await scene.run('validate', '--quiet')).toEqual({ status: 0, stdout: '', stderr: '' })
   })
 
-  test('the diagnostics are the report, and their number comes last', async () => {
+  test('prints the diagnostics, then their number', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': WARNED } })
     const { status, stdout, stderr } = await scene.run('validate')
     expect(status).toBe(0)
@@ -34,7 +34,7 @@ describe('validate', () => {
     expect(stdout).toContain('  hint: Did you mean "value"?\n')
   })
 
-  test('a text that a selector leaves to others, by its bare text, cannot be in the definition', async () => {
+  test('refuses a TXT record that a selector without quotes matches', async () => {
     const zone = `domain: example.com
 soa_email: hostmaster@example.com
 unmanaged: [{target: 'v=spf1*', type: TXT}]
@@ -50,14 +50,14 @@ records:
     )
   })
 
-  test('only the paths that are given', async () => {
+  test('only the given paths', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': 'a: [' } })
     expect((await scene.run('validate')).status).toBe(1)
     expect((await scene.run('validate', 'zones/example.com.yaml')).status).toBe(0)
     expect((await scene.run('validate', 'zones')).status).toBe(1)
   })
 
-  test('asks no server and needs no token', async () => {
+  test('needs no server and no token', async () => {
     const scene = await openScene()
     expect((await scene.runWith({ ZONEWRIGHT_TOKEN: undefined }, 'validate')).status).toBe(0)
     expect(scene.proxy.requests).toEqual([])
@@ -65,7 +65,7 @@ records:
 })
 
 describe('fmt', () => {
-  test('--check writes nothing, names the files, and is 2; without it they are written and it is 0', async () => {
+  test('--check writes nothing, lists the files, and exits with 2; otherwise writes them and exits with 0', async () => {
     const scene = await openScene({
       files: { 'zones/example.com.yaml': UNTIDY, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') },
     })
@@ -80,7 +80,7 @@ describe('fmt', () => {
     expect((await scene.run('validate')).stderr).toContain('no problems')
   })
 
-  test('a file that is not YAML is left, named with its place, and does not stop the others', async () => {
+  test('does not change a file that is not YAML, reports its position, and formats the others', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': UNTIDY, 'zones/example.net.yaml': 'a:\n  b: [\n' } })
     const { status, stdout, stderr } = await scene.run('fmt')
     expect(status).toBe(1)
@@ -89,7 +89,7 @@ describe('fmt', () => {
     expect(scene.files()['zones/example.net.yaml']).toBe('a:\n  b: [\n')
   })
 
-  test('nothing to lay out', async () => {
+  test('nothing to format', async () => {
     const scene = await openScene({ files: { 'zones/example.com.zone': '$TTL 300\nwww A 192.0.2.1\n' } })
     expect(await scene.run('fmt', '--check')).toEqual({ status: 0, stdout: '', stderr: 'There are no YAML definitions to format.\n' })
   })

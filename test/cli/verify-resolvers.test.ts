@@ -9,8 +9,8 @@ import { openScene, type Scene, ZONE } from './scene.ts'
 const REGION = { id: 'us-east', label: 'Newark, NJ', country: 'us', capabilities: [], status: 'ok' }
 
 /**
- * A service whose region us-east has a real resolver that remembers what it was answered. Region eu-west has none; of the
- * three of us-west one is not there and one refuses, and us-central has only the one that is not there.
+ * A service whose region us-east has a real caching resolver. Region eu-west has none; of the
+ * three of us-west one is unreachable and one refuses, and us-central has only an unreachable one.
  */
 async function sceneWithResolver(): Promise<Scene> {
   const places = { resolver: '', gone: `127.0.0.1:${await freePort()}`, refuses: await refusingResolver() }
@@ -34,7 +34,7 @@ async function sceneWithResolver(): Promise<Scene> {
   return scene
 }
 
-/** The address of one that answers REFUSED to all, as resolvers do to strangers. */
+/** The address of a server that responds REFUSED to every query. */
 async function refusingResolver(): Promise<string> {
   const socket = createSocket('udp4')
   onTestFinished(() => void socket.close())
@@ -48,7 +48,7 @@ async function refusingResolver(): Promise<string> {
 }
 
 describeWithTools(['named'], 'verify --resolvers', () => {
-  test('asks the resolvers of the region, and tells what they still remember', async () => {
+  test('queries the resolvers of the region, and reports what they still cache', async () => {
     const scene = await sceneWithResolver()
     await scene.run('apply', '--yes')
     const fresh = await scene.run('verify', '--resolvers', 'us-east', '--verbose')
@@ -67,7 +67,7 @@ describeWithTools(['named'], 'verify --resolvers', () => {
     expect(stale.stdout).not.toContain('www.example.com.')
   })
 
-  test('asks named name servers too, and none of them where none is named', async () => {
+  test('also queries name servers, but only if they are given', async () => {
     const scene = await sceneWithResolver()
     await scene.run('apply', '--yes')
     const { dnsAddress } = scene.service
@@ -76,7 +76,7 @@ describeWithTools(['named'], 'verify --resolvers', () => {
     expect(both.stdout.match(/record sets as defined/g)).toHaveLength(2)
   })
 
-  test('resolvers that cannot be asked are left out, unless there is no other', async () => {
+  test('skips unreachable resolvers, unless there is no other', async () => {
     const scene = await sceneWithResolver()
     await scene.run('apply', '--yes')
     const some = await scene.run('verify', '--resolvers', 'us-west', '--verbose')
@@ -96,7 +96,7 @@ describeWithTools(['named'], 'verify --resolvers', () => {
     ['mars-west', 'error[region-unknown] cloud has no region "mars-west"'],
     ['../domains', 'error[region-unknown] cloud has no region "../domains"'],
     ['eu-west', 'error[region-unknown] cloud names no resolvers of the region eu-west'],
-  ])('the region %s is an error', async (region, message) => {
+  ])('refuses the region %s', async (region, message) => {
     const scene = await sceneWithResolver()
     await scene.run('apply', '--yes')
     const { status, stderr } = await scene.run('verify', '--resolvers', region)

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openScene, type Scene, ZONE } from './scene.ts'
 
-/** Changes a record of the zone behind the program's back. */
-async function meddle({ service }: Scene, name: string, fields: object): Promise<void> {
+/** Changes a live record without the program. */
+async function changeLive({ service }: Scene, name: string, fields: object): Promise<void> {
   const call = async (method: string, path: string, body?: object) => {
     const answer = await fetch(service.baseUrl + path, {
       method,
@@ -19,7 +19,7 @@ async function meddle({ service }: Scene, name: string, fields: object): Promise
 }
 
 describe('verify', () => {
-  test('a zone as defined is 0 and one line', async () => {
+  test('a zone as defined exits with 0 and prints one line', async () => {
     const scene = await openScene()
     await scene.run('apply', '--yes')
     expect(await scene.run('verify')).toEqual({
@@ -33,10 +33,10 @@ describe('verify', () => {
     )
   })
 
-  test('what somebody changed is 2, and said how to see it', async () => {
+  test('a changed record exits with 2 and shows how to see the difference', async () => {
     const scene = await openScene()
     await scene.run('apply', '--yes')
-    await meddle(scene, 'mail', { target: '192.0.2.66' })
+    await changeLive(scene, 'mail', { target: '192.0.2.66' })
     const { status, stdout, stderr } = await scene.run('verify')
     expect({ status, stderr }).toEqual({ status: 2, stderr: '' })
     expect(stdout).toContain('  records: 1 change pending ("zonewright plan example.com." shows it)\n')
@@ -45,14 +45,14 @@ describe('verify', () => {
     expect(scene.proxy.mutations()).toHaveLength(4)
   })
 
-  test('a zone that is not there is 2', async () => {
+  test('a missing zone exits with 2', async () => {
     const scene = await openScene()
     const { status, stdout } = await scene.run('verify')
     expect(status).toBe(2)
     expect(stdout).toContain('4 changes pending')
   })
 
-  test('a name server that cannot be asked is a failure, with its code', async () => {
+  test('fails with a code if a name server is unreachable', async () => {
     const silent = createSocket('udp4').bind(0, '127.0.0.1')
     await once(silent, 'listening')
     onTestFinished(() => void silent.close())
@@ -67,7 +67,7 @@ describe('verify', () => {
     expect((await scene.run('verify', '--no-dns')).status).toBe(0)
   })
 
-  test('only the zones that are asked for', async () => {
+  test('verifies only the given zones', async () => {
     const scene = await openScene({
       files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') },
     })

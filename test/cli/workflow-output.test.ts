@@ -1,4 +1,4 @@
-/** The runner of GitHub Actions reads standard output and standard error for commands. Text from files and servers is none. */
+/** The runner of GitHub Actions reads commands from standard output and standard error. Text from files and servers must not become a command. */
 import { expect, test } from 'vitest'
 import type { CliResult } from '../support/cli.ts'
 import type { Script } from './recording-proxy.ts'
@@ -6,14 +6,14 @@ import { openScene, type Scene, ZONE } from './scene.ts'
 
 const EVIL = '##[add-mask]x ::error::forged'
 
-/** Commands of the program itself. The runner looks for `##[` only in lines that begin with no command. */
+/** Commands of the program. The runner searches for `##[` only in lines that do not begin with a command. */
 const OWN = /^::(?:(?:error|warning|notice) [^:]*title=[^:]*|group|endgroup)::/
 
-/** What the runner takes for a command: `::` at the start of a line, `##[` anywhere. */
+/** A command for the runner: `::` at the start of a line, `##[` anywhere. */
 const commandsIn = (text: string): string[] =>
   text.split(/\r\n|\r|\n/).filter((line) => !OWN.test(line) && (/^\s*::/.test(line) || line.includes('##[')))
 
-/** A server that has nothing but hostile text. */
+/** A server with only hostile text. */
 const script: Script = ({ method, path }) => {
   if (method !== 'GET') return { status: 400, body: JSON.stringify({ errors: [{ field: EVIL, reason: EVIL }] }) }
   const data = path.includes('/records')
@@ -67,7 +67,7 @@ test.each(['validate', 'plan', 'apply', 'verify', 'rollback'])('%s --format gith
   }
 })
 
-test('elsewhere text stays as it is', async () => {
+test('does not change text outside GitHub Actions', async () => {
   const scene = await openScene({ files: FILES })
   const { stderr } = await scene.run('plan')
   expect(stderr).toContain('##[')

