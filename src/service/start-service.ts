@@ -6,7 +6,7 @@ import { createRateLimiter, DEFAULT_RATE_LIMITS } from './api/rate-limit.ts'
 import { ROUTES } from './api/routes.ts'
 import { regionsWith } from './catalogue/read-region-resolvers.ts'
 import { createImageUploads } from './images/image-uploads.ts'
-import { JOB_HANDLERS, scheduleSweep } from './jobs/handlers.ts'
+import { JOB_HANDLERS, scheduleDeletion } from './jobs/all-jobs.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { type NameServer, startNameServer } from './nameserver/name-server.ts'
 import type { NotifyOutcome } from './nameserver/notifier.ts'
@@ -50,7 +50,7 @@ async function startParts(options: ServiceOptions, shutdown: Shutdown): Promise<
   for (const domain of created?.domains ?? []) dns.renderer.changed(domain)
 
   await dns.transfers.start()
-  if (http) await scheduleSweep(database, clock())
+  if (http) await scheduleDeletion(database, clock())
   jobs.start()
   observability.started({ database: () => database.read((connection) => sql`select 1`.execute(connection)) })
   shutdown.add(observability.stopping)

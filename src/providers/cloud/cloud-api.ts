@@ -5,7 +5,7 @@ import type { RetryPolicy } from '../../transport/retry.ts'
 import { createResponseWatch, sleep } from '../../transport/retry.ts'
 import { ProviderError } from '../provider.ts'
 import { garbled } from './api-errors.ts'
-import { type ApiPage, pageShape, ShapeError } from './api-shapes.ts'
+import { type ApiPage, pageShape, ShapeError } from './api-responses.ts'
 import type { ApiRequest, ApiResponse, SendAndCheck } from './send-request.ts'
 import { type Sender, sendRequest } from './send-request.ts'
 

@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net'
 import type { InventoryObject, InventoryQuery } from '../../dns/inventory.ts'
 import { parseIpv6 } from '../../dns/ip-address.ts'
 import { type ProviderCallOptions, ProviderError } from '../provider.ts'
-import { type ApiInstance, type ApiLoadBalancer, instanceShape, loadBalancerShape, tagShape } from './api-shapes.ts'
+import { type ApiInstance, type ApiLoadBalancer, instanceShape, loadBalancerShape, tagShape } from './api-responses.ts'
 import type { CloudApi } from './cloud-api.ts'
 
 /** The paths of the lists at an instance of the API. */

@@ -2,7 +2,7 @@
 import type { Finding, ProviderUsage, TokenCommand } from '../../dns/finding.ts'
 import { counted } from '../../report/english.ts'
 import type { ProviderError } from '../provider.ts'
-import type { ApiToken } from './api-shapes.ts'
+import type { ApiToken } from './api-responses.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

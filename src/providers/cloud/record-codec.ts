@@ -15,7 +15,7 @@ import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
 import type { Token } from '../../dns/rdata/field.ts'
 import type { ExistingRecord, ResourceRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import type { ApiRecord } from './api-shapes.ts'
+import type { ApiRecord } from './api-responses.ts'
 
 /** Converts a record of the service. Values that are not valid become text that no definition can contain. */
 export function recordFromApi(api: ApiRecord, zone: DomainName): ExistingRecord & { readonly id: number } {

@@ -11,7 +11,7 @@ import {
   type ZoneList,
   type ZoneReference,
 } from '../provider.ts'
-import { type ApiDomain, domainShape, ShapeError } from './api-shapes.ts'
+import { type ApiDomain, domainShape, ShapeError } from './api-responses.ts'
 import type { CloudApi } from './cloud-api.ts'
 
 /** Maximum octets of an X-Filter. For more names the whole list is read. */

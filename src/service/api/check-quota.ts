@@ -2,7 +2,7 @@ import { type QuotaName, type Quotas, quotaReason } from '../quotas.ts'
 import { countImageOctets, countOwned, lockQuota } from '../store/account-store.ts'
 import type { Connection } from '../store/database.ts'
 import type { Actor } from './authenticate.ts'
-import { invalid, type RequestError } from './request-error.ts'
+import { badRequest, type RequestError } from './request-error.ts'
 
 type Counted = Exclude<QuotaName, 'image_octets'>
 
@@ -42,4 +42,4 @@ export async function withinTagQuota<T>(
   return result
 }
 
-const overQuota = (name: QuotaName, limit: number): RequestError => invalid({ field: null, reason: quotaReason(name, limit) })
+const overQuota = (name: QuotaName, limit: number): RequestError => badRequest({ field: null, reason: quotaReason(name, limit) })

@@ -7,7 +7,7 @@ import type { Actor } from './authenticate.ts'
 import { notFound, RequestError } from './request-error.ts'
 
 /** Kinds of objects that grants apply to, in the order of the API. */
-export const GRANT_KINDS = ['database', 'domain', 'image', 'instance', 'monitor', 'loadbalancer', 'script', 'volume'] as const
+export const REPORTED_KINDS = ['database', 'domain', 'image', 'instance', 'monitor', 'loadbalancer', 'script', 'volume'] as const
 
 /** Grants of a restricted user that apply to no single object. */
 export const GLOBAL_GRANTS = [

@@ -36,19 +36,15 @@ export function listQueryOf(
   { page = 1, page_size: limit = DEFAULT_PAGE_SIZE }: { readonly page?: number; readonly page_size?: number },
   filter: Filter | null,
 ): ListQuery {
-  // A page number that would overflow the offset becomes the last one that does not. That page is empty.
+  // Limits the page number, so that the offset is a safe integer. Such a page is empty in any case.
   const index = Math.min(page, Math.floor(2 ** 52 / limit)) - 1
   return { filter, offset: index * limit, limit }
 }
 
-/** An empty list has one page; a page after the last is empty. */
+/** The response with one page of a list. An empty list has one empty page. */
 export const pageOf = <T>({ offset, limit }: ListQuery, { items, total }: ListSlice<T>): Page<T> => ({
   data: items,
   page: offset / limit + 1,
   pages: Math.max(1, Math.ceil(total / limit)),
   results: total,
 })
-
-/** Like `pageOf`, but an empty list is page 0 of 0, as clients of the image list expect. */
-export const pageFromZero = <T>(query: ListQuery, slice: ListSlice<T>): Page<T> =>
-  slice.total === 0 ? { data: slice.items, page: 0, pages: 0, results: 0 } : pageOf(query, slice)

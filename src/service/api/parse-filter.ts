@@ -1,6 +1,6 @@
 import { type Comparison, type Condition, type Filter, type FilterField, type FilterFields, foldCase } from '../filter/filter.ts'
 import { parseTimestamp } from '../timestamp.ts'
-import { invalid, type RequestError } from './request-error.ts'
+import { badRequest, type RequestError } from './request-error.ts'
 
 /** Limits: characters of the header, nesting levels, and comparisons. */
 const MAX_CHARACTERS = 12_000
@@ -143,7 +143,7 @@ function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   return value as Readonly<Record<string, unknown>>
 }
 
-const refuse = (reason: string): RequestError => invalid({ field: 'X-Filter', reason })
+const refuse = (reason: string): RequestError => badRequest({ field: 'X-Filter', reason })
 
 const notApplicable = (): RequestError => refuse('Could not apply filter')
 

@@ -1,11 +1,13 @@
-/** One error of a request, as in the error body. */
+/** Errors of requests, as the API reports them. */
+
+/** One problem of a request, as in the body of the response. */
 export interface RequestProblem {
-  /** The field with the error, as a dotted path if nested; null if it concerns no single field. */
+  /** The field with the problem, as a dotted path if nested; null if it concerns no single field. */
   readonly field: string | null
   readonly reason: string
 }
 
-/** Refuses a request with the API's error body. */
+/** An error that becomes the response: the status, with the problems in the body. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
   readonly status: number
@@ -18,20 +20,20 @@ export class RequestError extends Error {
   }
 }
 
-export const invalid = (...problems: readonly RequestProblem[]): RequestError => new RequestError(400, problems)
+export const badRequest = (...problems: readonly RequestProblem[]): RequestError => new RequestError(400, problems)
 
 export const notFound = (): RequestError => new RequestError(404, [{ field: null, reason: 'Not found' }])
 
-/** Returns what was found; throws 404 if it is null. */
+/** Returns the found object; throws 404 if it is null. */
 export function orNotFound<T>(found: T | null): T {
   if (found === null) throw notFound()
   return found
 }
 
-/** Runs a check and returns the problems it throws as a `RequestError`. */
-export function collectProblems(work: () => unknown): readonly RequestProblem[] {
+/** The problems of the `RequestError` that the check throws; none if it succeeds. Rethrows other errors. */
+export function collectProblems(check: () => unknown): readonly RequestProblem[] {
   try {
-    work()
+    check()
     return []
   } catch (error) {
     if (error instanceof RequestError) return error.problems
@@ -41,6 +43,3 @@ export function collectProblems(work: () => unknown): readonly RequestProblem[] 
 
 /** The error body: `{ errors: [{ field, reason }] }`. */
 export const errorBody = (problems: readonly RequestProblem[]): { readonly errors: readonly RequestProblem[] } => ({ errors: problems })
-
-/** Clients such as linodego retry on exactly this text. */
-export const linodeBusy = (): RequestError => invalid({ field: null, reason: 'Linode busy.' })

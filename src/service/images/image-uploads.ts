@@ -9,7 +9,7 @@ import type { Quotas } from '../quotas.ts'
 import { lockAccountRow } from '../store/account-store.ts'
 import type { Database } from '../store/database.ts'
 import type { WarnAboutMode } from '../store/private-files.ts'
-import { lastNumber } from '../store/row-number.ts'
+import { highestId } from '../store/row-id.ts'
 import {
   claimUpload,
   completeUpload,
@@ -229,7 +229,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
   const sweep = async (files: ImageFiles, image?: number): Promise<void> => {
     // List the files first: a claim is committed before its file is created.
     const listed = await files.list()
-    const last = await database.read((connection) => lastNumber(connection, 'images'))
+    const last = await database.read((connection) => highestId(connection, 'images'))
     const found = listed.filter((file) => file.image <= last && (image === undefined || file.image === image))
     for (let at = 0; at < found.length; at += SWEEP_BATCH) {
       const part = found.slice(at, at + SWEEP_BATCH)

@@ -1,7 +1,7 @@
 import type { Connection } from '../store/database.ts'
+import { allConfigProfiles, listDisks } from '../store/disk-and-profile-store.ts'
 import { advanceBackup, deleteOldBackups, insertBackup } from '../store/instance-backup-store.ts'
-import { configsOf, listDisks } from '../store/instance-content-store.ts'
-import { isOccupied, lockAnyInstanceRow, updateInstanceRow } from '../store/instance-store.ts'
+import { isChanging, lockInstanceRowOfAnyAccount, updateInstanceRow } from '../store/instance-store.ts'
 import { cancelJobs, enqueueJob } from '../store/job-store.ts'
 import type { BackupRow, BackupStatus, InstanceRow } from '../store/tables/instances.ts'
 import type { Moment } from '../timestamp.ts'
@@ -37,7 +37,7 @@ export async function createBackup(
 ): Promise<BackupRow> {
   const { id, image, region } = instance
   const disks = (await listDisks(connection, id)).map(({ id, label, filesystem, size }) => ({ id, label, filesystem, size }))
-  const configs = (await configsOf(connection, id)).map(({ id: _, initrd: _i, created: _c, updated: _u, ...config }) => config)
+  const configs = (await allConfigProfiles(connection, id)).map(({ id: _, initrd: _i, created: _c, updated: _u, ...config }) => config)
   const backup = await insertBackup(connection, { instance_id: id, type, label, region, content: { image, disks, configs } }, nowText)
   const from = 'pending' satisfies BackupStatus
   await enqueueJob(connection, { kind: BACKUP_STEP, subject: backup.id, payload: { from }, due: now + DURATIONS.backupPending })
@@ -80,7 +80,7 @@ export async function cancelBackupJobs(connection: Connection, instanceId: numbe
 }
 
 const chooseSchedule: JobHandler = async (connection, { subject }, { now }) => {
-  const instance = await lockAnyInstanceRow(connection, subject)
+  const instance = await lockInstanceRowOfAnyAccount(connection, subject)
   if (instance === null || instance.backups_enabled === 0) return
   const { backup_day: day, backup_window: window } = instance
   const schedule = {
@@ -91,11 +91,11 @@ const chooseSchedule: JobHandler = async (connection, { subject }, { now }) => {
 }
 
 const backUp: JobHandler = async (connection, { subject }, moment) => {
-  const instance = await lockAnyInstanceRow(connection, subject)
+  const instance = await lockInstanceRowOfAnyAccount(connection, subject)
   if (instance === null || instance.backups_enabled === 0) return
   const { backup_day: day, backup_window: window } = instance
   const { now } = moment
-  if (isOccupied(instance)) {
+  if (isChanging(instance)) {
     await enqueueJob(connection, { kind: BACKUP_AUTOMATIC, subject, due: now + DURATIONS.backupRetry })
     return
   }

@@ -1,7 +1,7 @@
 import { lockAccountRow } from '../store/account-store.ts'
 import type { Connection } from '../store/database.ts'
-import { finishDisks } from '../store/instance-content-store.ts'
-import { findAnyInstance, lockAnyInstanceRow, lockInstanceRow, updateInstanceRow } from '../store/instance-store.ts'
+import { markDisksReady } from '../store/disk-and-profile-store.ts'
+import { findInstanceRowOfAnyAccount, lockInstanceRow, lockInstanceRowOfAnyAccount, updateInstanceRow } from '../store/instance-store.ts'
 import type { InstanceStatus } from '../store/tables/instances.ts'
 import type { JobHandler } from './job-handler.ts'
 
@@ -34,9 +34,9 @@ async function finish(
   { config }: BootPayload,
   nowText: string,
 ): Promise<void> {
-  const instance = await lockAnyInstanceRow(connection, id)
+  const instance = await lockInstanceRowOfAnyAccount(connection, id)
   if (instance === null || !from.includes(instance.status)) return
-  await finishDisks(connection, id, nowText)
+  await markDisksReady(connection, id, nowText)
   const booted =
     config === null ? undefined : await connection.selectFrom('configs').select('id').where('id', '=', config).executeTakeFirst()
   const state = config === null ? { status: 'offline' as const } : { status: 'running' as const, last_booted: booted?.id ?? null }
@@ -50,22 +50,22 @@ const booted: JobHandler = (connection, { subject, payload }, { nowText }) =>
   finish(connection, subject, ['booting', 'rebooting'], payload as unknown as BootPayload, nowText)
 
 const cloned: JobHandler = async (connection, { subject, payload }, { nowText }) => {
-  const source = await findAnyInstance(connection, subject)
+  const source = await findInstanceRowOfAnyAccount(connection, subject)
   if (source === null) return
   await lockAccountRow(connection, source.account_id)
   const locked = await lockInstanceRow(connection, source.account_id, subject)
   if (locked === null) return
   await updateInstanceRow(connection, subject, { clones: Math.max(0, locked.clones - 1), updated: nowText })
-  const target = await lockAnyInstanceRow(connection, payload['target'] as number)
+  const target = await lockInstanceRowOfAnyAccount(connection, payload['target'] as number)
   if (target === null) return
-  await finishDisks(connection, target.id, nowText)
+  await markDisksReady(connection, target.id, nowText)
   await updateInstanceRow(connection, target.id, { receiving: 0, updated: nowText })
 }
 
 const restored: JobHandler = async (connection, { subject, payload }, { nowText }) => {
-  const instance = await lockAnyInstanceRow(connection, subject)
+  const instance = await lockInstanceRowOfAnyAccount(connection, subject)
   if (instance === null || instance.status !== 'restoring') return
-  await finishDisks(connection, subject, nowText)
+  await markDisksReady(connection, subject, nowText)
   await updateInstanceRow(connection, subject, { status: payload['status'] as InstanceStatus, updated: nowText })
 }
 

@@ -7,7 +7,7 @@ import { NO_TRANSFER_KEYS, type TransferKeys } from '../transfers/transfer-keys.
 import { type Client, createTransferSlots, type TransferNote } from './answer-transfer.ts'
 import { listen, type TcpLimits, type TcpReply } from './listen.ts'
 import { createNotifier, type NotifyOutcome } from './notifier.ts'
-import { parseQuery } from './parse-query.ts'
+import { parseRequest } from './parse-request.ts'
 import { createSignatureCheck } from './request-signature.ts'
 import { type OnNotify, type ResponderOptions, respond } from './respond.ts'
 import { createResponseCache, responseKey, reuseResponse } from './response-cache.ts'
@@ -108,7 +108,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
   const history = createZoneHistory({ ...HISTORY_LIMITS, ...options.history })
   const cache = createResponseCache((zone) => zones.get(zone.name) === zone, limits.cacheOctets)
   const permit = createResponseLimiter(limits.responsesPerSecond)
-  const served: ResponderOptions = {
+  const responder: ResponderOptions = {
     zones,
     transferZone: (name) => {
       const data = zones.get(name)
@@ -117,7 +117,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
       return {
         data,
         allows: (address, signedBy) => addresses.has(address) && keys.allows({ name, accountId }, 'outgoing', address, signedBy),
-        since: (serial, most) => history.since(data, serial, most),
+        since: (serial, maxRecords) => history.since(data, serial, maxRecords),
       }
     },
     slots: createTransferSlots(limits.transfers),
@@ -130,18 +130,18 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
   const answerUdp = (query: Buffer, client: Client): Buffer | Promise<Buffer> | null => {
     const key = responseKey(query)
     const cached = key === null ? undefined : cache.find(key)
-    if (key !== null && cached) return limitRate(query, client, reuseResponse(cached, key, query), cached.about)
-    const { message, about, cacheZones, isVerified } = respond(served, query, client)
-    const hash = textHash(about)
+    if (key !== null && cached) return limitRate(query, client, reuseResponse(cached, key, query), cached.limitHash)
+    const { message, limitKey, cacheZones, isVerified } = respond(responder, query, client)
+    const hash = textHash(limitKey)
     if (!Buffer.isBuffer(message)) return message instanceof Promise ? message : null
-    if (key !== null && cacheZones !== null) cache.add(key, { octets: message, zones: cacheZones, about: hash })
+    if (key !== null && cacheZones !== null) cache.add(key, { octets: message, zones: cacheZones, limitHash: hash })
     return isVerified ? message : limitRate(query, client, message, hash)
   }
 
-  const limitRate = (query: Buffer, client: Client, response: Buffer, about: number): Buffer | null => {
-    const permission = permit(client.address, about, (performance.now() / 1000) | 0)
+  const limitRate = (query: Buffer, client: Client, response: Buffer, limitHash: number): Buffer | null => {
+    const permission = permit(client.address, limitHash, (performance.now() / 1000) | 0)
     if (permission === 'send') return response
-    const request = permission === 'truncate' ? parseQuery(query) : null
+    const request = permission === 'truncate' ? parseRequest(query) : null
     return request === null || request.kind === 'rejected' ? null : writeEmptyResponse(request, RCODE.NOERROR, FLAG.TC)
   }
 
@@ -151,7 +151,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
   }
   const { udp, tcp } = await listen(host, options.port, limits, {
     udp: (query, client) => report('udp', answerUdp(query, client)),
-    tcp: (query, client) => report('tcp', respond(served, query, client).message),
+    tcp: (query, client) => report('tcp', respond(responder, query, client).message),
   })
   const notifier = createNotifier({
     host,

@@ -15,10 +15,10 @@ export interface RequestSignature {
   readonly sign: (octets: Buffer) => Buffer
   /** Size of a signature in octets. */
   readonly octets: number
-  /** The earlier request that this UDP request repeats; null if it is new. */
-  readonly repeats: RememberedRequest | null
-  /** Stores the RCODE of the response for repeated requests; null without a valid signature. */
-  readonly remembered: RememberedRequest | null
+  /** The earlier UDP request that this one repeats; null if it is new. */
+  readonly earlier: RememberedRequest | null
+  /** Where to store the RCODE of the response, for repeated requests. Null without a valid signature. */
+  readonly own: RememberedRequest | null
 }
 
 export interface RememberedRequest {
@@ -31,8 +31,8 @@ export const UNSIGNED: RequestSignature = {
   rcode: null,
   sign: (octets) => octets,
   octets: 0,
-  repeats: null,
-  remembered: null,
+  earlier: null,
+  own: null,
 }
 
 /** Maximum number of remembered requests. The oldest are dropped first. */
@@ -78,7 +78,7 @@ export function createSignatureCheck(keys: TransferKeys, clock: () => number): (
           return { ...UNSIGNED, rcode: RCODE.NOTAUTH, sign: signing(verdict.signReplayError) }
         }
         const { key } = verdict
-        return { key, rcode: null, sign: signing(verdict.sign), octets: signatureOctets(key), repeats: earlier, remembered: own }
+        return { key, rcode: null, sign: signing(verdict.sign), octets: signatureOctets(key), earlier: earlier, own: own }
       }
     }
   }

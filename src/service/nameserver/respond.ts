@@ -1,3 +1,4 @@
+/** Responds to one DNS message: queries, transfer requests and NOTIFY, signed or not. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { canonicalAddress } from '../../dns/ip-address.ts'
 import { META_TYPE } from '../../dns/record-type.ts'
@@ -5,12 +6,12 @@ import { CLASS, FLAG, MAX_MESSAGE_OCTETS, PLAIN_UDP_OCTETS, RCODE, SAFE_UDP_OCTE
 import type { TsigKey } from '../../dns/wire/tsig.ts'
 import { answerQuestion, type ZonesByName } from './answer.ts'
 import { answerTransfer, type Client, type Transfer, type TransferSource } from './answer-transfer.ts'
-import { type Notify, parseQuery, type Query } from './parse-query.ts'
+import { type Notify, parseRequest, type Query } from './parse-request.ts'
 import { type RequestSignature, UNSIGNED } from './request-signature.ts'
 import { writeEmptyResponse, writeRejection, writeResponse } from './write-response.ts'
 import type { ZoneData } from './zone-data.ts'
 
-/** What `respond` needs from the server. */
+/** The parts of the server that `respond` uses. */
 export interface ResponderOptions extends TransferSource {
   readonly zones: ZonesByName
   readonly onNotify: OnNotify
@@ -37,42 +38,46 @@ export type NotifyVerdict = 'accepted' | 'refused' | 'unknown'
 export interface Reply {
   /** Null for no response. */
   readonly message: Buffer | Promise<Buffer> | Transfer | null
-  /** Identifies the answer for rate limiting. */
-  readonly about: string
+  /** Responses with the same key share one rate limit. */
+  readonly limitKey: string
   /** The zones of a response that may be cached; null if it must not be. */
   readonly cacheZones: readonly ZoneData[] | null
   /** Whether a key signed the query, so that its source address is genuine. */
   readonly isVerified?: boolean
 }
 
-/** Answers one message. Never throws: a malformed message gets FORMERR, an internal error gets SERVFAIL. */
-export function respond(served: ResponderOptions, octets: Uint8Array, client: Client): Reply {
-  const query = parseQuery(octets)
-  if (query === null) return { message: null, about: '', cacheZones: null }
-  if (query.kind === 'rejected') return reply(writeRejection(query), `rcode ${query.rcode}`)
+/** Responds to one message. Never throws: a malformed message gets FORMERR, an internal error gets SERVFAIL. */
+export function respond(server: ResponderOptions, octets: Uint8Array, client: Client): Reply {
+  const request = parseRequest(octets)
+  if (request === null) return { message: null, limitKey: '', cacheZones: null }
+  if (request.kind === 'rejected') return reply(writeRejection(request), `rcode ${request.rcode}`)
   try {
-    const signature = query.isSigned ? served.checkSignature(octets, client) : null
-    const { message, about, cacheZones } = answerRequest(served, query, client, signature ?? UNSIGNED)
-    if (signature === null) return { message: catchErrors(message, served.onError), about, cacheZones }
+    const signature = request.isSigned ? server.checkSignature(octets, client) : null
+    const { message, limitKey, cacheZones } = answerRequest(server, request, client, signature ?? UNSIGNED)
+    if (signature === null) return { message: catchErrors(message, server.onError), limitKey, cacheZones }
     return {
-      message: catchErrors(signReply(message, signature), served.onError),
-      about,
+      message: catchErrors(signReply(message, signature), server.onError),
+      limitKey,
       cacheZones: null,
       isVerified: signature.key !== null,
     }
   } catch (error) {
-    served.onError(error)
-    return reply(writeEmptyResponse(query, RCODE.SERVFAIL), 'error')
+    server.onError(error)
+    return reply(writeEmptyResponse(request, RCODE.SERVFAIL), 'error')
   }
 }
 
-const reply = (message: Reply['message'], about: string, cacheZones: Reply['cacheZones'] = null): Reply => ({ message, about, cacheZones })
+const reply = (message: Reply['message'], limitKey: string, cacheZones: Reply['cacheZones'] = null): Reply => ({
+  message,
+  limitKey,
+  cacheZones,
+})
 
-function answerRequest(served: ResponderOptions, query: Query | Notify, client: Client, signature: RequestSignature): Reply {
+function answerRequest(server: ResponderOptions, request: Query | Notify, client: Client, signature: RequestSignature): Reply {
   const { rcode } = signature
-  if (rcode !== null) return reply(writeEmptyResponse(query, rcode), `rcode ${rcode}`)
-  if (query.edns && query.edns.version > 0) return reply(writeEmptyResponse(query, RCODE.BADVERS), 'version')
-  return query.kind === 'notify' ? answerNotify(served, query, client, signature) : answerQuery(served, query, client, signature)
+  if (rcode !== null) return reply(writeEmptyResponse(request, rcode), `rcode ${rcode}`)
+  if (request.edns && request.edns.version > 0) return reply(writeEmptyResponse(request, RCODE.BADVERS), 'version')
+  return request.kind === 'notify' ? answerNotify(server, request, client, signature) : answerQuery(server, request, client, signature)
 }
 
 /** Signs each message of a reply. */
@@ -89,20 +94,20 @@ function signReply(message: Reply['message'], { sign }: RequestSignature): Reply
   }
 }
 
-function answerQuery(served: ResponderOptions, query: Query, client: Client, { key, octets }: RequestSignature): Reply {
+function answerQuery(server: ResponderOptions, query: Query, client: Client, { key, octets }: RequestSignature): Reply {
   const limit = (client.transport === 'tcp' ? MAX_MESSAGE_OCTETS : udpLimit(query)) - octets
   if (query.code === META_TYPE.AXFR || query.code === META_TYPE.IXFR) {
-    const transfer = answerTransfer(query, client, key, limit, served)
+    const transfer = answerTransfer(query, client, key, limit, server)
     return reply(transfer, 'transfer')
   }
   const rcode = rejectionCode(query)
   if (rcode !== null) return reply(writeEmptyResponse(query, rcode), `rcode ${rcode}`)
-  const answer = answerQuestion(served.zones, query.name, query.code)
+  const answer = answerQuestion(server.zones, query.name, query.code)
   // Another class could have more data (RFC 1035 section 3.2.5).
   if (query.class === CLASS.ANY) answer.authoritative = false
   // Nonexistent names are not cached: there is no limit to them, so queries for them could fill the memory.
-  const isKept = answer.source === query.name && answer.rcode === RCODE.NOERROR
-  return reply(writeResponse(query, answer, limit), `${answer.rcode} ${answer.source ?? ''}`, isKept ? answer.zones : null)
+  const isCacheable = answer.source === query.name && answer.rcode === RCODE.NOERROR
+  return reply(writeResponse(query, answer, limit), `${answer.rcode} ${answer.source ?? ''}`, isCacheable ? answer.zones : null)
 }
 
 /** Catches errors of transfer messages, which are built long after `respond` returned. */
@@ -148,21 +153,21 @@ const NOTIFY_RCODES: Readonly<Record<NotifyVerdict, number>> = {
   unknown: RCODE.NOTAUTH,
 }
 
-function answerNotify(served: ResponderOptions, query: Notify, client: Client, { key, repeats, remembered }: RequestSignature): Reply {
-  const write = (rcode: number): Buffer => writeEmptyResponse(query, rcode, rcode === RCODE.NOERROR ? FLAG.AA : 0)
+function answerNotify(server: ResponderOptions, request: Notify, client: Client, { key, earlier, own }: RequestSignature): Reply {
+  const write = (rcode: number): Buffer => writeEmptyResponse(request, rcode, rcode === RCODE.NOERROR ? FLAG.AA : 0)
   // A repeated request: its response was lost or is still pending.
-  if (repeats !== null) return reply(repeats.rcode === null ? null : write(repeats.rcode), 'notify')
+  if (earlier !== null) return reply(earlier.rcode === null ? null : write(earlier.rcode), 'notify')
   const finish = (rcode: number): Buffer => {
-    if (remembered !== null) remembered.rcode = rcode
+    if (own !== null) own.rcode = rcode
     return write(rcode)
   }
-  const verdict = served.onNotify(query.name, canonicalAddress(client.address) ?? client.address, query.serial, key)
+  const verdict = server.onNotify(request.name, canonicalAddress(client.address) ?? client.address, request.serial, key)
   if (verdict === null) return reply(null, 'notify')
   if (typeof verdict === 'string') return reply(finish(NOTIFY_RCODES[verdict]), 'notify')
   const message = verdict.then(
     (later) => finish(NOTIFY_RCODES[later]),
     (error) => {
-      served.onError(error)
+      server.onError(error)
       return finish(RCODE.SERVFAIL)
     },
   )

@@ -11,8 +11,8 @@ import type { ZoneData } from './zone-data.ts'
 export interface CachedResponse {
   readonly octets: Buffer
   readonly zones: readonly ZoneData[]
-  /** Hash of the answer's identity, for rate limiting. */
-  readonly about: number
+  /** The hash of the key for rate limiting. */
+  readonly limitHash: number
 }
 
 export interface ResponseCache {

@@ -9,8 +9,8 @@ import { ipv6Groups } from '../../dns/ip-address.ts'
 
 export type Permission = 'send' | 'truncate' | 'drop'
 
-/** Decides about one response. `about` is the hash of the answer's identity. */
-export type ResponseLimiter = (address: string, about: number, second: number) => Permission
+/** Decides whether one response may be sent. Responses with the same hash share a limit per network. */
+export type ResponseLimiter = (address: string, limitHash: number, second: number) => Permission
 
 const SLOTS = 1 << 16
 
@@ -20,8 +20,8 @@ export function createResponseLimiter(perSecond: number): ResponseLimiter {
   const keys = new Int32Array(SLOTS)
   const seconds = new Int32Array(SLOTS)
   const counts = new Uint32Array(SLOTS)
-  return (address, about, second) => {
-    const key = Math.imul(networkHash(address) ^ about, 0x9e3779b1)
+  return (address, limitHash, second) => {
+    const key = Math.imul(networkHash(address) ^ limitHash, 0x9e3779b1)
     const slot = (key >>> 8) % SLOTS
     if (keys[slot] !== key || seconds[slot] !== second) {
       keys[slot] = key

@@ -14,7 +14,7 @@ import {
   writtenOctets,
 } from '../../dns/wire/writer.ts'
 import type { Answer, NamedRrset } from './answer.ts'
-import type { QueryEdns, RejectedMessage, RequestMessage } from './parse-query.ts'
+import type { RejectedMessage, RequestEdns, RequestMessage } from './parse-request.ts'
 import type { Rrset } from './zone-data.ts'
 
 /** Size in octets of an OPT record without options. */
@@ -55,7 +55,7 @@ export function writeEmptyResponse(query: RequestMessage, rcode: number, flags =
 }
 
 /** Writes the OPT record of a response, which must be the last record. Its version is always 0 (RFC 6891 section 6.1.3). */
-export function writeResponseOpt(writer: WireWriter, edns: QueryEdns, rcode: number): void {
+export function writeResponseOpt(writer: WireWriter, edns: RequestEdns, rcode: number): void {
   writeOpt(writer, { udpSize: SAFE_UDP_OCTETS, version: 0, dnssecOk: edns.dnssecOk, options: [] }, rcode)
 }
 

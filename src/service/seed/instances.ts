@@ -10,13 +10,13 @@ import { findRegion } from '../catalogue/regions.ts'
 import { scheduleBackups } from '../jobs/backup-jobs.ts'
 import { allocateAddress, allocateAnyAddress } from '../store/address-store.ts'
 import type { Connection } from '../store/database.ts'
+import { markDisksReady } from '../store/disk-and-profile-store.ts'
 import { findByLabel } from '../store/grant-store.ts'
-import { finishDisks } from '../store/instance-content-store.ts'
 import { insertInstance, updateInstanceRow } from '../store/instance-store.ts'
-import { isNumberFree, reserveNumber } from '../store/row-number.ts'
+import { isIdFree, reserveId } from '../store/row-id.ts'
 import type { AddressPool, InstanceRow } from '../store/tables/instances.ts'
 import { setTags } from '../store/tag-store.ts'
-import { defineSeedPart } from './seed.ts'
+import { defineSeedCollection } from './seed.ts'
 import type { ReportProblem } from './seed-problems.ts'
 import { parseTimestamps } from './seed-problems.ts'
 
@@ -45,7 +45,7 @@ const DEFAULT_TYPE = 'g6-nanode-1'
 const SWAP_SIZE = 512
 
 /** Instances, identified by label. */
-export const INSTANCES = defineSeedPart<Entry, Entry>({
+export const INSTANCES = defineSeedCollection<Entry, Entry>({
   key: 'instances',
   schema: INSTANCE,
   unique: { owner: ['label'], file: ['id', 'ipv6'] },
@@ -66,10 +66,10 @@ export const INSTANCES = defineSeedPart<Entry, Entry>({
   create: async (connection, { accountId }, entry, now) => {
     const { id, label } = entry
     if ((await findByLabel(connection, 'instance', accountId, label)).length > 0) return
-    if (id !== undefined && !(await isNumberFree(connection, 'instances', id)))
+    if (id !== undefined && !(await isIdFree(connection, 'instances', id)))
       throw new RangeError(`the instance ${label} of the seed cannot have the id ${id}, which is in use`)
     const instance = await insert(connection, accountId, entry, now)
-    if (id !== undefined) await reserveNumber(connection, 'instances', id)
+    if (id !== undefined) await reserveId(connection, 'instances', id)
     await setTags(connection, accountId, 'instance', instance.id, entry.tags ?? [])
     await assignAddresses(connection, instance, entry.ipv4 ?? null, 'public')
     await assignAddresses(connection, instance, entry.private_ipv4 ?? [], 'private')
@@ -122,7 +122,7 @@ async function addContent(connection: Connection, instance: InstanceRow, entry: 
   if (image) {
     const spec = { type: typeOf(entry), swapSize: SWAP_SIZE, interfaces: [] }
     const config = await deployImage(connection, instance.id, image.label, spec, moment)
-    await finishDisks(connection, instance.id, now)
+    await markDisksReady(connection, instance.id, now)
     if (instance.status === 'running') await updateInstanceRow(connection, instance.id, { last_booted: config })
   }
   if (entry.backups_enabled) await scheduleBackups(connection, instance, { enabled: true, day: null, window: null }, moment)

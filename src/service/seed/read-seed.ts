@@ -16,10 +16,10 @@ import { isScopeList } from '../api/scopes.ts'
 import type { Quotas } from '../quotas.ts'
 import type { DomainSettings } from '../store/domain-store.ts'
 import type { GrantKind, Permissions, ShellAuthMethod, UsersTable } from '../store/tables.ts'
-import { ACCOUNT_PARTS } from './account-parts.ts'
-import type { Seed, SeedAccount, SeedEntries, SeedGrant, SeedPart, SeedToken, SeedUser } from './seed.ts'
+import { ACCOUNT_COLLECTIONS } from './account-collections.ts'
+import type { Seed, SeedAccount, SeedCollection, SeedEntries, SeedGrant, SeedToken, SeedUser } from './seed.ts'
 import { below, nodeAt, type Path, parseTimestamps, type ReportProblem, reasonOf, stepsOf } from './seed-problems.ts'
-import { USER_PARTS } from './user-parts.ts'
+import { USER_COLLECTIONS } from './user-collections.ts'
 
 /** An account that the schema has accepted. Its parts have further keys. */
 interface AccountEntry {
@@ -76,20 +76,26 @@ function seedOf(document: { readonly accounts: readonly AccountEntry[] }, report
       const path = [...at, 'users', index]
       checkUnique('username', entry.username, [...path, 'username'])
       for (const [which, { token }] of (entry.tokens ?? []).entries()) checkUnique('token', token, [...path, 'tokens', which, 'token'])
-      return readUser(entry, entriesOf(USER_PARTS, entry, path, report, checkUnique), below(path, report))
+      return readUser(entry, entriesOf(USER_COLLECTIONS, entry, path, report, checkUnique), below(path, report))
     })
     return {
       quotas: account.quotas ?? null,
       users,
       domains: domains.filter((settings) => settings !== null),
-      objects: entriesOf(ACCOUNT_PARTS, account, at, report, checkUnique),
+      objects: entriesOf(ACCOUNT_COLLECTIONS, account, at, report, checkUnique),
     }
   })
   return { accounts }
 }
 
 /** Parses the entries of an account or user, part by part. */
-function entriesOf(parts: readonly SeedPart[], owner: object, at: Path, report: ReportProblem, checkUnique: CheckUnique): SeedEntries[] {
+function entriesOf(
+  parts: readonly SeedCollection[],
+  owner: object,
+  at: Path,
+  report: ReportProblem,
+  checkUnique: CheckUnique,
+): SeedEntries[] {
   return parts.map((part) => {
     const { key, unique = {}, read } = part
     const list = ((owner as Record<string, readonly object[] | undefined>)[key] ?? []) as readonly Readonly<Record<string, unknown>>[]
@@ -121,7 +127,8 @@ function compileSeedSchema(): ValidateFunction {
   const ajv = new Ajv({ allErrors: true, verbose: true, strictTypes: false, allowUnionTypes: true, validateFormats: false })
   ajv.addVocabulary(['x-reason', 'example'])
   ajv.addSchema(DOMAIN_CREATE, 'domain-create.json')
-  for (const { key, schema } of [...ACCOUNT_PARTS, ...USER_PARTS]) ajv.addSchema(schema, `seed-${key.replaceAll('_', '-')}.json`)
+  for (const { key, schema } of [...ACCOUNT_COLLECTIONS, ...USER_COLLECTIONS])
+    ajv.addSchema(schema, `seed-${key.replaceAll('_', '-')}.json`)
   return ajv.compile(SEED)
 }
 

@@ -59,7 +59,7 @@ export interface SeedOwner {
 }
 
 /** A key of an account or user in a seed that lists objects of one kind. The schema of an entry is `seed-KEY.json`, with underscores as hyphens. */
-export interface SeedPart<Entry = unknown, Settings = unknown> {
+export interface SeedCollection<Entry = unknown, Settings = unknown> {
   readonly key: string
   /** The schema of one entry. */
   readonly schema: object
@@ -72,10 +72,11 @@ export interface SeedPart<Entry = unknown, Settings = unknown> {
 }
 
 /** Declares a part; `Entry` is the type of a valid entry. */
-export const defineSeedPart = <Entry, Settings>(part: SeedPart<Entry, Settings>): SeedPart => part as unknown as SeedPart
+export const defineSeedCollection = <Entry, Settings>(part: SeedCollection<Entry, Settings>): SeedCollection =>
+  part as unknown as SeedCollection
 
 /** The parsed entries of a part. */
 export interface SeedEntries {
-  readonly part: SeedPart
+  readonly part: SeedCollection
   readonly entries: readonly unknown[]
 }

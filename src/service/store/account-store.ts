@@ -60,7 +60,7 @@ export async function updateUser(connection: Connection, id: number, changes: Up
 }
 
 /** Whether the account has another unrestricted user. Locks the account, so that this stays true until the transaction ends. */
-export async function hasOtherAdministrator(connection: Connection, accountId: number, userId: number): Promise<boolean> {
+export async function hasOtherUnrestrictedUser(connection: Connection, accountId: number, userId: number): Promise<boolean> {
   await lockAccountRow(connection, accountId)
   const row = await connection
     .selectFrom('users')

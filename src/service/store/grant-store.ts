@@ -20,7 +20,7 @@ interface Entity {
 }
 
 /** The tables of all kinds of objects. */
-export const ENTITIES = {
+export const GRANT_TABLES = {
   domain: { table: 'domains', label: 'domain' },
   image: { table: 'images', label: 'label' },
   instance: { table: 'instances', label: 'label' },
@@ -31,7 +31,7 @@ export const ENTITIES = {
 
 /** True for the account's objects that the viewer may see. Does not include public objects. */
 export const visibleTo = ({ accountId, userId, restricted }: Viewer, kind: GrantKind): RawBuilder<SqlBool> => {
-  const { table } = ENTITIES[kind]
+  const { table } = GRANT_TABLES[kind]
   const inAccount = sql<SqlBool>`${sql.ref(`${table}.account_id`)} = ${accountId}`
   if (!restricted) return inAccount
   return sql<SqlBool>`(${inAccount} and exists (
@@ -46,7 +46,7 @@ export async function findPermissions(
   kind: GrantKind,
   id: number,
 ): Promise<Permissions | null | undefined> {
-  const { table, shared }: Entity = ENTITIES[kind]
+  const { table, shared }: Entity = GRANT_TABLES[kind]
   const forAll = shared === undefined ? sql`1 = 0` : sql`${sql.ref(`entity.${shared}`)} = 1`
   const { rows } = await sql<{ permissions: Permissions | null }>`
     select coalesce(grants.permissions, case when ${forAll} then 'read_only' end) as permissions from ${sql.table(table)} as entity
@@ -62,8 +62,8 @@ export async function findByLabel(
   accountId: number,
   label: string,
 ): Promise<readonly number[]> {
-  if (!(kind in ENTITIES)) return []
-  const { table, label: column } = ENTITIES[kind as GrantKind]
+  if (!(kind in GRANT_TABLES)) return []
+  const { table, label: column } = GRANT_TABLES[kind as GrantKind]
   const { rows } = await sql<{ id: number }>`
     select id from ${sql.table(table)} where account_id = ${accountId} and ${sql.ref(column)} = ${label} order by id`.execute(connection)
   return rows.map(({ id }) => id)
@@ -91,7 +91,7 @@ export interface Granted {
 
 /** All objects of a kind that are granted to the user, in the order of their ids. */
 export async function listGranted(connection: Connection, userId: number, kind: GrantKind): Promise<readonly Granted[]> {
-  const { table, label } = ENTITIES[kind]
+  const { table, label } = GRANT_TABLES[kind]
   const { rows } = await sql<Granted>`
     select entity.id, entity.${sql.ref(label)} as label, grants.permissions
     from grants inner join ${sql.table(table)} as entity on entity.id = grants.entity_id

@@ -1,12 +1,12 @@
 import type { Connection } from './database.ts'
-import type { ConfigContent, DiskContent } from './instance-content-store.ts'
+import type { ConfigProfile, DiskSettings } from './disk-and-profile-store.ts'
 import type { BackupRow, BackupStatus, BackupsTable } from './tables/instances.ts'
 
 /** The content of a backup. The devices of its profiles refer to disks by their original ids. */
 export interface BackupContent {
   readonly image: string | null
-  readonly disks: readonly (DiskContent & { readonly id: number })[]
-  readonly configs: readonly ConfigContent[]
+  readonly disks: readonly (DiskSettings & { readonly id: number })[]
+  readonly configs: readonly ConfigProfile[]
 }
 
 /** A backup in the API's form. */
@@ -18,7 +18,7 @@ export interface StoredBackup {
   readonly available: boolean
   readonly region: string
   readonly configs: readonly string[]
-  readonly disks: readonly DiskContent[]
+  readonly disks: readonly DiskSettings[]
   readonly created: string
   readonly updated: string
   readonly finished: string | null

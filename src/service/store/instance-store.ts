@@ -1,5 +1,6 @@
+/** Instances: their rows and locks, and their form in responses. */
 import { type Insertable, type SqlBool, sql, type Updateable } from 'kysely'
-import { findInstanceType } from '../catalogue/instance-types.ts'
+import { findInstanceType, type InstanceType } from '../catalogue/instance-types.ts'
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import { addressesOf } from './address-store.ts'
 import type { Connection } from './database.ts'
@@ -18,7 +19,7 @@ export interface Alerts {
   readonly transfer_quota: number
 }
 
-/** An instance in the API's form. */
+/** An instance as responses of the API show it. */
 export interface StoredInstance {
   readonly id: number
   readonly label: string
@@ -61,7 +62,7 @@ export const INSTANCE_FILTER_FIELDS = {
   ipv4: { kind: 'set' },
 } as const satisfies FilterFields
 
-const SETS: Readonly<Record<string, SetCondition>> = {
+const SET_CONDITIONS: Readonly<Record<string, SetCondition>> = {
   tags: taggedWith('instance', 'instances'),
   ipv4: (fits) => sql<SqlBool>`exists (
     select 1 from addresses where addresses.instance_id = instances.id and ${fits(sql.ref<string>('addresses.address'))})`,
@@ -69,11 +70,11 @@ const SETS: Readonly<Record<string, SetCondition>> = {
 
 export async function listInstances(connection: Connection, viewer: Viewer, list: ListQuery): Promise<ListSlice<StoredInstance>> {
   const selected = connection.selectFrom('instances').where(visibleTo(viewer, 'instance'))
-  const { items, total } = await listRows<InstanceRow>(selected, { fields: INSTANCE_FILTER_FIELDS, sets: SETS }, list)
+  const { items, total } = await listRows<InstanceRow>(selected, { fields: INSTANCE_FILTER_FIELDS, sets: SET_CONDITIONS }, list)
   return { items: await storedInstances(connection, items), total }
 }
 
-/** The instances with these ids. */
+/** The instances with these ids, of any account: the caller has checked the access. */
 export async function findInstances(connection: Connection, ids: readonly number[]): Promise<readonly StoredInstance[]> {
   if (ids.length === 0) return []
   return storedInstances(connection, await connection.selectFrom('instances').selectAll().where('id', 'in', ids).execute())
@@ -87,9 +88,10 @@ export async function findInstanceRow(connection: Connection, accountId: number,
 
 /**
  * An instance of the account, locked until the transaction ends; null if there is none. A transaction that locks several instances, labels or
- * tags must lock the account first.
+ * tags must lock the account first: otherwise two such transactions can deadlock.
  */
 export async function lockInstanceRow(connection: Connection, accountId: number, id: number): Promise<InstanceRow | null> {
+  // An update locks the row in every database; SQLite has no SELECT … FOR UPDATE.
   const row = await connection
     .updateTable('instances')
     .set((eb) => ({ created: eb.ref('created') }))
@@ -101,13 +103,13 @@ export async function lockInstanceRow(connection: Connection, accountId: number,
 }
 
 /** An instance of any account, locked until the transaction ends, for jobs. */
-export async function lockAnyInstanceRow(connection: Connection, id: number): Promise<InstanceRow | null> {
-  const row = await findAnyInstance(connection, id)
+export async function lockInstanceRowOfAnyAccount(connection: Connection, id: number): Promise<InstanceRow | null> {
+  const row = await findInstanceRowOfAnyAccount(connection, id)
   return row === null ? null : lockInstanceRow(connection, row.account_id, id)
 }
 
 /** An instance of any account; null if there is none. */
-export async function findAnyInstance(connection: Connection, id: number): Promise<InstanceRow | null> {
+export async function findInstanceRowOfAnyAccount(connection: Connection, id: number): Promise<InstanceRow | null> {
   return (await connection.selectFrom('instances').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
 }
 
@@ -123,6 +125,7 @@ export async function insertInstance(
   connection: Connection,
   instance: Omit<Insertable<InstancesTable>, 'label'> & { readonly label: string | null },
 ): Promise<InstanceRow> {
+  // The generated label of the API contains the id, which is known only after the insertion. Until then, the UUID makes it unique.
   const label = instance.label ?? `linode${instance.host_uuid}`
   const row = await connection
     .insertInto('instances')
@@ -130,19 +133,21 @@ export async function insertInstance(
     .returningAll()
     .executeTakeFirstOrThrow()
   if (instance.label !== null) return row
-  let free = `linode${row.id}`
-  for (let more = 2; await isLabelTaken(connection, row.account_id, free, row.id); more += 1) free = `linode${row.id}-${more}`
-  return updateInstanceRow(connection, row.id, { label: free })
+  let candidate = `linode${row.id}`
+  for (let suffix = 2; await isLabelTaken(connection, row.account_id, candidate, row.id); suffix += 1)
+    candidate = `linode${row.id}-${suffix}`
+  return updateInstanceRow(connection, row.id, { label: candidate })
 }
 
 export const updateInstanceRow = (connection: Connection, id: number, changes: Updateable<InstancesTable>): Promise<InstanceRow> =>
   connection.updateTable('instances').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
 
-/** Deletes an instance with its addresses, disks, configuration profiles and backups; volumes stay. The account must be held. */
+/** Deletes an instance with its addresses, disks, configuration profiles and backups, and detaches its volumes. The account must be locked. */
 export async function deleteInstance(connection: Connection, { id, account_id }: InstanceRow, now: string): Promise<void> {
   await setTags(connection, account_id, 'instance', id, [])
   await deleteGrants(connection, 'instance', id)
   await detachVolumes(connection, id, now)
+  // Foreign keys delete its addresses, disks, profiles and backups.
   await connection.deleteFrom('instances').where('id', '=', id).execute()
 }
 
@@ -159,10 +164,20 @@ async function storedInstances(connection: Connection, rows: readonly InstanceRo
     const { disk, gpus, memory, transfer, vcpus } = specsOf(row)
     const lastSuccessful = backups.get(id) ?? null
     return {
-      ...{ id, label, group, tags: tags.get(id) ?? [], region, type, image },
+      id,
+      label,
+      group,
+      tags: tags.get(id) ?? [],
+      region,
+      type,
+      image,
       ipv4: addresses.get(id) ?? [],
       ipv6: row.ipv6 === null ? null : `${row.ipv6}/128`,
-      ...{ hypervisor: 'kvm', host_uuid, status: displayedStatus(row), created, updated },
+      hypervisor: 'kvm',
+      host_uuid,
+      status: displayedStatus(row),
+      created,
+      updated,
       watchdog_enabled: row.watchdog_enabled === 1,
       alerts: JSON.parse(row.alerts),
       backups: {
@@ -177,18 +192,18 @@ async function storedInstances(connection: Connection, rows: readonly InstanceRo
 }
 
 /** The hardware of an instance, from its type. */
-export function specsOf({ type }: Pick<InstanceRow, 'type'>): NonNullable<ReturnType<typeof findInstanceType>> {
+export function specsOf({ type }: Pick<InstanceRow, 'type'>): InstanceType {
   const specs = findInstanceType(type)
-  if (specs === null) throw new Error(`the type ${type} no longer exists`)
+  if (specs === null) throw new Error(`instance type ${type} is not in the catalogue; a type in use must stay there`)
   return specs
 }
 
-const isIdle = ({ status }: InstanceRow): boolean => status === 'running' || status === 'offline'
+const isStable = ({ status }: InstanceRow): boolean => status === 'running' || status === 'offline'
 
-const displayedStatus = (row: InstanceRow): string => (row.clones > 0 && isIdle(row) ? 'cloning' : row.status)
+const displayedStatus = (row: InstanceRow): string => (row.clones > 0 && isStable(row) ? 'cloning' : row.status)
 
-/** Whether the instance cannot be cloned because it is changing state or being written to. */
-export const isOccupied = (row: InstanceRow): boolean => !isIdle(row) || row.receiving === 1
+/** Whether the instance is changing its state or being written to, so that its disks cannot be copied. */
+export const isChanging = (row: InstanceRow): boolean => !isStable(row) || row.receiving === 1
 
-/** Whether the instance has a running job, including clones of it. */
-export const isBusy = (row: InstanceRow): boolean => isOccupied(row) || row.clones > 0
+/** Whether the instance is changing or being cloned, so that nothing else may change it. */
+export const isBusy = (row: InstanceRow): boolean => isChanging(row) || row.clones > 0

@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { ListQuery, ListSlice } from '../filter/filter.ts'
 import { lockAccountRow } from './account-store.ts'
 import type { Connection } from './database.ts'
-import { ENTITIES, type Viewer, visibleTo } from './grant-store.ts'
+import { GRANT_TABLES, type Viewer, visibleTo } from './grant-store.ts'
 import type { SetCondition } from './list-sql.ts'
 import type { TaggedKind } from './tables/tagged-objects.ts'
 
@@ -118,7 +118,7 @@ export async function listTags(connection: Connection, viewer: Viewer, list: Lis
 
 /** Selects the objects of a kind with a tag that the viewer may see, as `place` (the index of the kind) and `id`. */
 export function selectTagged(viewer: Viewer, kind: TaggedKind, tagId: RawBuilder<unknown>): RawBuilder<unknown> {
-  const { table } = ENTITIES[kind]
+  const { table } = GRANT_TABLES[kind]
   return sql`select ${sql.lit(TAGGED_KINDS.indexOf(kind))} as place, ${sql.ref(`${table}.id`)} as id
     from tagged_objects inner join ${sql.table(table)} on ${sql.ref(`${table}.id`)} = tagged_objects.entity_id
     where tagged_objects.tag_id = ${tagId} and tagged_objects.kind = ${kind} and ${visibleTo(viewer, kind)}`
@@ -248,6 +248,6 @@ const WITHOUT_UPDATED: ReadonlySet<TaggedKind> = new Set<TaggedKind>(['loadbalan
 /** Locks objects until the transaction ends and updates their `updated` time. Returns how many there are. */
 async function touch(connection: Connection, kind: TaggedKind, condition: ReturnType<typeof sql>, now: string): Promise<number> {
   const change = WITHOUT_UPDATED.has(kind) ? sql`label = label` : sql`updated = ${now}`
-  const { numAffectedRows } = await sql`update ${sql.table(ENTITIES[kind].table)} set ${change} where ${condition}`.execute(connection)
+  const { numAffectedRows } = await sql`update ${sql.table(GRANT_TABLES[kind].table)} set ${change} where ${condition}`.execute(connection)
   return Number(numAffectedRows ?? 0n)
 }

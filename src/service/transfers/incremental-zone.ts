@@ -16,7 +16,7 @@ import {
   malformed,
   readMessage,
   readZone,
-  requireNameServer,
+  requireApexNs,
   soaFields,
   type TransferLimits,
   type TransferredZone,
@@ -79,7 +79,7 @@ function zoneOf(zone: DomainName, current: CurrentZone, answer: IxfrAnswer, limi
   if (!changed.ok) throw malformed(changed.message)
   const { records, outOfZone } = changed.value
   checkRecordCount(records.length, limits)
-  requireNameServer(zone, records)
+  requireApexNs(zone, records)
   return { soa: soaFields(records[0].data), records, outOfZone, differences: answer.differences.length }
 }
 

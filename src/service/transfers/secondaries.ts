@@ -28,13 +28,13 @@ import {
 import { findZoneFile } from '../store/zone-file-store.ts'
 import type { ScheduledWork, Timers } from '../timers.ts'
 import { formatTransferredZone, parseZoneText } from '../zone/zone-text.ts'
-import { type AskMastersOptions, askMasters, type MastersAnswer } from './ask-masters.ts'
 import type { CurrentZone } from './incremental-zone.ts'
 import { isAllowedPeer } from './peer.ts'
+import { type RefreshOptions, type RefreshResult, refreshFromMasters } from './refresh-from-masters.ts'
 import { isTransferFailure } from './transfer-failure.ts'
 import type { SoaFields } from './transfer-zone.ts'
 
-export interface SecondariesOptions extends Omit<AskMastersOptions, 'signal' | 'readCurrent'> {
+export interface SecondariesOptions extends Omit<RefreshOptions, 'signal' | 'readCurrent'> {
   readonly database: Database
   readonly timers: Timers
   /** Returns numbers from 0 to 1. */
@@ -42,7 +42,7 @@ export interface SecondariesOptions extends Omit<AskMastersOptions, 'signal' | '
   /** Called when the zone of a domain has changed. */
   readonly zoneChanged: (domainId: number) => void
   /** Called with the result of each refresh. */
-  readonly onRefresh: (zone: string, answer: MastersAnswer) => void
+  readonly onRefresh: (zone: string, answer: RefreshResult) => void
   readonly onError: (error: unknown) => void
 }
 
@@ -122,7 +122,7 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
     if (claim === null) return
     const renewal = keepClaim(claim)
     try {
-      const answer = await askMasters(claim, { ...options, signal: renewal.signal, readCurrent })
+      const answer = await refreshFromMasters(claim, { ...options, signal: renewal.signal, readCurrent })
       const outcome = refreshOutcome(claim, answer, timers.now(), options.random)
       const stored = await database.write((connection) => finishRefresh(connection, claim, outcome, timers.now()))
       if (!stored) return
@@ -242,7 +242,7 @@ const FIRST_BEHIND = 1
 const JITTER = 0.1
 
 /** Computes what to store after a refresh. `now` is in milliseconds; `random` returns numbers from 0 to 1. */
-export function refreshOutcome(claim: ClaimedRefresh, answer: MastersAnswer, now: number, random: () => number): RefreshOutcome {
+export function refreshOutcome(claim: ClaimedRefresh, answer: RefreshResult, now: number, random: () => number): RefreshOutcome {
   const { newer, answered, behind, problems } = answer
   const errors = problems.join('\n')
   const after = (seconds: number): number => now + Math.round(seconds * (1 - JITTER * random()) * 1000)

@@ -101,7 +101,7 @@ export function checkRecordCount(count: number, limits: TransferLimits): void {
 }
 
 /** Throws a `TransferFailure` if the zone has no NS record at its apex (RFC 1034 section 4.2.1): it is probably incomplete. */
-export function requireNameServer(zone: DomainName, records: readonly ServedRecord[]): void {
+export function requireApexNs(zone: DomainName, records: readonly ServedRecord[]): void {
   if (records.some(({ type, name }) => type === 'NS' && name === zone)) return
   throw transferFailure('malformed', 'sent a zone with no NS record at its apex')
 }

@@ -1,9 +1,9 @@
 import type { Log } from '../observability/log.ts'
 import type { Database } from '../store/database.ts'
 import type { Timers } from '../timers.ts'
-import type { MastersAnswer } from './ask-masters.ts'
 import type { PeerRules } from './peer.ts'
 import { findPeers } from './peer.ts'
+import type { RefreshResult } from './refresh-from-masters.ts'
 import { createSecondaries, type Secondaries } from './secondaries.ts'
 import { isTransferFailure, type TransferFailure, transferFailure } from './transfer-failure.ts'
 import type { OwnedZone } from './transfer-keys.ts'
@@ -37,7 +37,7 @@ export function createTransfers(options: TransfersOptions): Transfers {
   const importLimits = { ...TRANSFER_LIMITS, ...IMPORT_LIMITS, ...options.limits }
   const stopping = new AbortController()
   let imports = 0
-  const onRefresh = (zone: string, answer: MastersAnswer): void => logRefresh(log, zone, answer)
+  const onRefresh = (zone: string, answer: RefreshResult): void => logRefresh(log, zone, answer)
   const secondaries = createSecondaries({ ...options, limits, random: Math.random, onRefresh })
   return {
     ...secondaries,
@@ -58,7 +58,7 @@ export function createTransfers(options: TransfersOptions): Transfers {
   }
 }
 
-function logRefresh(log: Log, zone: string, { newer, answered, behind, problems }: MastersAnswer): void {
+function logRefresh(log: Log, zone: string, { newer, answered, behind, problems }: RefreshResult): void {
   if (newer) {
     const { soa, records, differences } = newer.zone
     const transferred = {

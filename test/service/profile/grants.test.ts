@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { GRANT_KINDS } from '../../../src/service/api/grants.ts'
+import { REPORTED_KINDS } from '../../../src/service/api/grants.ts'
 import { readSeed } from '../../../src/service/index.ts'
-import { ENTITIES } from '../../../src/service/store/grant-store.ts'
+import { GRANT_TABLES } from '../../../src/service/store/grant-store.ts'
 import { connect, startForTest } from '../harness.ts'
 
 /** One object of each kind with grants, and another without. */
@@ -16,7 +16,7 @@ const OBJECTS = {
   scripts: twice((label) => ({ label, script: '#!/bin/sh\n' })),
 }
 
-const KINDS = Object.keys(ENTITIES) as (keyof typeof ENTITIES)[]
+const KINDS = Object.keys(GRANT_TABLES) as (keyof typeof GRANT_TABLES)[]
 
 const granted = (permissions: string) =>
   Object.fromEntries(
@@ -51,8 +51,8 @@ test('grants of a restricted user list its permissions on objects of every kind,
   expect(await grantsOf('owner')).toMatchObject({ status: 204, body: null })
 
   const { global, ...nothing } = (await grantsOf('nobody')).body
-  expect(Object.keys(nothing).sort()).toEqual([...GRANT_KINDS].sort())
-  expect(Object.values(nothing)).toEqual(GRANT_KINDS.map(() => []))
+  expect(Object.keys(nothing).sort()).toEqual([...REPORTED_KINDS].sort())
+  expect(Object.values(nothing)).toEqual(REPORTED_KINDS.map(() => []))
   expect(global.account_access).toBeNull()
 
   for (const [token, permissions] of [
@@ -60,7 +60,7 @@ test('grants of a restricted user list its permissions on objects of every kind,
     ['writer', 'read_write'],
   ] as const) {
     const { body } = await grantsOf(token)
-    for (const kind of GRANT_KINDS) {
+    for (const kind of REPORTED_KINDS) {
       const label = kind === 'domain' ? 'granted.example' : 'granted'
       const entries = (KINDS as readonly string[]).includes(kind) ? [{ id: expect.any(Number), label, permissions }] : []
       expect([kind, body[kind]]).toEqual([kind, entries])

@@ -6,7 +6,7 @@ import type { DomainName } from '../../../src/dns/domain-name.ts'
 import type { SerialNumber } from '../../../src/dns/serial-number.ts'
 import type { Message } from '../../../src/dns/wire/message.ts'
 import type { ClaimedRefresh } from '../../../src/service/store/secondary-store.ts'
-import type { MastersAnswer } from '../../../src/service/transfers/ask-masters.ts'
+import type { RefreshResult } from '../../../src/service/transfers/refresh-from-masters.ts'
 import { refreshOutcome } from '../../../src/service/transfers/secondaries.ts'
 import { queryDns } from '../../../src/transport/dns-client.ts'
 import { startNsd, waitForZone } from '../../support/dns-servers.ts'
@@ -196,7 +196,7 @@ function describeOutcome(): void {
     failures: 0,
     behind,
   })
-  const answer: MastersAnswer = { newer: null, answered: true, behind: true, problems: ['late'] }
+  const answer: RefreshResult = { newer: null, answered: true, behind: true, problems: ['late'] }
   const waits = (times: number, soa: readonly number[]): number[] => {
     const [refresh = 0, retry = 0] = soa
     return Array.from({ length: times }, (_, behind) => {

@@ -3,7 +3,7 @@ import type { DomainName } from '../../../dns/domain-name.ts'
 import type { DomainSettings } from '../../store/domain-store.ts'
 import type { NameConflict } from '../../store/zone-name-store.ts'
 import { isPublicSuffix } from '../../store/zone-name-store.ts'
-import { collectProblems, invalid, type RequestError, type RequestProblem } from '../request-error.ts'
+import { badRequest, collectProblems, type RequestError, type RequestProblem } from '../request-error.ts'
 import { parseEmail, parseZoneName } from './name-input.ts'
 
 /** The body of a domain request that its schema has accepted. */
@@ -59,7 +59,7 @@ export function nameToUpdate({ domain }: DomainBody): string | null {
 export function domainToClone({ domain }: { readonly domain: string }): string {
   const problems: RequestProblem[] = []
   const name = parseNewName(domain, problems)
-  if (problems.length > 0) throw invalid(...problems)
+  if (problems.length > 0) throw badRequest(...problems)
   return name
 }
 
@@ -70,7 +70,7 @@ const CONFLICTS: Readonly<Record<NameConflict, RequestProblem>> = {
   'public-suffix': { field: 'domain', reason: 'domain is a public suffix' },
 }
 
-export const nameConflictError = (conflict: NameConflict): RequestError => invalid(CONFLICTS[conflict])
+export const nameConflictError = (conflict: NameConflict): RequestError => badRequest(CONFLICTS[conflict])
 
 /** The zone name of a stored domain. */
 export const zoneNameOf = (domain: string): DomainName => `${domain}.` as DomainName
@@ -102,7 +102,7 @@ function readSettings(base: DomainSettings, body: DomainBody, allowsSuffix?: All
   if (settings.type === 'slave' && settings.master_ips.length === 0) {
     problems.push({ field: 'master_ips', reason: 'You need at least one master DNS server IP address for this zone.' })
   }
-  if (problems.length > 0) throw invalid(...problems)
+  if (problems.length > 0) throw badRequest(...problems)
   return settings
 }
 

@@ -25,7 +25,7 @@ import type { Actor } from '../authenticate.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
 import { grantToCreator, READ_DOMAIN, WRITE_DOMAIN } from '../grants.ts'
 import { pageOf, pageSchema } from '../paging.ts'
-import { collectProblems, invalid, notFound } from '../request-error.ts'
+import { badRequest, collectProblems, notFound } from '../request-error.ts'
 import { defineRoute, type Service } from '../route.ts'
 import {
   type DomainBody,
@@ -240,5 +240,5 @@ async function refreshSlave(connection: Connection, existing: StoredDomain, desi
 
 async function checkRecordNames(connection: Connection, id: number, domain: string): Promise<void> {
   if (fitsNameLimit(await longestRecordName(connection, id), zoneNameOf(domain))) return
-  throw invalid({ field: 'domain', reason: 'domain is too long for the names of its records' })
+  throw badRequest({ field: 'domain', reason: 'domain is too long for the names of its records' })
 }

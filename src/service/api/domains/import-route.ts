@@ -9,7 +9,7 @@ import type { OwnedZone } from '../../transfers/transfer-keys.ts'
 import type { TransferredZone } from '../../transfers/transfer-zone.ts'
 import { checkQuota } from '../check-quota.ts'
 import { grantToCreator } from '../grants.ts'
-import { invalid, RequestError, type RequestProblem } from '../request-error.ts'
+import { badRequest, RequestError, type RequestProblem } from '../request-error.ts'
 import { defineRoute, type Service } from '../route.ts'
 import { nameConflictError, parseNewName, zoneNameOf } from './domain-input.ts'
 import { convertTransferredZone } from './import-zone.ts'
@@ -40,7 +40,7 @@ export const IMPORT_ROUTE = defineRoute<ImportBody>({
     if (conflict !== null) throw nameConflictError(conflict)
     const transferred = await transfer(service, nameserver, { name: zone, accountId: actor.accountId })
     const { settings, records, remarks } = await convertTransferredZone(zone, transferred, nsNames)
-    if (records.length > limits.recordsPerDomain) throw invalid(tooManyRecords(limits))
+    if (records.length > limits.recordsPerDomain) throw badRequest(tooManyRecords(limits))
     const stored = await database.write(async (connection) => {
       const lock = await lockZoneName(connection, domain)
       await checkQuota(connection, actor, 'domains', quotas)
@@ -61,7 +61,7 @@ function parseImport({ domain, remote_nameserver: text }: ImportBody): { readonl
   const name = parseNewName(domain, problems)
   const nameserver = isIP(text) !== 0 ? text : parseHostName(text.endsWith('.') ? text : `${text}.`, '.' as DomainName)
   if (nameserver === null) problems.push({ field: 'remote_nameserver', reason: 'remote_nameserver is not valid' })
-  if (problems.length > 0 || nameserver === null) throw invalid(...problems)
+  if (problems.length > 0 || nameserver === null) throw badRequest(...problems)
   return { domain: name, nameserver }
 }
 
@@ -71,7 +71,7 @@ async function transfer({ transfers }: Service, nameserver: string, zone: OwnedZ
   } catch (error) {
     if (!isTransferFailure(error)) throw error
     if (error.reason === 'stopped' || error.reason === 'busy') throw new RequestError(503, [{ field: null, reason: error.message }])
-    throw invalid({ field: 'remote_nameserver', reason: failureText(nameserver, error, transfers.addresses) })
+    throw badRequest({ field: 'remote_nameserver', reason: failureText(nameserver, error, transfers.addresses) })
   }
 }
 

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { DomainName } from '../../../dns/domain-name.ts'
 import type { RecordFields } from '../../store/record-store.ts'
-import { invalid, type RequestProblem } from '../request-error.ts'
+import { badRequest, type RequestProblem } from '../request-error.ts'
 import { roundRecordTtl } from './domain-input.ts'
 import { fitsNameLimit, MAX_RECORD_NAME, parseHostName, parseRecordName } from './name-input.ts'
 
@@ -86,7 +86,7 @@ function readRecord(base: RecordFields, body: RecordBody, context: RecordRequest
     }
   }
   problems.push(...recordProblems(record, new Set(problems.map(({ field }) => field ?? ''))))
-  if (problems.length > 0) throw invalid(...problems)
+  if (problems.length > 0) throw badRequest(...problems)
   return record
 }
 

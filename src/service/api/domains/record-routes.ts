@@ -16,7 +16,7 @@ import {
 } from '../../store/record-store.ts'
 import { READ_DOMAIN, WRITE_DOMAIN } from '../grants.ts'
 import { pageOf, pageSchema } from '../paging.ts'
-import { collectProblems, invalid, notFound, type RequestProblem } from '../request-error.ts'
+import { badRequest, collectProblems, notFound, type RequestProblem } from '../request-error.ts'
 import { type Call, defineRoute, type Limits, type Service } from '../route.ts'
 import { zoneNameOf } from './domain-input.ts'
 import { type RecordBody, recordToCreate, recordToUpdate } from './record-input.ts'
@@ -138,8 +138,8 @@ async function changeRecords<T>(
   const result = await database.write(async (connection) => {
     const domain = await changeRecordCount(connection, actor.accountId, id, count, now())
     if (domain === null) throw notFound()
-    if (domain.type === 'slave') throw invalid(SLAVE)
-    if (count > 0 && domain.record_count > limits.recordsPerDomain) throw invalid(tooManyRecords(limits))
+    if (domain.type === 'slave') throw badRequest(SLAVE)
+    if (count > 0 && domain.record_count > limits.recordsPerDomain) throw badRequest(tooManyRecords(limits))
     return work(connection, domain)
   })
   zoneChanged(id)
@@ -152,13 +152,13 @@ async function checkConflicts(connection: Connection, domainId: number, id: numb
   const conflict = await findConflict(connection, domainId, id, fields)
   if (conflict === null) return
   if (fields.type === 'CNAME' || conflict.type === 'CNAME') {
-    throw invalid({ field: 'name', reason: 'Record conflict - CNAMES must be unique' })
+    throw badRequest({ field: 'name', reason: 'Record conflict - CNAMES must be unique' })
   }
   const reason =
     conflict.target === ''
       ? 'Cannot add a new MX record for a domain that already advertises a null MX record.'
       : 'Cannot add a null MX record for a domain that has other MX records.'
-  throw invalid({ field: 'type', reason })
+  throw badRequest({ field: 'type', reason })
 }
 
 /** The error for a domain that would exceed its record limit. */

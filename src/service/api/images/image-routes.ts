@@ -6,6 +6,7 @@ import IMAGE_UPDATE from '../../../../schemas/service/image-update.json' with { 
 import IMAGE_UPLOAD from '../../../../schemas/service/image-upload.json' with { type: 'json' }
 import IMAGE_UPLOADING from '../../../../schemas/service/image-uploading.json' with { type: 'json' }
 import { findRegion } from '../../catalogue/regions.ts'
+import type { ListQuery, ListSlice } from '../../filter/filter.ts'
 import type { Quotas } from '../../quotas.ts'
 import type { Connection } from '../../store/database.ts'
 import { findPermissions } from '../../store/grant-store.ts'
@@ -26,8 +27,9 @@ import { formatTimestamp } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkImageOctets, checkQuota } from '../check-quota.ts'
 import { grantToCreator, READ_IMAGE, unauthorized, WRITE_IMAGE } from '../grants.ts'
-import { pageFromZero, pageSchema } from '../paging.ts'
-import { invalid, notFound, RequestError } from '../request-error.ts'
+import { instanceBusy } from '../instances/instance-input.ts'
+import { type Page, pageOf, pageSchema } from '../paging.ts'
+import { badRequest, notFound, RequestError } from '../request-error.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 import { UPLOADS_PATH } from './upload-route.ts'
 
@@ -45,7 +47,7 @@ const list = defineOpenRoute({
   filter: IMAGE_FILTER_FIELDS,
   response: pageSchema(IMAGE),
   handle: async ({ actor, query }, { database }) =>
-    pageFromZero(query, await database.read((connection) => listImages(connection, actor, query))),
+    imagePageOf(query, await database.read((connection) => listImages(connection, actor, query))),
 })
 
 const create = defineRoute<ImageBody & { readonly disk_id: number }>({
@@ -81,7 +83,7 @@ const upload = defineRoute<ImageBody & { readonly label: string; readonly region
   response: IMAGE_UPLOADING,
   valueProblems: async ({ body: { region } }) => (region === undefined || findRegion(region) !== null ? [] : [NO_REGION]),
   handle: async ({ actor, body }, { database, quotas, clock, jobs, uploads, uploadOrigin }) => {
-    if (findRegion(body.region) === null) throw invalid(NO_REGION)
+    if (findRegion(body.region) === null) throw badRequest(NO_REGION)
     if (!uploads.canReceive) throw new RequestError(503, [{ field: null, reason: 'This service accepts no image data.' }])
     const origin = uploadOrigin()
     if (origin === null) throw new RequestError(503, [NO_PUBLIC_URL])
@@ -157,13 +159,17 @@ const NO_REGION = { field: 'region', reason: 'region is not valid' } as const
 
 /** The number of a private image. Throws 400 for a public image, 404 for any other id. */
 function privateNumber(id: string, number: number | undefined, action: string): number {
-  if (findSharedImage(id) !== null) throw invalid({ field: null, reason: `A public image cannot be ${action}.` })
+  if (findSharedImage(id) !== null) throw badRequest({ field: null, reason: `A public image cannot be ${action}.` })
   return number ?? missing()
 }
 
 function missing(): never {
   throw notFound()
 }
+
+/** Like `pageOf`, but an empty list is page 0 of 0, as clients of the image list expect. */
+const imagePageOf = <T>(query: ListQuery, slice: ListSlice<T>): Page<T> =>
+  slice.total === 0 ? { data: slice.items, page: 0, pages: 0, results: 0 } : pageOf(query, slice)
 
 interface ImageText {
   readonly label: string
@@ -195,9 +201,9 @@ async function createImageFromDisk(
     .where('disks.id', '=', diskId)
     .where('instances.account_id', '=', actor.accountId)
     .executeTakeFirst()
-  if (disk === undefined) throw invalid({ field: 'disk_id', reason: 'disk_id is not valid' })
+  if (disk === undefined) throw badRequest({ field: 'disk_id', reason: 'disk_id is not valid' })
   if (actor.restricted && !(await findPermissions(connection, actor, 'instance', disk.instance_id))) throw unauthorized()
-  if (disk.status !== 'ready') throw invalid({ field: null, reason: 'Linode busy.' })
+  if (disk.status !== 'ready') throw instanceBusy()
   const content = { label: label ?? disk.label, description, size: disk.size, status: 'creating', type: 'manual' } as const
   const { number, image } = await insert(connection, actor, content, now)
   await enqueueJob(connection, { kind: IMAGE_CREATION, subject: number, due: now + CREATION_TIME })

@@ -7,19 +7,19 @@ import { createBackup, scheduleBackups } from '../../jobs/backup-jobs.ts'
 import { INSTANCE_RESTORED } from '../../jobs/instance-jobs.ts'
 import { DURATIONS } from '../../jobs/job-handler.ts'
 import type { Connection } from '../../store/database.ts'
+import { deleteConfigProfiles, deleteDisks, listDisks, totalDiskSize } from '../../store/disk-and-profile-store.ts'
 import { findPermissions } from '../../store/grant-store.ts'
 import { contentOf, deleteBackups, findBackup, listBackups, storedBackup } from '../../store/instance-backup-store.ts'
-import { deleteConfigs, deleteDisks, listDisks, totalSize } from '../../store/instance-content-store.ts'
-import { findInstanceRow, isBusy, isOccupied, lockInstanceRow, specsOf, updateInstanceRow } from '../../store/instance-store.ts'
+import { findInstanceRow, isBusy, isChanging, lockInstanceRow, specsOf, updateInstanceRow } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
 import type { BackupRow, InstanceRow } from '../../store/tables/instances.ts'
 import { type Moment, momentAt } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
 import { READ_INSTANCE, unauthorized, WRITE_INSTANCE } from '../grants.ts'
-import { invalid, linodeBusy, notFound } from '../request-error.ts'
+import { badRequest, notFound } from '../request-error.ts'
 import { type Call, defineRoute } from '../route.ts'
 import { addContent, spaceProblem } from './instance-content.ts'
-import { notValid } from './instance-input.ts'
+import { instanceBusy, notValid } from './instance-input.ts'
 
 const list = defineRoute({
   method: 'GET',
@@ -55,9 +55,9 @@ const snapshot = defineRoute<{ readonly label: string }>({
   handle: async (call, service) => {
     const backup = await service.database.write(async (connection) => {
       const instance = await lockInstance(connection, call)
-      if (instance.backups_enabled === 0) throw invalid({ field: null, reason: 'Backups are not enabled for this Linode.' })
+      if (instance.backups_enabled === 0) throw badRequest({ field: null, reason: 'Backups are not enabled for this Linode.' })
       const backups = await listBackups(connection, instance.id)
-      if (isOccupied(instance) || backups.some(({ type, status }) => type === 'snapshot' && status !== 'successful')) throw linodeBusy()
+      if (isChanging(instance) || backups.some(({ type, status }) => type === 'snapshot' && status !== 'successful')) throw instanceBusy()
       return createBackup(connection, instance, 'snapshot', call.body.label, momentAt(service.clock()))
     })
     service.jobs.wake()
@@ -157,20 +157,20 @@ async function restoreBackup(
   { targetId, overwrite }: { readonly targetId: number; readonly overwrite: boolean },
   { now, nowText }: Moment,
 ): Promise<void> {
-  if ((await findInstanceRow(connection, actor.accountId, targetId)) === null) throw invalid(notValid('instance_id'))
+  if ((await findInstanceRow(connection, actor.accountId, targetId)) === null) throw badRequest(notValid('instance_id'))
   if (actor.restricted && (await findPermissions(connection, actor, 'instance', targetId)) !== 'read_write') throw unauthorized()
-  if (backup.status !== 'successful') throw invalid({ field: null, reason: 'Unable to restore pending backups.' })
+  if (backup.status !== 'successful') throw badRequest({ field: null, reason: 'Unable to restore pending backups.' })
   const target = await lockInstanceRow(connection, actor.accountId, targetId)
-  if (target === null || isBusy(target)) throw linodeBusy()
+  if (target === null || isBusy(target)) throw instanceBusy()
   if (target.region !== backup.region) {
-    throw invalid({ field: 'instance_id', reason: `The backup can be restored in ${backup.region} only.` })
+    throw badRequest({ field: 'instance_id', reason: `The backup can be restored in ${backup.region} only.` })
   }
   const content = contentOf(backup)
-  const used = overwrite ? 0 : totalSize(await listDisks(connection, targetId))
+  const used = overwrite ? 0 : totalDiskSize(await listDisks(connection, targetId))
   const free = specsOf(target).disk - used
-  if (totalSize(content.disks) > free) throw invalid(spaceProblem('instance_id', totalSize(content.disks), free))
+  if (totalDiskSize(content.disks) > free) throw badRequest(spaceProblem('instance_id', totalDiskSize(content.disks), free))
   if (overwrite) {
-    await deleteConfigs(connection, targetId)
+    await deleteConfigProfiles(connection, targetId)
     await deleteDisks(connection, targetId)
   }
   await addContent(connection, targetId, content, nowText)

@@ -7,13 +7,19 @@ import { INSTANCE_CLONED } from '../../jobs/instance-jobs.ts'
 import { DURATIONS } from '../../jobs/job-handler.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
+import {
+  allConfigProfiles,
+  type Interface,
+  listDisks,
+  type StoredConfigProfile,
+  totalDiskSize,
+} from '../../store/disk-and-profile-store.ts'
 import { findPermissions } from '../../store/grant-store.ts'
-import { configsOf, type Interface, listDisks, type StoredConfig, totalSize } from '../../store/instance-content-store.ts'
 import {
   findInstanceRow,
   isBusy,
+  isChanging,
   isLabelTaken,
-  isOccupied,
   lockInstanceRow,
   specsOf,
   storedInstance,
@@ -26,11 +32,11 @@ import { type Moment, momentAt } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
 import { unauthorized, WRITE_INSTANCE } from '../grants.ts'
-import { invalid, linodeBusy, notFound, type RequestProblem } from '../request-error.ts'
+import { badRequest, notFound, type RequestProblem } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 import { addInstance } from './create-instance.ts'
 import { addContent, spaceProblem } from './instance-content.ts'
-import { hasVlans, labelProblem, labelTaken, notValid, noVlans } from './instance-input.ts'
+import { hasVlans, instanceBusy, labelProblem, labelTaken, notValid, noVlans } from './instance-input.ts'
 
 /** The body of a clone request that its schema has accepted. */
 export interface CloneBody {
@@ -66,14 +72,14 @@ export async function cloneInstance(
   moment: Moment,
 ): Promise<InstanceRow> {
   const problems = [...problemsOfClone(body)]
-  if (problems.length > 0) throw invalid(...problems)
+  if (problems.length > 0) throw badRequest(...problems)
   await lockAccountRow(connection, actor.accountId)
   const source = await lockInstanceRow(connection, actor.accountId, sourceId)
   if (source === null) throw notFound()
   const { configs, disks } = await partsToClone(connection, sourceId, body)
-  if (isOccupied(source)) throw linodeBusy()
+  if (isChanging(source)) throw instanceBusy()
   if (source.clones >= MAX_CLONES) {
-    throw invalid({ field: null, reason: `At most ${MAX_CLONES} clones of an instance can run at a time.` })
+    throw badRequest({ field: null, reason: `At most ${MAX_CLONES} clones of an instance can run at a time.` })
   }
   const instanceId = body.instance_id ?? null
   const target =
@@ -88,19 +94,19 @@ export async function cloneInstance(
 }
 
 interface ClonedParts {
-  readonly configs: readonly StoredConfig[]
+  readonly configs: readonly StoredConfigProfile[]
   readonly disks: readonly DiskRow[]
 }
 
 /** The requested profiles (all by default) with their disks, and the requested additional disks. */
 async function partsToClone(connection: Connection, sourceId: number, body: CloneBody): Promise<ClonedParts> {
-  const [allConfigs, allDisks] = [await configsOf(connection, sourceId), await listDisks(connection, sourceId)]
+  const [allConfigs, allDisks] = [await allConfigProfiles(connection, sourceId), await listDisks(connection, sourceId)]
   const [configIds, diskIds] = [new Set(body.configs ?? allConfigs.map(({ id }) => id)), new Set(body.disks ?? [])]
   const configs = allConfigs.filter(({ id }) => configIds.has(id))
   const problems: RequestProblem[] = []
   if (configs.length < configIds.size) problems.push(notValid('configs'))
   if (allDisks.filter(({ id }) => diskIds.has(id)).length < diskIds.size) problems.push(notValid('disks'))
-  if (problems.length > 0) throw invalid(...problems)
+  if (problems.length > 0) throw badRequest(...problems)
   for (const { devices } of configs) for (const device of Object.values(devices)) if (device?.disk_id) diskIds.add(device.disk_id)
   return { configs, disks: allDisks.filter(({ id }) => diskIds.has(id)) }
 }
@@ -115,14 +121,14 @@ async function newTarget(
 ): Promise<InstanceRow> {
   const region = findRegion(body.region ?? source.region)
   const type = findInstanceType(body.type ?? source.type)
-  if (region === null || type === null) throw invalid(notValid(region === null ? 'region' : 'type'))
+  if (region === null || type === null) throw badRequest(notValid(region === null ? 'region' : 'type'))
   const problems: RequestProblem[] = []
   if (body.label !== undefined && (await isLabelTaken(connection, actor.accountId, body.label, null))) problems.push(labelTaken())
   // Interfaces that wait for the source's first profile wait for the clone's, too.
   const pending: readonly Interface[] = body.configs ? [] : JSON.parse(source.interfaces)
   if (!hasVlans(region) && usesVlan([...configs, { interfaces: pending }])) problems.push(noVlans('region'))
-  if (totalSize(disks) > type.disk) problems.push(spaceProblem('type', totalSize(disks), type.disk))
-  if (problems.length > 0) throw invalid(...problems)
+  if (totalDiskSize(disks) > type.disk) problems.push(spaceProblem('type', totalDiskSize(disks), type.disk))
+  if (problems.length > 0) throw badRequest(...problems)
   const instance = await addInstance(
     connection,
     actor,
@@ -146,22 +152,22 @@ async function existingTarget(
   { configs, disks }: ClonedParts,
 ): Promise<InstanceRow> {
   const target = id === source.id ? null : await findInstanceRow(connection, actor.accountId, id)
-  if (target === null) throw invalid(notValid('instance_id'))
+  if (target === null) throw badRequest(notValid('instance_id'))
   if (actor.restricted && (await findPermissions(connection, actor, 'instance', id)) !== 'read_write') throw unauthorized()
   const held = await lockInstanceRow(connection, actor.accountId, id)
-  if (held === null || isBusy(held)) throw linodeBusy()
+  if (held === null || isBusy(held)) throw instanceBusy()
   const region = findRegion(held.region)
-  if (region !== null && !hasVlans(region) && usesVlan(configs)) throw invalid(noVlans('instance_id'))
-  const free = specsOf(held).disk - totalSize(await listDisks(connection, id))
-  if (totalSize(disks) > free) throw invalid(spaceProblem('instance_id', totalSize(disks), free))
+  if (region !== null && !hasVlans(region) && usesVlan(configs)) throw badRequest(noVlans('instance_id'))
+  const free = specsOf(held).disk - totalDiskSize(await listDisks(connection, id))
+  if (totalDiskSize(disks) > free) throw badRequest(spaceProblem('instance_id', totalDiskSize(disks), free))
   const labels = await labelsOf(connection, 'instance', [source.id, id])
   const tags = new Map([...(labels.get(id) ?? []), ...(labels.get(source.id) ?? [])].map((label) => [foldLabel(label), label]))
-  if (tags.size > MAX_TAGS) throw invalid({ field: 'instance_id', reason: `An instance can have at most ${MAX_TAGS} tags.` })
+  if (tags.size > MAX_TAGS) throw badRequest({ field: 'instance_id', reason: `An instance can have at most ${MAX_TAGS} tags.` })
   await setTags(connection, actor.accountId, 'instance', id, [...tags.values()])
   return held
 }
 
-const usesVlan = (configs: readonly Pick<StoredConfig, 'interfaces'>[]): boolean =>
+const usesVlan = (configs: readonly Pick<StoredConfigProfile, 'interfaces'>[]): boolean =>
   configs.some(({ interfaces }) => interfaces.some(({ purpose }) => purpose === 'vlan'))
 
 export const CLONE_ROUTE = defineRoute<CloneBody>({

@@ -7,24 +7,24 @@ import type { Connection } from '../../store/database.ts'
 import {
   ALL_HELPERS,
   CONFIG_FILTER_FIELDS,
-  type ConfigContent,
+  type ConfigProfile,
   type Device,
   type Devices,
   type Helpers,
   type Interface,
-  insertConfig,
-  listConfigs,
+  insertConfigProfile,
+  listConfigProfiles,
   listDisks,
   NO_DEVICES,
   SLOTS,
   type Slot,
-} from '../../store/instance-content-store.ts'
+} from '../../store/disk-and-profile-store.ts'
 import { findInstanceRow, lockInstanceRow, specsOf, updateInstanceRow } from '../../store/instance-store.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
 import type { Actor } from '../authenticate.ts'
 import { READ_INSTANCE, WRITE_INSTANCE } from '../grants.ts'
 import { pageOf, pageSchema } from '../paging.ts'
-import { collectProblems, invalid, notFound, type RequestProblem } from '../request-error.ts'
+import { badRequest, collectProblems, notFound, type RequestProblem } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 import { checkConfigLimit } from './instance-content.ts'
 import { type InterfaceBody, notValid, parseInterfaces } from './instance-input.ts'
@@ -39,8 +39,8 @@ interface ConfigBody {
   readonly kernel?: string
   readonly memory_limit?: number
   readonly root_device?: string | null
-  readonly run_level?: ConfigContent['run_level']
-  readonly virt_mode?: ConfigContent['virt_mode']
+  readonly run_level?: ConfigProfile['run_level']
+  readonly virt_mode?: ConfigProfile['virt_mode']
 }
 
 /** The objects that a profile can refer to. */
@@ -57,7 +57,7 @@ const DEFAULT_KERNEL = 'linode/latest-64bit'
 const DEFAULT_ROOT = '/dev/sda'
 
 /** Returns the profile that a create asks for. Throws 400 with every error. */
-function configToCreate(body: ConfigBody, { instance, specs, disks, volumes }: ConfigContext): ConfigContent {
+function configToCreate(body: ConfigBody, { instance, specs, disks, volumes }: ConfigContext): ConfigProfile {
   const problems: RequestProblem[] = []
   const { kernel = DEFAULT_KERNEL, memory_limit = 0, root_device, run_level = 'default', virt_mode = 'paravirt' } = body
   const devices = readDevices(body.devices, disks, volumes, problems)
@@ -66,7 +66,7 @@ function configToCreate(body: ConfigBody, { instance, specs, disks, volumes }: C
   const interfaces = body.interfaces ? parseInterfaces(body.interfaces, findRegion(instance.region), problems) : pending
   if (findKernel(kernel) === null) problems.push(notValid('kernel'))
   if (memory_limit > specs.memory) problems.push({ field: 'memory_limit', reason: `memory_limit must be between 0 and ${specs.memory}` })
-  if (problems.length > 0) throw invalid(...problems)
+  if (problems.length > 0) throw badRequest(...problems)
   return {
     ...{ label: body.label, comments: body.comments === undefined ? '' : body.comments, devices, interfaces, kernel, memory_limit },
     ...{ helpers: { ...ALL_HELPERS, ...body.helpers }, root_device: readRoot(root_device ?? DEFAULT_ROOT), run_level, virt_mode },
@@ -111,7 +111,7 @@ const list = defineRoute({
     const { items, total } = await database.read(async (connection) => {
       const instance = await findInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
       if (instance === null) throw notFound()
-      return listConfigs(connection, instance.id, query)
+      return listConfigProfiles(connection, instance.id, query)
     })
     return pageOf(query, { items, total })
   },
@@ -139,7 +139,7 @@ const create = defineRoute<ConfigBody>({
       const config = configToCreate(body, await configContext(connection, actor, instance))
       await checkConfigLimit(connection, instance.id, 1)
       await updateInstanceRow(connection, instance.id, { updated: now(), ...(body.interfaces ? {} : { interfaces: '[]' }) })
-      return insertConfig(connection, instance.id, config, now())
+      return insertConfigProfile(connection, instance.id, config, now())
     }),
 })
 

@@ -7,11 +7,18 @@ import { DURATIONS } from '../../jobs/job-handler.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
 import { allocateAnyAddress } from '../../store/address-store.ts'
 import type { Connection } from '../../store/database.ts'
+import {
+  ALL_HELPERS,
+  type Interface,
+  insertConfigProfile,
+  insertDisk,
+  NO_DEVICES,
+  totalDiskSize,
+} from '../../store/disk-and-profile-store.ts'
 import { findPermissions } from '../../store/grant-store.ts'
 import { findDeployableImage } from '../../store/image-store.ts'
 import type { BackupContent } from '../../store/instance-backup-store.ts'
 import { contentOf, findBackup } from '../../store/instance-backup-store.ts'
-import { ALL_HELPERS, type Interface, insertConfig, insertDisk, NO_DEVICES, totalSize } from '../../store/instance-content-store.ts'
 import { insertInstance, isLabelTaken, updateInstanceRow } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
 import { countDeployment, findScript, type StoredScript, takesImage } from '../../store/script-store.ts'
@@ -21,7 +28,7 @@ import { setTags } from '../../store/tag-store.ts'
 import type { Moment } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
 import { grantToCreator, unauthorized } from '../grants.ts'
-import { invalid, type RequestProblem } from '../request-error.ts'
+import { badRequest, type RequestProblem } from '../request-error.ts'
 import { fieldValueProblems, parseUserDefinedFields } from '../scripts/user-defined-fields.ts'
 import { addContent } from './instance-content.ts'
 import { defaultAlerts, type InstanceSpec, labelTaken, notValid } from './instance-input.ts'
@@ -33,7 +40,7 @@ export async function createInstance(connection: Connection, actor: Actor, spec:
   const problems: RequestProblem[] = []
   if (spec.label !== null && (await isLabelTaken(connection, actor.accountId, spec.label, null))) problems.push(labelTaken())
   const { image, script, backup } = await findSource(connection, actor, spec, problems)
-  if (problems.length > 0) throw invalid(...problems)
+  if (problems.length > 0) throw badRequest(...problems)
   const isEmpty = image === null && backup === null
   const instance = await addInstance(
     connection,
@@ -95,7 +102,7 @@ export async function addInstance(
   await setTags(connection, actor.accountId, 'instance', row.id, tags)
   for (const pool of ['public', ...(privateIp ? (['private'] as const) : [])] as const) {
     if ((await allocateAnyAddress(connection, region, pool, row.id)) === null) {
-      throw invalid({ field: 'region', reason: `The region ${region} has no ${pool} IPv4 addresses left.` })
+      throw badRequest({ field: 'region', reason: `The region ${region} has no ${pool} IPv4 addresses left.` })
     }
   }
   return row
@@ -114,7 +121,7 @@ export async function deployImage(
   const root = await add(`${label} Disk`, 'ext4', type.disk - swapSize)
   const swap = swapSize === 0 ? null : await add(`${swapSize} MB Swap Image`, 'swap', swapSize)
   const at = (disk: number | null) => (disk === null ? null : { disk_id: disk, volume_id: null })
-  const config = await insertConfig(
+  const config = await insertConfigProfile(
     connection,
     instanceId,
     {
@@ -192,7 +199,7 @@ async function findBackupToDeploy(
   if (backup.status !== 'successful') problems.push({ field: 'backup_id', reason: 'Unable to restore pending backups.' })
   if (backup.region !== region.id) problems.push({ field: 'region', reason: `The backup can be restored in ${backup.region} only.` })
   const content = contentOf(backup)
-  const needed = totalSize(content.disks)
+  const needed = totalDiskSize(content.disks)
   if (needed > type.disk) problems.push({ field: 'type', reason: `The backup needs ${needed} MB, and the type has ${type.disk} MB.` })
   return content
 }

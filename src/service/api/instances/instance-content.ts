@@ -1,7 +1,7 @@
 import type { Connection } from '../../store/database.ts'
+import { countConfigProfiles, devicesOfCopy, insertConfigProfile, insertDisk } from '../../store/disk-and-profile-store.ts'
 import type { BackupContent } from '../../store/instance-backup-store.ts'
-import { countConfigs, insertConfig, insertDisk, remapDisks } from '../../store/instance-content-store.ts'
-import { invalid, type RequestProblem } from '../request-error.ts'
+import { badRequest, type RequestProblem } from '../request-error.ts'
 
 /**
  * Adds copies of disks and configuration profiles to an instance, for a restored backup or a clone. The new profiles refer to the new disks;
@@ -18,8 +18,8 @@ export async function addContent(
   for (const disk of disks) made.set(disk.id, await insertDisk(connection, instanceId, disk, now))
   const numbers: number[] = []
   for (const config of configs) {
-    const devices = remapDisks(config.devices, made)
-    numbers.push((await insertConfig(connection, instanceId, { ...config, devices }, now)).id)
+    const devices = devicesOfCopy(config.devices, made)
+    numbers.push((await insertConfigProfile(connection, instanceId, { ...config, devices }, now)).id)
   }
   return numbers
 }
@@ -35,6 +35,6 @@ const MAX_CONFIGS = 200
 
 /** Throws 400 if `added` more profiles would be too many. Requires a locked instance. */
 export async function checkConfigLimit(connection: Connection, instanceId: number, added: number): Promise<void> {
-  if ((await countConfigs(connection, instanceId)) + added <= MAX_CONFIGS) return
-  throw invalid({ field: null, reason: `An instance can have at most ${MAX_CONFIGS} configuration profiles.` })
+  if ((await countConfigProfiles(connection, instanceId)) + added <= MAX_CONFIGS) return
+  throw badRequest({ field: null, reason: `An instance can have at most ${MAX_CONFIGS} configuration profiles.` })
 }

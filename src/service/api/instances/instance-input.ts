@@ -1,10 +1,10 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { findInstanceType, type InstanceType } from '../../catalogue/instance-types.ts'
 import { findRegion, type Region } from '../../catalogue/regions.ts'
-import type { Interface } from '../../store/instance-content-store.ts'
+import type { Interface } from '../../store/disk-and-profile-store.ts'
 import type { Alerts } from '../../store/instance-store.ts'
 import { parseSshKey } from '../profile/ssh-key.ts'
-import { invalid, type RequestProblem } from '../request-error.ts'
+import { badRequest, type RequestError, type RequestProblem } from '../request-error.ts'
 import { scriptDataProblem } from '../scripts/user-defined-fields.ts'
 
 /** The body of a create request that its schema has accepted. */
@@ -58,7 +58,7 @@ export function instanceToCreate(body: InstanceBody): InstanceSpec {
   const type = findInstanceType(body.type)
   const interfaces = parseInterfaces(body.interfaces, region, problems)
   problems.push(...valueProblems(body, region, type))
-  if (region === null || type === null || problems.length > 0) throw invalid(...problems)
+  if (region === null || type === null || problems.length > 0) throw badRequest(...problems)
   return {
     ...{ region, type, interfaces, label: body.label ?? null, group: body.group ?? '', tags: body.tags ?? [] },
     image: body.image ?? null,
@@ -188,3 +188,6 @@ export function labelProblem(label: string): RequestProblem | null {
 export const labelTaken = (): RequestProblem => problem('Label must be unique among your linodes')
 
 const problem = (reason: string): RequestProblem => ({ field: 'label', reason })
+
+/** 400 with exactly this text: clients such as linodego retry on it. */
+export const instanceBusy = (): RequestError => badRequest({ field: null, reason: 'Linode busy.' })

@@ -8,7 +8,7 @@ import { INSTANCE_BOOTED, INSTANCE_PROVISIONED_FROM_BACKUP } from '../../jobs/in
 import { DURATIONS } from '../../jobs/job-handler.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
-import { configsOf } from '../../store/instance-content-store.ts'
+import { allConfigProfiles } from '../../store/disk-and-profile-store.ts'
 import {
   deleteInstance,
   findInstanceRow,
@@ -28,12 +28,13 @@ import type { Actor } from '../authenticate.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
 import { READ_INSTANCE, unauthorized, WRITE_INSTANCE } from '../grants.ts'
 import { pageOf, pageSchema } from '../paging.ts'
-import { invalid, linodeBusy, notFound } from '../request-error.ts'
+import { badRequest, notFound } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 import { createInstance } from './create-instance.ts'
 import {
   type InstanceBody,
   type InstanceChanges,
+  instanceBusy,
   instanceToCreate,
   labelProblem,
   labelTaken,
@@ -124,10 +125,10 @@ const remove = defineRoute({
       if (instance === null) throw notFound()
       if (await isRestoring(connection, instance)) {
         const reason = 'Linode is restoring a backup. Please wait for restore to finish before deleting.'
-        throw invalid({ field: null, reason })
+        throw badRequest({ field: null, reason })
       }
       if (instance.clones > 0 || instance.receiving === 1) {
-        throw invalid({ field: null, reason: 'Linode is cloning. Please wait for cloning to finish before deleting.' })
+        throw badRequest({ field: null, reason: 'Linode is cloning. Please wait for cloning to finish before deleting.' })
       }
       await cancelBackupJobs(connection, instance.id)
       await deleteInstance(connection, instance, now())
@@ -159,9 +160,9 @@ const boot = defineRoute<BootBody>({
     await service.database.write(async (connection) => {
       const instance = await lockInstanceRow(connection, actor.accountId, id)
       if (instance === null) throw notFound()
-      const configs = (await configsOf(connection, id)).map((config) => config.id)
+      const configs = (await allConfigProfiles(connection, id)).map((config) => config.id)
       const config = chooseConfig(configs, body.config_id ?? null, instance.last_booted)
-      if (isBusy(instance)) throw linodeBusy()
+      if (isBusy(instance)) throw instanceBusy()
       const reboots = instance.status === 'running'
       await updateInstanceRow(connection, id, { status: reboots ? 'rebooting' : 'booting', updated: moment.nowText })
       const due = moment.now + (reboots ? DURATIONS.reboot : DURATIONS.boot)
@@ -177,15 +178,15 @@ export const INSTANCE_ROUTES = [list, create, get, update, remove, boot] as cons
 /** Chooses the profile to boot with (API, Boot config choice). Throws 400 if the choice is ambiguous. */
 function chooseConfig(configs: readonly number[], requested: number | null, lastBooted: number | null): number {
   if (requested !== null) {
-    if (!configs.includes(requested)) throw invalid(notValid('config_id'))
+    if (!configs.includes(requested)) throw badRequest(notValid('config_id'))
     return requested
   }
   const [only, ...others] = configs
-  if (only === undefined) throw invalid({ field: null, reason: 'The instance has no configuration profile to boot with.' })
+  if (only === undefined) throw badRequest({ field: null, reason: 'The instance has no configuration profile to boot with.' })
   if (others.length === 0) return only
   if (lastBooted !== null && configs.includes(lastBooted)) return lastBooted
   const reason = 'config_id is required: the instance has several configuration profiles and was last booted with none of them.'
-  throw invalid({ field: 'config_id', reason })
+  throw badRequest({ field: 'config_id', reason })
 }
 
 /** Updates the fields that a request names. Throws 400, 403 if the user may not change the tags, 404 without an instance. */
@@ -206,8 +207,8 @@ async function updateInstance(
   }
   if (label !== undefined && label !== existing.label) {
     const problem = labelProblem(label)
-    if (problem) throw invalid(problem)
-    if (await isLabelTaken(connection, accountId, label, id)) throw invalid(labelTaken())
+    if (problem) throw badRequest(problem)
+    if (await isLabelTaken(connection, accountId, label, id)) throw badRequest(labelTaken())
   }
   if (tags) await setTags(connection, accountId, 'instance', id, tags)
   if (backups?.schedule) {

@@ -15,7 +15,7 @@ import type { Connection } from '../../store/database.ts'
 import { contextOfPhoneCode, lockPhoneCode, savePhoneCode } from '../../store/user-secret-store.ts'
 import { formatTimestamp, isPending, millisecondsOf } from '../../timestamp.ts'
 import { RateLimited } from '../rate-limit.ts'
-import { invalid, RequestError, type RequestProblem } from '../request-error.ts'
+import { badRequest, RequestError, type RequestProblem } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 
 /** Types of numbers that receive no messages, or only at a charge. */
@@ -45,7 +45,7 @@ export async function parsePhoneNumber({ iso_code, phone_number }: PhoneBody): P
 /** A code of six digits that cannot be guessed. */
 const makePhoneCode = (): string => String(randomInt(1_000_000)).padStart(6, '0')
 
-const refused = (field: RequestProblem['field'], reason: string) => invalid({ field, reason })
+const refused = (field: RequestProblem['field'], reason: string) => badRequest({ field, reason })
 
 const send = defineRoute<PhoneBody>({
   method: 'POST',
@@ -132,7 +132,7 @@ async function prepareCode(connection: Connection, secrets: Secrets, { userId, t
   const last = await lockPhoneCode(connection, userId)
   const { verified_phone_number } = await findUser(connection, userId)
   if (verified_phone_number !== '') {
-    throw invalid({ field: 'phone_number', reason: 'A phone number is already verified. Delete it before you verify another.' })
+    throw badRequest({ field: 'phone_number', reason: 'A phone number is already verified. Delete it before you verify another.' })
   }
   const isWindowOpen = last !== null && isPending(millisecondsOf(last.sent_since) + MESSAGE_WINDOW, MESSAGE_WINDOW, now)
   const sent = isWindowOpen ? last.sent : 0
@@ -168,12 +168,12 @@ interface Verification {
 async function verifyPhone(connection: Connection, secrets: Secrets, { userId, code, now }: Verification): Promise<RequestError | null> {
   const last = await lockPhoneCode(connection, userId)
   if (last === null || last.code === '' || !isValid(last, now)) {
-    return invalid({ field: 'otp_code', reason: 'There is no valid code. Request a new one.' })
+    return badRequest({ field: 'otp_code', reason: 'There is no valid code. Request a new one.' })
   }
   if (!isSame(code, secrets.open(last.code, contextOfPhoneCode(userId)))) {
     const failures = last.failures + 1
     await savePhoneCode(connection, { ...last, failures, code: failures < MAX_GUESSES ? last.code : '' })
-    return invalid({ field: 'otp_code', reason: 'otp_code is not valid' })
+    return badRequest({ field: 'otp_code', reason: 'otp_code is not valid' })
   }
   await savePhoneCode(connection, { ...last, code: '' })
   await updateUser(connection, userId, { verified_phone_number: last.phone_number })

@@ -3,7 +3,7 @@ import type { UserRow } from '../../store/account-store.ts'
 import type { ShellAuthMethod, UsersTable } from '../../store/tables.ts'
 import { parseEmail } from '../domains/name-input.ts'
 import { unauthorized } from '../grants.ts'
-import { invalid, type RequestProblem } from '../request-error.ts'
+import { badRequest, type RequestProblem } from '../request-error.ts'
 import { parseSshKey, SSH_KEY_PROBLEM } from './ssh-key.ts'
 
 /** The body of an update request that its schema has accepted. */
@@ -38,7 +38,7 @@ export function profileToUpdate(existing: UserRow, body: ProfileBody): Updateabl
   if (keys?.includes(null)) {
     problems.push({ field: 'authorized_keys', reason: SSH_KEY_PROBLEM })
   }
-  if (problems.length > 0) throw invalid(...problems)
+  if (problems.length > 0) throw badRequest(...problems)
   return {
     ...(email ? { email } : {}),
     ...(timezone === undefined ? {} : { timezone }),

@@ -6,17 +6,17 @@ import { clientOf } from '../../store/access-store.ts'
 import {
   findPreferences,
   findUser,
-  hasOtherAdministrator,
+  hasOtherUnrestrictedUser,
   lockUserRow,
   savePreferences,
   type UserRow,
   updateUser,
 } from '../../store/account-store.ts'
-import { ENTITIES, type Granted, listGranted } from '../../store/grant-store.ts'
+import { GRANT_TABLES, type Granted, listGranted } from '../../store/grant-store.ts'
 import type { GrantKind } from '../../store/tables.ts'
 import { removeSecondFactor } from '../../store/user-secret-store.ts'
-import { GLOBAL_GRANTS, GRANT_KINDS, globalGrantsOf } from '../grants.ts'
-import { invalid } from '../request-error.ts'
+import { GLOBAL_GRANTS, globalGrantsOf, REPORTED_KINDS } from '../grants.ts'
+import { badRequest } from '../request-error.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { type ProfileBody, profileToUpdate } from './profile-input.ts'
 
@@ -44,8 +44,8 @@ const updateProfile = defineRoute<ProfileBody>({
       const existing = await findUser(connection, actor.userId)
       const changes = profileToUpdate(existing, body)
       const losesAdministrator = existing.restricted === 0 && changes.restricted === 1
-      if (losesAdministrator && !(await hasOtherAdministrator(connection, actor.accountId, actor.userId))) {
-        throw invalid({ field: 'restricted', reason: 'The account needs an unrestricted user.' })
+      if (losesAdministrator && !(await hasOtherUnrestrictedUser(connection, actor.accountId, actor.userId))) {
+        throw badRequest({ field: 'restricted', reason: 'The account needs an unrestricted user.' })
       }
       if (body.two_factor_auth === false) await removeSecondFactor(connection, actor.userId)
       return profileOf(await updateUser(connection, actor.userId, changes))
@@ -66,13 +66,13 @@ const getGrants = defineRoute({
       const user = await findUser(connection, actor.userId)
       const given = globalGrantsOf(user)
       const granted: Partial<Record<GrantKind, readonly Granted[]>> = {}
-      for (const kind of Object.keys(ENTITIES) as GrantKind[]) granted[kind] = await listGranted(connection, actor.userId, kind)
+      for (const kind of Object.keys(GRANT_TABLES) as GrantKind[]) granted[kind] = await listGranted(connection, actor.userId, kind)
       return {
         global: {
           account_access: user.account_access || null,
           ...Object.fromEntries(GLOBAL_GRANTS.map((name) => [name, given.has(name)])),
         },
-        ...Object.fromEntries(GRANT_KINDS.map((kind) => [kind, []])),
+        ...Object.fromEntries(REPORTED_KINDS.map((kind) => [kind, []])),
         ...granted,
       }
     })
@@ -170,4 +170,4 @@ function checkValues(preferences: object): void {
   }
 }
 
-const refused = (reason: string) => invalid({ field: null, reason })
+const refused = (reason: string) => badRequest({ field: null, reason })

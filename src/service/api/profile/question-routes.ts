@@ -2,7 +2,7 @@ import ANSWERS_RESPONSE from '../../../../schemas/service/security-answered.json
 import ANSWERS from '../../../../schemas/service/security-answers.json' with { type: 'json' }
 import QUESTIONS from '../../../../schemas/service/security-questions.json' with { type: 'json' }
 import { findAnswers, replaceAnswers } from '../../store/user-secret-store.ts'
-import { invalid } from '../request-error.ts'
+import { badRequest } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 
 /** The questions of the hosting service behind this API; the first has the id 1. */
@@ -39,7 +39,7 @@ interface AnswersBody {
 function readAnswers({ security_questions: given }: AnswersBody): ReadonlyMap<number, string> {
   const answers = new Map(given.map(({ question_id: id, response }) => [id, response]))
   if (given.length !== ANSWER_COUNT || answers.size !== ANSWER_COUNT) {
-    throw invalid({ field: 'security_questions', reason: `Exactly ${ANSWER_COUNT} different questions must be answered.` })
+    throw badRequest({ field: 'security_questions', reason: `Exactly ${ANSWER_COUNT} different questions must be answered.` })
   }
   return answers
 }

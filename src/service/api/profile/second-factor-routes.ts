@@ -21,7 +21,7 @@ import {
 } from '../../store/user-secret-store.ts'
 import { formatTimestamp, isPending, millisecondsOf } from '../../timestamp.ts'
 import { RateLimited } from '../rate-limit.ts'
-import { invalid, type RequestError } from '../request-error.ts'
+import { badRequest, type RequestError } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 
 const enable = defineRoute({
@@ -95,7 +95,7 @@ interface UserMoment {
 /** Issues a secret; returns its expiry. An enabled factor stays in use until the secret is confirmed. Throws 400 if the security questions are not answered. */
 async function issueSecret(connection: Connection, secrets: Secrets, secret: string, { userId, now }: UserMoment): Promise<string> {
   if (!(await hasAnswers(connection, userId))) {
-    throw invalid({ field: null, reason: 'Answer three security questions before you enable two-factor authentication.' })
+    throw badRequest({ field: null, reason: 'Answer three security questions before you enable two-factor authentication.' })
   }
   const expiry = formatTimestamp(now + VALIDITY)
   await lockUserRow(connection, userId)
@@ -123,7 +123,7 @@ async function confirmSecret(
   const pending = factor !== null && factor.pending !== '' && isPending(millisecondsOf(factor.pending_expiry), VALIDITY, now)
   const sealed = pending ? factor.pending : (factor?.secret ?? '')
   if (factor === null || sealed === '')
-    return invalid({ field: null, reason: 'There is no secret to confirm, or it has expired. Request a new one.' })
+    return badRequest({ field: null, reason: 'There is no secret to confirm, or it has expired. Request a new one.' })
   const windowEnds = factor.failures_since === '' ? 0 : millisecondsOf(factor.failures_since) + FAILURE_WINDOW
   const failures = isPending(windowEnds, FAILURE_WINDOW, now) ? factor.failures : 0
   if (failures >= MAX_FAILURES) return new RateLimited({ limit: MAX_FAILURES, remaining: 0, reset: windowEnds / 1000 }, now)
@@ -135,7 +135,7 @@ async function confirmSecret(
   else {
     const since = failures === 0 ? formatTimestamp(now) : factor.failures_since
     await updateSecondFactor(connection, userId, { failures: failures + 1, failures_since: since })
-    return invalid({ field: 'tfa_code', reason: 'tfa_code is not valid' })
+    return badRequest({ field: 'tfa_code', reason: 'tfa_code is not valid' })
   }
   return null
 }

@@ -5,7 +5,7 @@ import SSH_KEY_UPDATE from '../../../../schemas/service/ssh-key-update.json' wit
 import { deleteSshKey, findSshKey, insertSshKey, listSshKeys, renameSshKey } from '../../store/ssh-key-store.ts'
 import { checkQuota } from '../check-quota.ts'
 import { pageOf, pageSchema } from '../paging.ts'
-import { invalid, notFound, orNotFound } from '../request-error.ts'
+import { badRequest, notFound, orNotFound } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 import { parseSshKey, SSH_KEY_PROBLEM } from './ssh-key.ts'
 
@@ -31,7 +31,7 @@ const create = defineRoute<{ readonly label: string; readonly ssh_key: string }>
   response: SSH_KEY,
   handle: async ({ actor, body: { label, ssh_key } }, { database, quotas, now }) => {
     const key = parseSshKey(ssh_key)
-    if (key === null) throw invalid({ field: 'ssh_key', reason: SSH_KEY_PROBLEM })
+    if (key === null) throw badRequest({ field: 'ssh_key', reason: SSH_KEY_PROBLEM })
     return database.write(async (connection) => {
       await checkQuota(connection, actor, 'ssh_keys', quotas)
       return insertSshKey(connection, actor.userId, { label, key }, now())

@@ -15,7 +15,7 @@ import { parseTimestamp } from '../../timestamp.ts'
 import { makeToken } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
 import { pageOf, pageSchema } from '../paging.ts'
-import { invalid, notFound, orNotFound, type RequestProblem } from '../request-error.ts'
+import { badRequest, notFound, orNotFound, type RequestProblem } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 import { scopesOfNewToken } from '../scopes.ts'
 
@@ -46,7 +46,7 @@ function tokenToCreate(
   if (scopes === 'exceeded') problems.push({ field: 'scopes', reason: 'A token cannot have more scopes than the one it is created with.' })
   if (until !== null && expiry === null) problems.push({ field: 'expiry', reason: 'expiry is not valid' })
   if (expiry !== null && expiry <= now) problems.push({ field: 'expiry', reason: 'expiry must be in the future' })
-  if (problems.length > 0) throw invalid(...problems)
+  if (problems.length > 0) throw badRequest(...problems)
   return { label: label ?? `token-${token.slice(0, LABEL_PREFIX)}`, scopes: scopes as string, expiry }
 }
 

@@ -21,7 +21,7 @@ import type { Actor } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
 import { grantToCreator, READ_SCRIPT, unauthorized, WRITE_SCRIPT } from '../grants.ts'
 import { pageOf, pageSchema } from '../paging.ts'
-import { collectProblems, invalid, notFound, type RequestProblem } from '../request-error.ts'
+import { badRequest, collectProblems, notFound, type RequestProblem } from '../request-error.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 import { parseUserDefinedFields } from './user-defined-fields.ts'
 
@@ -40,7 +40,7 @@ const scriptToCreate = (
 /** Returns the existing script with the changes of an update. Throws 400 with every error. */
 async function scriptToUpdate(connection: Connection, viewer: Viewer, existing: ScriptContent, body: ScriptBody): Promise<ScriptContent> {
   if (existing.is_public && body.is_public === false) {
-    throw invalid({ field: 'is_public', reason: 'A public script cannot be made private again.' })
+    throw badRequest({ field: 'is_public', reason: 'A public script cannot be made private again.' })
   }
   const { label, description, images, is_public, rev_note, script } = existing
   // Only added images must exist: clients may send back ids of images that have been deleted.
@@ -61,7 +61,7 @@ async function checked(connection: Connection, viewer: Viewer, content: ScriptCo
     if (image === ANY_IMAGE || (await findImage(connection, viewer.accountId, image)) !== null) continue
     problems.push({ field: 'images', reason: `${image.slice(0, 100)} is not an image` })
   }
-  if (problems.length > 0) throw invalid(...problems)
+  if (problems.length > 0) throw badRequest(...problems)
   return { ...content, images: [...new Set(content.images)] }
 }
 
@@ -133,7 +133,7 @@ const remove = defineRoute({
   handle: async ({ actor, ids }, { database }) =>
     database.write(async (connection) => {
       const { id, is_public } = await lockScript(connection, actor, ids['scriptId'])
-      if (is_public) throw invalid({ field: null, reason: 'A public script cannot be deleted.' })
+      if (is_public) throw badRequest({ field: null, reason: 'A public script cannot be deleted.' })
       await deleteScript(connection, id)
       return {}
     }),

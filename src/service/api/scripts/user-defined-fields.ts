@@ -1,4 +1,4 @@
-import { invalid, type RequestError, type RequestProblem } from '../request-error.ts'
+import { badRequest, type RequestError, type RequestProblem } from '../request-error.ts'
 
 /** A value that the owner of an instance gives to its script, as an environment variable. */
 export interface UserDefinedField {
@@ -68,7 +68,7 @@ function readField(text: string): UserDefinedField | string {
   return { name, label, ...rest }
 }
 
-const refuse = (problem: string): RequestError => invalid({ field: 'script', reason: `A UDF tag is not valid: ${problem}` })
+const refuse = (problem: string): RequestError => badRequest({ field: 'script', reason: `A UDF tag is not valid: ${problem}` })
 
 /** Maximum length of the values for a script's fields in characters, as JSON (API, Instance create body). */
 const MAX_SCRIPT_DATA = 65_535

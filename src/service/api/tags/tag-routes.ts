@@ -18,7 +18,7 @@ import {
 import { findLoadBalancers, findVolumes } from '../../store/volume-store.ts'
 import { withinTagQuota } from '../check-quota.ts'
 import { pageOf, pageSchema } from '../paging.ts'
-import { invalid, notFound } from '../request-error.ts'
+import { badRequest, notFound } from '../request-error.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 const list = defineRoute({
@@ -62,9 +62,9 @@ const create = defineRoute<TagBody>({
       const tagged = await withinTagQuota(connection, actor, quotas, [label], () =>
         tagObjects(connection, actor.accountId, label, objects, now()),
       )
-      if ('missing' in tagged) throw invalid(...fieldsOf(fields, tagged.missing).map(noSuchObject))
+      if ('missing' in tagged) throw badRequest(...fieldsOf(fields, tagged.missing).map(noSuchObject))
       const overtagged = await findKindOverTagLimit(connection, objects, MAX_TAGS)
-      if (overtagged !== null) throw invalid(...fieldsOf(fields, [overtagged]).map((field) => tooManyTags(field, overtagged)))
+      if (overtagged !== null) throw badRequest(...fieldsOf(fields, [overtagged]).map((field) => tooManyTags(field, overtagged)))
       return tagged
     })
   },

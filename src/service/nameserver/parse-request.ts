@@ -1,3 +1,4 @@
+/** Parses requests from the octets of a message: standard queries, and NOTIFY of a primary. */
 import { type DomainName, nameOctets } from '../../dns/domain-name.ts'
 import { META_TYPE } from '../../dns/record-type.ts'
 import { readEdnsOptions, skipName } from '../../dns/wire/decode-message.ts'
@@ -16,13 +17,13 @@ import {
 
 /** The common parts of queries and NOTIFY messages. */
 export interface RequestMessage {
-  readonly header: QueryHeader
+  readonly header: RequestHeader
   readonly name: DomainName
   readonly code: number
   readonly class: number
   /** The octets of the question section, which the response repeats unchanged. */
   readonly question: Uint8Array
-  readonly edns: QueryEdns | null
+  readonly edns: RequestEdns | null
   /** Whether it has a TSIG record. The signature is not checked here. */
   readonly isSigned: boolean
 }
@@ -41,15 +42,15 @@ export interface Notify extends RequestMessage {
   readonly serial: number | null
 }
 
-export interface QueryEdns {
+export interface RequestEdns {
   /** The UDP size in octets that the client claims to accept. */
   readonly udpSize: number
   readonly version: number
   readonly dnssecOk: boolean
 }
 
-/** The parts of the header that a response repeats: the identifier, and opcode, RD and CD in place. */
-export interface QueryHeader {
+/** The parts of the header that a response repeats: the identifier, and the opcode, RD and CD at their places in the flags. */
+export interface RequestHeader {
   readonly id: number
   readonly flags: number
 }
@@ -57,7 +58,7 @@ export interface QueryHeader {
 /** A message that is answered only with an RCODE in a header. */
 export interface RejectedMessage {
   readonly kind: 'rejected'
-  readonly header: QueryHeader
+  readonly header: RequestHeader
   readonly rcode: number
 }
 
@@ -72,37 +73,37 @@ const OPCODE_BITS = 0x7800
 const TYPE_SOA = 6
 
 /**
- * Parses a received message in time linear in its size. Null for a message that must not be answered: a response, because two servers could
- * answer each other forever, or less than a header.
+ * Parses a received message in time linear in its size. Null for a message that must get no response: one that is a response itself, because two
+ * servers could answer each other forever, or one that is shorter than a header.
  */
-export function parseQuery(octets: Uint8Array): Query | Notify | RejectedMessage | null {
+export function parseRequest(octets: Uint8Array): Query | Notify | RejectedMessage | null {
   if (octets.length < HEADER_OCTETS) return null
   const reader = createReader(octets)
   const id = readU16(reader)
   const bits = readU16(reader)
   if ((bits & FLAG.QR) !== 0) return null
-  const header: QueryHeader = { id, flags: bits & (OPCODE_BITS | FLAG.RD | FLAG.CD) }
+  const header: RequestHeader = { id, flags: bits & (OPCODE_BITS | FLAG.RD | FLAG.CD) }
   const opcode = (bits & OPCODE_BITS) >> 11
   if (opcode !== OPCODE.QUERY && opcode !== OPCODE.NOTIFY) return { kind: 'rejected', header, rcode: RCODE.NOTIMP }
   const message = decodeToResult(() => (opcode === OPCODE.QUERY ? readQuery(reader, header) : readNotify(reader, header)))
   return message.ok ? message.value : { kind: 'rejected', header, rcode: RCODE.FORMERR }
 }
 
-function readQuery(reader: WireReader, header: QueryHeader): Query {
+function readQuery(reader: WireReader, header: RequestHeader): Query {
   const { question, counts } = readQuestion(reader)
   const isIncremental = question.code === META_TYPE.IXFR
   // Only an IXFR query has a record: the client's SOA (RFC 1995 section 3).
-  if (counts.answers !== 0 || counts.authorities !== (isIncremental ? 1 : 0)) throwWireError('a query has no answers')
+  if (counts.answers !== 0 || counts.authorities !== (isIncremental ? 1 : 0)) throwWireError('a query must not have answers or authorities')
   const serial = isIncremental ? readSoaSerial(reader, question.name) : null
-  if (isIncremental && serial === null) throwWireError('an IXFR query has the SOA of the zone (RFC 1995 section 3)')
+  if (isIncremental && serial === null) throwWireError('an IXFR query must have the SOA of the zone (RFC 1995 section 3)')
   return { kind: 'query', header, ...question, ...readAdditionals(reader, counts.additionals), serial }
 }
 
-function readNotify(reader: WireReader, header: QueryHeader): Notify {
+function readNotify(reader: WireReader, header: RequestHeader): Notify {
   const { question, counts } = readQuestion(reader)
   if (question.code !== TYPE_SOA || question.class !== CLASS.IN)
-    throwWireError('a NOTIFY is about an SOA of class IN (RFC 1996 section 3.7)')
-  if (counts.answers + counts.authorities > MAX_NOTIFY_RECORDS) throwWireError('a NOTIFY has few records')
+    throwWireError('a NOTIFY must ask for an SOA of class IN (RFC 1996 section 3.7)')
+  if (counts.answers + counts.authorities > MAX_NOTIFY_RECORDS) throwWireError(`a NOTIFY can have at most ${MAX_NOTIFY_RECORDS} records`)
   let serial: number | null = null
   for (let i = 0; i < counts.answers + counts.authorities; i += 1) {
     const found = readSoaSerial(reader, question.name)
@@ -113,11 +114,11 @@ function readNotify(reader: WireReader, header: QueryHeader): Notify {
 
 function readQuestion(reader: WireReader) {
   const [questions, answers, authorities, additionals] = [readU16(reader), readU16(reader), readU16(reader), readU16(reader)]
-  if (questions !== 1) throwWireError('a query has one question (RFC 9619)')
+  if (questions !== 1) throwWireError('a request must have one question (RFC 9619)')
   const start = reader.offset
   const name = readName(reader)
   // A compression pointer in the first name would have no target.
-  if (reader.offset - start !== nameOctets(name)) throwWireError('the name of a question is compressed')
+  if (reader.offset - start !== nameOctets(name)) throwWireError('the name of a question must not be compressed')
   const code = readU16(reader)
   const questionClass = readU16(reader)
   const question = { name, code, class: questionClass, question: reader.octets.subarray(start, reader.offset) }
@@ -142,8 +143,8 @@ function readSoaSerial(reader: WireReader, zone: DomainName): number | null {
 
 /** Reads the additional section and checks that nothing follows it. */
 function readAdditionals(reader: WireReader, count: number): Pick<RequestMessage, 'edns' | 'isSigned'> {
-  if (count > MAX_ADDITIONALS) throwWireError('a query has few additional records')
-  let edns: QueryEdns | null = null
+  if (count > MAX_ADDITIONALS) throwWireError(`a request can have at most ${MAX_ADDITIONALS} additional records`)
+  let edns: RequestEdns | null = null
   let isSigned = false
   for (let i = 0; i < count; i += 1) {
     const start = reader.offset
@@ -155,7 +156,8 @@ function readAdditionals(reader: WireReader, count: number): Pick<RequestMessage
     const rdata = readOctets(reader, readU16(reader))
     if (code === META_TYPE.TSIG) isSigned = true
     if (code !== META_TYPE.OPT) continue
-    if (edns || ownerOctets !== 1) throwWireError('there is one OPT record and its owner is the root (RFC 6891 section 6.1)')
+    if (edns || ownerOctets !== 1)
+      throwWireError('there must be one OPT record at most, and its owner must be the root (RFC 6891 section 6.1)')
     readEdnsOptions(createReader(rdata))
     edns = { udpSize, version: (ttl >>> 16) & 0xff, dnssecOk: (ttl & FLAG_DO) !== 0 }
   }

@@ -4,9 +4,9 @@ import type { ClaimedRefresh } from '../store/secondary-store.ts'
 import { type CurrentZone, transferNewer } from './incremental-zone.ts'
 import { type Peer, type PeerRules, peerAt } from './peer.ts'
 import { isTransferFailure } from './transfer-failure.ts'
-import { querySerial, requireNameServer, type TransferLimits, type TransferredZone, transferZone } from './transfer-zone.ts'
+import { querySerial, requireApexNs, type TransferLimits, type TransferredZone, transferZone } from './transfer-zone.ts'
 
-export interface AskMastersOptions {
+export interface RefreshOptions {
   readonly rules: PeerRules
   readonly limits: TransferLimits
   readonly signal: AbortSignal
@@ -15,7 +15,7 @@ export interface AskMastersOptions {
 }
 
 /** The result of asking all masters of a zone. */
-export interface MastersAnswer {
+export interface RefreshResult {
   /** A newer zone and the master that sent it; null if there is none. */
   readonly newer: { readonly master: string; readonly zone: TransferredZone } | null
   /** Whether any master answered for the zone. */
@@ -32,7 +32,10 @@ export interface MastersAnswer {
  * announced, which happens while a server reloads or if several servers share an address. All masters share the time limit of one transfer, so
  * that a long list of unresponsive ones does not delay other zones. Rejects only when the service stops, or with a bug.
  */
-export async function askMasters(claim: ClaimedRefresh, { rules, limits, signal, readCurrent }: AskMastersOptions): Promise<MastersAnswer> {
+export async function refreshFromMasters(
+  claim: ClaimedRefresh,
+  { rules, limits, signal, readCurrent }: RefreshOptions,
+): Promise<RefreshResult> {
   const { masters, notifiedBy } = claim
   const current = serialOrNull(claim.serial)
   let announced = serialOrNull(claim.notifiedSerial)
@@ -85,12 +88,12 @@ const zoneOf = ({ domain }: ClaimedRefresh) => `${domain}.` as DomainName
 async function askZone(
   peer: Peer,
   claim: ClaimedRefresh,
-  { limits, signal, readCurrent }: Omit<AskMastersOptions, 'rules'>,
+  { limits, signal, readCurrent }: Omit<RefreshOptions, 'rules'>,
 ): Promise<TransferredZone> {
   const name = zoneOf(claim)
   const current = claim.serial === null ? null : await readCurrent(claim)
   const zone = await (current === null ? transferZone(peer, name, limits, signal) : transferNewer(peer, name, current, limits, signal))
-  requireNameServer(name, zone.records)
+  requireApexNs(name, zone.records)
   return zone
 }
 

@@ -8,12 +8,12 @@ import { parseUserDefinedFields } from '../api/scripts/user-defined-fields.ts'
 import { findRegion } from '../catalogue/regions.ts'
 import { findByLabel } from '../store/grant-store.ts'
 import { insertImage } from '../store/image-store.ts'
-import { isNumberFree, reserveNumber } from '../store/row-number.ts'
+import { isIdFree, reserveId } from '../store/row-id.ts'
 import { ANY_IMAGE, insertScript, type ScriptContent } from '../store/script-store.ts'
 import type { VolumesTable } from '../store/tables/tagged-objects.ts'
 import { findLoadBalancerByLabel, findVolumeByLabel, insertLoadBalancer, insertVolume } from '../store/volume-store.ts'
 import { INSTANCES } from './instances.ts'
-import { defineSeedPart, type SeedPart } from './seed.ts'
+import { defineSeedCollection, type SeedCollection } from './seed.ts'
 import { parseTimestamps } from './seed-problems.ts'
 
 interface VolumeEntry {
@@ -34,7 +34,7 @@ interface VolumeEntry {
 const VOLUME_SIZE = 20
 
 /** Volumes, identified by label. */
-const VOLUMES = defineSeedPart<VolumeEntry, VolumeEntry>({
+const VOLUMES = defineSeedCollection<VolumeEntry, VolumeEntry>({
   key: 'volumes',
   schema: VOLUME,
   unique: { owner: ['label'], file: ['id'] },
@@ -45,7 +45,7 @@ const VOLUMES = defineSeedPart<VolumeEntry, VolumeEntry>({
   create: async (connection, { accountId }, entry, now) => {
     const { id, label, region, instance = null, tags, created = now } = entry
     if ((await findVolumeByLabel(connection, accountId, label)) !== null) return
-    if (id !== undefined && !(await isNumberFree(connection, 'volumes', id)))
+    if (id !== undefined && !(await isIdFree(connection, 'volumes', id)))
       throw new RangeError(`the volume ${label} of the seed cannot have the id ${id}, which is in use`)
     const [instanceId = null] = instance === null ? [] : await findByLabel(connection, 'instance', accountId, instance)
     if (instance !== null && instanceId === null)
@@ -54,7 +54,7 @@ const VOLUMES = defineSeedPart<VolumeEntry, VolumeEntry>({
     const row = { account_id: accountId, label, region, size, hardware_type, status, instance_id: instanceId, created, updated }
     const given = id === undefined ? {} : { id }
     await insertVolume(connection, { ...row, ...given }, tags ?? [])
-    if (id !== undefined) await reserveNumber(connection, 'volumes', id)
+    if (id !== undefined) await reserveId(connection, 'volumes', id)
   },
 })
 
@@ -75,7 +75,7 @@ interface LoadBalancerEntry {
 const SUFFIX = '.ip.loadbalancers.invalid'
 
 /** Load balancers, identified by label. */
-const LOAD_BALANCERS = defineSeedPart<LoadBalancerEntry, LoadBalancerEntry>({
+const LOAD_BALANCERS = defineSeedCollection<LoadBalancerEntry, LoadBalancerEntry>({
   key: 'load_balancers',
   schema: LOAD_BALANCER,
   unique: { owner: ['label'], file: ['id', 'ipv4', 'ipv6'] },
@@ -89,12 +89,12 @@ const LOAD_BALANCERS = defineSeedPart<LoadBalancerEntry, LoadBalancerEntry>({
   create: async (connection, { accountId }, entry, now) => {
     const { id, label, region, ipv4, ipv6 = null, client_conn_throttle = 0, transfer = {}, tags, created = now } = entry
     if ((await findLoadBalancerByLabel(connection, accountId, label)) !== null) return
-    if (id !== undefined && !(await isNumberFree(connection, 'load_balancers', id)))
+    if (id !== undefined && !(await isIdFree(connection, 'load_balancers', id)))
       throw new RangeError(`the load balancer ${label} of the seed cannot have the id ${id}, which is in use`)
     const counted = { transfer_in: transfer.in ?? null, transfer_out: transfer.out ?? null, transfer_total: transfer.total ?? null }
     const row = { account_id: accountId, label, hostname: `${ipv4}${SUFFIX}`, ipv4, ipv6, region, client_conn_throttle, created }
     await insertLoadBalancer(connection, { ...row, ...counted, ...(id === undefined ? {} : { id }) }, tags ?? [])
-    if (id !== undefined) await reserveNumber(connection, 'load_balancers', id)
+    if (id !== undefined) await reserveId(connection, 'load_balancers', id)
   },
 })
 
@@ -110,7 +110,7 @@ interface ImageEntry {
 const IMAGE_SIZE = 1500
 
 /** Available private images, identified by label; their creator is the account's first user. */
-const IMAGES = defineSeedPart<ImageEntry, ImageEntry>({
+const IMAGES = defineSeedCollection<ImageEntry, ImageEntry>({
   key: 'images',
   schema: IMAGE,
   unique: { owner: ['label'] },
@@ -125,7 +125,7 @@ const IMAGES = defineSeedPart<ImageEntry, ImageEntry>({
 type ScriptEntry = Pick<ScriptContent, 'label' | 'script'> & Partial<ScriptContent>
 
 /** Provisioning scripts, identified by label; their creator is the account's first user. */
-const SCRIPTS = defineSeedPart<ScriptEntry, ScriptContent>({
+const SCRIPTS = defineSeedCollection<ScriptEntry, ScriptContent>({
   key: 'scripts',
   schema: SCRIPT,
   unique: { owner: ['label'] },
@@ -140,4 +140,4 @@ const SCRIPTS = defineSeedPart<ScriptEntry, ScriptContent>({
 })
 
 /** The lists that an account of a seed may have besides users and domains, in the order they are created. */
-export const ACCOUNT_PARTS: readonly SeedPart[] = [INSTANCES, VOLUMES, LOAD_BALANCERS, IMAGES, SCRIPTS]
+export const ACCOUNT_COLLECTIONS: readonly SeedCollection[] = [INSTANCES, VOLUMES, LOAD_BALANCERS, IMAGES, SCRIPTS]

@@ -19,7 +19,7 @@ const IMAGE_HANDLERS: JobHandlers = {
 }
 
 /** Job that deletes expired data of users, once a day. */
-export const SWEEP_PROFILES = 'sweep-profiles'
+export const DELETE_EXPIRED = 'sweep-profiles'
 
 /** Milliseconds of the service's clock. */
 const DAY = 86_400_000
@@ -34,17 +34,17 @@ const deleteExpired: JobHandler = async (connection, _job, { now, nowText }) => 
   await deleteExpiredApps(connection, nowText)
   await deleteExpiredPendingSecrets(connection, nowText)
   await deleteExpiredPhoneCodes(connection, nowText, formatTimestamp(now - DAY))
-  await cancelJobs(connection, SWEEP_PROFILES, SUBJECT)
-  await enqueueJob(connection, { kind: SWEEP_PROFILES, subject: SUBJECT, due: now + DAY })
+  await cancelJobs(connection, DELETE_EXPIRED, SUBJECT)
+  await enqueueJob(connection, { kind: DELETE_EXPIRED, subject: SUBJECT, due: now + DAY })
 }
 
 /** Queues the first sweep, once for all processes of a database. */
-export async function scheduleSweep(database: Database, now: number): Promise<void> {
+export async function scheduleDeletion(database: Database, now: number): Promise<void> {
   await database.write(async (connection) => {
     // Other starting processes wait here.
     await sql`update accounts set created = created where id = (select min(id) from accounts)`.execute(connection)
-    if ((await countJobs(connection, SWEEP_PROFILES, SUBJECT)) > 0) return
-    await enqueueJob(connection, { kind: SWEEP_PROFILES, subject: SUBJECT, due: now + DAY })
+    if ((await countJobs(connection, DELETE_EXPIRED, SUBJECT)) > 0) return
+    await enqueueJob(connection, { kind: DELETE_EXPIRED, subject: SUBJECT, due: now + DAY })
   })
 }
 
@@ -53,5 +53,5 @@ export const JOB_HANDLERS: JobHandlers = {
   ...INSTANCE_HANDLERS,
   ...BACKUP_HANDLERS,
   ...IMAGE_HANDLERS,
-  [SWEEP_PROFILES]: deleteExpired,
+  [DELETE_EXPIRED]: deleteExpired,
 }

@@ -4,13 +4,13 @@ import type { Connection } from './database.ts'
 import type { Tables } from './tables.ts'
 
 /** Whether no row of the table has this id. */
-export async function isNumberFree(connection: Connection, table: keyof Tables, id: number): Promise<boolean> {
+export async function isIdFree(connection: Connection, table: keyof Tables, id: number): Promise<boolean> {
   const { rows } = await sql`select 1 from ${sql.table(table)} where id = ${id}`.execute(connection)
   return rows.length === 0
 }
 
 /** Ensures that the table never generates this id. Call it after inserting a row with the id. */
-export async function reserveNumber(connection: Connection, table: keyof Tables, id: number): Promise<void> {
+export async function reserveId(connection: Connection, table: keyof Tables, id: number): Promise<void> {
   // SQLite considers the ids of existing rows; a PostgreSQL sequence does not.
   if (!(connection.getExecutor().adapter instanceof PostgresAdapter)) return
   const sequence = sql`pg_get_serial_sequence(${table}, 'id')`
@@ -18,7 +18,7 @@ export async function reserveNumber(connection: Connection, table: keyof Tables,
 }
 
 /** The highest id that a table has ever generated or reserved; 0 if there is none. */
-export async function lastNumber(connection: Connection, table: keyof Tables): Promise<number> {
+export async function highestId(connection: Connection, table: keyof Tables): Promise<number> {
   const last =
     connection.getExecutor().adapter instanceof PostgresAdapter
       ? sql<{ last: number | string | null }>`select pg_sequence_last_value(pg_get_serial_sequence(${table}, 'id')::regclass) as last`

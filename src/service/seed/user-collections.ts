@@ -12,7 +12,7 @@ import { insertSshKey } from '../store/ssh-key-store.ts'
 import { insertToken } from '../store/token-store.ts'
 import { insertAnswer } from '../store/user-secret-store.ts'
 import { formatTimestamp } from '../timestamp.ts'
-import { defineSeedPart, type SeedPart } from './seed.ts'
+import { defineSeedCollection, type SeedCollection } from './seed.ts'
 import { parseTimestamps } from './seed-problems.ts'
 
 interface AppEntry {
@@ -27,7 +27,7 @@ interface AppEntry {
 }
 
 /** The apps that a user has authorized, with their tokens. */
-const APPS = defineSeedPart<AppEntry, AppEntry>({
+const APPS = defineSeedCollection<AppEntry, AppEntry>({
   key: 'apps',
   schema: APP,
   unique: { owner: ['client'] },
@@ -59,7 +59,7 @@ interface DeviceEntry {
 const SESSION = 30 * 86_400_000
 
 /** The trusted devices of a user. */
-const DEVICES = defineSeedPart<DeviceEntry, DeviceEntry>({
+const DEVICES = defineSeedCollection<DeviceEntry, DeviceEntry>({
   key: 'devices',
   schema: DEVICE,
   read: (entry, report) => {
@@ -81,7 +81,7 @@ interface LoginEntry {
 }
 
 /** The past logins of a user. */
-const LOGINS = defineSeedPart<LoginEntry, LoginEntry>({
+const LOGINS = defineSeedCollection<LoginEntry, LoginEntry>({
   key: 'logins',
   schema: LOGIN,
   read: (entry, report) => {
@@ -107,7 +107,7 @@ interface SshKeySettings {
 }
 
 /** The SSH keys of a user. */
-const SSH_KEYS = defineSeedPart<SshKeyEntry, SshKeySettings>({
+const SSH_KEYS = defineSeedCollection<SshKeyEntry, SshKeySettings>({
   key: 'ssh_keys',
   schema: SSH_KEY,
   read: (entry, report) => {
@@ -127,7 +127,7 @@ interface AnswerEntry {
 }
 
 /** The answers of a user to security questions. */
-const SECURITY_QUESTIONS = defineSeedPart<AnswerEntry, AnswerEntry>({
+const SECURITY_QUESTIONS = defineSeedCollection<AnswerEntry, AnswerEntry>({
   key: 'security_questions',
   schema: SECURITY_QUESTION,
   unique: { owner: ['question_id'] },
@@ -137,4 +137,4 @@ const SECURITY_QUESTIONS = defineSeedPart<AnswerEntry, AnswerEntry>({
 })
 
 /** The lists that a user of a seed may have besides tokens and grants, in the order they are created. */
-export const USER_PARTS: readonly SeedPart[] = [APPS, DEVICES, LOGINS, SSH_KEYS, SECURITY_QUESTIONS]
+export const USER_COLLECTIONS: readonly SeedCollection[] = [APPS, DEVICES, LOGINS, SSH_KEYS, SECURITY_QUESTIONS]

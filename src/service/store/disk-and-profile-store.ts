@@ -1,3 +1,4 @@
+/** The configuration profiles and disks of instances. A profile says which disk or volume is at which device. */
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import { listRows } from './list-sql.ts'
@@ -24,12 +25,12 @@ export interface Interface {
   readonly purpose: 'public' | 'vlan'
   /** The label of the VLAN. */
   readonly label: string | null
-  /** With prefix length. */
+  /** An address with its prefix length, such as `10.0.0.1/24`; null for none. */
   readonly ipam_address: string | null
 }
 
 /** The settings of a configuration profile that its owner controls. */
-export interface ConfigContent {
+export interface ConfigProfile {
   readonly label: string
   readonly comments: string | null
   readonly devices: Devices
@@ -43,8 +44,9 @@ export interface ConfigContent {
   readonly virt_mode: ConfigsTable['virt_mode']
 }
 
-export interface StoredConfig extends ConfigContent {
+export interface StoredConfigProfile extends ConfigProfile {
   readonly id: number
+  /** Exists in the API, but is never set. */
   readonly initrd: null
   readonly created: string
   readonly updated: string
@@ -56,19 +58,23 @@ export const NO_DEVICES: Devices = { sda: null, sdb: null, sdc: null, sdd: null,
 
 export const ALL_HELPERS: Helpers = { devtmpfs_automount: true, distro: true, modules_dep: true, network: true, updatedb_disabled: true }
 
-export async function listConfigs(connection: Connection, instanceId: number, list: ListQuery): Promise<ListSlice<StoredConfig>> {
+export async function listConfigProfiles(
+  connection: Connection,
+  instanceId: number,
+  list: ListQuery,
+): Promise<ListSlice<StoredConfigProfile>> {
   const selected = connection.selectFrom('configs').where('instance_id', '=', instanceId)
   const { items, total } = await listRows<ConfigRow>(selected, { fields: CONFIG_FILTER_FIELDS }, list)
   return { items: items.map(storedConfig), total }
 }
 
 /** All profiles of an instance in the order of their ids. */
-export async function configsOf(connection: Connection, instanceId: number): Promise<StoredConfig[]> {
+export async function allConfigProfiles(connection: Connection, instanceId: number): Promise<StoredConfigProfile[]> {
   const rows = await connection.selectFrom('configs').selectAll().where('instance_id', '=', instanceId).orderBy('id').execute()
   return rows.map(storedConfig)
 }
 
-export async function countConfigs(connection: Connection, instanceId: number): Promise<number> {
+export async function countConfigProfiles(connection: Connection, instanceId: number): Promise<number> {
   const { total } = await connection
     .selectFrom('configs')
     .select((eb) => eb.fn.countAll<number>().as('total'))
@@ -77,44 +83,58 @@ export async function countConfigs(connection: Connection, instanceId: number): 
   return Number(total)
 }
 
-export async function insertConfig(
+export async function insertConfigProfile(
   connection: Connection,
   instanceId: number,
-  { label, comments, devices, helpers, interfaces, kernel, memory_limit, root_device, run_level, virt_mode }: ConfigContent,
+  { label, comments, devices, helpers, interfaces, kernel, memory_limit, root_device, run_level, virt_mode }: ConfigProfile,
   now: string,
-): Promise<StoredConfig> {
-  const texts = { devices: JSON.stringify(devices), helpers: JSON.stringify(helpers), interfaces: JSON.stringify(interfaces) }
+): Promise<StoredConfigProfile> {
   const row = await connection
     .insertInto('configs')
     .values({
-      ...{ instance_id: instanceId, label, comments, kernel, memory_limit, root_device, run_level, virt_mode },
-      ...{ ...texts, created: now, updated: now },
+      instance_id: instanceId,
+      label,
+      comments,
+      devices: JSON.stringify(devices),
+      helpers: JSON.stringify(helpers),
+      interfaces: JSON.stringify(interfaces),
+      kernel,
+      memory_limit,
+      root_device,
+      run_level,
+      virt_mode,
+      created: now,
+      updated: now,
     })
     .returningAll()
     .executeTakeFirstOrThrow()
   return storedConfig(row)
 }
 
-export async function deleteConfigs(connection: Connection, instanceId: number): Promise<void> {
+export async function deleteConfigProfiles(connection: Connection, instanceId: number): Promise<void> {
   await connection.deleteFrom('configs').where('instance_id', '=', instanceId).execute()
 }
 
-/** Maps the disks of a profile to other disks, for copies. Devices with volumes or unmapped disks become empty. */
-export function remapDisks(devices: Devices, disks: ReadonlyMap<number, number>): Devices {
+/**
+ * The devices of a copied profile: each disk is replaced by its copy. A volume can be attached to only one instance, so its slot becomes empty, like
+ * that of a disk without a copy.
+ */
+export function devicesOfCopy(devices: Devices, copies: ReadonlyMap<number, number>): Devices {
   const entries = SLOTS.map((slot): [Slot, Device | null] => {
-    const disk = disks.get(devices[slot]?.disk_id ?? -1)
-    return [slot, disk === undefined ? null : { disk_id: disk, volume_id: null }]
+    const disk = devices[slot]?.disk_id ?? null
+    const copy = disk === null ? undefined : copies.get(disk)
+    return [slot, copy === undefined ? null : { disk_id: copy, volume_id: null }]
   })
   return Object.fromEntries(entries) as unknown as Devices
 }
 
-function storedConfig({ instance_id: _, ...row }: ConfigRow): StoredConfig {
+function storedConfig({ instance_id: _, ...row }: ConfigRow): StoredConfigProfile {
   const { devices, helpers, interfaces } = row
   return { ...row, initrd: null, devices: JSON.parse(devices), helpers: JSON.parse(helpers), interfaces: JSON.parse(interfaces) }
 }
 
 /** The properties of a disk before it is created. */
-export interface DiskContent {
+export interface DiskSettings {
   readonly label: string
   readonly filesystem: DisksTable['filesystem']
   /** MB. */
@@ -128,7 +148,7 @@ export const listDisks = (connection: Connection, instanceId: number): Promise<D
 export async function insertDisk(
   connection: Connection,
   instanceId: number,
-  { label, filesystem, size }: DiskContent,
+  { label, filesystem, size }: DiskSettings,
   now: string,
 ): Promise<number> {
   const { id } = await connection
@@ -139,8 +159,8 @@ export async function insertDisk(
   return id
 }
 
-/** All that was being written has been. */
-export async function finishDisks(connection: Connection, instanceId: number, now: string): Promise<void> {
+/** Marks the disks that were being written as ready. */
+export async function markDisksReady(connection: Connection, instanceId: number, now: string): Promise<void> {
   await connection
     .updateTable('disks')
     .set({ status: 'ready', updated: now })
@@ -153,5 +173,5 @@ export async function deleteDisks(connection: Connection, instanceId: number): P
   await connection.deleteFrom('disks').where('instance_id', '=', instanceId).execute()
 }
 
-/** MB of all disks together. */
-export const totalSize = (disks: readonly { readonly size: number }[]): number => disks.reduce((sum, { size }) => sum + size, 0)
+/** The size of all disks, in MB. */
+export const totalDiskSize = (disks: readonly { readonly size: number }[]): number => disks.reduce((sum, { size }) => sum + size, 0)
