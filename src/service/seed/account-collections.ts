@@ -1,3 +1,4 @@
+/** The lists of objects that an account of a seed may have: volumes, load balancers, images and scripts; instances are in `instances.ts`. */
 import { isIPv4, isIPv6 } from 'node:net'
 import IMAGE from '../../../schemas/service/seed-images.json' with { type: 'json' }
 import LOAD_BALANCER from '../../../schemas/service/seed-load-balancers.json' with { type: 'json' }
@@ -8,7 +9,7 @@ import { parseUserDefinedFields } from '../api/scripts/user-defined-fields.ts'
 import { findRegion } from '../catalogue/regions.ts'
 import { findByLabel } from '../store/grant-store.ts'
 import { insertImage } from '../store/image-store.ts'
-import { isIdFree, reserveId } from '../store/row-id.ts'
+import { insertWithId } from '../store/row-id.ts'
 import { ANY_IMAGE, insertScript, type ScriptContent } from '../store/script-store.ts'
 import type { VolumesTable } from '../store/tables/tagged-objects.ts'
 import { findLoadBalancerByLabel, findVolumeByLabel, insertLoadBalancer, insertVolume } from '../store/volume-store.ts'
@@ -30,31 +31,28 @@ interface VolumeEntry {
   readonly updated?: string
 }
 
-/** The default size of a volume, in GiB. */
-const VOLUME_SIZE = 20
+const DEFAULT_VOLUME_GIB = 20
 
-/** Volumes, identified by label. */
+/** Volumes. One whose label exists is left unchanged. */
 const VOLUMES = defineSeedCollection<VolumeEntry, VolumeEntry>({
   key: 'volumes',
   schema: VOLUME,
   unique: { owner: ['label'], file: ['id'] },
   read: (entry, report) => {
-    if (findRegion(entry.region) === null) report(['region'], 'region is not valid')
+    if (findRegion(entry.region) === null) report(['region'], `there is no region ${JSON.stringify(entry.region)}`)
     return { ...entry, ...parseTimestamps(entry, ['created', 'updated'], report) }
   },
   create: async (connection, { accountId }, entry, now) => {
     const { id, label, region, instance = null, tags, created = now } = entry
     if ((await findVolumeByLabel(connection, accountId, label)) !== null) return
-    if (id !== undefined && !(await isIdFree(connection, 'volumes', id)))
-      throw new RangeError(`the volume ${label} of the seed cannot have the id ${id}, which is in use`)
-    const [instanceId = null] = instance === null ? [] : await findByLabel(connection, 'instance', accountId, instance)
+    const subject = `the volume ${label} of the seed`
+    const instanceId = instance === null ? null : ((await findByLabel(connection, 'instance', accountId, instance))[0] ?? null)
     if (instance !== null && instanceId === null)
-      throw new RangeError(`the volume ${label} of the seed is attached to ${instance}, but the account has no such instance`)
-    const { size = VOLUME_SIZE, hardware_type = 'hdd', status = 'active', updated = created } = entry
+      throw new RangeError(`${subject} is attached to ${instance}, but the account has no such instance`)
+    const { size = DEFAULT_VOLUME_GIB, hardware_type = 'hdd', status = 'active', updated = created } = entry
     const row = { account_id: accountId, label, region, size, hardware_type, status, instance_id: instanceId, created, updated }
-    const given = id === undefined ? {} : { id }
-    await insertVolume(connection, { ...row, ...given }, tags ?? [])
-    if (id !== undefined) await reserveId(connection, 'volumes', id)
+    const withId = id === undefined ? row : { ...row, id }
+    await insertWithId(connection, { table: 'volumes', id, subject }, () => insertVolume(connection, withId, tags ?? []))
   },
 })
 
@@ -71,30 +69,40 @@ interface LoadBalancerEntry {
   readonly created?: string
 }
 
-/** The suffix after the address in the hostname of a load balancer, under a reserved domain (RFC 2606). */
-const SUFFIX = '.ip.loadbalancers.invalid'
+/** The hostname of a load balancer is its address with this suffix, under a reserved domain (RFC 2606). */
+const HOSTNAME_SUFFIX = '.ip.loadbalancers.invalid'
 
-/** Load balancers, identified by label. */
+/** Load balancers. One whose label exists is left unchanged. */
 const LOAD_BALANCERS = defineSeedCollection<LoadBalancerEntry, LoadBalancerEntry>({
   key: 'load_balancers',
   schema: LOAD_BALANCER,
   unique: { owner: ['label'], file: ['id', 'ipv4', 'ipv6'] },
   read: (entry, report) => {
     const { ipv4, ipv6 = null } = entry
-    if (findRegion(entry.region) === null) report(['region'], 'region is not valid')
-    if (!isIPv4(ipv4)) report(['ipv4'], 'not an IPv4 address')
-    if (ipv6 !== null && (!isIPv6(ipv6) || ipv6.includes('%'))) report(['ipv6'], 'not an IPv6 address')
+    if (findRegion(entry.region) === null) report(['region'], `there is no region ${JSON.stringify(entry.region)}`)
+    if (!isIPv4(ipv4)) report(['ipv4'], `${JSON.stringify(ipv4)} is not an IPv4 address`)
+    if (ipv6 !== null && (!isIPv6(ipv6) || ipv6.includes('%'))) report(['ipv6'], `${JSON.stringify(ipv6)} is not an IPv6 address`)
     return { ...entry, ...parseTimestamps(entry, ['created'], report) }
   },
   create: async (connection, { accountId }, entry, now) => {
     const { id, label, region, ipv4, ipv6 = null, client_conn_throttle = 0, transfer = {}, tags, created = now } = entry
     if ((await findLoadBalancerByLabel(connection, accountId, label)) !== null) return
-    if (id !== undefined && !(await isIdFree(connection, 'load_balancers', id)))
-      throw new RangeError(`the load balancer ${label} of the seed cannot have the id ${id}, which is in use`)
-    const counted = { transfer_in: transfer.in ?? null, transfer_out: transfer.out ?? null, transfer_total: transfer.total ?? null }
-    const row = { account_id: accountId, label, hostname: `${ipv4}${SUFFIX}`, ipv4, ipv6, region, client_conn_throttle, created }
-    await insertLoadBalancer(connection, { ...row, ...counted, ...(id === undefined ? {} : { id }) }, tags ?? [])
-    if (id !== undefined) await reserveId(connection, 'load_balancers', id)
+    const row = {
+      ...(id === undefined ? {} : { id }),
+      account_id: accountId,
+      label,
+      hostname: `${ipv4}${HOSTNAME_SUFFIX}`,
+      ipv4,
+      ipv6,
+      region,
+      client_conn_throttle,
+      transfer_in: transfer.in ?? null,
+      transfer_out: transfer.out ?? null,
+      transfer_total: transfer.total ?? null,
+      created,
+    }
+    const subject = `the load balancer ${label} of the seed`
+    await insertWithId(connection, { table: 'load_balancers', id, subject }, () => insertLoadBalancer(connection, row, tags ?? []))
   },
 })
 
@@ -106,16 +114,15 @@ interface ImageEntry {
   readonly created?: string
 }
 
-/** The default size of an image, in MB. */
-const IMAGE_SIZE = 1500
+const DEFAULT_IMAGE_MB = 1500
 
-/** Available private images, identified by label; their creator is the account's first user. */
+/** Available private images, created by the account's first user. One whose label exists is left unchanged. */
 const IMAGES = defineSeedCollection<ImageEntry, ImageEntry>({
   key: 'images',
   schema: IMAGE,
   unique: { owner: ['label'] },
   read: (entry, report) => ({ ...entry, ...parseTimestamps(entry, ['created'], report) }),
-  create: async (connection, { accountId, username }, { label, description = null, size = IMAGE_SIZE, created }, now) => {
+  create: async (connection, { accountId, username }, { label, description = null, size = DEFAULT_IMAGE_MB, created }, now) => {
     if ((await findByLabel(connection, 'image', accountId, label)).length > 0) return
     const image = { account_id: accountId, label, description, created_by: username, size, status: 'available', type: 'manual' } as const
     await insertImage(connection, { ...image, expiry: null, upload_hash: null, upload_until: null }, created ?? now)
@@ -124,7 +131,7 @@ const IMAGES = defineSeedCollection<ImageEntry, ImageEntry>({
 
 type ScriptEntry = Pick<ScriptContent, 'label' | 'script'> & Partial<ScriptContent>
 
-/** Provisioning scripts, identified by label; their creator is the account's first user. */
+/** Provisioning scripts, created by the account's first user. One whose label exists is left unchanged. */
 const SCRIPTS = defineSeedCollection<ScriptEntry, ScriptContent>({
   key: 'scripts',
   schema: SCRIPT,

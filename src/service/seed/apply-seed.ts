@@ -73,7 +73,8 @@ async function applySeed(connection: Connection, seed: Seed, now: string, secret
     const first = owners.get(account.users[0] as SeedUser) as SeedOwner
     if (account.quotas !== null) await setQuotas(connection, first.accountId, account.quotas)
     created.push(...(await createDomains(connection, lock, first, account, now)))
-    for (const { part, entries } of account.objects) for (const entry of entries) await part.create(connection, first, entry, now, secrets)
+    for (const { collection, entries } of account.objects)
+      for (const entry of entries) await collection.create(connection, first, entry, now, secrets)
     for (const [user, owner] of owners) if (!known.has(user)) await seedUser(connection, owner, user, now, secrets)
   }
   return created
@@ -150,5 +151,6 @@ async function seedUser(connection: Connection, owner: SeedOwner, user: SeedUser
     if (ids.length === 0) throw new RangeError(`the user ${username} of the seed is granted ${label}, but the account has no such ${kind}`)
     for (const id of ids) await grant(connection, userId, kind, id, permissions)
   }
-  for (const { part, entries } of user.objects) for (const entry of entries) await part.create(connection, owner, entry, now, secrets)
+  for (const { collection, entries } of user.objects)
+    for (const entry of entries) await collection.create(connection, owner, entry, now, secrets)
 }

@@ -1,3 +1,4 @@
+/** The instances of a seed, with their addresses, disks, profiles and backup schedules. */
 import { randomUUID } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
 import INSTANCE from '../../../schemas/service/seed-instances.json' with { type: 'json' }
@@ -13,7 +14,7 @@ import type { Connection } from '../store/database.ts'
 import { markDisksReady } from '../store/disk-and-profile-store.ts'
 import { findByLabel } from '../store/grant-store.ts'
 import { insertInstance, updateInstanceRow } from '../store/instance-store.ts'
-import { isIdFree, reserveId } from '../store/row-id.ts'
+import { insertWithId } from '../store/row-id.ts'
 import type { AddressPool, InstanceRow } from '../store/tables/instances.ts'
 import { setTags } from '../store/tag-store.ts'
 import { defineSeedCollection } from './seed.ts'
@@ -44,7 +45,7 @@ const DEFAULT_TYPE = 'g6-nanode-1'
 /** The size of the swap disk of an image, in MB. */
 const SWAP_SIZE = 512
 
-/** Instances, identified by label. */
+/** Instances. One whose label exists is left unchanged. */
 export const INSTANCES = defineSeedCollection<Entry, Entry>({
   key: 'instances',
   schema: INSTANCE,
@@ -53,10 +54,10 @@ export const INSTANCES = defineSeedCollection<Entry, Entry>({
     const { label, region, type = DEFAULT_TYPE, image = null, ipv4 = [], private_ipv4: own = [], ipv6 = null } = entry
     const problem = labelProblem(label)
     if (problem) report(['label'], problem.reason)
-    if (findRegion(region) === null) report(['region'], 'region is not valid')
-    if (findInstanceType(type) === null) report(['type'], 'type is not valid')
-    if (image !== null && findPublicImage(image) === null) report(['image'], 'image is not valid')
-    if (ipv6 !== null && (!isIPv6(ipv6) || ipv6.includes('%'))) report(['ipv6'], 'not an IPv6 address')
+    if (findRegion(region) === null) report(['region'], `there is no region ${JSON.stringify(region)}`)
+    if (findInstanceType(type) === null) report(['type'], `there is no instance type ${JSON.stringify(type)}`)
+    if (image !== null && findPublicImage(image) === null) report(['image'], `there is no public image ${JSON.stringify(image)}`)
+    if (ipv6 !== null && (!isIPv6(ipv6) || ipv6.includes('%'))) report(['ipv6'], `${JSON.stringify(ipv6)} is not an IPv6 address`)
     for (const [index, address] of ipv4.entries())
       checkAddress(address, region, 'public', (at, text) => report(['ipv4', index, ...at], text))
     for (const [index, address] of own.entries())
@@ -66,10 +67,8 @@ export const INSTANCES = defineSeedCollection<Entry, Entry>({
   create: async (connection, { accountId }, entry, now) => {
     const { id, label } = entry
     if ((await findByLabel(connection, 'instance', accountId, label)).length > 0) return
-    if (id !== undefined && !(await isIdFree(connection, 'instances', id)))
-      throw new RangeError(`the instance ${label} of the seed cannot have the id ${id}, which is in use`)
-    const instance = await insert(connection, accountId, entry, now)
-    if (id !== undefined) await reserveId(connection, 'instances', id)
+    const row = { table: 'instances', id, subject: `the instance ${label} of the seed` } as const
+    const instance = await insertWithId(connection, row, () => insert(connection, accountId, entry, now))
     await setTags(connection, accountId, 'instance', instance.id, entry.tags ?? [])
     await assignAddresses(connection, instance, entry.ipv4 ?? null, 'public')
     await assignAddresses(connection, instance, entry.private_ipv4 ?? [], 'private')
@@ -79,7 +78,7 @@ export const INSTANCES = defineSeedCollection<Entry, Entry>({
 
 function checkAddress(address: string, region: string, pool: AddressPool, report: ReportProblem): void {
   const other = isIPv4(address) ? regionOfAddress(pool, address) : null
-  if (!isIPv4(address)) report([], 'not an IPv4 address')
+  if (!isIPv4(address)) report([], `${JSON.stringify(address)} is not an IPv4 address`)
   if (other !== null && other !== region) report([], `this address belongs to the region ${other}`)
 }
 

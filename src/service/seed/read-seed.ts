@@ -1,4 +1,4 @@
-/** Reads seed files: checks them against the schema, then parses their accounts, users and parts. */
+/** Reads seed files: checks them against the schema, then parses their accounts, users and collections. */
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { Updateable } from 'kysely'
 import DOMAIN_CREATE from '../../../schemas/service/domain-create.json' with { type: 'json' }
@@ -21,7 +21,7 @@ import type { Seed, SeedAccount, SeedCollection, SeedEntries, SeedGrant, SeedTok
 import { below, nodeAt, type Path, parseTimestamps, type ReportProblem, reasonOf, stepsOf } from './seed-problems.ts'
 import { USER_COLLECTIONS } from './user-collections.ts'
 
-/** An account that the schema has accepted. Its parts have further keys. */
+/** An account that the schema has accepted. Its collections have further keys. */
 interface AccountEntry {
   readonly quotas?: Partial<Quotas>
   readonly users: readonly UserEntry[]
@@ -88,16 +88,16 @@ function seedOf(document: { readonly accounts: readonly AccountEntry[] }, report
   return { accounts }
 }
 
-/** Parses the entries of an account or user, part by part. */
+/** Parses the collections of an account or user. */
 function entriesOf(
-  parts: readonly SeedCollection[],
+  collections: readonly SeedCollection[],
   owner: object,
   at: Path,
   report: ReportProblem,
   checkUnique: CheckUnique,
 ): SeedEntries[] {
-  return parts.map((part) => {
-    const { key, unique = {}, read } = part
+  return collections.map((collection) => {
+    const { key, unique = {}, read } = collection
     const list = ((owner as Record<string, readonly object[] | undefined>)[key] ?? []) as readonly Readonly<Record<string, unknown>>[]
     const entries = list.map((entry, index) => {
       const path = [...at, key, index]
@@ -109,7 +109,7 @@ function entriesOf(
       }
       return read(entry, below(path, report))
     })
-    return { part, entries: entries.filter((entry) => entry !== null) }
+    return { collection, entries: entries.filter((entry) => entry !== null) }
   })
 }
 
@@ -122,7 +122,7 @@ function settingsOf(entry: Parameters<typeof domainToSeed>[0], report: ReportPro
   return settings
 }
 
-/** Compiles the schema of a seed with those of its parts. */
+/** Compiles the schema of a seed with those of its collections. */
 function compileSeedSchema(): ValidateFunction {
   const ajv = new Ajv({ allErrors: true, verbose: true, strictTypes: false, allowUnionTypes: true, validateFormats: false })
   ajv.addVocabulary(['x-reason', 'example'])
@@ -132,7 +132,7 @@ function compileSeedSchema(): ValidateFunction {
   return ajv.compile(SEED)
 }
 
-/** A user that the schema has accepted, without the keys of its parts. */
+/** A user that the schema has accepted, without its collections. */
 interface UserEntry {
   readonly username: string
   readonly email: string

@@ -1,3 +1,4 @@
+/** The types of a parsed seed, and of the collections of objects in it. */
 import type { Updateable } from 'kysely'
 import type { GlobalGrant } from '../api/grants.ts'
 import type { Quotas } from '../quotas.ts'
@@ -58,7 +59,7 @@ export interface SeedOwner {
   readonly username: string
 }
 
-/** A key of an account or user in a seed that lists objects of one kind. The schema of an entry is `seed-KEY.json`, with underscores as hyphens. */
+/** A list of objects of one kind under a key of an account or user in a seed. The schema of an entry is `seed-KEY.json`, with underscores as hyphens. */
 export interface SeedCollection<Entry = unknown, Settings = unknown> {
   readonly key: string
   /** The schema of one entry. */
@@ -71,12 +72,12 @@ export interface SeedCollection<Entry = unknown, Settings = unknown> {
   readonly create: (connection: Connection, owner: SeedOwner, settings: Settings, now: string, secrets: Secrets) => Promise<void>
 }
 
-/** Declares a part; `Entry` is the type of a valid entry. */
-export const defineSeedCollection = <Entry, Settings>(part: SeedCollection<Entry, Settings>): SeedCollection =>
-  part as unknown as SeedCollection
+/** Declares a collection; `Entry` is the type of a valid entry. */
+export const defineSeedCollection = <Entry, Settings>(collection: SeedCollection<Entry, Settings>): SeedCollection =>
+  collection as unknown as SeedCollection
 
-/** The parsed entries of a part. */
+/** The parsed entries of a collection. */
 export interface SeedEntries {
-  readonly part: SeedCollection
+  readonly collection: SeedCollection
   readonly entries: readonly unknown[]
 }

@@ -271,7 +271,7 @@ describe('an instance, a volume or a load balancer of a seed', () => {
       ['accounts.volumes.label: Length must be 1-32 characters', 'accounts.volumes.label is not valid'],
     ],
     ['two hyphens in a row', volume({ label: 'a--b' }), ['accounts.volumes.label is not valid']],
-    ['no region of the service', volume({ region: 'moon' }), ['accounts.volumes.region: region is not valid']],
+    ['no region of the service', volume({ region: 'moon' }), ['accounts.volumes.region: there is no region "moon"']],
     ['an unknown state', volume({ status: 'lost' }), ['accounts.volumes.status is not valid']],
     ['a short tag', volume({ tags: ['ab'] }), ['accounts.volumes.tags: Length must be 3-50 characters']],
     ['no moment', volume({ created: 'today' }), ['accounts.volumes.created: not a time such as 2030-01-31T09:00:00']],
@@ -281,8 +281,8 @@ describe('an instance, a volume or a load balancer of a seed', () => {
       balancer({ label: 'lb' }),
       ['accounts.load_balancers.label: Length must be 3-32 characters', 'accounts.load_balancers.label is not valid'],
     ],
-    ['no address', balancer({ ipv4: '192.0.2' }), ['accounts.load_balancers.ipv4: not an IPv4 address']],
-    ['an address of a link', balancer({ ipv6: 'fe80::1%eth0' }), ['accounts.load_balancers.ipv6: not an IPv6 address']],
+    ['no address', balancer({ ipv4: '192.0.2' }), ['accounts.load_balancers.ipv4: "192.0.2" is not an IPv4 address']],
+    ['an address of a link', balancer({ ipv6: 'fe80::1%eth0' }), ['accounts.load_balancers.ipv6: "fe80::1%eth0" is not an IPv6 address']],
     [
       'too many connections',
       balancer({ client_conn_throttle: 21 }),
@@ -293,14 +293,14 @@ describe('an instance, a volume or a load balancer of a seed', () => {
       instance({ label: 'a--b' }),
       ['accounts.instances.label: A label cannot have two hyphens, underscores or dots in a row.'],
     ],
-    ['an unknown type', instance({ type: 'big' }), ['accounts.instances.type: type is not valid']],
-    ['an unknown image', instance({ image: 'public/none' }), ['accounts.instances.image: image is not valid']],
+    ['an unknown type', instance({ type: 'big' }), ['accounts.instances.type: there is no instance type "big"']],
+    ['an unknown image', instance({ image: 'public/none' }), ['accounts.instances.image: there is no public image "public/none"']],
     [
       'an address of another region',
       instance({ ipv4: ['198.51.100.1'] }),
       ['accounts.instances.ipv4: this address belongs to the region ap-west'],
     ],
-    ['an invalid address', instance({ private_ipv4: ['192.168'] }), ['accounts.instances.private_ipv4: not an IPv4 address']],
+    ['an invalid address', instance({ private_ipv4: ['192.168'] }), ['accounts.instances.private_ipv4: "192.168" is not an IPv4 address']],
     [
       'values in use',
       account({
