@@ -16,7 +16,6 @@ const WITHOUT_POSTGRES = [
   'test/service/store/sqlite/**',
   'test/service/store/make-directory.test.ts',
   'test/service/store/migrate.test.ts',
-  'test/service/group-commit.test.ts',
   'test/service/log.test.ts',
   'test/service/timers.test.ts',
   'test/service/reference/**',

@@ -14,7 +14,7 @@ const ask = (name: string, type: string) => answerQuestion(ZONES, name as Domain
 
 const SOA = 'example.test. 300 SOA ns1.example.test. hostmaster.example.test. 7 14400 3600 1209600 300'
 
-describe('ANY is answered by one RRset (RFC 8482 section 4.1)', () => {
+describe('ANY returns one RRset (RFC 8482 section 4.1)', () => {
   test.each([
     ['example.test.', ['example.test. 3600 SOA ns1.example.test. hostmaster.example.test. 7 14400 3600 1209600 300']],
     ['www.example.test.', ['www.example.test. 300 CNAME web.example.test.']],
@@ -30,7 +30,7 @@ test('negative answers carry the lower of the TTL and the MINIMUM of the SOA (RF
   expect(text(ask('nothing.other.test.', 'A').authorities)[0]).toMatch(/^other\.test\. 30 SOA/)
 })
 
-test('DS of a child zone is answered by its parent (RFC 4035 section 3.1.4.1)', () => {
+test('the parent answers for the DS of a child zone (RFC 4035 section 3.1.4.1)', () => {
   expect(ask('hosted.example.test.', 'DS')).toMatchObject({ rcode: 0, authoritative: true, answers: [] })
   expect(text(ask('hosted.example.test.', 'DS').authorities)).toEqual([SOA])
   expect(text(ask('other.test.', 'DS').authorities)[0]).toMatch(/^other\.test\. 30 SOA/)
@@ -42,7 +42,7 @@ test('glue is separate from optional addresses', () => {
   expect(text(referral.additionals)).toEqual(['ns1.example.test. 3600 A 192.0.2.53', 'ns1.example.test. 3600 AAAA 2001:db8::53'])
 })
 
-test('a DNAME that makes a name too long is YXDOMAIN (RFC 6672 section 2.2)', () => {
+test('a DNAME substitution that is too long gives YXDOMAIN (RFC 6672 section 2.2)', () => {
   const long = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.`
   const zone = 'long.test.' as DomainName
   const data = buildZoneData(zone, 1, records(`long.test. 60 SOA . . 1 2 3 4 5\nd.long.test. 60 DNAME ${long}`))
@@ -91,7 +91,7 @@ describe('a zone', () => {
     expect(() => build('z.test. 60 SOA . . 2 2 3 4 5')).toThrow(RangeError)
   })
 
-  test('takes 12,000 records', () => {
+  test('may have 12,000 records', () => {
     const many = records(
       `z.test. 60 SOA . . 1 2 3 4 5\n${Array.from({ length: 12000 }, (_, i) => `h${i}.sub.z.test. 60 A 192.0.2.${i % 256}`).join('\n')}`,
     )

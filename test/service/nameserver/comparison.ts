@@ -13,7 +13,7 @@ export interface Asked {
   readonly size: number
 }
 
-/** One question after the other over one socket; a lost datagram fails the test by its time-out. */
+/** Sends the queries in sequence over one socket; a lost datagram fails the test by a timeout. */
 export async function askAll(port: number, questions: readonly Asked[]): Promise<Message[]> {
   const socket = createSocket('udp4')
   socket.connect(port, '127.0.0.1')
@@ -55,13 +55,13 @@ export const describeMessage = (message: Message): Comparable => ({
   rcode: rcodeName(message.rcode),
   authoritative: message.authoritative,
   truncated: message.truncated,
-  // What a truncated answer holds is of no use to anyone (RFC 2181 section 9).
+  // The records of a truncated response do not matter (RFC 2181 section 9).
   ...(message.truncated
     ? {}
     : { answers: sorted(message.answers), authorities: sorted(message.authorities), additionals: sorted(message.additionals) }),
 })
 
-/** Differences, as `NAME TYPE SIZE` to our answer and theirs; `normalise` takes out what the RFCs leave to taste. */
+/** Differences: `NAME TYPE SIZE`, our response and theirs; `normalise` removes everything that the RFCs leave open. */
 export function differences(
   questions: readonly Asked[],
   ours: readonly Message[],
@@ -78,7 +78,7 @@ export function differences(
   return found
 }
 
-/** A zone as a judge takes it: canonical records are zone-file text. */
+/** The zone as a zone file for another server: canonical records are zone-file text. */
 export const zoneFile = ({ name, records }: { readonly name: string; readonly records: readonly ServedRecord[] }) => ({
   name: name.slice(0, -1),
   text: records.map((record) => `${record.name} ${record.ttl} IN ${record.type} ${record.data}\n`).join(''),

@@ -27,7 +27,7 @@ const TYPES = [
   'DNAME',
 ]
 
-/** Names that are not in the zones but meet every rule about those that are. */
+/** Names outside the zones' data that exercise every rule: wildcards, delegations, aliases. */
 const ABSENT = [
   'nothing.example.test.',
   'b.c.example.test.',
@@ -99,16 +99,16 @@ async function compareWith(judge: DnsServer, normalise: (comparable: Comparable,
   expect(differences(QUESTIONS, ours.answers, await askAll(judge.port, QUESTIONS), normalise)).toEqual({})
 }
 
-/** The owner of a delegation, if that is what the message tells; the apex of a zone is none. */
+/** The owner of the delegation if the message is a referral; an apex is not a delegation. */
 const delegationOf = ({ authorities }: Comparable): string | undefined => {
   const owner = authorities?.find((record) => / NS /.test(record))?.split(' ')[0]
   return RICH_ZONES.some((zone) => zone.name === owner) ? undefined : owner
 }
 
-/** NSD adds the apex NS and their addresses to what is not a referral. */
+/** NSD adds the apex NS records and their addresses to responses that are not referrals. */
 function freedomOfNsd(comparable: Comparable, { name }: Asked): Comparable {
   if (comparable.truncated || delegationOf(comparable)) return comparable
-  // Which addresses stay out where not all fit is a matter of taste.
+  // Servers may choose which addresses to omit if not all fit.
   if (name === 'mx-many.example.test.') return { ...comparable, authorities: [], additionals: [] }
   return {
     ...comparable,
@@ -117,10 +117,10 @@ function freedomOfNsd(comparable: Comparable, { name }: Asked): Comparable {
   }
 }
 
-/** Aliases from one zone of the server into another: RFC 1034 section 4.3.2 goes on there, as NSD does; BIND stops. */
+/** Aliases from one zone of the server into another: RFC 1034 section 4.3.2 and NSD follow them; BIND stops. */
 const CROSSING = /^(?:up\.hosted|[^.]+\.elsewhere)\.example\.test\.$|^to-main\.other\.test\.$/
 
-/** BIND answers SERVFAIL with the same records where aliases lead in a circle. */
+/** BIND responds SERVFAIL with the same records for an alias loop. */
 const CIRCLES = /^(?:loop1|loop2|self|[xy]\.loop|\*\.loop)\.example\.test\.$/
 
 function freedomOfBind(comparable: Comparable, { name, type }: Asked): Comparable {
@@ -137,29 +137,29 @@ function freedomOfBind(comparable: Comparable, { name, type }: Asked): Comparabl
   }
 }
 
-/** BIND lets nobody cache that a name has no SOA. */
+/** BIND forbids caching the absence of an SOA. */
 const withoutTtl = (record: string, type: string): string => (type === 'SOA' ? record.replace(/ [0-9]+ /, ' ') : record)
 
-/** Knot stops where an alias leads to another zone, too. */
+/** Knot also stops at an alias into another zone. */
 function freedomOfKnot(comparable: Comparable, { name }: Asked): Comparable {
   const { authoritative, truncated } = comparable
   return CROSSING.test(name) ? { rcode: 'any', authoritative, truncated } : comparable
 }
 
 describeWithTools(['named'], `${QUESTIONS.length} questions to BIND`, () => {
-  test('have the same answers', async () => {
+  test('have the same responses', async () => {
     await compareWith(await startBind({ zones: JUDGE_ZONES }), freedomOfBind)
   })
 })
 
 describeWithTools(['nsd'], `${QUESTIONS.length} questions to NSD`, () => {
-  test('have the same answers', async () => {
+  test('have the same responses', async () => {
     await compareWith(await startNsd({ zones: JUDGE_ZONES }), freedomOfNsd)
   })
 })
 
 describeWithTools(['knotd'], `${QUESTIONS.length} questions to Knot`, () => {
-  test('have the same answers', async () => {
+  test('have the same responses', async () => {
     await compareWith(await startKnot({ zones: JUDGE_ZONES }), freedomOfKnot)
   })
 })

@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server.close()
-  // Nothing that came from outside is a fault of the server's own.
+  // No client input may cause an internal error of the server.
   expect(problems).toEqual([])
 })
 
@@ -39,7 +39,7 @@ const query = (id: number, type = 'A', name = 'web.example.test.'): Message => c
 
 const soa = { name: 'example.test.' as DomainName, type: 'SOA', class: 1, ttl: 0, data: '. . 1 0 0 0 0' }
 
-/** Messages of every kind the server knows, to be spoilt. */
+/** Messages of every kind that the server knows, to be damaged. */
 const VALID = [
   query(1),
   query(1, 'ANY', 'example.test.'),
@@ -69,7 +69,7 @@ const octets = fc.oneof(
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 600 }).map((random) => Buffer.from(random)) },
 )
 
-/** A datagram that finds the buffer of the socket full is lost. */
+/** The socket drops a datagram if its buffer is full. */
 async function untilAnswered(): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -166,7 +166,7 @@ test('a name with tens of thousands of types is as fast as the same number of na
   const versions = ['00', '01'].map(version)
   const begun = performance.now()
   for (const [index, each] of versions.entries()) server.setZone({ name, serial: index + 1, records: each, axfrIps: ['127.0.0.1'] })
-  // It was half a minute.
+  // It once took half a minute.
   expect(performance.now() - begun).toBeLessThan(5_000)
   server.removeZone(name)
 })
@@ -210,7 +210,7 @@ describe('connections', () => {
     expect((await askUdp(port, query(3))).answers).toHaveLength(2)
   })
 
-  test('with thousands of pipelined queries get all answers in order, without blocking others', async () => {
+  test('with thousands of pipelined queries get all responses in order, without blocking others', async () => {
     const client = await openTcp(port)
     client.send(...Array.from({ length: 5_000 }, (_, id) => query(id)))
     const waits: number[] = []
@@ -222,7 +222,7 @@ describe('connections', () => {
       await askUdp(port, query(3))
       waits.push(performance.now() - began)
     }
-    // One that waits behind all of the others has its answer at the end of them.
+    // A client that waits for all the others gets its response after them.
     expect(Math.max(...waits)).toBeLessThan(Math.max(1_000, (performance.now() - begun) / 2))
     client.socket.destroy()
   })

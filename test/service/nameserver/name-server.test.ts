@@ -43,7 +43,7 @@ async function ask(message: Message): Promise<Message> {
 describe('an unusual query', () => {
   const question = { name: name('example.test.'), type: 'A', class: CLASS.IN }
   test.each<[string, Message, string]>([
-    ['a zone it does not have', query('example.org.'), 'REFUSED'],
+    ['an unknown zone', query('example.org.'), 'REFUSED'],
     ['AXFR over UDP', query('example.test.', 'AXFR'), 'FORMERR'],
     ['IXFR without an SOA', query('example.test.', 'IXFR'), 'FORMERR'],
     ['MAILB', query('example.test.', 'MAILB'), 'NOTIMP'],
@@ -73,7 +73,7 @@ describe('an unusual query', () => {
     ['a response', encodeMessage({ ...query('example.test.'), response: true })],
     ['half a header', encodeMessage(query('example.test.')).subarray(0, 11)],
     ['an empty datagram', Buffer.alloc(0)],
-  ])('%s is not answered', async (_, octets) => {
+  ])('%s gets no response', async (_, octets) => {
     expect(await exchange(octets)).toBeNull()
   })
 
@@ -89,7 +89,7 @@ test('the response repeats the letter case of the question', async () => {
   octets.write('ExAmPlE', 17, 'latin1')
   const answer = await exchange(octets)
   expect(answer?.toString('latin1', 12, 30)).toBe('\x03wWw\x07ExAmPlE\x04test\x00')
-  // The owner of the answer is a pointer to it.
+  // The owner in the answer is a pointer to the question.
   expect(answer?.readUInt16BE(34)).toBe(0xc00c)
 })
 
@@ -173,7 +173,7 @@ async function until(condition: () => boolean): Promise<void> {
 const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 describe('over TCP', () => {
-  test('several queries on one connection, sent octet by octet, are answered in order', async () => {
+  test('several queries on one connection, sent octet by octet, get responses in order', async () => {
     const { socket, received } = await open()
     const stream = Buffer.concat([1, 2, 3].map((id) => framed(encodeMessage({ ...query('web.example.test.'), id }))))
     for (const octet of stream) socket.write(Buffer.from([octet]))
@@ -184,14 +184,14 @@ describe('over TCP', () => {
     socket.destroy()
   })
 
-  test('unread responses do not accumulate', async () => {
+  test('responses do not accumulate if the client does not read', async () => {
     const zone = name('big.test.')
     const lines = Array.from({ length: 230 }, (_, i) => `big.test. 60 TXT "${String(i).repeat(250).slice(0, 250)}"`)
     server.setZone({ name: zone, serial: 1, records: records(['big.test. 60 SOA . . 1 2 3 4 5', ...lines].join('\n')) })
     const { socket } = await open()
     socket.pause()
     const before = process.memoryUsage().rss
-    // Answers to all of them would be 120 MB, and one chunk of questions asks for most of that.
+    // All responses have 120 MB; one chunk of queries asks for most of them.
     socket.write(Buffer.concat(Array.from({ length: 2000 }, () => framed(encodeMessage(query('big.test.', 'TXT'))))))
     await wait(200)
     expect(process.memoryUsage().rss - before).toBeLessThan(40_000_000)
@@ -200,7 +200,7 @@ describe('over TCP', () => {
   })
 
   test.each<[string, Buffer]>([
-    ['a length beyond any query', Buffer.from('ffff00', 'hex')],
+    ['a length above that of any query', Buffer.from('ffff00', 'hex')],
     ['a response', framed(encodeMessage({ ...query('example.test.'), response: true }))],
     ['less than a header', Buffer.from('000100', 'hex')],
   ])('%s ends the connection', async (_, octets) => {
@@ -218,7 +218,7 @@ describe('over TCP', () => {
     clearInterval(timer)
   })
 
-  test('a connection above the limit replaces the one idle longest', async () => {
+  test('a connection above the limit replaces the longest idle one', async () => {
     const first = await open()
     const others = await Promise.all(Array.from({ length: 8 }, open))
     await first.closed
@@ -230,11 +230,11 @@ describe('over TCP', () => {
 })
 
 describe('an address', () => {
-  test('that is in use rejects', async () => {
+  test('in use rejects the start', async () => {
     await expect(startNameServer({ host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 
-  test('is released by closing, even with open connections', async () => {
+  test('is released on close, even with open connections', async () => {
     const one = await startNameServer({ host: '127.0.0.1', port: 0 })
     const socket = connect(one.address.port, '127.0.0.1').on('error', () => {})
     await once(socket, 'connect')

@@ -41,7 +41,7 @@ afterEach(async () => {
   while (closers.length > 0) await closers.pop()?.()
 })
 
-/** Listens where a secondary would; `answer` gives what it sends back. */
+/** A fake secondary; `answer` returns its response. */
 async function startSecondary(answer: (of: Received) => Message[] = () => [], address = '127.0.0.1', port = 0): Promise<Secondary> {
   const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4')
   const received: Received[] = []
@@ -58,7 +58,7 @@ async function startSecondary(answer: (of: Received) => Message[] = () => [], ad
   return { port: socket.address().port, received, socket }
 }
 
-/** Milliseconds for the answer to each try: more than one takes, and few where none comes. */
+/** Milliseconds to wait for a response: enough for a real one, short for a missing one. */
 const PATIENT = [20_000, 20_000, 20_000]
 const HASTY = [50, 100, 200]
 
@@ -134,7 +134,7 @@ describe('a NOTIFY sent', () => {
     expect(secondary.received).toEqual([])
   })
 
-  test('that is refused is not repeated', async () => {
+  test('is not repeated after a refusal', async () => {
     const secondary = await startSecondary(({ message }) => [{ ...message, response: true, answers: [], rcode: 5 }])
     const { server, outcomes } = await startPrimary(secondary.port)
     server.setZone(zone(7))
@@ -144,12 +144,12 @@ describe('a NOTIFY sent', () => {
 
   test.each<[string, (message: Message) => Partial<Message>]>([
     ['with another identifier', ({ id }) => ({ id: (id + 1) & 0xffff })],
-    ['that is no response', () => ({ response: false })],
-    ['of another opcode', () => ({ opcode: 0 })],
+    ['that is a query', () => ({ response: false })],
+    ['with another opcode', () => ({ opcode: 0 })],
     ['about another zone', () => ({ questions: [{ name: 'other.test.' as DomainName, type: 'SOA', class: 1 }] })],
     ['about another type', () => ({ questions: [{ name: ZONE, type: 'NS', class: 1 }] })],
     ['without a question', () => ({ questions: [] })],
-  ])('takes no answer %s', async (_, change) => {
+  ])('ignores a response %s', async (_, change) => {
     const secondary = await startSecondary(({ message }) => [{ ...message, response: true, answers: [], ...change(message) }])
     const { server, outcomes } = await startPrimary(secondary.port, { notifyWaits: HASTY })
     server.setZone(zone(7))
@@ -178,7 +178,7 @@ describe('a NOTIFY sent', () => {
     expect([outcomes[0]?.rcode, secondary.received.length]).toEqual([null, 3])
   })
 
-  test('is sent from the address of the name server, with a new port after each idle time', async () => {
+  test('is sent from the address of the name server, with a new port after each idle period', async () => {
     const secondary = await startSecondary(accept, '127.0.0.1')
     const { server, outcomes } = await startPrimary(secondary.port, { host: '127.0.0.7' })
     for (let serial = 1; serial <= 2; serial += 1) {
@@ -190,7 +190,7 @@ describe('a NOTIFY sent', () => {
     expect(new Set(secondary.received.map(({ peer }) => peer.port)).size).toBeGreaterThan(1)
   })
 
-  test('is sent once to each address of both families, however it is spelled', async () => {
+  test('is sent once to each address of both families, in any spelling', async () => {
     const four = await startSecondary(accept)
     const six = await startSecondary(accept, '::1', four.port)
     const { server, outcomes } = await startPrimary(four.port, { host: '::' })
@@ -201,7 +201,7 @@ describe('a NOTIFY sent', () => {
   })
 })
 
-describe('it is sent', () => {
+describe('NOTIFY is sent', () => {
   test('only to added addresses if the zone did not change', async () => {
     const one = await startSecondary(accept)
     const two = await startSecondary(accept, '127.0.0.2', one.port)
@@ -225,7 +225,7 @@ describe('it is sent', () => {
       await sleep(2)
     }
     await until(() => secondary.received.some(({ message }) => message.answers[0]?.data?.includes(' 50 ') === true))
-    // Two a second, as the burst lasts.
+    // Two per second during the burst.
     expect(secondary.received.length).toBeLessThanOrEqual(3 + (performance.now() - begun) / 500)
     expect(new Set(secondary.received.map(({ message }) => message.id)).size).toBe(secondary.received.length)
   })
@@ -251,20 +251,23 @@ describe('it is sent', () => {
     expect(secondary.received).toHaveLength(1_000)
   })
 
-  test.each(['0.0.0.0', '::', '224.0.0.1', 'ff02::1', '255.255.255.255'])('not to %s, which is no host', async (address) => {
-    const { server, outcomes } = await startPrimary(9, { notifyWaits: HASTY })
-    server.setZone(zone(7, [address]))
-    // An errand that cannot be sent would still end.
-    await sleep(400)
-    expect(outcomes).toEqual([])
-  })
+  test.each(['0.0.0.0', '::', '224.0.0.1', 'ff02::1', '255.255.255.255'])(
+    'not to %s, which is not the address of a host',
+    async (address) => {
+      const { server, outcomes } = await startPrimary(9, { notifyWaits: HASTY })
+      server.setZone(zone(7, [address]))
+      // A NOTIFY that cannot be sent would end as well.
+      await sleep(400)
+      expect(outcomes).toEqual([])
+    },
+  )
 
   test.each([
     ['127.0.0.1', '127.0.0.1'],
     ['0.0.0.0', '127.0.0.1'],
     ['::', '127.0.0.1'],
     ['::', '::1'],
-  ])('not to itself: listening at %s, named as %s', async (host, address) => {
+  ])('not to itself: listening at %s, configured as %s', async (host, address) => {
     const port = await freePort()
     const notified: string[] = []
     const onNotify = (name: string) => {

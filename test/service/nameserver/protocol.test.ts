@@ -1,6 +1,6 @@
 /**
- * Messages that are not ordinary questions: odd headers, EDNS of all kinds, other classes, types and opcodes, and what breaks the
- * format. Each gets what at least one of BIND, NSD and Knot gives it, of which no two agree on all.
+ * Unusual messages: headers, EDNS, classes, types and opcodes, and format errors.
+ * Each response must equal that of BIND, NSD or Knot, which all differ.
  */
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
@@ -32,7 +32,7 @@ const question = { name: WEB, type: 'A', class: CLASS.IN }
 const address = { ...question, ttl: 0, data: '192.0.2.1' }
 const soa = { name: ZONE, type: 'SOA', class: CLASS.IN, ttl: 0, data: '. . 1 0 0 0 0' }
 
-/** A header that announces one question, and what the hexadecimal text says. */
+/** A header with one question, and the octets of the hexadecimal text. */
 const raw = (hex: string): Buffer => Buffer.concat([message(WEB, 'A', plain).subarray(0, 12), Buffer.from(hex, 'hex')])
 
 function patched(octets: Buffer, changes: Readonly<Record<number, number>>, ...more: Uint8Array[]): Buffer {
@@ -43,7 +43,7 @@ function patched(octets: Buffer, changes: Readonly<Record<number, number>>, ...m
 
 const OPT = message(WEB).subarray(-11)
 
-/** What is compared: all that can be seen, without the records that servers may add as they like. */
+/** The comparable part of a response, without optional records. */
 const CASES: Readonly<Record<string, Buffer>> = {
   'an ordinary question': message(WEB),
   'without EDNS': message(WEB, 'A', plain),
@@ -123,7 +123,7 @@ const CASES: Readonly<Record<string, Buffer>> = {
   'the parent': message('test.', 'NS'),
 }
 
-/** One socket for one server; answers are told from late ones by their identifiers. */
+/** One socket per server; message IDs separate the responses from late ones. */
 async function asker(port: number): Promise<(octets: Buffer, id: number) => Promise<Buffer | null>> {
   const socket: Socket = createSocket('udp4')
   sockets.push(socket)
@@ -153,7 +153,7 @@ async function asker(port: number): Promise<(octets: Buffer, id: number) => Prom
     })
 }
 
-/** Milliseconds after which there is no answer: since one to a question asked later came, and without that. */
+/** Milliseconds until a response is considered missing: after the response to a later query, and without it. */
 const SILENCE = 250
 const PATIENCE = 15_000
 
@@ -163,7 +163,7 @@ afterAll(() => {
   for (const socket of sockets) socket.close()
 })
 
-/** What of an answer is to agree. Records that are truncated away, or may be added as one likes, do not count. */
+/** The part of a response that must agree, without truncated or optional records. */
 function describeAnswer(octets: Buffer | null): string {
   if (octets === null) return 'silence'
   const decoded = decodeMessage(octets)
@@ -172,7 +172,7 @@ function describeAnswer(octets: Buffer | null): string {
   const flags = [value.authoritative && 'aa', value.truncated && 'tc', value.recursionDesired && 'rd', value.recursionAvailable && 'ra']
   const opt = value.edns && `EDNS ${value.edns.version} ${value.edns.udpSize}${value.edns.dnssecOk ? ' DO' : ''}`
   const isAnswer = value.rcode === 0 || value.rcode === 3
-  // In an error without the question, EDNS is a matter of taste as the question is.
+  // In an error without a question, EDNS is optional too.
   const parts = isAnswer ? [`${value.answers.length} answers`, opt] : []
   return [rcodeName(value.rcode), `opcode ${value.opcode}`, ...flags, ...parts].filter((part) => part).join(', ')
 }

@@ -1,6 +1,6 @@
 /**
- * Many small zones made of few labels, so that wildcards, empty non-terminals, delegations, DNAME and aliases meet in every way, and
- * every question there is about them: to NSD, Knot and BIND, and to us.
+ * Many small zones with few labels, so that wildcards, empty non-terminals, delegations, DNAME and aliases interact in every way.
+ * Every possible query goes to NSD, Knot, BIND and the service.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
@@ -22,18 +22,18 @@ function makeZone(name: DomainName) {
   const lines = [`${name} 600 SOA ns.${name} h.${name} 1 2 3 4 300`, `${name} 600 NS ns.${name}`, `ns.${name} 600 A 192.0.2.252`]
   const taken: string[] = []
   for (const owner of random.shuffle(owners).slice(0, 3 + random.below(7))) {
-    // Below a DNAME there is nothing.
+    // No names exist below a DNAME.
     if (taken.some((dname) => owner.endsWith(`.${dname}`))) continue
     const target = random.pick([...owners, `ns.${name}`, 'host.example.org.'])
     const address = `${owner} 300 A 192.0.2.${random.below(250)}`
-    // Wildcards of NS and DNAME mean something else to every server (RFC 4592 sections 4.2 and 4.4).
+    // Servers treat wildcard NS and DNAME differently (RFC 4592 sections 4.2 and 4.4).
     const isPlain = !owner.startsWith('*')
     const kind = random.below(isPlain ? 10 : 6)
     if (kind < 3) lines.push(address)
     else if (kind === 3) lines.push(address, `${owner} 300 MX 1 ${target}`, `${owner} 200 TXT "text"`)
     else if (kind < 6) lines.push(`${owner} 100 CNAME ${target}`)
     else if (kind < 9) lines.push(`${owner} 400 NS ${target}`, `${owner} 400 NS ns.${owner}`, `ns.${owner} 400 A 192.0.2.251`)
-    // One that leads below itself is followed once, a few times or until the message is full.
+    // Servers follow a DNAME that points below itself once, a few times or until the message is full.
     else if (!`.${target}`.endsWith(`.${owner}`) && lines.every((line) => !line.split(' ')[0]?.endsWith(`.${owner}`))) {
       lines.push(`${owner} 100 DNAME ${target}`)
       taken.push(owner)
@@ -42,7 +42,7 @@ function makeZone(name: DomainName) {
   return { name, serial: 1, records: records(withoutClashes(lines).join('\n')) }
 }
 
-/** A name with a CNAME has nothing else; of what clashes, the first stays. Glue can come to a name that is an alias. */
+/** Removes records that conflict with an earlier one: a CNAME must be alone. Glue may be added at an alias. */
 function withoutClashes(lines: readonly string[]): string[] {
   const kept: string[] = []
   for (const line of lines) {
@@ -80,7 +80,7 @@ afterAll(() => server.close())
 
 const apexOf = (name: string): string => name.split('.').slice(-3).join('.')
 
-/** What is no referral may carry the apex NS, and any answer addresses that are not needed. */
+/** Responses other than referrals may contain the apex NS, and any response may contain extra addresses. */
 function freedom(comparable: Comparable, { name, type }: Asked): Comparable {
   const { authorities = [], additionals = [], ...rest } = comparable
   const needed = authorities.filter((record) => !record.startsWith(`${apexOf(name)} 600 NS `))
@@ -92,7 +92,7 @@ function freedom(comparable: Comparable, { name, type }: Asked): Comparable {
   }
 }
 
-/** BIND answers SERVFAIL with the same records where aliases lead in a circle. */
+/** BIND responds SERVFAIL with the same records for an alias loop. */
 function freedomOfBind(comparable: Comparable, asked: Asked): Comparable {
   const aliases = (comparable.answers ?? []).filter((record) => / CNAME /.test(record)).map((record) => record.split(' '))
   const owners = new Set(aliases.map(([owner]) => owner))
@@ -107,15 +107,15 @@ async function compare(judge: DnsServer, normalise = freedom): Promise<void> {
 const zones = ZONES.map((zone: { readonly name: DomainName; readonly records: readonly ServedRecord[] }) => zoneFile(zone))
 
 describeWithTools(['nsd', 'knotd', 'named'], `${QUESTIONS.length} questions about ${ZONES.length} random zones`, () => {
-  test('have the answers of NSD', async () => {
+  test('have the responses of NSD', async () => {
     await compare(await startNsd({ zones }))
   })
 
-  test('have the answers of Knot', async () => {
+  test('have the responses of Knot', async () => {
     await compare(await startKnot({ zones }))
   })
 
-  test('have the answers of BIND', async () => {
+  test('have the responses of BIND', async () => {
     await compare(await startBind({ zones }), freedomOfBind)
   })
 })

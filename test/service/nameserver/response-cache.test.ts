@@ -9,7 +9,7 @@ import { fc } from '../../support/fast-check.ts'
 import { RICH_ZONES, records } from './rich-zones.ts'
 import { exchangeUdp } from './udp-client.ts'
 
-/** With responses kept, and without. */
+/** A server with a response cache, and one without. */
 const servers: { keeping?: NameServer; plain?: NameServer } = {}
 
 beforeAll(async () => {
@@ -66,7 +66,7 @@ const query: fc.Arbitrary<Step> = fc
   .map(({ name, type, id, flags, edns, upper, spoilt }) => {
     const message: Message = { ...createQuery(id, { name, type }), ...flags, edns }
     const octets = encodeMessage(message)
-    // A letter is a letter only in the name: lengths are below 64 and the type comes after it.
+    // Only the name contains letters: lengths are below 64, and the type follows the name.
     for (let at = 12; upper && octets[at] !== 0; at += 1)
       if (at % 2 === 0 && (octets[at] as number) > 0x60) octets[at] = (octets[at] as number) - 0x20
     if (spoilt) octets[12 + (spoilt[0] % (octets.length - 12))] = spoilt[1]
@@ -75,7 +75,7 @@ const query: fc.Arbitrary<Step> = fc
 
 const change: fc.Arbitrary<Step> = fc.record({ zone: fc.nat(RICH_ZONES.length - 1), version: fc.nat(3) })
 
-/** Sets a zone, one record of it depending on the version; version 0 takes it away. */
+/** Publishes a zone with a record that depends on the version; version 0 removes the zone. */
 function apply(server: NameServer, { zone: index, version }: { zone: number; version: number }): void {
   const zone = RICH_ZONES[index] as (typeof RICH_ZONES)[number]
   if (version === 0) server.removeZone(zone.name)
@@ -138,10 +138,10 @@ describe('the cache', () => {
     ['class CH', (octets) => set(octets, 23, 3)],
     ['a small size', (octets) => set(octets, 27, 2)],
     ['a version of EDNS', (octets) => set(octets, 30, 1)],
-    ['an option that is cut off', (octets) => set(octets, 34, 3)],
-    ['octets behind', (octets) => Buffer.concat([octets, Buffer.alloc(1)])],
+    ['a truncated option', (octets) => set(octets, 34, 3)],
+    ['trailing octets', (octets) => Buffer.concat([octets, Buffer.alloc(1)])],
     ['less', (octets) => octets.subarray(0, 34)],
-    ['much less', (octets) => octets.subarray(0, 15)],
+    ['a few octets', (octets) => octets.subarray(0, 15)],
     ['a header', (octets) => octets.subarray(0, 12)],
   ])('has no key for %s', (_, spoil) => {
     const plain = encodeMessage({ ...createQuery(1, { name: 'z.test.' as DomainName, type: 'A' }) })

@@ -26,10 +26,10 @@ const query = (id: number, name: string, type = 'A'): Message => createQuery(id,
 
 let networks = 0
 
-/** As many of all that flood at one time find room where the server reads. */
+/** As many of a simultaneous flood as fit into the receive buffer of the server. */
 const BATCH = 20
 
-/** What comes back of these queries, sent from a network of their own, and of how many seconds of the limiter's clock. */
+/** The responses to these queries from a new network, and the number of limiter seconds that they span. */
 async function flood(
   queries: readonly Message[],
 ): Promise<{ readonly truncated: number; readonly whole: number; readonly octets: number; readonly seconds: number }> {
@@ -45,7 +45,7 @@ async function flood(
     else whole += 1
     octets += answer.length
   })
-  // A second that has just begun holds all of it, unless the machine is busy.
+  // A new second contains the whole flood, unless the machine is busy.
   await sleep(1005 - (performance.now() % 1000))
   const begun = Math.floor(performance.now() / 1000)
   for (let sent = 0; sent < queries.length; sent += BATCH) {
@@ -60,14 +60,14 @@ async function flood(
 describe.concurrent('a flood of queries from one source', () => {
   test.each<[string, (i: number) => Message]>([
     ['for one name', (i) => query(i, 'example.test.', 'TXT')],
-    ['for one name in ever other letters', (i) => ({ ...query(i, 'example.test.', 'TXT'), recursionDesired: i % 2 === 0 })],
+    ['for one name in random letter case', (i) => ({ ...query(i, 'example.test.', 'TXT'), recursionDesired: i % 2 === 0 })],
     ['for one name and all types', (i) => query(i, 'web.example.test.', `TYPE${1000 + i}`)],
     ['for names that do not exist', (i) => query(i, `nothing-${i}.example.test.`)],
     ['for names of a wildcard', (i) => query(i, `x${i}.wild.example.test.`, 'TXT')],
     ['for names below a delegation', (i) => query(i, `x${i}.glued.example.test.`)],
-    ['for names of other zones', (i) => query(i, `x${i}.example.org.`)],
+    ['for names in other zones', (i) => query(i, `x${i}.example.org.`)],
     ['that are refused', (i) => query(i, 'example.test.', 'MAILB')],
-  ])('%s is answered so often, and then with nothing to gain', async (_, make) => {
+  ])('%s gets a limited number of full responses, then only short ones', async (_, make) => {
     const queries = Array.from({ length: 120 }, (_, i) => make(i))
     const { whole, truncated, octets, seconds } = await flood(queries)
     expect(whole).toBeGreaterThanOrEqual(LIMIT)
@@ -75,11 +75,11 @@ describe.concurrent('a flood of queries from one source', () => {
     expect(truncated).toBeGreaterThan(0)
     expect(truncated).toBeLessThanOrEqual((queries.length - whole) / 2 + seconds)
     const asked = queries.reduce((sum, one) => sum + encodeMessage(one).length, 0)
-    // With the limit at its default the share of whole answers is smaller still.
+    // With the default limit the share of full responses is even smaller.
     expect(octets).toBeLessThan(Math.max(3, 1.5 * seconds) * asked)
   })
 
-  test('for many names is answered', async () => {
+  test('for many names gets full responses', async () => {
     const names = [...new Set((RICH_ZONES[0]?.records ?? []).map(({ name }) => name))].filter((name) => name.startsWith('host-'))
     expect(await flood(names.map((name, i) => query(i, name, 'AAAA')))).toMatchObject({ whole: names.length, truncated: 0 })
   })
@@ -96,7 +96,7 @@ describe.concurrent('a flood of queries from one source', () => {
 describe('the limiter', () => {
   const about = textHash('0 example.test.')
 
-  test('counts by network and by second', () => {
+  test('counts per network and second', () => {
     const permit = createResponseLimiter(2)
     const take = (address: string, second = 1, of = about): string[] => Array.from({ length: 4 }, () => permit(address, of, second))
     const limited = ['send', 'send', 'drop', 'truncate']
@@ -114,7 +114,7 @@ describe('the limiter', () => {
     expect(take('fe80::1%lo')).toEqual(limited)
   })
 
-  test('without a limit lets everything through', () => {
+  test('allows everything without a limit', () => {
     const permit = createResponseLimiter(0)
     expect(Array.from({ length: 1000 }, () => permit('192.0.2.1', about, 1)).every((permission) => permission === 'send')).toBe(true)
   })

@@ -90,7 +90,7 @@ elsewhere.example.test. 300 DNAME other.test.
 hosted.example.test. 3600 NS ns1.example.test.
 `
 
-/** A child of the first zone that the same server holds. */
+/** A child of the first zone, on the same server. */
 const CHILD = `
 hosted.example.test. 600 SOA ns1.example.test. hostmaster.example.test. 1 14400 3600 1209600 60
 hosted.example.test. 600 NS ns1.example.test.
@@ -98,7 +98,7 @@ www.hosted.example.test. 300 A 192.0.2.201
 up.hosted.example.test. 300 CNAME www.example.test.
 `
 
-/** A zone beside it. */
+/** An unrelated zone. */
 const OTHER = `
 other.test. 30 SOA ns.other.test. hostmaster.other.test. 1 14400 3600 1209600 300
 other.test. 600 NS ns.other.test.
@@ -107,7 +107,7 @@ mail.other.test. 300 A 203.0.113.25
 to-main.other.test. 300 CNAME www.example.test.
 `
 
-/** Zones that hold one of every situation the algorithm of RFC 1034 knows. */
+/** Zones with every case of the algorithm in RFC 1034 section 4.3.2. */
 export const RICH_ZONES: readonly { name: DomainName; serial: number; records: ServedRecord[] }[] = [
   { name: 'example.test.' as DomainName, serial: 7, records: records(MAIN) },
   { name: 'hosted.example.test.' as DomainName, serial: 1, records: records(CHILD) },

@@ -1,6 +1,6 @@
 /**
- * Name servers of other makes as secondaries of the service, each at an address of its own, told of changes by NOTIFY only: the SOA's
- * refresh is hours. What they hold is compared by transfers from each.
+ * BIND, NSD and Knot as secondaries of the service, each at its own address, updated only by NOTIFY: the SOA
+ * refresh is hours. Transfers from each secondary check its zone.
  */
 import { beforeAll, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
@@ -23,7 +23,7 @@ const MAKES = [
 
 const AXFR_IPS = MAKES.map(({ host }) => host)
 
-/** Zones the secondaries are configured for; the service has the last two only later. */
+/** The zones of the secondaries; the service has the last two only later. */
 const ZONES = ['main.example', 'other.example', 'renamed.example'] as const
 
 let service: RunningService
@@ -94,7 +94,7 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig'], 'secondaries', () => {
   })
 
   test('follow serials across the wraparound', async () => {
-    // The year is the front of the serial: that of 4294 is near the end, that of 4295 past it. Between them no step is half a circle.
+    // The serial starts with the year: 4294 is near the maximum, 4295 above it. No step exceeds half the serial space.
     for (year of [3500, 4294, 4295]) {
       await changeRecords(5)
       await inSync('main.example')
@@ -133,7 +133,7 @@ describeWithTools(['nsd', 'knotd', 'dig'], 'a slave domain', () => {
     ])
     const settings = { domain: 'chain.example', type: 'slave', master_ips: ['127.0.0.1'], axfr_ips: ['127.0.0.21', '127.0.0.1'] }
     await owner.ok('POST', '/domains', settings)
-    // Knot counts the serial itself, one by one.
+    // Knot increments the serial by one.
     for (const serial of [1, 2, 3]) {
       if (serial > 1) master.replaceZone('chain.example', text(serial))
       await waitForZone(port, 'chain.example', { host: '127.0.0.21', serial })
@@ -208,7 +208,7 @@ function targetOf(type: string): string {
   }
 }
 
-/** Waits until every secondary has our serial; what they hold is then what we do. */
+/** Waits until every secondary has our serial; expects the same zone. */
 async function inSync(zone: string): Promise<void> {
   await service.flush()
   const serial = await serialOf(zone)
@@ -221,8 +221,8 @@ async function inSync(zone: string): Promise<void> {
 }
 
 /**
- * The zone as transferred with that serial. A process of NSD that serves an older one whole goes on for a moment after the new one
- * has answered.
+ * The transferred zone with that serial. An old process of NSD may still serve the previous zone for a moment after the new process
+ * has responded.
  */
 async function transferOf(serial: number, zone: string, port: number, host: string): Promise<string[]> {
   const deadline = Date.now() + 10_000
@@ -262,7 +262,7 @@ async function soaAt(host: string, port: number, zone: string): Promise<string |
 const serialOf = async (zone: string): Promise<number> =>
   Number((await soaAt('127.0.0.1', service.dnsAddress?.port ?? 0, zone))?.split(' ')[2])
 
-/** A few records of the zone file are what each secondary answers. */
+/** Expects each secondary to answer with some records of the zone file. */
 async function addressesAnswered(): Promise<void> {
   const addresses = (await transfer('main.example')).filter((line) => / A /.test(line)).slice(0, 5)
   for (const line of addresses) {

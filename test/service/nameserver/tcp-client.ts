@@ -7,7 +7,7 @@ import type { Message } from '../../../src/dns/wire/message.ts'
 export interface TcpClient {
   readonly socket: Socket
   send(...queries: Message[]): void
-  /** The next message that comes, waited for; null at the end of the connection. */
+  /** Waits for the next message; null at the end of the connection. */
   next(): Promise<Buffer | null>
   /** Like `next`, decoded; throws at the end of the connection. */
   message(): Promise<Message>
@@ -16,7 +16,7 @@ export interface TcpClient {
 
 export const framed = (octets: Uint8Array): Buffer => Buffer.concat([Buffer.from([octets.length >> 8, octets.length & 255]), octets])
 
-/** A connection that reads messages as they are asked for and no faster. */
+/** A connection that reads messages only on request. */
 export async function openTcp(port: number, host = '127.0.0.1'): Promise<TcpClient> {
   const socket = connect(port, host)
   const closed = once(socket, 'close')

@@ -5,7 +5,7 @@ import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
 import { createQuery, type Message } from '../../../src/dns/wire/message.ts'
 
-/** One question over UDP to 127.0.0.1; throws where no answer comes within so many milliseconds. */
+/** Sends one query over UDP to 127.0.0.1; throws without a response within `timeout` milliseconds. */
 export async function askUdp(port: number, query: Message, within = 10_000): Promise<Message> {
   const socket = createSocket('udp4')
   socket.connect(port, '127.0.0.1')
@@ -24,8 +24,8 @@ export async function askUdp(port: number, query: Message, within = 10_000): Pro
 let networks = 0
 
 /**
- * Comes back when the server has handled all that was sent to its port before, and what it sent over the loopback interface has come. Each
- * question is another network's, so that none is held back for the others.
+ * Waits until the server has handled all datagrams sent to its port before, and its responses over the loopback interface have arrived. Each
+ * query is from another network, so the rate limit does not apply.
  */
 export async function handledAll(port: number): Promise<void> {
   const socket = createSocket('udp4')
@@ -34,7 +34,7 @@ export async function handledAll(port: number): Promise<void> {
   await once(socket, 'listening')
   const send = (): void =>
     socket.send(encodeMessage(createQuery(FENCE, { name: `${FENCE_LABEL}.test.` as DomainName, type: 'A' })), port, '127.0.0.1')
-  // It may be lost where there is no room for it.
+  // It may be lost if the buffer is full.
   const again = setInterval(send, 500)
   send()
   await once(socket, 'message')
@@ -46,7 +46,7 @@ export async function handledAll(port: number): Promise<void> {
 
 const FENCE = 0xfefe
 
-/** The datagram that comes back; null if none comes before the answer to another question that is sent after it. */
+/** The response; null if the response to a later query arrives first. */
 export async function exchangeUdp(port: number, octets: Uint8Array): Promise<Buffer | null> {
   const socket = createSocket('udp4')
   socket.connect(port, '127.0.0.1')

@@ -19,7 +19,7 @@ const EXAMPLE = name('example.test.')
 const BIG = name('big.test.')
 const LOCAL = ['127.0.0.1', '::1']
 
-/** A zone of so many addresses, every one of which says which version it is of. */
+/** A zone with `count` addresses that all contain the version. */
 const bigZone = (serial: number, count = 12_000) => ({
   name: BIG,
   serial,
@@ -53,7 +53,7 @@ beforeAll(async () => {
   server.setZone(bigZone(1))
 })
 
-/** Takes a transfer to its end; the messages and the records, or the code it was refused with. */
+/** Reads a transfer to its end; returns the messages and records, or the RCODE of the refusal. */
 async function transfer(client: TcpClient, zone: DomainName, query: Message = createAxfrQuery(4711, zone)) {
   client.send(query)
   const reader = createAxfrReader(zone, query.id, 100_000)
@@ -62,7 +62,7 @@ async function transfer(client: TcpClient, zone: DomainName, query: Message = cr
     const message = await client.message()
     messages.push(message)
     if (message.rcode !== 0) return { rcode: rcodeName(message.rcode), messages, records: [] }
-    // The reader knows only AXFR.
+    // The reader supports only AXFR.
     const questions = message.questions.map((question) => ({ ...question, type: 'AXFR' }))
     const state = reader.accept({ ...message, questions })
     if (!state.ok) throw new Error(state.message)
@@ -81,13 +81,13 @@ const line = (record: Pick<ServedRecord, 'name' | 'type'> & { ttl: number; data:
   `${record.name} ${record.ttl} ${record.type} ${record.data}`
 
 describe('AXFR', () => {
-  test.each(RICH_ZONES)('gives every record of $name, those below delegations too', async ({ name: zone, records: all }) => {
+  test.each(RICH_ZONES)('sends every record of $name, also below delegations', async ({ name: zone, records: all }) => {
     const { records: transferred } = await transferOnce(zone)
     expect(transferred.map(line).sort()).toEqual(all.map(line).sort())
     expect(transferred[0]?.type).toBe('SOA')
   })
 
-  test('of a large zone uses many full messages, none beyond the reach of compression pointers', async () => {
+  test('of a large zone uses many full messages, all within the range of compression pointers', async () => {
     const client = await openTcp(port)
     const query = { ...createAxfrQuery(7, BIG), recursionDesired: true, edns: { udpSize: 4096, version: 0, dnssecOk: false, options: [] } }
     const { messages, records: transferred } = await transfer(client, BIG, query)
@@ -103,7 +103,7 @@ describe('AXFR', () => {
     ).toBe(true)
   })
 
-  test('sends one version of a zone that is replaced during the transfer', async () => {
+  test('sends one version of a zone that changes during the transfer', async () => {
     server.setZone(bigZone(1))
     const client = await openTcp(port)
     client.send(createAxfrQuery(1, BIG))
@@ -128,7 +128,7 @@ describe('AXFR', () => {
     expect([...new Set(ids)]).toEqual([1, 2, 3, 4, 5])
   })
 
-  test('is completed for a client that has closed its sending side', async () => {
+  test('completes if the client has closed its sending side', async () => {
     const silent = await openTcp(port)
     silent.socket.end()
     expect(await silent.next()).toBeNull()
@@ -179,10 +179,10 @@ describe('IXFR', () => {
   /** The zone has serial 7. */
   test.each<[string, number, number]>([
     ['one behind', 6, RICH_ZONES[0]?.records.length ?? 0],
-    ['half the circle behind', 7 - 2 ** 31 + 1 + 2 ** 32, RICH_ZONES[0]?.records.length ?? 0],
+    ['half the serial space behind', 7 - 2 ** 31 + 1 + 2 ** 32, RICH_ZONES[0]?.records.length ?? 0],
     ['the same', 7, 1],
     ['newer', 8, 1],
-    ['newer past zero', 7 + 2 ** 31 - 1, 1],
+    ['newer after the wraparound', 7 + 2 ** 31 - 1, 1],
   ])('from a serial that is %s', async (_, serial, count) => {
     const client = await openTcp(port)
     client.send(ixfr(EXAMPLE, serial >>> 0))
@@ -205,18 +205,18 @@ describe('IXFR', () => {
   })
 })
 
-describe('who may transfer', () => {
+describe('allowed transfer addresses', () => {
   const all = RICH_ZONES[0]?.records.length
   test.each<[string, string[], string, string, number | undefined]>([
-    ['nobody unless named', [], '127.0.0.1', '127.0.0.1', undefined],
-    ['not the machine itself', ['192.0.2.1', '2001:db8::1'], '127.0.0.1', '127.0.0.1', undefined],
-    ['not a neighbour', ['127.0.0.2', '127.0.0.10'], '127.0.0.1', '127.0.0.1', undefined],
-    ['an address of IPv4', ['192.0.2.1', '127.0.0.1'], '127.0.0.1', '127.0.0.1', all],
-    ['an address of IPv4 at a socket of IPv6', ['127.0.0.1'], '::', '127.0.0.1', all],
-    ['one named as IPv6 that stands for IPv4', ['::FFFF:127.0.0.1'], '127.0.0.1', '127.0.0.1', all],
-    ['the same in hexadecimal', ['0:0:0:0:0:ffff:7f00:1'], '::', '127.0.0.1', all],
-    ['an address of IPv6', ['::1'], '::1', '::1', all],
-    ['one of another spelling', ['0:0:0:0:0:0:0:1'], '::', '::1', all],
+    ['none by default', [], '127.0.0.1', '127.0.0.1', undefined],
+    ['not the own machine by default', ['192.0.2.1', '2001:db8::1'], '127.0.0.1', '127.0.0.1', undefined],
+    ['not an adjacent address', ['127.0.0.2', '127.0.0.10'], '127.0.0.1', '127.0.0.1', undefined],
+    ['an IPv4 address', ['192.0.2.1', '127.0.0.1'], '127.0.0.1', '127.0.0.1', all],
+    ['an IPv4 address at an IPv6 socket', ['127.0.0.1'], '::', '127.0.0.1', all],
+    ['an IPv4-mapped IPv6 address', ['::FFFF:127.0.0.1'], '127.0.0.1', '127.0.0.1', all],
+    ['an IPv4-mapped IPv6 address in hexadecimal', ['0:0:0:0:0:ffff:7f00:1'], '::', '127.0.0.1', all],
+    ['an IPv6 address', ['::1'], '::1', '::1', all],
+    ['an address in another spelling', ['0:0:0:0:0:0:0:1'], '::', '::1', all],
     ['not IPv4 for IPv6', ['127.0.0.1'], '::', '::1', undefined],
   ])('%s', async (_, axfrIps, host, from, count) => {
     const one = await start({}, host)
@@ -241,7 +241,7 @@ describe('who may transfer', () => {
 })
 
 describe('load', () => {
-  test('transfers above the limit are refused, and an aborted one frees its slot', async () => {
+  test('refuses transfers above the limit, and an aborted transfer frees its slot', async () => {
     const one = await start({ transfers: 2 })
     one.setZone(bigZone(1, 100_000))
     const held = await Promise.all([openTcp(one.address.port), openTcp(one.address.port)])
@@ -264,9 +264,9 @@ describe('load', () => {
     for (const client of held) client.socket.destroy()
   })
 
-  test('a stalled client is disconnected and costs little; a slow one gets everything', async () => {
+  test('disconnects a stalled client without much memory; a slow client gets everything', async () => {
     const one = await start({ idle: 2_000 })
-    // More than the kernel holds for a connection, and each record a message of its own.
+    // More than the kernel buffers for a connection, and each record in a separate message.
     const text = Array.from({ length: 240 }, () => `"${'x'.repeat(250)}"`).join(' ')
     const lines = Array.from({ length: 400 }, (_, i) => `t${i}.big.test. 1 TXT ${text}`)
     one.setZone({ ...bigZone(1), records: records(['big.test. 60 SOA . . 1 1 1 1 1', ...lines].join('\n')) })
@@ -285,7 +285,7 @@ describe('load', () => {
     expect(performance.now() - began).toBeGreaterThan(2_000)
     expect(process.memoryUsage().rss - before).toBeLessThan(80_000_000)
     slow.socket.destroy()
-    // What the kernel held comes, then the end.
+    // The buffered octets of the kernel, then the end.
     let received = 0
     for (let octets = await stopped.next(); octets; octets = await stopped.next()) received += octets.readUInt16BE(6)
     expect(received).toBeLessThan(402)
@@ -307,7 +307,7 @@ describe('load', () => {
 })
 
 describeWithTools(['dig', 'kdig', 'drill', 'named-checkzone'], 'other secondaries', () => {
-  test.each(RICH_ZONES)('take $name, and named-checkzone finds nothing wrong with it', async ({ name: zone, records: all }) => {
+  test.each(RICH_ZONES)('transfer $name, and named-checkzone finds no error in it', async ({ name: zone, records: all }) => {
     const directory = temporaryDirectory()
     const lines = await dig({ port, name: zone, type: 'AXFR', options: ['+noall', '+answer', '+tcp'] })
     expect(lines).toHaveLength(all.length + 1)
@@ -334,7 +334,7 @@ describeWithTools(['dig', 'kdig', 'drill', 'named-checkzone'], 'other secondarie
     ).toHaveLength(all.length + 1)
   })
 
-  test('request changes and get the zone, or learn that there are none', async () => {
+  test('request changes and get the zone, or the response that there are none', async () => {
     const [full, none] = [
       await dig({ port, name: 'other.test', type: 'IXFR=0', options: ['+noall', '+answer'] }),
       await dig({ port, name: 'other.test', type: 'IXFR=1', options: ['+noall', '+answer', '+tcp'] }),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Runs the expectations until they hold, or fails with the last failure after so many milliseconds. */
+/** Repeats the expectations until they pass; fails with the last failure after `within` milliseconds. */
 export async function eventually<T>(expectations: () => Promise<T>, within = 15_000): Promise<T> {
   const deadline = performance.now() + within
   for (;;) {

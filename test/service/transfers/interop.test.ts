@@ -1,6 +1,6 @@
 /**
- * BIND, Knot and NSD as secondaries of the service and as primaries of its slaves, with keys: which of them get the zone, that changes go by
- * IXFR, and that what comes of them is the zone that AXFR gives.
+ * BIND, Knot and NSD as secondaries of the service and as primaries of its slaves, with keys: access, transfer of changes by
+ * IXFR, and equality with the zone from AXFR.
  */
 import { beforeAll, expect, test } from 'vitest'
 import { type DnsServer, startBind, startKnot, startNsd, waitForZone } from '../../support/dns-servers.ts'
@@ -22,7 +22,7 @@ const BOB: KeyEntry = { name: 'bob-1.example', account: 'bob', algorithm: 'hmac-
 
 const plain = (lines: readonly string[]): string[] => lines.map((line) => line.replace(/\s+/g, ' ')).sort()
 
-/** The whole zone from a server, sorted, its SOA once. */
+/** The full zone from a server, sorted, with one SOA. */
 const zoneAt = async (host: string, port: number, name: string, key?: TsigKey): Promise<string[]> =>
   plain(await transferZone({ host, port, name, ...(key && { key }), options: ['+onesoa'] }))
 
@@ -53,7 +53,7 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig'], 'secondaries with the key', 
     records.push({ id, type })
   }
 
-  /** Every secondary has our zone. */
+  /** Expects our zone on every secondary. */
   const inSync = async (): Promise<void> => {
     await keyed.service.flush()
     const ours = await zoneAt('127.0.0.1', keyed.port, 'main.example', toolKey(ALICE))
@@ -70,7 +70,7 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig'], 'secondaries with the key', 
 
   test('follow random changes by IXFR, with the same result as AXFR', async () => {
     const random = seededRandom(1995)
-    // Once each for the first transfer, and those of this test.
+    // One AXFR each for the first transfer and for this test.
     const before = {
       axfr: keyed.logged('transfer requested').filter(({ given: method, address }) => method === 'AXFR' && address !== '127.0.0.1').length,
       ixfr: given('IXFR'),
@@ -121,7 +121,7 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig'], 'secondaries with the key', 
     }
   }
 
-  test.each(MAKES)("of make $make get nothing with another secret, another account's key or no key", async ({ start, tool }) => {
+  test.each(MAKES)("with $make get nothing with another secret, another account's key or no key", async ({ start, tool }) => {
     const wrong = { ...toolKey(ALICE), secret: toolKey(BOB).secret }
     for (const key of [wrong, toolKey(BOB), null]) {
       const host = tool === 'named' ? '127.0.0.1' : '127.0.0.30'
@@ -189,7 +189,7 @@ for (const { make, tool, start } of MAKES) {
       expect({ status, stderr }).toMatchObject({ status: 0 })
     }
 
-    test('is followed by IXFR, after signed NOTIFY', async () => {
+    test('is followed by IXFR after a signed NOTIFY', async () => {
       const random = seededRandom(1035)
       const transfers = () => keyed.logged('zone transferred').filter(({ zone }) => zone === ZONE)
       expect(transfers().map(({ method }) => method)).toEqual(['AXFR'])

@@ -23,7 +23,7 @@ const SEED = readSeed(
   'seed.yaml',
 ).seed
 
-/** A key in the file, with what the file says of it beside the account. */
+/** A key of the key file, with its account and settings. */
 export interface KeyEntry {
   readonly name: string
   readonly account: string
@@ -33,10 +33,10 @@ export interface KeyEntry {
   readonly transfers?: 'incoming' | 'outgoing' | 'both'
 }
 
-/** A secret of its own for each name. */
+/** A different secret for each key name. */
 export const secretOf = (name: string): string => Buffer.from(name.padEnd(32, '.').slice(0, 32)).toString('base64')
 
-/** The key as the tools of name servers take it. */
+/** The key in the form of the tools of name servers. */
 export const toolKey = ({ name, algorithm = 'hmac-sha256' }: KeyEntry): TextKey => ({
   name: `${name}.`,
   algorithm,
@@ -49,7 +49,7 @@ export const wireKey = ({ name, algorithm = 'hmac-sha256' }: KeyEntry): TsigKey 
   secret: Buffer.from(secretOf(name), 'base64'),
 })
 
-/** The keys, read as from a file. */
+/** Parses the keys like a key file. */
 export async function readKeys(entries: readonly KeyEntry[]): Promise<readonly TransferKey[]> {
   const text = JSON.stringify({ keys: entries.map((entry) => ({ ...entry, secret: secretOf(entry.name) })) })
   const { keys, diagnostics } = await readTransferKeys(text, 'keys.yaml', async (value) => ({ value, diagnostic: null }))
@@ -57,7 +57,7 @@ export async function readKeys(entries: readonly KeyEntry[]): Promise<readonly T
   return keys as readonly TransferKey[]
 }
 
-/** A service with the two accounts and these keys, and a client of each account. */
+/** Starts a service with the two accounts and these keys, and a client per account. */
 export async function startKeyed(entries: readonly KeyEntry[], options: Partial<ServiceOptions> = {}) {
   const lines: string[] = []
   const { service } = await startForTest({
@@ -79,17 +79,17 @@ export interface Keyed {
   readonly alice: ReturnType<typeof connect>['client']
   readonly bob: ReturnType<typeof connect>['client']
   readonly port: number
-  // biome-ignore lint/suspicious/noExplicitAny: the log holds whatever it holds
+  // biome-ignore lint/suspicious/noExplicitAny: log entries have no type
   readonly logged: (message: string) => any[]
 }
 
-/** A query in its octets, signed now or so many seconds from now. */
+/** The octets of a signed query, with a signing time `ahead` seconds from now. */
 export function signedQuery(zone: string, type: string, key: TsigKey, changes: Partial<Message> = {}, ahead = 0): SignedMessage {
   const query = { ...createQuery(randomInt(0x10000), { name: `${zone}.` as DomainName, type }), edns: null, ...changes }
   return signMessage(encodeMessage(query), key, Math.floor(Date.now() / 1000) + ahead)
 }
 
-/** The datagram that answers these octets. */
+/** Sends the octets over UDP; returns the response. */
 export async function askOctets(port: number, octets: Uint8Array): Promise<Buffer> {
   const socket = createSocket('udp4')
   socket.connect(port, '127.0.0.1')

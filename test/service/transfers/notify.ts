@@ -9,11 +9,11 @@ import { soa } from './scripted-master.ts'
 export interface NotifyOptions {
   readonly from?: string
   readonly id?: number
-  /** Of the SOA in it; without one it tells none. */
+  /** The serial of the SOA in the NOTIFY; without a serial the NOTIFY has no SOA. */
   readonly serial?: number
 }
 
-/** Sends one NOTIFY (RFC 1996) to a port of 127.0.0.1 from an address of the loopback network; the RCODE of the answer. */
+/** Sends one NOTIFY (RFC 1996) to a port of 127.0.0.1 from a loopback address; returns the RCODE of the response. */
 export async function sendNotify(port: number, zone: string, { from = '127.0.0.1', id = 1, serial }: NotifyOptions = {}): Promise<string> {
   const socket = createSocket('udp4')
   try {

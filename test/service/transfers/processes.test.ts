@@ -1,4 +1,4 @@
-/** Several name server processes on one PostgreSQL: each gives IXFR between the versions it has served, and all need the key. */
+/** Several name server processes on one PostgreSQL: each sends IXFR between the versions that it has served, and all need the key. */
 import { describe, expect, test } from 'vitest'
 import { dig, transferZone } from '../../support/tools.ts'
 import { freshStore, ON_POSTGRES } from '../harness.ts'

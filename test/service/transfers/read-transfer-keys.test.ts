@@ -59,10 +59,10 @@ test.each<[string, string, RegExp]>([
     `keys: [{name: a.example, account: a, algorithm: hmac-md5, secret: ${SECRET}}]`,
     /algorithm must be hmac-sha256, hmac-sha384 or hmac-sha512$/,
   ],
-  ['with a name that is none', `keys: [{name: 'a..b', account: a, secret: ${SECRET}}]`, /the name of a key must be a domain name$/],
+  ['with an invalid name', `keys: [{name: 'a..b', account: a, secret: ${SECRET}}]`, /the name of a key must be a domain name$/],
   ['with the root as a name', `keys: [{name: '.', account: a, secret: ${SECRET}}]`, /the name of a key must be a domain name$/],
   [
-    'with one name twice',
+    'with a duplicate name',
     `keys: [{name: a.example, account: a, secret: ${SECRET}}, {name: A.example., account: b, secret: ${SECRET}}]`,
     /the file has two keys with the name a\.example\.$/,
   ],
@@ -74,7 +74,7 @@ test.each<[string, string, RegExp]>([
   ['with a short secret', `keys: [{name: a.example, account: a, secret: AAAA}]`, /has 3 octets; the minimum is 16$/],
   ['without zones', `keys: [{name: a.example, account: a, secret: ${SECRET}, zones: []}]`, /zones must name at least one zone/],
   [
-    'with a zone that is none',
+    'with an invalid zone',
     `keys: [{name: a.example, account: a, secret: ${SECRET}, zones: ['a..b']}]`,
     /the name of a zone must be a domain name$/,
   ],
@@ -84,11 +84,11 @@ test.each<[string, string, RegExp]>([
     /a peer must be an IPv4 or IPv6 address$/,
   ],
   [
-    'with another direction',
+    'with an unknown direction',
     `keys: [{name: a.example, account: a, secret: ${SECRET}, transfers: none}]`,
     /transfers must be outgoing, incoming or both$/,
   ],
-  ['that is no YAML', 'keys: [', /error\[yaml-syntax\]/],
+  ['that is not YAML', 'keys: [', /error\[yaml-syntax\]/],
 ])('a key file %s is refused', async (_, text, message) => {
   const { keys, errors } = await read(text)
   expect(keys).toBeNull()

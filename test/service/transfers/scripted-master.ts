@@ -8,7 +8,7 @@ import { createFrameReader, frameMessage } from '../../../src/dns/wire/frames.ts
 import { CLASS, type Message, type WireRecord } from '../../../src/dns/wire/message.ts'
 import { afterEveryFile } from '../../support/after-file.ts'
 
-/** What a master does with one message that came over TCP. */
+/** Handles one TCP message at the master. */
 export type Script = (query: Message, socket: Socket) => void
 
 const kept: (() => void)[] = []
@@ -16,7 +16,7 @@ afterEveryFile(() => {
   for (const close of kept.splice(0)) close()
 })
 
-/** A name server of one's own making, gone after the test, or if it is to be kept after the file; returns its port. */
+/** Starts a scripted name server and stops it after the test, or with `keep` after the file; returns its port. */
 export async function scriptedMaster(script: Script, { keep = false, address = '127.0.0.1' } = {}): Promise<number> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -54,14 +54,14 @@ export const record = (name: string, type: string, data: string, ttl = 300): Wir
 export const soa = (serial = 1, times = '3600 600 604800 300', zone = 'example.test.'): WireRecord =>
   record(zone, 'SOA', `ns1.example.test. hostmaster.example.test. ${serial} ${times}`)
 
-/** The octets of an answer to the query, framed. */
+/** The framed octets of a response to the query. */
 export const answerOf = (query: Message, answers: readonly WireRecord[], changes: Partial<Message> = {}): Buffer =>
   frameMessage(encodeMessage({ ...query, response: true, authoritative: true, answers, authorities: [], edns: null, ...changes }))
 
-/** Records of one message: few enough for its octets. */
+/** Records per message: few enough for its size. */
 const CHUNK = 1000
 
-/** Answers an SOA query with the first record, AXFR and IXFR with the records and the SOA once more. */
+/** Responds to an SOA query with the first record, to AXFR and IXFR with the records and the SOA again. */
 export const serving =
   (records: readonly [WireRecord, ...WireRecord[]]): Script =>
   (query, socket) => {

@@ -1,4 +1,4 @@
-/** Transfers by key: who gets a zone, and who does not, whatever the address. */
+/** Transfers with keys: access by key, for any address. */
 import { createHmac, randomInt } from 'node:crypto'
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -37,13 +37,13 @@ beforeAll(async () => {
 interface Outcome {
   readonly rcode: string
   readonly error: number | null
-  /** Whether the answer has a digest. */
+  /** Whether the response has a digest. */
   readonly hasMac: boolean
   readonly verified: boolean | null
   readonly records: number
 }
 
-/** What comes back for the octets over TCP. */
+/** Sends the octets over TCP; returns the response. */
 async function sendTcp(octets: Uint8Array, key?: TsigKey, mac?: Uint8Array): Promise<Outcome> {
   const client = await openTcp(keyed.port)
   client.socket.write(framed(octets))
@@ -137,7 +137,7 @@ describe('a zone with a key is transferred', () => {
   })
 })
 
-test('a zone without a key is transferred by address only, not with a key of another zone', async () => {
+test('a zone without a key is transferred only by address, not with the key of another zone', async () => {
   expect(await sendTcp(unsigned('open.example'))).toMatchObject({ rcode: 'NOERROR', error: null })
   for (const entry of [ALICE, BOB]) expect(await transferSigned('open.example', entry)).toMatchObject({ rcode: 'REFUSED', records: 0 })
 })
@@ -153,7 +153,7 @@ test('any query may be signed and repeated over UDP, and its response is never c
   }
 })
 
-test('all keys are replaced while the service runs, or none', async () => {
+test('replaces all keys of a running service, or none', async () => {
   const { service } = keyed
   try {
     await service.useTransferKeys(await readKeys([{ ...UNKNOWN, account: 'alice' }]))
@@ -190,7 +190,7 @@ test('only the peers of a key may use it; others are refused', async () => {
   }
 })
 
-describeWithTools(['dig', 'kdig'], 'clients of other makes', () => {
+describeWithTools(['dig', 'kdig'], 'other clients', () => {
   test.each([
     ['dig', dig],
     ['kdig', kdig],
@@ -256,7 +256,7 @@ describe('NOTIFY for a slave with a key', () => {
     expect(await notify('plain.example', null)).toBe('NOERROR')
   })
 
-  test('that is repeated is answered again without effect', async () => {
+  test('gets a second response without effect if it is repeated', async () => {
     const plain = encodeMessage({
       ...createQuery(9, { name: 'slave.example.' as DomainName, type: 'SOA' }),
       opcode: OPCODE.NOTIFY,
@@ -283,7 +283,7 @@ describe('a transfer from a master with a key', () => {
   ] as const
 
   test.each<[string, (query: Buffer, answer: Buffer) => Buffer, RegExp]>([
-    ['answers without a signature', (_, answer) => answer, /the answer is not signed/],
+    ['responds without a signature', (_, answer) => answer, /the answer is not signed/],
     [
       'signs with another key',
       (query, answer) => signAnswer(query, answer, wireKey(BOB)),
@@ -296,13 +296,13 @@ describe('a transfer from a master with a key', () => {
     ],
     ['signs an hour ago', (query, answer) => signAnswer(query, answer, wireKey(ALICE), -3600), /not signed just now/],
     [
-      'repeats the answer to another question',
+      'repeats the response to another query',
       (_, answer) => signAnswer(signedQuery('in.example', 'SOA', wireKey(ALICE)).octets, answer, wireKey(ALICE)),
       /is wrong/,
     ],
     ['does not know the key', (_, answer) => answerWithError(answer, 17), /BADKEY: the server does not know the key/],
     ['has another clock', (_, answer) => answerWithError(answer, 18), /BADTIME/],
-  ])('that %s is not believed', async (_, change, problem) => {
+  ])('is rejected if the master %s', async (_, change, problem) => {
     const server = createServer((socket) => {
       socket.on('error', () => {})
       socket.once('data', (piece: Buffer) => {
@@ -329,7 +329,7 @@ describe('a transfer from a master with a key', () => {
   })
 })
 
-/** The answer as a master signs it. */
+/** A response with the signature of the master. */
 function signAnswer(query: Buffer, answer: Buffer, key: TsigKey, ahead = 0): Buffer {
   const asked = signatureOf(query)
   const plain = signatureOf(signMessage(answer, key, Math.floor(Date.now() / 1000) + ahead).octets)

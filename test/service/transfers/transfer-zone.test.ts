@@ -103,7 +103,7 @@ const giving =
   (query, socket) =>
     socket.write(answerOf(query, records, changes))
 
-/** Where a pointer stands in the answer section, it means the name at the offset; the question is that of the query. */
+/** A response with these octets as its answer section: a pointer refers to the name at its offset; the question is that of the query. */
 const pointingTo =
   (offset: number): Script =>
   (query, socket) => {
@@ -120,47 +120,47 @@ const hasIpv6 = Object.values(networkInterfaces()).some((entries) => entries?.so
 describe('a hostile master', () => {
   test.each<[string, Script, string]>([
     ['that closes the connection', (_, socket) => void socket.end(), 'unreachable'],
-    ['that resets it', (_, socket) => void socket.resetAndDestroy(), 'unreachable'],
-    ['that says nothing', () => {}, 'timeout'],
+    ['that resets the connection', (_, socket) => void socket.resetAndDestroy(), 'unreachable'],
+    ['that does not respond', () => {}, 'timeout'],
     ['that refuses', giving([], { rcode: RCODE.REFUSED }), 'refused'],
     ['that is not authoritative for the zone', giving([], { rcode: RCODE.NOTAUTH }), 'refused'],
     ['whose zone has expired', giving([], { rcode: RCODE.SERVFAIL }), 'not-authoritative'],
-    ['whose answer is empty', giving([]), 'malformed'],
+    ['whose response is empty', giving([]), 'malformed'],
     [
-      'that answers with another identifier',
+      'that responds with another ID',
       (query, socket) => void socket.write(answerOf(query, [soa(), soa()], { id: (query.id + 1) & 0xffff })),
       'malformed',
     ],
-    ['that answers with a query', giving([soa(), soa()], { response: false }), 'malformed'],
+    ['that responds with a query', giving([soa(), soa()], { response: false }), 'malformed'],
     [
-      'that answers another question',
+      'that responds to another question',
       giving([soa(), soa()], { questions: [{ name: 'example.org.' as DomainName, type: 'AXFR', class: 1 }] }),
       'malformed',
     ],
     ['that sends another zone', giving([soa(1, '1 1 1 1', 'example.org.'), soa(1, '1 1 1 1', 'example.org.')]), 'malformed'],
     ['that truncates', giving([soa(), soa()], { truncated: true }), 'malformed'],
-    ['that does not begin with the SOA', giving([host, soa(), soa()]), 'malformed'],
+    ['that does not start with the SOA', giving([host, soa(), soa()]), 'malformed'],
     ['that ends with another SOA', giving([soa(1), host, soa(2)]), 'malformed'],
-    ['that goes on after the last SOA', giving([soa(), host, soa(), host]), 'malformed'],
-    ['that never comes to the last SOA', closing([soa(), host]), 'unreachable'],
-    ['that never comes to it and stays', giving([soa(), host]), 'timeout'],
-    ['whose records are of another class', giving([soa(), { ...host, class: 3 }, soa()]), 'malformed'],
+    ['that sends records after the last SOA', giving([soa(), host, soa(), host]), 'malformed'],
+    ['that never sends the last SOA', closing([soa(), host]), 'unreachable'],
+    ['that never sends it and keeps the connection open', giving([soa(), host]), 'timeout'],
+    ['whose records have another class', giving([soa(), { ...host, class: 3 }, soa()]), 'malformed'],
     ...['TYPE0', 'TYPE41', 'TYPE128', 'TYPE250', 'TYPE255'].map((type): [string, Script, string] => [
       `whose records are of ${type}`,
       giving([soa(), record('example.test.', type, '\\# 0'), soa()]),
       'malformed',
     ]),
-    ['whose names are compressed in a circle', pointingTo(12 + 18), 'malformed'],
-    ['whose names are compressed forwards', pointingTo(0x3000), 'malformed'],
-    ['that sends noise', (_, socket) => void socket.write(frameMessage(Buffer.alloc(400, 0xa5))), 'malformed'],
+    ['whose compression pointers form a cycle', pointingTo(12 + 18), 'malformed'],
+    ['whose compression pointers point forwards', pointingTo(0x3000), 'malformed'],
+    ['that sends random octets', (_, socket) => void socket.write(frameMessage(Buffer.alloc(400, 0xa5))), 'malformed'],
     ['that sends empty messages', (_, socket) => void socket.write(Buffer.alloc(4000)), 'malformed'],
     [
-      'whose message is cut short',
+      'whose message is truncated',
       (query, socket) => void socket.write(frameMessage(answerOf(query, [soa(), host, soa()]).subarray(2, -7))),
       'malformed',
     ],
     [
-      'that sends a drip',
+      'that sends single octets slowly',
       (query, socket) => {
         const message = answerOf(query, [soa(), soa()])
         let sent = 0
@@ -173,7 +173,7 @@ describe('a hostile master', () => {
       'timeout',
     ],
     [
-      'that sends one small message after the other',
+      'that sends endless small messages',
       (query, socket) => {
         socket.write(answerOf(query, [soa()]))
         const drip = setInterval(() => (socket.writable ? socket.write(answerOf(query, [host])) : clearInterval(drip)), 50)
@@ -181,7 +181,7 @@ describe('a hostile master', () => {
       'timeout',
     ],
     [
-      'without end',
+      'that sends an endless zone',
       (query, socket) => {
         const more = answerOf(
           query,
@@ -197,7 +197,7 @@ describe('a hostile master', () => {
       'too-large',
     ],
     [
-      'that makes much of few octets',
+      'that sends an expansion bomb of compressed names',
       (query, socket) => {
         const long = `${`${'a'.repeat(60)}.`.repeat(3)}example.test.`
         const pointers = Array.from({ length: 900 }, (_, i) => record(long, 'NS', long, i))
@@ -224,7 +224,7 @@ describe('a hostile master', () => {
     expect(zone.outOfZone).toBe(3)
   })
 
-  test('that is asked for a serial', async () => {
+  test('fails a serial query unless it gets an authoritative SOA of the zone', async () => {
     const asked = async (script: Script) => querySerial(at(await scriptedMaster(script)), ZONE, LIMITS, NEVER)
     await expect(asked(giving([soa(7)]))).resolves.toBe(7)
     await expect(asked(giving([soa(7)], { authoritative: false }))).rejects.toMatchObject({ reason: 'not-authoritative' })
@@ -233,14 +233,14 @@ describe('a hostile master', () => {
     await expect(asked(giving([], { rcode: RCODE.REFUSED }))).rejects.toMatchObject({ reason: 'refused' })
   })
 
-  test.runIf(hasIpv6)('is asked over IPv6 too', async () => {
+  test.runIf(hasIpv6)('can be asked over IPv6', async () => {
     const port = await scriptedMaster(serving([soa(9), host]), { address: '::1' })
     const peer: Peer = { address: '::1', port, localAddress: '::1', signing: null }
     expect(await querySerial(peer, ZONE, LIMITS, NEVER)).toBe(9)
     expect((await transferZone(peer, ZONE, LIMITS, NEVER)).records.length).toBe(2)
   })
 
-  test('is abandoned when the service stops', async () => {
+  test('its transfer is aborted if the service stops', async () => {
     const port = await scriptedMaster(() => {})
     const stopping = new AbortController()
     const transfer = transferZone(at(port), ZONE, LIMITS, stopping.signal)
@@ -271,7 +271,7 @@ describe('peers', () => {
     ['224.0.0.1', false, false],
     ['ff02::1', false, false],
     ['255.255.255.255', false, false],
-    // Ordinary addresses beside those for documentation; nothing is sent to them.
+    // Ordinary addresses besides those for documentation; nothing is sent to them.
     ['192.0.3.1', true, true],
     ['2001:db7::1', true, true],
     ['2001:db8::1', true, false],

@@ -1,4 +1,4 @@
-/** Masters that tell of a newer zone than they send, as servers do while they are reloaded or where several share one address. */
+/** Masters that announce a newer zone than they send, like servers during a reload or behind a shared address. */
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -16,10 +16,10 @@ import { eventually } from './eventually.ts'
 import { sendNotify } from './notify.ts'
 import { answerOf, record, type Script, scriptedMaster, serving, soa } from './scripted-master.ts'
 
-/** So long that a test ends before it. */
+/** Seconds. Longer than any test. */
 const REFRESH = 86_400
 
-/** Serials the master gives by SOA and by AXFR or IXFR; a list by transfer, of which the last goes on. */
+/** The serials of the master in SOA responses and in consecutive transfers; the last one repeats. */
 interface Offer {
   readonly soa: number
   readonly axfr: readonly number[]
@@ -40,7 +40,7 @@ const script: Script = (query: Message, socket: Socket) => {
 }
 const master = await scriptedMaster(script, { keep: true })
 
-// Time passes ten times as fast: the first wait is a tenth of a second, the refresh still hours.
+// The clock is ten times as fast: the first wait is a tenth of a second, the refresh still hours.
 const logged: string[] = []
 const log = { level: 'warn', write: (line: string) => logged.push(line) } as const
 const { service, client } = await startForTest({ dns: LOOPBACK, peerPort: master, clockSpeed: 10, log })
@@ -48,7 +48,7 @@ const port = service.dnsAddress?.port ?? 0
 
 const WITHIN = 15_000
 
-/** What the master gives from now on. */
+/** Sets the serials of the master. */
 function offer(zone: string, soa: number, ...axfr: readonly number[]): void {
   for (let i = sent.length - 1; i >= 0; i -= 1) if (sent[i]?.startsWith(`${zone}. `)) sent.splice(i, 1)
   offers.set(`${zone}.`, { soa, axfr })
@@ -68,7 +68,7 @@ const served = (zone: string, serial: number): Promise<void> => eventually(async
 
 const errorsOf = async (id: number): Promise<string> => (await client.ok('GET', `/domains/${id}`)).errors
 
-/** A slave that holds a serial of a master that has no other. */
+/** Creates a slave that has transferred the only serial of its master. */
 async function createServed(zone: string, serial: number): Promise<number> {
   offer(zone, serial, serial)
   const id = await create(zone)
@@ -76,7 +76,7 @@ async function createServed(zone: string, serial: number): Promise<number> {
   return id
 }
 
-test('a transfer that is older than announced is repeated until it is current', async () => {
+test('repeats a transfer that is older than announced until it is current', async () => {
   const id = await createServed('behind.test', 5)
   offer('behind.test', 7, 5, 4, 5, 7)
   await sendNotify(port, 'behind.test')
@@ -85,7 +85,7 @@ test('a transfer that is older than announced is repeated until it is current', 
   await eventually(async () => expect(await errorsOf(id)).toBe(''), WITHIN)
 })
 
-test('the zone does not go back, and the domain has an error message', async () => {
+test('does not replace a zone by an older one, and the domain has an error message', async () => {
   const id = await createServed('told.test', 5)
   offer('told.test', 7, 4)
   await sendNotify(port, 'told.test')
@@ -103,7 +103,7 @@ test('the zone does not go back, and the domain has an error message', async () 
   await eventually(async () => expect(await errorsOf(id)).toBe(''), WITHIN)
 })
 
-test('a newer zone is accepted even if a still newer one was announced', async () => {
+test('accepts a newer zone even if a still newer one was announced', async () => {
   const id = await createServed('between.test', 5)
   offer('between.test', 7, 6, 6, 6, 6, 6, 6, 6)
   await sendNotify(port, 'between.test')
@@ -113,14 +113,14 @@ test('a newer zone is accepted even if a still newer one was announced', async (
   await served('between.test', 7)
 })
 
-test('the first transfer is accepted, and the missing changes follow soon', async () => {
+test('accepts the first transfer, and gets the missing changes soon', async () => {
   offer('first.test', 7, 6, 7)
   await create('first.test')
   await served('first.test', 7)
   expect(sentOf('first.test')).toEqual(['SOA 7', 'AXFR 6', 'SOA 7', 'IXFR 7'])
 })
 
-test('another master is asked immediately', async () => {
+test('asks another master immediately', async () => {
   offer('others.test', 5, 5)
   await create('others.test', ['127.0.0.1', '::ffff:127.0.0.1'])
   await served('others.test', 5)
@@ -130,7 +130,7 @@ test('another master is asked immediately', async () => {
   expect(sentOf('others.test')).toEqual(['SOA 7', 'IXFR 5', 'SOA 7', 'IXFR 7'])
 })
 
-test('a zone announced by NOTIFY is requested until the master has it', async () => {
+test('requests a zone announced by NOTIFY until the master has it', async () => {
   const id = await createServed('news.test', 5)
   await sendNotify(port, 'news.test', { serial: 7 })
   const problem = 'transfer from 127.0.0.1: it announced serial 7 by NOTIFY, but still answers 5. It will be asked again.'
@@ -140,7 +140,7 @@ test('a zone announced by NOTIFY is requested until the master has it', async ()
   await eventually(async () => expect(await errorsOf(id)).toBe(''), WITHIN)
 })
 
-test('NOTIFY with the current or an older serial changes nothing', async () => {
+test('ignores NOTIFY with the current or an older serial', async () => {
   const id = await createServed('known.test', 5)
   for (const serial of [5, 4]) {
     const before = sentOf('known.test').length
@@ -151,7 +151,7 @@ test('NOTIFY with the current or an older serial changes nothing', async () => {
   expect(new Set(sentOf('known.test').slice(1))).toEqual(new Set(['AXFR 5', 'SOA 5']))
 })
 
-test('new masters are not asked for the serial that a former one announced', async () => {
+test('does not expect the serial that a former master announced from new masters', async () => {
   const id = await createServed('former.test', 5)
   await sendNotify(port, 'former.test', { serial: 7 })
   await eventually(async () => expect(await errorsOf(id)).toContain('NOTIFY'), WITHIN)
@@ -165,7 +165,7 @@ test('new masters are not asked for the serial that a former one announced', asy
 describeOutcome()
 
 describeWithTools(['nsd'], 'NSD as master', () => {
-  test('is followed through all its reloads', { timeout: 180_000 }, async () => {
+  test('is followed through every reload', { timeout: 180_000 }, async () => {
     const text = (serial: number): string =>
       `@ 300 SOA ns hostmaster ${serial} ${REFRESH} 3600 604800 60\n@ 300 NS ns\nns 300 A 192.0.2.53\n`
     const nsd = await startNsd({ zones: [{ name: 'nsd.test', text: text(1) }] })
@@ -206,14 +206,14 @@ function describeOutcome(): void {
     })
   }
 
-  test('the waits double from a second to the retry time', () => {
+  test('doubles the waits from a second up to the retry time', () => {
     expect(waits(12, [])).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600])
     expect(waits(3, [1, 1])).toEqual([1, 2, 4])
     expect(waits(9, [120, 7200])).toEqual([1, 2, 4, 8, 16, 32, 64, 120, 120])
     expect(refreshOutcome(claim(5000), answer, 0, () => 0).refreshAt).toBe(600_000)
   })
 
-  test('a serial announced by NOTIFY is requested until the waits reach the retry time', () => {
+  test('requests a serial announced by NOTIFY until the waits reach the retry time', () => {
     expect([0, 9, 10, 5000].map((behind) => refreshOutcome(claim(behind), answer, 0, () => 0).notifyPending)).toEqual([
       true,
       true,
@@ -222,7 +222,7 @@ function describeOutcome(): void {
     ])
   })
 
-  test('the count is reset by the first zone that is current', () => {
+  test('a current zone resets the waits', () => {
     expect(refreshOutcome(claim(4), answer, 0, () => 0)).toMatchObject({ behind: 5, failures: 0, errors: 'late' })
     expect(refreshOutcome(claim(4), { ...answer, behind: false }, 0, () => 0)).toMatchObject({ behind: 0, refreshAt: 3_600_000 })
   })

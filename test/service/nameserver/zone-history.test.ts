@@ -1,4 +1,4 @@
-/** IXFR out: what is kept of the history of zones, and what is given of it. */
+/** IXFR out: the stored history of zones, and the differences sent from it. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -24,11 +24,11 @@ const zone = (serial: number, lines: readonly string[]): ZoneData => buildZoneDa
 const hosts = (count: number, prefix = 'h'): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix}${i}.example.test. 60 A 192.0.2.${i % 256}`)
 
-/** The records of a zone without its SOA, as a transfer gives them. */
+/** The records of a transferred zone without its SOA. */
 const linesOf = (data: ZoneData): string[] =>
   [...fullZoneRecords(data)].slice(1, -1).map(([name, rrset, i]) => `${name} ${rrset.ttl} ${rrset.type} ${rrset.data[i]}`)
 
-/** A secondary that takes the difference word for word. */
+/** A secondary that applies a difference strictly. */
 function apply(data: ZoneData, { removed, added }: ZoneDifference): string[] {
   const held = new Set(linesOf(data))
   for (const [list, change] of [
@@ -69,7 +69,7 @@ describe('a history', () => {
       existing = next
     }
     collect()
-    // The texts have 45 MB together.
+    // The texts have a total of 45 MB.
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(15_000_000)
     expect(history.since(existing, 1)?.added).toHaveLength(1)
   })
@@ -84,7 +84,7 @@ describe('a history', () => {
     { maxLength: 25 },
   )
 
-  test('leads from any version to the last one', () => {
+  test('contains the difference from any version to the last one', () => {
     let given = 0
     fc.assert(
       fc.property(fc.array(version, { minLength: 2, maxLength: 6 }), (versions) => {
@@ -172,7 +172,7 @@ describe('a history', () => {
     )
     const large = createZoneHistory(HISTORY_LIMITS)
     for (const [i, data] of versions.entries()) if (i > 0) large.record(versions[i - 1] as ZoneData, data)
-    // Nothing is left of 2 steps; 28 steps have 11200 records, which nobody counts to find that out.
+    // Two steps cancel out; 28 steps have 11200 records, which are not counted to find that out.
     expect(large.since(versions[29] as ZoneData, 28)?.added).toEqual([])
     expect(large.since(versions[29] as ZoneData, 2)).toBeNull()
   })
@@ -198,7 +198,7 @@ describeWithTools(['dig', 'kdig'], 'IXFR', async () => {
       .map((line) => line.split(/\s+/))
       .map(([name, ttl, , type, ...data]) => (type === 'SOA' ? `SOA ${data[2]}` : `${name} ${ttl} ${data.join(' ')}`))
 
-  test.each([[['+tcp']], [['+notcp']]])('gives the changes since a serial, condensed: %j', async (options) => {
+  test.each([[['+tcp']], [['+notcp']]])('sends the condensed changes since a serial: %j', async (options) => {
     expect(await answer(3, ...options)).toEqual([
       'SOA 4',
       'SOA 3',
@@ -224,7 +224,7 @@ describeWithTools(['dig', 'kdig'], 'IXFR', async () => {
     expect(await answer(0, '+notcp')).toEqual(['SOA 4'])
   })
 
-  test("reveals nothing of another account's earlier zone with the same name", async () => {
+  test("reveals nothing about another account's earlier zone with the same name", async () => {
     const served = (serial: number, accountId: number): void =>
       server.setZone({
         name: 'other.test.' as DomainName,

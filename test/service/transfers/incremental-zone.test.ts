@@ -1,4 +1,4 @@
-/** IXFR in: a slave applies the changes its master sends, and asks for the whole zone where it cannot. */
+/** IXFR in: a slave applies the changes of its master, and requests the full zone if it cannot. */
 import { expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import type { WireRecord } from '../../../src/dns/wire/message.ts'
@@ -33,7 +33,7 @@ const host = (zone: string, label: string, address = '192.0.2.1'): WireRecord =>
 const answer = async (name: string) =>
   (await queryDns({ host: '127.0.0.1', port }, { name: name as DomainName, type: 'A' })).answers.map(({ data }) => data)
 
-/** A slave that holds serial 1, with the hosts `kept` and `gone`. */
+/** Creates a slave with serial 1 and the hosts `kept` and `gone`. */
 async function createServed(zone: string): Promise<void> {
   scripts.set(zone, serving([apex(zone, 1), record(zone, 'NS', 'ns1.example.net.'), host(zone, 'kept'), host(zone, 'gone')]))
   await client.ok('POST', '/domains', { domain: zone.slice(0, -1), type: 'slave', master_ips: ['127.0.0.1'] })
@@ -46,7 +46,7 @@ const logged = (zone: string) =>
     .filter((line) => line.message === 'zone transferred' && `${line.zone}.` === zone)
     .map(({ method, serial, records }) => [method, serial, records])
 
-/** From now on the master has serial 3, gives this for IXFR and its zone for AXFR. */
+/** Updates the master to serial 3, with this script for IXFR and its zone for AXFR. */
 function change(zone: string, incremental: Script): void {
   const whole = serving([apex(zone, 3), record(zone, 'NS', 'ns1.example.net.'), host(zone, 'kept'), host(zone, 'new')])
   scripts.set(zone, (query, socket) => (query.questions[0]?.type === 'IXFR' ? incremental : whole)(query, socket))
@@ -57,7 +57,7 @@ const sending =
   (query, socket) =>
     void socket.write(answerOf(query, records))
 
-test('differences of several steps are applied, in any number of messages', async () => {
+test('applies differences with several steps in any number of messages', async () => {
   for (const [i, split] of [false, true].entries()) {
     const zone = `steps${i}.test.`
     await createServed(zone)
@@ -92,7 +92,7 @@ test('differences of several steps are applied, in any number of messages', asyn
   }
 })
 
-test('a full zone in response to IXFR is accepted', async () => {
+test('accepts a full zone in response to IXFR', async () => {
   await createServed('whole.test.')
   change(
     'whole.test.',
@@ -105,34 +105,34 @@ test('a full zone in response to IXFR is accepted', async () => {
   expect(asked).not.toContain('whole.test. AXFR 1')
 })
 
-const FAULTS: readonly (readonly [string, (zone: string) => Script])[] = [
-  ['says NOTIMP', () => (query, socket) => void socket.write(answerOf(query, [], { rcode: 4 }))],
-  ['says FORMERR', () => (query, socket) => void socket.write(answerOf(query, [], { rcode: 1 }))],
-  ['refuses', () => (query, socket) => void socket.write(answerOf(query, [], { rcode: 5 }))],
+const BAD_RESPONSES: readonly (readonly [string, (zone: string) => Script])[] = [
+  ['responds NOTIMP', () => (query, socket) => void socket.write(answerOf(query, [], { rcode: 4 }))],
+  ['responds FORMERR', () => (query, socket) => void socket.write(answerOf(query, [], { rcode: 1 }))],
+  ['responds REFUSED', () => (query, socket) => void socket.write(answerOf(query, [], { rcode: 5 }))],
   ['closes the connection', () => (_, socket) => void socket.end()],
-  ['says nothing', () => () => {}],
-  ['says that nothing is newer', (zone) => sending(apex(zone, 1))],
-  ['gives the serial alone', (zone) => sending(apex(zone, 3))],
-  ['begins with another version', (zone) => sending(apex(zone, 3), apex(zone, 2), apex(zone, 3), apex(zone, 3))],
-  ['removes what is not there', (zone) => sending(apex(zone, 3), apex(zone, 1), host(zone, 'nowhere'), apex(zone, 3), apex(zone, 3))],
-  ['adds what is there', (zone) => sending(apex(zone, 3), apex(zone, 1), apex(zone, 3), host(zone, 'kept'), apex(zone, 3))],
+  ['does not respond', () => () => {}],
+  ['sends only the current SOA', (zone) => sending(apex(zone, 1))],
+  ['sends only the new SOA', (zone) => sending(apex(zone, 3))],
+  ['starts with another version', (zone) => sending(apex(zone, 3), apex(zone, 2), apex(zone, 3), apex(zone, 3))],
+  ['removes a missing record', (zone) => sending(apex(zone, 3), apex(zone, 1), host(zone, 'nowhere'), apex(zone, 3), apex(zone, 3))],
+  ['adds an existing record', (zone) => sending(apex(zone, 3), apex(zone, 1), apex(zone, 3), host(zone, 'kept'), apex(zone, 3))],
   [
     'removes the name servers',
     (zone) => sending(apex(zone, 3), apex(zone, 1), record(zone, 'NS', 'ns1.example.net.'), apex(zone, 3), apex(zone, 3)),
   ],
   [
-    'adds more than a zone may have',
+    'adds more records than a zone may have',
     (zone) =>
       sending(apex(zone, 3), apex(zone, 1), apex(zone, 3), ...Array.from({ length: 60 }, (_, i) => host(zone, `h${i}`)), apex(zone, 3)),
   ],
   [
-    'is cut off',
+    'truncates its response',
     (zone) => (query, socket) => void socket.end(answerOf(query, [apex(zone, 3), apex(zone, 1), host(zone, 'gone'), apex(zone, 3)])),
   ],
 ]
 
-test.each(FAULTS.map(([problem, script], i) => [problem, `fault${i}.test.`, script] as const))(
-  'a master that %s is asked for the whole zone',
+test.each(BAD_RESPONSES.map(([problem, script], i) => [problem, `bad${i}.test.`, script] as const))(
+  'requests the full zone from a master that %s',
   async (_, zone, script) => {
     await createServed(zone)
     change(zone, script(zone))
