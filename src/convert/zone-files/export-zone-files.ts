@@ -2,6 +2,7 @@ import type { OutputFile } from '../../definition/imported-zone.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, labelsOf, nameFromLabels, ROOT } from '../../dns/domain-name.ts'
 import { emailToName } from '../../dns/mailbox.ts'
+import { NEW_TO_BIND } from '../../dns/rdata/rdata-types.ts'
 import { type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { typeCode } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
@@ -39,7 +40,12 @@ export const exportZoneFiles: Exporter = (zones, options): ExportedFiles => {
     if (apexNs.length === 0) records.push(...servers)
     diagnostics.push(...digestWarnings(zone, records, defaultTtl))
     const needsDefaultTtl = records.some(({ ttl }) => ttl === null)
-    const text = printZoneFile(records, { origin: zone.name, style: options.style, defaultTtl: needsDefaultTtl ? defaultTtl : null })
+    const text = printZoneFile(records, {
+      origin: zone.name,
+      style: options.style,
+      defaultTtl: needsDefaultTtl ? defaultTtl : null,
+      genericTypes: NEW_TO_BIND,
+    })
     files.push({ path: zoneFileName(zone.name, names), text })
   }
   return { files, isSingleFile: false, dropped, diagnostics }

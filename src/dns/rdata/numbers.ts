@@ -85,7 +85,10 @@ export function canonicalMnemonic(text: string, kind: MnemonicKind): Result<stri
   return number === undefined ? failure(`${excerpt(text)} is not ${called}`) : ok(String(number))
 }
 
-/** A time of a DNSSEC record as YYYYMMDDHHmmSS in UTC, given so or as seconds since 1970 (RFC 4034 section 3.2). */
+/**
+ * A time of a DNSSEC record as YYYYMMDDHHmmSS in UTC from 1970 to 2106, given so or as seconds since 1970 (RFC 4034 section 3.2). Times are serial
+ * numbers (section 3.1.5), so a time outside those years is the one that differs by a multiple of 2^32 seconds.
+ */
 export function canonicalTimestamp(text: string): Result<string> {
   if (/^[0-9]{1,10}$/.test(text)) {
     const seconds = Number(text)
@@ -94,8 +97,8 @@ export function canonicalTimestamp(text: string): Result<string> {
   if (!/^[0-9]{14}$/.test(text)) return failure(`${excerpt(text)} is not a time: YYYYMMDDHHmmSS, or seconds since 1970`)
   const seconds = timestampSeconds(text)
   // `Date.UTC` carries a day or hour that does not exist into the next one.
-  if (seconds < 0 || seconds > 0xffffffff || formatTimestamp(seconds) !== text) return failure(`${text} is not a time from 1970 to 2106`)
-  return ok(text)
+  if (formatDate(seconds) !== text) return failure(`${text} is not a date and time that exists`)
+  return ok(formatTimestamp(seconds))
 }
 
 /** The seconds since 1970 of YYYYMMDDHHmmSS. */
@@ -104,5 +107,7 @@ export function timestampSeconds(text: string): number {
   return Date.UTC(part(0, 4), part(4, 6) - 1, part(6, 8), part(8, 10), part(10, 12), part(12, 14)) / 1000
 }
 
-/** Seconds since 1970 as YYYYMMDDHHmmSS. */
-export const formatTimestamp = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 19).replace(/[-T:]/g, '')
+/** Seconds since 1970, modulo 2^32, as YYYYMMDDHHmmSS. */
+export const formatTimestamp = (seconds: number): string => formatDate(seconds - Math.floor(seconds / 2 ** 32) * 2 ** 32)
+
+const formatDate = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 19).replace(/[-T:]/g, '')

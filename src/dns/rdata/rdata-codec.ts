@@ -183,10 +183,21 @@ export function readGenericRdata(reader: WireReader): string {
   return formatGeneric(readRest(reader))
 }
 
+/**
+ * The octets that have only the generic form though their type has a form of its own. No RFC defines GID, UID and UINFO; relay types of AMTRELAY
+ * above 3 have no meaning yet (RFC 8777 section 4.2.3).
+ */
+const IS_OPAQUE: ReadonlyMap<string, (octets: Uint8Array) => boolean> = new Map([
+  ['UINFO', (octets: Uint8Array) => octets[0] !== octets.length - 1],
+  ['UID', (octets: Uint8Array) => octets.length !== 4],
+  ['GID', (octets: Uint8Array) => octets.length !== 4],
+  ['AMTRELAY', ([, relay = 0]: Uint8Array) => (relay & 0x7f) > 3],
+])
+
 /** Reads rdata up to the reader's end. Throws a `WireFormatError`. */
 export function readRdata(reader: WireReader, code: number): string {
   const definition = rdataTypeOfCode(code)
-  if (!definition) return readGenericRdata(reader)
+  if (!definition || IS_OPAQUE.get(definition.type)?.(reader.octets.subarray(reader.offset, reader.end))) return readGenericRdata(reader)
   let data = ''
   for (const { kind } of definition.fields) {
     const part = FIELD_CODECS[kind].decode(reader)

@@ -129,6 +129,12 @@ export const GENERIC_ONLY_TYPES: ReadonlyMap<string, number> = new Map([
   ['UNSPEC', 103],
 ])
 
+/**
+ * Types that current BIND versions do not know by name, or whose own form they cannot read, so files for name servers have `TYPE###` and the generic
+ * form (RFC 3597). BIND 9.18.49 refuses CLA, GID, IPN, UID and UINFO; earlier releases of 9.18 and 9.20 also refuse the others.
+ */
+export const NEW_TO_BIND: ReadonlySet<string> = new Set(['BRID', 'CLA', 'DSYNC', 'GID', 'HHIT', 'IPN', 'RESINFO', 'UID', 'UINFO', 'WALLET'])
+
 export const RDATA_TYPES: ReadonlyMap<string, RdataType> = new Map(TYPES.map((type) => [type.type, type]))
 
 const BY_CODE: ReadonlyMap<number, RdataType> = new Map(TYPES.flatMap((type) => (type.code === null ? [] : [[type.code, type]])))
