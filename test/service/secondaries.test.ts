@@ -134,7 +134,7 @@ describe('a slave', () => {
     await taken(5, 13)
     await offer(4, 14)
     await eventually(async () =>
-      expect(await errorsOf(id)).toBe('transfer from 127.0.0.1: its zone is older than the last one transferred'),
+      expect(await errorsOf(id)).toBe('transfer from 127.0.0.1: its serial 4 is older than 5, the last one transferred'),
     )
     expect(await ask('www.serial.test')).toEqual(['NOERROR', '192.0.2.13'])
     await taken(6, 15)
@@ -212,7 +212,7 @@ describe('a slave', () => {
     // One address in sixteen spellings.
     const letters = (i: number) => [8, 4, 2, 1].map((bit) => (i & bit ? 'F' : 'f')).join('')
     const { id } = await create('silent.test', { master_ips: Array.from({ length: 16 }, (_, i) => `::${letters(i)}:127.0.0.1`) })
-    await eventually(async () => expect(await errorsOf(id)).toContain('no time was left to ask'))
+    await eventually(async () => expect(await errorsOf(id)).toContain('ended before'))
     expect(timesAsked('silent.test')).toBeLessThan(8)
   })
 

@@ -6,7 +6,7 @@ import type { GrantKind, Permissions } from '../store/tables.ts'
 import type { Actor } from './authenticate.ts'
 import { notFound, RequestError } from './request-error.ts'
 
-/** Kinds of objects that grants apply to, in the order of the API. */
+/** The kinds in a list of grants, in the order of the API. The service has no databases and no monitors, so their lists are always empty. */
 export const REPORTED_KINDS = ['database', 'domain', 'image', 'instance', 'monitor', 'loadbalancer', 'script', 'volume'] as const
 
 /** Grants of a restricted user that apply to no single object. */

@@ -1,6 +1,6 @@
 /**
- * Records logins. The API has no login operation, so the first request of a day (UTC) that a user sends from an address with a
- * personal access token is the login; with an expired token it is a failed one.
+ * Records logins. The API has no login operation. So the first request per day (UTC), user and address with a personal access token is recorded as
+ * a login: a failed one if the token has expired. The database limits the number per user and day.
  */
 
 import { type ObservedLogin, recordLogin } from '../store/access-store.ts'
@@ -8,7 +8,7 @@ import type { Database } from '../store/database.ts'
 import { createLruCache } from './lru-cache.ts'
 
 export interface LoginRecorder {
-  /** Resolves when the login is recorded; does nothing if it already is. Never rejects. */
+  /** Records the login, unless this is already done for the day. Resolves even if that fails: see `onError`. */
   record(user: Omit<ObservedLogin, 'ip' | 'status'>, address: string, status: ObservedLogin['status']): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export interface LoginRecorderOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** Maximum number of recorded logins kept in memory; others are looked up in the database. */
+/** Maximum number of logins that are remembered as recorded. For others, the database is queried. */
 const MAX_CACHED = 20_000
 
 export function createLoginRecorder({ database, now, onError }: LoginRecorderOptions): LoginRecorder {
@@ -28,6 +28,7 @@ export function createLoginRecorder({ database, now, onError }: LoginRecorderOpt
   return {
     record: ({ userId, username, restricted }, address, status) => {
       const moment = now()
+      // An IPv4 client of a socket for both families.
       const ip = address.replace(/^::ffff:(?=\d+\.)/i, '')
       const key = `${userId} ${moment.slice(0, 10)} ${status} ${ip}`
       const known = recorded.get(key)

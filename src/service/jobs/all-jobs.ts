@@ -14,7 +14,7 @@ import type { JobHandler, JobHandlers } from './job-handler.ts'
 const IMAGE_HANDLERS: JobHandlers = {
   /** Makes an image created from a disk available. */
   [IMAGE_CREATION]: async (connection, { subject }, { nowText }) => finishImage(connection, subject, nowText),
-  /** Deletes an image whose data has not arrived in time. The process that receives the data removes the file. */
+  /** Deletes an image whose upload is not complete at its deadline. The process that is receiving the data deletes the file. */
   [UPLOAD_EXPIRY]: async (connection, { subject }) => expireUpload(connection, subject),
 }
 

@@ -1,3 +1,4 @@
+/** Refreshes the zone of a slave from its masters. "Master" is the word of the API for a primary server (RFC 9499). */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { isNewerSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { ClaimedRefresh } from '../store/secondary-store.ts'
@@ -14,90 +15,101 @@ export interface RefreshOptions {
   readonly readCurrent: (claim: ClaimedRefresh) => Promise<CurrentZone | null>
 }
 
-/** The result of asking all masters of a zone. */
+/** The result of a refresh. */
 export interface RefreshResult {
   /** A newer zone and the master that sent it; null if there is none. */
   readonly newer: { readonly master: string; readonly zone: TransferredZone } | null
-  /** Whether any master answered for the zone. */
-  readonly answered: boolean
-  /** Whether a master announced a serial, by its SOA or by NOTIFY, that is newer than the zone we have now. */
+  /** Whether any master served the zone: its serial is not newer than ours, or it sent the zone. */
+  readonly served: boolean
+  /** Whether a master announced, in its SOA or a NOTIFY, a newer serial than the zone has after this refresh. */
   readonly behind: boolean
   /** Error messages. */
   readonly problems: readonly string[]
 }
 
 /**
- * Asks the masters in order, one that sent a NOTIFY first, until one has a newer zone or the same (RFC 1034 section 4.3.5). Skips a master
- * with an older zone: a serial never goes back, except by the arithmetic of RFC 1982. Also skips a master that sends an older zone than it
- * announced, which happens while a server reloads or if several servers share an address. All masters share the time limit of one transfer, so
- * that a long list of unresponsive ones does not delay other zones. Rejects only when the service stops, or with a bug.
+ * Queries the masters in order until one has the same zone or a newer one, and transfers the newer one (RFC 1034 section 4.3.5). The master that
+ * sent the last NOTIFY comes first. A master is skipped if its zone is older, because a serial never goes back except by the arithmetic of RFC 1982;
+ * also if it sends an older zone than it announced, which happens while a server reloads or if several servers share an address. All masters share
+ * the time limit of one transfer, so that a long list of unresponsive ones does not delay other zones. Rejects only when the service stops, or with a
+ * bug.
  */
 export async function refreshFromMasters(
   claim: ClaimedRefresh,
   { rules, limits, signal, readCurrent }: RefreshOptions,
 ): Promise<RefreshResult> {
-  const { masters, notifiedBy } = claim
+  const { masters, notifiedBy, accountId } = claim
+  const name = zoneNameOf(claim)
   const current = serialOrNull(claim.serial)
-  let announced = serialOrNull(claim.notifiedSerial)
-  const isBehind = (serial: SerialNumber | null): boolean => announced !== null && serial !== null && isNewerSerial(announced, serial)
-  const first = masters.filter((master) => master === notifiedBy)
   const problems: string[] = []
-  let answered = false
   const deadline = performance.now() + limits.total
-  for (const master of new Set([...first, ...masters])) {
-    const left = Math.ceil(deadline - performance.now())
-    if (left <= 0) {
-      problems.push(`no time was left to ask ${master} and the masters after it`)
+  /** The newest serial that a master announced. */
+  let announced = serialOrNull(claim.notifiedSerial)
+  let served = false
+
+  const isBehind = (serial: SerialNumber | null): boolean => announced !== null && serial !== null && isNewerSerial(announced, serial)
+  const isNewer = (serial: SerialNumber): boolean => current === null || isNewerSerial(serial, current)
+
+  /** Returns the newer zone of a master; `up-to-date` if there is none; null if another master may have one. */
+  const refreshFrom = async (master: string, remaining: number): Promise<TransferredZone | 'up-to-date' | null> => {
+    const report = (problem: string): void => void problems.push(`transfer from ${master}: ${problem}`)
+    const peer = peerAt(master, { name, accountId }, rules)
+    const masterLimits = { ...limits, total: remaining }
+    const offered = await querySerial(peer, name, masterLimits, signal)
+    if (announced === null || isNewerSerial(offered, announced)) announced = offered
+    if (!isNewer(offered)) {
+      served = true
+      if (offered !== current) report(olderThan(current, offered))
+      else if (!isBehind(current)) return 'up-to-date'
+      else if (master === notifiedBy) report(`it announced serial ${announced} by NOTIFY, but its SOA still has ${current}; ${RETRIED}`)
+      return null
+    }
+    const zone = await fetchZone(peer, claim, { limits: masterLimits, signal, readCurrent })
+    served = true
+    const { serial } = zone.soa
+    if (isNewerSerial(offered, serial)) report(`it announced serial ${offered}, but sent an older zone with ${serial}; ${RETRIED}`)
+    else if (!isNewer(serial)) report(olderThan(current, serial))
+    if (!isNewer(serial)) return null
+    if (zone.outOfZone > 0) report(`skipped ${zone.outOfZone} records outside the zone`)
+    return zone
+  }
+
+  for (const master of new Set([...masters.filter((address) => address === notifiedBy), ...masters])) {
+    const remaining = Math.ceil(deadline - performance.now())
+    if (remaining <= 0) {
+      problems.push(`the time limit of ${limits.total / 1000} s ended before ${master} and the masters after it were queried`)
       break
     }
-    const report = (problem: string | null): void => {
-      if (problem !== null) problems.push(`transfer from ${master}: ${problem}`)
-    }
     try {
-      const options = { limits: { ...limits, total: left }, signal, readCurrent }
-      const peer = peerAt(master, { name: zoneOf(claim), accountId: claim.accountId }, rules)
-      const offered = await querySerial(peer, zoneOf(claim), options.limits, signal)
-      if (announced === null || isNewerSerial(offered, announced)) announced = offered
-      if (current === null || isNewerSerial(offered, current)) {
-        const zone = await askZone(peer, claim, options)
-        answered = true
-        report(transferProblem(zone, offered, current))
-        if (current !== null && !isNewerSerial(zone.soa.serial, current)) continue
-        if (zone.outOfZone > 0) report(`skipped ${zone.outOfZone} records outside the zone`)
-        return { newer: { master, zone }, answered, behind: isBehind(zone.soa.serial), problems }
-      }
-      answered = true
-      if (offered !== current) report(OLDER)
-      else if (!isBehind(current)) break
-      else if (master === notifiedBy) report(`it announced serial ${announced} by NOTIFY, but still answers ${current}. ${RETRIED}`)
+      const zone = await refreshFrom(master, remaining)
+      if (zone === 'up-to-date') break
+      if (zone !== null) return { newer: { master, zone }, served, behind: isBehind(zone.soa.serial), problems }
     } catch (error) {
       if (!isTransferFailure(error) || error.reason === 'stopped') throw error
-      report(error.message)
+      problems.push(`transfer from ${master}: ${error.message}`)
     }
   }
-  return { newer: null, answered, behind: isBehind(current), problems }
+  return { newer: null, served, behind: isBehind(current), problems }
 }
 
-const OLDER = 'its zone is older than the last one transferred'
-const RETRIED = 'It will be asked again.'
+const RETRIED = 'the service will retry'
+
+const olderThan = (current: SerialNumber | null, serial: SerialNumber): string =>
+  `its serial ${serial} is older than ${current}, the last one transferred`
 
 const serialOrNull = (serial: number | null): SerialNumber | null => (serial === null ? null : serialNumber(serial))
 
-const zoneOf = ({ domain }: ClaimedRefresh) => `${domain}.` as DomainName
+const zoneNameOf = ({ domain }: ClaimedRefresh) => `${domain}.` as DomainName
 
-async function askZone(
+/** Transfers the zone: the changes of the stored version if there is one, otherwise the full zone. */
+async function fetchZone(
   peer: Peer,
   claim: ClaimedRefresh,
   { limits, signal, readCurrent }: Omit<RefreshOptions, 'rules'>,
 ): Promise<TransferredZone> {
-  const name = zoneOf(claim)
+  const name = zoneNameOf(claim)
   const current = claim.serial === null ? null : await readCurrent(claim)
   const zone = await (current === null ? transferZone(peer, name, limits, signal) : transferNewer(peer, name, current, limits, signal))
   requireApexNs(name, zone.records)
   return zone
-}
-
-function transferProblem({ soa }: TransferredZone, offered: SerialNumber, current: SerialNumber | null): string | null {
-  if (isNewerSerial(offered, soa.serial)) return `it announced serial ${offered}, but sent an older zone with ${soa.serial}. ${RETRIED}`
-  return current === null || isNewerSerial(soa.serial, current) ? null : OLDER
 }

@@ -42,7 +42,7 @@ export interface SecondariesOptions extends Omit<RefreshOptions, 'signal' | 'rea
   /** Called when the zone of a domain has changed. */
   readonly zoneChanged: (domainId: number) => void
   /** Called with the result of each refresh. */
-  readonly onRefresh: (zone: string, answer: RefreshResult) => void
+  readonly onRefresh: (zone: string, result: RefreshResult) => void
   readonly onError: (error: unknown) => void
 }
 
@@ -122,11 +122,11 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
     if (claim === null) return
     const renewal = keepClaim(claim)
     try {
-      const answer = await refreshFromMasters(claim, { ...options, signal: renewal.signal, readCurrent })
-      const outcome = refreshOutcome(claim, answer, timers.now(), options.random)
+      const result = await refreshFromMasters(claim, { ...options, signal: renewal.signal, readCurrent })
+      const outcome = refreshOutcome(claim, result, timers.now(), options.random)
       const stored = await database.write((connection) => finishRefresh(connection, claim, outcome, timers.now()))
       if (!stored) return
-      options.onRefresh(claim.domain, answer)
+      options.onRefresh(claim.domain, result)
       if (outcome.file) zoneChanged(id)
     } catch (error) {
       // Release the claim. It may already belong to another process.
@@ -227,13 +227,13 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
 }
 
 /** Bounds in seconds for the times of an SOA. */
-const REFRESH = { least: 60, most: 2_419_200 }
-const RETRY = { least: 60, most: 1_209_600 }
-const MOST_EXPIRE = 14_515_200
+const REFRESH = { min: 60, max: 2_419_200 }
+const RETRY = { min: 60, max: 1_209_600 }
+const MAX_EXPIRE = 14_515_200
 
 /** Seconds until the first retry of a zone that was never transferred; doubled with each retry up to the maximum. */
 const FIRST_RETRY = 15
-const LONGEST_RETRY = 3600
+const MAX_FIRST_RETRY = 3600
 
 /** Seconds until the next try of a zone that is older than its masters announced; doubled with each try. */
 const FIRST_BEHIND = 1
@@ -242,31 +242,31 @@ const FIRST_BEHIND = 1
 const JITTER = 0.1
 
 /** Computes what to store after a refresh. `now` is in milliseconds; `random` returns numbers from 0 to 1. */
-export function refreshOutcome(claim: ClaimedRefresh, answer: RefreshResult, now: number, random: () => number): RefreshOutcome {
-  const { newer, answered, behind, problems } = answer
+export function refreshOutcome(claim: ClaimedRefresh, result: RefreshResult, now: number, random: () => number): RefreshOutcome {
+  const { newer, served, behind, problems } = result
   const errors = problems.join('\n')
   const after = (seconds: number): number => now + Math.round(seconds * (1 - JITTER * random()) * 1000)
-  if (!answered) {
+  if (!served) {
     const failures = claim.failures + 1
-    const wait = claim.times.retry || Math.min(FIRST_RETRY * 2 ** (failures - 1), LONGEST_RETRY)
+    const wait = claim.times.retry || Math.min(FIRST_RETRY * 2 ** (failures - 1), MAX_FIRST_RETRY)
     return { file: null, times: claim.times, refreshAt: after(wait), failures, behind: claim.behind, notifyPending: false, errors }
   }
   const times = newer ? clampSoaTimes(newer.zone.soa) : claim.times
   const name = `${claim.domain}.` as DomainName
   const file = newer && { serial: newer.zone.soa.serial, text: formatTransferredZone(name, claim.domainId, newer.zone.records) }
-  const had = { file, times, expireAt: now + times.expire * 1000, failures: 0, errors }
-  if (!behind) return { ...had, refreshAt: after(times.refresh), behind: 0, notifyPending: false }
+  const outcome = { file, times, expireAt: now + times.expire * 1000, failures: 0, errors }
+  if (!behind) return { ...outcome, refreshAt: after(times.refresh), behind: 0, notifyPending: false }
   const wait = FIRST_BEHIND * 2 ** claim.behind
-  const most = Math.min(times.retry, times.refresh)
+  const maxWait = Math.min(times.retry, times.refresh)
   // The announced serial may be wrong, or another master's. It is ignored once the waits have grown.
-  return { ...had, refreshAt: after(Math.min(wait, most)), behind: claim.behind + 1, notifyPending: wait < most }
+  return { ...outcome, refreshAt: after(Math.min(wait, maxWait)), behind: claim.behind + 1, notifyPending: wait < maxWait }
 }
 
 /** The times of an SOA within bounds. A zone must survive one failed refresh and its retry (RFC 1912 section 2.2). */
 function clampSoaTimes(soa: Pick<SoaFields, 'refresh' | 'retry' | 'expire'>): SoaTimes {
-  const refresh = clamp(soa.refresh, REFRESH.least, REFRESH.most)
-  const retry = clamp(soa.retry, RETRY.least, RETRY.most)
-  return { refresh, retry, expire: clamp(soa.expire, refresh + retry, MOST_EXPIRE) }
+  const refresh = clamp(soa.refresh, REFRESH.min, REFRESH.max)
+  const retry = clamp(soa.retry, RETRY.min, RETRY.max)
+  return { refresh, retry, expire: clamp(soa.expire, refresh + retry, MAX_EXPIRE) }
 }
 
-const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most)
+const clamp = (value: number, min: number, max: number): number => Math.min(Math.max(value, min), max)

@@ -37,7 +37,7 @@ export function createTransfers(options: TransfersOptions): Transfers {
   const importLimits = { ...TRANSFER_LIMITS, ...IMPORT_LIMITS, ...options.limits }
   const stopping = new AbortController()
   let imports = 0
-  const onRefresh = (zone: string, answer: RefreshResult): void => logRefresh(log, zone, answer)
+  const onRefresh = (zone: string, result: RefreshResult): void => logRefresh(log, zone, result)
   const secondaries = createSecondaries({ ...options, limits, random: Math.random, onRefresh })
   return {
     ...secondaries,
@@ -58,7 +58,7 @@ export function createTransfers(options: TransfersOptions): Transfers {
   }
 }
 
-function logRefresh(log: Log, zone: string, { newer, answered, behind, problems }: RefreshResult): void {
+function logRefresh(log: Log, zone: string, { newer, served, behind, problems }: RefreshResult): void {
   if (newer) {
     const { soa, records, differences } = newer.zone
     const transferred = {
@@ -69,9 +69,9 @@ function logRefresh(log: Log, zone: string, { newer, answered, behind, problems 
       method: differences === null ? 'AXFR' : 'IXFR',
     }
     log.info({ ...transferred, problems }, 'zone transferred')
-  } else if (!answered) log.warn({ zone, problems }, 'zone not refreshed')
+  } else if (!served) log.warn({ zone, problems }, 'zone not refreshed')
   else if (!behind) log.debug({ zone, problems }, 'zone is up to date')
-  if (answered && behind) log.warn({ zone, problems }, 'zone is older than its masters announced')
+  if (served && behind) log.warn({ zone, problems }, 'zone is older than its masters announced')
 }
 
 interface FetchOptions {

@@ -104,7 +104,7 @@ describe('restrictions', () => {
 
   test('can be accepted, except by the last unrestricted user of the account', async () => {
     expect(await as('stranger').refused('PUT', '/profile', { restricted: true })).toEqual([
-      ['restricted', 'The account needs an unrestricted user.'],
+      ['restricted', 'You are the only unrestricted user of the account. Make another user unrestricted first.'],
     ])
     const [one, two] = await Promise.all([
       as('owner').call('PUT', '/profile', { restricted: true }),

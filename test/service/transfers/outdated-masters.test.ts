@@ -90,7 +90,7 @@ test('does not replace a zone by an older one, and the domain has an error messa
   offer('told.test', 7, 4)
   await sendNotify(port, 'told.test')
   await eventually(async () => expect(sentOf('told.test').length).toBeGreaterThanOrEqual(6), WITHIN)
-  expect(await errorsOf(id)).toBe('transfer from 127.0.0.1: it announced serial 7, but sent an older zone with 4. It will be asked again.')
+  expect(await errorsOf(id)).toBe('transfer from 127.0.0.1: it announced serial 7, but sent an older zone with 4; the service will retry')
   expect(await serialAt('told.test')).toBe(5)
   expect(logged.filter((line) => line.includes('"told.test"')).map((line) => JSON.parse(line))).toContainEqual(
     expect.objectContaining({
@@ -108,7 +108,7 @@ test('accepts a newer zone even if a still newer one was announced', async () =>
   offer('between.test', 7, 6, 6, 6, 6, 6, 6, 6)
   await sendNotify(port, 'between.test')
   await served('between.test', 6)
-  expect(await errorsOf(id)).toContain('it announced serial 7, but sent an older zone with 6.')
+  expect(await errorsOf(id)).toContain('it announced serial 7, but sent an older zone with 6;')
   offer('between.test', 7, 7)
   await served('between.test', 7)
 })
@@ -133,7 +133,7 @@ test('asks another master immediately', async () => {
 test('requests a zone announced by NOTIFY until the master has it', async () => {
   const id = await createServed('news.test', 5)
   await sendNotify(port, 'news.test', { serial: 7 })
-  const problem = 'transfer from 127.0.0.1: it announced serial 7 by NOTIFY, but still answers 5. It will be asked again.'
+  const problem = 'transfer from 127.0.0.1: it announced serial 7 by NOTIFY, but its SOA still has 5; the service will retry'
   await eventually(async () => expect(await errorsOf(id)).toBe(problem), WITHIN)
   offer('news.test', 7, 7)
   await served('news.test', 7)
@@ -196,7 +196,7 @@ function describeOutcome(): void {
     failures: 0,
     behind,
   })
-  const answer: RefreshResult = { newer: null, answered: true, behind: true, problems: ['late'] }
+  const answer: RefreshResult = { newer: null, served: true, behind: true, problems: ['late'] }
   const waits = (times: number, soa: readonly number[]): number[] => {
     const [refresh = 0, retry = 0] = soa
     return Array.from({ length: times }, (_, behind) => {

@@ -9,7 +9,7 @@ import { DURATIONS } from '../../jobs/job-handler.ts'
 import type { Connection } from '../../store/database.ts'
 import { deleteConfigProfiles, deleteDisks, listDisks, totalDiskSize } from '../../store/disk-and-profile-store.ts'
 import { findPermissions } from '../../store/grant-store.ts'
-import { contentOf, deleteBackups, findBackup, listBackups, storedBackup } from '../../store/instance-backup-store.ts'
+import { type BackupContent, contentOf, deleteBackups, findBackup, listBackups, storedBackup } from '../../store/instance-backup-store.ts'
 import { findInstanceRow, isBusy, isChanging, lockInstanceRow, specsOf, updateInstanceRow } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
 import type { BackupRow, InstanceRow } from '../../store/tables/instances.ts'
@@ -157,18 +157,9 @@ async function restoreBackup(
   { targetId, overwrite }: { readonly targetId: number; readonly overwrite: boolean },
   { now, nowText }: Moment,
 ): Promise<void> {
-  if ((await findInstanceRow(connection, actor.accountId, targetId)) === null) throw badRequest(notValid('instance_id'))
-  if (actor.restricted && (await findPermissions(connection, actor, 'instance', targetId)) !== 'read_write') throw unauthorized()
-  if (backup.status !== 'successful') throw badRequest({ field: null, reason: 'Unable to restore pending backups.' })
-  const target = await lockInstanceRow(connection, actor.accountId, targetId)
-  if (target === null || isBusy(target)) throw instanceBusy()
-  if (target.region !== backup.region) {
-    throw badRequest({ field: 'instance_id', reason: `The backup can be restored in ${backup.region} only.` })
-  }
+  const target = await lockRestoreTarget(connection, actor, backup, targetId)
   const content = contentOf(backup)
-  const used = overwrite ? 0 : totalDiskSize(await listDisks(connection, targetId))
-  const free = specsOf(target).disk - used
-  if (totalDiskSize(content.disks) > free) throw badRequest(spaceProblem('instance_id', totalDiskSize(content.disks), free))
+  await checkSpace(connection, target, content, overwrite)
   if (overwrite) {
     await deleteConfigProfiles(connection, targetId)
     await deleteDisks(connection, targetId)
@@ -178,4 +169,25 @@ async function restoreBackup(
   await updateInstanceRow(connection, targetId, { status: 'restoring', updated: nowText, ...changes })
   const payload = { status: overwrite ? 'offline' : target.status }
   await enqueueJob(connection, { kind: INSTANCE_RESTORED, subject: targetId, payload, due: now + DURATIONS.restore })
+}
+
+/** Locks the instance to restore to. Throws 400 if the backup cannot be restored to it, 403 if the user may not change it. */
+async function lockRestoreTarget(connection: Connection, actor: Actor, backup: BackupRow, targetId: number): Promise<InstanceRow> {
+  if ((await findInstanceRow(connection, actor.accountId, targetId)) === null) throw badRequest(notValid('instance_id'))
+  if (actor.restricted && (await findPermissions(connection, actor, 'instance', targetId)) !== 'read_write') throw unauthorized()
+  if (backup.status !== 'successful') throw badRequest({ field: null, reason: 'Unable to restore pending backups.' })
+  const target = await lockInstanceRow(connection, actor.accountId, targetId)
+  if (target === null || isBusy(target)) throw instanceBusy()
+  if (target.region !== backup.region) {
+    throw badRequest({ field: 'instance_id', reason: `The backup can be restored in ${backup.region} only.` })
+  }
+  return target
+}
+
+/** Throws 400 if the disks of the backup do not fit on the instance. */
+async function checkSpace(connection: Connection, target: InstanceRow, { disks }: BackupContent, overwrite: boolean): Promise<void> {
+  const used = overwrite ? 0 : totalDiskSize(await listDisks(connection, target.id))
+  const free = specsOf(target).disk - used
+  const needed = totalDiskSize(disks)
+  if (needed > free) throw badRequest(spaceProblem('instance_id', needed, free))
 }

@@ -1,7 +1,7 @@
 /**
- * Codes by SMS. A code belongs to one user and one number, and is valid for ten minutes of the service's clock and for one use. Limits on wrong
- * guesses and on messages per hour prevent guessing a code and flooding a stranger's phone. Every decision locks the user's row, so that processes
- * decide one after another.
+ * Codes by SMS. A code belongs to one user and one number, and is valid for ten minutes and for one use. Limits on wrong guesses and on
+ * messages per hour prevent guessing a code and flooding a stranger's phone. Every operation locks the user's row, so concurrent requests, even in
+ * several processes, run one after another.
  */
 import { randomInt, timingSafeEqual } from 'node:crypto'
 import type { NumberType } from 'libphonenumber-js'
@@ -15,7 +15,7 @@ import type { Connection } from '../../store/database.ts'
 import { contextOfPhoneCode, lockPhoneCode, savePhoneCode } from '../../store/user-secret-store.ts'
 import { formatTimestamp, isPending, millisecondsOf } from '../../timestamp.ts'
 import { RateLimited } from '../rate-limit.ts'
-import { badRequest, RequestError, type RequestProblem } from '../request-error.ts'
+import { badRequest, RequestError } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 
 /** Types of numbers that receive no messages, or only at a charge. */
@@ -33,19 +33,19 @@ interface PhoneBody {
 export async function parsePhoneNumber({ iso_code, phone_number }: PhoneBody): Promise<string> {
   const { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString } = await import('libphonenumber-js/max')
   const country = iso_code.toUpperCase()
-  if (!isSupportedCountry(country)) throw refused('iso_code', 'iso_code is not valid')
+  if (!isSupportedCountry(country)) throw badRequest({ field: 'iso_code', reason: 'iso_code is not valid' })
+  // Only a number, not one inside other text, and without an extension, which cannot receive messages.
   const number = parsePhoneNumberFromString(phone_number, { defaultCountry: country, extract: false })
   if (!number?.isValid() || number.ext !== undefined || number.countryCallingCode !== getCountryCallingCode(country)) {
-    throw refused('phone_number', 'phone_number is not valid')
+    throw badRequest({ field: 'phone_number', reason: 'phone_number is not valid' })
   }
-  if (UNSUPPORTED_TYPES.includes(number.getType())) throw refused('phone_number', 'This number cannot receive messages.')
+  if (UNSUPPORTED_TYPES.includes(number.getType()))
+    throw badRequest({ field: 'phone_number', reason: 'This number cannot receive messages.' })
   return number.number
 }
 
-/** A code of six digits that cannot be guessed. */
+/** A random code of six digits. */
 const makePhoneCode = (): string => String(randomInt(1_000_000)).padStart(6, '0')
-
-const refused = (field: RequestProblem['field'], reason: string) => badRequest({ field, reason })
 
 const send = defineRoute<PhoneBody>({
   method: 'POST',
@@ -63,6 +63,7 @@ const send = defineRoute<PhoneBody>({
     try {
       await sms({ to, text: `Your Zonewright verification code is ${sent.code}. It is valid for ${minutes(sent.expires - now)}.` })
     } catch {
+      // The sink has logged the cause.
       throw new RequestError(502, [{ field: null, reason: 'The message could not be sent. Repeat the request to send it again.' }])
     }
     return {}
@@ -102,7 +103,7 @@ export const PHONE_ROUTES = [send, verify, remove] as const
 
 const minutes = (milliseconds: number): string => counted(Math.max(1, Math.floor(milliseconds / 60_000)), 'minute')
 
-/** Milliseconds for which a code is valid. */
+/** Milliseconds until a code expires. */
 const VALIDITY = 600_000
 
 /** Wrong guesses after which a code becomes invalid. */
@@ -129,26 +130,26 @@ interface CodeRequest {
 
 /** Returns the code to send: the current one while it is valid, otherwise a new one. Throws 400 if a number is already verified, 429 after too many messages. */
 async function prepareCode(connection: Connection, secrets: Secrets, { userId, to, now }: CodeRequest): Promise<SentCode> {
-  const last = await lockPhoneCode(connection, userId)
+  const stored = await lockPhoneCode(connection, userId)
   const { verified_phone_number } = await findUser(connection, userId)
   if (verified_phone_number !== '') {
     throw badRequest({ field: 'phone_number', reason: 'A phone number is already verified. Delete it before you verify another.' })
   }
-  const isWindowOpen = last !== null && isPending(millisecondsOf(last.sent_since) + MESSAGE_WINDOW, MESSAGE_WINDOW, now)
-  const sent = isWindowOpen ? last.sent : 0
-  const since = isWindowOpen ? last.sent_since : formatTimestamp(now)
+  const isWindowOpen = stored !== null && isPending(millisecondsOf(stored.sent_since) + MESSAGE_WINDOW, MESSAGE_WINDOW, now)
+  const sent = isWindowOpen ? stored.sent : 0
+  const since = isWindowOpen ? stored.sent_since : formatTimestamp(now)
   if (sent >= MAX_MESSAGES) {
     throw new RateLimited({ limit: MAX_MESSAGES, remaining: 0, reset: (millisecondsOf(since) + MESSAGE_WINDOW) / 1000 }, now)
   }
-  const usable = last !== null && last.code !== '' && last.phone_number === to && isValid(last, now)
-  const code = usable ? secrets.open(last.code, contextOfPhoneCode(userId)) : makePhoneCode()
-  const expiry = usable ? last.expiry : formatTimestamp(now + VALIDITY)
+  const usable = stored !== null && stored.code !== '' && stored.phone_number === to && isUnexpired(stored, now)
+  const code = usable ? secrets.open(stored.code, contextOfPhoneCode(userId)) : makePhoneCode()
+  const expiry = usable ? stored.expiry : formatTimestamp(now + VALIDITY)
   await savePhoneCode(connection, {
     user_id: userId,
     phone_number: to,
-    code: usable ? last.code : await secrets.seal(connection, code, contextOfPhoneCode(userId)),
+    code: usable ? stored.code : await secrets.seal(connection, code, contextOfPhoneCode(userId)),
     expiry,
-    failures: usable ? last.failures : 0,
+    failures: usable ? stored.failures : 0,
     sent: sent + 1,
     sent_since: since,
   })
@@ -166,28 +167,28 @@ interface Verification {
  * committed.
  */
 async function verifyPhone(connection: Connection, secrets: Secrets, { userId, code, now }: Verification): Promise<RequestError | null> {
-  const last = await lockPhoneCode(connection, userId)
-  if (last === null || last.code === '' || !isValid(last, now)) {
+  const stored = await lockPhoneCode(connection, userId)
+  if (stored === null || stored.code === '' || !isUnexpired(stored, now)) {
     return badRequest({ field: 'otp_code', reason: 'There is no valid code. Request a new one.' })
   }
-  if (!isSame(code, secrets.open(last.code, contextOfPhoneCode(userId)))) {
-    const failures = last.failures + 1
-    await savePhoneCode(connection, { ...last, failures, code: failures < MAX_GUESSES ? last.code : '' })
+  if (!equalsInConstantTime(code, secrets.open(stored.code, contextOfPhoneCode(userId)))) {
+    const failures = stored.failures + 1
+    await savePhoneCode(connection, { ...stored, failures, code: failures < MAX_GUESSES ? stored.code : '' })
     return badRequest({ field: 'otp_code', reason: 'otp_code is not valid' })
   }
-  await savePhoneCode(connection, { ...last, code: '' })
-  await updateUser(connection, userId, { verified_phone_number: last.phone_number })
+  await savePhoneCode(connection, { ...stored, code: '' })
+  await updateUser(connection, userId, { verified_phone_number: stored.phone_number })
   return null
 }
 
 /** Deletes the verified number and a code that was sent. */
 async function deletePhone(connection: Connection, userId: number, now: number): Promise<void> {
-  const last = await lockPhoneCode(connection, userId)
-  if (last !== null) await savePhoneCode(connection, { ...last, phone_number: '', code: '', expiry: formatTimestamp(now) })
+  const stored = await lockPhoneCode(connection, userId)
+  if (stored !== null) await savePhoneCode(connection, { ...stored, phone_number: '', code: '', expiry: formatTimestamp(now) })
   await updateUser(connection, userId, { verified_phone_number: '' })
 }
 
-const isValid = ({ expiry }: { readonly expiry: string }, now: number): boolean => isPending(millisecondsOf(expiry), VALIDITY, now)
+const isUnexpired = ({ expiry }: { readonly expiry: string }, now: number): boolean => isPending(millisecondsOf(expiry), VALIDITY, now)
 
-const isSame = (given: string, expected: string): boolean =>
+const equalsInConstantTime = (given: string, expected: string): boolean =>
   Buffer.byteLength(given) === Buffer.byteLength(expected) && timingSafeEqual(Buffer.from(given), Buffer.from(expected))

@@ -1,3 +1,4 @@
+/** The profile of the user: settings, grants and preferences. */
 import GRANTS from '../../../../schemas/service/grants.json' with { type: 'json' }
 import PREFERENCES from '../../../../schemas/service/preferences.json' with { type: 'json' }
 import PROFILE from '../../../../schemas/service/profile.json' with { type: 'json' }
@@ -12,11 +13,12 @@ import {
   type UserRow,
   updateUser,
 } from '../../store/account-store.ts'
+import type { Connection } from '../../store/database.ts'
 import { GRANT_TABLES, type Granted, listGranted } from '../../store/grant-store.ts'
 import type { GrantKind } from '../../store/tables.ts'
 import { removeSecondFactor } from '../../store/user-secret-store.ts'
 import { GLOBAL_GRANTS, globalGrantsOf, REPORTED_KINDS } from '../grants.ts'
-import { badRequest } from '../request-error.ts'
+import { badRequest, type RequestError } from '../request-error.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { type ProfileBody, profileToUpdate } from './profile-input.ts'
 
@@ -43,10 +45,14 @@ const updateProfile = defineRoute<ProfileBody>({
       await lockUserRow(connection, actor.userId)
       const existing = await findUser(connection, actor.userId)
       const changes = profileToUpdate(existing, body)
-      const losesAdministrator = existing.restricted === 0 && changes.restricted === 1
-      if (losesAdministrator && !(await hasOtherUnrestrictedUser(connection, actor.accountId, actor.userId))) {
-        throw badRequest({ field: 'restricted', reason: 'The account needs an unrestricted user.' })
+      const becomesRestricted = existing.restricted === 0 && changes.restricted === 1
+      if (becomesRestricted && !(await hasOtherUnrestrictedUser(connection, actor.accountId, actor.userId))) {
+        throw badRequest({
+          field: 'restricted',
+          reason: 'You are the only unrestricted user of the account. Make another user unrestricted first.',
+        })
       }
+      // The secret is in another table, so `profileToUpdate` does not handle it.
       if (body.two_factor_auth === false) await removeSecondFactor(connection, actor.userId)
       return profileOf(await updateUser(connection, actor.userId, changes))
     }),
@@ -60,24 +66,41 @@ const getGrants = defineRoute({
   grants: null,
   response: GRANTS,
   noContent: 'The user is unrestricted.',
+  handle: async ({ actor }, { database }) =>
+    actor.restricted ? database.read((connection) => grantsOf(connection, actor.userId)) : undefined,
+})
+
+const getPreferences = defineRoute({
+  method: 'GET',
+  path: '/profile/preferences',
+  summary: 'Read the preferences stored for the client of the acting token',
+  scope: 'account:read_only',
+  grants: null,
+  response: PREFERENCES,
   handle: async ({ actor }, { database }) => {
-    if (!actor.restricted) return undefined
-    return database.read(async (connection) => {
-      const user = await findUser(connection, actor.userId)
-      const given = globalGrantsOf(user)
-      const granted: Partial<Record<GrantKind, readonly Granted[]>> = {}
-      for (const kind of Object.keys(GRANT_TABLES) as GrantKind[]) granted[kind] = await listGranted(connection, actor.userId, kind)
-      return {
-        global: {
-          account_access: user.account_access || null,
-          ...Object.fromEntries(GLOBAL_GRANTS.map((name) => [name, given.has(name)])),
-        },
-        ...Object.fromEntries(REPORTED_KINDS.map((kind) => [kind, []])),
-        ...granted,
-      }
-    })
+    const json = await database.read(async (connection) =>
+      findPreferences(connection, actor.userId, await clientOf(connection, actor.appId)),
+    )
+    return json === null ? {} : JSON.parse(json)
   },
 })
+
+const updatePreferences = defineRoute<object>({
+  method: 'PUT',
+  path: '/profile/preferences',
+  summary: 'Replace all preferences stored for the client of the acting token',
+  scope: 'account:read_write',
+  grants: null,
+  body: PREFERENCES,
+  response: PREFERENCES,
+  handle: async ({ actor, body }, { database }) => {
+    const json = serializePreferences(body)
+    await database.write(async (connection) => savePreferences(connection, actor.userId, await clientOf(connection, actor.appId), json))
+    return JSON.parse(json)
+  },
+})
+
+export const PROFILE_ROUTES: readonly Route[] = [getProfile, updateProfile, getGrants, getPreferences, updatePreferences]
 
 function profileOf(user: UserRow): object {
   const { id, username, email, timezone, authentication_type, shell_auth_method } = user
@@ -102,72 +125,58 @@ function profileOf(user: UserRow): object {
 /** The referrals of an account that has earned none. */
 const NO_REFERRALS = { code: '', url: '', total: 0, completed: 0, pending: 0, credit: 0 } as const
 
-const getPreferences = defineRoute({
-  method: 'GET',
-  path: '/profile/preferences',
-  summary: 'Read the preferences stored for the client of the acting token',
-  scope: 'account:read_only',
-  grants: null,
-  response: PREFERENCES,
-  handle: async ({ actor }, { database }) => {
-    const text = await database.read(async (connection) =>
-      findPreferences(connection, actor.userId, await clientOf(connection, actor.appId)),
-    )
-    return text === null ? {} : JSON.parse(text)
-  },
-})
-
-const updatePreferences = defineRoute<object>({
-  method: 'PUT',
-  path: '/profile/preferences',
-  summary: 'Replace all preferences stored for the client of the acting token',
-  scope: 'account:read_write',
-  grants: null,
-  body: PREFERENCES,
-  response: PREFERENCES,
-  handle: async ({ actor, body }, { database }) => {
-    const text = preferencesText(body)
-    await database.write(async (connection) => savePreferences(connection, actor.userId, await clientOf(connection, actor.appId), text))
-    return JSON.parse(text)
-  },
-})
-
-export const PROFILE_ROUTES: readonly Route[] = [getProfile, updateProfile, getGrants, getPreferences, updatePreferences]
-
-/** Maximum length of all preferences in characters, as JSON without white space. */
-const MAX_PREFERENCES = 65_535
-
-/** Maximum nesting depth: deeper JSON could overflow the stack when it is serialized. */
-const MAX_DEPTH = 100
-
-/** Serializes preferences. Throws 400 if they are too long or too deep, or contain a number that JSON cannot represent. */
-function preferencesText(preferences: object): string {
-  checkValues(preferences)
-  const text = JSON.stringify(preferences)
-  if (charactersOf(text) > MAX_PREFERENCES) throw refused(`Preferences can have at most ${MAX_PREFERENCES} characters`)
-  return text
+/** The grants of a restricted user: global ones, and permissions on the objects of each kind. */
+async function grantsOf(connection: Connection, userId: number): Promise<object> {
+  const user = await findUser(connection, userId)
+  const globalGrants = globalGrantsOf(user)
+  const global = {
+    account_access: user.account_access || null,
+    ...Object.fromEntries(GLOBAL_GRANTS.map((name) => [name, globalGrants.has(name)])),
+  }
+  const objects: Partial<Record<(typeof REPORTED_KINDS)[number], readonly Granted[]>> = {}
+  for (const kind of REPORTED_KINDS) objects[kind] = isGrantKind(kind) ? await listGranted(connection, userId, kind) : []
+  return { global, ...objects }
 }
 
-/** Counts Unicode characters, of which some are two units of a string. */
-function charactersOf(text: string): number {
+const isGrantKind = (kind: string): kind is GrantKind => Object.hasOwn(GRANT_TABLES, kind)
+
+/** Maximum length of the preferences for a client in characters, as JSON without white space. */
+const MAX_PREFERENCE_CHARACTERS = 65_535
+
+/** Maximum nesting depth: deeper JSON could overflow the stack when it is serialized. */
+const MAX_PREFERENCE_DEPTH = 100
+
+/** Serializes preferences. Throws 400 if they are too long or too deep, or contain a number that JSON cannot represent. */
+function serializePreferences(preferences: object): string {
+  checkDepthAndNumbers(preferences)
+  const json = JSON.stringify(preferences)
+  if (codePointCount(json) > MAX_PREFERENCE_CHARACTERS)
+    throw invalidPreferences(`Preferences can have at most ${MAX_PREFERENCE_CHARACTERS} characters`)
+  return json
+}
+
+/** The number of Unicode code points; `length` counts UTF-16 code units. */
+function codePointCount(text: string): number {
   let characters = 0
   for (const _ of text) characters += 1
   return characters
 }
 
-function checkValues(preferences: object): void {
+function checkDepthAndNumbers(preferences: object): void {
   let level: unknown[] = [preferences]
   for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > MAX_DEPTH) throw refused(`Preferences can be nested at most ${MAX_DEPTH} levels deep`)
+    if (depth > MAX_PREFERENCE_DEPTH) throw invalidPreferences(`Preferences can be nested at most ${MAX_PREFERENCE_DEPTH} levels deep`)
     const next: unknown[] = []
     for (const value of level) {
       for (const inner of Object.values(value as object)) {
         if (typeof inner === 'object' && inner !== null) next.push(inner)
-        else if (typeof inner === 'number' && !Number.isFinite(inner)) throw refused('Preferences contain a number that is too large')
+        // JSON.parse reads 1e999 as Infinity, which JSON.stringify would write as null.
+        else if (typeof inner === 'number' && !Number.isFinite(inner))
+          throw invalidPreferences('Preferences contain a number that JSON cannot represent')
       }
     }
     level = next
   }
 }
 
-const refused = (reason: string) => badRequest({ field: null, reason })
+const invalidPreferences = (reason: string): RequestError => badRequest({ field: null, reason })
