@@ -1,3 +1,4 @@
+/** The options of a service, their defaults, and the running service that a start returns. */
 import { join } from 'node:path'
 import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
 import type { Certificate } from './api/http-app.ts'

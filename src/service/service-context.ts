@@ -1,3 +1,4 @@
+/** The shared parts of a running service (clock, database, log, secrets), and the order in which a service stops. */
 import type { DomainName } from '../dns/domain-name.ts'
 import type { Log } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
@@ -11,7 +12,7 @@ import { createTimers, type Timers } from './timers.ts'
 import { formatTimestamp } from './timestamp.ts'
 import { checkZoneNames } from './zone/check-zone-names.ts'
 
-/** What all parts of a running service share. */
+/** The shared parts of a running service. */
 export interface ServiceContext {
   readonly options: ServiceOptions
   /** The names of the service's name servers, primary first. */

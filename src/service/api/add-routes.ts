@@ -1,3 +1,4 @@
+/** Adds the declared operations to the HTTP application: authentication, rate limits, grants and validation come before each handler. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifySchema } from 'fastify/types/schema.js'
 import { type Actor, authenticate } from './authenticate.ts'

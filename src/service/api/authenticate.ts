@@ -1,3 +1,4 @@
+/** Authenticates requests by their bearer token. */
 import { randomBytes } from 'node:crypto'
 import type { Database } from '../store/database.ts'
 import { type Bearer, findBearer, hashToken } from '../store/token-store.ts'

@@ -1,3 +1,4 @@
+/** Checks the quotas of an account before an object is created. */
 import { type QuotaName, type Quotas, quotaReason } from '../quotas.ts'
 import { countImageOctets, countOwned, lockQuota } from '../store/account-store.ts'
 import type { Connection } from '../store/database.ts'

@@ -1,3 +1,4 @@
+/** The grants of restricted users: declarations of the required ones, and their check. */
 import { findUser } from '../store/account-store.ts'
 import type { Connection, Database } from '../store/database.ts'
 import { findPermissions, grant } from '../store/grant-store.ts'

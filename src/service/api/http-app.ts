@@ -1,3 +1,4 @@
+/** The HTTP application: limits, headers, TLS, error responses and the request log. `add-routes.ts` adds the operations. */
 import { METHODS } from 'node:http'
 import { createSecureContext } from 'node:tls'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'

@@ -1,3 +1,4 @@
+/** The HTTP server: it listens, replaces certificates and stops. `http-app.ts` handles the requests. */
 import type { AddressInfo } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'

@@ -1,3 +1,4 @@
+/** Describes the operations as an OpenAPI document. */
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import { type Route, scopesOf } from './route.ts'
 
@@ -7,7 +8,7 @@ const DIALECT = 'http://json-schema.org/draft-07/schema#'
 const DESCRIPTION = `DNS hosting: domains and their records, tags, the acting user and personal access tokens.
 
 Requests carry \`Authorization: Bearer TOKEN\`. A token has scopes; each operation names those it needs. Bodies are JSON. Times are UTC without
-a zone suffix. A list has pages and can be filtered. A refused request is answered with a list of errors, each with the field it concerns.`
+a zone suffix. A list has pages and can be filtered. The response to a refused request is a list of errors, each with the field it concerns.`
 
 const SECTIONS: Readonly<Record<string, string>> = {
   Domains: 'DNS zones and their records',
@@ -55,7 +56,7 @@ export async function addOpenApi(
   })
 }
 
-/** Replaces the wildcard of a URL with the name of the parameter it stands for. */
+/** Replaces the wildcard of a URL with the name of its parameter. */
 function namedUrl(url: string, routes: readonly Route[]): string {
   const path = url.replace(/:([A-Za-z]+)/g, '{$1}')
   const route = routes.find(({ path: declared, wildcard }) => wildcard && path.endsWith(declared.replace(`{${wildcard}}`, '*')))
@@ -94,7 +95,6 @@ function completed(document: OpenApi, routes: readonly Route[]): object {
   }
 }
 
-/** What the OpenAPI document says of an operation beyond the schemas that its requests are validated with. */
 /** The parts of an OpenAPI operation that are used here. */
 interface Operation {
   readonly parameters?: readonly Parameter[]
@@ -126,7 +126,7 @@ const X_FILTER =
 
 const PARAMETERS: Readonly<Record<string, string>> = {
   page: 'The page of the list, from 1.',
-  page_size: 'How many items a page has.',
+  page_size: 'The number of items per page.',
   domainId: 'The number of the domain.',
   recordId: 'The number of the record.',
   instanceId: 'The number of the instance.',
@@ -164,7 +164,7 @@ function describeOperation(operation: Operation, route: Route, schemas: NamedSch
     ...(requestBody ? { requestBody: { ...requestBody, content: byReference(requestBody.content, schemas) } } : {}),
     security: [...(route.open ? [{}] : []), { token: scopesOf(route) }],
     responses: {
-      ...Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, answer(status, response, schemas)])),
+      ...Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, describeResponse(status, response, schemas)])),
       ...Object.fromEntries(errorStatuses(route).map((status) => [status, { $ref: `#/components/responses/${status}` }])),
     },
   }
@@ -179,7 +179,7 @@ const HEADERS = {
   ),
   'X-Spec-Version': header('string', 'The version of the API.'),
   'X-RateLimit-Limit': header('integer', 'Maximum number of requests in the time window.'),
-  'X-RateLimit-Remaining': header('integer', 'How many requests are left in the window.'),
+  'X-RateLimit-Remaining': header('integer', 'The number of requests left in the window.'),
   'X-RateLimit-Reset': header('integer', 'The end of the window, in seconds since 1970.'),
 } as const
 
@@ -218,7 +218,7 @@ const filterParameter = (fields: readonly string[]): Parameter & { readonly requ
   description: `${X_FILTER} Fields: ${fields.join(', ') || 'none'}`,
 })
 
-function answer(status: string, { content, ...response }: Response, schemas: NamedSchemas): object {
+function describeResponse(status: string, { content, ...response }: Response, schemas: NamedSchemas): object {
   const schema = Object.values(content ?? {})[0]?.schema
   const headers = Object.fromEntries(Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
   if (status === 'default') return { ...response, description: 'Any other error.', content, headers }

@@ -1,3 +1,4 @@
+/** Parses the `X-Filter` header of list requests. */
 import { type Comparison, type Condition, type Filter, type FilterField, type FilterFields, foldCase } from '../filter/filter.ts'
 import { parseTimestamp } from '../timestamp.ts'
 import { badRequest, type RequestError } from './request-error.ts'

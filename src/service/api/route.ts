@@ -1,3 +1,4 @@
+/** The declaration of an API operation, and the parts of the service that its handler gets. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Region } from '../catalogue/regions.ts'
 import type { FilterFields, ListQuery } from '../filter/filter.ts'

@@ -1,3 +1,4 @@
+/** The list of all operations of the API. */
 import { KERNEL_ROUTES, REGION_ROUTES } from './catalogue/catalogue-routes.ts'
 import { DOMAIN_ROUTES } from './domains/domain-routes.ts'
 import { IMPORT_ROUTE } from './domains/import-route.ts'

@@ -1,3 +1,4 @@
+/** Validates requests against JSON Schemas and words the errors as the API does. */
 import type { ErrorObject } from 'ajv'
 import { Ajv, type AnySchema, type ValidateFunction } from 'ajv'
 import type { RequestProblem } from './request-error.ts'

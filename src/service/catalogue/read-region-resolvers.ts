@@ -1,3 +1,4 @@
+/** Reads the file with the recursive resolvers of regions. */
 import { isIPv4, isIPv6 } from 'node:net'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import type { YamlNode } from '../../definition/yaml/yaml-node.ts'

@@ -1,3 +1,4 @@
+/** Checks a gzip file while it arrives. */
 import { createGunzip } from 'node:zlib'
 
 /** The data is not a valid gzip file, or inflates to too much. */

@@ -1,3 +1,4 @@
+/** The files with the data of images. */
 import { type FileHandle, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NO_WARNING, privateFolder, tightenFile, type WarnAboutMode } from '../store/private-files.ts'

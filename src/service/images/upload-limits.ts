@@ -1,3 +1,4 @@
+/** The limits of an upload: time, quota, and the reasons for which data is refused. */
 import { type Quotas, quotaReason } from '../quotas.ts'
 import { countImageOctets, lockQuota } from '../store/account-store.ts'
 import type { Connection } from '../store/database.ts'

@@ -1,3 +1,4 @@
+/** Jobs of backups: the steps of one backup, and the weekly schedule of an instance. */
 import type { Connection } from '../store/database.ts'
 import { allConfigProfiles, listDisks } from '../store/disk-and-profile-store.ts'
 import { advanceBackup, deleteOldBackups, insertBackup } from '../store/instance-backup-store.ts'

@@ -1,3 +1,4 @@
+/** Jobs that end the temporary states of instances: provisioning, booting, cloning and restoring. */
 import { lockAccountRow } from '../store/account-store.ts'
 import type { Connection } from '../store/database.ts'
 import { markDisksReady } from '../store/disk-and-profile-store.ts'

@@ -1,3 +1,4 @@
+/** The type of job handlers, and the durations of the temporary states that jobs end. */
 import type { Connection } from '../store/database.ts'
 import type { Job } from '../store/job-store.ts'
 import type { Moment } from '../timestamp.ts'

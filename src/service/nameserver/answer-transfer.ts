@@ -1,3 +1,4 @@
+/** Outgoing zone transfers: AXFR (RFC 5936) and IXFR (RFC 1995). */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { canonicalAddress } from '../../dns/ip-address.ts'
 import { META_TYPE } from '../../dns/record-type.ts'

@@ -1,3 +1,4 @@
+/** The authoritative name server: zones, responses, rate limit, cache, transfers and NOTIFY. */
 import { networkInterfaces } from 'node:os'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { canonicalAddress, isHostAddress } from '../../dns/ip-address.ts'

@@ -1,3 +1,4 @@
+/** Encodes responses. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { encodeRdata, isCompressible, rdataOctets } from '../../dns/rdata/rdata-codec.ts'
 import { reserveHeader, writeHeader, writeOpt, writeRecordHeader } from '../../dns/wire/encode-message.ts'

@@ -1,3 +1,4 @@
+/** A zone in memory, indexed by name for queries. */
 import { type DomainName, isAtOrBelow, parentOf } from '../../dns/domain-name.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import type { ResourceRecord } from '../../dns/record.ts'

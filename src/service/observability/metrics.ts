@@ -1,3 +1,4 @@
+/** The metrics of the service in the format of Prometheus. */
 import type { Registry } from 'prom-client'
 
 /** Counters of the service. All functions are cheap and synchronous. */

@@ -1,3 +1,4 @@
+/** The log, metrics and health of the service for its operators, and the listener that serves the last two. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostProblem, originForm } from '../host-header.ts'
@@ -12,7 +13,7 @@ export interface ObservabilityOptions {
   readonly zones: () => number
 }
 
-/** What the service shows its operators: log, metrics and health. */
+/** The log, the metrics and the state of the listener. */
 export interface Observability {
   readonly log: Log
   readonly metrics: Metrics

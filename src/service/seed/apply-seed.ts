@@ -1,3 +1,4 @@
+/** Creates the administrator and the accounts, users and objects of a seed at a start. */
 import { isToken, makeToken } from '../api/authenticate.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import {

@@ -1,3 +1,4 @@
+/** The lists of objects that a user of a seed may have: apps, devices, logins, SSH keys and answers to security questions. */
 import { isIP } from 'node:net'
 import APP from '../../../schemas/service/seed-apps.json' with { type: 'json' }
 import DEVICE from '../../../schemas/service/seed-devices.json' with { type: 'json' }

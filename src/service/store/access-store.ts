@@ -1,3 +1,4 @@
+/** The apps, trusted devices and logins of users. */
 import { type Insertable, type SqlBool, sql } from 'kysely'
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'

@@ -1,3 +1,4 @@
+/** Accounts, their users and quotas, and the preferences of users. */
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import { sql } from 'kysely'
 import type { QuotaName, Quotas } from '../quotas.ts'

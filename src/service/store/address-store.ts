@@ -1,3 +1,4 @@
+/** The IPv4 addresses of instances. */
 import { sql } from 'kysely'
 import { addressAt, poolSize, slotOf } from '../catalogue/address-plan.ts'
 import type { Connection } from './database.ts'

@@ -1,3 +1,4 @@
+/** The database as the rest of the service sees it, the same for SQLite and PostgreSQL. */
 import type { Kysely } from 'kysely'
 import type { SchemaDialect } from './schema-dialect.ts'
 import type { Tables } from './tables.ts'

@@ -1,3 +1,4 @@
+/** Domains and their settings. */
 import type { Insertable } from 'kysely'
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import { lockAccountRow } from './account-store.ts'

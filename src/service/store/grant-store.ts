@@ -1,3 +1,4 @@
+/** The grants of restricted users, and the tables of the objects that they apply to. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from './database.ts'
 import type { TaggedKind } from './tables/tagged-objects.ts'

@@ -1,3 +1,4 @@
+/** Private images in the database, listed together with the public images of the catalogue. */
 import { type Insertable, sql } from 'kysely'
 import { findPublicImage, PUBLIC_IMAGES } from '../catalogue/public-images.ts'
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'

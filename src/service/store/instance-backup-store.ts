@@ -1,3 +1,4 @@
+/** The backups of instances. */
 import type { Connection } from './database.ts'
 import type { ConfigProfile, DiskSettings } from './disk-and-profile-store.ts'
 import type { BackupRow, BackupStatus, BackupsTable } from './tables/instances.ts'

@@ -1,3 +1,4 @@
+/** The queue of jobs. */
 import { sql } from 'kysely'
 import type { Connection } from './database.ts'
 import type { JobRow } from './tables/instances.ts'

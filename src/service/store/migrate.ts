@@ -1,3 +1,4 @@
+/** Migrates databases to the schema of this version. */
 import { DEFAULT_MIGRATION_TABLE, type Kysely, type Migration, Migrator } from 'kysely'
 import { createAccounts, createDomains, createSecondaries, createServedZones } from './migrations/001-to-004.ts'
 import { createImagesAndScripts, createInstances, createProfile, extendUsers } from './migrations/005-to-008.ts'

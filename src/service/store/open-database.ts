@@ -1,3 +1,4 @@
+/** Opens the database of the service: PostgreSQL, SQLite, or SQLite in a temporary directory. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

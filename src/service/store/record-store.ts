@@ -1,3 +1,4 @@
+/** The records of domains. */
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import { conditionSql, orderSql } from './list-sql.ts'

@@ -1,3 +1,4 @@
+/** The differences between SQLite and PostgreSQL in schema definitions. */
 import { type ColumnDefinitionBuilder, type Kysely, type RawBuilder, sql } from 'kysely'
 
 /** The differences between the dialects in schema definitions. */

@@ -1,3 +1,4 @@
+/** Provisioning scripts. */
 import { createHash } from 'node:crypto'
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'

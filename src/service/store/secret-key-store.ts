@@ -1,3 +1,4 @@
+/** The id of the key that encrypts secrets. */
 import type { Connection } from './database.ts'
 
 /** The id of the only row. */

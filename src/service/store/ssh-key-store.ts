@@ -1,3 +1,4 @@
+/** The SSH keys of users. */
 import type { ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import { listRows } from './list-sql.ts'

@@ -1,3 +1,4 @@
+/** The tables of accounts, domains and served zones, and the list of all tables. */
 import type { Generated, Selectable } from 'kysely'
 import type { ImageTables, InstanceTables, JobTables, ScriptTables } from './tables/instances.ts'
 import type { ProfileTables } from './tables/profile.ts'

@@ -1,3 +1,4 @@
+/** Tags, and the objects that have them. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { ListQuery, ListSlice } from '../filter/filter.ts'
 import { lockAccountRow } from './account-store.ts'

@@ -1,3 +1,4 @@
+/** Tokens. Only their hashes are stored. */
 import { createHash } from 'node:crypto'
 import { type SqlBool, sql } from 'kysely'
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'

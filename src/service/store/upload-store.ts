@@ -1,3 +1,4 @@
+/** The state of image uploads. A process claims an upload before it receives the data. */
 import { createHash } from 'node:crypto'
 import type { Connection } from './database.ts'
 import { deleteGrants } from './grant-store.ts'

@@ -1,3 +1,4 @@
+/** The encrypted data of users: second factors, phone codes and answers to security questions. */
 import type { Updateable } from 'kysely'
 import type { Secrets } from '../secrets/secrets.ts'
 import { lockUserRow } from './account-store.ts'

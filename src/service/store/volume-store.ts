@@ -1,3 +1,4 @@
+/** Volumes and load balancers. They have no operations: they are created by a seed and shown in lists of tagged objects. */
 import type { Insertable } from 'kysely'
 import type { Connection } from './database.ts'
 import type { LoadBalancersTable, VolumesTable } from './tables/tagged-objects.ts'

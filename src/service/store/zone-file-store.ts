@@ -1,3 +1,4 @@
+/** Zone files, the names under which the name servers serve them, and the state of their rendering. */
 import type { Connection } from './database.ts'
 import type { DomainRow, RecordRow } from './tables.ts'
 

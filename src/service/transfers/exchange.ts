@@ -1,3 +1,4 @@
+/** Sends one DNS message over TCP and receives the responses, signed if there is a key. */
 import { connect } from 'node:net'
 import type { Result } from '../../dns/result.ts'
 import { createFrameReader, frameMessage } from '../../dns/wire/frames.ts'

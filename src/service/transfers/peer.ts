@@ -1,3 +1,4 @@
+/** The name servers from which zones are transferred, and the rules for connecting to them. */
 import { lookup } from 'node:dns/promises'
 import { isIP, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'

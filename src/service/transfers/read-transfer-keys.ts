@@ -1,3 +1,4 @@
+/** Reads the file with the TSIG keys of transfers. */
 import { isIP } from 'node:net'
 import { Ajv } from 'ajv'
 import TSIG_KEYS from '../../../schemas/service/tsig-keys.json' with { type: 'json' }

@@ -1,3 +1,4 @@
+/** Incoming zone transfers: imports on request, and the zones of slaves. */
 import type { Log } from '../observability/log.ts'
 import type { Database } from '../store/database.ts'
 import type { Timers } from '../timers.ts'

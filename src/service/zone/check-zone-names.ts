@@ -1,3 +1,4 @@
+/** Prepares the names of zones at a start: fills a column of earlier versions and reports zones that overlap. */
 import type { Log } from '../observability/log.ts'
 import type { Database } from '../store/database.ts'
 import { isPublicSuffix, listZoneNames, type NamedZone, reverseName, storeReversedNames } from '../store/zone-name-store.ts'

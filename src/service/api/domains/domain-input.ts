@@ -1,3 +1,4 @@
+/** Parses the body of a domain request, and rounds times and TTLs as the API does. */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { DomainName } from '../../../dns/domain-name.ts'
 import type { DomainSettings } from '../../store/domain-store.ts'

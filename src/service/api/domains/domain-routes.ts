@@ -1,3 +1,4 @@
+/** The operations on domains. */
 import DOMAIN from '../../../../schemas/service/domain.json' with { type: 'json' }
 import DOMAIN_CLONE from '../../../../schemas/service/domain-clone.json' with { type: 'json' }
 import DOMAIN_CREATE from '../../../../schemas/service/domain-create.json' with { type: 'json' }

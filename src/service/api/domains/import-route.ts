@@ -1,3 +1,4 @@
+/** The operation that imports a domain by zone transfer. */
 import { isIP } from 'node:net'
 import DOMAIN from '../../../../schemas/service/domain.json' with { type: 'json' }
 import DOMAIN_IMPORT from '../../../../schemas/service/domain-import.json' with { type: 'json' }

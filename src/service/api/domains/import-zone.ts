@@ -195,8 +195,7 @@ function addToName(names: Map<string, NameUse>, { name, type, target }: RecordFi
   return null
 }
 
-/** The remarks of an import: short texts with complete counts. */
-
+/** Collects the remarks of an import. */
 interface ImportReport {
   /** Adds a record or setting to those that a remark applies to. */
   add(remark: string, subject: string): void
@@ -204,7 +203,7 @@ interface ImportReport {
   lines(): string[]
 }
 
-/** Subjects listed per remark; the others are only counted. */
+/** Maximum number of subjects listed per remark. Only the number of the others is reported. */
 const MAX_LISTED = 50
 
 function createImportReport(): ImportReport {

@@ -1,3 +1,4 @@
+/** Parses names in requests: of zones, records and hosts, and email addresses. */
 import { domainToASCII } from 'node:url'
 import { type DomainName, isAtOrBelow, MAX_NAME_OCTETS, nameOctets, parseAbsoluteName, relativeName } from '../../../dns/domain-name.ts'
 import type { RequestProblem } from '../request-error.ts'

@@ -1,3 +1,4 @@
+/** Parses the body of a record request and applies the rules of its type. The routes check conflicts with other records. */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { DomainName } from '../../../dns/domain-name.ts'
 import type { RecordFields } from '../../store/record-store.ts'
@@ -137,8 +138,7 @@ function readService(
 /** In lower case, without leading underscores and a final dot. */
 const bareLabel = (text: string | null): string => (text ?? '').toLowerCase().replace(/^_+/, '').replace(/\.$/, '')
 
-/** The rules of each record type. A rule checks a record in its stored form and returns every problem. The routes check conflicts with other records. */
-/** Checks a record. `invalidFields` are missing or unparsable, so their values in the record mean nothing. */
+/** Checks a record in its stored form and returns every problem. `invalidFields` are missing or unparsable, so their values in the record mean nothing. */
 type RecordRule = (record: RecordFields, invalidFields: ReadonlySet<string>) => readonly RequestProblem[]
 
 const problem = (field: string, reason: string): RequestProblem[] => [{ field, reason }]

@@ -1,3 +1,4 @@
+/** The operations on the records of a domain. */
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import RECORD from '../../../../schemas/service/record.json' with { type: 'json' }
 import RECORD_CREATE from '../../../../schemas/service/record-create.json' with { type: 'json' }

@@ -1,3 +1,4 @@
+/** The operations on images: public ones, those made from a disk, and uploads. */
 import { randomBytes } from 'node:crypto'
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import IMAGE from '../../../../schemas/service/image.json' with { type: 'json' }

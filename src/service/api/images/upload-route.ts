@@ -1,3 +1,4 @@
+/** The route that receives the data of an image, outside the API: its URL contains a secret key instead of a token. */
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ImageUploads } from '../../images/image-uploads.ts'

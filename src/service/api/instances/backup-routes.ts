@@ -1,3 +1,4 @@
+/** The operations on the backups of an instance. */
 import RESTORE from '../../../../schemas/service/backup-restore.json' with { type: 'json' }
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import BACKUP from '../../../../schemas/service/instance-backup.json' with { type: 'json' }

@@ -1,3 +1,4 @@
+/** The operation that clones an instance to a new or an existing one. */
 import INSTANCE from '../../../../schemas/service/instance.json' with { type: 'json' }
 import INSTANCE_CLONE from '../../../../schemas/service/instance-clone.json' with { type: 'json' }
 import { findInstanceType } from '../../catalogue/instance-types.ts'

@@ -1,3 +1,4 @@
+/** The operations on configuration profiles of instances. */
 import CONFIG from '../../../../schemas/service/config.json' with { type: 'json' }
 import CONFIG_CREATE from '../../../../schemas/service/config-create.json' with { type: 'json' }
 import type { InstanceType } from '../../catalogue/instance-types.ts'

@@ -1,3 +1,4 @@
+/** Creates an instance from an image, from a backup or empty. */
 import { randomUUID } from 'node:crypto'
 import { slaacAddress } from '../../catalogue/address-plan.ts'
 import type { InstanceType } from '../../catalogue/instance-types.ts'

@@ -1,3 +1,4 @@
+/** Copies disks and configuration profiles to an instance, within its limits. */
 import type { Connection } from '../../store/database.ts'
 import { countConfigProfiles, devicesOfCopy, insertConfigProfile, insertDisk } from '../../store/disk-and-profile-store.ts'
 import type { BackupContent } from '../../store/instance-backup-store.ts'

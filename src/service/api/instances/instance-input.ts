@@ -1,3 +1,4 @@
+/** Parses the bodies of instance requests. */
 import { isIPv4, isIPv6 } from 'node:net'
 import { findInstanceType, type InstanceType } from '../../catalogue/instance-types.ts'
 import { findRegion, type Region } from '../../catalogue/regions.ts'

@@ -1,3 +1,4 @@
+/** The operations on instances. Cloning and backups are in their own files. */
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import INSTANCE from '../../../../schemas/service/instance.json' with { type: 'json' }
 import INSTANCE_BOOT from '../../../../schemas/service/instance-boot.json' with { type: 'json' }

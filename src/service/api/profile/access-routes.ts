@@ -1,3 +1,4 @@
+/** The operations on the user's authorized apps, trusted devices and logins. */
 import APP from '../../../../schemas/service/authorized-app.json' with { type: 'json' }
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import LOGIN from '../../../../schemas/service/login.json' with { type: 'json' }

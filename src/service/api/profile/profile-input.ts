@@ -1,3 +1,4 @@
+/** Parses the body of a profile update. */
 import type { Updateable } from 'kysely'
 import type { UserRow } from '../../store/account-store.ts'
 import type { ShellAuthMethod, UsersTable } from '../../store/tables.ts'

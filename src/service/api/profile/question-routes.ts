@@ -1,3 +1,4 @@
+/** The operations on the user's answers to security questions. */
 import ANSWERS_RESPONSE from '../../../../schemas/service/security-answered.json' with { type: 'json' }
 import ANSWERS from '../../../../schemas/service/security-answers.json' with { type: 'json' }
 import QUESTIONS from '../../../../schemas/service/security-questions.json' with { type: 'json' }

@@ -1,3 +1,4 @@
+/** The operations on the user's SSH keys. */
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import SSH_KEY from '../../../../schemas/service/ssh-key.json' with { type: 'json' }
 import SSH_KEY_CREATE from '../../../../schemas/service/ssh-key-create.json' with { type: 'json' }

@@ -1,3 +1,4 @@
+/** The operations on the user's personal access tokens. */
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import TOKEN from '../../../../schemas/service/token.json' with { type: 'json' }
 import TOKEN_CREATE from '../../../../schemas/service/token-create.json' with { type: 'json' }

@@ -1,3 +1,4 @@
+/** The operations on provisioning scripts. */
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import SCRIPT from '../../../../schemas/service/script.json' with { type: 'json' }
 import SCRIPT_CREATE from '../../../../schemas/service/script-create.json' with { type: 'json' }

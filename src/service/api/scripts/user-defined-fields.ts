@@ -1,3 +1,4 @@
+/** The `<UDF>` tags of a script, which define values that the owner of an instance gives, and the check of these values. */
 import { badRequest, type RequestError, type RequestProblem } from '../request-error.ts'
 
 /** A value that the owner of an instance gives to its script, as an environment variable. */

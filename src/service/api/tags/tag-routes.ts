@@ -1,3 +1,4 @@
+/** The operations on tags and on the objects that have them. */
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import TAG from '../../../../schemas/service/tag.json' with { type: 'json' }
 import TAG_CREATE from '../../../../schemas/service/tag-create.json' with { type: 'json' }

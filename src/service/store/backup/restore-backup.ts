@@ -1,3 +1,4 @@
+/** Restores a backup into an empty database. */
 import { type Kysely, sql } from 'kysely'
 import type { RawStore } from '../database.ts'
 import { findSchema, migrate, SCHEMAS } from '../migrate.ts'

@@ -1,3 +1,4 @@
+/** Migrations 1 to 4: accounts, domains, served zones and secondaries. */
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import type { SchemaDialect } from '../schema-dialect.ts'

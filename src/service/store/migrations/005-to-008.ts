@@ -1,3 +1,4 @@
+/** Migrations 5 to 8: users, instances, images, scripts and profiles. */
 import type { ColumnDataType, CreateTableBuilder, Kysely } from 'kysely'
 import type { SchemaDialect } from '../schema-dialect.ts'
 

@@ -1,3 +1,4 @@
+/** Migrations 9 to 13: tagged objects, offered serials, zone names, the secret key and quotas. */
 import { type CreateTableBuilder, type Kysely, sql } from 'kysely'
 import type { SchemaDialect } from '../schema-dialect.ts'
 

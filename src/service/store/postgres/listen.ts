@@ -1,3 +1,4 @@
+/** Receives the notifications of other processes from PostgreSQL. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { OtherProcesses } from '../database.ts'

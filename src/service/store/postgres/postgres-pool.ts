@@ -1,3 +1,4 @@
+/** Connections to PostgreSQL: settings, pools, timeouts and errors. */
 import type { PostgresPool } from 'kysely'
 import pg from 'pg'
 
@@ -124,8 +125,7 @@ function closeWhenSilent(client: pg.PoolClient): void {
 /** The client's error message for a query timeout. */
 const QUERY_TIMEOUT_MESSAGE = 'Query read timeout'
 
-/** Error codes: PostgreSQL documentation, appendix A. */
-
+/** The code of an error (PostgreSQL documentation, appendix A); empty without one. */
 const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code ?? '')
 
 /**

@@ -1,3 +1,4 @@
+/** Locks a data directory, so that only one process uses it. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Libsql from 'libsql'

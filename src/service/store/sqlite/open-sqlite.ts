@@ -1,3 +1,4 @@
+/** Opens SQLite databases: for the service, beside a running service, and as they are for backups. */
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Dialect, Kysely, SqliteAdapter, type SqliteDatabase, SqliteDialect, sql } from 'kysely'

@@ -1,3 +1,4 @@
+/** The tables of instances, images, scripts and jobs. */
 import type { Generated, Selectable } from 'kysely'
 
 /** Instances with their addresses, disks, profiles and backups. */

@@ -1,3 +1,4 @@
+/** The tables of single users. */
 import type { Generated, Selectable } from 'kysely'
 
 /** The data of single users. Secrets that must be read again are encrypted (see `secrets.ts`). */

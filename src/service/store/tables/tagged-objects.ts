@@ -1,3 +1,4 @@
+/** The tables of tags, volumes and load balancers. */
 import type { Generated, Selectable } from 'kysely'
 
 /** Tags, and objects without API operations, which appear only in lists of tagged objects. */
