@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Client } from './harness.ts'
 
-/** What a service has acknowledged to writers that create records, and delete every fourth of them again. */
+/** The acknowledged writes of writers that create records and delete every fourth one. */
 export interface Acknowledged {
   readonly created: Map<number, string>
   readonly askedToDelete: Set<number>
@@ -11,13 +11,13 @@ export interface Acknowledged {
 export const nothingAcknowledged = (): Acknowledged => ({ created: new Map(), askedToDelete: new Set(), deleted: new Set() })
 
 export interface Writers {
-  /** From now on a write may fail: the service or its database is killed. */
+  /** Allows writes to fail from now on: the service or its database is killed. */
   expectFailures(): void
-  /** Resolves when the writes under way have come to an end. Throws where one failed before it was expected. */
+  /** Resolves after the last writes. Throws if one failed unexpectedly. */
   stop(): Promise<void>
 }
 
-/** Sixteen writers; names begin with the label. Those whose writes fail go on. */
+/** Sixteen writers; names start with the label. A writer continues after a failure. */
 export function startWriters(client: Client, domainId: number, label: string, acknowledged: Acknowledged): Writers {
   const path = `/domains/${domainId}/records`
   let mayFail = false
@@ -49,7 +49,7 @@ export function startWriters(client: Client, domainId: number, label: string, ac
   }
 }
 
-/** Every acknowledged write stands, the count is that of the records, and the rendered zone has them all. */
+/** Expects every acknowledged write, a correct number of records, and a rendered zone with all of them. */
 export async function expectKept(client: Client, domainId: number, { created, askedToDelete, deleted }: Acknowledged): Promise<void> {
   const path = `/domains/${domainId}/records?page_size=500`
   const first = await client.ok('GET', path)
@@ -58,7 +58,7 @@ export async function expectKept(client: Client, domainId: number, { created, as
     for (const { id, name } of (await client.ok('GET', `${path}&page=${page}`)).data) kept.set(id, name)
   }
   expect(first.results).toBe(kept.size)
-  // A delete that was under way when all was killed may or may not have been done.
+  // A delete in progress at the kill may or may not be done.
   expect([...created].filter(([id, name]) => !askedToDelete.has(id) && kept.get(id) !== name)).toEqual([])
   expect([...deleted].filter((id) => kept.has(id))).toEqual([])
   const zone = (await client.ok('GET', `/domains/${domainId}/zone-file`)).zone_file.join('\n')

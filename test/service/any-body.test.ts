@@ -67,7 +67,7 @@ const recordBody = fc
   .tuple(fine, fc.array(change, { maxLength: 3 }))
   .map(([body, changes]) => Object.assign({}, body, ...changes) as object)
 
-test('every body is accepted or refused, and accepted ones make a valid zone', { timeout: 180_000 }, async () => {
+test('accepts or refuses every body, and accepted bodies give a valid zone', { timeout: 180_000 }, async () => {
   const { id } = await client.ok('POST', '/domains', { domain: 'any.example', type: 'master', soa_email: 'a@any.example' })
   const path = `/domains/${id}/records`
   let taken = 0
@@ -78,7 +78,7 @@ test('every body is accepted or refused, and accepted ones make a valid zone', {
       if (answer.status === 200) {
         taken += 1
         const { type: _, ...same } = answer.body
-        // What was returned can be sent again.
+        // A returned object can be sent again.
         expect((await client.call('PUT', `${path}/${answer.body.id}`, same)).body).toMatchObject({ name: same.name, target: same.target })
       } else {
         expect(answer.body.errors.length).toBeGreaterThan(0)
@@ -99,7 +99,7 @@ test('every body is accepted or refused, and accepted ones make a valid zone', {
   expect(records).toHaveLength(lines.length - 2)
 })
 
-test('any domain, filter or page gets a response of the API', { timeout: 180_000 }, async () => {
+test('every domain, filter or page gets a response of the API', { timeout: 180_000 }, async () => {
   const settings = fc.record(
     {
       domain: mostly(name),

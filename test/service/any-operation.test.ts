@@ -57,7 +57,7 @@ function checkRefusal(body: { readonly errors: readonly { readonly field: string
   }
 }
 
-/** Fields that change on their own, or when the object is used. */
+/** Fields that change over time, or if the object is used. */
 const VOLATILE = new Set([
   'snapshot',
   'automatic',
@@ -73,13 +73,13 @@ const VOLATILE = new Set([
   'errors',
 ])
 
-/** Fields that are shown only when the object is created. */
+/** Fields that are shown only in the response to the creation. */
 const ONCE: Readonly<Record<string, readonly string[]>> = { 'POST /profile/tokens': ['token', 'expiry'] }
 
 const comparable = (value: unknown, without: readonly string[] = []): unknown =>
   JSON.parse(JSON.stringify(value ?? null, (key, inner) => (VOLATILE.has(key) || without.includes(key) ? undefined : inner)))
 
-/** Reads what exists at a path or its nearest ancestor. */
+/** Reads the object at a path or at its nearest ancestor. */
 async function stateAround(route: Route, path: string): Promise<unknown> {
   let declared = route.path
   let actual = path
@@ -217,7 +217,7 @@ function filterOf(fields: Readonly<Record<string, { readonly kind: string }>>): 
 
 const lists = ROUTES.filter(({ filter }) => filter !== undefined)
 
-test.each(lists.map((route): [string, Route] => [nameOf(route), route]))('%s is filtered, or refuses to be', async (_name, route) => {
+test.each(lists.map((route): [string, Route] => [nameOf(route), route]))('%s is filtered, or refuses the filter', async (_name, route) => {
   const path = await pathOf(route)
   const { results: all } = await owner.ok('GET', path)
   const page = fc.oneof(fc.integer({ min: 1, max: 3 }), fc.constantFrom<unknown>(0, -1, 'x', 1e21))

@@ -18,7 +18,7 @@ const placeOf = ({ database, dataDirectory }: Store): DatabaseLocation =>
 const directory = temporaryDirectory()
 const whole = join(directory, 'whole.backup')
 
-/** An empty place for a restore; of both kinds if the tests run on PostgreSQL. */
+/** An empty location for a restore; of both kinds if the tests run on PostgreSQL. */
 const emptyPlaces = async (): Promise<DatabaseLocation[]> => [
   { dataDirectory: join(temporaryDirectory(), 'made') },
   ...(ON_POSTGRES ? [{ database: await freshDatabase({ tables: false }) }, { database: await freshDatabase() }] : []),
@@ -26,7 +26,7 @@ const emptyPlaces = async (): Promise<DatabaseLocation[]> => [
 
 const linesOf = (file: string): string[] => readFileSync(file, 'utf8').trimEnd().split('\n')
 
-/** Runs a service on a place during the work. */
+/** Runs a service on a location during `work`. */
 async function during<T>(
   place: DatabaseLocation,
   work: (client: ReturnType<typeof connect>['client'], flush: () => Promise<void>) => Promise<T>,
@@ -109,7 +109,7 @@ test('a restored database of either kind has the same content and can be served'
     expect(linesOf(again)).toEqual(linesOf(whole))
     expect(await state(place)).toEqual(expected)
     await during(place, async (client, flush) => {
-      // Ids of deleted rows are not reused, and a name that comes back gets a greater serial.
+      // IDs of deleted rows are not reused, and a recreated name gets a greater serial.
       const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'gone.example' })
       expect(id).toBe(4)
       expect((await client.ok('POST', `/domains/${id}/records`, { type: 'TXT', target: 'x' })).id).toBe(16)
@@ -145,7 +145,7 @@ test('is a consistent snapshot while the service runs under load', { timeout: 18
       const all = [...first.data]
       for (let page = 2; page <= first.pages; page += 1)
         all.push(...(await client.ok('GET', `/domains/${domain.id}/records?page_size=500&page=${page}`)).data)
-      // The stored count matches the records: both are from the same moment.
+      // The stored count matches the records: both are from the same snapshot.
       expect(first.results).toBe(all.length)
       expect(all.length).toBeGreaterThan(25)
     })
@@ -167,17 +167,13 @@ const damaged = (change: (text: string) => string): string => {
 }
 
 test.each<[string, (text: string) => string, string]>([
-  ['an octet is another', (text) => text.replace('one.example', 'onx.example'), 'its checksum does not match'],
+  ['an octet is changed', (text) => text.replace('one.example', 'onx.example'), 'its checksum does not match'],
   ['a row is missing', (text) => text.replace(/\n\[[^\n]*/, ''), 'its checksum does not match'],
   ['the end is missing', (text) => text.slice(0, -90), 'its end is missing'],
   ['a line is added', (text) => `${text}[]\n`, 'its end is missing'],
   ['it is empty', () => '', 'the file is empty'],
-  ['it is something else', () => 'create table x', 'the file is not a backup of the service'],
-  [
-    'it is of another format',
-    (text) => text.replace('"version":1', '"version":2'),
-    'has format version 2, but this program reads version 1',
-  ],
+  ['it is another kind of file', () => 'create table x', 'the file is not a backup of the service'],
+  ['it has another format', (text) => text.replace('"version":1', '"version":2'), 'has format version 2, but this program reads version 1'],
 ])('a file is refused without changes if %s', async (_name, change, message) => {
   for (const place of await emptyPlaces()) {
     await expect(restoreService(place, damaged(change))).rejects.toThrow(message)
@@ -200,20 +196,16 @@ test.each<[string, (lines: string[]) => string[], string]>([
   ['a line is null', (lines) => [...lines, 'null'], 'neither a table nor a row'],
   ['a line is a number', (lines) => [...lines, '42'], 'neither a table nor a row'],
   ['a line is a text', (lines) => [...lines, '"table"'], 'neither a table nor a row'],
-  ['a line is no JSON', (lines) => [...lines, '{nope'], 'neither a table nor a row'],
+  ['a line is not JSON', (lines) => [...lines, '{nope'], 'neither a table nor a row'],
   ['a table has no columns', (lines) => [...lines, start({ columns: undefined })], 'neither a table nor a row'],
-  ['the highest number is none', (lines) => [...lines, start({ lastId: 'x' })], 'neither a table nor a row'],
-  ['the highest number has no end', (lines) => [...lines, start({}).replace(':9', ':1e400')], 'neither a table nor a row'],
+  ['the highest number is invalid', (lines) => [...lines, start({ lastId: 'x' })], 'neither a table nor a row'],
+  ['the highest number has too many digits', (lines) => [...lines, start({}).replace(':9', ':1e400')], 'neither a table nor a row'],
   ['a value is a list', (lines) => [...lines, '[[1], "2026-01-31T09:00:00"]'], 'neither a table nor a row'],
-  ['a row is nested without end', (lines) => [...lines, '['.repeat(200_000) + ']'.repeat(200_000)], 'neither a table nor a row'],
+  ['a row is nested too deep', (lines) => [...lines, '['.repeat(200_000) + ']'.repeat(200_000)], 'neither a table nor a row'],
   ['a row has too few values', (lines) => [...lines, start({}), '[9]'], 'a row that does not match a table'],
-  ['a row comes before any table', ([header = '', ...lines]) => [header, '[1]', ...lines], 'a row that does not match a table'],
-  ['a table is none of the service', (lines) => [...lines, start({ table: 'sqlite_master' })], 'unknown table "sqlite_master"'],
-  [
-    'it does not say when it was made',
-    ([header = '', ...lines]) => [header.replace('created', 'x'), ...lines],
-    'not a backup of the service',
-  ],
+  ['a row precedes the first table', ([header = '', ...lines]) => [header, '[1]', ...lines], 'a row that does not match a table'],
+  ['a table is unknown', (lines) => [...lines, start({ table: 'sqlite_master' })], 'unknown table "sqlite_master"'],
+  ['its creation time is missing', ([header = '', ...lines]) => [header.replace('created', 'x'), ...lines], 'not a backup of the service'],
 ])('a forged file is refused without changes if %s', async (_name, change, message) => {
   for (const place of await emptyPlaces()) {
     await expect(restoreService(place, forged(change))).rejects.toThrow(message)
@@ -221,7 +213,7 @@ test.each<[string, (lines: string[]) => string[], string]>([
   }
 })
 
-test('a line that is too long is refused before all of it is read', async () => {
+test('refuses too long a line before it is fully read', async () => {
   const file = damaged((text) => `${text.split('\n', 1)[0]}\n`)
   truncateSync(file, 2 ** 33)
   const place = { dataDirectory: join(temporaryDirectory(), 'made') }
@@ -229,7 +221,7 @@ test('a line that is too long is refused before all of it is read', async () => 
   expect(readdirSync(place.dataDirectory)).toEqual(['service.lock'])
 })
 
-test('a missing database or an unwritable file is reported', async () => {
+test('reports a missing database or an unwritable file', async () => {
   const empty = temporaryDirectory()
   const out = join(empty, 'x.backup')
   await expect(backUpService({ dataDirectory: empty }, out)).rejects.toThrow(`there is no database in ${empty}`)

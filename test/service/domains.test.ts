@@ -121,8 +121,8 @@ describe('create', () => {
     ['a group that is too long', { ...fine, group: 'g'.repeat(51) }, [['group', 'Length must be 1-50 characters']]],
     ['a tag that is too short', { ...fine, tags: ['abc', 'ab'] }, [['tags', 'Length must be 3-50 characters']]],
     ['a tag that is too long', { ...fine, tags: ['a'.repeat(51)] }, [['tags', 'Length must be 3-50 characters']]],
-    ['tags that are no list', { ...fine, tags: 'web' }, [['tags', 'tags is not valid']]],
-    ['a tag that is no text', { ...fine, tags: [5] }, [['tags', 'tags is not valid']]],
+    ['tags that are not a list', { ...fine, tags: 'web' }, [['tags', 'tags is not valid']]],
+    ['a tag that is not text', { ...fine, tags: [5] }, [['tags', 'tags is not valid']]],
     ['an invalid address', { ...fine, axfr_ips: ['192.0.2.1', '192.0.2'] }, [['axfr_ips', 'Invalid IPv4 or IPv6 address']]],
     ['a network', { ...fine, axfr_ips: ['192.0.2.0/24'] }, [['axfr_ips', 'Invalid IPv4 or IPv6 address']]],
     [
@@ -136,10 +136,10 @@ describe('create', () => {
       [['master_ips', 'Length must be 0-1000 characters']],
     ],
     ['a number as text', { ...fine, ttl_sec: '300' }, [['ttl_sec', 'ttl_sec is not valid']]],
-    ['a number that is not whole', { ...fine, retry_sec: 1.5 }, [['retry_sec', 'retry_sec is not valid']]],
+    ['a number that is not an integer', { ...fine, retry_sec: 1.5 }, [['retry_sec', 'retry_sec is not valid']]],
     ['a negative number', { ...fine, expire_sec: -1 }, [['expire_sec', 'expire_sec is not valid']]],
-    ['null for a text', { ...fine, description: null }, [['description', 'description is not valid']]],
-    ['null for a number', { ...fine, refresh_sec: null }, [['refresh_sec', 'refresh_sec is not valid']]],
+    ['null as text', { ...fine, description: null }, [['description', 'description is not valid']]],
+    ['null as a number', { ...fine, refresh_sec: null }, [['refresh_sec', 'refresh_sec is not valid']]],
     ['an unknown field', { ...fine, soa_mail: 'x' }, [['soa_mail', 'Unknown field']]],
     [
       'several semantic errors',
@@ -163,7 +163,7 @@ describe('create', () => {
       ],
     ],
     [
-      'no type, and a value that no type has',
+      'no type, and a value that no type allows',
       { domain: 'fine.example', axfr_ips: ['x'] },
       [
         ['type', 'type is required'],
@@ -190,14 +190,14 @@ describe('create', () => {
     expect((await create({ axfr_ips })).axfr_ips).toEqual(axfr_ips)
   })
 
-  test('a name is taken in any case and form', async () => {
+  test('a name is in use in any letter case and spelling', async () => {
     await client.ok('POST', '/domains', { ...MASTER, domain: 'größe.example' })
     for (const domain of ['xn--gre-6ka8i.example', 'XN--GRE-6KA8I.EXAMPLE.', 'größe.example']) {
       expect(await client.refused('POST', '/domains', { ...MASTER, domain })).toEqual([['domain', 'DNS zone already exists.']])
     }
   })
 
-  test('of many concurrent creates of one name, one succeeds', async () => {
+  test('one of many concurrent creations of a name succeeds', async () => {
     const statuses = await inParallel(
       40,
       40,
@@ -264,7 +264,7 @@ describe('update', () => {
     expect(cleared).toMatchObject({ description: '', group: '', tags: [], axfr_ips: [], master_ips: [] })
   })
 
-  test('accepts the complete domain as it was returned', async () => {
+  test('accepts the complete returned domain', async () => {
     const settings = { tags: ['Two', 'one'], soa_email: "o'x@bücher.example", ttl_sec: 301, status: 'disabled', axfr_ips: ['2001:DB8::1'] }
     const slave = { type: 'slave', domain: freshName(), master_ips: ['192.0.2.53'] }
     for (const domain of [await create(settings), await client.ok('POST', '/domains', slave)]) {
@@ -272,7 +272,7 @@ describe('update', () => {
     }
   })
 
-  test('renames, and the records keep their names', async () => {
+  test('renames the domain, and the records keep their names', async () => {
     const domain = await create()
     await client.ok('POST', `/domains/${domain.id}/records`, { type: 'A', name: 'www', target: '192.0.2.1' })
     const name = freshName()
@@ -302,7 +302,7 @@ describe('update', () => {
     expect(await client.ok('GET', `/domains/${domain.id}`)).toEqual(domain)
   })
 
-  test("is refused with another domain's name, and taken with its own", async () => {
+  test("is refused with another domain's name, and accepted with its own", async () => {
     const [one, two] = [await create(), await create()]
     expect(await client.refused('PUT', `/domains/${one.id}`, { domain: two.domain })).toEqual([['domain', 'DNS zone already exists.']])
     expect(await client.ok('PUT', `/domains/${one.id}`, { domain: one.domain.toUpperCase() })).toMatchObject({ domain: one.domain })
@@ -331,13 +331,13 @@ describe('update', () => {
     })
   })
 
-  test('404 without the domain', async () => {
+  test('a missing domain is 404', async () => {
     expect((await client.call('PUT', '/domains/999999', {})).status).toBe(404)
   })
 })
 
 describe('delete', () => {
-  test('deletes the records, and ids are never reused', async () => {
+  test('deletes the records, and IDs are never reused', async () => {
     const domain = await create()
     await client.ok('POST', `/domains/${domain.id}/records`, { type: 'A', target: '192.0.2.1' })
     expect(await client.ok('DELETE', `/domains/${domain.id}`)).toEqual({})

@@ -6,7 +6,7 @@ import { serviceProcesses } from './service-process.ts'
 
 const serve = serviceProcesses()
 
-test('acknowledged writes survive when the process is killed', { timeout: 180_000 }, async () => {
+test('acknowledged writes survive a killed process', { timeout: 180_000 }, async () => {
   const store = await freshStore()
   const acknowledged = nothingAcknowledged()
   let domainId = 0

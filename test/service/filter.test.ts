@@ -19,7 +19,7 @@ afterAll(async () => {
   expect(errors).toEqual([])
 })
 
-/** Columns of records, one for each kind of field. */
+/** Columns of records, one per kind of field. */
 const FIELDS = {
   name: { kind: 'name' },
   target: { kind: 'text' },

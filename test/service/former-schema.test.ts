@@ -1,4 +1,4 @@
-/** A database, and a backup, of the schema before tags were of objects of every kind. */
+/** A database and a backup with the schema in which only domains had tags. */
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
@@ -14,7 +14,7 @@ import { connect, freshDatabase, LOOPBACK, ON_POSTGRES, TEST_KEY, temporaryDirec
 const FORMER = '005-users'
 const NOW = '2026-01-31T09:00:00'
 
-/** Two domains, of which both carry one tag and the first another. */
+/** Two domains that share one tag; the first has another one. */
 async function fill({ db, dialect }: RawStore): Promise<void> {
   await migrate(db, dialect, FORMER)
   await sql`insert into accounts (created) values (${NOW})`.execute(db)
@@ -48,7 +48,7 @@ async function makeFormer(): Promise<DatabaseLocation> {
   return { dataDirectory }
 }
 
-/** The tags that a service on a place has, and gives on. */
+/** The tags of a service on a location. */
 async function tagsAt(place: DatabaseLocation): Promise<unknown> {
   const service = await startService({
     dataDirectory: null,

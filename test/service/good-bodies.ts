@@ -19,7 +19,7 @@ export interface GoodBody {
   readonly fixed?: readonly string[]
   /** The body is valid only in a certain state: after a code was sent, or in a state of an instance. */
   readonly mayBeRefused?: true
-  /** No field is varied either. */
+  /** Excludes all fields from variation. */
   readonly errorsOnly?: true
 }
 

@@ -18,13 +18,13 @@ describe('requests outside the API', async () => {
     ['unknown path below a known one', 'GET', '/domains/1/nothing', undefined, {}, 404, errors('Not found')],
     ['path that is not encoded', 'GET', '/domains/%zz', undefined, {}, 404, errors('Not found')],
     ['an invalid id', 'GET', '/domains/abc', undefined, {}, 404, errors('Not found')],
-    ['number in another form', 'GET', '/domains/1e0', undefined, {}, 404, errors('Not found')],
+    ['a number in another form', 'GET', '/domains/1e0', undefined, {}, 404, errors('Not found')],
     ['an id above the limit', 'GET', '/domains/99999999999999999999', undefined, {}, 404, errors('Not found')],
     ['label with NUL', 'GET', '/tags/a%00b', undefined, {}, 404, errors('Not found')],
     ['label with NUL to delete', 'DELETE', '/tags/a%00b', undefined, {}, 404, errors('Not found')],
     ['label that is not UTF-8', 'GET', '/tags/%ED%A0%80', undefined, {}, 404, errors('Not found')],
-    ['domain that is not there', 'GET', '/domains/4711', undefined, {}, 404, errors('Not found')],
-    ['method the path does not have', 'PATCH', '/domains/1', {}, {}, 405, errors('Method Not Allowed')],
+    ['a missing domain', 'GET', '/domains/4711', undefined, {}, 404, errors('Not found')],
+    ['an unsupported method', 'PATCH', '/domains/1', {}, {}, 405, errors('Method Not Allowed')],
     ['method of another path', 'DELETE', '/domains', undefined, {}, 405, errors('Method Not Allowed')],
     ['JSON that does not parse', 'POST', '/domains', '{"domain":', {}, 400, errors('Invalid JSON')],
     ['JSON that is not UTF-8', 'POST', '/domains', Buffer.from('{"domain":"\xff"}', 'latin1'), {}, 400, errors('Invalid JSON')],
@@ -91,7 +91,7 @@ describe('requests outside the API', async () => {
   })
 
   test.each<[string, string, [string | null, string][]]>([
-    ['brackets without end', '['.repeat(300_000), [[null, 'Invalid JSON']]],
+    ['unclosed brackets', '['.repeat(300_000), [[null, 'Invalid JSON']]],
     [
       'depth',
       `{"domain":${'['.repeat(100_000)}${']'.repeat(100_000)},"type":"slave"}`,
@@ -101,7 +101,7 @@ describe('requests outside the API', async () => {
       ],
     ],
     [
-      'a number beyond all',
+      'a number out of range',
       '{"domain":"a.example","type":"master","soa_email":"a@b.example","ttl_sec":1e400}',
       [['ttl_sec', 'ttl_sec is not valid']],
     ],
@@ -116,12 +116,12 @@ describe('requests outside the API', async () => {
     expect(await client.refused('POST', '/domains', body)).toEqual(problems)
   })
 
-  test('the last of two equal keys counts, and a zero has no sign', async () => {
+  test('uses the last of two equal keys, and ignores the sign of zero', async () => {
     const body = '{"domain":"a.example","domain":"twice.example","type":"master","soa_email":"a@b.example","ttl_sec":-0}'
     expect(await client.ok('POST', '/domains', body)).toMatchObject({ domain: 'twice.example', ttl_sec: 0 })
   })
 
-  test('a body may be chunked, and an endless one is cut off', async () => {
+  test('accepts a chunked body, and closes the connection on an endless one', async () => {
     const head = `POST /v4/domains HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`
     expect(await exchange(service.baseUrl, `${head}1\r\n{\r\n1\r\n}\r\n0\r\n\r\n`)).toMatch(/^HTTP\/1.1 400 (?:.|\s)*"domain is required"/)
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`
@@ -158,7 +158,7 @@ describe('requests outside the API', async () => {
   test.each([
     ['no HTTP at all', 'HELLO\r\n\r\n', 400, 'Bad request'],
     [
-      'headers without end',
+      'endless headers',
       `GET /v4/domains HTTP/1.1\r\nX-Filter: ${'x'.repeat(40_000)}\r\n\r\n`,
       431,
       'The request headers are larger than 32768 octets',
@@ -219,9 +219,9 @@ describe('authentication', async () => {
     ['no header', {}],
     ['another scheme', { authorization: 'Basic YTpi' }],
     ['nothing after the scheme', { authorization: 'Bearer ' }],
-    ['a token that is not known', { authorization: `Bearer ${'0'.repeat(64)}` }],
-    ['a token with something behind it', { authorization: 'Bearer administrator x' }],
-    ['a token that has expired', { authorization: 'Bearer expired' }],
+    ['an unknown token', { authorization: `Bearer ${'0'.repeat(64)}` }],
+    ['a token with trailing text', { authorization: 'Bearer administrator x' }],
+    ['an expired token', { authorization: 'Bearer expired' }],
     ['the hash instead of the token', { authorization: `Bearer ${hashToken('administrator')}` }],
   ])('%s is 401', async (_name, headers) => {
     const answer = await as('').call('GET', '/domains', undefined, headers)
@@ -285,7 +285,7 @@ describe('authentication', async () => {
   })
 })
 
-/** Everything that is received until the connection is closed. */
+/** All received text until the connection is closed. */
 function exchange(baseUrl: string, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connectSocket(Number(new URL(baseUrl).port), '127.0.0.1', () => socket.write(text))

@@ -9,7 +9,7 @@ const serve = serviceProcesses()
 
 const RECORDS = 5000
 
-test('a killed import leaves the whole domain or nothing', { timeout: 180_000 }, async () => {
+test('a killed import leaves the complete domain or nothing', { timeout: 180_000 }, async () => {
   const peerPort = await scriptedMaster((query, socket) => {
     const zone = query.questions[0]?.name ?? ''
     const hosts = Array.from({ length: RECORDS }, (_, i) => record(`h${i}.${zone}`, 'A', `192.0.${i >> 8}.${i & 255}`))

@@ -72,7 +72,7 @@ async function content(port: number, name = NAME): Promise<string[]> {
     .sort()
 }
 
-/** The service gives its own NS and the SOA the TTL of the zone, the MINIMUM of the source. */
+/** The service sets the TTL of its NS and SOA records to the MINIMUM of the source. */
 const withoutApexTtl = (lines: readonly string[]): string[] =>
   lines.map((line) => line.replace(/^example\.test\. [0-9]+ IN (SOA|NS) /, 'example.test. IN $1 ')).sort()
 
@@ -155,9 +155,9 @@ for (const [make, tool, start] of SOURCES) {
       const named = reported
         .filter((line: string) => line.startsWith('skipped'))
         .flatMap((line: string) => line.split(': ')[1]?.split(', ') ?? [])
-      // Every record of the source is either imported, skipped, the SOA, or one of the service's own NS.
+      // Every record of the source is imported, skipped, the SOA, or an NS record of the service.
       expect(held.length + named.length + 3).toBe((await content(server.port, 'odd.test')).length)
-      // The remarks stay until the domain is changed.
+      // The messages stay until the domain changes.
       expect((await client.ok('GET', `/domains/${domain.id}`)).errors).toBe(domain.errors)
       expect((await client.ok('PUT', `/domains/${domain.id}`, { description: 'seen' })).errors).toBe('')
     })
@@ -214,7 +214,7 @@ describeWithTools(['named'], 'an import that the name server does not allow', as
   const server = await startBind({ zones: [{ name: NAME, text: SUPPORTED }], key: TEST_KEY, unsignedTransfer: false })
   const { client } = await serviceFor(server, { transferAddresses: ['127.0.0.1', '192.0.2.1', '2001:db8::1', '2001:db8::2'] })
 
-  test('names the addresses to allow, and leaves nothing behind', async () => {
+  test('names the addresses to allow, and leaves no domain', async () => {
     const refusal = await client.refused('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })
     expect(refusal).toEqual([
       [
@@ -260,7 +260,7 @@ describe('an import', async () => {
       ],
     ],
     [
-      'of no names',
+      'without names',
       { domain: 'a b', remote_nameserver: 'x y' },
       [
         ['domain', 'domain is not valid'],
@@ -294,7 +294,7 @@ describe('an import', async () => {
     ])
   })
 
-  test('of one domain, many times concurrently, creates one', async () => {
+  test('of one domain, many times concurrently, creates one domain', async () => {
     script = serving([soa(1, '1 1 1 1', 'once.test.'), record('www.once.test.', 'A', '192.0.2.1')])
     const answers = await Promise.all(Array.from({ length: 6 }, () => imported('once.test')))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400])
@@ -333,7 +333,7 @@ describe('an import', async () => {
     ])
   })
 
-  test('of more records than a domain can have leaves nothing behind', async () => {
+  test('of too many records leaves no domain', async () => {
     const zone = 'full.test.'
     const hosts = (count: number) => Array.from({ length: count }, (_, i) => record(`h${i}.${zone}`, 'A', '192.0.2.1'))
     script = serving([soa(1, '1 1 1 1', zone), ...hosts(101)])
@@ -347,10 +347,10 @@ describe('an import', async () => {
   })
 
   test.each<[string, Script, RegExp]>([
-    ['says nothing', () => {}, /sent no complete message within 3 s/],
+    ['does not respond', () => {}, /sent no complete message within 3 s/],
     ['closes', (_, socket) => void socket.end(), /closed the connection/],
     ['sends another zone', serving([soa(1, '1 1 1 1', 'example.org.')]), /invalid zone transfer/],
-  ])('from a master that %s leaves nothing behind', async (_, master, reason) => {
+  ])('from a master that %s leaves no domain', async (_, master, reason) => {
     script = master
     const { status, body } = await imported('broken.test')
     expect([status, body.errors[0].field, body.errors[0].reason]).toEqual([400, 'remote_nameserver', expect.stringMatching(reason)])
@@ -368,7 +368,7 @@ describe('an import', async () => {
     expect(answer.status).toBe(401)
   })
 
-  test('counts towards the limit of concurrent imports', async () => {
+  test('is limited to a number of concurrent imports', async () => {
     script = () => {}
     const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => imported(`busy${i}.test`)))
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(8).fill(400), ...Array(4).fill(503)])

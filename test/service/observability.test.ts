@@ -17,7 +17,7 @@ async function text(url: string): Promise<{ status: number; body: string }> {
 }
 
 describe('the log', () => {
-  test('has every request and no secret', async () => {
+  test('contains every request and no secret', async () => {
     const lines: string[] = []
     const { client } = await startForTest({ bootstrapToken: TOKEN, log: { level: 'debug', write: (line) => lines.push(line) } })
     await client.ok('POST', '/domains', { domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
@@ -81,7 +81,7 @@ describeWithTools(['dig'], 'the observability listener, with queries by dig', ()
 })
 
 describe('the observability listener', () => {
-  test('serves nothing else, and nothing of the API', async () => {
+  test('serves no other path, and no path of the API', async () => {
     const { service } = await startForTest({ observability: LOOPBACK })
     expect((await text(`${service.observabilityUrl}/v4/domains`)).status).toBe(404)
     expect((await request(`${service.observabilityUrl}/metrics`, { method: 'POST' })).statusCode).toBe(405)
@@ -151,7 +151,7 @@ describeWithTools(['openssl'], 'TLS', () => {
   test.each([
     ['no certificate', { cert: 'nonsense', key: 'nonsense' }],
     ['a key of another certificate', { cert: selfSigned('one.example').cert, key: selfSigned('other.example').key }],
-  ])('with %s ends the start, and gives everything back', async (_, tls) => {
+  ])('refuses to start with %s, and releases everything', async (_, tls) => {
     const dataDirectory = temporaryDirectory()
     const options = { dataDirectory, listen: LOOPBACK, dns: null, bootstrapToken: TOKEN }
     const failure = await startService({ ...options, tls }).then(

@@ -202,7 +202,7 @@ test.each(operations.filter((operation) => bodyOf(operation) && !takesAnything(o
       fc.asyncProperty(bodies, async (candidate) => {
         if (fits(candidate)) return
         refused += 1
-        // The body's form is checked before the object is looked up.
+        // The schema of the body is checked before the object is read.
         expect((await client.call(method, url, candidate)).status).toBe(400)
       }),
       { numRuns: 150 },

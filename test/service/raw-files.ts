@@ -42,7 +42,7 @@ export async function numberOf(store: Store, query: string): Promise<number> {
   return row.number
 }
 
-/** Runs statements on a database with other tools than the program's, which do not overwrite deleted values. */
+/** Runs statements on a database with tools that, unlike the service, do not overwrite deleted values. */
 export async function runSql(store: Store, statements: readonly string[]): Promise<void> {
   if (store.database) {
     const client = new pg.Client({ connectionString: store.database })

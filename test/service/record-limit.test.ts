@@ -8,7 +8,7 @@ describe('the limit of records', async () => {
   const { client } = await startForTest({ limits: { recordsPerDomain: 50 } })
   const REACHED = { errors: [{ field: null, reason: 'A domain can have at most 50 records.' }] }
 
-  test('is exact for a hundred concurrent creates, and a delete makes room for one', async () => {
+  test('is exact for a hundred concurrent creations, and a deletion allows one more', async () => {
     const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'limit.example' })
     const path = `/domains/${id}/records`
     const create = (index: number) => client.call('POST', path, { type: 'A', name: `h${index}`, target: '192.0.2.1' })
@@ -28,7 +28,7 @@ describe('the limit of records', async () => {
     expect((await client.ok('GET', `/domains/${clone.id}/records`)).results).toBe(50)
   })
 
-  test('a refused or failed create does not count', async () => {
+  test('a refused or failed creation uses none of it', async () => {
     const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'room.example' })
     const path = `/domains/${id}/records`
     await inParallel(60, 20, () => client.call('POST', path, { type: 'A', target: 'none' }))
@@ -37,7 +37,7 @@ describe('the limit of records', async () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(50)
   })
 
-  test('of many concurrent creates of a CNAME, one succeeds', async () => {
+  test('one of many concurrent creations of a CNAME succeeds', async () => {
     const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'cname.example' })
     const path = `/domains/${id}/records`
     const answers = await inParallel(40, 40, (index) =>

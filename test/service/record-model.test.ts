@@ -1,6 +1,6 @@
 /**
  * A second, minimal implementation of the record rules: for any sequence of creates, updates and deletes, the service holds the same records
- * and reports the same errors. It uses nothing of the service but its responses.
+ * and reports the same errors. It uses only the responses of the service.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import { expect, test } from 'vitest'
@@ -127,7 +127,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   tag: ['CAA'],
 }
 
-/** The record that a body asks for, based on an existing record or none. */
+/** The record that a body requests, based on an existing record or none. */
 function judge(body: Body, existing: Fields | null, others: readonly Fields[]): Verdict {
   const form = Object.entries(body).flatMap(([field, value]) => {
     const reason = formOf(field, value)

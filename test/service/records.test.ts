@@ -27,19 +27,23 @@ const LONG_TEXT = 'x'.repeat(65535)
 describe('create', () => {
   test.each<[string, object, object]>([
     ['A', { type: 'A', name: 'a', target: '192.0.2.1' }, { type: 'A', name: 'a', target: '192.0.2.1' }],
-    ['A at the apex by leaving the name out', { type: 'A', target: '192.0.2.1' }, { name: '' }],
-    ['A at the apex by an empty name', { type: 'A', name: '', target: '192.0.2.1' }, { name: '' }],
-    ['A at the apex by the name of the domain', { type: 'A', name: 'example.com', target: '192.0.2.1' }, { name: '' }],
+    ['A at the apex without a name', { type: 'A', target: '192.0.2.1' }, { name: '' }],
+    ['A at the apex with an empty name', { type: 'A', name: '', target: '192.0.2.1' }, { name: '' }],
+    ['A at the apex with the name of the domain', { type: 'A', name: 'example.com', target: '192.0.2.1' }, { name: '' }],
     ['the name with the domain', { type: 'A', name: 'full.example.com', target: '192.0.2.1' }, { name: 'full' }],
     ['the name with the domain and a dot', { type: 'A', name: 'Dot.EXAMPLE.com.', target: '192.0.2.1' }, { name: 'dot' }],
-    ['a name that only looks like the domain', { type: 'A', name: 'xexample.com', target: '192.0.2.1' }, { name: 'xexample.com' }],
+    ['a name that ends like the domain', { type: 'A', name: 'xexample.com', target: '192.0.2.1' }, { name: 'xexample.com' }],
     ['underscores', { type: 'TXT', name: '_acme-challenge.x', target: 'token' }, { name: '_acme-challenge.x', target: 'token' }],
     ['a wildcard', { type: 'A', name: '*.wild', target: '192.0.2.1' }, { name: '*.wild' }],
     ['the wildcard alone', { type: 'A', name: '*', target: '192.0.2.1' }, { name: '*' }],
     ['an internationalised name', { type: 'A', name: 'Bücher', target: '192.0.2.1' }, { name: 'xn--bcher-kva' }],
     ['a name of 100 characters', { type: 'A', name: `${'a'.repeat(49)}.${'b'.repeat(50)}`, target: '192.0.2.1' }, {}],
     ['AAAA', { type: 'AAAA', name: 'a', target: '2001:DB8::1' }, { target: '2001:DB8::1' }],
-    ['A that a form calls AAAA', { type: 'AAAA', name: 'a', target: '192.0.2.1' }, { type: 'A', target: '192.0.2.1' }],
+    [
+      'an IPv4 address with type AAAA, as a form sends it',
+      { type: 'AAAA', name: 'a', target: '192.0.2.1' },
+      { type: 'A', target: '192.0.2.1' },
+    ],
     ['the address of the requester', { type: 'A', name: 'me', target: '[remote_addr]' }, { target: '127.0.0.1' }],
     ['NS of a delegation', { type: 'NS', name: 'sub', target: 'ns1.example.net.' }, { target: 'ns1.example.net' }],
     ['NS at the apex', { type: 'NS', target: 'ns9.example.net' }, { name: '', target: 'ns9.example.net' }],
@@ -53,23 +57,23 @@ describe('create', () => {
     ['CNAME with a single label', { type: 'CNAME', name: 'c1', target: 'www' }, { target: 'www.example.com' }],
     ['CNAME to an internationalised name', { type: 'CNAME', name: 'c2', target: 'bücher.example' }, { target: 'xn--bcher-kva.example' }],
     ['PTR', { type: 'PTR', name: '1', target: 'host.example.net.' }, { target: 'host.example.net' }],
-    ['TXT as it is', { type: 'TXT', target: ' "v=spf1" \\; ä 😀 \n. ' }, { target: ' "v=spf1" \\; ä 😀 \n. ' }],
+    ['TXT stored unchanged', { type: 'TXT', target: ' "v=spf1" \\; ä 😀 \n. ' }, { target: ' "v=spf1" \\; ä 😀 \n. ' }],
     ['TXT of 65535 characters', { type: 'TXT', name: 'long', target: LONG_TEXT }, { target: LONG_TEXT }],
     ['CAA issue', { type: 'CAA', tag: 'issue', target: 'ca.example.net' }, { tag: 'issue', target: 'ca.example.net' }],
     ['CAA that forbids all issuers', { type: 'CAA', tag: 'issuewild', target: ';' }, { tag: 'issuewild', target: ';' }],
-    ['CAA iodef by mail', { type: 'CAA', tag: 'iodef', target: 'mailto:ca@example.com' }, { tag: 'iodef' }],
-    ['CAA iodef by the web', { type: 'CAA', tag: 'iodef', target: 'https://example.com/ca?x=1' }, { tag: 'iodef' }],
-    ['CAA iodef by name', { type: 'CAA', tag: 'iodef', target: 'report.example.com' }, { tag: 'iodef' }],
+    ['CAA iodef with a mail address', { type: 'CAA', tag: 'iodef', target: 'mailto:ca@example.com' }, { tag: 'iodef' }],
+    ['CAA iodef with a URL', { type: 'CAA', tag: 'iodef', target: 'https://example.com/ca?x=1' }, { tag: 'iodef' }],
+    ['CAA iodef with a name', { type: 'CAA', tag: 'iodef', target: 'report.example.com' }, { tag: 'iodef' }],
     ['SRV', SRV, { ...SRV, name: '_sip._tcp' }],
     ['SRV with underscores', { ...SRV, service: '_sips', protocol: '_tcp' }, { name: '_sips._tcp', service: 'sips', protocol: 'tcp' }],
     ['SRV with more underscores', { ...SRV, service: '__sip' }, { name: '_sip._tcp', service: 'sip', protocol: 'tcp' }],
-    ['SRV with a dot behind the service', { ...SRV, service: 'xmpp.' }, { name: '_xmpp._tcp', service: 'xmpp' }],
+    ['SRV with a dot after the service', { ...SRV, service: 'xmpp.' }, { name: '_xmpp._tcp', service: 'xmpp' }],
     ['SRV below the apex', { ...SRV, protocol: 'tcp.sub' }, { name: '_sip._tcp.sub', protocol: 'tcp.sub' }],
-    ['SRV whose name is not asked for', { ...SRV, name: 'ignored' }, { name: '_sip._tcp' }],
+    ['SRV with an ignored name', { ...SRV, name: 'ignored' }, { name: '_sip._tcp' }],
     ['SRV with a single label', { ...SRV, target: 'host' }, { target: 'host.example.com' }],
-    ['SRV to an address, which stays', { ...SRV, target: '8.8.8.8' }, { target: '8.8.8.8' }],
+    ['SRV to an address, which is kept', { ...SRV, target: '8.8.8.8' }, { target: '8.8.8.8' }],
     ['SRV with zeros', { ...SRV, priority: 0, weight: 0, port: 0 }, { priority: 0, weight: 0, port: 0 }],
-    ['fields of other types that say nothing', { type: 'A', name: 'z', target: '192.0.2.1', ...UNSET, service: '', tag: '' }, UNSET],
+    ['fields of other types with their defaults', { type: 'A', name: 'z', target: '192.0.2.1', ...UNSET, service: '', tag: '' }, UNSET],
     ['read-only fields, which are ignored', { type: 'A', name: 'r', target: '192.0.2.1', id: 1, created: 2, updated: [] }, { name: 'r' }],
   ])('%s', async (_name, body, expected) => {
     const record = await client.ok('POST', RECORDS, body)
@@ -103,20 +107,20 @@ describe('create', () => {
     ['nothing', {}, [['type', 'type is required']]],
     ['an unknown type', { type: 'DS', target: 'x' }, [['type', 'Invalid record type']]],
     ['a type in lower case', { type: 'a', target: 'x' }, [['type', 'Invalid record type']]],
-    ['a type that is no text', { type: 1 }, [['type', 'Invalid record type']]],
+    ['a type that is not text', { type: 1 }, [['type', 'Invalid record type']]],
     ['an unknown field', { ...a, flags: 0 }, [['flags', 'Unknown field']]],
     ['a name @', { ...a, name: '@' }, INVALID_CHARACTERS],
     ['a name with a space', { ...a, name: 'a b' }, INVALID_CHARACTERS],
     ['a name with a backslash', { ...a, name: 'a\\.b' }, INVALID_CHARACTERS],
     ['a name with an empty label', { ...a, name: 'a..b' }, HOSTNAME],
-    ['a label of 64', { ...a, name: 'a'.repeat(64) }, HOSTNAME],
+    ['a label of 64 characters', { ...a, name: 'a'.repeat(64) }, HOSTNAME],
     ['an asterisk inside', { ...a, name: 'a.*' }, HOSTNAME],
-    ['a part of a label that is an asterisk', { ...a, name: '*a' }, HOSTNAME],
+    ['an asterisk as a part of a label', { ...a, name: '*a' }, HOSTNAME],
     ['an absolute name of another zone', { ...a, name: 'a.example.net.' }, HOSTNAME],
     ['the root', { ...a, name: '.' }, HOSTNAME],
     ['a name of 101 characters', { ...a, name: `${'a'.repeat(50)}.${'b'.repeat(50)}` }, LENGTH],
     ['a name of 5000 characters', { ...a, name: 'a'.repeat(5000) }, LENGTH],
-    ['a name that is no text', { ...a, name: 5 }, [['name', 'name is not valid']]],
+    ['a name that is not text', { ...a, name: 5 }, [['name', 'name is not valid']]],
     ['A without a target', { type: 'A' }, NO_TARGET],
     ['A with an empty target', { type: 'A', target: '' }, NO_TARGET],
     ['A with text', { type: 'A', target: 'www' }, ADDRESS],
@@ -170,7 +174,7 @@ describe('create', () => {
     ['CAA iodef with ;', { ...caa, tag: 'iodef', target: ';' }, CAA_TARGET],
     ['CAA with a quote', { ...caa, tag: 'iodef', target: 'https://example.net/"' }, CAA_TARGET],
     [
-      'SRV with nothing',
+      'SRV without fields',
       { type: 'SRV' },
       [
         ['priority', 'priority is required'],
@@ -184,17 +188,17 @@ describe('create', () => {
     ['SRV with an empty service', { ...SRV, service: '' }, [['service', 'service is required']]],
     ['SRV with a service of two labels', { ...SRV, service: 'a.b' }, [['service', 'service is not valid']]],
     ['SRV with a service that is too long', { ...SRV, service: 's'.repeat(63) }, [['service', 'service is not valid']]],
-    ['SRV with a protocol that is none', { ...SRV, protocol: 't cp' }, [['protocol', 'protocol is not valid']]],
-    ['SRV with null for a protocol', { ...SRV, protocol: null }, [['protocol', 'protocol is required']]],
+    ['SRV with an unknown protocol', { ...SRV, protocol: 't cp' }, [['protocol', 'protocol is not valid']]],
+    ['SRV with null as the protocol', { ...SRV, protocol: null }, [['protocol', 'protocol is required']]],
     ['SRV to the root', { ...SRV, target: '.' }, TARGET],
     ['SRV with a name that is too long', { ...SRV, service: 's'.repeat(60), protocol: `tcp.${'a'.repeat(40)}` }, LENGTH],
     ['CAA with a name that is too long', { ...caa, target: `${'a.'.repeat(127)}example` }, CAA_TARGET],
     ['CAA with a control character', { ...caa, tag: 'iodef', target: 'https://example.net/\u0001' }, CAA_TARGET],
     ['CAA with a letter beyond ASCII', { ...caa, tag: 'iodef', target: 'https://example.net/ä' }, CAA_TARGET],
-    ['CAA with a URL of no host', { ...caa, tag: 'iodef', target: 'https://?x' }, CAA_TARGET],
-    ['CAA with mail to nowhere', { ...caa, tag: 'iodef', target: 'mailto:ca@example..net' }, CAA_TARGET],
+    ['CAA with a URL without a host', { ...caa, tag: 'iodef', target: 'https://?x' }, CAA_TARGET],
+    ['CAA with an invalid mail address', { ...caa, tag: 'iodef', target: 'mailto:ca@example..net' }, CAA_TARGET],
     ['CAA without a tag, although the target implies it', { type: 'CAA', target: 'mailto:ca@example.net' }, [['tag', 'tag is required']]],
-    ['CAA with an empty tag and a target that fits none', { ...caa, tag: '', target: 'a b' }, [['tag', 'tag is required'], ...CAA_TARGET]],
+    ['CAA with an empty tag and a target for no tag', { ...caa, tag: '', target: 'a b' }, [['tag', 'tag is required'], ...CAA_TARGET]],
     ['a priority of 256', { ...SRV, priority: 256 }, [['priority', 'priority must be between 0 and 255']]],
     ['a priority below 0', { ...SRV, priority: -1 }, [['priority', 'priority must be between 0 and 255']]],
     ['a weight of 65536', { ...SRV, weight: 65536 }, [['weight', 'weight must be between 0 and 65535']]],
@@ -248,11 +252,11 @@ describe('create', () => {
     expect(await client.refused('POST', RECORDS, body)).toEqual(problems)
   })
 
-  test('404 without the domain', async () => {
+  test('a missing domain is 404', async () => {
     expect((await client.call('POST', '/domains/999999/records', { type: 'A', target: '192.0.2.1' })).status).toBe(404)
   })
 
-  test('a slave accepts none, and lists none', async () => {
+  test('a slave accepts and lists no records', async () => {
     const slave = await client.ok('POST', '/domains', { type: 'slave', domain: 'slave.example', master_ips: ['192.0.2.53'] })
     const reason = 'Records of a slave domain come from its master servers and cannot be changed here.'
     const records = `/domains/${slave.id}/records`
@@ -325,7 +329,7 @@ describe('exclusive records', () => {
     expect((await client.ok('PUT', `${records}/${address.id}`, { name: 'x' })).name).toBe('x')
   })
 
-  test('of concurrent creates of a CNAME and other records, only compatible ones succeed', async () => {
+  test('only compatible creations of a CNAME and other records succeed concurrently', async () => {
     const records = await freshRecords()
     const bodies = [
       cname,
@@ -379,27 +383,23 @@ describe('update', () => {
   test.each<[string, object, object]>([
     ['A', { type: 'A', name: 'a', target: '192.0.2.1' }, {}],
     ['AAAA', { type: 'AAAA', name: '*', target: '2001:DB8::1', ttl_sec: 1000 }, {}],
-    ['an address that is the requester', { type: 'A', target: '[remote_addr]' }, { target: '127.0.0.1' }],
-    [
-      'a name that has the domain twice',
-      { type: 'A', name: 'round.example.round.example.', target: '192.0.2.1' },
-      { name: 'round.example' },
-    ],
-    ['a name below that', { type: 'A', name: 'a.round.example.round.example', target: '192.0.2.1' }, { name: 'a.round.example' }],
+    ['the address of the requester', { type: 'A', target: '[remote_addr]' }, { target: '127.0.0.1' }],
+    ['a name that repeats the domain', { type: 'A', name: 'round.example.round.example.', target: '192.0.2.1' }, { name: 'round.example' }],
+    ['a name below such a name', { type: 'A', name: 'a.round.example.round.example', target: '192.0.2.1' }, { name: 'a.round.example' }],
     ['NS', { type: 'NS', name: 'sub', target: 'NS.example.net.' }, { target: 'NS.example.net' }],
-    ['NS of one label', { type: 'NS', name: 'sub', target: 'localhost.' }, { target: 'localhost' }],
+    ['NS with a single label', { type: 'NS', name: 'sub', target: 'localhost.' }, { target: 'localhost' }],
     ['MX', { type: 'MX', target: 'mail', priority: 5 }, { target: 'mail.round.example' }],
-    ['MX of one label', { type: 'MX', name: 'm', target: 'mail.', priority: 5 }, { target: 'mail' }],
+    ['MX with a single label', { type: 'MX', name: 'm', target: 'mail.', priority: 5 }, { target: 'mail' }],
     ['null MX', { type: 'MX', name: 'n', target: '' }, {}],
     ['CNAME', { type: 'CNAME', name: 'c', target: 'bücher.example' }, {}],
-    ['CNAME of one label', { type: 'CNAME', name: 'd', target: 'x.' }, { target: 'x' }],
+    ['CNAME with a single label', { type: 'CNAME', name: 'd', target: 'x.' }, { target: 'x' }],
     ['TXT', { type: 'TXT', name: '_x', target: ' "a\\" ; \n. ' }, {}],
-    ['PTR of one label', { type: 'PTR', name: '1', target: 'host.' }, { target: 'host' }],
+    ['PTR with a single label', { type: 'PTR', name: '1', target: 'host.' }, { target: 'host' }],
     ['CAA', { type: 'CAA', tag: 'issue', target: ';' }, {}],
     ['SRV', SRV, {}],
     ['SRV with underscores', { ...SRV, service: '__sip_', protocol: '_tcp.a_b._c' }, { name: '_sip_._tcp.a_b._c' }],
-    ['SRV of one label', { ...SRV, target: 'x.' }, { target: 'x' }],
-  ])('accepts the complete record as it was returned: %s', async (_name, body, stored) => {
+    ['SRV with a single label', { ...SRV, target: 'x.' }, { target: 'x' }],
+  ])('accepts the complete returned record: %s', async (_name, body, stored) => {
     const id = await roundDomain
     const record = await client.ok('POST', `/domains/${id}/records`, body)
     expect(record).toMatchObject(stored)
@@ -438,7 +438,7 @@ describe('update', () => {
     ],
     ['no service', SRV, { service: null }, [['service', 'service is required']]],
     [
-      'a tag the target does not fit',
+      'a tag that does not match the target',
       { type: 'CAA', tag: 'issue', target: ';' },
       { tag: 'iodef' },
       [['target', 'You have entered an invalid target']],

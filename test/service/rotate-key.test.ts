@@ -1,4 +1,4 @@
-/** Rotating the key of the secrets while services run on the database; the command is killed in between and run again. */
+/** Rotates the key of the secrets while services run on the database; the command is killed and repeated. */
 import { randomBytes } from 'node:crypto'
 import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -111,7 +111,7 @@ function startUsers(clients: readonly ((token: string) => Client)[]): () => Prom
 
 beforeAll(async () => void (await builtProgram()))
 
-test('re-encrypts everything while processes serve, although it is killed at various times', { timeout: 300_000 }, async () => {
+test('re-encrypts everything while processes serve, even if it is killed at various times', { timeout: 300_000 }, async () => {
   const store = await filledStore()
   const [former] = Object.keys(await countsOf(store)) as [string]
   const processes = ON_POSTGRES ? [await serve(bothKeys(store)), await serve(bothKeys(store))] : [await serve(store)]
@@ -148,7 +148,7 @@ test('re-encrypts everything while processes serve, although it is killed at var
   expect(counts).not.toHaveProperty(former)
   expect(Object.values(counts)[0]).toBeGreaterThanOrEqual(USERS * 3)
 
-  // The new key alone is enough, and every answer is the last acknowledged one.
+  // The new key is sufficient, and every answer is the last acknowledged one.
   if (!ON_POSTGRES) writeFileSync(keyFile(store), `${keysIn(store)[0]}\n`)
   const alone = { ...store, ...(ON_POSTGRES ? { secretsKey: NEW_KEY } : {}) }
   const service = await startService({ ...alone, listen: LOOPBACK, dns: null })
@@ -161,10 +161,10 @@ test('re-encrypts everything while processes serve, although it is killed at var
   await service.stop()
 })
 
-test('a start finishes a killed rotation, and is refused before that with the new key alone', async () => {
+test('a start completes a killed rotation, and before that refuses the new key alone', async () => {
   const store = await filledStore()
   const [former] = Object.keys(await countsOf(store)) as [string]
-  // The state after a run that was killed when the new key had just become current.
+  // The state after a run that was killed just after the new key became current.
   if (!ON_POSTGRES) writeFileSync(keyFile(store), `${NEW_KEY}\n${keysIn(store)[0]}\n`)
   const ring = keysFromText(`${NEW_KEY}`)
   const database = await openStore(store)
@@ -190,7 +190,7 @@ test('a start with both keys keeps the old one current', async () => {
 })
 
 describe.skipIf(ON_POSTGRES)('with a key file', () => {
-  test('it contains the new key before the old one, and no other', async () => {
+  test('the file contains the new key, then the old one, and no other', async () => {
     const store = await filledStore()
     const [first] = keysIn(store)
     expect(await rotateKey(placeOf(store), null)).toEqual({ resealed: 480, keyFile: keyFile(store), notErased: null })
@@ -203,7 +203,7 @@ describe.skipIf(ON_POSTGRES)('with a key file', () => {
     expect(readdirSync(store.dataDirectory as string).filter((name) => name.startsWith('secrets'))).toEqual(['secrets.key'])
   })
 
-  test.skipIf(process.geteuid?.() !== 0)('root leaves every file to the user that the service runs as', async () => {
+  test.skipIf(process.geteuid?.() !== 0)('keeps the user of the service as owner of every file if root runs it', async () => {
     const store = await filledStore()
     const folder = store.dataDirectory as string
     const user = 65534
@@ -212,7 +212,7 @@ describe.skipIf(ON_POSTGRES)('with a key file', () => {
     for (const name of readdirSync(folder)) expect([name, statSync(join(folder, name)).uid]).toEqual([name, user])
   })
 
-  test('a link to it is kept, and its target keeps its mode', async () => {
+  test('keeps a link to the file, and the mode of its target', async () => {
     const store = await filledStore()
     const elsewhere = join(temporaryDirectory(), 'zonewright.key')
     renameSync(keyFile(store), elsewhere)
@@ -225,7 +225,7 @@ describe.skipIf(ON_POSTGRES)('with a key file', () => {
     expect(statSync(elsewhere).mode & 0o777).toBe(0o640)
   })
 
-  test('values encrypted with the old key are in no file of the database afterwards', async () => {
+  test('leaves no value encrypted with the old key in a file of the database', async () => {
     const store = await filledStore()
     const database = await openStore(store)
     const rows = await database.read((connection) => connection.selectFrom('security_answers').select('response').limit(20).execute())

@@ -108,7 +108,7 @@ export function invalidBodiesOf(schema: Schema, good: Body): fc.Arbitrary<Invali
   return fc.oneof(...kinds)
 }
 
-/** Values that a schema must refuse, if it restricts values at all. */
+/** Values that a schema must refuse, if it restricts values. */
 function wrongValues(schema: Schema): unknown[] {
   const types: readonly string[] = [schema.type ?? []].flat()
   if (schema.enum) return ['no such value', 1e9].filter((value) => !schema.enum.includes(value))

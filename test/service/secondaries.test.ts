@@ -9,7 +9,7 @@ import { eventually } from './transfers/eventually.ts'
 import { sendNotify } from './transfers/notify.ts'
 import { answerOf, record, type Script, scriptedMaster, serving, soa } from './transfers/scripted-master.ts'
 
-/** One master for all the tests: what it does for each zone, and what it has been asked. */
+/** One master for all the tests: its script per zone, and its received queries. */
 const scripts = new Map<string, Script>()
 const asked: string[] = []
 const moments: number[] = []
@@ -24,7 +24,7 @@ const master = await scriptedMaster(
 )
 const timesAsked = (zone: string, type = 'SOA'): number => asked.filter((question) => question === `${zone}. ${type}`).length
 
-/** When it was asked for a zone's SOA, in milliseconds. */
+/** The times of the SOA queries for a zone, in milliseconds. */
 const momentsAsked = (zone: string): number[] => moments.filter((_, i) => asked[i] === `${zone}. SOA`)
 
 const OPTIONS = { dns: LOOPBACK, peerPort: master, transferLimits: { connect: 1_500, idle: 1_500, total: 5_000 } }
@@ -37,7 +37,7 @@ const ask = async (name: string, type = 'A', of = service) => {
   return [rcode, ...answers.map(({ data }) => data)]
 }
 
-/** What the master serves from now on: an A record that is the serial, and whatever else. */
+/** Sets the zone of the master: an A record that contains the serial, and other records. */
 function serve(zone: string, serial: number, { times = '3600 600 604800 300', host = serial & 255 } = {}): void {
   const apex = soa(serial, times, `${zone}.`)
   scripts.set(`${zone}.`, serving([apex, record(`${zone}.`, 'NS', 'ns1.example.net.'), record(`www.${zone}.`, 'A', `192.0.2.${host}`)]))
@@ -46,7 +46,7 @@ function serve(zone: string, serial: number, { times = '3600 600 604800 300', ho
 const create = (domain: string, settings: object = {}, of: Client = client) =>
   of.ok('POST', '/domains', { domain, type: 'slave', master_ips: ['127.0.0.1'], ...settings })
 
-/** A slave of a zone that the master serves, once it is answered. */
+/** Creates a slave of a zone of the master; resolves after the service answers for it. */
 async function createServed(zone: string, settings: object = {}): Promise<{ id: number }> {
   serve(zone, 1)
   const domain = await create(zone, settings)
@@ -57,7 +57,7 @@ async function createServed(zone: string, settings: object = {}): Promise<{ id: 
 const errorsOf = async (id: number, of: Client = client): Promise<string> => (await of.ok('GET', `/domains/${id}`)).errors
 
 describe('a slave', () => {
-  test('is transferred when it is created, and answered with all its records', async () => {
+  test('is transferred on creation, and served with all its records', async () => {
     scripts.set(
       'types.test.',
       serving([
@@ -112,7 +112,7 @@ describe('a slave', () => {
     serve('flood.test', 2)
     await sendNotify(portOf(service), 'flood.test')
     await eventually(async () => expect(await ask('www.flood.test')).toEqual(['NOERROR', '192.0.2.2']))
-    // At most one every 0.4 s, beside the first and those under way.
+    // At most one per 0.4 s, besides the first and those in progress.
     expect(timesAsked('flood.test') - before).toBeLessThanOrEqual(4 + (performance.now() - started) / 400)
   })
 
@@ -144,9 +144,9 @@ describe('a slave', () => {
   test.each<[string, Script, RegExp]>([
     ['refuses', (query, socket) => void socket.write(answerOf(query, [], { rcode: 5 })), /request was refused/],
     ['closes', (_, socket) => void socket.end(), /closed the connection/],
-    ['is silent', () => {}, /no complete message within 1.5 s/],
+    ['does not respond', () => {}, /no complete message within 1.5 s/],
     [
-      'sends half a zone',
+      'sends a part of the zone',
       (query, socket) => {
         if (query.questions[0]?.type === 'SOA') socket.write(answerOf(query, [soa(2, '1 1 1 1', 'hostile.test.')]))
         else socket.end(answerOf(query, [soa(2, '1 1 1 1', 'hostile.test.'), record('www.hostile.test.', 'A', '192.0.2.66')]))
@@ -154,7 +154,7 @@ describe('a slave', () => {
       /closed the connection/,
     ],
     [
-      'sends an older zone than it says',
+      'sends an older zone than announced',
       (query, socket) => {
         const serial = query.questions[0]?.type === 'SOA' ? 2 : 0
         const zone = [soa(serial, '1 1 1 1', 'hostile.test.'), record('hostile.test.', 'NS', 'ns1.example.net.')] as const
@@ -167,7 +167,7 @@ describe('a slave', () => {
       serving([soa(2, '1 1 1 1', 'hostile.test.'), record('www.hostile.test.', 'A', '192.0.2.66')]),
       /no NS/,
     ],
-  ])('keeps its zone while its master %s, and says so', async (_, script, problem) => {
+  ])('keeps its zone while its master %s, and reports it', async (_, script, problem) => {
     const [existing] = (await client.ok('GET', '/domains', undefined, { 'x-filter': '{"domain":"hostile.test"}' })).data
     const { id } = existing ?? (await createServed('hostile.test'))
     scripts.set('hostile.test.', script)
@@ -229,7 +229,7 @@ describe('a slave', () => {
     await eventually(async () => expect(await ask('www.status.test')).toEqual(['NOERROR', '192.0.2.2']))
   })
 
-  test('becomes another zone when it is renamed', async () => {
+  test('becomes another zone if it is renamed', async () => {
     const { id } = await createServed('former.test')
     serve('latter.test', 9)
     await client.ok('PUT', `/domains/${id}`, { domain: 'latter.test' })
@@ -256,7 +256,7 @@ describe('a slave', () => {
     await eventually(async () => expect(await ask('www.below.above.test')).toEqual(['REFUSED']))
   })
 
-  test('asks its masters for the new zone when cloned', async () => {
+  test('requests the new zone from its masters if it is cloned', async () => {
     const { id } = await createServed('source.test', { axfr_ips: ['192.0.2.1'] })
     serve('clone.test', 3)
     const clone = await client.ok('POST', `/domains/${id}/clone`, { domain: 'clone.test' })
@@ -278,10 +278,10 @@ describe('a slave', () => {
 })
 
 describe('with a clock', () => {
-  // A second is five minutes: the least refresh is a fifth of one.
+  // One second is five minutes: the smallest refresh is a fifth of a second.
   const fast = { ...OPTIONS, clockSpeed: 300 }
 
-  test('a slave refreshes, retries, expires, and comes back', async () => {
+  test('a slave refreshes, retries, expires and recovers', async () => {
     const { service: quick, client: caller } = await startForTest(fast)
     const times = '60 60 1800 300'
     serve('clock.test', 1, { times })
@@ -290,12 +290,12 @@ describe('with a clock', () => {
     await eventually(async () => expect(await ask('www.clock.test', 'A', quick)).toEqual(['NOERROR', '192.0.2.1']))
     serve('clock.test', 2, { times })
     await eventually(async () => expect(await ask('www.clock.test', 'A', quick)).toEqual(['NOERROR', '192.0.2.2']))
-    // A master that answers keeps the zone from expiring: six seconds go by.
+    // The zone does not expire while a master responds: six seconds pass.
     await sleep(6500)
     expect(await ask('www.clock.test', 'A', quick)).toEqual(['NOERROR', '192.0.2.2'])
     const confirmed = momentsAsked('clock.test').at(-1) ?? 0
     scripts.set('clock.test.', (_, socket) => void socket.end())
-    // Not NXDOMAIN, by the domain above it.
+    // Not NXDOMAIN from the parent domain.
     await eventually(async () => expect((await ask('www.clock.test', 'A', quick))[0]).toBe('SERVFAIL'), 20_000)
     expect(performance.now() - confirmed).toBeGreaterThan(5990)
     expect(await errorsOf(id, caller)).toMatch(/expired|closed the connection/)
@@ -322,7 +322,7 @@ describe('with a clock', () => {
     scripts.set('never.test.', (_, socket) => void socket.end())
     await create('never.test', {}, caller)
     await eventually(async () => expect(timesAsked('never.test')).toBeGreaterThanOrEqual(5), 20_000)
-    // 15, 30, 60, 120 seconds of the service's time, of which a second is 300; each may be shorter by a tenth.
+    // 15, 30, 60, 120 seconds of the service's clock, which is 300 times as fast; each may be shorter by a tenth.
     for (const [i, least] of [45, 90, 180, 360].entries()) {
       const [from = 0, to = 0] = momentsAsked('never.test').slice(i, i + 2)
       expect(to - from).toBeGreaterThan(least - 2)
@@ -345,7 +345,7 @@ test('a transferred zone is served after a restart without its masters', async (
   const second = await start()
   try {
     expect(await ask('www.restart.test', 'A', second)).toEqual(['NOERROR', '192.0.2.1'])
-    // What was missed meanwhile is asked for at once.
+    // Missed changes are requested immediately.
     await eventually(async () => expect(timesAsked('restart.test')).toBeGreaterThan(before))
     const again = connect(second.baseUrl, 'token')
     await eventually(async () => expect(await errorsOf(id, again.client)).toMatch(/no complete message/))

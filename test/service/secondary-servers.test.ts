@@ -11,7 +11,7 @@ import { eventually } from './transfers/eventually.ts'
 const ZONE = 'example.test'
 const HOSTS = 2000
 
-/** More than the service itself could hold. */
+/** More than a domain of the service may have. */
 const text = (serial: number, host: number): string => `$TTL 60
 @ SOA ns1 host\\.master ${serial} 60 60 604800 30
 @ NS ns1
@@ -65,7 +65,7 @@ for (const [make, tool, start] of MASTERS) {
       await eventually(async () => expect(await answer()).toBe('192.0.2.1'))
       for (const serial of [2, 3]) {
         master.replaceZone(ZONE, text(serial, serial))
-        // The time the master itself takes to read its file is not the slave's.
+        // The time of the master to read its file does not belong to the slave.
         await eventually(async () => {
           const { answers } = await queryDns({ host: '127.0.0.1', port: master.port }, { name: `www.${ZONE}.` as DomainName, type: 'A' })
           expect(answers[0]?.data).toBe(`192.0.2.${serial}`)

@@ -43,7 +43,7 @@ const responsesOf = async (client: Client): Promise<string[]> =>
     ({ response }: { response: string | null }) => response ?? [],
   )
 
-/** Runs a service on a store during the work. */
+/** Runs a service on a store during `work`. */
 async function during<T>(options: Partial<ServiceOptions>, work: (client: Client) => Promise<T>): Promise<T> {
   const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap', ...options })
   const { client, close } = connect(service.baseUrl, 'bootstrap')
@@ -57,7 +57,7 @@ async function during<T>(options: Partial<ServiceOptions>, work: (client: Client
 
 const PHONE = { iso_code: 'US', phone_number: '201-555-0123' }
 
-test('neither answers nor secrets of second factors nor the key can be read in the files, during and after the run of the service', async () => {
+test('no file contains answers, second-factor secrets or the key, while the service runs and afterwards', async () => {
   const store = await freshStore()
   const sms = join(temporaryDirectory(), 'sms.jsonl')
   const answers = [needle(), needle(), needle()]
@@ -148,7 +148,7 @@ describe('a database of an earlier version', () => {
     })
   })
 
-  test('also after that start was killed at various times', { timeout: 240_000 }, async () => {
+  test('is also erased if that start was killed at various times', { timeout: 240_000 }, async () => {
     const { store, answers, deleted } = await oldStore()
     const begun = performance.now()
     await (await spawnService(await freshStore())).kill()
@@ -171,7 +171,7 @@ describe('a start', () => {
     return store
   }
 
-  test.skipIf(ON_POSTGRES)('beside a database with secrets never creates a new key', async () => {
+  test.skipIf(ON_POSTGRES)('never creates a new key for a database with secrets', async () => {
     const store = await usedStore()
     const key = readFileSync(keyFile(store), 'utf8')
     expect(key).toMatch(/^[A-Za-z0-9+/]{43}=\n$/)
@@ -210,7 +210,7 @@ describe('a start', () => {
     expect(await during({ ...store, secretsKey: `${OTHER_KEY},${right}` }, responsesOf)).toEqual(['one', 'two', 'three'])
   })
 
-  test.skipIf(!ON_POSTGRES)('of two processes with different keys, one is refused', async () => {
+  test.skipIf(!ON_POSTGRES)('is refused for one of two processes with different keys', async () => {
     const store = await freshStore()
     const both = await Promise.allSettled(
       [TEST_KEY, OTHER_KEY].map((secretsKey) => startService({ ...store, secretsKey, listen: LOOPBACK, dns: null })),

@@ -14,7 +14,7 @@ async function serialOf(id: number, from: Client = client, flush = service.flush
 const create = async (domain: string): Promise<number> => (await client.ok('POST', '/domains', { ...MASTER, domain })).id
 const addRecord = (id: number) => client.ok('POST', `/domains/${id}/records`, { type: 'TXT', target: 'x' })
 
-test('the serials of a domain continue after it is deleted and created again', async () => {
+test('the serials of a domain continue if it is deleted and created again', async () => {
   const first = await create('again.example')
   for (let change = 0; change < 4; change += 1) {
     await addRecord(first)
@@ -26,7 +26,7 @@ test('the serials of a domain continue after it is deleted and created again', a
   expect(await serialOf(second)).toBe(before + 1)
 })
 
-test('the serials of a name continue when it moves between domains', async () => {
+test('the serials of a name continue if it moves between domains', async () => {
   const [first, second] = [await create('name-a.example'), await create('name-b.example')]
   await addRecord(second)
   const seen = new Map<string, number>()
@@ -47,7 +47,7 @@ test('the serials of a name continue when it moves between domains', async () =>
   }
 })
 
-test('a domain that is disabled and enabled keeps its serial, or gets the next one if it has changed', async () => {
+test('a disabled and enabled domain keeps its serial, or gets the next one if it has changed', async () => {
   const id = await create('status.example')
   const before = await serialOf(id)
   const setStatus = async (status: string): Promise<void> => {
@@ -68,7 +68,7 @@ test('a change without effect on the zone keeps its serial', async () => {
   const before = await serialOf(id)
   await client.ok('PUT', `/domains/${id}`, { description: 'd', group: 'g', tags: ['tag'], axfr_ips: ['192.0.2.1'] })
   expect(await serialOf(id)).toBe(before)
-  // On a slow machine the zone may be rendered with the record before that is deleted: then it was another.
+  // On a slow machine the zone may be rendered before the record is deleted; then its serial differs.
   await expect
     .poll(async () => {
       const from = await serialOf(id)

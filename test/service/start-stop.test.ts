@@ -12,7 +12,7 @@ const run = promisify(execFile)
 
 const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 
-/** Runs a service during the work. */
+/** Runs a service during `work`. */
 async function during<T>(
   options: Partial<ServiceOptions>,
   work: (client: Client, service: Awaited<ReturnType<typeof startService>>) => Promise<T>,
@@ -84,22 +84,22 @@ test('a stopped service starts again with the same data and serials', async () =
   expect(renamed.zoneFiles[0].zone_file[2]).not.toBe(before.zoneFiles[0].zone_file[2])
 })
 
-test('a change just before the stop is rendered', async () => {
+test('renders a change just before the stop', async () => {
   const options = { ...(await freshStore()), bootstrapToken: 'token' }
   const id = await during(options, async (client) => (await client.ok('POST', '/domains', { ...MASTER, domain: 'last.example' })).id)
   const lines = await during(options, async (client) => (await client.ok('GET', `/domains/${id}/zone-file`)).zone_file)
   expect(lines[0]).toBe(`; last.example [${id}]`)
 })
 
-test('a temporary directory is deleted afterwards', async () => {
+test('deletes a temporary directory', async () => {
   const before = new Set(readdirSync('/tmp'))
   const made = await during({}, async () => readdirSync('/tmp').filter((name) => name.startsWith('zonewright-') && !before.has(name)))
   expect(made.length).toBeGreaterThan(0)
-  // Other tests may create theirs concurrently; at least one of them was ours and is deleted.
+  // Other tests may create directories concurrently; at least ours is deleted.
   expect(made.some((name) => !existsSync(join('/tmp', name)))).toBe(true)
 })
 
-test('an address in use is reported, and everything is released', async () => {
+test('reports an address in use, and releases everything', async () => {
   const blocker = createServer()
   await new Promise<void>((done) => blocker.listen(0, '127.0.0.1', done))
   const { port } = blocker.address() as { port: number }
@@ -111,11 +111,11 @@ test('an address in use is reported, and everything is released', async () => {
   await new Promise((done) => blocker.close(done))
 })
 
-test.each([[[]], [['not a name']], [['ns1..test']]])('the names of name servers cannot be %j', async (nsNames) => {
+test.each([[[]], [['not a name']], [['ns1..test']]])('refuses the name server names %j', async (nsNames) => {
   await expect(during({ nsNames }, async () => undefined)).rejects.toThrow(RangeError)
 })
 
-test('running requests are answered when the service stops', async () => {
+test('a stopping service completes its requests', async () => {
   const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null })
   const { client, close } = connect(service.baseUrl, service.token as string)
   await client.ok('GET', '/domains')
@@ -171,7 +171,7 @@ describe('the name server', () => {
       await client.ok('PUT', path, { status: 'active' })
       expect(await ask('renamed.example', 'TXT')).toBe('NOERROR | 300 IN TXT "here"')
 
-      // The name moves from one domain to another between two renderings.
+      // The name moves between domains between two renderings.
       await client.ok('DELETE', path)
       const heir = await client.ok('POST', '/domains', { ...MASTER, domain: 'renamed.example' })
       await client.ok('POST', `/domains/${heir.id}/records`, { type: 'TXT', target: 'heir' })

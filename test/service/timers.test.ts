@@ -15,7 +15,7 @@ describe('timers', () => {
     expect(ran).toEqual(['at once', 'sooner', 'later'])
   })
 
-  test('pass faster with a speed, by the clock too', async () => {
+  test('run faster with a speed, and so does the clock', async () => {
     let real = 1_000_000
     const timers = createTimers({ clock: () => real, speed: 3600 })
     expect(timers.now()).toBe(1_000_000)
@@ -42,7 +42,7 @@ describe('timers', () => {
     }
   })
 
-  test('run nothing after closing', async () => {
+  test('run no work after they are closed', async () => {
     const timers = createTimers()
     const ran = vi.fn()
     timers.schedule(5, ran)
@@ -52,7 +52,7 @@ describe('timers', () => {
     expect(ran).not.toHaveBeenCalled()
   })
 
-  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('have no speed of %s', (speed) => {
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('refuse the speed %s', (speed) => {
     expect(() => createTimers({ speed })).toThrow(RangeError)
   })
 })

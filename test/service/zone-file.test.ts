@@ -130,7 +130,7 @@ describe('the rendered zone', () => {
     })
     const { records, omitted } = renderZone({ ...source, ...times }, stored, [], serialNumber(1))
     const count = (type: string): number => records.filter((one) => one.type === type).length
-    // 65,535 octets without 27 of header, question and OPT and 16 of the name.
+    // 65,535 octets minus 27 for header, question and OPT and 16 for the name.
     expect([count('A'), count('AAAA')]).toEqual([Math.floor(65_492 / 16), Math.floor(65_492 / 28)])
     expect(omitted).toHaveLength(12_000 - count('A') - count('AAAA'))
     const zone = buildZoneData('many.example.' as DomainName, 1, records)
@@ -144,7 +144,7 @@ describe('the rendered zone', () => {
 
   const checkzone = spawnSync('named-checkzone', ['-v']).error === undefined
   if (!checkzone) process.stderr.write('named-checkzone is not installed: what it says of rendered zones is NOT tested\n')
-  test.skipIf(!checkzone)('is a zone file to named-checkzone and to our parser', async () => {
+  test.skipIf(!checkzone)('is a valid zone file for named-checkzone and for our parser', async () => {
     const directory = temporaryDirectory()
     const { id } = await create('check.example', { ttl_sec: 300 })
     for (const record of [

@@ -1,4 +1,4 @@
-/** Which names may become zones: two accounts and a restricted user, by every operation that names a zone. */
+/** Names that may become zones: two accounts and a restricted user, with every operation that creates or renames a zone. */
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/service/api/routes.ts'
@@ -34,7 +34,7 @@ const restricted = (permissions: Readonly<Record<string, string>>) => ({
   },
 })
 
-/** Zones by who may change them: `alice` and `rita`, who is restricted, are of the first account, `bob` is of the second. */
+/** Zones by the user who may change them: `alice` and the restricted `rita` are in the first account, `bob` is in the second. */
 const ZONES = {
   alice: ['closed.example', 'www.closed-below.example', 'seen.example', 'www.seen-below.example', 'open.example', 'www.open-below.example'],
   bob: ['other.example', 'www.other-below.example'],
@@ -50,7 +50,7 @@ const accounts = (zones: { readonly alice: readonly string[]; readonly bob: read
   }
 }
 
-/** A master that has every zone it is asked for. */
+/** A master with every requested zone. */
 const peerPort = await scriptedMaster(
   (query, socket) => serving([soa(1, '3600 600 604800 300', query.questions[0]?.name)])(query, socket),
   { keep: true },
@@ -77,7 +77,7 @@ const spareZone = async (client: Client): Promise<number> => {
   return (await client.ok('POST', '/domains', { ...MASTER, domain: `spare-${spare}.example.net` })).id
 }
 
-/** Every operation that names a zone: asks for a name, and returns the answer. */
+/** Every operation that creates or renames a zone: requests a name, and returns the response. */
 const OPERATIONS: Readonly<
   Record<string, { readonly route: string; readonly ask: (client: Client, domain: string) => ReturnType<Client['call']> }>
 > = {
@@ -97,13 +97,13 @@ const OPERATIONS: Readonly<
   },
 }
 
-test('the list has all operations that name a zone', () => {
+test('the list contains all operations that create or rename a zone', () => {
   const naming = ROUTES.filter(({ body }) => 'domain' in ((body as { properties?: object } | undefined)?.properties ?? {}))
   const routes = naming.map(({ method, path }) => `${method} ${path}`)
   expect(routes.sort()).toEqual([...new Set(Object.values(OPERATIONS).map(({ route }) => route))].sort())
 })
 
-/** By the place of a name, and by who asks for it, whether they get it. */
+/** The position of a name, and for each user whether they may claim it. */
 const TABLE: readonly (readonly [place: string, name: string, ...getting: string[]])[] = [
   ['below a zone of the first account, closed to its restricted user', 'www.closed.example', 'alice'],
   ['far below it', 'a.b.c.d.closed.example', 'alice'],
@@ -116,9 +116,9 @@ const TABLE: readonly (readonly [place: string, name: string, ...getting: string
   ['far below it', 'a.b.c.d.other.example', 'bob'],
   ['above such a zone', 'other-below.example', 'bob'],
   ['above zones of both accounts', 'example'],
-  ['beside them all', 'free.example', 'alice', 'rita', 'bob'],
-  ['like the end of a zone, within a label', 'my-closed.example', 'alice', 'rita', 'bob'],
-  ['like a zone and more, within a label', 'closed.example-1.net', 'alice', 'rita', 'bob'],
+  ['unrelated to all zones', 'free.example', 'alice', 'rita', 'bob'],
+  ['a suffix of a zone inside a label', 'my-closed.example', 'alice', 'rita', 'bob'],
+  ['a zone extended inside its first label', 'closed.example-1.net', 'alice', 'rita', 'bob'],
 ]
 
 describe.each(Object.entries(OPERATIONS))('%s', (_operation, { ask }) => {
@@ -134,7 +134,7 @@ describe.each(Object.entries(OPERATIONS))('%s', (_operation, { ask }) => {
     }
   })
 
-  test('a used name is refused, also between zones of other accounts', async () => {
+  test('refuses a used name, also between zones of other accounts', async () => {
     for (const client of Object.values(CLIENTS)) {
       expect(await ask(client, 'closed.example')).toMatchObject({ status: 400, body: TAKEN })
       expect(await ask(client, 'other.example')).toMatchObject({ status: 400, body: TAKEN })
@@ -208,7 +208,7 @@ test('a zone may be renamed to a name above or below its own', async () => {
   }
 })
 
-test('a name is free again when the zone above is deleted or renamed', async () => {
+test('a name is free again if the zone above is deleted or renamed', async () => {
   const { alice, bob } = CLIENTS as { alice: Client; bob: Client }
   const { id } = await alice.ok('POST', '/domains', { ...MASTER, domain: 'passing.example', status: 'disabled' })
   expect(await bob.call('POST', '/domains', { ...MASTER, domain: 'www.passing.example' })).toMatchObject({ status: 400, body: OVERLAP })
@@ -220,12 +220,12 @@ test('a name is free again when the zone above is deleted or renamed', async () 
 })
 
 describe('concurrent requests', () => {
-  /** Names in one line, the shortest first, each of which overlaps with every other. */
+  /** Names that are all ancestors or descendants of each other, the shortest first. */
   const lineOf = (round: number): string[] => ['', 'a.', 'b.a.', 'c.b.a.'].map((labels) => `${labels}race-${round}.example`)
 
-  test.each(Object.entries(OPERATIONS))('%s: of overlapping names one account gets all that it gets', async (operation, { ask }) => {
+  test.each(Object.entries(OPERATIONS))('%s: only one account gets overlapping names', async (operation, { ask }) => {
     const people = ['alice', 'bob']
-    // One after the other: few imports may be under way at once.
+    // In sequence: the number of concurrent imports is limited.
     for (let round = 0; round < 6; round += 1) {
       const asked = lineOf(round).flatMap((name) => people.map((person) => ({ name, person })))
       const answers = await Promise.all(asked.map(({ name, person }) => ask(CLIENTS[person] as Client, name)))
@@ -254,7 +254,7 @@ describe('a seed', () => {
     ['below', ['a.example'], ['www.a.example'], 'the domain www.a.example of the seed is above or below a domain of another account'],
     ['above', ['www.a.example'], ['a.example'], 'the domain a.example of the seed is above or below a domain of another account'],
     ['at a public suffix', [], ['co.uk'], 'the domain co.uk of the seed is a public suffix'],
-  ])('with a zone %s is refused, and nothing of it stays', async (_place, alice, bob, message) => {
+  ])('with a zone %s is refused, and nothing is stored', async (_place, alice, bob, message) => {
     const store = await freshStore()
     await expect(start(store, { alice, bob })).rejects.toThrow(message)
     await start(store, { alice: ['www.a.example', 'a.example'], bob: [] })
@@ -266,7 +266,7 @@ describe('overlapping zones from an earlier version', async () => {
   const seed = seedOf(accounts({ alice: ['alice.example', 'first.example'], bob: ['bob.example', 'second.example', 'third.example'] }))
   const first = await startService({ ...store, listen: LOOPBACK, dns: null, bootstrapToken: 'administrator', seed })
   await first.stop()
-  // As the earlier version has stored them: without the reversed name.
+  // As stored by the earlier version, without the reversed name.
   const database = await openStore(store)
   await database.write(async (connection) => {
     const names = { 'second.example': 'www.alice.example', 'third.example': 'a.www.alice.example', 'first.example': 'co.uk' }
@@ -337,7 +337,7 @@ describe('overlapping zones from an earlier version', async () => {
   })
 })
 
-test('creating a zone among 100,000 takes little longer than among few', { timeout: 120_000 }, async () => {
+test('creating a zone takes little longer among 100,000 zones than among few', { timeout: 120_000 }, async () => {
   const store = await freshStore()
   // Slaves, because masters would be rendered first.
   const filling = await openStore(store)

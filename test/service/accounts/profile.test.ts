@@ -34,10 +34,10 @@ describe('the profile', () => {
     ['email', { email: 'Other@example.org' }, { email: 'Other@example.org' }],
     ['notifications', { email_notifications: false }, { email_notifications: false }],
     ['time zone', { timezone: 'America/New_York' }, { timezone: 'America/New_York' }],
-    ['an old name of a time zone', { timezone: 'US/Eastern' }, { timezone: 'US/Eastern' }],
+    ['a former name of a time zone', { timezone: 'US/Eastern' }, { timezone: 'US/Eastern' }],
     ['shell access', { shell_auth_method: 'keys_only' }, { shell_auth_method: 'keys_only' }],
     ['keys', { authorized_keys: [ED25519, ` ${RSA}\n`] }, { authorized_keys: [ED25519, RSA] }],
-    ['keys that are not said', { authorized_keys: null }, { authorized_keys: [ED25519, RSA] }],
+    ['omitted keys', { authorized_keys: null }, { authorized_keys: [ED25519, RSA] }],
     ['no keys', { authorized_keys: [] }, { authorized_keys: null }],
     ['nothing', {}, {}],
     ['the current values', { restricted: false, two_factor_auth: false, ip_whitelist_enabled: false }, { restricted: false }],
@@ -54,7 +54,7 @@ describe('the profile', () => {
     expect(await colleague.ok('GET', '/profile')).toEqual(after)
   })
 
-  test('accepts what it has returned', async () => {
+  test('accepts the returned profile', async () => {
     const before = await owner.ok('GET', '/profile')
     expect(await owner.ok('PUT', '/profile', before)).toEqual(before)
   })
@@ -64,14 +64,14 @@ describe('the profile', () => {
     ['an empty address', { email: '' }, [['email', 'Length must be 1-255 characters']]],
     ['an unknown time zone', { timezone: 'Mars/Base' }, [['timezone', 'timezone is not valid']]],
     ['an offset', { timezone: '+01:00' }, [['timezone', 'timezone is not valid']]],
-    ['another way into the shell', { shell_auth_method: 'password' }, [['shell_auth_method', 'shell_auth_method is not valid']]],
-    ['a white list', { ip_whitelist_enabled: true }, [['ip_whitelist_enabled', 'ip_whitelist_enabled cannot be enabled']]],
+    ['another value for shell access', { shell_auth_method: 'password' }, [['shell_auth_method', 'shell_auth_method is not valid']]],
+    ['an allow list', { ip_whitelist_enabled: true }, [['ip_whitelist_enabled', 'ip_whitelist_enabled cannot be enabled']]],
     [
       'a second factor without its code',
       { two_factor_auth: true },
       [['two_factor_auth', 'Two-factor authentication can only be enabled with a code of the second factor.']],
     ],
-    ['text for a boolean', { email_notifications: 'true' }, [['email_notifications', 'email_notifications is not valid']]],
+    ['text instead of a boolean', { email_notifications: 'true' }, [['email_notifications', 'email_notifications is not valid']]],
     [
       'two errors',
       { email: 'x', timezone: 'x' },
@@ -137,7 +137,7 @@ describe('grants', () => {
   const none = { database: [], domain: [], image: [], instance: [], monitor: [], loadbalancer: [], script: [], volume: [] }
   const entries = (permissions: string) => ['one.example', 'two.example'].map((label) => ({ id: expect.any(Number), label, permissions }))
 
-  test('of an unrestricted user are 204 without a body', async () => {
+  test('of an unrestricted user give 204 without a body', async () => {
     const answer = await as('stranger').call('GET', '/profile/grants')
     expect([answer.status, answer.body]).toEqual([204, null])
     expect(answer.headers['x-accepted-oauth-scopes']).toBe('*')

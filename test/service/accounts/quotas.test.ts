@@ -69,7 +69,7 @@ async function holdingsOf(store: Store): Promise<Readonly<Record<string, number>
 const firstAccount = async (connection: Parameters<typeof countOwned>[0]): Promise<number> =>
   (await connection.selectFrom('users').select('account_id').where('username', '=', 'owner').executeTakeFirstOrThrow()).account_id
 
-/** Creates an object of each kind; the argument is the number of the request. */
+/** Creates an object of each kind; the argument numbers the request. */
 type Make = (number: number, things: Things) => readonly [method: string, path: string, body: object]
 
 const OPERATIONS: readonly (readonly [name: string, quota: QuotaName, make: Make])[] = [
@@ -83,7 +83,7 @@ const OPERATIONS: readonly (readonly [name: string, quota: QuotaName, make: Make
   ['clone a domain', 'domains', (n, { domain }) => ['POST', `/domains/${domain}/clone`, { domain: `new-${n}.example` }]],
   ['create an instance', 'instances', (n) => ['POST', '/compute/instances', { ...IMAGE, label: `new-${n}` }]],
   [
-    'create an instance of a backup',
+    'create an instance from a backup',
     'instances',
     (n, { backup }) => ['POST', '/compute/instances', { region: 'us-east', type: 'g6-standard-1', label: `new-${n}`, backup_id: backup }],
   ],
@@ -92,8 +92,8 @@ const OPERATIONS: readonly (readonly [name: string, quota: QuotaName, make: Make
     'instances',
     (n, { instance }) => ['POST', `/compute/instances/${instance}/clone`, { label: `new-${n}`, region: 'us-east', type: 'g6-standard-1' }],
   ],
-  ['begin an upload', 'images', (n) => ['POST', '/images/upload', { label: `new-${n}`, region: 'us-east' }]],
-  ['create an image of a disk', 'images', (n, { disk }) => ['POST', '/images', { disk_id: disk, label: `new-${n}` }]],
+  ['start an upload', 'images', (n) => ['POST', '/images/upload', { label: `new-${n}`, region: 'us-east' }]],
+  ['create an image from a disk', 'images', (n, { disk }) => ['POST', '/images', { disk_id: disk, label: `new-${n}` }]],
   ['create a script', 'scripts', (n) => ['POST', '/compute/scripts', { label: `new-${n}`, images: ['any/all'], script: '#!/bin/sh' }]],
   ['add an SSH key', 'ssh_keys', (n) => ['POST', '/profile/sshkeys', { label: `new-${n}`, ssh_key: SSH_KEYS['ssh-ed25519'] }]],
   ['create a token', 'tokens', (n) => ['POST', '/profile/tokens', { label: `new-${n}` }]],
@@ -134,7 +134,7 @@ describe('at the quota', () => {
     expect((await holdingsOf(store))[quota]).toBe(limit)
   })
 
-  test('deleting one object makes room for one', async () => {
+  test('deleting one object allows one new object', async () => {
     const { client } = await startForTest({ quotas: { domains: 1 } })
     const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'one.example' })
     const two = { ...MASTER, domain: 'two.example' }
@@ -213,7 +213,7 @@ describe('quotas of single accounts', () => {
     return seed
   }
 
-  test('come from a seed, which may exceed them itself, and replace those of an earlier start', async () => {
+  test('come from a seed, which may exceed them, and replace those of an earlier start', async () => {
     const store = await freshStore()
     const outcomes: unknown[] = []
     for (const quotas of ['{domains: 0}', '{domains: 3}', '{scripts: 1}', '{domains: null}']) {
@@ -260,7 +260,7 @@ test('an account over a quota keeps its objects and can change them', async () =
 })
 
 describe('the list of quotas', () => {
-  test('has the defaults, except for those it names', () => {
+  test('overrides only the given defaults', () => {
     expect(parseQuotas('domains=5000, images = none,tokens=0')).toEqual({ ...DEFAULT_QUOTAS, domains: 5000, images: null, tokens: 0 })
     for (const text of ['none', 'off']) expect(parseQuotas(text)).toEqual(UNLIMITED_QUOTAS)
   })

@@ -55,11 +55,11 @@ describe('counting', () => {
     expect(requestsPerMinute(800)).toEqual({ general: { requests: 1600, seconds: 120 }, operation: { requests: 800, seconds: 60 } })
   })
 
-  test('without limits there is no allowance', () => {
+  test('without limits there are no headers of a limit', () => {
     expect(createRateLimiter(NONE, () => 0).take('a', 'x', { requests: 1, seconds: 1 })).toBeNull()
   })
 
-  test('a clock that is set back locks nobody out', () => {
+  test('a clock that is set back blocks no client', () => {
     let now = 1_000_000
     const limiter = createRateLimiter({ ...NONE, operation: { requests: 1, seconds: 10 } }, () => now)
     limiter.take('a', 'x', undefined)
@@ -67,7 +67,7 @@ describe('counting', () => {
     expect(limiter.take('a', 'x', undefined)).toEqual({ limit: 1, remaining: 0, reset: 11 })
   })
 
-  test('memory is bounded: the least recently used counters are dropped', () => {
+  test('memory is limited: the least recently used counters are dropped', () => {
     const limiter = createRateLimiter({ ...NONE, operation: { requests: 1, seconds: 10 } }, () => 0, 20)
     const isNew = (caller: string): boolean => {
       try {
@@ -125,7 +125,7 @@ describe('guesses', () => {
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
     ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ])('%s is the caller %s', (address, caller) => {
+  ])('%s belongs to the caller %s', (address, caller) => {
     expect(addressCaller(address)).toBe(caller)
   })
 })
@@ -177,7 +177,7 @@ describe('over HTTP', async () => {
     expect((await as('owner').call('GET', '/profile')).status).toBe(200)
   })
 
-  test('guessing is stopped, except for tokens that were valid before', async () => {
+  test('stops the guessing of tokens, except for tokens that were valid before', async () => {
     time += 600_000
     const statuses = []
     for (let guess = 0; guess < 6; guess += 1) statuses.push((await as(`guess-${guess}`).call('GET', '/profile')).status)

@@ -70,7 +70,7 @@ describe('a seed file', () => {
     ['a number as a token', user(', tokens: [{ token: 42 }]'), ['3:64 seed-invalid accounts.users.tokens.token is not valid']],
     ['an invalid address', user('').replace('u@example.com', 'u'), ['3:31 seed-invalid accounts.users.email: not an email address']],
     [
-      'scopes that are none',
+      'unknown scopes',
       user(', tokens: [{ token: t, scopes: everything }]'),
       ['3:75 seed-invalid accounts.users.tokens.scopes: not a list of scopes'],
     ],
@@ -110,7 +110,7 @@ describe('a seed file', () => {
     expect(readSeed(text, 'seed.yaml').seed).toBeNull()
   })
 
-  test('matches the one in the documentation', () => {
+  test('accepts the example of the documentation', () => {
     const [, example = ''] =
       /## Create accounts and users from a file\n.*?```yaml\n(.*?)```/s.exec(
         readFileSync(new URL('../../../docs/running-the-service.md', import.meta.url), 'utf8'),
@@ -174,7 +174,7 @@ describe('a service with a seed', async () => {
     await first.stop()
   })
 
-  test('changes nothing that exists: a revoked token stays revoked', async () => {
+  test('changes no existing object: a revoked token stays revoked', async () => {
     await withService(SEED, async (as) => {
       expect((await as('alice-token').call('GET', '/profile')).status).toBe(401)
       expect(await as('bob-token').ok('GET', '/profile')).toMatchObject({ email: 'robert@example.com' })
@@ -225,7 +225,7 @@ describe('a service with a seed', async () => {
       'accounts: [{ users: [{ username: mallory, email: m@example.com, restricted: true, grants: { domain: [{ domain: one.example, permissions: read_only }] } }] }]',
       'one.example',
     ],
-  ])('is refused with %s, and nothing of it is stored', async (_name, text, named) => {
+  ])('is refused with %s, and nothing is stored', async (_name, text, named) => {
     const started = withService(
       text.replace('accounts: [', 'accounts: [{ users: [{ username: early, email: e@example.com, tokens: [{ token: early-token }] }] }, '),
       async () => undefined,
@@ -240,7 +240,7 @@ describe('a service with a seed', async () => {
   })
 })
 
-test('if the seed ends a first start, no token has been shown, and the next start creates one', async () => {
+test('an invalid seed stops a first start before a token is shown, and the next start creates one', async () => {
   const store = await freshStore()
   const bad = seedFrom(
     'accounts: [{ users: [{ username: u, email: u@example.com, restricted: true, grants: { domain: [{ domain: no.example, permissions: read_only }] } }] }]',

@@ -1,4 +1,4 @@
-/** Volumes and load balancers, which come from a seed and appear in lists of tagged objects. */
+/** Volumes and load balancers, which a seed creates and which appear in lists of tagged objects. */
 import { describe, expect, test } from 'vitest'
 import { readSeed } from '../../../src/service/index.ts'
 import { deleteGrants, visibleTo } from '../../../src/service/store/grant-store.ts'
@@ -191,7 +191,7 @@ describe('a list of tagged objects', () => {
 })
 
 describe('a new tag', () => {
-  test('is added to objects of all kinds, or to none', async () => {
+  test('is added to objects of all kinds, or to none of them', async () => {
     const [{ id }] = (await alice.ok('GET', '/domains')).data
     const before = await alice.ok('GET', '/tags/web')
     expect(
@@ -271,10 +271,10 @@ describe('an instance, a volume or a load balancer of a seed', () => {
       ['accounts.volumes.label: Length must be 1-32 characters', 'accounts.volumes.label is not valid'],
     ],
     ['two hyphens in a row', volume({ label: 'a--b' }), ['accounts.volumes.label is not valid']],
-    ['no region of the service', volume({ region: 'moon' }), ['accounts.volumes.region: there is no region "moon"']],
+    ['an unknown region', volume({ region: 'moon' }), ['accounts.volumes.region: there is no region "moon"']],
     ['an unknown state', volume({ status: 'lost' }), ['accounts.volumes.status is not valid']],
     ['a short tag', volume({ tags: ['ab'] }), ['accounts.volumes.tags: Length must be 3-50 characters']],
-    ['no moment', volume({ created: 'today' }), ['accounts.volumes.created: not a time such as 2030-01-31T09:00:00']],
+    ['an invalid time', volume({ created: 'today' }), ['accounts.volumes.created: not a time such as 2030-01-31T09:00:00']],
     ['an unknown field', volume({ linode_id: 1 }), ['accounts.volumes.linode_id: Unknown field']],
     [
       'a short label',
@@ -282,14 +282,14 @@ describe('an instance, a volume or a load balancer of a seed', () => {
       ['accounts.load_balancers.label: Length must be 3-32 characters', 'accounts.load_balancers.label is not valid'],
     ],
     ['no address', balancer({ ipv4: '192.0.2' }), ['accounts.load_balancers.ipv4: "192.0.2" is not an IPv4 address']],
-    ['an address of a link', balancer({ ipv6: 'fe80::1%eth0' }), ['accounts.load_balancers.ipv6: "fe80::1%eth0" is not an IPv6 address']],
+    ['a link-local address', balancer({ ipv6: 'fe80::1%eth0' }), ['accounts.load_balancers.ipv6: "fe80::1%eth0" is not an IPv6 address']],
     [
       'too many connections',
       balancer({ client_conn_throttle: 21 }),
       ['accounts.load_balancers.client_conn_throttle must be between 0 and 20'],
     ],
     [
-      'a label of no instance',
+      'an unknown instance label',
       instance({ label: 'a--b' }),
       ['accounts.instances.label: A label cannot have two hyphens, underscores or dots in a row.'],
     ],

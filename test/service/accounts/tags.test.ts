@@ -41,7 +41,7 @@ describe('a tag', () => {
     expect((await labels(owner)).filter((label) => label.toLowerCase() === 'many')).toEqual(['Many'])
   })
 
-  test.each(['a/b c?d#e%41', 'träger ñ 企業', '🏷'.repeat(50), '...', 'a+b&c'])('%j can be named in a path', async (label) => {
+  test.each(['a/b c?d#e%41', 'träger ñ 企業', '🏷'.repeat(50), '...', 'a+b&c'])('%j can be encoded in a path', async (label) => {
     const { id } = await makeDomain(owner)
     await owner.ok('POST', '/tags', { label, domains: [id] })
     expect(await carriers(owner, label)).toEqual([id])
@@ -69,7 +69,7 @@ describe('a tag', () => {
     ['no label', {}, [['label', 'label is required']]],
     ['a short label', { label: 'ab' }, [['label', 'Length must be 3-50 characters']]],
     ['a long label', { label: 'x'.repeat(51) }, [['label', 'Length must be 3-50 characters']]],
-    ['an instance that is not there', { label: 'tag', instances: [1] }, [['instances', 'instances is not valid']]],
+    ['a missing instance', { label: 'tag', instances: [1] }, [['instances', 'instances is not valid']]],
     [
       'missing objects in two fields',
       { label: 'tag', linodes: [1], volumes: [2] },
@@ -78,8 +78,8 @@ describe('a tag', () => {
         ['volumes', 'volumes is not valid'],
       ],
     ],
-    ['no numbers', { label: 'tag', domains: ['1'] }, [['domains', 'domains is not valid']]],
-    ['a number of nothing', { label: 'tag', domains: [999_999] }, [['domains', 'domains is not valid']]],
+    ['IDs that are not numbers', { label: 'tag', domains: ['1'] }, [['domains', 'domains is not valid']]],
+    ['an unknown ID', { label: 'tag', domains: [999_999] }, [['domains', 'domains is not valid']]],
     ['an unknown kind', { label: 'tag', images: [1] }, [['images', 'Unknown field']]],
   ])('with %s is refused', async (_name, body, problems) => {
     expect(await owner.refused('POST', '/tags', body)).toEqual(problems)
@@ -96,7 +96,7 @@ describe('a tag', () => {
     expect(await labels(owner)).not.toContain('some')
   })
 
-  test("is no domain's five hundred and first", async () => {
+  test('is refused as the 501st tag of a domain', async () => {
     const tags = Array.from({ length: 500 }, (_, index) => `tag ${String(index).padStart(3, '0')}`)
     const { id } = await makeDomain(admin, tags)
     expect(await admin.refused('POST', '/tags', { label: 'one more', domains: [id] })).toEqual([
@@ -131,7 +131,7 @@ describe('the tags of an account', () => {
     ])
   })
 
-  test('are shown to a restricted user if an object with the tag is', async () => {
+  test('are visible to a restricted user if an object with the tag is', async () => {
     const hidden = await makeDomain(owner, ['hidden', 'tag of one.example'])
     expect(await labels(reader)).toEqual(['tag of one.example', 'tag of two.example'])
     expect((await reader.ok('GET', '/tags')).results).toBe(2)
@@ -142,7 +142,7 @@ describe('the tags of an account', () => {
   })
 })
 
-test('concurrent tagging and untagging loses nothing', async () => {
+test('concurrent additions and removals lose no change', async () => {
   const domains = await inParallel(4, 4, () => makeDomain(owner))
   const ids: number[] = domains.map(({ id }) => id).sort((a, b) => a - b)
   await inParallel(120, 12, async (index): Promise<void> => {

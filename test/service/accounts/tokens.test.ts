@@ -47,20 +47,20 @@ describe('a new token', () => {
     ['nothing', {}, { label: expect.stringMatching(/^token-[0-9a-f]{8}$/), scopes: '*', expiry: NEVER }],
     ['all scopes', { scopes: '*' }, { scopes: '*' }],
     [
-      'scopes, one of them twice',
+      'a duplicate scope',
       { scopes: 'domains:read_only account:read_write domains:read_only' },
       { scopes: 'domains:read_only account:read_write' },
     ],
     [
-      'scopes by the names that clients know',
+      'scopes with the names of other clients',
       { scopes: 'linodes:read_only events:read_only' },
       { scopes: 'linodes:read_only events:read_only' },
     ],
-    ['an end', { expiry: '2026-02-01T00:00:00' }, { expiry: '2026-02-01T00:00:00' }],
-    ['an end with a zone', { expiry: '2026-02-01T01:30:00+01:30' }, { expiry: '2026-02-01T00:00:00' }],
-    ['an end with a fraction', { expiry: '2026-02-01T00:00:00.999Z' }, { expiry: '2026-02-01T00:00:00' }],
-    ['no end', { expiry: null }, { expiry: NEVER }],
-    ['fields that are not its own to say', { id: 1, created: '2000-01-01T00:00:00', token: 'x' }, { created: '2026-01-01T00:00:00' }],
+    ['an expiry', { expiry: '2026-02-01T00:00:00' }, { expiry: '2026-02-01T00:00:00' }],
+    ['an expiry with a time zone', { expiry: '2026-02-01T01:30:00+01:30' }, { expiry: '2026-02-01T00:00:00' }],
+    ['an expiry with a fraction', { expiry: '2026-02-01T00:00:00.999Z' }, { expiry: '2026-02-01T00:00:00' }],
+    ['no expiry', { expiry: null }, { expiry: NEVER }],
+    ['read-only fields', { id: 1, created: '2000-01-01T00:00:00', token: 'x' }, { created: '2026-01-01T00:00:00' }],
   ])('with %s', async (_name, body, shown) => {
     const made = await client.ok('POST', '/profile/tokens', body)
     expect(made).toMatchObject(shown)
@@ -77,9 +77,9 @@ describe('a new token', () => {
     ['commas', { scopes: 'domains:read_only,account:read_only' }, [['scopes', 'scopes is not valid']]],
     ['two spaces', { scopes: 'domains:read_only  account:read_only' }, [['scopes', 'scopes is not valid']]],
     ['many scopes', { scopes: 'domains:read_only '.repeat(100) }, [['scopes', 'scopes is not valid']]],
-    ['an invalid end', { expiry: 'tomorrow' }, [['expiry', 'expiry is not valid']]],
-    ['an end on no day', { expiry: '2026-02-30T00:00:00' }, [['expiry', 'expiry is not valid']]],
-    ['an end now', { expiry: '2026-01-01T00:00:00' }, [['expiry', 'expiry must be in the future']]],
+    ['an invalid expiry', { expiry: 'tomorrow' }, [['expiry', 'expiry is not valid']]],
+    ['an expiry on a day that does not exist', { expiry: '2026-02-30T00:00:00' }, [['expiry', 'expiry is not valid']]],
+    ['an expiry now', { expiry: '2026-01-01T00:00:00' }, [['expiry', 'expiry must be in the future']]],
     [
       'two errors',
       { scopes: 'x', expiry: '2000-01-01T00:00:00' },
@@ -128,7 +128,7 @@ describe('a token expires', () => {
     time = START
   })
 
-  test('immediately when it is revoked, also with itself', async () => {
+  test('immediately on revocation, also by itself', async () => {
     const { token, id } = await client.ok('POST', '/profile/tokens', {})
     const bearer = as(token)
     expect(await bearer.ok('DELETE', `/profile/tokens/${id}`)).toEqual({})

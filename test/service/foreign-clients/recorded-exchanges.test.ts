@@ -34,7 +34,7 @@ const TIMES = {
   updated: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/),
 }
 
-/** The expected object: the recorded one with our id and times. Objects that existed there before are not ours. */
+/** The expected object: the recorded one with our ID and times, without objects that existed before the recording. */
 function here(recorded: unknown, ids: ReadonlyMap<number, number>): unknown {
   if (typeof recorded !== 'object' || recorded === null) return recorded
   const object = recorded as Readonly<Record<string, unknown>>

@@ -41,7 +41,7 @@ describe('a gzip file', () => {
 
   test.each<[string, Buffer, RegExp]>([
     ['nothing at all', Buffer.alloc(0), /unexpected end of file/],
-    ['no gzip', Buffer.from('not gzip at all'), /incorrect header check/],
+    ['another format', Buffer.from('not gzip at all'), /incorrect header check/],
     ['zlib data', deflateSync(DATA), /incorrect header check/],
     ['another method', changed(2), /unknown compression method/],
     ['damaged data', changed(500), /./],

@@ -35,7 +35,7 @@ describe('an image from a disk', async () => {
     expect(await client.ok('POST', '/compute/instances', deployment)).toMatchObject({ image: image.id })
     const named = await client.ok('POST', '/images', { disk_id: disk, label: 'named' })
     expect(named).toMatchObject({ label: 'named', description: null })
-    // One that is deleted in the meantime does not come back.
+    // An image that is deleted meanwhile does not reappear.
     await client.ok('DELETE', `/images/${named.id}`)
     await pass(60)
     expect((await client.call('GET', `/images/${named.id}`)).status).toBe(404)
@@ -53,7 +53,7 @@ describe('an image from a disk', async () => {
     expect((await as('guest').call('POST', '/images', { disk_id: disk })).status).toBe(403)
   })
 
-  test('counts the deployments of a script', async () => {
+  test('increments the deployments of a script', async () => {
     const script = await client.ok('POST', '/compute/scripts', { label: 'counted', images: [IMAGE.image], script: 'true' })
     const instances = [await made({ ...IMAGE, script_id: script.id }), await made({ ...IMAGE, script_id: script.id })]
     expect(await client.ok('GET', `/compute/scripts/${script.id}`)).toMatchObject({ deployments_total: 2, deployments_active: 2 })

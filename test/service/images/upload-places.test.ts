@@ -37,7 +37,7 @@ describeWithTools(['openssl'], 'over TLS', () => {
   })
 })
 
-/** Everything a client can claim about the host, in HTTP and in headers of proxies. */
+/** Every host that a client can claim, in HTTP and in headers of proxies. */
 const CLAIMS: readonly Readonly<Record<string, string>>[] = [
   {},
   { host: 'attacker.example:8443' },
@@ -47,8 +47,8 @@ const CLAIMS: readonly Readonly<Record<string, string>>[] = [
 ]
 
 test.each<[string, Partial<ServiceOptions>, (baseUrl: string) => string]>([
-  ['the address the service listens on', {}, (baseUrl) => new URL(baseUrl).origin],
-  ['the name the service listens on', { listen: { host: 'localhost', port: 0 } }, (baseUrl) => `http://localhost:${new URL(baseUrl).port}`],
+  ['the listening address', {}, (baseUrl) => new URL(baseUrl).origin],
+  ['the listening name', { listen: { host: 'localhost', port: 0 } }, (baseUrl) => `http://localhost:${new URL(baseUrl).port}`],
   ['the public URL', { publicUrl: 'https://dns.example.net/' }, () => 'https://dns.example.net'],
   [
     'the public URL of a service on all addresses',
@@ -64,7 +64,7 @@ test.each<[string, Partial<ServiceOptions>, (baseUrl: string) => string]>([
 })
 
 test.each(['0.0.0.0', '::', '::ffff:0.0.0.0', '0'])(
-  'a service on all addresses (%s) without a public URL begins no upload',
+  'a service on all addresses (%s) starts no upload without a public URL',
   async (host) => {
     const lines: string[] = []
     const { client } = await startForTest({
@@ -79,7 +79,7 @@ test.each(['0.0.0.0', '::', '::ffff:0.0.0.0', '0'])(
   },
 )
 
-test('an invalid public URL ends the start', async () => {
+test('refuses to start with an invalid public URL', async () => {
   for (const publicUrl of ['dns.example.net', 'https://dns.example.net/v4', 'ftp://dns.example.net', '']) {
     await expect(startService({ dataDirectory: null, listen: LOOPBACK, dns: null, publicUrl })).rejects.toThrow(/is not a service URL/)
   }
@@ -95,7 +95,7 @@ test.each([
   expect(withoutUploadKey(path)).toBe(logged)
 })
 
-test('a connection is known as receiving until its data is complete', async () => {
+test('a connection is marked as receiving until its data is complete', async () => {
   const app = Fastify()
   let arrived = 0
   const uploads = {

@@ -38,7 +38,7 @@ describe.each<[string, Buffer | readonly Buffer[]]>([
     expect(filesOf(store)).toEqual(files)
     // Another account has its own quota.
     expect((await put((await startUpload(stranger)).url, data)).status).toBe(200)
-    // Deleted data no longer counts, and the same URL can be used.
+    // Deleted data frees the quota, and the same URL can be used.
     await owner.ok('DELETE', `/images/${kept.id}`)
     expect((await put(url, data)).status).toBe(200)
   })
@@ -107,7 +107,7 @@ describe('arriving data', () => {
   })
 })
 
-test('data that an earlier version received is counted', async () => {
+test('includes data that an earlier version received', async () => {
   const { service, store, owner } = await startWith(10 * SIZE)
   const { number, url } = await startUpload(owner)
   expect((await put(url, DATA)).status).toBe(200)
@@ -119,7 +119,7 @@ test('data that an earlier version received is counted', async () => {
   expect(reasonOf(await put((await startUpload(again.owner)).url, DATA))).toEqual(overOf(2 * SIZE - 1))
 })
 
-test('images from disks store no data and do not count', async () => {
+test('excludes images from disks, which store no data', async () => {
   const { owner } = await startWith(1)
   const body = { region: 'us-east', type: 'g6-nanode-1', image: 'public/debian11', root_pass: 'correct horse' }
   const { id } = await owner.ok('POST', '/compute/instances', body)

@@ -14,7 +14,7 @@ const start = serviceProcesses()
 const DATA = gzipOf(2)
 const MEBIBYTE = 1024 * 1024
 
-/** Short claims, so that nothing waits long for those of a killed process. */
+/** Short claims, so that the claims of a killed process expire soon. */
 const uploadLimits = { claim: 300 }
 
 /** The peak memory of a process, in MB. */

@@ -56,8 +56,8 @@ describe('refused data leaves the image waiting, and no file', () => {
     ['no gzip', Buffer.from('a raw disk'), 400, /^The data is not a valid gzip file: incorrect header check$/],
     ['a part of gzip', DATA.subarray(0, 1_000_000), 400, /^The data is not a valid gzip file: unexpected end of file$/],
     ['damaged data', Buffer.concat([DATA.subarray(0, -6), Buffer.from('!!'), DATA.subarray(-4)]), 400, /incorrect data check$/],
-    ['too much by its length', gzipOf(3), 413, /^The data is larger than 3000000 octets$/],
-    ['too much in pieces', [gzipOf(1), gzipOf(1), gzipOf(1)], 413, /^The data is larger than 3000000 octets$/],
+    ['too much announced data', gzipOf(3), 413, /^The data is larger than 3000000 octets$/],
+    ['too much chunked data', [gzipOf(1), gzipOf(1), gzipOf(1)], 413, /^The data is larger than 3000000 octets$/],
     [
       'data that inflates to too much',
       gzipSync(Buffer.alloc(60_000_000)),
@@ -65,7 +65,7 @@ describe('refused data leaves the image waiting, and no file', () => {
       /^The data is too large: it inflates to more than 8000000 octets$/,
     ],
     [
-      'a megabyte of none, whose sender is still heard',
+      'a megabyte of other data, whose sender gets a response',
       [Buffer.alloc(1_000_000, 'x'), Buffer.alloc(500_000)],
       400,
       /incorrect header check$/,
@@ -141,7 +141,7 @@ test('only one upload per image, and a limited number per process', async () => 
   await eventually(() => !filesOf(store).some((name) => name.endsWith('.part')))
 })
 
-test('an image that is deleted accepts no more data', async () => {
+test('a deleted image accepts no more data', async () => {
   const { id, number, url } = await startUpload(client)
   const sent = put(
     url,

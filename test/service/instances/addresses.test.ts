@@ -19,7 +19,7 @@ describe('the address plan', () => {
     for (const { id } of REGIONS) {
       for (const pool of ['public', 'private'] as const) {
         const size = poolSize(id, pool)
-        // The ends of each range, and some between.
+        // The bounds of each range, and some addresses between them.
         const slots = new Set([19, 20, 39, 40, size - 1, ...Array.from({ length: Math.ceil(size / 16) }, (_, step) => step * 16)])
         total += slots.size
         for (const slot of slots) seen.add(addressAt(id, pool, slot))

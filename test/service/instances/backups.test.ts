@@ -207,7 +207,7 @@ describe('a restore', async () => {
     expect((await client.ok('GET', target.path)).status).toBe('running')
   })
 
-  test('is refused if the target does not exist, is elsewhere or too small', async () => {
+  test('is refused if the target does not exist, is in another region or too small', async () => {
     const elsewhere = await made({ ...EMPTY, region: 'eu-west' })
     expect(await client.refused('POST', restore, {})).toEqual([['instance_id', 'instance_id is required']])
     expect(await client.refused('POST', restore, { instance_id: 99_999 })).toEqual([['instance_id', 'instance_id is not valid']])

@@ -111,7 +111,7 @@ describe('a clone to a new instance', () => {
 })
 
 describe('a clone to an existing instance', () => {
-  test('adds to its content and tags, and is busy meanwhile', async () => {
+  test('adds to its content and tags, and is busy during the clone', async () => {
     const source = await made({ ...IMAGE, type: 'g6-nanode-1', tags: ['one', 'two'] })
     const target = await made({ ...EMPTY, type: 'g6-standard-1', tags: ['two', 'three'] })
     await client.ok('POST', `${target.path}/configs`, { label: 'own', devices: {} })
@@ -158,7 +158,7 @@ describe('a clone to an existing instance', () => {
   })
 })
 
-test('at most five clones of one source run at a time, also with concurrent requests', async () => {
+test('runs at most five clones of one source, also with concurrent requests', async () => {
   const { path } = await made({ ...IMAGE, type: 'g6-nanode-1' })
   const other = await made({ ...IMAGE, type: 'g6-nanode-1' })
   const answers = await Promise.all(Array.from({ length: 12 }, () => client.call('POST', `${path}/clone`, {})))

@@ -130,7 +130,7 @@ test.each<[string, object, (string | null)[][]]>([
     ],
   ],
   [
-    'places and types that are none',
+    'an unknown region and type',
     { region: 'nowhere', type: 'g0' },
     [
       ['region', 'region is not valid'],
@@ -153,7 +153,7 @@ test.each<[string, object, (string | null)[][]]>([
   ['an image without a password', { ...IMAGE, root_pass: undefined }, [['root_pass', 'root_pass is required']]],
   ['a short password', { ...IMAGE, root_pass: '123456' }, [['root_pass', 'Length must be 7-128 characters']]],
   ['a long password', { ...IMAGE, root_pass: 'x'.repeat(129) }, [['root_pass', 'Length must be 7-128 characters']]],
-  ['a password that is tried first', { ...IMAGE, root_pass: 'Password1' }, [['root_pass', 'Password does not meet strength requirement']]],
+  ['a common password', { ...IMAGE, root_pass: 'Password1' }, [['root_pass', 'Password does not meet strength requirement']]],
   ['an invalid image', { ...IMAGE, image: 'public/none' }, [['image', 'image is not valid']]],
   ['an invalid private image', { ...IMAGE, image: 'private/1' }, [['image', 'image is not valid']]],
   ['an invalid key', { ...IMAGE, authorized_keys: [KEY, 'ssh-rsa x'] }, [['authorized_keys', 'authorized_keys is not valid']]],
@@ -174,7 +174,7 @@ test.each<[string, object, (string | null)[][]]>([
   ],
   ['an invalid script', { ...IMAGE, script_id: 999 }, [['script_id', 'script_id is not valid']]],
   ['much script data', { ...EMPTY, script_data: { a: long } }, [['script_data', 'Length must be 0-65535 characters']]],
-  ['script data that is no object', { ...EMPTY, script_data: '{}' }, [['script_data', 'script_data is not valid']]],
+  ['script data that is not an object', { ...EMPTY, script_data: '{}' }, [['script_data', 'script_data is not valid']]],
   ['an invalid backup', { ...EMPTY, backup_id: 999 }, [['backup_id', 'backup_id is not valid']]],
   ['a backup and an image', { ...IMAGE, backup_id: 1 }, [['image', 'image cannot be used together with backup_id']]],
   [
@@ -215,7 +215,7 @@ test.each<[string, object, (string | null)[][]]>([
     { ...EMPTY, region: WITHOUT_VLANS, interfaces: [{ purpose: 'vlan', label: 'a' }] },
     [['interfaces', "This Linode's region does not support VLANs at this time."]],
   ],
-  ['interfaces that are no list', { ...EMPTY, interfaces: {} }, [['interfaces', 'interfaces is not valid']]],
+  ['interfaces that are not a list', { ...EMPTY, interfaces: {} }, [['interfaces', 'interfaces is not valid']]],
   ['an invalid purpose', { ...EMPTY, interfaces: [{ purpose: 'vpc' }] }, [['interfaces.purpose', 'interfaces.purpose is not valid']]],
   [
     'numbers as text',
@@ -226,7 +226,7 @@ test.each<[string, object, (string | null)[][]]>([
     ],
   ],
   ['short tags', { ...EMPTY, tags: ['ab'] }, [['tags', 'Length must be 3-50 characters']]],
-  ['fields that are none', { ...EMPTY, stackscript_id: 1 }, [['stackscript_id', 'Unknown field']]],
+  ['unknown fields', { ...EMPTY, stackscript_id: 1 }, [['stackscript_id', 'Unknown field']]],
   ['schema errors and semantic errors', { ...IMAGE, label: 'a--b', swap_size: 'x' }, [['swap_size', 'swap_size is not valid'], ...twice]],
 ])('%s is refused, and creates nothing', async (_name, body, problems) => {
   const { status } = await client.call('POST', '/compute/instances', { ...EMPTY, label: 'taken' })

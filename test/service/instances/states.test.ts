@@ -64,7 +64,7 @@ describe('an update', () => {
     expect(await client.ok('PUT', path, { group: '', tags: [] })).toEqual({ ...changed, group: '', tags: [] })
   })
 
-  test('accepts an instance as it was returned', async () => {
+  test('accepts a returned instance', async () => {
     const { path } = await made({ ...IMAGE, backups_enabled: true, tags: ['kept'] })
     await pass(60)
     const read = await client.ok('GET', path)
@@ -74,8 +74,8 @@ describe('an update', () => {
   test.each<[string, object, (string | null)[][]]>([
     ['a label that is taken', { label: 'theirs' }, [['label', 'Label must be unique among your linodes']]],
     ['an invalid label', { label: 'a..b' }, [['label', 'A label cannot have two hyphens, underscores or dots in a row.']]],
-    ['alerts below nothing', { alerts: { cpu: -1 } }, [['alerts.cpu', 'alerts.cpu must be between 0 and 2147483647']]],
-    ['alerts that are none', { alerts: { disk: 1 } }, [['alerts.disk', 'Unknown field']]],
+    ['negative alerts', { alerts: { cpu: -1 } }, [['alerts.cpu', 'alerts.cpu must be between 0 and 2147483647']]],
+    ['invalid alerts', { alerts: { disk: 1 } }, [['alerts.disk', 'Unknown field']]],
     ['an invalid day', { backups: { schedule: { day: 'Someday' } } }, [['backups.schedule.day', 'backups.schedule.day is not valid']]],
     [
       'an invalid window',

@@ -94,7 +94,7 @@ describe('a job', () => {
     expect((await ranOf(database)).map((label) => label.slice(0, 7)).sort()).toEqual(['note 2 ', 'other 1', 'other 2'])
   })
 
-  test('that queues another due job has it run in the same pass, after its own follow-up work', async () => {
+  test('may queue another due job, which runs in the same pass after the follow-up work', async () => {
     const database = await openDatabase()
     let after = 0
     const first: JobHandlers[string] = async (connection, _job, { now }) => {

@@ -157,7 +157,7 @@ describe('a phone number', () => {
     expect((await send(client)).status).toBe(200)
   })
 
-  test('keeps no code longer than that if the clock is set back, and receives messages again', async () => {
+  test('deletes codes on time if the clock is set back, and receives messages again', async () => {
     const client = newUser()
     pass(DAY)
     for (let message = 0; message < 10; message += 1) expect((await send(client)).status).toBe(200)
@@ -225,7 +225,7 @@ describe('messages', () => {
 
   test.each([
     ['a file without a name', 'file:'],
-    ['nothing known', 'stdout'],
+    ['an unknown sink', 'stdout'],
     ['another protocol', 'ftp://example.com/'],
     ['another machine without TLS', 'http://sms.example.com/'],
     ['a URL with a password', 'https://user:secret@sms.example.com/'],

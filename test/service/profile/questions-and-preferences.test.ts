@@ -85,13 +85,13 @@ describe('security questions', () => {
   test.each<[string, unknown, [string, string][]]>([
     ['two', answered([1, 2]), [['security_questions', 'Exactly 3 different questions must be answered.']]],
     ['four', answered([1, 2, 3, 4]), [['security_questions', 'Exactly 3 different questions must be answered.']]],
-    ['one of them twice', answered([1, 2, 2]), [['security_questions', 'Exactly 3 different questions must be answered.']]],
+    ['a duplicate question', answered([1, 2, 2]), [['security_questions', 'Exactly 3 different questions must be answered.']]],
     [
-      'the twentieth',
+      'a twentieth question',
       answered([1, 2, 20]),
       [['security_questions.question_id', 'security_questions.question_id must be between 1 and 19']],
     ],
-    ['one too short', answered([1, 2, 3], '').security_questions.map((each) => ({ ...each, response: 'ab' })), []],
+    ['too short an answer', answered([1, 2, 3], '').security_questions.map((each) => ({ ...each, response: 'ab' })), []],
     ['none', {}, [['security_questions', 'security_questions is required']]],
   ])('cannot be answered by %s', async (_name, body, problems) => {
     const before = await responses()
@@ -100,7 +100,7 @@ describe('security questions', () => {
     expect(await responses()).toEqual(before)
   })
 
-  test('accept answers of 3 to 17 characters, regardless of their octets', async () => {
+  test('accept answers with 3 to 17 characters of any size in octets', async () => {
     const response = '\u{1F436}'.repeat(17)
     const body = { security_questions: [1, 2, 3].map((question_id) => ({ question_id, response })) }
     expect((await bob.ok('POST', '/profile/security-questions', body)).security_questions[2].response).toBe(response)
@@ -159,11 +159,11 @@ describe('preferences', () => {
     expect(await bob.ok('PUT', '/profile/preferences', of(65_535))).toEqual(of(65_535))
     expect(await bob.refused('PUT', '/profile/preferences', of(65_536))).toEqual([[null, 'Preferences can have at most 65535 characters']])
     expect(await bob.ok('GET', '/profile/preferences')).toEqual(of(65_535))
-    // A Unicode character of two units counts once.
+    // A Unicode character with two code units is one character.
     const wide = { a: '😀'.repeat(65_527) }
     expect(await bob.ok('PUT', '/profile/preferences', wide)).toEqual(wide)
     expect((await bob.call('PUT', '/profile/preferences', { a: `${wide.a}😀` })).status).toBe(400)
-    // White space does not count.
+    // White space is not included.
     expect((await bob.call('PUT', '/profile/preferences', `{ ${' '.repeat(70_000)}"a": 1}`)).body).toEqual({ a: 1 })
   })
 

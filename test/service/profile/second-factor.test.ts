@@ -145,7 +145,7 @@ describe('a second factor', () => {
     expect((await confirm(client, last(now()))).status).toBe(200)
   })
 
-  test('blocks nobody longer than that if the clock is set back, and a pending secret does not last', async () => {
+  test('blocks no user longer if the clock is set back, and a pending secret expires', async () => {
     const { client } = await enabled()
     pass(30 * DAY)
     for (let guess = 0; guess < 5; guess += 1) expect((await confirm(client, 'no code')).status).toBe(400)
@@ -172,7 +172,7 @@ describe('a second factor', () => {
   })
 })
 
-test('of many concurrent requests with one code, one succeeds', async () => {
+test('one of many concurrent requests with the same code succeeds', async () => {
   const client = newUser()
   await client.ok('POST', '/profile/security-questions', ANSWERS)
   const { secret } = await client.ok('POST', '/profile/tfa-enable')

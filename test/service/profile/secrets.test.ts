@@ -108,8 +108,8 @@ test('secrets of earlier versions open', () => {
 
 test.each([
   ['that are too short', 'short', 'needs at least 32 characters'],
-  ['with one too short', `${KEY},short`, 'needs at least 32 characters'],
-  ['that are one', `${KEY},${KEY}`, 'the same key twice'],
+  ['with a short one', `${KEY},short`, 'needs at least 32 characters'],
+  ['that are equal', `${KEY},${KEY}`, 'the same key twice'],
   ['with one empty', `${KEY},`, 'needs at least 32 characters'],
 ])('keys %s are refused', (_name, text, message) => {
   expect(() => keysFromText(text)).toThrow(RangeError)

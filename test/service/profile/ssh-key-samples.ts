@@ -1,4 +1,4 @@
-/** Public keys of every type, created by OpenSSH 9.2 for these tests; the one of a security key is assembled from another. */
+/** Public keys of every type, created by OpenSSH 9.2 for these tests; the security key is derived from another key. */
 export const SSH_KEYS = {
   'ssh-ed25519': 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHK8t5e50a4S9Ad1I6K+JfBHpv0niJA1wQMc7jI8v/5U someone@example.com',
   'ssh-rsa':

@@ -13,38 +13,38 @@ const offCurve = Buffer.from(POINT)
 offCurve[64] = (offCurve[64] as number) ^ 1
 
 describe('an SSH key', () => {
-  test.each(Object.entries({ ...SSH_KEYS, 'sk-ecdsa-sha2-nistp256': SECURITY_KEY }))('of type %s is taken', (_type, key) => {
+  test.each(Object.entries({ ...SSH_KEYS, 'sk-ecdsa-sha2-nistp256': SECURITY_KEY }))('of type %s is accepted', (_type, key) => {
     expect(parseSshKey(key)).toBe(key)
   })
 
   test.each([
-    ['white space around it', ` \t${ED25519}\r\n`, ED25519],
-    ['more spaces than one', ED25519.replaceAll(' ', '  '), ED25519],
+    ['surrounding white space', ` \t${ED25519}\r\n`, ED25519],
+    ['several spaces', ED25519.replaceAll(' ', '  '), ED25519],
     ['no comment', ED25519.split(' ').slice(0, 2).join(' '), ED25519.split(' ').slice(0, 2).join(' ')],
-    ['a comment of several words', `${ED25519} ü 2`, `${ED25519} ü 2`],
+    ['a comment with several words', `${ED25519} ü 2`, `${ED25519} ü 2`],
   ])('with %s is accepted', (_name, text, line) => {
     expect(parseSshKey(text)).toBe(line)
   })
 
   test.each([
-    ['of no known type', sshKeyOf('ssh-foo', Buffer.alloc(32))],
-    ['of a type that is only like one', sshKeyOf('ecdsa-sha2-nistp224', 'nistp224', POINT)],
-    ['of a certificate', sshKeyOf('ssh-ed25519-cert-v01@openssh.com', Buffer.alloc(32))],
-    ['of another type than its data say', ED25519.replace('ssh-ed25519', 'ssh-rsa')],
+    ['of an unknown type', sshKeyOf('ssh-foo', Buffer.alloc(32))],
+    ['of a type similar to a known one', sshKeyOf('ecdsa-sha2-nistp224', 'nistp224', POINT)],
+    ['of a certificate type', sshKeyOf('ssh-ed25519-cert-v01@openssh.com', Buffer.alloc(32))],
+    ['whose type differs from its data', ED25519.replace('ssh-ed25519', 'ssh-rsa')],
     ['without its data', 'ssh-ed25519'],
     ['without its type', ED25519.split(' ')[1] as string],
-    ['that is no base64', 'ssh-ed25519 ***'],
-    ['with base64 that is cut off', ED25519.split(' ').slice(0, 2).join(' ').slice(0, -1)],
-    ['with base64 that ends in other bits', SSH_KEYS['ecdsa-sha2-nistp256'].replace('rh4=', 'rh5=')],
+    ['that is not base64', 'ssh-ed25519 ***'],
+    ['with truncated base64', ED25519.split(' ').slice(0, 2).join(' ').slice(0, -1)],
+    ['with base64 whose last bits are not zero', SSH_KEYS['ecdsa-sha2-nistp256'].replace('rh4=', 'rh5=')],
     ['with a second line', `${ED25519}\n${ED25519}`],
     ['with a line feed in its comment', `${ED25519}\ncommand="x"`],
     ['with a control character in its comment', `${ED25519} \u001b[2J`],
     ['with options', `no-pty,command="x" ${ED25519}`],
-    ['of the private kind', '-----BEGIN OPENSSH PRIVATE KEY-----'],
+    ['that is a private key', '-----BEGIN OPENSSH PRIVATE KEY-----'],
     ['of Ed25519 with 31 octets', sshKeyOf('ssh-ed25519', Buffer.alloc(31))],
     ['of Ed25519 with a field too many', sshKeyOf('ssh-ed25519', Buffer.alloc(32), '')],
     [
-      'with octets behind its fields',
+      'with octets after its fields',
       `ssh-ed25519 ${Buffer.concat([Buffer.from(ED25519.split(' ')[1] as string, 'base64'), Buffer.alloc(3)]).toString('base64')}`,
     ],
     ['of RSA with 1023 bits', sshKeyOf('ssh-rsa', EXPONENT, Buffer.concat([Buffer.from([0x7f]), MODULUS.subarray(130)]))],
@@ -59,7 +59,7 @@ describe('an SSH key', () => {
     ['of ECDSA off its curve', sshKeyOf('ecdsa-sha2-nistp256', CURVE, offCurve)],
     ['of ECDSA with a compressed point', sshKeyOf('ecdsa-sha2-nistp256', CURVE, Buffer.concat([Buffer.from([2]), POINT.subarray(1, 33)]))],
     ['of a security key without its application', sshKeyOf('sk-ecdsa-sha2-nistp256@openssh.com', CURVE, POINT, '')],
-    ['longer than any', `${ED25519} ${'x'.repeat(16_000)}`],
+    ['above the length limit', `${ED25519} ${'x'.repeat(16_000)}`],
   ])('%s is refused', (_name, text) => {
     expect(parseSshKey(text)).toBeNull()
   })

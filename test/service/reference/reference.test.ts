@@ -19,7 +19,7 @@ test('the reference has one page per section and no other', () => {
 })
 
 test.each(pages.map(({ file, text }): [string, string] => [file, text]))(
-  '%s is what the declarations give (else: npm run update-reference)',
+  '%s matches the declarations (otherwise: npm run update-reference)',
   (file, text) => {
     expect(readFileSync(`${FOLDER}${file}`, 'utf8')).toBe(text)
   },

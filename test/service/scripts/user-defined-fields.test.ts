@@ -18,7 +18,7 @@ describe('UDF tags', () => {
     ['without a slash', '<udf name="a" label="b">', [{ name: 'a', label: 'b' }]],
     ['attributes for forms', field('name="a" label="b" header="yes"'), [{ name: 'a', label: 'b' }]],
     [
-      'several, in one line too',
+      'several, also on one line',
       '<UDF name="a" label="1"/><UDF name="b" label="2"/>\n<UDF name="c" label="3"/>',
       [
         { name: 'a', label: '1' },
@@ -26,9 +26,9 @@ describe('UDF tags', () => {
         { name: 'c', label: '3' },
       ],
     ],
-    ['of more than one line are text', '<UDF name="a"\nlabel="b"/>', []],
+    ['on several lines are text', '<UDF name="a"\nlabel="b"/>', []],
     ['without an end are text', '<UDF name="a" label="b"', []],
-    ['of other names are text', '<UDFS name="a" label="b"/>', []],
+    ['with other names are text', '<UDFS name="a" label="b"/>', []],
   ])('%s', (_name, script, fields) => {
     expect(parseUserDefinedFields(script)).toEqual(fields)
   })
@@ -40,8 +40,8 @@ describe('UDF tags', () => {
     ['no label', field('name="a"'), 'the field a has no label'],
     ['a long value', field(`name="a" label="b" default="${'x'.repeat(1001)}"`), 'the field a has a value of more than 1000 characters'],
     ['both choices', field('name="a" label="b" oneof="x" manyof="y"'), 'the field a has both oneOf and manyOf'],
-    ['an attribute twice', field('name="a" label="b" name="c"'), 'a field has the attribute name twice'],
-    ['a name twice', field('name="a" label="b"') + field('name="a" label="c"'), 'the field a is defined twice'],
+    ['a duplicate attribute', field('name="a" label="b" name="c"'), 'a field has the attribute name twice'],
+    ['a duplicate name', field('name="a" label="b"') + field('name="a" label="c"'), 'the field a is defined twice'],
     ['too many', Array.from({ length: 101 }, (_, n) => field(`name="a${n}" label="b"`)).join(''), 'there are more than 100 fields'],
   ])('with %s are refused', (_name, script, problem) => {
     expect(() => parseUserDefinedFields(script)).toThrow(`script: A UDF tag is not valid: ${problem}`)

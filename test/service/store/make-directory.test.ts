@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { makeDirectory } from '../../../src/service/store/private-files.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 
-it('makes those above it too, for its owner alone, and leaves one that is there', () => {
+it('creates missing parents with access only for the owner, and keeps an existing directory', () => {
   const directory = join(temporaryDirectory(), 'a/b')
   makeDirectory(directory)
   makeDirectory(directory)
@@ -14,6 +14,6 @@ it('makes those above it too, for its owner alone, and leaves one that is there'
   expect(() => makeDirectory(join(directory, 'file/x'))).toThrow('ENOTDIR')
 })
 
-it.runIf(process.platform === 'linux').each(['/proc/x', '/proc/x/y'])('ends where nothing can be made: %s', (path) => {
+it.runIf(process.platform === 'linux').each(['/proc/x', '/proc/x/y'])('fails if the directory cannot be created: %s', (path) => {
   expect(() => makeDirectory(path)).toThrow('ENOENT')
 })

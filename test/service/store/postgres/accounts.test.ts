@@ -1,4 +1,4 @@
-/** Tokens, users and tags, with two processes' worth of services on one database. */
+/** Tokens, users and tags, with two services on one database. */
 import { expect, test } from 'vitest'
 import { readSeed } from '../../../../src/service/index.ts'
 import { connect, freshDatabase, inParallel, startForTest } from '../../harness.ts'

@@ -3,7 +3,7 @@ import { freshDatabase, LOOPBACK, startForTest } from '../../harness.ts'
 
 const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 
-test('all processes render with the name servers of the last started one', async () => {
+test('all processes render with the name servers of the last started process', async () => {
   const database = await freshDatabase()
   const lines: string[] = []
   const start = (nsNames: string[]) =>
@@ -28,13 +28,13 @@ test('all processes render with the name servers of the last started one', async
   }
   const { serial, servers } = await zoneOf()
   expect(servers).toEqual(['ns.example.org.'])
-  // Whichever process takes a change and renders it, it costs one serial and nothing but itself.
+  // A change costs one serial, whichever process accepts or renders it.
   for (const [index, { client, service }] of [first, last, first, last].entries()) {
     await client.ok('POST', `/domains/${id}/records`, { type: 'A', name: `h${index}`, target: '192.0.2.1' })
     await service.flush()
     expect(await zoneOf()).toEqual({ serial: serial + 1 + index, servers: ['ns.example.org.'] })
   }
-  // The one that was overruled says so, once.
+  // The process with the replaced names logs it once.
   await expect.poll(() => lines.length, { timeout: 30_000 }).toBe(1)
   expect(JSON.parse(lines[0] as string)).toMatchObject({ level: 'warn', nsNames: ['ns.example.org.'] })
 })

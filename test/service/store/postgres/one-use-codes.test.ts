@@ -7,7 +7,7 @@ import { serviceProcesses } from '../../service-process.ts'
 
 const start = serviceProcesses()
 
-/** Sends a code to both processes at once, several times each; the answers that took it. */
+/** Sends a code to both processes several times concurrently; returns the successful responses. */
 async function race(clients: readonly Client[], path: string, body: object) {
   const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => (clients[index % 2] as Client).call('POST', path, body)))
   return answers.filter(({ status }) => status === 200)
@@ -24,7 +24,7 @@ test('only one of two processes accepts a code, once', async () => {
   const tfa_code = new TOTP({ secret: Secret.fromBase32(secret) }).generate()
   const taken = await race(clients, '/profile/tfa-enable-confirm', { tfa_code })
   expect(taken).toHaveLength(1)
-  // The wrong ones count, and would lock the scratch code out as well.
+  // Wrong codes are counted and would also block the scratch code.
   const database = await openStore(store)
   await database.write((connection) => connection.updateTable('second_factors').set({ failures: 0 }).execute())
   expect(await race(clients, '/profile/tfa-enable-confirm', { tfa_code: taken[0]?.body.scratch })).toHaveLength(1)
@@ -40,6 +40,6 @@ test('only one of two processes accepts a code, once', async () => {
   for (const each of clients) {
     expect(await each.ok('GET', '/profile')).toMatchObject({ two_factor_auth: true, verified_phone_number: '+12015550123' })
   }
-  // Each request of the day is one login, whichever process it came to.
+  // All requests of a day are one login, in any process.
   expect((await client.ok('GET', '/profile/logins')).results).toBe(1)
 })

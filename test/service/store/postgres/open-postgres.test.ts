@@ -31,7 +31,7 @@ test.each<[string, (url: string) => string, RegExp]>([
   ],
   ['a broken URL', () => 'postgres://user:secret@[::1/x', /^the URL of the database cannot be used/],
   [
-    'nobody there',
+    'no server',
     () => 'postgres://user:secret@127.0.0.1:1/x',
     /^the PostgreSQL database "x" at 127\.0\.0\.1:1 cannot be reached: connect ECONNREFUSED/,
   ],
@@ -47,11 +47,11 @@ test.each<[string, (url: string) => string, RegExp]>([
     /rejects this user: password authentication failed for user "guarded"$/,
   ],
   [
-    'no right to make tables',
+    'no permission to create tables',
     (url) => url.replace('postgres@', 'guarded:right@'),
     /denies a permission that the service needs|cannot be migrated to the schema/,
   ],
-])('%s is reported at startup, without the password', async (_name, urlOf, message) => {
+])('reports %s at startup, without the password', async (_name, urlOf, message) => {
   const error = await openPostgres({ url: urlOf(await freshDatabase({ tables: false })), onError: () => undefined }).catch(
     (reason) => reason,
   )
@@ -71,7 +71,7 @@ test('processes that start together on an empty database create its tables and a
   for (const { kill } of started) await kill()
 })
 
-test('text is compared by octets, whatever the collation of the database', () =>
+test('compares text by octets with any collation of the database', () =>
   during(async (database) => {
     const { rows } = await database.read((connection) =>
       sql`select table_name, column_name from information_schema.columns
@@ -126,7 +126,7 @@ test('deadlocked transactions are retried', () =>
         for (const row of index % 2 ? [first, second] : [second, first]) {
           await touch(connection, row)
           held.add(row)
-          // Each row has one who will want the other.
+          // Each transaction locks one row and then needs the other.
           for (let wait = 0; held.size < 2 && wait < 200; wait += 1) await sleep(10)
         }
       }),
@@ -136,7 +136,7 @@ test('deadlocked transactions are retried', () =>
     expect(runs).toBeGreaterThan(4)
   }))
 
-test('a duplicate key is finally reported', () =>
+test('reports a duplicate key after the retries', () =>
   during(async (database) => {
     const { id } = await database.write(addAccount)
     const again = database.write((connection) =>

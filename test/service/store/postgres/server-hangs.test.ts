@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.remove())
 
-test('a connection without a response is replaced', async () => {
+test('replaces a connection without a response', async () => {
   const settings = { url: server.url('postgres'), connections: 1, statementTimeout: 3_000, lockTimeout: 0 }
   const { pool, abandon } = createPool(settings, () => undefined)
   const ask = async (): Promise<unknown> => {

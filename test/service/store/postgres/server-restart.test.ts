@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.remove())
 
-test('acknowledged writes survive when the database server is killed, and the service continues', {
+test('acknowledged writes survive a killed database server, and the service continues', {
   timeout: 180_000,
 }, async () => {
   const store = { dataDirectory: null, database: server.url('postgres') }
@@ -27,7 +27,7 @@ test('acknowledged writes survive when the database server is killed, and the se
     await server.kill()
     await server.start()
     const afterwards = acknowledged.created.size
-    // The same process goes on without being started again.
+    // The same process continues without a restart.
     await expect.poll(() => acknowledged.created.size, { timeout: 30_000 }).toBeGreaterThan(afterwards + 20)
     await writers.stop()
   }
@@ -40,6 +40,6 @@ test('acknowledged writes survive when the database server is killed, and the se
   await server.start()
   const { service, client: later } = await startForTest({ ...store, dns: LOOPBACK, bootstrapToken: 'bootstrap' })
   await expectKept(later, id, acknowledged)
-  // Before its database goes.
+  // Before its database is removed.
   await service.stop()
 })

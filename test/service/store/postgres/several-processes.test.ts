@@ -13,7 +13,7 @@ const processes: ServiceProcess[] = []
 const clients: Client[] = []
 let nameServer: ServiceProcess
 
-/** Two with HTTP and a name server, one that is a name server only. */
+/** Two processes with HTTP and a name server, one with only a name server. */
 beforeAll(async () => {
   processes.push(...(await Promise.all([serve({ dataDirectory: null, database }), serve({ dataDirectory: null, database })])))
   for (const { baseUrl } of processes) clients.push(connect(baseUrl, 'bootstrap').client)
@@ -22,14 +22,14 @@ beforeAll(async () => {
 
 const client = (index: number): Client => clients[index % clients.length] as Client
 
-/** What a process answers: the status, and the data of each record. */
+/** The response of a process: the status, and the data of each record. */
 async function ask({ dnsAddress: { host, port } }: ServiceProcess, name: string, type: string): Promise<string> {
   const { stdout } = await runTool('dig', [`@${host}`, '-p', String(port), '+noall', '+answer', '+comments', '+norec', name, type])
   const answers = stdout.split('\n').filter((line) => line !== '' && !line.startsWith(';'))
   return [/status: ([A-Z]+)/.exec(stdout)?.[1], ...answers.map((line) => line.split(/\s+/).slice(4).join(' ')).sort()].join(' | ')
 }
 
-/** All processes come to answer so; `within` is in milliseconds. */
+/** Waits until all processes respond with `expected`; `within` is in milliseconds. */
 async function expectAnswers(name: string, type: string, expected: string, within = 20_000): Promise<void> {
   for (const each of [...processes, nameServer]) {
     await expect.poll(() => ask(each, name, type), { timeout: within, interval: 20 }).toBe(expected)
@@ -83,7 +83,7 @@ describe('writers of several processes', () => {
     expect(await query(`select count(*)::int as records from records where domain_id = ${id}`)).toEqual([{ records: 12_000 }])
   })
 
-  test('produce the same zone everywhere, with at most one serial per change', async () => {
+  test('produce the same zone in every process, with at most one serial per change', async () => {
     const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'serial.example' })
     await expectAnswers('serial.example', 'A', 'NOERROR')
     const before = await serialOf('serial.example')
@@ -96,17 +96,17 @@ describe('writers of several processes', () => {
     expect(after - before).toBeLessThanOrEqual(60)
     const soa = (serial: number) => `NOERROR | ns1.zonewright.test. hostmaster.example.com. ${serial} 14400 14400 1209600 86400`
     await expectAnswers('serial.example', 'SOA', soa(after))
-    // What does not change the zone gives it no serial.
+    // A change without effect on the zone gives no new serial.
     await client(1).ok('PUT', `/domains/${id}`, { description: 'said anew' })
     await new Promise((done) => setTimeout(done, 300))
     expect(await serialOf('serial.example')).toBe(after)
-    // One change, one serial, though two processes are told of it.
+    // One change gives one serial, although two processes are notified.
     await client(1).ok('PUT', `/domains/${id}`, { ttl_sec: 300 })
     await expectAnswers('serial.example', 'SOA', soa(after + 1).replace(/86400$/, '300'))
   })
 })
 
-describe('a process that is only a name server', () => {
+describe('a process with only a name server', () => {
   test('follows changes of records, status and name, and deletions', async () => {
     const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'followed.example' })
     const record = await client(0).ok('POST', `/domains/${id}/records`, { type: 'A', name: 'www', target: '192.0.2.1' })
@@ -138,15 +138,15 @@ describe('a process that is only a name server', () => {
     expect(await serialOf('passed.example')).toBeGreaterThan(before)
   })
 
-  test('misses nothing if notifications are lost', { timeout: 180_000 }, async () => {
+  test('misses no change if notifications are lost', { timeout: 180_000 }, async () => {
     const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'news.example' })
     await client(0).ok('POST', `/domains/${id}/records`, { type: 'TXT', target: 'before' })
     await expectAnswers('news.example', 'TXT', 'NOERROR | "before"')
-    // The connections that listen are cut; they are made anew.
+    // The listening connections are closed; the processes reconnect.
     await query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query = 'listen zonewright'`)
     await client(0).ok('POST', `/domains/${id}/records`, { type: 'TXT', target: 'while cut' })
     await expectAnswers('news.example', 'TXT', 'NOERROR | "before" | "while cut"')
-    // Nobody is told of anything any more.
+    // No process gets notifications any more.
     await query('alter table served_revision disable trigger all')
     try {
       await client(1).ok('POST', `/domains/${id}/records`, { type: 'TXT', target: 'untold' })
@@ -157,10 +157,10 @@ describe('a process that is only a name server', () => {
   })
 })
 
-test('the unfinished work of a killed process is done by another', async () => {
+test('another process completes the work of a killed process', async () => {
   const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'left.example' })
   await expectAnswers('left.example', 'TXT', 'NOERROR')
-  // Committed, and killed before it was rendered.
+  // Committed, and killed before the zone is rendered.
   const other = await openPostgres({ url: database, onError: () => undefined })
   await other.write(async (connection) => {
     const fields = {

@@ -1,4 +1,4 @@
-/** Names that overlap, claimed at the same time by several processes for two accounts. */
+/** Several processes concurrently claim overlapping names for two accounts. */
 import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readSeed } from '../../../../src/service/index.ts'
@@ -55,7 +55,7 @@ beforeAll(async () => {
 
 const clients = new Map<string, Client>()
 
-/** A person's client of a process. */
+/** A client of a process with the token of a user. */
 function clientOf(person: string, process: number): Client {
   const baseUrl = baseUrls[process % baseUrls.length] as string
   const key = `${person} ${baseUrl}`
@@ -81,7 +81,7 @@ const overlaps = () =>
 const deadlocks = async (): Promise<number> =>
   Number((await query('select deadlocks from pg_stat_database where datname = current_database()'))[0]?.['deadlocks'])
 
-/** Names in one line, of which each overlaps with every other; longer ones have as many labels as a name can have. */
+/** Names that are all ancestors or descendants of each other, up to the largest number of labels. */
 const lineOf = (round: string): string[] => {
   const parents = ['', 'a.', 'b.a.', `${'d.'.repeat(20)}c.b.a.`, `${'d.'.repeat(100)}c.b.a.`]
   return parents.map((labels) => `${labels}race-${round}.example`)
@@ -91,7 +91,7 @@ type Ask = (person: string, process: number, name: string) => Promise<Answer>
 
 const spares = new Map<string, readonly number[]>()
 
-/** Zones of each person to be cloned and renamed. */
+/** Zones of each user, to be cloned and renamed. */
 async function makeSpares(prefix: string, count: number): Promise<void> {
   for (const person of PEOPLE) {
     spares.set(
@@ -152,7 +152,7 @@ test('a seed and requests cannot both get overlapping names', { timeout: 180_000
     const creating = inParallel(6, 3, (index) =>
       clientOf('alice', index).call('POST', '/domains', { ...MASTER, domain: `www.${names[11 - index * 2]}`, tags: ['shared'] }),
     )
-    // In half of the rounds requests are under way when the seed comes.
+    // In half of the rounds, requests are in progress when the seed is applied.
     if (round % 2 === 0) await Promise.race([creating, new Promise((done) => setTimeout(done, 3 * round))])
     outcomes.add(await seeding())
     expect((await creating).every(({ status }) => status === 200 || status === 400)).toBe(true)

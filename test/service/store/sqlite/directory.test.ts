@@ -7,7 +7,7 @@ import { serviceProcesses } from '../../service-process.ts'
 
 const serve = serviceProcesses()
 
-test('the directory is locked by one process and released when that is killed', async () => {
+test('one process locks the directory; its death releases the lock', async () => {
   const directory = temporaryDirectory()
   const { pid, kill } = await serve({ dataDirectory: directory })
   const start = () => startService({ dataDirectory: directory, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap' })
@@ -19,15 +19,15 @@ test('the directory is locked by one process and released when that is killed', 
   await (await start()).stop()
 })
 
-test('all data of a stopped service is in one file, without plain tokens', async () => {
+test('all data of a stopped service is in one file, without plain-text tokens', async () => {
   const directory = temporaryDirectory()
   const { token, stop } = await startService({ dataDirectory: directory, listen: LOOPBACK, dns: null })
   await stop()
-  // The library closes a file when its statements are collected as garbage: until then an empty log may stand beside it.
+  // The library closes a file after the garbage collection of its statements: until then an empty log may exist.
   const log = join(directory, 'service.db-wal')
   if (existsSync(log)) expect(statSync(log).size).toBe(0)
   const files = readdirSync(directory).filter((name) => !/-(shm|wal)$/.test(name))
-  // The folder of images is for what was uploaded.
+  // The folder of images is for uploaded data.
   expect(files.sort()).toEqual(['images', 'secrets.key', 'service.db', 'service.lock'])
   expect(readdirSync(join(directory, 'images'))).toEqual([])
   expect(readFileSync(join(directory, 'service.db')).includes(token as string)).toBe(false)

@@ -8,7 +8,7 @@ import { inParallel, temporaryDirectory } from '../../harness.ts'
 
 const account = { created: '2026-01-01T00:00:00' }
 
-/** How often the event loop comes round until the work is done. */
+/** The number of turns of the event loop until the work is done. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0
   let done = false
@@ -28,7 +28,7 @@ test('the event loop continues during a commit', async () => {
   db.exec('pragma journal_mode = wal; pragma synchronous = full; create table large (octets blob)')
   const run = await createOffThreadRunner(db)
   await run('begin immediate')
-  // More than the library writes before the commit by itself.
+  // More than the library writes before the commit on its own.
   const insert = db.prepare('insert into large values (randomblob(4000))')
   for (let index = 0; index < 5000; index += 1) insert.run()
   expect(await turnsDuring(run('commit'))).toBeGreaterThan(20)
@@ -36,7 +36,7 @@ test('the event loop continues during a commit', async () => {
   db.close()
 })
 
-test('a failed commit rejects as in the foreground', async () => {
+test('a failed commit rejects the write', async () => {
   const db = new Libsql(join(temporaryDirectory(), 'refused.db'))
   const run = await createOffThreadRunner(db)
   await expect(run('commit')).rejects.toMatchObject({ code: 'SQLITE_ERROR' })
@@ -67,7 +67,7 @@ test('the event loop and reads continue while a write waits for a lock, and the 
   other.close()
   expect(new Set((await writes).map((row) => row?.id)).size).toBe(20)
   expect(reads).toBeGreaterThan(20)
-  // In milliseconds: a loop that waited with the write would have stood for all of the 4,000.
+  // In milliseconds: a blocked loop would have stopped for all of the 4,000.
   expect(delay.max / 1e6).toBeLessThan(2_000)
   expect(await read()).toHaveLength(21)
   await database.close()

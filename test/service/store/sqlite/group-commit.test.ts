@@ -4,14 +4,14 @@ import { inParallel, temporaryDirectory } from '../../harness.ts'
 
 const account = { created: '2026-01-01T00:00:00' }
 
-test('a failed write leaves nothing and does not affect others of its group', async () => {
+test('a failed write changes nothing and does not affect others in its group', async () => {
   const database = await openSqlite(temporaryDirectory())
   const outcomes = await Promise.allSettled(
     Array.from({ length: 200 }, (_, index) =>
       database.write(async (connection) => {
         const { id } = await connection.insertInto('accounts').values(account).returning('id').executeTakeFirstOrThrow()
         if (index % 3 === 0) throw new Error(`no ${index}`)
-        // A constraint that SQLite itself refuses.
+        // A violated SQLite constraint.
         if (index % 3 === 1)
           await connection
             .insertInto('accounts')

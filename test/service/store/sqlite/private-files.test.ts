@@ -1,4 +1,4 @@
-/** Files of the service and who can read them: whatever the umask, and whatever modes they had before. */
+/** Files of the service are private, with any umask and any previous mode. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, cpSync, lstatSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const serve = serviceProcesses()
 const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
 
-/** The modes of all that is in a folder, and its own. */
+/** The modes of a folder and of all its files. */
 function modesOf(folder: string, name = '.'): Record<string, string> {
   const path = join(folder, name)
   const facts = lstatSync(path)
@@ -40,7 +40,7 @@ interface Warning {
   readonly message: string
 }
 
-/** Runs a service on a folder as long as the work takes; gives its warnings. */
+/** Runs a service on a folder during `work`; returns its warnings. */
 async function during(
   options: Partial<ServiceOptions>,
   work: (client: ReturnType<typeof connect>['client']) => Promise<void> = async () => undefined,
@@ -58,7 +58,7 @@ async function during(
   return lines.map((line): Warning => JSON.parse(line))
 }
 
-/** Makes every kind of file that there is. */
+/** Creates every kind of file. */
 async function useAll(client: ReturnType<typeof connect>['client']): Promise<void> {
   const security_questions = [1, 2, 3].map((question_id) => ({ question_id, response: 'answer' }))
   await client.ok('POST', '/profile/security-questions', { security_questions })
@@ -103,7 +103,7 @@ test('files have the right modes even if the umask removes the owner’s permiss
   expect(modesOf(join(folder, 'data'))).toMatchObject({ 'service.db': '600', 'secrets.key': '600', 'service.lock': '600' })
 })
 
-/** A folder with all that a service leaves that was killed, which everybody may read and write now. */
+/** A folder with all files of a killed service, readable and writable by everyone. */
 async function openedFolder(): Promise<string> {
   const folder = join(temporaryDirectory(), 'data')
   const killed = await serve({ dataDirectory: folder })
@@ -117,7 +117,7 @@ async function openedFolder(): Promise<string> {
   return folder
 }
 
-test('wider modes are tightened at startup, each with a warning that has the previous mode', async () => {
+test('tightens wider modes at startup, each with a warning that contains the previous mode', async () => {
   const folder = await openedFolder()
   const sms = join(temporaryDirectory(), 'sms.jsonl')
   writeFileSync(sms, '{}\n')
@@ -157,7 +157,7 @@ test('a backup is private, even if it replaces a readable file or the database w
 
 describe('a shared folder', () => {
   test.each([...['/', '/srv', '/opt', '/mnt', '/var', '/var/lib', '/usr/local'], ...['/var/tmp', '/dev/shm', '/etc', '/boot']])(
-    'is told by its name: %s',
+    'is recognised by its name: %s',
     (folder) => expect(sharedFolderReason(folder)).toBe('it is a folder of the system'),
   )
 
@@ -197,7 +197,7 @@ describe('a shared folder', () => {
     }
   })
 
-  test('is not assumed for the home folder of a dedicated service user', async () => {
+  test('does not include the home folder of a dedicated service user', async () => {
     const home = temporaryDirectory()
     chmodSync(home, 0o755)
     withHome(home)
@@ -249,30 +249,27 @@ test('the target of a symbolic link keeps its mode: a database is refused, an im
   expect(modesOf(elsewhere)).toEqual({ '.': '644' })
 })
 
-/** A user who is not the owner tries to read. */
+/** Whether another user can read the file. */
 const canNobodyRead = (path: string): boolean =>
   spawnSync('setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', 'cat', path], { stdio: 'ignore' }).status === 0
 
-test.skipIf(!isRoot || findTool('setpriv') === null)(
-  'another user can read no file, whether it stands in the folder or lies open',
-  async () => {
-    withUmask(0)
-    const parent = temporaryDirectory()
-    chmodSync(parent, 0o755)
-    writeFileSync(join(parent, 'open'), '')
-    expect(canNobodyRead(join(parent, 'open'))).toBe(true)
-    const folder = join(parent, 'data')
-    cpSync(await openedFolder(), folder, { recursive: true, mode: 0 })
-    await during({ dataDirectory: folder }, async (client) => {
-      await useAll(client)
-      await backUpService({ dataDirectory: folder }, join(parent, 'all.backup'))
-      expect(canNobodyRead(join(parent, 'all.backup'))).toBe(false)
-      const files = Object.keys(modesOf(folder)).filter((name) => lstatSync(join(folder, name)).isFile())
-      expect(files.length).toBeGreaterThanOrEqual(8)
-      expect(files.filter((name) => canNobodyRead(join(folder, name)))).toEqual([])
-      // The folders alone would do; so would the files.
-      for (const name of ['.', 'images']) chmodSync(join(folder, name), 0o755)
-      expect(files.filter((name) => canNobodyRead(join(folder, name)))).toEqual([])
-    })
-  },
-)
+test.skipIf(!isRoot || findTool('setpriv') === null)('another user can read no file, in a private or a readable folder', async () => {
+  withUmask(0)
+  const parent = temporaryDirectory()
+  chmodSync(parent, 0o755)
+  writeFileSync(join(parent, 'open'), '')
+  expect(canNobodyRead(join(parent, 'open'))).toBe(true)
+  const folder = join(parent, 'data')
+  cpSync(await openedFolder(), folder, { recursive: true, mode: 0 })
+  await during({ dataDirectory: folder }, async (client) => {
+    await useAll(client)
+    await backUpService({ dataDirectory: folder }, join(parent, 'all.backup'))
+    expect(canNobodyRead(join(parent, 'all.backup'))).toBe(false)
+    const files = Object.keys(modesOf(folder)).filter((name) => lstatSync(join(folder, name)).isFile())
+    expect(files.length).toBeGreaterThanOrEqual(8)
+    expect(files.filter((name) => canNobodyRead(join(folder, name)))).toEqual([])
+    // The modes of the folders alone would protect the files, and the modes of the files too.
+    for (const name of ['.', 'images']) chmodSync(join(folder, name), 0o755)
+    expect(files.filter((name) => canNobodyRead(join(folder, name)))).toEqual([])
+  })
+})
