@@ -72,8 +72,12 @@ export function reportLoaded(
   { diagnostics, output }: { readonly diagnostics: readonly Diagnostic[]; readonly output: RunOutput },
   { inFull = false } = {},
 ): boolean {
-  output.diagnostics(diagnostics, inFull ? {} : { from: 'error' })
-  const count = countDiagnostics(diagnostics)
+  // A forgotten definition concerns the run itself, so it is never only counted.
+  const isForgotten = ({ code }: Diagnostic): boolean => code === 'definition-unmatched'
+  if (!inFull) output.diagnostics(diagnostics.filter(isForgotten))
+  const others = inFull ? diagnostics : diagnostics.filter((diagnostic) => !isForgotten(diagnostic))
+  output.diagnostics(others, inFull ? {} : { from: 'error' })
+  const count = countDiagnostics(others)
   if (hasErrors(diagnostics)) {
     output.say(`${count}: no server was contacted, nothing was changed.`)
     return false

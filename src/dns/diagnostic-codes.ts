@@ -7,6 +7,7 @@ export const DIAGNOSTIC_CODES = {
   'file-unreadable': 'A requested file cannot be read.',
   'file-too-large': 'A file exceeds the size limit of definitions.',
   'no-definitions': 'No definition file matches.',
+  'definition-unmatched': 'No rule of the config matches a definition.',
   'file-name': 'The name of a definition file or folder contains a control character.',
   'path-outside': 'A glob, path or symbolic link leads outside the config folder.',
   'path-protected': 'A definition would be read from a hidden file, the config or a secret file.',

@@ -49,6 +49,25 @@ describe('in a definition', () => {
   })
 })
 
+test('every command that reads definitions warns once of one that no rule matches', async () => {
+  const scene = await openScene({ config: 'zones: [{files: zones/example.com.yaml}]' })
+  scene.write({ 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') })
+  const commands = [
+    ['validate'],
+    ['plan'],
+    ['apply', '--yes'],
+    ['verify'],
+    ['fmt', '--check'],
+    ['export', 'json'],
+    ['record', 'add', 'example.com', 'new', 'A', '192.0.2.3'],
+  ]
+  for (const command of commands) {
+    const { stdout, stderr } = await scene.run(...command)
+    const lines = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('definition-unmatched'))
+    expect([command, lines]).toEqual([command, [expect.stringContaining('1 definition has no rule')]])
+  }
+})
+
 describe('on the command line', () => {
   test.each([
     ['zones/example.com.yaml', 'there is no definition of zones/example.com.yaml. (that is the name of a file; its zone is example.com.)'],

@@ -9,9 +9,11 @@ import { writeEdits } from '../../definition/files/write-files.ts'
 import { writeProblems } from '../../definition/files/write-problem.ts'
 import { type FoundDefinition, findDefinitions } from '../../definition/load/find-definitions.ts'
 import { type SourcePolicy, sourcePolicy } from '../../definition/load/source-policy.ts'
+import { unmatchedDefinitions, unmatchedWarning } from '../../definition/load/unmatched-definitions.ts'
 import { formatDefinition } from '../../definition/print/format-definition.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import { type Diagnostic, hasErrors, isError } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { counted } from '../../report/english.ts'
 import { type CommonOptions, type SetAction, withConfigOption } from '../command.ts'
 import { endedBySignals } from '../interruption.ts'
@@ -32,6 +34,11 @@ async function fmt(io: CliIo, [paths]: readonly [string[]], options: CommonOptio
   const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
   const found = config && (await findDefinitions(config, paths.length === 0 ? null : paths.map((path) => resolve(io.cwd, path))))
   const problems: Diagnostic[] = [...diagnostics.filter((diagnostic) => diagnostic.severity === 'error'), ...(found?.diagnostics ?? [])]
+  if (found && !hasErrors(found.diagnostics)) {
+    // Includes are not read, so only files with a zone's settings are recognised.
+    const known = { found: found.definitions, isNamed: paths.length > 0, included: new Set<string>(), wanted: new Set<DomainName>() }
+    problems.push(...unmatchedWarning(await unmatchedDefinitions(config, known)))
+  }
   const files = yamlFiles(found?.definitions ?? [])
   const policy = config && sourcePolicy(config)
   let changed = 0

@@ -8,6 +8,8 @@ export interface FileGlobs {
   readonly starts: readonly GlobStart[]
   /** Whether a path (from the config's folder, with `/`) is matched, as it is or without control characters, and not excluded by a glob that begins with `!`. */
   readonly matches: (path: string) => boolean
+  /** Whether a glob that begins with `!` excludes a path. */
+  readonly excludes: (path: string) => boolean
 }
 
 export interface GlobStart {
@@ -24,11 +26,13 @@ export function compileGlobs(globs: readonly string[], folder: string): FileGlob
   const fromFolder = (glob: string): FileGlob => parseGlob(isAbsolute(glob) ? relative(folder, glob).split(sep).join('/') : glob)
   const wanted = globs.filter((glob) => !glob.startsWith('!')).map(fromFolder)
   const excluded = globs.filter((glob) => glob.startsWith('!')).map((glob) => fromFolder(glob.slice(1)))
-  const isMatch = (path: string): boolean => wanted.some(({ matches }) => matches(path)) && !excluded.some(({ matches }) => matches(path))
+  const excludes = (path: string): boolean => excluded.some(({ matches }) => matches(path))
+  const isMatch = (path: string): boolean => wanted.some(({ matches }) => matches(path)) && !excludes(path)
   return {
     starts: wanted.map(({ start }) => start),
     // "zones/*.yaml" is also asked about a file "a.yaml" with a line break at the end: it is reported.
     matches: (path) => isMatch(path) || (withoutControlCharacters(path) !== path && isMatch(withoutControlCharacters(path))),
+    excludes,
   }
 }
 

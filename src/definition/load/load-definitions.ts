@@ -15,6 +15,7 @@ import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
 import { includeReader } from './include-reader.ts'
 import { type LoadedDefinition, readDefinition } from './read-definition.ts'
 import { sourcePolicy } from './source-policy.ts'
+import { unmatchedDefinitions, unmatchedWarning } from './unmatched-definitions.ts'
 
 /** Maximum number of files open at the same time. */
 const OPEN_FILES = 32
@@ -56,18 +57,21 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
       ),
     ),
   )
-  const parsed = withoutFragments(
-    read.filter((one): one is LoadedDefinition => one !== null),
-    config,
-  )
+  const all = read.filter((one): one is LoadedDefinition => one !== null)
+  const included = new Set(all.flatMap((one) => one.includedFiles))
+  const parsed = withoutFragments(all, included, config)
 
   const skipped = new Set(found.definitions.filter(isDisabled).map(({ file }) => file))
   const diagnostics: Diagnostic[] = [...(found.definitions.length === 0 ? nothingFound(found.diagnostics, config) : found.diagnostics)]
   diagnostics.push(...wanted.diagnostics)
   const zones: LoadedZone[] = []
+  const known = { found: found.definitions, isNamed: options.paths !== undefined, included, wanted: wanted.names }
+  const unmatched = hasErrors(found.diagnostics) ? [] : await unmatchedDefinitions(config, known)
   for (const one of parsed) {
     if (!one.enabled || joinWithConfig(one, config, wanted.names, zones, diagnostics)) skipped.add(one.definition.file)
+    if (hasNoRule(one, wanted.names)) unmatched.push(one.definition.file)
   }
+  diagnostics.push(...unmatchedWarning(unmatched))
   const files = [...new Set(parsed.flatMap((one) => one.files))].sort()
   const distinct = refuseDuplicates(zones)
   diagnostics.push(...missingZones(wanted.names, distinct, parsed, found.definitions))
@@ -109,8 +113,7 @@ function wantedZones(zones: readonly string[] | undefined): WantedZones {
 }
 
 /** The definitions without files that others include, which are not zones even if a glob matches them. */
-function withoutFragments(parsed: readonly LoadedDefinition[], config: Config): LoadedDefinition[] {
-  const included = new Set(parsed.flatMap((one) => one.includedFiles))
+function withoutFragments(parsed: readonly LoadedDefinition[], included: ReadonlySet<string>, config: Config): LoadedDefinition[] {
   if (included.size === 0) return [...parsed]
   const cwd = resolveLinks(config.cwd)
   return parsed.filter((one) => !included.has(displayPath(resolveLinks(fromDisplayPath(one.definition.file, config.cwd)), cwd)))
@@ -139,6 +142,12 @@ function joinWithConfig(
   if (!rule?.enabled) return true
   zones.push(configureZone(zone, rule, config, files, [...found, ...secretsInZone(zone, config.secrets)]))
   return false
+}
+
+/** Whether the globs of rules match the file of a zone, but `zone` of none matches its name. */
+function hasNoRule({ enabled, zone, definition: { rules } }: LoadedDefinition, wanted: ReadonlySet<DomainName> | null): boolean {
+  if (!enabled || zone === null || (wanted !== null && !wanted.has(zone.name))) return false
+  return ruleFor(zone, rules) === null && rules.every(({ zoneName }) => zoneName === null)
 }
 
 /** Reports zones with two definitions for the same target. */
