@@ -1,24 +1,24 @@
-/** The config of a run, checked against the hosts that the environment allows. */
+/** The config of a run, with its providers' settings checked, and against the hosts that the environment allows. */
 import type { Config } from '../definition/config/config.ts'
 import { loadConfig } from '../definition/config/load-config.ts'
 import type { ConfigLocation, ConfigResult } from '../definition/config/read-config.ts'
 import { defaultConfig, readConfig } from '../definition/config/read-config.ts'
 import { registerSecrets } from '../definition/config/resolve-secret.ts'
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import { type Diagnostic, formatDiagnostic } from '../dns/diagnostic.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
-import { endpointsOf, refusedEndpoints } from '../providers/registry.ts'
+import { checkSettings, endpointsOf, refusedEndpoints } from '../providers/registry.ts'
 import { endpointOfServer, type HostPolicy, hostEntry, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
 import type { RunEnvironment } from './run-context.ts'
 
 type ConfigEnvironment = Omit<RunEnvironment, 'now'>
 
 /**
- * Finds and reads the config; `file` names it instead of the search. If it names a host that the environment does not allow, the config is null, so no
- * command can use a secret with it. Otherwise all its secrets are registered, so nothing that the run reads or writes can expose one unnoticed.
+ * Finds and reads the config; `file` names it instead of the search. If the settings of a provider are invalid, or name a host that the environment does not
+ * allow, the config is null, so no command can use a secret with it. Otherwise all its secrets are registered, so nothing that the run reads or writes can expose one unnoticed.
  */
 export async function loadRunConfig(environment: ConfigEnvironment, file: string | undefined): Promise<ConfigResult> {
   const { cwd, env, secrets } = environment
-  const read = withAllowedHosts(environment, await loadConfig({ cwd, file, secrets }))
+  const read = checked(environment, await loadConfig({ cwd, file, secrets }))
   const { config } = read
   await registerSecrets(config?.providers.values() ?? [], { folder: config?.folder ?? cwd, env, loaded: secrets })
   return read
@@ -34,12 +34,15 @@ export async function loadConfigOrDefault(environment: ConfigEnvironment, file: 
 
 /** Does the same for the text of a config. */
 export const readRunConfig = (environment: ConfigEnvironment, text: string, place: ConfigLocation): ConfigResult =>
-  withAllowedHosts(environment, readConfig(text, { ...place, secrets: environment.secrets }))
+  checked(environment, readConfig(text, { ...place, secrets: environment.secrets }))
 
-function withAllowedHosts({ env }: ConfigEnvironment, read: ConfigResult): ConfigResult {
+/** Checks the settings of all providers, whether this run uses them or not, and the hosts that they name. */
+function checked({ env }: ConfigEnvironment, read: ConfigResult): ConfigResult {
   if (read.config === null) return read
-  const refused = refusedHosts(read.config, readHostPolicy(env))
-  return refused.length === 0 ? read : { config: null, diagnostics: [...read.diagnostics, ...refused] }
+  const found = [...[...read.config.providers.values()].flatMap(checkSettings), ...refusedHosts(read.config, readHostPolicy(env))]
+  // In CI the policy also refuses plain HTTP.
+  const errors = new Map(found.map((diagnostic) => [formatDiagnostic(diagnostic), diagnostic]))
+  return errors.size === 0 ? read : { config: null, diagnostics: [...read.diagnostics, ...errors.values()] }
 }
 
 /** An error for each host of a provider or name server in the config that the policy refuses, whether this run uses it or not. */

@@ -138,7 +138,9 @@ export interface ProviderEndpoint {
 export interface ProviderType {
   /** The capabilities of all providers of this type. */
   readonly capabilities: Capabilities
-  /** Every host that a provider with these settings contacts. Needs no secret; invalid settings are reported by `create`. */
+  /** Problems of the settings that the schema of the type cannot express, such as a malformed address. Needs no secret and no network. */
+  checkSettings(config: ProviderConfig): readonly Diagnostic[]
+  /** Every host that a provider with these settings contacts. Needs no secret; invalid settings are reported by `checkSettings`. */
   endpoints(config: ProviderConfig): readonly ProviderEndpoint[]
   /** Creates a provider from its entry in the config. */
   create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider>

@@ -1,4 +1,4 @@
-/** All types of providers, and how to create a provider from a config entry. */
+/** All types of providers, and how to create a provider from a config entry. The schema of a type's settings is `settings.schema.json` in its folder. */
 import type { ProviderConfig } from '../definition/config/config.ts'
 import { type LoadedSecrets, redacted } from '../definition/config/secret-guard.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
@@ -21,6 +21,9 @@ const typeOf = (name: string): ProviderType | null => (Object.hasOwn(TYPES, name
 export const capabilitiesOf = (type: string): Capabilities | null => typeOf(type)?.capabilities ?? null
 
 export const PROVIDER_TYPES: readonly string[] = Object.keys(TYPES)
+
+/** The errors in the settings of a provider whose form is valid. Needs no secret and no network. */
+export const checkSettings = (config: ProviderConfig): readonly Diagnostic[] => typeOf(config.type)?.checkSettings(config) ?? []
 
 /** Every host that a provider contacts. Needs no secret. */
 export const endpointsOf = (config: ProviderConfig): readonly ProviderEndpoint[] => typeOf(config.type)?.endpoints(config) ?? []

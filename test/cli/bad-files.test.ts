@@ -89,9 +89,13 @@ describe('suggests the nearest known key or value', () => {
     ['zones/example.com.yaml', record('{type: MX, value: {prefrence: 1, exchange: www}}'), 'preference'],
     ['zonewright.yaml', 'provider: {}\n', 'providers'],
     ['zonewright.yaml', 'providers: {cloud: {type: cloud, base_ulr: "http://127.0.0.1:1", token: env:X}}\n', 'base_url'],
-    ['zonewright.yaml', 'providers: {cloud: {type: cloud}}\nzones: [{policy: upsert_only}]\n', 'upsert-only'],
+    [
+      'zonewright.yaml',
+      'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\nzones: [{policy: upsert_only}]\n',
+      'upsert-only',
+    ],
     ['zonewright.yaml', 'providers: {cloud: {type: clod, base_url: "http://127.0.0.1:1/v4", token: env:ZONEWRIGHT_TOKEN}}\n', 'cloud'],
-    ['zonewright.yaml', 'providers: {cloud: {type: cloud}}\nzones: [{targets: [cluod]}]\n', 'cloud'],
+    ['zonewright.yaml', 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\nzones: [{targets: [cluod]}]\n', 'cloud'],
   ])('%s: %j', async (file, text, suggestion) => {
     const scene = await openScene()
     scene.write({ [file]: text })

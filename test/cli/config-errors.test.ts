@@ -10,10 +10,17 @@ const provider = (settings: string): string => `providers: {cloud: {type: cloud,
 describe('a config with', () => {
   test.each([
     ['broken YAML', 'providers: {', 'yaml-syntax', '1:13'],
-    ['a duplicate key', `${provider('token: env:X')}providers: {}\n`, 'yaml-duplicate-key', '2:1'],
+    ['a duplicate key', `${provider('preset: linode, token: env:X')}providers: {}\n`, 'yaml-duplicate-key', '2:1'],
     ['an unknown key', `provider: {}\n`, 'schema-unknown-key', '1:1'],
     ['an unknown setting', provider('base_ulr: x'), 'schema-unknown-key', '1:34'],
     ['text as zones', 'zones: all\n', 'schema-type', '1:8'],
+    ['an unknown type', 'providers: {cloud: {type: clout}}\n', 'provider-unknown', '1:27'],
+    ['no address', provider('token: env:ZONEWRIGHT_TOKEN'), 'schema-missing-key', '1:20'],
+    ['no token', provider("base_url: 'http://127.0.0.1:1/v4'"), 'schema-missing-key', '1:20'],
+    ['an invalid address', provider("base_url: 'cloud', token: env:X"), 'schema-value', '1:44'],
+    ['another protocol', provider("base_url: 'ftp://192.0.2.1/v4', token: env:X"), 'schema-value', '1:44'],
+    ['an address with a password', provider("base_url: 'https://u:p@dns.example.net/v4', token: env:X"), 'schema-value', '1:44'],
+    ['plain HTTP to another host', provider("base_url: 'http://192.0.2.1/v4', token: env:X"), 'insecure-url', '1:44'],
     ['a number as the token', provider('base_url: "http://127.0.0.1:1/v4", token: 12345'), 'schema-type', '1:76'],
     [
       'an unknown target',
@@ -22,7 +29,7 @@ describe('a config with', () => {
       '2:20',
     ],
     ['a provider without a type', "providers: {cloud: {base_url: 'http://127.0.0.1:1/v4'}}\n", 'schema-missing-key', '1:20'],
-    ['a percentage above 100', `${provider('token: env:X')}safety: {max_delete_percent: 300}\n`, 'schema-value', '2:30'],
+    ['a percentage above 100', `${provider('preset: linode, token: env:X')}safety: {max_delete_percent: 300}\n`, 'schema-value', '2:30'],
   ])('%s', async (_, text, code, place) => {
     const scene = await openScene()
     scene.write({ 'zonewright.yaml': text })
@@ -34,15 +41,9 @@ describe('a config with', () => {
   })
 
   test.each([
-    ['no address', provider('token: env:ZONEWRIGHT_TOKEN'), 'schema-missing-key'],
-    ['an invalid address', provider("base_url: 'cloud', token: env:ZONEWRIGHT_TOKEN"), 'schema-value'],
-    ['another protocol', provider("base_url: 'ftp://192.0.2.1/v4', token: env:ZONEWRIGHT_TOKEN"), 'schema-value'],
-    ['an address with a password', provider("base_url: 'https://u:p@dns.example.net/v4', token: env:ZONEWRIGHT_TOKEN"), 'schema-value'],
-    ['no token', provider("base_url: 'http://127.0.0.1:1/v4'"), 'secret-missing'],
     ['a token from an unset variable', provider("base_url: 'http://127.0.0.1:1/v4', token: env:NOWHERE"), 'secret-missing'],
     ['a token from a missing file', provider("base_url: 'http://127.0.0.1:1/v4', token: file:secrets/token"), 'secret-missing'],
     ['a token from a folder', provider("base_url: 'http://127.0.0.1:1/v4', token: file:zones"), 'secret-missing'],
-    ['an unknown type', 'providers: {cloud: {type: clout}}\n', 'provider-unknown'],
   ])('%s is refused before the first request, but does not fail validate', async (_, text, code) => {
     const scene = await openScene()
     scene.write({ 'zonewright.yaml': text })

@@ -142,7 +142,10 @@ records:
   www: {type: A, value: 192.0.2.1} # the site
 `
 
-const DIRECTORY = { 'zonewright.yaml': 'providers: {cloud: {type: cloud}}\n', 'zones/example.com.yaml': EDITED }
+const DIRECTORY = {
+  'zonewright.yaml': 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\n',
+  'zones/example.com.yaml': EDITED,
+}
 
 test('docs/import-and-export.md: record', async () => {
   const shell = await openShell()

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { startProgram } from '../support/built-program.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
-const CONFIG = 'providers: {cloud: {type: cloud}}\n'
+const CONFIG = 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\n'
 const HEAD = 'domain: example.com\nsoa_email: hostmaster@example.com\n'
 const LONG = 400_000
 

@@ -30,7 +30,7 @@ function examples(body: string, kind: 'fails' | 'mended'): Record<string, string
 }
 
 const BASE = {
-  'zonewright.yaml': 'providers: {cloud: {type: cloud}}\n',
+  'zonewright.yaml': 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\n',
   'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1}\n',
 }
 

@@ -1,5 +1,5 @@
 import type { SchemaError } from '../../../generated/config-schema.js'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
 import { keyPosition, nodeAt, pointerSteps, positionAt } from '../yaml/yaml-node.ts'
@@ -16,9 +16,9 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 /** The diagnostics for the errors of the schema validator, with their positions in the file. */
 export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]): Diagnostic[] {
-  // The validator reports a bad name twice, and the errors within an `if` once more for the `if`.
+  // The validator reports a bad name twice, and the errors within an `if` and an `anyOf` once more for the whole.
   return errors
-    .filter((error) => error.propertyName === undefined && error.keyword !== 'if')
+    .filter((error) => error.propertyName === undefined && error.keyword !== 'if' && !/\/anyOf\/[0-9]+\//.test(error.schemaPath))
     .map((error) => {
       const path = pointerSteps(error.instancePath)
       const what = path.length === 0 ? 'the file' : `"${path.join('.')}"`
@@ -54,13 +54,23 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
             at,
             hint: typeHint(error),
           }
+        case 'anyOf':
+          return { severity: 'error', code: 'schema-missing-key', message: `${what} needs the key ${alternativeKeys(error)}`, at }
         case 'enum':
+          if (path[0] === 'providers' && path.length === 3 && path[2] === 'type') return unknownType(root, path, error, at)
           return {
             severity: 'error',
             code: 'schema-value',
             message: `${what} must be one of ${listed(error.params['allowedValues'])}`,
             at,
             hint: suggestion(root, path, error.params['allowedValues']),
+          }
+        case 'minLength':
+          return {
+            severity: 'error',
+            code: 'schema-value',
+            message: error.params['limit'] === 1 ? `${what} is empty` : `${what} is too short`,
+            at,
           }
         case 'propertyNames':
           return {
@@ -74,6 +84,25 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
           return { severity: 'error', code: 'schema-value', message: `${what} ${error.message ?? 'is not allowed'}`, at }
       }
     })
+}
+
+/** The keys of which one is required: `"a" or "b"`. Every `anyOf` of the schema is such a list. */
+function alternativeKeys({ parentSchema }: SchemaError): string {
+  const branches = parentSchema?.['anyOf'] as readonly { readonly required: readonly string[] }[]
+  return branches.map(({ required }) => `"${required.join('" and "')}"`).join(' or ')
+}
+
+function unknownType(root: YamlNode, path: readonly string[], { params }: SchemaError, at: SourcePosition): Diagnostic {
+  const node = nodeAt(root, path)
+  const type = node?.kind === 'scalar' ? node.text : ''
+  const types = (params['allowedValues'] as readonly string[]).map(String)
+  return {
+    severity: 'error',
+    code: 'provider-unknown',
+    message: `${path.slice(0, 2).join('.')}: ${type === '' ? 'the provider has no valid type' : `there is no provider type ${JSON.stringify(type)}`}`,
+    at,
+    hint: didYouMean(type, types) ?? `the types are ${types.join(', ')}`,
+  }
 }
 
 function hasKey(root: YamlNode, path: readonly string[], key: string): boolean {

@@ -29,9 +29,15 @@ const DEFAULT_PARALLELISM = 8
 const DEFAULT_TIMEOUT_SECONDS = 30
 
 /** The provider type for the cloud API. */
-export const CLOUD: ProviderType = { capabilities: CLOUD_CAPABILITIES, endpoints, create }
+export const CLOUD: ProviderType = { capabilities: CLOUD_CAPABILITIES, checkSettings, endpoints, create }
 
 const addressOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? PRESETS.get(settings['preset'])?.address
+
+function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  readBaseUrl(config, addressOf(config), diagnostics)
+  return diagnostics
+}
 
 function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
   const key = config.settings['base_url'] === undefined ? 'preset' : 'base_url'

@@ -32,9 +32,9 @@ describe('readConfig', () => {
 providers:
   cloud: {type: cloud, base_url: http://127.0.0.1:8080/v4, token: env:ZONEWRIGHT_TOKEN, parallelism: 4}
   lab:
-    type: rfc2136
-    server: 127.0.0.1:5301
-    tsig: {name: upd., algorithm: hmac-sha256, secret: file:lab.key}
+    type: cloud
+    preset: linode
+    token: file:lab.token
 zones:
   - {files: zones/internal/*.yaml, targets: [lab], policy: upsert-only, allow: [deletes, apex-ns]}
   - {files: [zones/**/*.yaml, '!zones/old/*'], zone: ['*.Example.com', bücher.example], targets: [cloud], unsupported: skip, apex_ns: manage}
@@ -51,11 +51,11 @@ octodns_split_extension: .split
     if (!config) throw new Error('no config')
     expect([...config.providers.keys()]).toEqual(['cloud', 'lab'])
     expect(config.providers.get('lab')).toMatchObject({
-      type: 'rfc2136',
-      settings: { server: '127.0.0.1:5301', tsig: { name: 'upd.', secret: 'file:lab.key' } },
+      type: 'cloud',
+      settings: { preset: 'linode', token: 'file:lab.token' },
     })
-    expect(config.providers.get('lab')?.placeOf('tsig', 'secret')).toMatchObject({ line: 7, column: 56 })
-    expect(config.providers.get('lab')?.placeOf('tsig', 'missing')).toMatchObject({ line: 7, column: 11 })
+    expect(config.providers.get('lab')?.placeOf('token')).toMatchObject({ line: 7, column: 12 })
+    expect(config.providers.get('lab')?.placeOf('tsig', 'missing')).toMatchObject({ line: 5, column: 5 })
     expect(config.rules.map(({ at, ...rule }) => ({ ...rule, line: at?.line }))).toEqual([
       {
         files: ['zones/internal/*.yaml'],
@@ -131,6 +131,15 @@ octodns_split_extension: .split
       ],
     ],
     ['a provider without a type', 'providers:\n  cloud: {token: env:T}\n', ['2:10 error schema-missing-key']],
+    ['a misspelt provider type', 'providers:\n  lab: {type: clod}\n', ['2:15 error provider-unknown (Did you mean "cloud"?)']],
+    ['a provider type that does not exist', 'providers:\n  lab: {type: bind}\n', ['2:15 error provider-unknown (the types are cloud)']],
+    ['a list as provider type', 'providers:\n  lab: {type: [cloud]}\n', ['2:15 error provider-unknown (the types are cloud)']],
+    [
+      'a provider without its settings',
+      'providers:\n  lab:\n    type: cloud\n',
+      ['3:5 error schema-missing-key', '3:5 error schema-missing-key'],
+    ],
+    ['an empty token', "providers:\n  lab: {type: cloud, preset: linode, token: ''}\n", ['2:45 error schema-value']],
     ['a string as provider', 'providers:\n  cloud: env:T\n', ['2:10 error schema-type']],
     ['a list', '- a\n', ['1:1 error schema-type']],
     ['text', 'hello\n', ['1:1 error schema-type']],
@@ -142,12 +151,12 @@ octodns_split_extension: .split
     ['too long a duration', 'defaults: {ttl_sec: 99999w}\n', ['1:21 error ttl-invalid']],
     [
       'a provider name with a space',
-      'providers: {my cloud: {type: cloud}}\n',
+      'providers: {my cloud: {type: cloud, preset: linode, token: env:TOKEN}}\n',
       ['1:13 error schema-value (use letters, digits, hyphens, underscores and dots)'],
     ],
     [
       'a target that is not a provider',
-      'providers: {cloud: {type: cloud}}\nzones:\n  - {files: a.yaml, targets: [cluod]}\n',
+      'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\nzones:\n  - {files: a.yaml, targets: [cluod]}\n',
       ['3:31 error provider-unknown (Did you mean "cloud"?)'],
     ],
     [
@@ -161,18 +170,13 @@ octodns_split_extension: .split
     ['an invalid zone name', 'zones:\n  - zone: a..b\n', ['2:11 error zone-name']],
     [
       'a token in plain text',
-      'providers:\n  c: {type: cloud, token: abcdef}\n',
-      ['2:27 warning secret-in-config (write env:NAME or file:PATH instead)'],
-    ],
-    [
-      'a nested secret in plain text',
-      'providers:\n  c: {type: rfc2136, tsig: {secret: abc=}}\n',
-      ['2:37 warning secret-in-config (write env:NAME or file:PATH instead)'],
+      'providers:\n  c: {type: cloud, preset: linode, token: abcdef}\n',
+      ['2:43 warning secret-in-config (write env:NAME or file:PATH instead)'],
     ],
     [
       'a password in a URL',
-      'providers:\n  c: {type: x, base_url: "https://u:p@host.example/"}\n',
-      ['2:26 warning secret-in-config (write env:NAME or file:PATH instead)'],
+      'providers:\n  c: {type: cloud, token: env:T, base_url: "https://u:p@host.example/"}\n',
+      ['2:44 warning secret-in-config (write env:NAME or file:PATH instead)'],
     ],
     [
       'an invalid mail address',
@@ -212,7 +216,7 @@ octodns_split_extension: .split
   })
 
   it('returns a config with warnings, but none with errors', () => {
-    expect(read('providers: {c: {type: cloud, token: abc}}').config).not.toBeNull()
+    expect(read('providers: {c: {type: cloud, preset: linode, token: abc}}').config).not.toBeNull()
     expect(read('zones: [{targets: [nowhere]}]').config).toBeNull()
     expect(read('a: [').config).toBeNull()
   })

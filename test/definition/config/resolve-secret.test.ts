@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
-import { resolveSecret } from '../../../src/definition/config/resolve-secret.ts'
+import { plainTextSecretWarnings, resolveSecret } from '../../../src/definition/config/resolve-secret.ts'
 import { noSecrets } from '../../../src/definition/config/secret-guard.ts'
 import { folderWith } from '../files.ts'
 
@@ -50,4 +50,14 @@ describe('resolveSecret', () => {
     const { diagnostic } = await resolveSecret('file:keys/large', 'x', AT, source)
     expect(JSON.stringify(diagnostic)).not.toContain('xxxx')
   })
+})
+
+it('warns of secrets at any depth of the settings', () => {
+  const at = { file: 'zonewright.yaml', line: 1, column: 1 }
+  const settings = { tsig: { name: 'k.', secret: 'abc=' }, keys: [{ password: 'x' }, { password: 'env:P' }] }
+  const warnings = plainTextSecretWarnings({ name: 'lab', type: 'x', settings, at, placeOf: () => at })
+  expect(warnings.map(({ message }) => message)).toEqual([
+    'providers.lab.tsig.secret contains a secret in plain text',
+    'providers.lab.keys.0.password contains a secret in plain text',
+  ])
 })

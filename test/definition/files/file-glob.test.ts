@@ -110,7 +110,7 @@ describe('matching takes linear time in glob and path', () => {
     mkdirSync(join(folder, 'zones'))
     const zone = 'domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {www: {type: A, value: 192.0.2.1}}\n'
     for (const name of ['a'.repeat(200), 'example.com']) writeFileSync(join(folder, 'zones', `${name}.yaml`), zone)
-    const config = `providers: {cloud: {type: cloud}}\nzones: [{files: ["zones/${'a*'.repeat(60)}b", zones/e*]}]\n`
+    const config = `providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\nzones: [{files: ["zones/${'a*'.repeat(60)}b", zones/e*]}]\n`
     writeFileSync(join(folder, 'zonewright.yaml'), config)
     const run = await startProgram(['validate'], { cwd: folder })
     const deadline = setTimeout(() => run.kill('SIGKILL'), 40_000)

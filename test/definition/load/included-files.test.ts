@@ -5,7 +5,7 @@ import { loadDefinitions } from '../../../src/definition/load/load-definitions.t
 import { formatDiagnostic } from '../../../src/dns/diagnostic.ts'
 import { configIn, folderWith } from '../files.ts'
 
-const CONFIG = 'providers: {cloud: {type: cloud}}\ndefaults: {soa_email: hostmaster@example.com}\n'
+const CONFIG = 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\ndefaults: {soa_email: hostmaster@example.com}\n'
 
 async function problemsOf(include: string, files: Readonly<Record<string, string>>): Promise<string[]> {
   const folder = folderWith({

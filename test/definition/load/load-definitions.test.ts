@@ -7,7 +7,8 @@ import { type LoadOptions, loadDefinitions } from '../../../src/definition/load/
 import { addFiles, configIn, folderWith, places } from '../files.ts'
 
 const ONE_PROVIDER = 'providers: {cloud: {type: cloud, base_url: http://127.0.0.1:1, token: env:T}}\n'
-const TWO_PROVIDERS = 'providers: {cloud: {type: cloud}, lab: {type: rfc2136}}\n'
+const TWO_PROVIDERS =
+  'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}, lab: {type: cloud, preset: linode, token: env:LAB}}\n'
 
 const zoneOf = (name: string, more = ''): string => `domain: ${name}\n${more}records:\n  www: {type: A, value: 192.0.2.1}\n`
 

@@ -7,7 +7,7 @@ import { refuseOpened, sourcePolicy } from '../../../src/definition/load/source-
 import { configIn, folderWith } from '../files.ts'
 
 const CONFIG =
-  "providers: {cloud: {type: cloud, token: 'file:secrets/token'}, other: {type: rfc2136, tsig: {name: k., secret: 'file:./secrets/later'}}}\n"
+  "providers: {cloud: {type: cloud, preset: linode, token: 'file:secrets/token'}, other: {type: cloud, preset: linode, token: 'file:./secrets/later'}}\n"
 
 const scene = async () => {
   const folder = folderWith({ 'zonewright.yaml': CONFIG, 'secrets/token': 's3cret-s3cret\n', 'zones/a.txt': 'harmless\n', '.env': 'X=1\n' })

@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describe, expect, it, test } from 'vitest'
+import { parse } from 'yaml'
+import { composeConfigSchema } from '../../scripts/update-schemas.mjs'
+import { readConfig } from '../../src/definition/config/read-config.ts'
+import { checkSettings, PROVIDER_TYPES } from '../../src/providers/registry.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const read = (path: string): string => readFileSync(resolve(root, path), 'utf8')
+
+describe('the types of providers', () => {
+  const schema = JSON.parse(read('schemas/config.schema.json'))
+
+  it('are those of the schema, which has the settings of each ("npm run update-schemas" writes them)', () => {
+    expect(schema).toEqual(composeConfigSchema())
+    expect(schema.definitions.provider.properties.type.enum).toEqual([...PROVIDER_TYPES].sort())
+  })
+
+  it('have a folder of their name each, and no other folder has a schema', () => {
+    const folders = readdirSync(resolve(root, 'src/providers'), { recursive: true })
+      .map(String)
+      .filter((path) => path.endsWith('settings.schema.json'))
+    expect(folders.map((path) => path.split('/')[0]).sort()).toEqual([...PROVIDER_TYPES].sort())
+  })
+
+  const documents = [
+    'README.md',
+    ...readdirSync(resolve(root, 'docs'))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `docs/${name}`),
+  ]
+  const fences = documents.flatMap((document) =>
+    [...read(document).matchAll(/^```yaml[^\n]*\n(.*?)^```$/gms)].map(([, text = '']) => ({ document, text })),
+  )
+  const configs = fences.filter(({ text }) => /^providers:/m.test(text) && !text.includes('class:'))
+
+  test('are the only ones in the documents', () => {
+    expect(configs.length).toBeGreaterThan(10)
+    const types = configs.flatMap(({ document, text }) => {
+      const { providers } = (() => {
+        try {
+          return parse(text) as { providers?: unknown }
+        } catch {
+          // An example of a syntax error.
+          return {}
+        }
+      })()
+      return Object.values(providers ?? {}).flatMap(({ type }: { type?: string }) => (type === undefined ? [] : [`${document} ${type}`]))
+    })
+    expect(types.filter((text) => !PROVIDER_TYPES.includes(text.split(' ')[1] ?? ''))).toEqual([])
+  })
+
+  test('are all in docs/configuration.md, with every setting', () => {
+    const text = read('docs/configuration.md')
+    for (const type of PROVIDER_TYPES) {
+      const section = text.split(`A \`${type}\` provider also has:`)[1]?.split(/\n(?:A `|#)/)[0]
+      expect(section, type).toBeDefined()
+      const keys = Object.keys(schema.definitions[`provider-${type}`].properties)
+      const common = ['type', 'parallelism', 'timeout']
+      expect(keys.filter((key) => !common.includes(key) && !section?.includes(`| \`${key}\` |`))).toEqual([])
+    }
+  })
+})
+
+test.each<[name: string, url: string, expected: string[]]>([
+  ['a good address', 'https://dns.example.net/v4', []],
+  ['loopback', 'http://127.0.0.1:8080/v4', []],
+  ['no URL', 'cloud', ['2:48 schema-value']],
+  ['another scheme', 'ftp://192.0.2.1/v4', ['2:48 schema-value']],
+  ['a password', 'https://u:p@dns.example.net/v4', ['2:48 schema-value']],
+  ['a query', 'https://dns.example.net/v4?x', ['2:48 schema-value']],
+  ['plain HTTP', 'http://dns.example.net/v4', ['2:48 insecure-url']],
+])('the settings of a cloud provider: %s', (_, url, expected) => {
+  const { config } = readConfig(`providers:\n  cloud: {type: cloud, token: env:T, base_url: ${JSON.stringify(url)}}\n`, {
+    file: 'zonewright.yaml',
+    folder: '/srv',
+    cwd: '/srv',
+  })
+  const found = [...(config?.providers.values() ?? [])].flatMap(checkSettings)
+  expect(found.map(({ code, at }) => `${at?.line}:${at?.column} ${code}`)).toEqual(expected)
+})
