@@ -134,7 +134,10 @@ export function createRateLimiter(limits: RateLimits, clock: () => number, maxCo
       }
       for (const { counter } of counted) counter.count += 1
       const allowances = counted.map(({ window, counter }) => allowanceOf(window, counter))
-      return allowances.reduce<Allowance | null>((least, one) => (least && least.remaining <= one.remaining ? least : one), null)
+      return allowances.reduce<Allowance | null>(
+        (tightest, one) => (tightest && tightest.remaining <= one.remaining ? tightest : one),
+        null,
+      )
     },
     checkGuesses: (address, hash) => {
       if (limits.failures === null || known.get(hash)) return

@@ -26,9 +26,9 @@ const CHUNK_SIZE = 64 * 1024
 
 /**
  * Checks a gzip file (RFC 1952) with any number of members as it arrives: headers, deflate data, CRC32 and ISIZE. Inflated data is counted and
- * discarded, so memory stays bounded. More than `most` octets of it are refused.
+ * discarded, so memory stays bounded. More than `maxOctets` octets of it are refused.
  */
-export function checkGzip(most: number): GzipCheck {
+export function checkGzip(maxOctets: number): GzipCheck {
   const gunzip = createGunzip({ chunkSize: CHUNK_SIZE })
   let inflated = 0
   let received = 0
@@ -39,7 +39,7 @@ export function checkGzip(most: number): GzipCheck {
   const ended = new Promise<void>((resolve, reject) => {
     gunzip.on('data', (piece: Buffer) => {
       inflated += piece.length
-      if (inflated > most) gunzip.destroy(new GzipProblem(`it inflates to more than ${most} octets`, true))
+      if (inflated > maxOctets) gunzip.destroy(new GzipProblem(`it inflates to more than ${maxOctets} octets`, true))
     })
     gunzip.on('end', () => {
       hasEnded = true

@@ -1,6 +1,6 @@
 /**
  * Receives image data. The data is written to a file and checked while it arrives, so memory stays bounded; the image becomes available when the
- * complete file is on disk. The receiving process holds a claim in the database. If the process ends, the claim expires: its file is swept up and the
+ * complete file is on disk. The receiving process holds a claim in the database. If the process ends, the claim expires: its file is deleted and the
  * data can be sent again.
  */
 import { randomBytes } from 'node:crypto'
@@ -53,7 +53,7 @@ export interface UploadLimits {
   readonly concurrentPerAccount: number
   /** Octets that uploads leave free, since the database may be on the same file system. */
   readonly minFreeSpace: number
-  /** Milliseconds of real time without data after which the sender counts as disconnected. */
+  /** Milliseconds of real time without data after which the sender is treated as disconnected. */
   readonly silence: number
   /** Milliseconds of real time without renewal after which a claim expires. */
   readonly claim: number
@@ -110,12 +110,12 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     const account = await database.readOne((connection) => findAwaitingAccount(connection, hash, span.now))
     if (account === null) throw new UploadProblem('unknown')
     const receiver = randomBytes(8).toString('hex')
-    const [least, most] = [announced ?? 1, announced ?? RESERVED_AHEAD]
+    const [required, desired] = [announced ?? 1, announced ?? RESERVED_AHEAD]
     const { claim, reserved } = await database.write(async (connection) => {
       await lockAccountRow(connection, account)
       const claim = await claimUpload(connection, hash, receiver, span)
       if (claim === null || claim === 'busy') return { claim, reserved: 0 }
-      return { claim, reserved: await reserveOctets(connection, quotas, { claim, least, most, now: span.now }) }
+      return { claim, reserved: await reserveOctets(connection, quotas, { claim, required, desired, now: span.now }) }
     })
     if (claim === null) throw new UploadProblem('unknown')
     if (claim === 'busy') throw new UploadProblem('busy')
@@ -147,7 +147,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     const size = Math.max(1, Math.ceil(inflated / MEBIBYTE))
     const now = timers.now()
     const done = await database.write(async (connection) => {
-      await reserveOctets(connection, quotas, { claim, least: octets, most: octets, now })
+      await reserveOctets(connection, quotas, { claim, required: octets, desired: octets, now })
       return completeUpload(connection, claim, size, { now, nowText: formatTimestamp(now) })
     })
     if (!done) throw new UploadProblem('unknown')
@@ -172,7 +172,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     for await (const chunk of data) {
       received += chunk.length
       if (received > reserved) {
-        const reservation = { claim, least: received, most: received + RESERVED_AHEAD, now: timers.now() }
+        const reservation = { claim, required: received, desired: received + RESERVED_AHEAD, now: timers.now() }
         reserved = await database.write((connection) => reserveOctets(connection, quotas, reservation))
       }
       yield chunk

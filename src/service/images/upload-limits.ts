@@ -71,9 +71,9 @@ export const RESERVED_AHEAD = 64 * 1024 ** 2
 interface Reservation {
   readonly claim: UploadClaim
   /** Octets that must fit in the quota. */
-  readonly least: number
+  readonly required: number
   /** Octets to reserve if they fit. */
-  readonly most: number
+  readonly desired: number
   /** Milliseconds of the service's clock. */
   readonly now: number
 }
@@ -82,11 +82,15 @@ interface Reservation {
  * Reserves octets of an account's quota for an image, replacing the earlier reservation; returns how many. It locks the account's row, so that
  * concurrent uploads cannot exceed the quota together. Rejects with an `UploadProblem` if they do not fit or the claim has expired.
  */
-export async function reserveOctets(connection: Connection, quotas: Quotas, { claim, least, most, now }: Reservation): Promise<number> {
+export async function reserveOctets(
+  connection: Connection,
+  quotas: Quotas,
+  { claim, required, desired, now }: Reservation,
+): Promise<number> {
   const limit = await lockQuota(connection, claim.account, 'image_octets', quotas)
-  const room = limit === null ? most : limit - (await countImageOctets(connection, claim.account, now, claim.image))
-  if (limit !== null && least > room) throw new UploadProblem('over-quota', quotaReason('image_octets', limit))
-  const octets = Math.min(most, room)
+  const free = limit === null ? desired : limit - (await countImageOctets(connection, claim.account, now, claim.image))
+  if (limit !== null && required > free) throw new UploadProblem('over-quota', quotaReason('image_octets', limit))
+  const octets = Math.min(desired, free)
   if (!(await setReservation(connection, claim, octets))) throw new UploadProblem('unknown')
   return octets
 }

@@ -39,7 +39,7 @@ export interface TransferNote {
   readonly key: DomainName | null
 }
 
-/** What `answerTransfer` needs from the server. */
+/** The parts of the server that `answerTransfer` uses. */
 export interface TransferSource {
   readonly transferZone: (name: DomainName) => TransferZone | undefined
   readonly slots: TransferSlots
@@ -51,8 +51,8 @@ export interface TransferZone {
   readonly data: ZoneData
   /** Whether this address may transfer the zone with a request signed by this key; null for an unsigned request. */
   readonly allows: (address: string, signedBy: TsigKey | null) => boolean
-  /** The difference from the version with this serial, from at most `most` records; null if only the full zone can be sent. */
-  readonly since: (serial: number, most: number) => ZoneDifference | null
+  /** The difference from the version with this serial, from at maxRecords `maxRecords` records; null if only the full zone can be sent. */
+  readonly since: (serial: number, maxRecords: number) => ZoneDifference | null
 }
 
 /** Largest difference that is computed for a UDP response, in records. A response has room for fewer than a hundred. */

@@ -212,7 +212,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
   }
 }
 
-/** Who may transfer a zone: canonical addresses, with the keys of the owning account. */
+/** The clients that may transfer a zone: canonical addresses, and the account whose keys they use. */
 interface AllowedClients {
   readonly addresses: ReadonlySet<string>
   readonly accountId: number

@@ -35,9 +35,9 @@ export interface ZoneHistory {
   record(existing: ZoneData, zone: ZoneData): void
   /**
    * The difference from the version with this serial to the zone. Null if it is unknown, if it is not smaller than the zone, or if it has to be
-   * computed from more than `most` records.
+   * computed from more than `maxRecords` records.
    */
-  since(zone: ZoneData, serial: number, most?: number): ZoneDifference | null
+  since(zone: ZoneData, serial: number, maxRecords?: number): ZoneDifference | null
   forget(name: DomainName): void
 }
 
@@ -98,14 +98,14 @@ export function createZoneHistory(limits: HistoryLimits): ZoneHistory {
       if (!isNewerSerial(serialNumber(zone.serial), serialNumber(existing.serial))) return forget(zone.name)
       add({ ...difference, fromSerial: existing.serial, zone: zone.name, octets: octetsOf(difference), count: countOf(difference) })
     },
-    since: (zone, serial, most = Number.POSITIVE_INFINITY) => {
+    since: (zone, serial, maxRecords = Number.POSITIVE_INFINITY) => {
       const zoneSteps = steps.get(zone.name) ?? []
       const first = zoneSteps.findIndex(({ fromSerial }) => fromSerial === serial)
       if (first === -1) return null
       const missing = zoneSteps.slice(first)
       const count = missing.reduce((sum, step) => sum + step.count, 0)
       // Check before the work, because a client can ask very often.
-      if (count > most || (count > MAX_CONDENSED_RECORDS && !isSmallerThan(count, zone))) return null
+      if (count > maxRecords || (count > MAX_CONDENSED_RECORDS && !isSmallerThan(count, zone))) return null
       const difference = condense(missing)
       return isSmallerThan(countOf(difference), zone) ? difference : null
     },

@@ -117,7 +117,7 @@ interface Health {
   readonly checks: Readonly<Record<string, 'ok' | 'failing'>>
 }
 
-/** Milliseconds until a check counts as failed. */
+/** Milliseconds after which a check fails. */
 const CHECK_TIMEOUT = 2000
 
 /** Runs all checks concurrently. */

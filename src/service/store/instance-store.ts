@@ -64,8 +64,8 @@ export const INSTANCE_FILTER_FIELDS = {
 
 const SET_CONDITIONS: Readonly<Record<string, SetCondition>> = {
   tags: taggedWith('instance', 'instances'),
-  ipv4: (fits) => sql<SqlBool>`exists (
-    select 1 from addresses where addresses.instance_id = instances.id and ${fits(sql.ref<string>('addresses.address'))})`,
+  ipv4: (matches) => sql<SqlBool>`exists (
+    select 1 from addresses where addresses.instance_id = instances.id and ${matches(sql.ref<string>('addresses.address'))})`,
 }
 
 export async function listInstances(connection: Connection, viewer: Viewer, list: ListQuery): Promise<ListSlice<StoredInstance>> {

@@ -3,7 +3,7 @@ import { type Expression, type RawBuilder, type SelectQueryBuilder, type SqlBool
 import type { Comparison, Condition, FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 
 /** Builds the condition on a field with several values from the condition on one value. */
-export type SetCondition = (fits: (text: RawBuilder<string>) => RawBuilder<SqlBool>) => RawBuilder<SqlBool>
+export type SetCondition = (matches: (text: RawBuilder<string>) => RawBuilder<SqlBool>) => RawBuilder<SqlBool>
 
 const OPERATORS = { '>': sql`>`, '>=': sql`>=`, '<': sql`<`, '<=': sql`<=` } as const
 

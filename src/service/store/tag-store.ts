@@ -33,10 +33,10 @@ export async function labelsOf(connection: Connection, kind: TaggedKind, ids: re
 /** A filter condition: true for objects of `table` with a matching tag. */
 export const taggedWith =
   (kind: TaggedKind, table: string): SetCondition =>
-  (fits) =>
+  (matches) =>
     sql<SqlBool>`exists (
   select 1 from tagged_objects inner join tags on tags.id = tagged_objects.tag_id
-  where tagged_objects.kind = ${kind} and tagged_objects.entity_id = ${sql.ref(`${table}.id`)} and ${fits(sql.ref<string>('tags.folded'))})`
+  where tagged_objects.kind = ${kind} and tagged_objects.entity_id = ${sql.ref(`${table}.id`)} and ${matches(sql.ref<string>('tags.folded'))})`
 
 /**
  * Sets the tags of an object and returns them as stored, sorted. Tags are case-insensitive: the account's existing spelling is kept. A tag that
@@ -49,35 +49,37 @@ export async function setTags(
   id: number,
   labels: readonly string[],
 ): Promise<readonly string[]> {
-  const wanted = new Map(labels.map((label) => [foldLabel(label), label]))
-  const carried = await connection
+  const desired = new Map(labels.map((label) => [foldLabel(label), label]))
+  const existing = await connection
     .selectFrom('tagged_objects')
     .innerJoin('tags', 'tags.id', 'tagged_objects.tag_id')
     .select(['tags.id', 'tags.folded'])
     .where('tagged_objects.kind', '=', kind)
     .where('tagged_objects.entity_id', '=', id)
     .execute()
-  if (wanted.size === 0 && carried.length === 0) return []
+  if (desired.size === 0 && existing.length === 0) return []
 
-  const dropped = carried.filter(({ folded }) => !wanted.has(folded)).map((tag) => tag.id)
-  for (const { folded } of carried) wanted.delete(folded)
-  if (dropped.length === 0 && wanted.size === 0) return labelsOfOne(connection, kind, id)
+  const removed = existing.filter(({ folded }) => !desired.has(folded)).map((tag) => tag.id)
+  const kept = new Set(existing.map(({ folded }) => folded))
+  const added = [...desired].filter(([folded]) => !kept.has(folded))
+  if (removed.length === 0 && added.length === 0) return labelsOfOne(connection, kind, id)
   await lockAccountRow(connection, accountId)
-  if (dropped.length > 0) {
+  if (removed.length > 0) {
     await connection
       .deleteFrom('tagged_objects')
       .where('kind', '=', kind)
       .where('entity_id', '=', id)
-      .where('tag_id', 'in', dropped)
+      .where('tag_id', 'in', removed)
       .execute()
     await connection
       .deleteFrom('tags')
-      .where('id', 'in', dropped)
+      .where('id', 'in', removed)
       .where((eb) => eb.not(eb.exists(eb.selectFrom('tagged_objects').select('tag_id').whereRef('tagged_objects.tag_id', '=', 'tags.id'))))
       .execute()
   }
-  if (wanted.size > 0) {
-    const rows = [...wanted].map(([folded, label]) => ({ account_id: accountId, label, folded }))
+  if (added.length > 0) {
+    const rows = added.map(([folded, label]) => ({ account_id: accountId, label, folded }))
+    const newTags = added.map(([folded]) => folded)
     await connection
       .insertInto('tags')
       .values(rows)
@@ -91,7 +93,7 @@ export async function setTags(
           .selectFrom('tags')
           .select((select) => [select.val(kind).as('kind'), select.val(id).as('entity_id'), 'id as tag_id'])
           .where('account_id', '=', accountId)
-          .where('folded', 'in', [...wanted.keys()]),
+          .where('folded', 'in', newTags),
       )
       .execute()
   }
@@ -167,13 +169,13 @@ export async function tagObjects(
 ): Promise<{ readonly label: string } | { readonly missing: readonly TaggedKind[] }> {
   await lockAccountRow(connection, accountId)
   const missing: TaggedKind[] = []
-  const carriers: { readonly kind: TaggedKind; readonly entity_id: number }[] = []
+  const tagged: { readonly kind: TaggedKind; readonly entity_id: number }[] = []
   for (const [kind, named] of objects) {
     const ids = [...new Set(named)]
     if (ids.length === 0) continue
-    const held = await touch(connection, kind, sql`account_id = ${accountId} and id in (${sql.join(ids)})`, now)
-    if (held !== ids.length) missing.push(kind)
-    for (const id of ids) carriers.push({ kind, entity_id: id })
+    const locked = await touch(connection, kind, sql`account_id = ${accountId} and id in (${sql.join(ids)})`, now)
+    if (locked !== ids.length) missing.push(kind)
+    for (const id of ids) tagged.push({ kind, entity_id: id })
   }
   if (missing.length > 0) return { missing }
   await connection
@@ -183,10 +185,10 @@ export async function tagObjects(
     .execute()
   const tag = await findTag(connection, accountId, label)
   if (tag === null) throw new Error('a tag that was just created is missing')
-  if (carriers.length > 0) {
+  if (tagged.length > 0) {
     await connection
       .insertInto('tagged_objects')
-      .values(carriers.map((carrier) => ({ ...carrier, tag_id: tag.id })))
+      .values(tagged.map((object) => ({ ...object, tag_id: tag.id })))
       .onConflict((conflict) => conflict.columns(['kind', 'entity_id', 'tag_id']).doNothing())
       .execute()
   }
@@ -202,13 +204,13 @@ export async function listTaggedEntities(
 ): Promise<ListSlice<TaggedEntity>> {
   const tag = await findTag(connection, viewer.accountId, label)
   if (tag === null) return { items: [], total: 0 }
-  const carriers = sql.join(
+  const tagged = sql.join(
     TAGGED_KINDS.map((kind) => selectTagged(viewer, kind, sql`${tag.id}`)),
     sql` union all `,
   )
-  const { rows: counted } = await sql<{ total: number }>`select count(*) as total from (${carriers}) as carriers`.execute(connection)
+  const { rows: counted } = await sql<{ total: number }>`select count(*) as total from (${tagged}) as tagged`.execute(connection)
   const { rows } = await sql<{ place: number; id: number }>`
-    select place, id from (${carriers}) as carriers order by place, id limit ${limit} offset ${offset}`.execute(connection)
+    select place, id from (${tagged}) as tagged order by place, id limit ${limit} offset ${offset}`.execute(connection)
   const items = rows.map(({ place, id }) => ({ kind: TAGGED_KINDS[place] as TaggedKind, id }))
   return { items, total: Number(counted[0]?.total) }
 }
@@ -225,8 +227,8 @@ export async function deleteTag(connection: Connection, accountId: number, label
   return numDeletedRows > 0n
 }
 
-/** The kind of an object with more than `most` tags; null if there is none. */
-export async function findKindOverTagLimit(connection: Connection, objects: ObjectsByKind, most: number): Promise<TaggedKind | null> {
+/** The kind of an object with more than `limit` tags; null if there is none. */
+export async function findKindOverTagLimit(connection: Connection, objects: ObjectsByKind, limit: number): Promise<TaggedKind | null> {
   for (const [kind, ids] of objects) {
     if (ids.length === 0) continue
     const row = await connection
@@ -235,7 +237,7 @@ export async function findKindOverTagLimit(connection: Connection, objects: Obje
       .where('kind', '=', kind)
       .where('entity_id', 'in', ids)
       .groupBy('entity_id')
-      .having((eb) => eb.fn.countAll(), '>', most)
+      .having((eb) => eb.fn.countAll(), '>', limit)
       .limit(1)
       .executeTakeFirst()
     if (row !== undefined) return kind

@@ -111,13 +111,13 @@ function createSizeCheck(): (owner: DomainName, type: string, data: string) => s
     const key = `${owner} ${type}`
     const octets = dataOctets(type, data)
     const others = sizes.get(key) ?? 0
-    const most = MAX_MESSAGE_OCTETS - OVERHEAD - nameOctets(owner) - RECORD_OVERHEAD - others
-    if (octets <= most) {
+    const free = MAX_MESSAGE_OCTETS - OVERHEAD - nameOctets(owner) - RECORD_OVERHEAD - others
+    if (octets <= free) {
       sizes.set(key, others + RECORD_OVERHEAD + octets)
       return null
     }
     const suffix = others === 0 ? '' : ' in addition to the other records with its name and type'
-    return `${octets} octets of data; a DNS message can carry ${Math.max(0, most)}${suffix}`
+    return `${octets} octets of data; a DNS message can carry ${Math.max(0, free)}${suffix}`
   }
 }
 

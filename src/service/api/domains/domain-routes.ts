@@ -99,7 +99,7 @@ const update = defineRoute<DomainBody>({
   },
   handle: async ({ actor, ids, body }, service) => {
     const { database, quotas, now } = service
-    const wanted = nameToUpdate(body)
+    const newName = nameToUpdate(body)
     const change = async (connection: Connection, lock: NameLock | null): Promise<StoredDomain> => {
       if (body.tags) await lockAccountRow(connection, actor.accountId)
       const { id } = await lockDomain(connection, actor.accountId, ids['domainId'], now())
@@ -114,7 +114,7 @@ const update = defineRoute<DomainBody>({
       return updateDomain(connection, actor.accountId, id, name, settings, now())
     }
     const domain = await database.write(async (connection) => {
-      const lock = wanted === null ? null : await lockZoneName(connection, wanted)
+      const lock = newName === null ? null : await lockZoneName(connection, newName)
       return withinTagQuota(connection, actor, quotas, body.tags, () => change(connection, lock))
     })
     return changed(domain, service)

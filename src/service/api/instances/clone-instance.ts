@@ -155,17 +155,17 @@ async function existingTarget(
   const target = id === source.id ? null : await findInstanceRow(connection, actor.accountId, id)
   if (target === null) throw badRequest(notValid('instance_id'))
   if (actor.restricted && (await findPermissions(connection, actor, 'instance', id)) !== 'read_write') throw unauthorized()
-  const held = await lockInstanceRow(connection, actor.accountId, id)
-  if (held === null || isBusy(held)) throw instanceBusy()
-  const region = findRegion(held.region)
+  const locked = await lockInstanceRow(connection, actor.accountId, id)
+  if (locked === null || isBusy(locked)) throw instanceBusy()
+  const region = findRegion(locked.region)
   if (region !== null && !hasVlans(region) && usesVlan(configs)) throw badRequest(noVlans('instance_id'))
-  const free = specsOf(held).disk - totalDiskSize(await listDisks(connection, id))
+  const free = specsOf(locked).disk - totalDiskSize(await listDisks(connection, id))
   if (totalDiskSize(disks) > free) throw badRequest(spaceProblem('instance_id', totalDiskSize(disks), free))
   const labels = await labelsOf(connection, 'instance', [source.id, id])
   const tags = new Map([...(labels.get(id) ?? []), ...(labels.get(source.id) ?? [])].map((label) => [foldLabel(label), label]))
   if (tags.size > MAX_TAGS) throw badRequest({ field: 'instance_id', reason: `An instance can have at most ${MAX_TAGS} tags.` })
   await setTags(connection, actor.accountId, 'instance', id, [...tags.values()])
-  return held
+  return locked
 }
 
 const usesVlan = (configs: readonly Pick<StoredConfigProfile, 'interfaces'>[]): boolean =>

@@ -15,14 +15,14 @@ export async function addContent(
   now: string,
 ): Promise<readonly number[]> {
   await checkConfigLimit(connection, instanceId, configs.length)
-  const made = new Map<number, number>()
-  for (const disk of disks) made.set(disk.id, await insertDisk(connection, instanceId, disk, now))
-  const numbers: number[] = []
+  const copies = new Map<number, number>()
+  for (const disk of disks) copies.set(disk.id, await insertDisk(connection, instanceId, disk, now))
+  const ids: number[] = []
   for (const config of configs) {
-    const devices = devicesOfCopy(config.devices, made)
-    numbers.push((await insertConfigProfile(connection, instanceId, { ...config, devices }, now)).id)
+    const devices = devicesOfCopy(config.devices, copies)
+    ids.push((await insertConfigProfile(connection, instanceId, { ...config, devices }, now)).id)
   }
-  return numbers
+  return ids
 }
 
 /** The error for disks that need more space than is free, in MB. */

@@ -90,7 +90,7 @@ function bitsOf(number: Buffer | undefined): number {
 
 const isOdd = (number: Buffer | undefined): boolean => ((number?.at(-1) ?? 0) & 1) === 1
 
-const isBetween = (value: number, least: number, most: number): boolean => value >= least && value <= most
+const isBetween = (value: number, min: number, max: number): boolean => value >= min && value <= max
 
 /** Whether the octets are an uncompressed point on the curve (SEC 1 section 2.3.3). */
 function isPoint(curve: string, point: Buffer): boolean {

@@ -78,10 +78,10 @@ const create = defineRoute<TokenBody>({
   response: TOKEN,
   handle: async ({ actor, body }, { database, quotas, now }) => {
     const token = makeToken()
-    const wanted = tokenToCreate(body, token, actor.scopes, now())
+    const settings = tokenToCreate(body, token, actor.scopes, now())
     const stored = await database.write(async (connection) => {
       await checkQuota(connection, actor, 'tokens', quotas)
-      return insertToken(connection, { ...wanted, userId: actor.userId, token }, now())
+      return insertToken(connection, { ...settings, userId: actor.userId, token }, now())
     })
     if (stored === null) throw new Error('two random tokens are the same')
     return responseOf(stored, token)

@@ -146,11 +146,11 @@ const LOADS: Readonly<Record<TaggedKind, Load>> = {
 }
 
 /** Reads tagged objects with all their fields, in the given order. */
-async function dataOf(connection: Connection, carriers: readonly TaggedEntity[]): Promise<readonly TaggedObject[]> {
+async function dataOf(connection: Connection, entities: readonly TaggedEntity[]): Promise<readonly TaggedObject[]> {
   const data = new Map<string, object>()
   for (const [kind, load] of Object.entries(LOADS)) {
-    const ids = carriers.filter((carrier) => carrier.kind === kind).map(({ id }) => id)
+    const ids = entities.filter((entity) => entity.kind === kind).map(({ id }) => id)
     for (const object of await load(connection, ids)) data.set(`${kind} ${object.id}`, object)
   }
-  return carriers.map(({ kind, id }) => ({ type: TYPES[kind], data: data.get(`${kind} ${id}`) as object }))
+  return entities.map(({ kind, id }) => ({ type: TYPES[kind], data: data.get(`${kind} ${id}`) as object }))
 }

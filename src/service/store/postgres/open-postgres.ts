@@ -59,9 +59,9 @@ export async function openPostgres({ url, onError }: PostgresOptions): Promise<D
   }
   const pools: Connections[] = []
   const connect = (connections: number): Kysely<Tables> => {
-    const made = createPool({ url, connections, statementTimeout: STATEMENT_TIMEOUT, lockTimeout: LOCK_TIMEOUT }, onError)
-    pools.push(made)
-    return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: made.pool }) })
+    const created = createPool({ url, connections, statementTimeout: STATEMENT_TIMEOUT, lockTimeout: LOCK_TIMEOUT }, onError)
+    pools.push(created)
+    return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: created.pool }) })
   }
   const abandon = (): void => {
     for (const pool of pools) pool.abandon()
