@@ -9,13 +9,25 @@ export type Records = Map<string, Schema>
 /** A table of the fields of a schema's objects; fields of nested objects have dotted names. */
 export function fieldTable(schema: Schema, records: Records): string {
   const rows = rowsOf(schema, '', records)
-  if (rows.length === 0) return 'No fields of its own: any JSON object.\n'
-  return `| field | type | |\n| --- | --- | --- |\n${rows.join('\n')}\n`
+  if (rows.length === 0) return schema.additionalProperties === false ? 'An empty object: `{}`.\n' : 'Any JSON object.\n'
+  return `| field | type | |\n| --- | --- | --- |\n${rows.join('\n')}\n${ignoredFields(schema)}`
+}
+
+const IGNORED = 'Set by the service; ignored in requests.'
+
+const isIgnored = (property: Schema): boolean => property.description === IGNORED
+
+/** A sentence about the fields of a request that the service sets. */
+function ignoredFields(schema: Schema): string {
+  const properties = Object.entries<Schema>(schema.properties ?? {})
+  const names = properties.filter(([, property]) => isIgnored(property)).map(([name]) => `\`${name}\``)
+  return names.length === 0 ? '' : `\nIgnored in requests, because the service sets them: ${names.join(', ')}.\n`
 }
 
 function rowsOf(schema: Schema, prefix: string, records: Records): string[] {
   const required: readonly string[] = schema.required ?? []
   return Object.entries<Schema>(schema.properties ?? {}).flatMap(([name, property]) => {
+    if (prefix === '' && isIgnored(property)) return []
     const field = `${prefix}${name}`
     const must = required.includes(name) && prefix === '' && schema.additionalProperties === false ? 'Required. ' : ''
     const row = `| \`${field}\` | ${typeText(property, records)} | ${cell(must + (property.description ?? ''))} |`
@@ -55,7 +67,7 @@ function kindText(type: string, schema: Schema, records: Records): string {
       if (schema.maximum === LARGEST_ID) return type
       return `${type}${rangeText(schema.minimum, schema.maximum, '')}`
     case 'array':
-      return `list of ${typeText(schema.items, records)}${schema.maxItems === undefined ? '' : `, at most ${schema.maxItems.toLocaleString('en')}`}`
+      return `list of ${typeText(schema.items, records).replace(/^object$/, 'objects')}${schema.maxItems === undefined ? '' : `, at most ${schema.maxItems.toLocaleString('en')} items`}`
     case 'object':
       return schema.title === undefined ? 'object' : linkTo(schema, records)
     default:
@@ -65,12 +77,10 @@ function kindText(type: string, schema: Schema, records: Records): string {
 
 const LARGEST_ID = 999_999_999_999_999
 
-const rangeText = (least: number | undefined, most: number | undefined, unit: string): string =>
-  most !== undefined
-    ? ` ${(least ?? 0).toLocaleString('en')}–${most.toLocaleString('en')}${unit}`
-    : least !== undefined
-      ? ` from ${least.toLocaleString('en')}${unit}`
-      : ''
+function rangeText(min: number | undefined, max: number | undefined, unit: string): string {
+  if (max === undefined) return min === undefined ? '' : ` (at least ${min.toLocaleString('en')}${unit})`
+  return ` (${(min ?? 0).toLocaleString('en')}–${max.toLocaleString('en')}${unit})`
+}
 
 /** A link to the section of a titled schema. */
 export function linkTo(schema: Schema, records: Records): string {

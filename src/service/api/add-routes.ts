@@ -146,7 +146,7 @@ function schemaOf(route: Route): FastifySchema & Record<string, unknown> {
     ...(route.body ? { body: route.body } : {}),
     response: {
       200: route.response,
-      ...(route.noContent ? { 204: { type: 'null', description: route.noContent } } : {}),
+      ...(route.noContent ? { 204: { type: 'null', description: `No body if ${route.noContent}.` } } : {}),
       default: { $ref: 'errors#' },
     },
   }

@@ -1,11 +1,11 @@
 /** Describes the operations as an OpenAPI document. */
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
-import { type Route, scopesOf } from './route.ts'
+import { ERROR_DESCRIPTIONS, errorStatuses, type Route, scopesOf } from './route.ts'
 
 /** The JSON Schema dialect of the schemas. */
 const DIALECT = 'http://json-schema.org/draft-07/schema#'
 
-const DESCRIPTION = `DNS hosting: domains and their records, tags, the acting user and personal access tokens.
+const DESCRIPTION = `DNS hosting: domains and their records, tags, the user's profile and personal access tokens.
 
 Requests carry \`Authorization: Bearer TOKEN\`. A token has scopes; each operation names those it needs. Bodies are JSON. Times are UTC without
 a zone suffix. A list has pages and can be filtered. The response to a refused request is a list of errors, each with the field it concerns.`
@@ -17,7 +17,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   Kernels: 'Kernels that instances can boot',
   Regions: 'Places for instances, and the services available there',
   Tags: 'Labels that organise objects',
-  Profile: 'The acting user: grants, tokens, keys, apps, devices, logins, phone and second factor',
+  Profile: 'The user of the token: grants, tokens, keys, apps, devices, logins, phone and second factor',
 }
 
 /**
@@ -183,32 +183,9 @@ const HEADERS = {
   'X-RateLimit-Reset': header('integer', 'The end of the window, in seconds since 1970.'),
 } as const
 
-/** Descriptions of the error statuses. */
-export const ERROR_DESCRIPTIONS = {
-  '400': 'The request is not valid; the body lists every error.',
-  '401': 'The token is missing or not valid, or lacks a scope.',
-  '403': 'The user lacks a grant.',
-  '404': 'The object does not exist in this account.',
-  '413': 'The body is too large.',
-  '415': 'The body is not application/json.',
-  '429': 'Too many requests; Retry-After is the number of seconds to wait.',
-} as const
-
 /** The section of the document that an operation belongs to. */
 export const sectionOf = (path: string): string =>
   pascalCase(path.split('/').find((segment) => segment !== '' && segment !== 'compute') ?? '')
-
-/** The error statuses that an operation documents. */
-export function errorStatuses({ path, body, filter, grants }: Route): (keyof typeof ERROR_DESCRIPTIONS)[] {
-  return [
-    ...(body || filter ? (['400'] as const) : []),
-    '401',
-    ...(grants ? (['403'] as const) : []),
-    ...(path.includes('{') ? (['404'] as const) : []),
-    ...(body ? (['413', '415'] as const) : []),
-    '429',
-  ]
-}
 
 const filterParameter = (fields: readonly string[]): Parameter & { readonly required: false } => ({
   in: 'header',

@@ -68,6 +68,21 @@ export interface Call<Body> {
   readonly remoteAddress: string
 }
 
+/** Descriptions of the error statuses. */
+export const ERROR_DESCRIPTIONS = {
+  '400': 'The request is not valid; the body lists every error.',
+  '401': 'The token is missing or not valid, or lacks a scope.',
+  '403': 'The user lacks a grant.',
+  '404': 'The object does not exist in this account.',
+  '413': 'The body is too large.',
+  '415': 'The body is not application/json.',
+  '429': 'Too many requests; Retry-After is the number of seconds to wait.',
+  '502': 'Another service that the operation needs failed.',
+  '503': 'The operation is not available in this installation, or too many are running.',
+} as const
+
+export type ErrorStatus = keyof typeof ERROR_DESCRIPTIONS
+
 /** The complete declaration of one operation. */
 export interface Route<Body = unknown> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -94,7 +109,9 @@ export interface Route<Body = unknown> {
   readonly response: object
   /** The fields that `X-Filter` accepts. Their presence makes the operation a list with pages. */
   readonly filter?: FilterFields
-  /** When the response is 204 without a body: then `handle` returns undefined. */
+  /** Error statuses besides those that follow from the other properties; see `errorStatuses`. */
+  readonly errors?: readonly ErrorStatus[]
+  /** The condition under which the response is 204 without a body, such as `the user is unrestricted`. Then `handle` returns undefined. */
   readonly noContent?: string
   /** Semantic errors of the fields whose form is valid, when the schema has refused other fields. */
   readonly valueProblems?: (call: Call<Partial<Body>>, service: Service) => Promise<readonly RequestProblem[]>
@@ -111,6 +128,16 @@ export const defineRoute = <Body = undefined>(route: Route<Body>): Route => rout
 
 /** Declares an operation that needs no token. */
 export const defineOpenRoute = <Body = undefined>(route: OpenRoute<Body>): Route => ({ ...route, open: true }) as unknown as Route
+
+/** The error statuses that an operation documents. */
+export function errorStatuses({ path, body, filter, grants, errors = [] }: Route): readonly ErrorStatus[] {
+  const statuses = new Set<ErrorStatus>(['401', '429', ...errors])
+  if (body || filter) statuses.add('400')
+  if (grants) statuses.add('403')
+  if (path.includes('{')) statuses.add('404')
+  if (body) statuses.add('413').add('415')
+  return [...statuses].sort()
+}
 
 /** The scopes that an operation requires, all of them. */
 export const scopesOf = ({ scope }: Pick<Route, 'scope'>): readonly Scope[] =>

@@ -27,6 +27,7 @@ export const IMPORT_ROUTE = defineRoute<ImportBody>({
   method: 'POST',
   path: '/domains/import',
   summary: 'Import a domain by zone transfer',
+  errors: ['503'],
   scope: 'domains:read_write',
   grants: { global: 'add_domains' },
   body: DOMAIN_IMPORT,

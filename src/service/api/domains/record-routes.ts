@@ -108,6 +108,7 @@ const remove = defineRoute({
   method: 'DELETE',
   path: '/domains/{domainId}/records/{recordId}',
   summary: 'Delete a record',
+  errors: ['400'],
   scope: 'domains:read_write',
   grants: WRITE_DOMAIN,
   response: EMPTY,

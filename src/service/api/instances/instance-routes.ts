@@ -116,6 +116,7 @@ const remove = defineRoute({
   method: 'DELETE',
   path: '/compute/instances/{instanceId}',
   summary: 'Delete an instance with its disks, configuration profiles and backups',
+  errors: ['400'],
   scope: 'instances:read_write',
   grants: WRITE_INSTANCE,
   response: EMPTY,

@@ -60,7 +60,7 @@ const removeAppRoute = defineRoute({
 const listDevicesRoute = defineRoute({
   method: 'GET',
   path: '/profile/devices',
-  summary: 'List the devices that log in without a second factor',
+  summary: 'List the trusted devices, which log in without a second factor',
   scope: 'account:read_only',
   grants: null,
   filter: {},
@@ -83,7 +83,7 @@ const getDeviceRoute = defineRoute({
 const removeDeviceRoute = defineRoute({
   method: 'DELETE',
   path: '/profile/devices/{deviceId}',
-  summary: 'Stop trusting a device; it must log in again',
+  summary: 'Stop trusting a device; it needs the second factor at its next login',
   scope: 'account:read_write',
   grants: null,
   response: EMPTY,

@@ -50,7 +50,8 @@ const makePhoneCode = (): string => String(randomInt(1_000_000)).padStart(6, '0'
 const send = defineRoute<PhoneBody>({
   method: 'POST',
   path: '/profile/phone-number',
-  summary: 'Send a verification code by SMS; a code that is still valid is sent again',
+  summary: 'Send a verification code by SMS; the same code while it is valid',
+  errors: ['502'],
   name: 'sendProfilePhoneNumberCode',
   scope: 'account:read_write',
   grants: null,

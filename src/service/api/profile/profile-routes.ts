@@ -25,7 +25,7 @@ import { type ProfileBody, profileToUpdate } from './profile-input.ts'
 const getProfile = defineRoute({
   method: 'GET',
   path: '/profile',
-  summary: 'Read the profile of the acting user',
+  summary: 'Read the profile of the user',
   scope: null,
   grants: null,
   response: PROFILE,
@@ -35,7 +35,8 @@ const getProfile = defineRoute({
 const updateProfile = defineRoute<ProfileBody>({
   method: 'PUT',
   path: '/profile',
-  summary: 'Update the profile of the acting user',
+  summary: 'Update the profile of the user',
+  errors: ['403'],
   scope: 'account:read_write',
   grants: null,
   body: PROFILE_UPDATE,
@@ -61,11 +62,11 @@ const updateProfile = defineRoute<ProfileBody>({
 const getGrants = defineRoute({
   method: 'GET',
   path: '/profile/grants',
-  summary: 'List the grants of the acting user',
+  summary: 'List the grants of the user',
   scope: null,
   grants: null,
   response: GRANTS,
-  noContent: 'The user is unrestricted.',
+  noContent: 'the user is unrestricted',
   handle: async ({ actor }, { database }) =>
     actor.restricted ? database.read((connection) => grantsOf(connection, actor.userId)) : undefined,
 })
@@ -73,7 +74,7 @@ const getGrants = defineRoute({
 const getPreferences = defineRoute({
   method: 'GET',
   path: '/profile/preferences',
-  summary: 'Read the preferences stored for the client of the acting token',
+  summary: 'Read the preferences stored for the client that the token belongs to',
   scope: 'account:read_only',
   grants: null,
   response: PREFERENCES,
@@ -88,7 +89,7 @@ const getPreferences = defineRoute({
 const updatePreferences = defineRoute<object>({
   method: 'PUT',
   path: '/profile/preferences',
-  summary: 'Replace all preferences stored for the client of the acting token',
+  summary: 'Replace all preferences stored for the client that the token belongs to',
   scope: 'account:read_write',
   grants: null,
   body: PREFERENCES,

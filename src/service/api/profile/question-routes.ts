@@ -67,7 +67,7 @@ const list = defineRoute({
 const answer = defineRoute<AnswersBody>({
   method: 'POST',
   path: '/profile/security-questions',
-  summary: 'Answer three security questions; earlier answers to others are deleted',
+  summary: 'Answer three security questions; this replaces all earlier answers',
   name: 'answerProfileSecurityQuestions',
   scope: 'account:read_write',
   grants: null,

@@ -28,6 +28,7 @@ const enable = defineRoute({
   method: 'POST',
   path: '/profile/tfa-enable',
   summary: 'Create a secret for a second factor, to be confirmed before it expires',
+  errors: ['400'],
   name: 'createProfileSecondFactor',
   scope: 'account:read_write',
   grants: null,
@@ -42,7 +43,7 @@ const enable = defineRoute({
 const confirm = defineRoute<{ readonly tfa_code: string }>({
   method: 'POST',
   path: '/profile/tfa-enable-confirm',
-  summary: 'Confirm the secret with one of its codes, which enables the second factor',
+  summary: 'Enable the second factor by confirming its secret with a code',
   name: 'confirmProfileSecondFactor',
   scope: 'account:read_write',
   grants: null,

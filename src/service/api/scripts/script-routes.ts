@@ -128,6 +128,7 @@ const remove = defineRoute({
   method: 'DELETE',
   path: '/compute/scripts/{scriptId}',
   summary: 'Delete a private script',
+  errors: ['400'],
   scope: 'scripts:read_write',
   grants: WRITE_SCRIPT,
   response: EMPTY,

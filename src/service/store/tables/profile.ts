@@ -99,7 +99,7 @@ export interface PhoneCodesTable {
 
 export interface PreferencesTable {
   user_id: number
-  /** The OAuth client of the acting token; empty for personal access tokens. */
+  /** The OAuth client that the token belongs to; empty for personal access tokens. */
   client: string
   /** JSON. */
   body: string
