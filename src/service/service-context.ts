@@ -8,9 +8,9 @@ import { NO_SECRETS, prepareSecrets } from './secrets/prepare-secrets.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import type { Database } from './store/database.ts'
 import { openDatabase } from './store/open-database.ts'
+import { checkZoneNames } from './store/zone-name-store.ts'
 import { createTimers, type Timers } from './timers.ts'
 import { formatTimestamp } from './timestamp.ts'
-import { checkZoneNames } from './zone/check-zone-names.ts'
 
 /** The shared parts of a running service. */
 export interface ServiceContext {

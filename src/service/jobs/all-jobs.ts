@@ -9,7 +9,7 @@ import { deleteExpiredPendingSecrets, deleteExpiredPhoneCodes } from '../store/u
 import { formatTimestamp } from '../timestamp.ts'
 import { BACKUP_HANDLERS } from './backup-jobs.ts'
 import { INSTANCE_HANDLERS } from './instance-jobs.ts'
-import type { JobHandler, JobHandlers } from './job-handler.ts'
+import type { JobHandler, JobHandlers } from './job-runner.ts'
 
 const IMAGE_HANDLERS: JobHandlers = {
   /** Makes an image created from a disk available. */

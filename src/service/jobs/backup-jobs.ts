@@ -6,8 +6,8 @@ import { isChanging, lockInstanceRowOfAnyAccount, updateInstanceRow } from '../s
 import { cancelJobs, enqueueJob } from '../store/job-store.ts'
 import type { BackupRow, BackupStatus, InstanceRow } from '../store/tables/instances.ts'
 import type { Moment } from '../timestamp.ts'
-import type { JobHandler } from './job-handler.ts'
-import { DURATIONS } from './job-handler.ts'
+import { DURATIONS } from './instance-jobs.ts'
+import type { JobHandler } from './job-runner.ts'
 
 /** Job of a backup: moves it to its next state. */
 export const BACKUP_STEP = 'backup-step'

@@ -4,7 +4,25 @@ import type { Connection } from '../store/database.ts'
 import { markDisksReady } from '../store/disk-and-profile-store.ts'
 import { findInstanceRowOfAnyAccount, lockInstanceRow, lockInstanceRowOfAnyAccount, updateInstanceRow } from '../store/instance-store.ts'
 import type { InstanceStatus } from '../store/tables/instances.ts'
-import type { JobHandler } from './job-handler.ts'
+import type { JobHandler } from './job-runner.ts'
+
+/** The durations of temporary states, in milliseconds of the service's clock. */
+export const DURATIONS = {
+  provisionImage: 10_000,
+  provisionBackup: 15_000,
+  boot: 5_000,
+  reboot: 8_000,
+  clone: 20_000,
+  restore: 15_000,
+  /** The backup states `pending`, `running` and `needsPostProcessing`. */
+  backupPending: 3_000,
+  backupRunning: 20_000,
+  backupPostProcessing: 5_000,
+  /** Until a day and a window for backups are chosen. */
+  scheduling: 30_000,
+  /** Until the next try, if an instance was busy at the time of its automatic backup. */
+  backupRetry: 15 * 60_000,
+} satisfies Readonly<Record<string, number>>
 
 /** Ends `provisioning` of an instance created from an image. */
 export const INSTANCE_PROVISIONED = 'instance-provisioned'

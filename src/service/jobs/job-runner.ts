@@ -4,11 +4,19 @@
  */
 import pLimit from 'p-limit'
 import type { Log } from '../observability/log.ts'
-import type { Database } from '../store/database.ts'
+import type { Connection, Database } from '../store/database.ts'
 import { claimJob, findDueJobs, findNextDue, type Job, postponeJob } from '../store/job-store.ts'
 import type { ScheduledWork, Timers } from '../timers.ts'
-import { formatTimestamp } from '../timestamp.ts'
-import type { JobHandlers } from './job-handler.ts'
+import { formatTimestamp, type Moment } from '../timestamp.ts'
+
+/**
+ * Runs a job in the transaction that removes it. It may run several times, but only one run is committed. Due jobs run in any order, so a handler
+ * must expect that the object is deleted or in another state. A returned function runs after the commit, for work outside the database; it is not
+ * repeated if the process ends first.
+ */
+export type JobHandler = (connection: Connection, job: Job, moment: Moment) => Promise<(() => Promise<void>) | void>
+
+export type JobHandlers = Readonly<Record<string, JobHandler>>
 
 export interface JobRunnerOptions {
   readonly database: Database

@@ -33,7 +33,7 @@ export interface TransferNote {
   readonly zone: DomainName
   readonly address: string
   /** `SOA`: only the zone's SOA record; `refused`: the address or the key is not allowed. */
-  readonly given: 'AXFR' | 'IXFR' | 'SOA' | 'refused'
+  readonly outcome: 'AXFR' | 'IXFR' | 'SOA' | 'refused'
   readonly serial: number
   /** The name of the key that signed the request; null for none. */
   readonly key: DomainName | null
@@ -51,7 +51,7 @@ export interface TransferZone {
   readonly data: ZoneData
   /** Whether this address may transfer the zone with a request signed by this key; null for an unsigned request. */
   readonly allows: (address: string, signedBy: TsigKey | null) => boolean
-  /** The difference from the version with this serial, from at maxRecords `maxRecords` records; null if only the full zone can be sent. */
+  /** The difference from the version with this serial, from at most `maxRecords` records; null if only the full zone can be sent. */
   readonly since: (serial: number, maxRecords: number) => ZoneDifference | null
 }
 
@@ -99,8 +99,8 @@ export function answerTransfer(
   if (client.transport === 'udp' && !isIncremental) return writeEmptyResponse(query, RCODE.FORMERR)
   const { data } = zone
   const address = canonicalAddress(client.address) ?? ''
-  const note = (given: TransferNote['given']): void =>
-    onTransfer({ zone: data.name, address, given, serial: data.serial, key: signedBy?.name ?? null })
+  const note = (outcome: TransferNote['outcome']): void =>
+    onTransfer({ zone: data.name, address, outcome, serial: data.serial, key: signedBy?.name ?? null })
   if (!zone.allows(address, signedBy)) {
     note('refused')
     return writeEmptyResponse(query, RCODE.REFUSED)

@@ -1,6 +1,5 @@
 /** The database as the rest of the service sees it, the same for SQLite and PostgreSQL. */
-import type { Kysely } from 'kysely'
-import type { SchemaDialect } from './schema-dialect.ts'
+import type { ColumnDefinitionBuilder, Kysely, RawBuilder } from 'kysely'
 import type { Tables } from './tables.ts'
 
 /** A connection inside a transaction. */
@@ -55,4 +54,13 @@ export interface RawStore {
   // biome-ignore lint/suspicious/noExplicitAny: see above
   setLastId(connection: Kysely<any>, table: string, id: number): Promise<void>
   close(): Promise<void>
+}
+
+/** The differences between the dialects in schema definitions. */
+export interface SchemaDialect {
+  /** The type and column definition of a generated integer key. Its values are never reused. */
+  readonly idType: 'integer' | RawBuilder<unknown>
+  readonly idColumn: (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder
+  /** Notifies listening processes of every committed update of a table. Does nothing if there can be no other process. */
+  readonly announceUpdates: (db: Kysely<unknown>, table: string) => Promise<void>
 }

@@ -2,7 +2,7 @@
 import { type Insertable, sql } from 'kysely'
 import { findPublicImage, PUBLIC_IMAGES } from '../catalogue/public-images.ts'
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
-import { filterItems, mergeOrdered } from '../filter/select-items.ts'
+import { filterItems, mergeOrdered } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'
 import { cancelJobs } from './job-store.ts'

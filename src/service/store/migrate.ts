@@ -1,9 +1,9 @@
 /** Migrates databases to the schema of this version. */
 import { DEFAULT_MIGRATION_TABLE, type Kysely, type Migration, Migrator } from 'kysely'
+import type { SchemaDialect } from './database.ts'
 import { createAccounts, createDomains, createSecondaries, createServedZones } from './migrations/001-to-004.ts'
 import { createImagesAndScripts, createInstances, createProfile, extendUsers } from './migrations/005-to-008.ts'
 import { addOfferedSerials, addQuotas, createSecretKey, createTaggedObjects, indexZoneNames } from './migrations/009-to-013.ts'
-import type { SchemaDialect } from './schema-dialect.ts'
 
 /** All migrations in order. Never change a released one. */
 const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaDialect) => Promise<void>>> = {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { JobHandlers } from '../../../src/service/jobs/job-handler.ts'
+import type { JobHandlers } from '../../../src/service/jobs/job-runner.ts'
 import { createJobRunner, type JobRunner } from '../../../src/service/jobs/job-runner.ts'
 import { SILENT } from '../../../src/service/observability/log.ts'
 import type { Database } from '../../../src/service/store/database.ts'

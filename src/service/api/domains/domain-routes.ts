@@ -71,7 +71,7 @@ const create = defineRoute<DomainBody & Pick<DomainSettings, 'domain' | 'type'>>
       const lock = await lockZoneName(connection, settings.domain)
       return insert(connection, lock, actor, settings, service)
     })
-    return changed(domain, service)
+    return afterChange(domain, service)
   },
 })
 
@@ -117,7 +117,7 @@ const update = defineRoute<DomainBody>({
       const lock = newName === null ? null : await lockZoneName(connection, newName)
       return withinTagQuota(connection, actor, quotas, body.tags, () => change(connection, lock))
     })
-    return changed(domain, service)
+    return afterChange(domain, service)
   },
 })
 
@@ -156,7 +156,7 @@ const clone = defineRoute<{ readonly domain: string }>({
       await changeRecordCount(connection, actor.accountId, cloned.id, copied, now())
       return cloned
     })
-    return changed(domain, service)
+    return afterChange(domain, service)
   },
 })
 
@@ -180,7 +180,7 @@ const zoneFile = defineRoute({
 export const DOMAIN_ROUTES = [list, create, get, update, remove, clone, zoneFile] as const
 
 /** Starts the work that follows a committed change; returns the domain for the response. */
-function changed(domain: StoredDomain, { zoneChanged, transfers }: Service): StoredDomain {
+function afterChange(domain: StoredDomain, { zoneChanged, transfers }: Service): StoredDomain {
   zoneChanged(domain.id)
   if (domain.type === 'slave') transfers.wake()
   return domain

@@ -5,8 +5,7 @@ import BACKUP from '../../../../schemas/service/instance-backup.json' with { typ
 import BACKUPS from '../../../../schemas/service/instance-backups.json' with { type: 'json' }
 import SNAPSHOT from '../../../../schemas/service/snapshot-create.json' with { type: 'json' }
 import { createBackup, scheduleBackups } from '../../jobs/backup-jobs.ts'
-import { INSTANCE_RESTORED } from '../../jobs/instance-jobs.ts'
-import { DURATIONS } from '../../jobs/job-handler.ts'
+import { DURATIONS, INSTANCE_RESTORED } from '../../jobs/instance-jobs.ts'
 import type { Connection } from '../../store/database.ts'
 import { deleteConfigProfiles, deleteDisks, listDisks, totalDiskSize } from '../../store/disk-and-profile-store.ts'
 import { findPermissions } from '../../store/grant-store.ts'
@@ -19,7 +18,7 @@ import type { Actor } from '../authenticate.ts'
 import { READ_INSTANCE, unauthorized, WRITE_INSTANCE } from '../grants.ts'
 import { badRequest, notFound } from '../request-error.ts'
 import { type Call, defineRoute } from '../route.ts'
-import { addContent, spaceProblem } from './instance-content.ts'
+import { addContent, spaceProblem } from './create-instance.ts'
 import { instanceBusy, notValid } from './instance-input.ts'
 
 const list = defineRoute({

@@ -4,8 +4,7 @@ import INSTANCE_CLONE from '../../../../schemas/service/instance-clone.json' wit
 import { findInstanceType } from '../../catalogue/instance-types.ts'
 import { findRegion } from '../../catalogue/regions.ts'
 import { scheduleBackups } from '../../jobs/backup-jobs.ts'
-import { INSTANCE_CLONED } from '../../jobs/instance-jobs.ts'
-import { DURATIONS } from '../../jobs/job-handler.ts'
+import { DURATIONS, INSTANCE_CLONED } from '../../jobs/instance-jobs.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
 import {
@@ -35,8 +34,7 @@ import { checkQuota } from '../check-quota.ts'
 import { unauthorized, WRITE_INSTANCE } from '../grants.ts'
 import { badRequest, notFound, type RequestProblem } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
-import { addInstance } from './create-instance.ts'
-import { addContent, spaceProblem } from './instance-content.ts'
+import { addContent, addInstance, spaceProblem } from './create-instance.ts'
 import { hasVlans, instanceBusy, labelProblem, labelTaken, notValid, noVlans } from './instance-input.ts'
 
 /** The body of a clone request that its schema has accepted. */

@@ -27,7 +27,7 @@ import { READ_INSTANCE, WRITE_INSTANCE } from '../grants.ts'
 import { pageOf, pageSchema } from '../paging.ts'
 import { badRequest, collectProblems, notFound, type RequestProblem } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
-import { checkConfigLimit } from './instance-content.ts'
+import { checkConfigLimit } from './create-instance.ts'
 import { type InterfaceBody, notValid, parseInterfaces } from './instance-input.ts'
 
 /** The body of a create request that its schema has accepted. */

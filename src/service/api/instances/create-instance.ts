@@ -1,15 +1,16 @@
-/** Creates an instance from an image, from a backup or empty. */
+/** Creates an instance from an image, from a backup or empty, and adds disks and profiles to instances. */
 import { randomUUID } from 'node:crypto'
 import { slaacAddress } from '../../catalogue/address-plan.ts'
 import type { InstanceType } from '../../catalogue/instance-types.ts'
 import { scheduleBackups } from '../../jobs/backup-jobs.ts'
-import { type BootPayload, INSTANCE_PROVISIONED, INSTANCE_PROVISIONED_FROM_BACKUP } from '../../jobs/instance-jobs.ts'
-import { DURATIONS } from '../../jobs/job-handler.ts'
+import { type BootPayload, DURATIONS, INSTANCE_PROVISIONED, INSTANCE_PROVISIONED_FROM_BACKUP } from '../../jobs/instance-jobs.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
 import { allocateAnyAddress } from '../../store/address-store.ts'
 import type { Connection } from '../../store/database.ts'
 import {
   ALL_HELPERS,
+  countConfigProfiles,
+  devicesOfCopy,
   type Interface,
   insertConfigProfile,
   insertDisk,
@@ -31,7 +32,6 @@ import type { Actor } from '../authenticate.ts'
 import { grantToCreator, unauthorized } from '../grants.ts'
 import { badRequest, type RequestProblem } from '../request-error.ts'
 import { fieldValueProblems, parseUserDefinedFields } from '../scripts/user-defined-fields.ts'
-import { addContent } from './instance-content.ts'
 import { defaultAlerts, type InstanceSpec, labelTaken, notValid } from './instance-input.ts'
 
 /** Creates an instance and starts its provisioning, unless it is empty. Throws 400 with every error, 403 if the user may not create it. */
@@ -211,4 +211,40 @@ async function checkUsers(connection: Connection, actor: Actor, usernames: reado
   else if (usernames.some((username) => keys.get(username)?.length === 0)) {
     problems.push({ field: 'authorized_users', reason: 'Every user of authorized_users must have SSH keys.' })
   }
+}
+
+/**
+ * Adds copies of disks and configuration profiles to an instance, for a restored backup or a clone. The new profiles refer to the new disks;
+ * volumes are not copied. Returns the ids of the profiles. Throws 400 if there would be too many.
+ */
+export async function addContent(
+  connection: Connection,
+  instanceId: number,
+  { disks, configs }: Pick<BackupContent, 'disks' | 'configs'>,
+  now: string,
+): Promise<readonly number[]> {
+  await checkConfigLimit(connection, instanceId, configs.length)
+  const copies = new Map<number, number>()
+  for (const disk of disks) copies.set(disk.id, await insertDisk(connection, instanceId, disk, now))
+  const ids: number[] = []
+  for (const config of configs) {
+    const devices = devicesOfCopy(config.devices, copies)
+    ids.push((await insertConfigProfile(connection, instanceId, { ...config, devices }, now)).id)
+  }
+  return ids
+}
+
+/** The error for disks that need more space than is free, in MB. */
+export const spaceProblem = (field: string | null, needed: number, free: number): RequestProblem => ({
+  field,
+  reason: `There is insufficient space: the disks need ${needed} MB, and ${Math.max(0, free)} MB are free.`,
+})
+
+/** Maximum number of profiles of an instance. */
+const MAX_CONFIGS = 200
+
+/** Throws 400 if `added` more profiles would be too many. Requires a locked instance. */
+export async function checkConfigLimit(connection: Connection, instanceId: number, added: number): Promise<void> {
+  if ((await countConfigProfiles(connection, instanceId)) + added <= MAX_CONFIGS) return
+  throw badRequest({ field: null, reason: `An instance can have at most ${MAX_CONFIGS} configuration profiles.` })
 }

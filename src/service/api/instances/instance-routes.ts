@@ -5,8 +5,7 @@ import INSTANCE_BOOT from '../../../../schemas/service/instance-boot.json' with 
 import INSTANCE_CREATE from '../../../../schemas/service/instance-create.json' with { type: 'json' }
 import INSTANCE_UPDATE from '../../../../schemas/service/instance-update.json' with { type: 'json' }
 import { cancelBackupJobs, scheduleBackups } from '../../jobs/backup-jobs.ts'
-import { INSTANCE_BOOTED, INSTANCE_PROVISIONED_FROM_BACKUP } from '../../jobs/instance-jobs.ts'
-import { DURATIONS } from '../../jobs/job-handler.ts'
+import { DURATIONS, INSTANCE_BOOTED, INSTANCE_PROVISIONED_FROM_BACKUP } from '../../jobs/instance-jobs.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
 import { allConfigProfiles } from '../../store/disk-and-profile-store.ts'

@@ -11,7 +11,7 @@ const BATCH_CHARACTERS = 4 * 1024 * 1024
 /** The only table that has a row in a new database. */
 const NEVER_EMPTY = 'served_revision'
 
-// biome-ignore lint/suspicious/noExplicitAny: see PlainStore
+// biome-ignore lint/suspicious/noExplicitAny: see RawStore
 type AnyConnection = Kysely<any>
 
 /**

@@ -34,7 +34,7 @@ export async function writeBackup(store: RawStore, file: string, now: string): P
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: see PlainStore
+// biome-ignore lint/suspicious/noExplicitAny: see RawStore
 type AnyConnection = Kysely<any>
 
 async function writeAll(

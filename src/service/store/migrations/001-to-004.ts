@@ -1,7 +1,7 @@
 /** Migrations 1 to 4: accounts, domains, served zones and secondaries. */
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
-import type { SchemaDialect } from '../schema-dialect.ts'
+import type { SchemaDialect } from '../database.ts'
 
 /** Accounts, their users and the users' tokens. */
 export async function createAccounts(db: Kysely<unknown>, { idType, idColumn }: SchemaDialect): Promise<void> {

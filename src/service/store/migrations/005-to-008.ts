@@ -1,6 +1,6 @@
 /** Migrations 5 to 8: users, instances, images, scripts and profiles. */
 import type { ColumnDataType, CreateTableBuilder, Kysely } from 'kysely'
-import type { SchemaDialect } from '../schema-dialect.ts'
+import type { SchemaDialect } from '../database.ts'
 
 /** The profile settings of users, and the grants of restricted users. */
 export async function extendUsers(db: Kysely<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 /** Migrations 9 to 13: tagged objects, offered serials, zone names, the secret key and quotas. */
 import { type CreateTableBuilder, type Kysely, sql } from 'kysely'
-import type { SchemaDialect } from '../schema-dialect.ts'
+import type { SchemaDialect } from '../database.ts'
 
 /** Volumes, load balancers, and tags for all kinds of objects, including the existing tags of domains. */
 export async function createTaggedObjects(db: Kysely<unknown>, { idType, idColumn }: SchemaDialect): Promise<void> {

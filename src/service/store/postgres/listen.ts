@@ -2,8 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { OtherProcesses } from '../database.ts'
-import { CHANNEL } from '../schema-dialect.ts'
 import { clientSettings, disconnect } from './postgres-pool.ts'
+
+/** The notification channel. */
+export const CHANNEL = 'zonewright'
 
 /** Milliseconds before a lost connection is retried; doubled up to the maximum. */
 const FIRST_PAUSE = 100

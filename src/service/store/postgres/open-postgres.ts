@@ -12,12 +12,11 @@ import {
   type RootOperationNode,
   sql,
 } from 'kysely'
-import type { Connection, Database, RawStore } from '../database.ts'
+import type { Connection, Database, RawStore, SchemaDialect } from '../database.ts'
 import { migrate, requireSchema } from '../migrate.ts'
-import { POSTGRES_SCHEMA } from '../schema-dialect.ts'
 import { SEALED_TABLES } from '../sealed-values.ts'
 import type { Tables } from '../tables.ts'
-import { listenForChanges } from './listen.ts'
+import { CHANNEL, listenForChanges } from './listen.ts'
 import { type Connections, clientSettings, createPool, databaseName, isConflict, isConnectionError, startError } from './postgres-pool.ts'
 
 export interface PostgresOptions {
@@ -80,6 +79,17 @@ export async function openPostgres({ url, onError }: PostgresOptions): Promise<D
       setTimeout(abandon, CLOSE_TIMEOUT).unref()
     },
   }
+}
+
+const POSTGRES_SCHEMA: SchemaDialect = {
+  idType: sql`bigint`,
+  idColumn: (column) => column.primaryKey().generatedByDefaultAsIdentity(),
+  announceUpdates: async (db, table) => {
+    await sql`create or replace function zonewright_announce() returns trigger language plpgsql as
+      ${sql.lit(`begin perform pg_notify('${CHANNEL}', ''); return null; end`)}`.execute(db)
+    await sql`create trigger ${sql.id(`${table}_announced`)} after update on ${sql.table(table)}
+      for each statement execute function zonewright_announce()`.execute(db)
+  },
 }
 
 /** Checks the server version and migrates the schema on a separate connection without timeouts, because migrations may take long. */
@@ -153,7 +163,7 @@ const transformer = new TextCollator()
 export async function openRawPostgres(url: string): Promise<RawStore> {
   const name = databaseName(clientSettings(url))
   const { pool } = createPool({ url, connections: 1, statementTimeout: 0, lockTimeout: 0 }, () => undefined)
-  // biome-ignore lint/suspicious/noExplicitAny: see PlainStore
+  // biome-ignore lint/suspicious/noExplicitAny: see RawStore
   const db = new Kysely<any>({ dialect: new PostgresDialect({ pool }), plugins: [collateText] })
   try {
     await sql`select 1`.execute(db)

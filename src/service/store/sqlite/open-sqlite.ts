@@ -3,10 +3,9 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Dialect, Kysely, SqliteAdapter, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import Libsql from 'libsql'
-import type { Database, RawStore } from '../database.ts'
+import type { Database, RawStore, SchemaDialect } from '../database.ts'
 import { migrate, requireSchema } from '../migrate.ts'
 import { createPrivateFile, DATABASE_FILE, NO_WARNING, privateFolder, tightenServiceFiles, type WarnAboutMode } from '../private-files.ts'
-import { SQLITE_SCHEMA } from '../schema-dialect.ts'
 import type { Tables } from '../tables.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { createGroupCommit, createOffThreadRunner } from './group-commit.ts'
@@ -79,6 +78,12 @@ async function openFile(directory: string, prepare: (db: Kysely<Tables>) => Prom
     await close()
     throw error
   }
+}
+
+const SQLITE_SCHEMA: SchemaDialect = {
+  idType: 'integer',
+  idColumn: (column) => column.primaryKey().autoIncrement(),
+  announceUpdates: async () => undefined,
 }
 
 /** Milliseconds to wait for a lock. Only tools that open the file besides the service cause such waits. */
