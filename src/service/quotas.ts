@@ -39,7 +39,7 @@ export function parseQuotas(text: string): Quotas {
     const [, name = '', value = ''] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/.exec(item) ?? []
     if (!isQuotaName(name))
       throw new RangeError(`${JSON.stringify(item)} is not a quota such as domains=1000; the quotas are ${QUOTA_NAMES.join(', ')}`)
-    if (quotas.has(name)) throw new RangeError(`the quota ${name} is given twice`)
+    if (quotas.has(name)) throw new RangeError(`the quota ${name} appears twice`)
     if (!/^(?:none|0|[1-9][0-9]{0,14})$/.test(value))
       throw new RangeError(`the quota ${name} is not a whole number or none: ${JSON.stringify(value)}`)
     quotas.set(name, value === 'none' ? null : Number(value))

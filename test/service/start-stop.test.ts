@@ -58,7 +58,7 @@ describe('the administrator’s token', () => {
   })
 
   test.each([[''], ['with space'], ['umlaut-ä'], ['x'.repeat(513)]])('cannot be %j', async (bootstrapToken) => {
-    await expect(during({ bootstrapToken }, async () => undefined)).rejects.toThrow('a token has 1 to 512 printable ASCII characters')
+    await expect(during({ bootstrapToken }, async () => undefined)).rejects.toThrow('it must have 1 to 512 printable ASCII characters')
   })
 })
 

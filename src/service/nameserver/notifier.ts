@@ -128,7 +128,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     }
     delivery.message ??= composeMessage(delivery)
     if (delivery.message === null) {
-      delivery.problem = 'the zone has a transfer key, but none for this address'
+      delivery.problem = 'the zone has transfer keys, but none for this address'
       end(delivery, null)
       return
     }

@@ -36,7 +36,8 @@ export async function createUsers(
   now: string,
   secrets: Secrets,
 ): Promise<CreatedUsers> {
-  if (given !== null && !isToken(given)) throw new RangeError('a token has 1 to 512 printable ASCII characters without spaces')
+  if (given !== null && !isToken(given))
+    throw new RangeError('the token is not valid: it must have 1 to 512 printable ASCII characters without spaces')
   return database.write(async (connection) => {
     const existing = await findAdministrator(connection)
     const token = given ?? (existing === null ? makeToken() : null)

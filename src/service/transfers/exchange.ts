@@ -47,9 +47,9 @@ export function exchange(
     }
     const timedOut = (what: string, milliseconds: number) => (): void =>
       finish(transferFailure('timeout', `${what} within ${milliseconds / 1000} s`))
-    const stop = (): void => finish(transferFailure('stopped', 'was not asked completely: the service stops'))
+    const stop = (): void => finish(transferFailure('stopped', 'was not queried completely: the service is stopping'))
     let stage = setTimeout(timedOut('could not be connected to', limits.connect), limits.connect)
-    const whole = setTimeout(timedOut('did not complete its answer', limits.total), limits.total)
+    const whole = setTimeout(timedOut('did not complete its response', limits.total), limits.total)
     signal.addEventListener('abort', stop)
     if (signal.aborted) return stop()
     socket.on('connect', () => {
@@ -75,7 +75,7 @@ export function exchange(
     socket.on('error', (error: NodeJS.ErrnoException) =>
       finish(transferFailure('unreachable', `cannot be reached over TCP (${error.code ?? error.message})`, error)),
     )
-    socket.on('end', () => finish(transferFailure('unreachable', 'closed the connection before its answer was complete')))
+    socket.on('end', () => finish(transferFailure('unreachable', 'closed the connection before its response was complete')))
   })
 }
 

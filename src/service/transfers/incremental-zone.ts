@@ -42,7 +42,7 @@ export async function transferNewer(
     if (!isTransferFailure(error) || AXFR_CANNOT_HELP.has(error.reason)) throw error
   }
   const left = Math.ceil(deadline - performance.now())
-  if (left <= 0) throw transferFailure('timeout', `did not complete its answer within ${limits.total / 1000} s`)
+  if (left <= 0) throw transferFailure('timeout', `did not complete its response within ${limits.total / 1000} s`)
   return transferZone(peer, zone, { ...limits, total: left }, signal)
 }
 

@@ -75,7 +75,7 @@ export async function findPeers(nameserver: string, zone: OwnedZone, rules: Peer
 export function peerAt(address: string, zone: OwnedZone, { port, publicOnly, localAddresses, keys, clock }: PeerRules): Peer {
   if (!isAllowedPeer(address, publicOnly)) throw transferFailure('forbidden', 'has an address that the service does not connect to')
   const key = keys.keyFor(zone, 'incoming', address)
-  if (key === 'missing') throw transferFailure('forbidden', 'is not asked: the zone has a transfer key, but none for this address')
+  if (key === 'missing') throw transferFailure('forbidden', 'cannot be queried: the zone has transfer keys, but none for this address')
   return { address, port, localAddress: ownAddress(localAddresses, isIPv6(address)), signing: key === 'none' ? null : { key, clock } }
 }
 

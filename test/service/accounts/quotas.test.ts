@@ -272,7 +272,7 @@ describe('the list of quotas', () => {
     ],
     ['domain=1', '"domain=1" is not a quota such as domains=1000; the quotas are domains'],
     ['1000', '"1000" is not a quota such as domains=1000'],
-    ['domains=1,domains=2', 'the quota domains is given twice'],
+    ['domains=1,domains=2', 'the quota domains appears twice'],
     ['domains=', 'the quota domains is not a whole number or none: ""'],
     ['domains=-1', 'the quota domains is not a whole number or none: "-1"'],
     ['domains=1e3', 'the quota domains is not a whole number or none: "1e3"'],

@@ -71,11 +71,11 @@ test.each<[string, object, (string | null)[][]]>([
     { label: 'x', devices: { sda: { volume_id: 9999 } } },
     [['devices.sda.volume_id', 'devices.sda.volume_id is not valid']],
   ],
-  ['a disk twice', { label: 'x', devices: { sda, sdb: sda } }, [['devices.sdb', 'A disk or volume can be at one device only.']]],
+  ['a disk twice', { label: 'x', devices: { sda, sdb: sda } }, [['devices.sdb', 'A disk or volume can be used by only one device.']]],
   [
     'both a disk and a volume',
     { label: 'x', devices: { sda: { ...sda, volume_id: 1 } } },
-    [['devices.sda', 'A device is a disk or a volume.']],
+    [['devices.sda', 'A device cannot be both a disk and a volume.']],
   ],
   ['an invalid kernel', { label: 'x', devices: {}, kernel: 'linode/none' }, [['kernel', 'kernel is not valid']]],
   [

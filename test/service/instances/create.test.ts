@@ -198,7 +198,7 @@ test.each<[string, object, (string | null)[][]]>([
     'a VLAN with invalid values',
     { ...EMPTY, region: WITH_VLANS, interfaces: [{ purpose: 'vlan', label: 'a--b', ipam_address: '192.0.2.1' }] },
     [
-      ['interfaces.label', 'A VLAN has a name of 1 to 64 letters, digits and single hyphens.'],
+      ['interfaces.label', 'The name of a VLAN must have 1 to 64 letters, digits and single hyphens.'],
       ['interfaces.ipam_address', 'interfaces.ipam_address is not valid'],
     ],
   ],
@@ -206,8 +206,8 @@ test.each<[string, object, (string | null)[][]]>([
     'a public interface with values',
     { ...EMPTY, interfaces: [{ purpose: 'public', label: 'x', ipam_address: '192.0.2.1/24' }] },
     [
-      ['interfaces.label', 'A public interface has no label.'],
-      ['interfaces.ipam_address', 'A public interface has no ipam_address.'],
+      ['interfaces.label', 'A public interface cannot have a label.'],
+      ['interfaces.ipam_address', 'A public interface cannot have an ipam_address.'],
     ],
   ],
   [

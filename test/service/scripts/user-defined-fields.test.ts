@@ -34,9 +34,17 @@ describe('UDF tags', () => {
   })
 
   test.each<[string, string, string]>([
-    ['no name', field('label="b"'), 'a field has a name of letters, digits and underscores, 64 at most'],
-    ['another name', field('name="a-b" label="b"'), 'a field has a name of letters, digits and underscores, 64 at most'],
-    ['a long name', field(`name="${'a'.repeat(65)}" label="b"`), 'a field has a name of letters, digits and underscores, 64 at most'],
+    ['no name', field('label="b"'), 'the name of a field must have 1 to 64 letters, digits and underscores, and not begin with a digit'],
+    [
+      'another name',
+      field('name="a-b" label="b"'),
+      'the name of a field must have 1 to 64 letters, digits and underscores, and not begin with a digit',
+    ],
+    [
+      'a long name',
+      field(`name="${'a'.repeat(65)}" label="b"`),
+      'the name of a field must have 1 to 64 letters, digits and underscores, and not begin with a digit',
+    ],
     ['no label', field('name="a"'), 'the field a has no label'],
     ['a long value', field(`name="a" label="b" default="${'x'.repeat(1001)}"`), 'the field a has a value of more than 1000 characters'],
     ['both choices', field('name="a" label="b" oneof="x" manyof="y"'), 'the field a has both oneOf and manyOf'],

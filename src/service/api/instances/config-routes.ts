@@ -86,11 +86,11 @@ function readDevices(
     const { disk_id = null, volume_id = null } = body[slot] ?? {}
     const at = `devices.${slot}`
     if (disk_id === null && volume_id === null) continue
-    if (disk_id !== null && volume_id !== null) problems.push({ field: at, reason: 'A device is a disk or a volume.' })
+    if (disk_id !== null && volume_id !== null) problems.push({ field: at, reason: 'A device cannot be both a disk and a volume.' })
     else if (disk_id !== null && !disks.has(disk_id)) problems.push(notValid(`${at}.disk_id`))
     else if (volume_id !== null && !volumes.has(volume_id)) problems.push(notValid(`${at}.volume_id`))
     const which = `${disk_id} ${volume_id}`
-    if (used.has(which)) problems.push({ field: at, reason: 'A disk or volume can be at one device only.' })
+    if (used.has(which)) problems.push({ field: at, reason: 'A disk or volume can be used by only one device.' })
     used.add(which)
     devices[slot] = { disk_id, volume_id }
   }

@@ -148,8 +148,8 @@ export function parseInterfaces(
   const interfaces = (bodies ?? []).map(({ purpose, label, ipam_address }): Interface => {
     const [name, address] = [label || null, ipam_address || null]
     if (purpose === 'public') {
-      if (name !== null) problems.push({ field: 'interfaces.label', reason: 'A public interface has no label.' })
-      if (address !== null) problems.push({ field: 'interfaces.ipam_address', reason: 'A public interface has no ipam_address.' })
+      if (name !== null) problems.push({ field: 'interfaces.label', reason: 'A public interface cannot have a label.' })
+      if (address !== null) problems.push({ field: 'interfaces.ipam_address', reason: 'A public interface cannot have an ipam_address.' })
     } else {
       if (name === null) problems.push({ field: 'interfaces.label', reason: 'interfaces.label is required' })
       else if (!isVlanLabel(name)) problems.push({ field: 'interfaces.label', reason: VLAN_LABEL })
@@ -167,7 +167,7 @@ export const noVlans = (field: string): RequestProblem => ({
   reason: "This Linode's region does not support VLANs at this time.",
 })
 
-const VLAN_LABEL = 'A VLAN has a name of 1 to 64 letters, digits and single hyphens.'
+const VLAN_LABEL = 'The name of a VLAN must have 1 to 64 letters, digits and single hyphens.'
 
 const isVlanLabel = (text: string): boolean => /^[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*$/.test(text)
 

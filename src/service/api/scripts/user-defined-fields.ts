@@ -61,7 +61,7 @@ function readField(text: string): UserDefinedField | string {
   }
   const { name = '', label = '', ...rest }: Partial<UserDefinedField> = Object.fromEntries(values)
   if (name.length > MAX_NAME || !/^[a-z_][a-z0-9_]*$/i.test(name))
-    return `a field has a name of letters, digits and underscores, ${MAX_NAME} at most`
+    return `the name of a field must have 1 to ${MAX_NAME} letters, digits and underscores, and not begin with a digit`
   if (label === '') return `the field ${name} has no label`
   if ([label, ...Object.values(rest)].some(({ length }) => length > MAX_VALUE))
     return `the field ${name} has a value of more than ${MAX_VALUE} characters`
