@@ -5,7 +5,6 @@ import { displayPath } from '../definition/files/file-path.ts'
 import type { ImportedZone, OutputFile } from '../definition/imported-zone.ts'
 import { printDefinition } from '../definition/print/print-definition.ts'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
-import { ROOT } from '../dns/domain-name.ts'
 import { zoneFileName } from '../dns/zone-file/zone-file-name.ts'
 import { checkImport } from './check-import.ts'
 import { importerOf } from './formats.ts'
@@ -81,8 +80,6 @@ function importFiles({ zones, files = [] }: ImportedZones): Pick<ImportZonesResu
   // A zone's file may have the name of the config.
   const taken = new Set([CONFIG_FILE, ...byPath.keys()])
   for (const zone of zones) {
-    if (zone.name === ROOT)
-      diagnostics.push({ severity: 'error', code: 'zone-name', message: 'the root cannot be managed as a zone', hint: 'leave it out' })
     if (zone.files !== undefined) continue
     add({ path: zoneFileName(zone.name, taken, 'yaml'), text: printDefinition(zone) })
   }

@@ -1,5 +1,6 @@
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
+import type { DefinedRecord } from '../dns/record.ts'
 
 /** Something that the source expresses and the destination cannot. Every one is reported. */
 export interface UnsupportedFeature {
@@ -13,6 +14,10 @@ export interface UnsupportedFeature {
   /** What happens with `--lossy`; absent if the feature is just left out. */
   readonly outcome?: string | undefined
 }
+
+/** Records of a zone file outside its zone, which name servers ignore or refuse. */
+export const recordsOutside = (records: readonly DefinedRecord[], zone: DomainName): UnsupportedFeature[] =>
+  records.map(({ name, type, at }) => ({ zone, name, type, what: `a record outside the zone ${zone}`, at }))
 
 /** One diagnostic per feature: errors, or warnings with `--lossy`. `format` is the one that is exported to. */
 export const unsupportedFeatureDiagnostics = (

@@ -1,5 +1,5 @@
 /** Zone files that other programs wrote, imported and exported again. The judges are named-checkzone (BIND), kzonecheck (Knot) and nsd-checkzone. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { filesBelow } from '../cli/scene.ts'
@@ -47,4 +47,127 @@ describeWithTools(['named-checkzone'], 'types without a name in BIND', () => {
     expect(await run(cwd, 'import', 'zonefile', 'out', '-o', 'again')).toMatchObject({ status: 0 })
     expect(filesBelow(cwd)['again/example.com.yaml']).toBe(filesBelow(cwd)['zones/example.com.yaml'])
   })
+})
+
+/** A root zone with delegations, glue and the types of DNSSEC; the signatures are not real. */
+const ROOT_ZONE = `; the root
+.	86400	IN	SOA	a.root-servers.net. nstld.verisign-grs.com. 2024010100 1800 900 604800 86400
+.	86400	IN	RRSIG	SOA 8 0 86400 20240114050000 20240101040000 30903 . AAAA
+.	518400	IN	NS	a.root-servers.net.
+.	518400	IN	NS	m.root-servers.net.
+.	172800	IN	DNSKEY	257 3 8 AwEAAaz/tAm8yTn4Mfeh5eyI96WSVexTBAvkMgJzkKTOiW1vkIbzxeF3
+.	86400	IN	NSEC	com. NS SOA RRSIG NSEC DNSKEY
+com.	172800	IN	NS	a.gtld-servers.net.
+com.	86400	IN	DS	19718 13 2 8acbb0cd28f41250a80a491389424d341522d946b0da0c0291f2d3d771d7805a
+com.	86400	IN	RRSIG	DS 8 1 86400 20240114050000 20240101040000 30903 . AAAA
+com.	86400	IN	NSEC	net. NS DS RRSIG NSEC
+net.	172800	IN	NS	a.gtld-servers.net.
+net.	86400	IN	NSEC	. NS RRSIG NSEC
+a.gtld-servers.net.	172800	IN	A	192.5.6.30
+a.gtld-servers.net.	172800	IN	AAAA	2001:503:a83e::2:30
+a.root-servers.net.	518400	IN	A	198.41.0.4
+m.root-servers.net.	518400	IN	A	202.12.27.33
+`
+
+describeWithTools(['named-checkzone', 'kzonecheck'], 'the root zone', () => {
+  it.each(['root.zone', 'db.root', 'named.ca'])('is imported from %s, validated and exported', async (file) => {
+    const cwd = folderOf({ [`in/${file}`]: ROOT_ZONE })
+    expect(await run(cwd, 'import', 'zonefile', `in/${file}`, '-o', 'zones')).toMatchObject({ status: 0, stdout: 'zones/root.yaml\n' })
+    expect(readFileSync(join(cwd, 'zones/root.yaml'), 'utf8')).toMatch(/^domain: \.$/m)
+    expect(await run(cwd, 'validate')).toMatchObject({ status: 0 })
+    expect(await run(cwd, 'export', 'zonefile', '.', '-o', 'out', '--serial', '2024010100')).toMatchObject({
+      status: 0,
+      stdout: 'out/root.zone\n',
+    })
+    const given = join(cwd, 'in', file)
+    const exported = join(cwd, 'out/root.zone')
+    expect(await bindZone('.', exported)).toEqual(await bindZone('.', given))
+    expect(await runTool('kzonecheck', ['-d', 'off', '-o', '.', exported])).toMatchObject({ status: 0 })
+  })
+
+  it('is a definition as a zone file, also with relative names', async () => {
+    const relative = ROOT_ZONE.replaceAll(/^([a-z.-]+)\.\t/gm, '$1\t').replaceAll(/^\.\t/gm, '@\t')
+    const cwd = folderOf({ 'zones/root.zone': `$ORIGIN .\n${relative}` })
+    expect(await run(cwd, 'validate')).toMatchObject({ status: 0 })
+    expect(await run(cwd, 'export', 'zonefile', '-o', 'out')).toMatchObject({ status: 0, stdout: 'out/root.zone\n' })
+  })
+})
+
+describeWithTools(['named-checkzone', 'nsd-checkzone', 'kzonecheck'], 'a relative $ORIGIN before any absolute one', () => {
+  it('is an error here and in BIND, NSD and Knot', async () => {
+    const cwd = folderOf({ 'example.com.zone': `$ORIGIN example.com\n${HEAD}` })
+    const path = join(cwd, 'example.com.zone')
+    expect((await runTool('named-checkzone', ['example.com', path])).status).not.toBe(0)
+    expect((await runTool('nsd-checkzone', ['example.com', path])).status).not.toBe(0)
+    expect((await runTool('kzonecheck', ['-o', 'example.com', path])).status).not.toBe(0)
+    for (const command of [['validate'], ['import', 'zonefile']]) {
+      const { status, stdout, stderr } = await run(cwd, ...command, 'example.com.zone')
+      expect(status).toBe(1)
+      expect(stdout + stderr).toMatch(/^example\.com\.zone:1:9: error\[zonefile-directive\] \$ORIGIN example\.com is relative/m)
+      expect(stdout + stderr).toContain('$ORIGIN example.com.')
+    }
+  })
+})
+
+describeWithTools(['named-checkzone'], 'data that servers load', () => {
+  const LOOP = 'a CNAME b\nb CNAME a\n'
+
+  it('a CNAME loop is a warning', async () => {
+    const cwd = folderOf({ 'example.com.zone': HEAD + LOOP })
+    await bindZone('example.com', join(cwd, 'example.com.zone'))
+    expect(await run(cwd, 'import', 'zonefile', 'example.com.zone', '-o', 'zones')).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/warning\[cname-loop\]/),
+    })
+    expect(await run(cwd, 'validate', 'zones')).toMatchObject({ status: 0 })
+  })
+
+  it('data outside the zone is left out with --lossy, and listed', async () => {
+    const cwd = folderOf({ 'in/example.com.zone': `${HEAD}; kept\nwww A 192.0.2.1\n; theirs\nwww.example.net. A 192.0.2.2 ; other\n` })
+    const refused = await run(cwd, 'import', 'zonefile', 'in', '-o', 'zones')
+    const line = 'www.example.net. A: a definition cannot express a record outside the zone example.com.'
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining(`in/example.com.zone:7:1: error[import-lossy] ${line}`) })
+    const imported = await run(cwd, 'import', 'zonefile', 'in', '-o', 'zones', '--lossy')
+    expect(imported).toMatchObject({ status: 0, stderr: expect.stringContaining(`in/example.com.zone:7:1: warning[import-lossy] ${line}`) })
+    const text = filesBelow(cwd)['zones/example.com.yaml']
+    expect(text).toContain('# kept\n  www: {type: A, ttl: 300, value: 192.0.2.1}')
+    expect(text).not.toContain('192.0.2.2')
+    expect(await run(cwd, 'validate', 'in')).toMatchObject({ status: 1, stdout: expect.stringContaining('error[name-outside-zone]') })
+  })
+
+  it('Latin-1 in a comment is no error, also in an included file', async () => {
+    const cwd = folderOf({ 'in/example.com.zone': '', 'in/web': '' })
+    const latin1 = (path: string, text: string): void => writeFileSync(join(cwd, 'in', path), Buffer.from(text, 'latin1'))
+    latin1('example.com.zone', `; Z\xfcrich\n${HEAD}$INCLUDE web\n`)
+    latin1('web', 'www A 192.0.2.1 ; Gen\xe8ve\n')
+    expect(await run(cwd, 'import', 'zonefile', 'in', '-o', 'zones')).toMatchObject({ status: 0 })
+    expect(filesBelow(cwd)['zones/example.com.yaml']).toMatch(/^# Z\u00fcrich\n.*www: .*# Gen\u00e8ve\n/s)
+    expect(await run(cwd, 'validate', 'in')).toMatchObject({ status: 0 })
+    latin1('web', 'w A 192.0.2.1\nx TXT "\xe8"\n')
+    const { status, stdout } = await run(cwd, 'validate', 'in')
+    expect(status).toBe(1)
+    expect(stdout).toContain('in/web:2:8: the octet 0xe8 is not UTF-8 text')
+    latin1('example.com.zone', `${HEAD}x TXT "\xe8"\n`)
+    expect((await run(cwd, 'import', 'zonefile', 'in', '-o', 'again')).stderr).toContain(
+      'in/example.com.zone:4:8: error[file-unreadable] the octet 0xe8 is not UTF-8 text',
+    )
+  })
+})
+
+it.each([
+  ['example.com.zone', 'example.net.', true],
+  ['db.example.com', 'example.net.', true],
+  ['example.com.db', 'www.example.com.', true],
+  ['net.zone', 'com.', true],
+  ['example.com.zone', 'example.com.', false],
+  ['named.zone', 'example.com.', false],
+  ['db.192.0.2', '2.0.192.in-addr.arpa.', false],
+  ['0_25.2.0.192.in-addr.arpa.zone', '0/25.2.0.192.in-addr.arpa.', false],
+  ['EXAMPLE.com.zone', 'example.com.', false],
+])('the file %s with the zone %s: warning %s', async (file, zone, warned) => {
+  const cwd = folderOf({ [`in/${file}`]: `$ORIGIN ${zone}\n${HEAD}` })
+  const message = `warning[zone-name] the file is named after`
+  const found = [await run(cwd, 'validate', 'in'), await run(cwd, 'import', 'zonefile', 'in', '-o', 'zones')]
+  expect(found.map(({ status }) => status)).toEqual([0, 0])
+  expect(found.map(({ stdout, stderr }) => (stdout + stderr).includes(message))).toEqual([warned, warned])
 })

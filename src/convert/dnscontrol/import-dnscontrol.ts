@@ -12,7 +12,7 @@ import { type DerivedSelectors, isInseparable, splitByRules, unmanagedSelectorsF
 import { withDefinableSoa } from '../definable-settings.ts'
 import type { Importer } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
-import { excerpt, type UnsupportedFeature } from '../unsupported-features.ts'
+import { excerpt, recordsOutside, type UnsupportedFeature } from '../unsupported-features.ts'
 import { commentedFeatures, isTsv, readTsv, splitZones } from './get-zones.ts'
 import { type DnscontrolDomain, readIntermediate } from './read-intermediate.ts'
 import type { InvalidRecord } from './read-records.ts'
@@ -70,11 +70,13 @@ function readZoneFiles(text: string, file: string): Read {
   const diagnostics: Diagnostic[] = []
   for (const part of splitZones(text)) {
     if (part.text.trim() === '') continue
-    const { zone, diagnostics: found } = zoneFileDefinition('\n'.repeat(part.linesBefore) + part.text, null, { file })
+    const { zone, outside, diagnostics: found } = zoneFileDefinition('\n'.repeat(part.linesBefore) + part.text, null, { file })
     diagnostics.push(...found)
     for (const { line, type, what } of commentedFeatures(part.text))
       dropped.push({ zone: zone?.name ?? null, name: null, type, what, at: { file, line: part.linesBefore + line, column: 1 } })
-    if (zone !== null) zones.push({ name: zone.name, records: zone.records, settings: zone.settings })
+    if (zone === null) continue
+    dropped.push(...recordsOutside(outside, zone.name))
+    zones.push({ name: zone.name, records: zone.records, settings: zone.settings })
   }
   return { zones, dropped, diagnostics }
 }

@@ -26,7 +26,7 @@ export function readOptionsFor(
 ): OctodnsReadOptions {
   const root = resolveLinks(base)
   const below = { ...config, folder: root, cwd: resolveLinks(cwd) }
-  return { ...layout, base: root, cwd: below.cwd, include: includeReader(below), policy: sourcePolicy(below) }
+  return { ...layout, base: root, cwd: below.cwd, include: includeReader(below, 'yaml'), policy: sourcePolicy(below) }
 }
 
 /** A file, or a folder of split files, of a zone. */

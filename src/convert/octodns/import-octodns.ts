@@ -150,7 +150,7 @@ const failed = (...diagnostics: Diagnostic[]): ImportedZones => ({ zones: [], dr
 /** Imports the zones of an octoDNS config, and converts the config itself to a `zonewright.yaml`. */
 async function importOctodnsConfig(path: string, text: string, request: ImportRequest): Promise<ImportedZones> {
   const file = displayPath(path, request.cwd)
-  const config = readOctodnsConfig(text, file, includeReader({ ...request.config, folder: dirname(path), cwd: request.cwd }))
+  const config = readOctodnsConfig(text, file, includeReader({ ...request.config, folder: dirname(path), cwd: request.cwd }, 'yaml'))
   const opened = await openSources(config, path, request)
   const routes = routeZones(config, opened.sources, request)
   const wanted = routes.zones.filter(({ name }) => request.zones.length === 0 || request.zones.includes(name))

@@ -2,12 +2,12 @@ import { open, stat } from 'node:fs/promises'
 import { basename, dirname, relative, resolve } from 'node:path'
 import { displayPath, resolveLinks } from '../../definition/files/file-path.ts'
 import { folderTree } from '../../definition/files/folder-tree.ts'
-import { describeReadError, readText } from '../../definition/files/read-text.ts'
+import { describeReadError, readZoneFileText } from '../../definition/files/read-text.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
 import { parseFileName, unprintableNameError } from '../../definition/load/definition-name.ts'
 import { includeReader } from '../../definition/load/include-reader.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
-import { zoneFileDefinition } from '../../definition/load/zone-file-definition.ts'
+import { misnamedWarnings, zoneFileDefinition } from '../../definition/load/zone-file-definition.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
@@ -17,7 +17,7 @@ import { counted } from '../../report/english.ts'
 import { withDefinableSoa } from '../definable-settings.ts'
 import type { ImportRequest } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
-import type { UnsupportedFeature } from '../unsupported-features.ts'
+import { recordsOutside, type UnsupportedFeature } from '../unsupported-features.ts'
 
 /**
  * Imports one zone file (RFC 1035), or all in a folder and its subfolders: `*.zone`, `*.db` and `db.*`. Included files must be in the
@@ -28,7 +28,7 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
   const facts = await stat(path).catch((error: unknown) => describeReadError(error))
   if (typeof facts === 'string') return failed({ code: 'file-unreadable', message: `${displayPath(path, cwd)} ${facts}` })
   const folder = facts.isDirectory() ? path : dirname(path)
-  const include = includeReader({ ...config, folder, cwd })
+  const include = includeReader({ ...config, folder, cwd }, 'zone-file')
   const policy = sourcePolicy({ ...config, folder, cwd }, facts.isDirectory() ? 'refused' : 'allowed')
   const { files, others, diagnostics } = facts.isDirectory()
     ? await findZoneFiles(path, cwd)
@@ -39,7 +39,7 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
   const read: ReadZone[] = []
   for (const one of files) {
     const file = displayPath(one, cwd)
-    const text = await readText(one, file, policy)
+    const text = await readZoneFileText(one, file, policy)
     if (!text.ok) {
       read.push({
         file,
@@ -49,11 +49,12 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
       })
       continue
     }
-    const definition = readCommentedZone({ file, text: text.text }, zoneNameOf(one, zones), include)
+    const definition = readCommentedZone({ file, text: text.text }, zoneNameOf(one, zones, !facts.isDirectory()), include)
     for (const other of definition.includedFiles) included.add(other)
     const { zone } = definition
     if (zone !== null && zones.length > 0 && !zones.includes(zone.name)) continue
-    read.push({ ...definition, file })
+    const misnamed = misnamedWarnings(parseFileName(basename(one))?.zone ?? null, zone?.name ?? null, { file, line: 1, column: 1 })
+    read.push({ ...definition, file, diagnostics: [...definition.diagnostics, ...misnamed] })
   }
   // A file that another file includes is not a zone.
   const realCwd = resolveLinks(cwd)
@@ -106,11 +107,14 @@ const pathOutside = (path: string): Diagnostic => ({
   hint: 'name the file itself as the source to import it',
 })
 
-/** The zone that the file name gives. If it has no zone file ending: the only requested zone, else the whole file name. */
-function zoneNameOf(path: string, requested: readonly DomainName[]): DomainName | null {
+/**
+ * The zone of a file that does not name it: the only requested zone if the source is this file, else that of the file name. If the name has no zone file
+ * ending: the only requested zone, else the whole file name.
+ */
+function zoneNameOf(path: string, requested: readonly DomainName[], isSource: boolean): DomainName | null {
   const base = basename(path)
   const known = parseFileName(base)
-  if (known) return known.zone
+  if (known && !(isSource && requested.length === 1)) return known.zone
   if (requested.length === 1) return requested[0] ?? null
   const name = parseDomainName(`${base.replace(/\.$/, '')}.`)
   return name.ok && base.includes('.') ? name.value : null
@@ -161,7 +165,7 @@ interface CommentedZone {
 /** Reads a zone file with its comments and those of included files. After an error comments are left out, because nothing is written. */
 export function readCommentedZone(file: IncludedZoneFile, zoneName: DomainName | null, include?: ReadZoneInclude): CommentedZone {
   const opened: IncludedZoneFile[] = []
-  const { zone, read, includedFiles, diagnostics } = zoneFileDefinition(file.text, zoneName, {
+  const { zone, read, outside, includedFiles, diagnostics } = zoneFileDefinition(file.text, zoneName, {
     file: file.file,
     include: include && recordingIncludes(include, opened),
   })
@@ -170,7 +174,10 @@ export function readCommentedZone(file: IncludedZoneFile, zoneName: DomainName |
   if (hasErrors(diagnostics)) return { zone: { name, settings, records }, dropped: [], includedFiles, diagnostics }
   const { comments, dropped: droppedLines } = placeComments({ zone: name, file, included: opened, records: read })
   const what = `${counted(droppedLines, 'line')} of comments above the limit`
-  const dropped = droppedLines === 0 ? [] : [{ zone: name, name: null, type: null, what, at: zone.at }]
+  const dropped = [
+    ...recordsOutside(outside, name),
+    ...(droppedLines === 0 ? [] : [{ zone: name, name: null, type: null, what, at: zone.at }]),
+  ]
   return { zone: { name, settings, records, comments }, dropped, includedFiles, diagnostics }
 }
 

@@ -2,6 +2,7 @@ import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSy
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
+import { decodeZoneFile } from '../../dns/zone-file/decode-zone-file.ts'
 import { refuseOpened, type SourcePolicy } from '../load/source-policy.ts'
 
 /** Maximum size of a definition or config in octets. Twelve thousand records in the longest form take about two million. */
@@ -19,6 +20,10 @@ export type TextResult = { readonly ok: true; readonly text: string } | { readon
 export const readText = (path: string, shown: string, policy: SourcePolicy | null): Promise<TextResult> =>
   readWith(UTF8, path, shown, policy)
 
+/** Like `readText`, but for a zone file, whose comments may be in Latin-1. */
+export const readZoneFileText = (path: string, shown: string, policy: SourcePolicy | null): Promise<TextResult> =>
+  readWith(UTF8, path, shown, policy, zoneFileText)
+
 /** Like `readText`, but keeps a byte order mark. */
 export const readTextWithMark = (path: string, shown: string, policy: SourcePolicy): Promise<TextResult> =>
   readWith(UTF8_WITH_MARK, path, shown, policy)
@@ -31,7 +36,16 @@ const ATTEMPTS = 10
 
 const MOVED = 'is replaced repeatedly while it is read'
 
-async function readWith(decoder: typeof UTF8, path: string, shown: string, policy: SourcePolicy | null): Promise<TextResult> {
+/** Decodes octets that are not UTF-8. */
+type Fallback = (octets: Uint8Array, shown: string) => TextResult
+
+async function readWith(
+  decoder: typeof UTF8,
+  path: string,
+  shown: string,
+  policy: SourcePolicy | null,
+  fallback: Fallback = notUtf8,
+): Promise<TextResult> {
   try {
     for (let attempt = 1; ; attempt += 1) {
       const refused = refusal(await stat(path), shown)
@@ -42,7 +56,7 @@ async function readWith(decoder: typeof UTF8, path: string, shown: string, polic
         const unfit = refusal(facts, shown) ?? (policy && refusalOf(policy, path, facts, shown))
         if (unfit === 'moved' && attempt < ATTEMPTS) continue
         if (unfit) return { ok: false, problem: unfit === 'moved' ? { code: 'file-unreadable', message: `${shown} ${MOVED}` } : unfit }
-        const decoded = decode(await octetsOf(handle, Number(facts.size)), shown, decoder)
+        const decoded = decode(await octetsOf(handle, Number(facts.size)), shown, fallback, decoder)
         return policy === null || !decoded.ok ? decoded : refuseSecrets(decoded.text, shown, policy)
       } finally {
         await handle.close()
@@ -60,8 +74,8 @@ async function octetsOf(handle: FileHandle, size: number): Promise<Uint8Array> {
   return bytesRead === size ? octets.subarray(0, size) : handle.readFile()
 }
 
-/** Like `readText`, but synchronous, for parsers that include another file. */
-export function readTextSync(path: string, shown: string, policy: SourcePolicy): Result<string> {
+/** Like `readText` and `readZoneFileText`, but synchronous, for parsers that include another file. */
+export function readTextSync(path: string, shown: string, policy: SourcePolicy, kind: 'yaml' | 'zone-file'): Result<string> {
   try {
     for (let attempt = 1; ; attempt += 1) {
       const refused = refusal(statSync(path), shown)
@@ -72,8 +86,8 @@ export function readTextSync(path: string, shown: string, policy: SourcePolicy):
         const unfit = refusal(facts, shown) ?? refusalOf(policy, path, facts, shown)
         if (unfit === 'moved' && attempt < ATTEMPTS) continue
         if (unfit) return failure(unfit === 'moved' ? `${shown} ${MOVED}` : unfit.message)
-        const decoded = decode(readFileSync(file), shown)
-        return decoded.ok ? ok(decoded.text) : failure(decoded.problem.message)
+        const decoded = decode(readFileSync(file), shown, kind === 'zone-file' ? zoneFileText : notUtf8)
+        return decoded.ok ? ok(decoded.text) : failure(placed(decoded.problem))
       } finally {
         closeSync(file)
       }
@@ -110,15 +124,32 @@ function refusal(facts: { isFile(): boolean; size: number | bigint }, shown: str
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const UTF8_WITH_MARK = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function decode(octets: Uint8Array, shown: string, decoder = UTF8): TextResult {
+function decode(octets: Uint8Array, shown: string, fallback: Fallback, decoder = UTF8): TextResult {
   try {
     return { ok: true, text: decoder.decode(octets) }
   } catch {
-    const isUtf16 = (octets[0] === 0xff && octets[1] === 0xfe) || (octets[0] === 0xfe && octets[1] === 0xff)
-    const message = `${shown} is not UTF-8 text${isUtf16 ? ' but UTF-16' : ''}`
-    return { ok: false, problem: { code: 'file-unreadable', message, hint: 'save it as UTF-8' } }
+    return fallback(octets, shown)
   }
 }
+
+const isUtf16 = ([first, second]: Uint8Array): boolean => (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
+
+function notUtf8(octets: Uint8Array, shown: string): TextResult {
+  const message = `${shown} is not UTF-8 text${isUtf16(octets) ? ' but UTF-16' : ''}`
+  return { ok: false, problem: { code: 'file-unreadable', message, hint: 'save it as UTF-8' } }
+}
+
+function zoneFileText(octets: Uint8Array, shown: string): TextResult {
+  if (isUtf16(octets)) return notUtf8(octets, shown)
+  const decoded = decodeZoneFile(octets)
+  if (decoded.ok) return { ok: true, text: decoded.text.replace(/^\ufeff/, '') }
+  const { octet, line, column } = decoded.problem
+  const message = `the octet 0x${octet.toString(16)} is not UTF-8 text`
+  const hint = `write it as \\${String(octet).padStart(3, '0')}, or save the file as UTF-8; only comments may be in Latin-1`
+  return { ok: false, problem: { code: 'file-unreadable', message, hint, at: { file: shown, line, column } } }
+}
+
+const placed = ({ at, message }: ReadProblem): string => (at === undefined ? message : `${at.file}:${at.line}:${at.column}: ${message}`)
 
 /** Describes the system's error for a file: `does not exist`. Throws other errors. */
 export function describeReadError(error: unknown): string {

@@ -17,9 +17,9 @@ export type IncludeReader = (path: string, from: string) => Result<{ readonly fi
 
 /**
  * A reader for `include:`, `!include` and `$INCLUDE`. Paths are relative to the including file and must lead, after resolving symbolic links, into
- * the config's folder and to no protected file there. `given` has texts that replace files, by absolute path.
+ * the config's folder and to no protected file there. `kind` is the format of the including file. `given` has texts that replace files, by absolute path.
  */
-export function includeReader(config: Config, given: ReadonlyMap<string, string> = new Map()): IncludeReader {
+export function includeReader(config: Config, kind: 'yaml' | 'zone-file', given: ReadonlyMap<string, string> = new Map()): IncludeReader {
   const cwd = resolveLinks(config.cwd)
   const root = resolveLinks(config.folder)
   const policy = sourcePolicy(config)
@@ -53,7 +53,7 @@ export function includeReader(config: Config, given: ReadonlyMap<string, string>
     let text = texts.get(file)
     if (!text) {
       const other = given.get(wanted) ?? given.get(real)
-      text = confidential(other === undefined ? readTextSync(real, file, policy) : ok(other), file)
+      text = confidential(other === undefined ? readTextSync(real, file, policy, kind) : ok(other), file)
       texts.set(file, text)
     }
     return text.ok ? ok({ file, text: text.value }) : text

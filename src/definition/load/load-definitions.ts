@@ -45,7 +45,11 @@ export interface LoadedDefinitions {
 export async function loadDefinitions(config: Config, options: LoadOptions = {}): Promise<LoadedDefinitions> {
   const wanted = wantedZones(options.zones)
   const found = await findDefinitions(config, options.paths ?? null)
-  const sources = { include: includeReader(config, options.texts), policy: sourcePolicy(config) }
+  const sources = {
+    include: includeReader(config, 'yaml', options.texts),
+    includeZoneFile: includeReader(config, 'zone-file', options.texts),
+    policy: sourcePolicy(config),
+  }
   const limit = pLimit(OPEN_FILES)
   const definitions = found.definitions
     .filter((definition) => !isDisabled(definition))

@@ -4,13 +4,13 @@ import { rrsetKey } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 import type { Config } from '../config/config.ts'
 import { displayPath } from '../files/file-path.ts'
-import { readText, refuseSecrets } from '../files/read-text.ts'
+import { readText, readZoneFileText, refuseSecrets } from '../files/read-text.ts'
 import { type ParsedDefinition, parseDefinition, parseSplitZone } from '../parse/parse-definition.ts'
 import { checkZone } from '../rules/rules.ts'
 import type { FoundDefinition } from './find-definitions.ts'
 import type { IncludeReader } from './include-reader.ts'
 import type { SourcePolicy } from './source-policy.ts'
-import { zoneFileDefinition } from './zone-file-definition.ts'
+import { misnamedWarnings, outsideErrors, zoneFileDefinition } from './zone-file-definition.ts'
 
 /** A definition as read from its files. */
 export interface LoadedDefinition {
@@ -26,6 +26,8 @@ export interface LoadedDefinition {
 /** The access to files that definitions need. */
 export interface DefinitionSources {
   readonly include: IncludeReader
+  /** For `$INCLUDE` of zone files. */
+  readonly includeZoneFile: IncludeReader
   readonly policy: SourcePolicy
 }
 
@@ -42,7 +44,7 @@ export interface ReadOptions {
 export async function readDefinition(
   definition: FoundDefinition,
   config: Config,
-  { include, policy }: DefinitionSources,
+  { policy, ...include }: DefinitionSources,
   { wanted, texts, textsRead }: ReadOptions,
 ): Promise<LoadedDefinition | null> {
   const zoneName = definition.rules.find((rule) => rule.zoneName !== null)?.zoneName ?? definition.zoneName
@@ -51,7 +53,8 @@ export async function readDefinition(
   for (const path of definition.kind === 'split' ? definition.parts : [definition.path]) {
     const file = displayPath(path, config.cwd)
     const given = texts?.get(path)
-    const text = given === undefined ? await readText(path, file, policy) : refuseSecrets(given, file, policy)
+    const read = definition.kind === 'zone-file' ? readZoneFileText : readText
+    const text = given === undefined ? await read(path, file, policy) : refuseSecrets(given, file, policy)
     if (text.ok) sources.push({ path, file, text: text.text })
     else problems.push({ severity: 'error', ...text.problem, at: text.problem.at ?? { file, line: 1, column: 1 } })
   }
@@ -81,18 +84,21 @@ function mayDefine(wanted: ReadonlySet<DomainName>, zoneName: DomainName | null,
 type ParsedText = Pick<LoadedDefinition, 'zone' | 'enabled' | 'includedFiles' | 'diagnostics'>
 
 function parseSources(
-  { kind, file }: FoundDefinition,
+  definition: FoundDefinition,
   sources: readonly { readonly file: string; readonly text: string }[],
   zoneName: DomainName | null,
   config: Config,
-  include: IncludeReader,
+  { include, includeZoneFile }: Omit<DefinitionSources, 'policy'>,
 ): ParsedText {
+  const { kind, file } = definition
   const { text } = sources[0] as { text: string }
   const common = { include, octodnsDefaultTtl: config.octodnsDefaultTtl }
   if (kind === 'split' && zoneName !== null) return withRules(parseSplitZone(sources, { ...common, zoneName, directory: file }))
   if (kind === 'yaml') return withRules(parseDefinition(text, { ...common, file, zoneName }))
-  const { zone, includedFiles, diagnostics } = zoneFileDefinition(text, zoneName, { file, include })
-  return { zone, enabled: true, includedFiles, diagnostics: [...diagnostics, ...checkRules(zone, diagnostics)] }
+  const { zone, outside, includedFiles, diagnostics } = zoneFileDefinition(text, zoneName, { file, include: includeZoneFile })
+  const found = [...diagnostics, ...(zone === null ? [] : outsideErrors(outside, zone.name))]
+  const named = zoneName === definition.zoneName ? misnamedWarnings(zoneName, zone?.name ?? null, { file, line: 1, column: 1 }) : []
+  return { zone, enabled: true, includedFiles, diagnostics: [...found, ...named, ...checkRules(zone, found)] }
 }
 
 /** Errors that octoDNS's `lenient: true` turns into warnings. */

@@ -7,12 +7,15 @@ import { recordKey } from '../../dns/record.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ZoneSettings } from '../../dns/zone.ts'
 import { parseZoneFile, type ZoneFileOptions } from '../../dns/zone-file/parse-zone-file.ts'
 import { checkZoneDigest } from '../../dns/zone-file/zone-digest.ts'
+import { isNamedAfterOther } from '../../dns/zone-file/zone-file-name.ts'
 import { counted } from '../../report/english.ts'
 
 /** Maximum number of records of a zone file with its includes: as many as fit into the largest definition. */
 const MAX_RECORDS = 500_000
 
 export interface ZoneFileDefinition {
+  /** Records outside the zone, which `zone` does not have. They are no diagnostics yet. */
+  readonly outside: readonly DefinedRecord[]
   /** Null if the zone's name is unknown, or if there are more than `MAX_RECORDS` records. */
   readonly zone: DesiredZone | null
   /** All records in file order, including the SOA and duplicates. */
@@ -23,7 +26,7 @@ export interface ZoneFileDefinition {
 
 /**
  * Reads a zone file as a definition. The zone is the owner of the SOA, otherwise the first `$ORIGIN`, otherwise `zoneName`. The SOA becomes
- * settings, without the serial, which the target manages. Records outside the zone are errors. Duplicates are removed.
+ * settings, without the serial, which the target manages. Duplicates are removed.
  */
 export function zoneFileDefinition(
   text: string,
@@ -34,25 +37,28 @@ export function zoneFileDefinition(
   const { includedFiles } = parsed
   const found = distinctDiagnostics(parsed.diagnostics)
   // Checks of an incomplete zone would be misleading.
-  if (parsed.records.length === MAX_RECORDS && hasErrors(found)) return { zone: null, read: [], includedFiles, diagnostics: found }
+  if (parsed.records.length === MAX_RECORDS && hasErrors(found))
+    return { zone: null, read: [], outside: [], includedFiles, diagnostics: found }
   const read = [...parsed.records]
   const name = read.find((record) => record.type === 'SOA')?.name ?? firstOrigin(text, zoneName) ?? parsed.origin
   const start = { file: options.file, line: 1, column: 1 }
-  if (name === null || name === ROOT) {
+  if (name === null) {
     const message = 'the file does not say which zone it defines'
     const hint = 'write $ORIGIN, or name the file after its zone, such as example.com.zone'
     return {
       zone: null,
       read,
+      outside: [],
       includedFiles,
       diagnostics: [...found, { severity: 'error', code: 'zone-name', message, at: start, hint }],
     }
   }
   const soa = read.find((record) => record.type === 'SOA' && record.name === name)
   const inZone: DefinedRecord[] = []
+  const outside: DefinedRecord[] = []
   const diagnostics: Diagnostic[] = [...found]
   for (const record of read) {
-    if (!isAtOrBelow(record.name, name)) diagnostics.push(outside(record, name))
+    if (!isAtOrBelow(record.name, name)) outside.push(record)
     else if (record.type !== 'SOA') inZone.push(record)
     // A saved zone transfer ends with the SOA that it begins with.
     else if (soa === undefined || record.name !== name || record.data !== soa.data) diagnostics.push(otherSoa(record, name, soa))
@@ -60,7 +66,10 @@ export function zoneFileDefinition(
   const { records, diagnostics: repeats } = removeDuplicateRecords(inZone)
   diagnostics.push(...repeats)
   // Without the invalid records no digest can match.
-  if (!hasErrors(diagnostics)) diagnostics.push(...checkZoneDigest(read, name))
+  if (!hasErrors(diagnostics)) {
+    const digested = outside.length === 0 ? read : read.filter((record) => isAtOrBelow(record.name, name))
+    diagnostics.push(...checkZoneDigest(digested, name))
+  }
   const zone: DesiredZone = {
     ...DEFAULT_ZONE_OPTIONS,
     name,
@@ -68,7 +77,7 @@ export function zoneFileDefinition(
     settings: soa ? settingsOfSoa(soa.at.file === options.file ? asWritten(soa, text) : soa) : {},
     records,
   }
-  return { zone, read, includedFiles, diagnostics }
+  return { zone, read, outside, includedFiles, diagnostics }
 }
 
 /** Removes repeated diagnostics: a file that is included several times repeats them. */
@@ -81,19 +90,28 @@ function distinctDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return [...distinct.values()]
 }
 
-/** The first `$ORIGIN`, unless it is within the zone that the file is named after. */
+/** The first `$ORIGIN`, unless it is relative, the root, or within the zone that the file is named after. */
 function firstOrigin(text: string, zoneName: DomainName | null): DomainName | null {
-  const origin = parseDomainName(/^\$ORIGIN[ \t]+([^\s;]+)/im.exec(text)?.[1] ?? '', zoneName)
-  if (!origin.ok) return zoneName
+  const origin = parseDomainName(/^\$ORIGIN[ \t]+([^\s;]+)/im.exec(text)?.[1] ?? '')
+  if (!origin.ok || origin.value === ROOT) return zoneName
   return zoneName !== null && isAtOrBelow(origin.value, zoneName) ? zoneName : origin.value
 }
 
-const outside = (record: DefinedRecord, zone: DomainName): Diagnostic => ({
-  severity: 'error',
-  code: 'name-outside-zone',
-  message: `${record.name} ${record.type} is outside the zone ${zone}`,
-  at: record.at,
-})
+/** The errors for records outside a zone. */
+export const outsideErrors = (records: readonly DefinedRecord[], zone: DomainName): Diagnostic[] =>
+  records.map(({ name, type, at }) => ({
+    severity: 'error',
+    code: 'name-outside-zone',
+    message: `${name} ${type} is outside the zone ${zone}`,
+    at,
+  }))
+
+/** A warning if a file has the name of another zone than the one that it defines. */
+export function misnamedWarnings(named: DomainName | null, zone: DomainName | null, at: SourcePosition): Diagnostic[] {
+  if (named === null || zone === null || !isNamedAfterOther(named, zone)) return []
+  const message = `the file is named after ${named}, but it defines ${zone}`
+  return [{ severity: 'warning', code: 'zone-name', message, at, hint: 'rename the file, or correct its $ORIGIN or SOA record' }]
+}
 
 /** A zone has one SOA record, at its apex (RFC 2181 section 6.1). */
 function otherSoa(record: DefinedRecord, zone: DomainName, soa: DefinedRecord | undefined): Diagnostic {

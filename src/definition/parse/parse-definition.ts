@@ -194,8 +194,8 @@ function readZoneName(node: YamlNode, problems: DiagnosticCollector): DomainName
     return null
   }
   const name = parseDomainName(node.text, ROOT)
-  if (name.ok && name.value !== ROOT) return name.value
-  problems.report('zone-name', node.at, '', name.ok ? 'the root cannot be managed as a zone' : `domain: ${name.message}`)
+  if (name.ok) return name.value
+  problems.report('zone-name', node.at, '', `domain: ${name.message}`)
   return null
 }
 

@@ -1,4 +1,4 @@
-import { compareNames, type DomainName, relativeName } from '../../dns/domain-name.ts'
+import { compareNames, type DomainName, ROOT, relativeName } from '../../dns/domain-name.ts'
 import { compareRecords, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { ZoneComment } from '../../dns/zone.ts'
@@ -21,7 +21,7 @@ export function printDefinition(zone: ImportedZone): string {
   const commentsOf = commentIndex(zone.comments ?? [], zone.records)
   const ofAll = commentsOf({ name: null })
   const defaultTtl = commonestTtl(zone.records)
-  const settings: Record<string, YamlData> = { domain: zone.name.slice(0, -1) }
+  const settings: Record<string, YamlData> = { domain: zone.name === ROOT ? '.' : zone.name.slice(0, -1) }
   for (const key of ZONE_SETTINGS) {
     const value = zone.settings[key]
     if (value !== undefined) settings[key] = value

@@ -71,7 +71,7 @@ function cycleFrom(first: DomainName, cnames: ReadonlyMap<DomainName, DefinedRec
   const shown = cycle.slice(0, 5).map((cname) => cname.name)
   const path = [...shown, ...(cycle.length > shown.length ? ['…'] : []), first].join(' → ')
   return {
-    severity: 'error',
+    severity: 'warning',
     code: 'cname-loop',
     message: cycle.length === 1 ? `${first} CNAME: the record points to itself` : `${first} CNAME: the records form a loop: ${path}`,
     at: cycle[0]?.at,

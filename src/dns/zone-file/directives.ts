@@ -1,5 +1,5 @@
 import { unescapeString } from '../character-string.ts'
-import type { DomainName } from '../domain-name.ts'
+import { type DomainName, isAtOrBelow, parseDomainName } from '../domain-name.ts'
 import { type GeneratedText, readGenerate } from './generate.ts'
 import { readNameToken, readTtl } from './read-record.ts'
 import { type IncludedZoneFile, reportProblem, tokenPosition, tokenText, type ZoneFileScope } from './scope.ts'
@@ -53,14 +53,39 @@ function hasOperands(scope: ZoneFileScope, form: string, most = 1): boolean {
 
 /** `$ORIGIN name`: sets the origin from here to the end of the file. */
 function readOrigin(scope: ZoneFileScope): void {
+  const { run, lexer } = scope
   if (!hasOperands(scope, '$ORIGIN NAME')) return
+  const written = tokenText(lexer, 1)
+  const isRelative = written !== '@' && !parseDomainName(written).ok && parseDomainName(`${written}.`).ok
+  if (isRelative && run.firstOrigin === null) {
+    refuseRelativeOrigin(scope, written)
+    return
+  }
   const origin = readNameToken(scope, 1)
   if (!origin.ok) {
-    reportProblem(scope.run, 'name-invalid', `$ORIGIN: ${origin.message}`, tokenPosition(scope, 1))
+    reportProblem(run, 'name-invalid', `$ORIGIN: ${origin.message}`, tokenPosition(scope, 1))
     return
   }
   scope.origin = origin.value
-  scope.run.firstOrigin ??= origin.value
+  if (written !== '@') run.firstOrigin ??= origin.value
+}
+
+/**
+ * Reports a relative `$ORIGIN` that no absolute one precedes: NSD and Knot refuse it, and BIND appends the zone that its configuration names. The
+ * records that follow get the name that was probably meant.
+ */
+function refuseRelativeOrigin(scope: ZoneFileScope, written: string): void {
+  const { run, origin } = scope
+  const absolute = parseDomainName(`${written}.`)
+  const relative = parseDomainName(written, origin)
+  const isWhole = absolute.ok && (!relative.ok || origin === null || isAtOrBelow(absolute.value, origin))
+  const meant = isWhole ? absolute : relative
+  if (meant.ok) scope.origin = meant.value
+  run.firstOrigin = scope.origin
+  const message = `$ORIGIN ${written} is relative, and no $ORIGIN before it is absolute`
+  reportProblem(run, 'zonefile-directive', message, tokenPosition(scope, 1), {
+    hint: `Write it with the final dot: $ORIGIN ${scope.origin}`,
+  })
 }
 
 /** `$TTL time`: sets the default TTL from here to the end of the file (RFC 2308 section 4). */

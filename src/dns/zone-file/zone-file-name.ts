@@ -1,14 +1,11 @@
-import type { DomainName } from '../domain-name.ts'
+import { type DomainName, labelsOf, ROOT } from '../domain-name.ts'
 
 /** Longer names are cut; file systems allow 255 characters. */
 const LONGEST_NAME = 200
 
-/** A file name for a zone that is not in `taken`. Adds it to `taken`. */
+/** A file name for a zone that is not in `taken`. Adds it to `taken`. The root zone has the name `root`. */
 export function zoneFileName(zone: DomainName, taken: Set<string>, extension = 'zone'): string {
-  const stem = zone
-    .slice(0, -1)
-    .replace(/[^a-z0-9._-]/g, '_')
-    .slice(0, LONGEST_NAME)
+  const stem = zone === ROOT ? 'root' : stemOf(zone)
   for (let n = 1; ; n += 1) {
     const name = `${n === 1 ? stem : `${stem}_${n}`}.${extension}`
     if (taken.has(name)) continue
@@ -16,3 +13,21 @@ export function zoneFileName(zone: DomainName, taken: Set<string>, extension = '
     return name
   }
 }
+
+const stemOf = (zone: DomainName): string =>
+  zone
+    .slice(0, -1)
+    .replace(/[^a-z0-9._-]/g, '_')
+    .slice(0, LONGEST_NAME)
+
+/**
+ * Whether a file with the name of one zone contradicts its content, which is another zone. The name of a file for the root, and a name of one label
+ * that may be any word, contradict nothing. Reverse zones often have files such as `db.192.0.2`.
+ */
+export function isNamedAfterOther(named: DomainName, zone: DomainName): boolean {
+  if (named === zone || stemOf(named) === stemOf(zone) || zone === ROOT) return false
+  if (/^[0-9.]+$/.test(named)) return false
+  return labelCount(named) > 1 || labelCount(zone) === 1
+}
+
+const labelCount = (name: DomainName): number => labelsOf(name).length

@@ -38,7 +38,7 @@ test.each<[path: string, refused: RegExp | null]>([
 
 it('protects the paths of files that are created later', async () => {
   const { folder, config } = await scene()
-  const include = includeReader(config)
+  const include = includeReader(config, 'yaml')
   writeFileSync(join(folder, 'secrets/later'), 'new')
   expect(include('../secrets/later', join(folder, 'zones/x.yaml'))).toMatchObject({ ok: false })
 })

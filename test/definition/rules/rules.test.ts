@@ -36,16 +36,16 @@ const CASES: readonly Case[] = [
   },
   { name: 'CNAME at the apex', records: ['@ 300 CNAME a.example.net.'], expected: ['1 error cname-at-apex'] },
   { name: 'two CNAMEs', records: ['w 300 CNAME a.example.net.', 'w 300 CNAME b.example.net.'], expected: ['2 error singleton-multiple'] },
-  { name: 'CNAME to itself', records: ['w 300 CNAME w'], expected: ['1 error cname-loop'] },
+  { name: 'CNAME to itself', records: ['w 300 CNAME w'], expected: ['1 warning cname-loop'] },
   {
     name: 'a CNAME loop of three names with a chain into it is reported once',
     records: ['tail 300 CNAME a', 'a 300 CNAME b', 'b 300 CNAME c', 'c 300 CNAME a'],
-    expected: ['2 error cname-loop'],
+    expected: ['2 warning cname-loop'],
   },
   {
     name: 'two CNAME loops',
     records: ['a 300 CNAME b', 'b 300 CNAME a', 'c 300 CNAME d', 'd 300 CNAME c'],
-    expected: ['1 error cname-loop', '3 error cname-loop'],
+    expected: ['1 warning cname-loop', '3 warning cname-loop'],
   },
   { name: 'CNAME chain', records: ['a 300 CNAME b', 'b 300 CNAME c', 'c 300 A 192.0.2.1'], expected: [] },
 

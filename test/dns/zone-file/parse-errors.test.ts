@@ -149,7 +149,19 @@ describe('zone-file errors', () => {
     expect(problems(parse('a 1 A 192.0.2.1\nb. 1 NS @\n$ORIGIN c', { origin: null }))).toEqual([
       '1:1 error[name-invalid]',
       '2:9 error[value-invalid]',
-      '3:9 error[name-invalid]',
+      '3:9 error[zonefile-directive]',
+    ])
+  })
+
+  test.each([
+    ['example.com', '$ORIGIN example.com.', ['www.example.com.']],
+    ['sub.example.com', '$ORIGIN sub.example.com.', ['www.sub.example.com.']],
+    ['sub', '$ORIGIN sub.example.com.', ['www.sub.example.com.']],
+  ])('$ORIGIN %s before an absolute one is one error; the records get the name that is meant', (origin, meant, owners) => {
+    const { records, diagnostics } = parse(`$ORIGIN ${origin}\n$TTL 300\nwww A 192.0.2.1\n$ORIGIN x\n`)
+    expect(records.map(({ name }) => name)).toEqual(owners)
+    expect(diagnostics).toMatchObject([
+      { code: 'zonefile-directive', at: { line: 1, column: 9 }, hint: `Write it with the final dot: ${meant}` },
     ])
   })
 

@@ -69,7 +69,7 @@ const FILES: readonly (readonly [what: string, text: string, records: readonly s
   ['names in Unicode', 'bücher 1 CNAME straße\n', ['xn--bcher-kva.example.com. 1 CNAME xn--strae-oqa.example.com.']],
   [
     '$ORIGIN, relative and absolute',
-    '$ORIGIN sub\na 1 A 192.0.2.1\n$ORIGIN example.org.\na 1 NS b\n$ORIGIN .\nc 1 NS d',
+    '$ORIGIN @\n$ORIGIN example.com.\n$ORIGIN sub\na 1 A 192.0.2.1\n$ORIGIN example.org.\na 1 NS b\n$ORIGIN .\nc 1 NS d',
     ['a.sub.example.com. 1 A 192.0.2.1', 'a.example.org. 1 NS b.example.org.', 'c. 1 NS d.'],
   ],
   [

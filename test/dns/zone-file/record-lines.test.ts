@@ -183,7 +183,7 @@ describe('a record line means the same alone, with a comment and in a stream', (
     const include: ReadZoneInclude = (path) => ({ ok: true, value: { file: path, text: 'in 5 A 192.0.2.5\n 6 TXT "x"\n' } })
     const part = (i: number): string =>
       [
-        `$ORIGIN z${i}`,
+        `$ORIGIN z${i}.example.com.`,
         ...['Host 1 A 192.0.2.1', ' 2 AAAA 2001:DB8:0::1', ' 2 AAAA 2001:DB8:0::1', '\\097 3 TXT (', '"a" )', '\t4 MX 10 @'],
         ...['$INCLUDE f', ' 7 NS ns', '$ORIGIN example.com.'],
       ].join('\n')
