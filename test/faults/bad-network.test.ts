@@ -1,14 +1,14 @@
 /**
- * Applies through a network that does what networks do, in seeded schedules, against a service in a process of its own. However it went, what the
- * reconciler says is true, and in the end the zone is exactly the definition, nothing twice, nothing of others touched.
- * ZONEWRIGHT_TEST_ROUNDS=20 makes it twenty times as long.
+ * Applies through a bad network with seeded fault schedules, against a service in a separate process. After every run the report of the
+ * reconciler is true, and in the end the zone equals the definition, without duplicates or changed unmanaged records.
+ * ZONEWRIGHT_TEST_ROUNDS=20 runs twenty times as many cases.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Provider } from '../../src/providers/provider.ts'
 import { type FaultProxy, NONE, startFaultProxy } from '../support/fault-proxy.ts'
 import { type Random, rounds, seededRandom } from '../support/random.ts'
 import { randomZone } from './random-zone.ts'
-import { converge, FOREIGN, linesDesired, linesHeld, providerAt } from './reconcile.ts'
+import { converge, desiredLines, FOREIGN, linesOf, providerAt } from './reconcile.ts'
 import { randomFaults, repeatingGateway, type Schedule, storm } from './schedules.ts'
 import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
   })
   for (const target of ['192.0.2.1', '192.0.2.2'])
     await service.call('POST', `/domains/${other.id}/records`, { type: 'A', name: 'www', target })
-  elsewhere = linesHeld(await service.held('example.net'))
+  elsewhere = linesOf(await service.records('example.net'))
 })
 
 afterAll(async () => {
@@ -37,7 +37,7 @@ afterAll(async () => {
   await service?.stop()
 })
 
-/** From a zone that another schedule left behind to the desired one, then from that to the next. */
+/** Applies several zones in sequence, starting with the zone of the previous schedule. */
 async function follow(
   seed: number,
   schedule: (random: Random) => Schedule,
@@ -51,13 +51,13 @@ async function follow(
     const zone = randomZone(random, 40)
     await converge(zone, provider, proxy, service, more)
     if (step === 0) await addForeign()
-    expect(linesHeld(await service.held('example.com')).filter((held) => !held.includes('_acme'))).toEqual(
-      linesDesired(zone).filter((desired) => !desired.includes('_acme')),
+    expect(linesOf(await service.records('example.com')).filter((held) => !held.includes('_acme'))).toEqual(
+      desiredLines(zone).filter((desired) => !desired.includes('_acme')),
     )
   }
   proxy.use(() => NONE)
-  expect(linesHeld(await service.held('example.com')).filter((held) => held.includes('_acme'))).toHaveLength(1)
-  expect(linesHeld(await service.held('example.net'))).toEqual(elsewhere)
+  expect(linesOf(await service.records('example.com')).filter((held) => held.includes('_acme'))).toHaveLength(1)
+  expect(linesOf(await service.records('example.net'))).toEqual(elsewhere)
 }
 
 async function forget(): Promise<void> {
@@ -73,9 +73,13 @@ async function addForeign(): Promise<void> {
 
 const seeds = (count: number): number[] => Array.from({ length: rounds(count) }, (_, index) => index + 1)
 
-test.each(seeds(4))('one request in ten is at fault, seed %i', (seed) => follow(seed, (random) => randomFaults(random, 0.1), 4), 300_000)
+test.each(seeds(4))('a fault in one of ten requests, seed %i', (seed) => follow(seed, (random) => randomFaults(random, 0.1), 4), 300_000)
 
-test.each(seeds(3))('one in three, seed %i', (seed) => follow(100 + seed, (random) => randomFaults(random, 0.33), 2), 300_000)
+test.each(seeds(3))(
+  'a fault in one of three requests, seed %i',
+  (seed) => follow(100 + seed, (random) => randomFaults(random, 0.33), 2),
+  300_000,
+)
 
 test.each(seeds(2))(
   'a gateway that repeats calls, seed %i',
@@ -85,4 +89,4 @@ test.each(seeds(2))(
 
 test.each(seeds(2))('a server that refuses in bursts, seed %i', (seed) => follow(300 + seed, (random) => storm(random, 30, 12), 3), 300_000)
 
-test('that were thousands of calls that change something', () => expect(proxy.calls()).toBeGreaterThan(rounds(2000)))
+test('these tests sent thousands of mutating calls', () => expect(proxy.calls()).toBeGreaterThan(rounds(2000)))

@@ -1,4 +1,4 @@
-/** Runs that end before their work does: by their time or by a signal, as real processes on real sockets. What they say they did is what was done. */
+/** Runs that a timeout or a signal ends early, as real processes with real sockets. Their reports are true. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { FaultProxy } from '../support/fault-proxy.ts'
 import { openProcessScene, type ProcessScene } from './process-scene.ts'
@@ -37,10 +37,10 @@ interface Document {
 
 const apply = (zone: string, ...more: string[]) => scene.start('apply', '--yes', '--format', 'json', ...more, zone)
 
-/** Records that the report says were applied are those that the service holds; gives why the others were not. */
-async function holdAgainstService(zone: string, report: string): Promise<string[]> {
+/** Expects that the service has exactly the applied records of the report; returns the reasons of the skipped ones. */
+async function compareWithService(zone: string, report: string): Promise<string[]> {
   const changes = (JSON.parse(report) as Document).zones.flatMap((one) => one.changes).filter(({ subject }) => subject === 'record')
-  const held = (await service.held(zone)) ?? []
+  const held = (await service.records(zone)) ?? []
   const applied = changes.filter(({ outcome }) => outcome.state === 'applied').map(({ name }) => name)
   expect(applied.sort()).toEqual(held.map(({ name }) => `${name}.${zone}.`).sort())
   expect(applied.length).toBeGreaterThan(0)
@@ -50,25 +50,25 @@ async function holdAgainstService(zone: string, report: string): Promise<string[
 
 const slowly = (): void => proxy.use(({ method }) => ({ kind: 'delay', before: method === 'POST' ? 400 : 0, after: 0 }))
 
-test('a time for the whole run: what is on the wire ends, the rest is skipped, exit 4', async () => {
+test('a timeout: finishes the calls in progress, skips the rest, exits with 4', async () => {
   slowly()
   define('time.example')
   const run = await apply('time.example', '--timeout', '5')
   expect((await run.ended).status).toBe(4)
   expect(run.stderr()).toContain('The 5 s of --timeout are over: stopping after the calls in flight.')
-  expect(await holdAgainstService('time.example', run.stdout())).toEqual(['the time of the run, 5 s, is over'])
+  expect(await compareWithService('time.example', run.stdout())).toEqual(['the time of the run, 5 s, is over'])
 })
 
-test('a time that is over before the first call: nothing was applied, exit 1', async () => {
+test('a timeout before the first call: applies nothing, exits with 1', async () => {
   define('early.example')
   proxy.use(() => ({ kind: 'delay', before: 3000, after: 0 }))
   const run = await apply('early.example', '--timeout', '1')
   expect((await run.ended).status).toBe(1)
   expect(run.stderr()).toContain('Nothing was applied.')
-  expect(await service.held('early.example')).toBeNull()
+  expect(await service.records('early.example')).toBeNull()
 })
 
-test('a server that falls silent does not keep a run past its time and ten seconds', async () => {
+test('a silent server does not extend a run much beyond its timeout', async () => {
   define('silent.example')
   let calls = 0
   proxy.use(({ method }) => {
@@ -86,7 +86,7 @@ test('a server that falls silent does not keep a run past its time and ten secon
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('%s in the middle: the report is true, exit %i', async (signal, status) => {
+] as const)('%s during an apply: the report is true, exit %i', async (signal, status) => {
   const zone = `${signal.toLowerCase()}.example`
   slowly()
   define(zone)
@@ -95,5 +95,5 @@ test.each([
   while (proxy.count() - start < 60) await new Promise((resolve) => setTimeout(resolve, 5))
   run.kill(signal)
   expect((await run.ended).status).toBe(status)
-  expect(await holdAgainstService(zone, run.stdout())).toEqual(['the run was interrupted'])
+  expect(await compareWithService(zone, run.stdout())).toEqual(['the run was interrupted'])
 })

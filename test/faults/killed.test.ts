@@ -1,8 +1,8 @@
 /**
- * Real processes killed (SIGKILL) at hundreds of points of their work, over real sockets; in a wave of most rounds the service is killed too, and comes
- * back on the same data. Points are chosen by the requests that have gone out, not by time, so that a fast machine has them where a slow one has.
- * Once no call of a dead process is under way: nothing is there twice, nothing that was to stay is lost, its journal names every call that it sent; and
- * one apply makes the zone exactly the definition. ZONEWRIGHT_TEST_ROUNDS=10 makes it thousands of points.
+ * Real processes with real sockets, killed (SIGKILL) at hundreds of points; in one wave of most rounds the service is killed too and restarts
+ * on the same data. The points are numbers of sent requests, not times, so that they are the same on fast and slow machines.
+ * After the last call of a dead process: no duplicates, no missing records, and its journal contains every sent call; and
+ * one apply makes the zone equal to the definition. ZONEWRIGHT_TEST_ROUNDS=10 tests thousands of points.
  */
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,13 +13,13 @@ import { type Random, rounds, seededRandom } from '../support/random.ts'
 import { openProcessScene, type ProcessScene } from './process-scene.ts'
 import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 
-/** Processes side by side, each with a zone, a folder and a proxy of its own. */
+/** Concurrent processes, each with its own zone, folder and proxy. */
 const LANES = 4
-/** Deaths of each lane before anybody lives through: what one leaves behind the next one finds. */
+/** Killed processes of each lane before one completes: each starts with the state of the previous one. */
 const WAVES = 5
 const ROUNDS = 16
 const NAMES = 40
-/** About the requests of a whole run. */
+/** The approximate number of requests of a full run. */
 const REQUESTS = 52
 const JOURNAL = '.zonewright/runs'
 
@@ -29,9 +29,9 @@ interface Lane {
   readonly random: Random
 }
 
-/** Where a process died. */
+/** The point at which a process died. */
 interface Death {
-  /** Requests that it had sent. */
+  /** The number of sent requests. */
   readonly requests: number
   readonly withService: boolean
 }
@@ -64,7 +64,7 @@ interface Line {
 
 const text = ({ name, type, target }: Line): string => `${name} ${type} ${target}`
 
-/** Other kinds of record at most names in each state, so that every run creates, updates and deletes, in an order. */
+/** Most names have other record types in each state, so every run creates, updates and deletes with order edges. */
 function records(state: number): Line[] {
   const at = (index: number): Line[] => {
     const name = `n${index}`
@@ -88,16 +88,16 @@ function define({ scene, zone }: Lane, state: number): void {
 }
 
 const expected = (state: number): string[] => records(state).map(text).sort()
-const held = async ({ zone }: Lane): Promise<string[]> => ((await service.held(zone)) ?? []).map(text).sort()
+const held = async ({ zone }: Lane): Promise<string[]> => ((await service.records(zone)) ?? []).map(text).sort()
 
 const APPLY = ['apply', '--yes', '--quiet', '--allow', 'updates', '--allow', 'deletes'] as const
 
-/** The end of a service, once for all lanes of a wave. */
+/** Kills and restarts the service once for all lanes of a wave. */
 interface ServiceEnd {
-  /** Ends it, or joins in where that has begun. */
+  /** Kills the service, unless another lane has done so. */
   begin(): void
   readonly begun: Promise<void>
-  /** Resolves when it is back. */
+  /** Resolves after the restart. */
   readonly over: () => Promise<void>
 }
 
@@ -123,8 +123,8 @@ function resolvable(): { promise: Promise<void>; resolve: () => void } {
 }
 
 /**
- * Lets a process apply what is defined and kills it when it has sent so many requests, and a moment later; with the service, where one of the lanes has
- * come so far. Gives the calls that it sent.
+ * Starts an apply and kills it shortly after a random number of sent requests; together with the service if one of the lanes has
+ * reached its point. Returns the number of sent calls.
  */
 async function die({ scene, random }: Lane, end: ServiceEnd | null): Promise<number> {
   const last = random.below(REQUESTS)
@@ -144,7 +144,7 @@ async function die({ scene, random }: Lane, end: ServiceEnd | null): Promise<num
   void run.ended.then(() => {
     ended = true
   })
-  // Without a request it dies while it starts.
+  // With no request it is killed during its start.
   await Promise.race([last === 0 ? wait(random.below(200)) : reached, run.ended, ...(end ? [end.begun] : [])])
   if (moment > 0) await wait(moment)
   end?.begin()
@@ -163,14 +163,14 @@ const runsOf = ({ scene }: Lane): string[] => {
   }
 }
 
-/** Calls that a run has in its journal. */
+/** The number of calls in the journal of a run. */
 const journalled = ({ scene }: Lane, run: string): number =>
   readFileSync(join(scene.folder, JOURNAL, run, 'journal.jsonl'), 'utf8').split('"event":"call"').length - 1
 
 const twice = (lines: readonly string[]): string[] => lines.filter((line, index) => lines.indexOf(line) !== index)
 const without = (lines: readonly string[], others: readonly string[]): string[] => lines.filter((line) => !others.includes(line))
 
-/** A process of each lane dies before its work is done, and is held against what it left behind. */
+/** Kills a process of each lane during its work, and checks zone and journal. */
 async function deathsOf(state: number, withService: boolean): Promise<void> {
   const end = withService ? serviceEnd() : null
   const desired = expected(state)
@@ -186,18 +186,18 @@ async function deathsOf(state: number, withService: boolean): Promise<void> {
     const sent = calls[index] as number
     expect({
       twice: twice(has),
-      lost: without(
+      missing: without(
         had.filter((line) => desired.includes(line)),
         has,
       ),
       foreign: without(has, [...had, ...desired]),
       journals: more.length,
       unjournalled: Math.max(0, sent - (run === undefined ? 0 : journalled(lane, run))),
-    }).toEqual({ twice: [], lost: [], foreign: [], journals: 0, unjournalled: 0 })
+    }).toEqual({ twice: [], missing: [], foreign: [], journals: 0, unjournalled: 0 })
   }
 }
 
-async function livesThrough(lane: Lane, state: number): Promise<void> {
+async function completes(lane: Lane, state: number): Promise<void> {
   const { scene, zone } = lane
   scene.proxy.use(() => NONE)
   expect(await scene.run(...APPLY)).toMatchObject({ status: 0, stderr: '' })
@@ -210,17 +210,17 @@ async function livesThrough(lane: Lane, state: number): Promise<void> {
 }
 
 test.each(Array.from({ length: rounds(ROUNDS) }, (_, index) => index))(
-  'killed again and again, then applied, round %i',
+  'killed repeatedly, then applied, round %i',
   async (round) => {
-    // In two rounds of three; a service takes its time to come back.
+    // In two of three rounds, since a restart of the service is slow.
     const serviceDiesIn = round % 3 === 2 ? null : seededRandom(1000 + round).below(WAVES)
     for (let wave = 0; wave < WAVES; wave += 1) await deathsOf(round * WAVES + wave, wave === serviceDiesIn)
-    await Promise.all(lanes.map((lane) => livesThrough(lane, round * WAVES + WAVES - 1)))
+    await Promise.all(lanes.map((lane) => completes(lane, round * WAVES + WAVES - 1)))
   },
   300_000,
 )
 
-test('the service is killed while an apply is under way, which says what it knows and goes on', async () => {
+test('an apply continues if the service is killed and restarted, and reports truthfully', async () => {
   const [lane] = lanes as [Lane]
   const { scene, random } = lane
   for (let state = 1000; state < 1000 + rounds(3); state += 1) {
@@ -232,10 +232,10 @@ test('the service is killed while an apply is under way, which says what it know
     await service.killAndRestart()
     const { status } = await run.ended
     await scene.proxy.untilIdle()
-    // The service was away for less time than calls are tried again: only creations in doubt may be left.
+    // The service was down for less than the retry time: only creations may have unknown outcomes.
     expect([0, 1, 4]).toContain(status)
     if (status === 0) expect(await held(lane)).toEqual(expected(state))
-    await livesThrough(lane, state)
+    await completes(lane, state)
   }
 }, 300_000)
 
@@ -244,7 +244,7 @@ test('the processes died at hundreds of points', () => {
   if (log !== undefined) appendFileSync(log, `${JSON.stringify(deaths)}\n`)
   expect(deaths.length).toBeGreaterThanOrEqual(rounds(300))
   expect(deaths.filter(({ withService }) => withService).length).toBeGreaterThanOrEqual(rounds(40))
-  // From the start of the process to the reading at the end.
+  // From the start of the process to the read-back.
   const points = new Set(deaths.map(({ requests }) => requests))
   expect(points.size).toBeGreaterThan(REQUESTS * 0.8)
 })

@@ -1,4 +1,4 @@
-/** Where real processes apply over real sockets: a folder with a config, a fault proxy of its own, and behind it a service that scenes may share. */
+/** A folder with a config and a fault proxy, for real processes with real sockets; scenes may share the service behind the proxy. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ProgramRun, startProgram } from '../support/built-program.ts'
@@ -10,11 +10,11 @@ import { type ServiceProcess, TOKEN } from './service-process.ts'
 export interface ProcessScene {
   readonly folder: string
   readonly proxy: FaultProxy
-  /** Writes the definition of a zone: lines of its record map. */
+  /** Writes the definition of a zone, from the lines of its record map. */
   define(zone: string, records: readonly string[]): void
-  /** Starts the program as a process of its own. */
+  /** Starts the program as a separate process. */
   start(...args: string[]): Promise<ProgramRun>
-  /** Runs it in this process, which nobody kills. */
+  /** Runs the program in this process, which is never killed. */
   run(...args: string[]): Promise<CliResult>
 }
 

@@ -3,7 +3,7 @@ import type { Random } from '../support/random.ts'
 const ADDRESSES = ['192.0.2.1', '192.0.2.2', '198.51.100.7', '203.0.113.9']
 const TTLS = ['-', '300', '3600']
 
-/** A valid zone of some owners with records of many types, as lines `NAME TTL TYPE DATA`. Zones of the same owners make changes with an order. */
+/** A random valid zone with records of many types, as lines `NAME TTL TYPE DATA`. The zones share owners, so changes between them have order edges. */
 export function randomZone(random: Random, owners: number): string {
   const lines = ['@ - A 192.0.2.1']
   for (let number = 0; number < owners; number += 1) {

@@ -5,7 +5,7 @@ export type Schedule = (request: ProxiedRequest) => Fault
 
 const whens = ['before', 'during', 'after'] as const
 
-/** Every kind of fault, each with its share of the weight. `late` is longer than the client's patience. */
+/** Every kind of fault with its relative weight. `late` is longer than the client's timeout. */
 const FAULTS: readonly (readonly [weight: number, (random: Random) => Fault])[] = [
   [6, (random) => ({ kind: 'delay', before: random.below(20), after: random.below(20) })],
   [6, () => ({ kind: 'reorder' })],
@@ -28,13 +28,13 @@ const FAULTS: readonly (readonly [weight: number, (random: Random) => Fault])[] 
   [4, (random) => ({ kind: 'answer', when: 'before', status: 429, html: random.chance(0.5), ...retryAfter(random) })],
 ]
 
-/** A date is up to a second ahead, which is long here. */
+/** Rarely a date: it is up to a second ahead, which is long here. */
 const retryAfter = (random: Random): { retryAfter?: 'seconds' | 'date' } =>
   random.chance(0.05) ? { retryAfter: 'date' } : random.chance(0.5) ? { retryAfter: 'seconds' } : {}
 
 const TOTAL = FAULTS.reduce((sum, [weight]) => sum + weight, 0)
 
-/** Faults at random, one request in so many. */
+/** Random faults in a share of the requests. */
 export const randomFaults =
   (random: Random, share: number): Schedule =>
   () => {
@@ -47,13 +47,13 @@ export const randomFaults =
     return NONE
   }
 
-/** The same with gateways that repeat what they should not. */
+/** A gateway that wrongly repeats a share of the mutating calls. */
 export const repeatingGateway =
   (random: Random, share: number): Schedule =>
   ({ method }) =>
     method !== 'GET' && random.chance(share) ? { kind: 'duplicate-request' } : NONE
 
-/** A server that refuses in bursts: so many requests pass, then so many are refused. */
+/** A server that refuses in bursts: `passing` requests pass, then `refused` requests are refused. */
 export function storm(random: Random, passing: number, refused: number): Schedule {
   let at = 0
   return () => {

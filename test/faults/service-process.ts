@@ -5,7 +5,7 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 
 export const TOKEN = 'zw-fault-token-8c41e0b2'
 
-export interface HeldRecord {
+export interface ServiceRecord {
   readonly id: number
   readonly type: string
   readonly name: string
@@ -16,14 +16,14 @@ export interface HeldRecord {
   readonly ttl_sec: number
 }
 
-/** A service in a process of its own, looked at past whatever stands before it. */
+/** A service in a separate process, with direct access that bypasses any proxy. */
 export interface ServiceProcess {
   readonly origin: string
   /** Kills it (SIGKILL) and starts it again on the same data and port. */
   killAndRestart(): Promise<void>
-  /** Every record of a domain; null where there is no such domain. */
-  held(domain: string): Promise<HeldRecord[] | null>
-  /** Any request to it. */
+  /** Every record of a domain; null if the domain does not exist. */
+  records(domain: string): Promise<ServiceRecord[] | null>
+  /** Sends any request to the service. */
   call<T>(method: string, path: string, body?: unknown): Promise<T>
   stop(): Promise<void>
 }
@@ -72,10 +72,10 @@ export async function startServiceProcess(): Promise<ServiceProcess> {
       })()
       return restarting
     },
-    async held(domain) {
+    async records(domain) {
       const domains = (await list<{ id: number; domain: string }>('/domains')).filter((one) => one.domain === domain)
       if (domains.length > 1) throw new Error(`${domain} is there twice`)
-      return domains[0] ? list<HeldRecord>(`/domains/${domains[0].id}/records`) : null
+      return domains[0] ? list<ServiceRecord>(`/domains/${domains[0].id}/records`) : null
     },
     async stop() {
       await restarting

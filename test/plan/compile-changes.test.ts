@@ -20,7 +20,7 @@ function compiled<G extends Granularity>(granularity: G, before: string, after: 
 
 const owner = (name: string): string => (name === ORIGIN ? '@' : name.slice(0, -ORIGIN.length - 1))
 
-/** Replacements as a reader writes them: `= www 300 A 192.0.2.1, 192.0.2.2`, `- www A`. */
+/** Replacements as text: `= www 300 A 192.0.2.1, 192.0.2.2`, `- www A`. */
 const replacements = (before: string, after: string): string[] =>
   compiled('rrset', before, after).replacements.map(({ name, type, ttl, data }) =>
     data.length === 0 ? `- ${owner(name)} ${type}` : `= ${owner(name)} ${ttl ?? '-'} ${type} ${data.join(', ')}`,
@@ -37,20 +37,20 @@ function partText(part: UpdatePart): string {
 describe('one message', () => {
   it.each([
     [
-      'NS of the apex come before others go, one by one',
+      'adds apex NS records before it removes others, one by one',
       '@ NS a.example.net.\n@ NS b.example.net.\nx A 192.0.2.1',
       '@ NS c.example.net.\nx A 192.0.2.2',
       ['+ @ - NS c.example.net.', '- @ NS a.example.net.', '- @ NS b.example.net.', '- x A 192.0.2.1', '+ x - A 192.0.2.2'],
     ],
     ['all NS of the apex cannot go', '@ NS a.example.net.\nx A 192.0.2.1', 'x A 192.0.2.1', []],
+    ['NS below the apex in any order', 's NS a.example.net.', 's NS b.example.net.', ['- s NS a.example.net.', '+ s - NS b.example.net.']],
     [
-      'NS below the apex are like others',
-      's NS a.example.net.',
-      's NS b.example.net.',
-      ['- s NS a.example.net.', '+ s - NS b.example.net.'],
+      'removes records before it adds a CNAME at their name',
+      'x A 192.0.2.1',
+      'x CNAME h.example.net.',
+      ['- x A', '+ x - CNAME h.example.net.'],
     ],
-    ['what goes makes way for a CNAME', 'x A 192.0.2.1', 'x CNAME h.example.net.', ['- x A', '+ x - CNAME h.example.net.']],
-    ['duplicates alone are nothing', 'x 300 A 192.0.2.1\nx 300 A 192.0.2.1', 'x 300 A 192.0.2.1', []],
+    ['ignores duplicates', 'x 300 A 192.0.2.1\nx 300 A 192.0.2.1', 'x 300 A 192.0.2.1', []],
     [
       'an RRset that cannot have the TTLs that are wanted',
       'x 300 A 192.0.2.1\nx 300 A 192.0.2.2',
@@ -58,7 +58,7 @@ describe('one message', () => {
       [],
     ],
     [
-      'TTLs that differ become one',
+      'unifies different TTLs',
       'x 300 A 192.0.2.1\nx 600 A 192.0.2.2',
       'x 300 A 192.0.2.1\nx 300 A 192.0.2.2',
       ['- x A', '+ x 300 A 192.0.2.1', '+ x 300 A 192.0.2.2'],
@@ -72,21 +72,21 @@ describe('one message', () => {
 
 describe('replacements of RRsets', () => {
   it.each([
-    ['duplicates alone are nothing', 'x 300 A 192.0.2.1\nx 300 A 192.0.2.1', 'x 300 A 192.0.2.1', []],
+    ['ignores duplicates', 'x 300 A 192.0.2.1\nx 300 A 192.0.2.1', 'x 300 A 192.0.2.1', []],
     [
-      'TTLs that differ become one',
+      'unifies different TTLs',
       'x 300 A 192.0.2.1\nx 600 A 192.0.2.2',
       'x 300 A 192.0.2.1\nx 300 A 192.0.2.2',
       ['= x 300 A 192.0.2.1, 192.0.2.2'],
     ],
     [
-      'a target comes before its pointer turns to it, and goes after',
+      'adds a new target before its pointer changes, and removes the old one after it',
       'z A 192.0.2.1\nm MX 10 z',
       'a A 192.0.2.1\nm MX 10 a',
       ['= a - A 192.0.2.1', '= m - MX 10 a.example.com.', '- z A'],
     ],
     [
-      'a chain comes from its end, and goes from its start',
+      'adds a chain from its end, and removes one from its start',
       'p CNAME q\nq CNAME r\nr A 192.0.2.1',
       'a CNAME b\nb CNAME c\nc A 192.0.2.1',
       ['= c - A 192.0.2.1', '= b - CNAME c.example.com.', '= a - CNAME b.example.com.', '- p CNAME', '- q CNAME', '- r A'],
@@ -98,7 +98,7 @@ describe('replacements of RRsets', () => {
       ['- x CNAME', '= x - A 192.0.2.1', '= a - CNAME x.example.com.'],
     ],
     [
-      'two names trade places',
+      'two names swap their records',
       'a CNAME h.example.net.\nb A 192.0.2.1',
       'a A 192.0.2.1\nb CNAME h.example.net.',
       ['- a CNAME', '= a - A 192.0.2.1', '- b A', '= b - CNAME h.example.net.'],
@@ -109,13 +109,13 @@ describe('replacements of RRsets', () => {
       's NS m.s\nm.s A 192.0.2.2',
       ['= m.s - A 192.0.2.2', '= s - NS m.s.example.com.', '- n.s A'],
     ],
-    ['at one name additions come first', 'x A 192.0.2.1', 'x AAAA 2001:db8::1', ['= x - AAAA 2001:db8::1', '- x A']],
+    ['additions first at one name', 'x A 192.0.2.1', 'x AAAA 2001:db8::1', ['= x - AAAA 2001:db8::1', '- x A']],
   ])('%s', (_, before, after, expected) => {
     expect(replacements(before, after)).toEqual(expected)
     expect(planOf(before, '', at('rrset', after)).calls.total).toBe(expected.length)
   })
 
-  it('of a chain of thousands of names take little time', () => {
+  it('of a chain of thousands of names are fast', () => {
     const chain = (name: string): string =>
       Array.from(
         { length: 12_000 },
@@ -129,12 +129,12 @@ describe('replacements of RRsets', () => {
   })
 })
 
-describe.each(['message', 'file'] as const)('a plan for a target that takes all as one %s', (granularity) => {
+describe.each(['message', 'file'] as const)('a plan for a target that applies everything as one %s', (granularity) => {
   it.each([
     ['a CNAME becomes what another follows', 'a CNAME h.example.net.\nw CNAME a', 'a A 192.0.2.1\nw CNAME a', 2],
-    ['two names trade places', 'a CNAME h.example.net.\nb A 192.0.2.1', 'a A 192.0.2.1\nb CNAME h.example.net.', 2],
+    ['two names swap their records', 'a CNAME h.example.net.\nb A 192.0.2.1', 'a A 192.0.2.1\nb CNAME h.example.net.', 2],
     ['a target is renamed with its pointer', 'a A 192.0.2.1\nw CNAME a', 'b A 192.0.2.1\nw CNAME b', 2],
-  ])('splits and interrupts nothing, and is one call: %s', (_, before, after, changes) => {
+  ])('is one call without splits or interruptions: %s', (_, before, after, changes) => {
     const plan = planOf(before, '', at(granularity, after))
     expect(plan.diagnostics).toEqual([])
     expect(changesOf(plan)).toHaveLength(changes)
@@ -142,7 +142,7 @@ describe.each(['message', 'file'] as const)('a plan for a target that takes all 
     expect(plan.calls.total).toBe(1)
   })
 
-  it('creates the zone first, which is a call of its own', () => {
+  it('creates the zone first, with a separate call', () => {
     const plan = planOf(null, '', at(granularity, 'a A 192.0.2.1\nb A 192.0.2.1'))
     expect(plan.changes.map(({ after }) => after)).toEqual([[], [0], [0]])
     expect(plan.calls).toEqual({ create: 3, update: 0, delete: 0, total: 2 })

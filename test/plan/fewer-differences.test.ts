@@ -1,17 +1,17 @@
 /**
- * What becomes of a plan where one difference less is asked for: a record that was to go stays, or never was there; one that was to come is there
- * already, or is not wanted; or all of an RRset is as before, or as after. Proved here, for the minimum itself by brute force and so for the planner:
+ * Plans for a change with one difference removed: a record to remove is kept or never existed, a record to add already exists or is not desired, or a
+ * whole RRset stays as before or is already as after. Brute force proves the following for the minimum, and so for the planner:
  *
- * 1. With calls preferred there are never more calls, at the record limit too. A sequence for the larger difference is one for the smaller: records that
- *    stay join each of its states, and clash neither with what was there before nor with what is there after; records that are left out leave each.
- *    Deletes may always go first, so that the limit costs no call.
- * 2. With continuity preferred, and without a limit, neither is more interrupted nor, where as much is, are there more calls, unless something has to be
- *    kept whole that did not before, or loses one of the records that keep it so. The same sequence shows it: it interrupts nothing else.
- * 3. So no address or text that stays, or is there already, ever costs a call: it points at nothing, and what it holds is held at every moment.
+ * 1. If calls are preferred, the plan never has more calls, also at the record limit. Every sequence for the larger change works for the smaller one:
+ *    kept records are added to each state and conflict neither with the existing nor with the desired records; undesired records are left out of each
+ *    state. Deletes may always be first, so the limit costs no call.
+ * 2. If continuity is preferred, without a limit, the plan has neither more interruptions nor, with equal interruptions, more calls, unless a new need
+ *    for continuity arises or a need loses one of the records that meet it. The same sequence proves it: it interrupts nothing else.
+ * 3. So an address or a text that is kept, or already exists, never costs a call: it points at nothing, and its name always has a record.
  *
- * No planner for which continuity comes before calls can promise more, since the minimum itself grows: a pointer that stays needs its target for longer
- * than one that goes, and brings the pointers of its RRset under the same rule; a record that is not wanted holds no name for the pointers at it; one that
- * stays in a full zone makes no room.
+ * No planner that prefers continuity to calls can do better, since the minimum itself grows: a pointer that is kept needs its target longer than one
+ * that is removed, and makes the pointers of its RRset needed; a record that is not desired does not keep its name for pointers; a record that is kept in
+ * a full zone makes no room.
  */
 import { describe, expect, it } from 'vitest'
 import { fewestCallsByBruteForce, fewestInterruptionsByBruteForce, stateSpace } from '../support/brute-force.ts'
@@ -32,41 +32,41 @@ import {
 } from '../support/zone-cases.ts'
 import { identity, type Stage } from '../support/zone-simulator.ts'
 
-/** What is done about the records that go and those that come. */
+/** The removed difference: the state of the records to remove and of the records to add. */
 interface Less {
-  readonly goes: 'stay' | 'never were'
-  readonly comes: 'are there' | 'are not wanted'
+  readonly removals: 'kept' | 'absent'
+  readonly additions: 'exist' | 'not desired'
 }
 
-const UNDONE: Less = { goes: 'stay', comes: 'are not wanted' }
-const DONE: Less = { goes: 'never were', comes: 'are there' }
+const UNDONE: Less = { removals: 'kept', additions: 'not desired' }
+const DONE: Less = { removals: 'absent', additions: 'exist' }
 
 const differing = (zone: ZoneCase): string[] => [
   ...zone.existing.filter((line) => !isUnmanaged(line) && !zone.desired.includes(line)),
   ...zone.desired.filter((line) => !zone.existing.includes(line)),
 ]
 
-/** The case with these lines, each of which differs, made equal. */
-function without(zone: ZoneCase, lines: readonly string[], { goes, comes }: Less): ZoneCase {
-  const going = lines.filter((line) => zone.existing.includes(line))
-  const coming = lines.filter((line) => !zone.existing.includes(line))
+/** The case without the differences of these lines. */
+function without(zone: ZoneCase, lines: readonly string[], { removals, additions }: Less): ZoneCase {
+  const removed = lines.filter((line) => zone.existing.includes(line))
+  const added = lines.filter((line) => !zone.existing.includes(line))
   return {
     ...zone,
-    existing: [...zone.existing.filter((line) => goes === 'stay' || !going.includes(line)), ...(comes === 'are there' ? coming : [])],
-    desired: [...zone.desired.filter((line) => comes === 'are there' || !coming.includes(line)), ...(goes === 'stay' ? going : [])],
+    existing: [...zone.existing.filter((line) => removals === 'kept' || !removed.includes(line)), ...(additions === 'exist' ? added : [])],
+    desired: [...zone.desired.filter((line) => additions === 'exist' || !added.includes(line)), ...(removals === 'kept' ? removed : [])],
   }
 }
 
-/** One record that differs, or all of an RRset. */
+/** One differing record, or all of an RRset. */
 function someDifference(random: Random, zone: ZoneCase): { lines: string[]; less: Less } {
   const lines = differing(zone)
   const line = random.pick(lines)
   const setOf = (one: string): string => `${recordOf(one).name} ${recordOf(one).type}`
   if (random.chance(0.4)) return { lines: lines.filter((one) => setOf(one) === setOf(line)), less: random.pick([UNDONE, DONE]) }
-  return { lines: [line], less: { goes: random.pick(['stay', 'never were']), comes: random.pick(['are there', 'are not wanted']) } }
+  return { lines: [line], less: { removals: random.pick(['kept', 'absent']), additions: random.pick(['exist', 'not desired']) } }
 }
 
-/** What has to be kept whole by records that change: whose need it is, during which record, by which others. */
+/** The continuity needs that changing records meet: the owner of the need, the record during which it exists, and the records that meet it. */
 function needsOf(zone: ZoneCase): Map<string, { during: string | null; oneOf: Set<string>; inUse: boolean }> {
   const { needs, changing } = stateSpace(stagesOfCase(zone), ORIGIN, null)
   const nameOf = (stage: Stage): string => identity(stage.record)
@@ -79,7 +79,7 @@ function needsOf(zone: ZoneCase): Map<string, { during: string | null; oneOf: Se
   )
 }
 
-/** Whether all that the smaller has to keep whole the larger has to as well, for as long and by no other records. */
+/** Whether the larger case has every continuity need of the smaller one, for as long and met by the same records. */
 function addsNoNeed(smaller: ZoneCase, larger: ZoneCase): boolean {
   const before = needsOf(larger)
   return [...needsOf(smaller)].every(([whose, { during, oneOf, inUse }]) => {
@@ -89,7 +89,7 @@ function addsNoNeed(smaller: ZoneCase, larger: ZoneCase): boolean {
   })
 }
 
-/** Interruptions of what is in use, of other pointers, and calls, as a number that orders by them in turn. */
+/** Interruptions in use, other interruptions, and calls, as one number that compares them in this order. */
 function rankOf(zone: ZoneCase): number {
   const { continuous } = fewestCallsByBruteForce(stagesOfCase(zone), ORIGIN, zone.limit)
   if (continuous !== null) return continuous
@@ -101,13 +101,13 @@ const accepted = (zone: ZoneCase): number => fewestCallsByBruteForce(stagesOfCas
 
 const anyCase = (random: Random): ZoneCase => random.pick([() => randomCase(random), () => tradingCase(random), () => movingCase(random)])()
 
-/** Sound pairs of a zone and the same with a difference less, small enough to be searched. */
+/** Valid pairs of a case and the same with one difference less, small enough for brute force. */
 function* pairs(
   random: Random,
   count: number,
   limitOf: (zone: ZoneCase) => number | null,
 ): Generator<[larger: ZoneCase, smaller: ZoneCase]> {
-  for (let made = 0; made < rounds(count); ) {
+  for (let checked = 0; checked < rounds(count); ) {
     const any = anyCase(random)
     const zone = { ...any, limit: limitOf(any) }
     const count = differing(zone).length
@@ -115,24 +115,27 @@ function* pairs(
     const { lines, less } = someDifference(random, zone)
     const smaller = without(zone, lines, less)
     if (!isSound(smaller)) continue
-    made += 1
+    checked += 1
     yield [zone, smaller]
   }
 }
 
 const show = (larger: ZoneCase, smaller: ZoneCase): string =>
-  `${showPlanned(larger)}\n\nand with a difference less\n${showPlanned(smaller)}`
+  `${showPlanned(larger)}\n\nand with one difference less\n${showPlanned(smaller)}`
 
 function expectAt(isTrue: boolean, larger: ZoneCase, smaller: ZoneCase): void {
   if (!isTrue) expect.fail(show(larger, smaller))
 }
 
-describe('with a difference less', () => {
+describe('with one difference less', () => {
   it.each([
     ['no limit', () => null],
-    ['a full zone, or nearly', (zone: ZoneCase) => Math.max(zone.existing.length, finalLines(zone).length) + (zone.existing.length % 3)],
+    [
+      'a full or nearly full zone',
+      (zone: ZoneCase) => Math.max(zone.existing.length, finalLines(zone).length) + (zone.existing.length % 3),
+    ],
   ] as const)(
-    'there are never more calls where calls come first: %s',
+    'a plan that prefers calls never has more calls: %s',
     (name, limitOf) => {
       for (const [larger, smaller] of pairs(seededRandom(name.length), 1000, limitOf)) {
         const calls = [larger, smaller].map((zone) => planCase(zone, { prefer: 'calls' }).calls.total)
@@ -143,7 +146,7 @@ describe('with a difference less', () => {
     600_000,
   )
 
-  it('neither more is interrupted nor are there more calls, unless more has to be kept whole', () => {
+  it('a plan never has more interruptions or calls without new continuity needs', () => {
     const seen = { same: 0, fewer: 0, moreNeeds: 0, moreNeedsAndWorse: 0, interrupted: 0 }
     for (const [larger, smaller] of pairs(seededRandom(3), 2500, () => null)) {
       const [before, after] = [rankOf(larger), rankOf(smaller)]
@@ -157,40 +160,40 @@ describe('with a difference less', () => {
       expectAt(after <= before, larger, smaller)
       if (before < 100) expectAt(planCase(smaller).calls.total <= planCase(larger).calls.total, larger, smaller)
     }
-    // Most differences add no need, and where one does it is seldom dearer; all kinds are seen.
+    // Most differences add no need, and a new need seldom costs more; every kind occurs.
     expect(seen.same + seen.fewer).toBeGreaterThan(4 * seen.moreNeeds)
     expect(Math.min(...Object.values(seen))).toBeGreaterThanOrEqual(rounds(10))
   }, 600_000)
 
-  it('an address or a text that stays, or is there already, costs no call', () => {
+  it('an address or a text that is kept, or already exists, costs no call', () => {
     const random = seededRandom(4)
-    for (let made = 0; made < rounds(2000); ) {
+    for (let checked = 0; checked < rounds(2000); ) {
       const zone = anyCase(random)
       const lines = differing(zone).filter((line) => ['A', 'AAAA', 'TXT'].includes(recordOf(line).type))
       if (!isSound(zone) || lines.length === 0 || differing(zone).length > 11) continue
-      const smaller = without(zone, random.shuffle(lines).slice(0, 1 + random.below(3)), { goes: 'stay', comes: 'are there' })
+      const smaller = without(zone, random.shuffle(lines).slice(0, 1 + random.below(3)), { removals: 'kept', additions: 'exist' })
       if (!isSound(smaller)) continue
-      made += 1
+      checked += 1
       expectAt(rankOf(smaller) <= rankOf(zone) && addsNoNeed(smaller, zone), zone, smaller)
     }
   }, 600_000)
 })
 
-/** Why no planner for which continuity comes before calls has fewer calls for every difference less: the minimum itself grows. */
-describe('a difference less that costs a call, or an interruption', () => {
+/** No planner that prefers continuity can always have fewer calls for fewer differences: the minimum itself grows. */
+describe('one difference less that costs a call or an interruption', () => {
   const cases: {
     name: string
     existing: string
     desired: string
     limit?: number
-    /** The record that no longer differs, and how. */
+    /** The record that no longer differs, and its state. */
     line: string
     less: Less
-    /** The fewest calls that interrupt nothing, with the difference and without; null where none do. */
+    /** The fewest calls without interruption, with the difference and without; null if there are none. */
     calls: [larger: number, smaller: number | null]
   }[] = [
     {
-      name: 'a pointer that stays needs its target throughout',
+      name: 'a kept pointer needs its target at every moment',
       existing: 'a A 192.0.2.1\nc TXT "x"\nu CNAME a\nw CNAME c',
       desired: 'a TXT "x"\nc A 192.0.2.1\nu CNAME a\nx CNAME host.example.net.',
       line: 'w CNAME c',
@@ -198,7 +201,7 @@ describe('a difference less that costs a call, or an interruption', () => {
       calls: [3, 4],
     },
     {
-      name: 'a pointer that stays misses its target, where one that goes could do so before',
+      name: 'a kept pointer loses its target; a removed one could be removed earlier',
       existing: 'www CNAME app\napp A 192.0.2.1',
       desired: 'app CNAME host.example.net.',
       line: 'www CNAME app',
@@ -206,7 +209,7 @@ describe('a difference less that costs a call, or an interruption', () => {
       calls: [3, null],
     },
     {
-      name: 'a pointer that stays brings those of its RRset under the rule',
+      name: 'a kept pointer makes the other pointers of its RRset needed',
       existing: 'd CNAME a\n@ MX 20 c\n@ MX 20 d\na A 192.0.2.4\na SRV 0 5 443 d\nc 300 ALIAS host.example.net.',
       desired: 'a CNAME a\nd MX 20 c\nd MX 20 a\nc 300 ALIAS host.example.net.',
       line: '@ MX 20 c',
@@ -214,7 +217,7 @@ describe('a difference less that costs a call, or an interruption', () => {
       calls: [6, 7],
     },
     {
-      name: 'a text that is not wanted holds no name',
+      name: 'an undesired text does not keep its name',
       existing: 'w CNAME n\nn A 192.0.2.1\ns TXT "x"',
       desired: 'w CNAME m\nm A 192.0.2.1\nn TXT "x"',
       line: 'n TXT "x"',
@@ -222,7 +225,7 @@ describe('a difference less that costs a call, or an interruption', () => {
       calls: [3, 4],
     },
     {
-      name: 'an address that never was holds no name',
+      name: 'an address that never existed does not keep its name',
       existing: 'w CNAME b\na AAAA 2001:db8::1\nb A 192.0.2.1',
       desired: 'w CNAME a\ne AAAA 2001:db8::1\na A 192.0.2.1',
       line: 'a AAAA 2001:db8::1',
@@ -230,7 +233,7 @@ describe('a difference less that costs a call, or an interruption', () => {
       calls: [3, 4],
     },
     {
-      name: 'a text that stays makes no room in a full zone',
+      name: 'a kept text makes no room in a full zone',
       existing: 'a A 192.0.2.1\nwww CNAME a\nc TXT "x"',
       desired: 'b A 192.0.2.1\nwww CNAME b',
       limit: 3,

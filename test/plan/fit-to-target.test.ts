@@ -1,4 +1,4 @@
-/** Fitting to the cloud target, over generated records at the edges of what it holds. */
+/** Fitting to the cloud target, with generated records at the limits of its capabilities. */
 
 import { describe, expect, it } from 'vitest'
 import { txtRdataToOctets } from '../../src/dns/character-string.ts'
@@ -24,7 +24,7 @@ const asExisting = (list: readonly ResourceRecord[]): ExistingRecord[] =>
   list.map(({ name, type, ttl, data }, index) => ({ id: index + 1, name, type, ttl, data }))
 
 describe('fit to target, for every zone', () => {
-  it('a fitted zone fits as it is', () => {
+  it('a fitted zone does not change if it is fitted again', () => {
     fc.assert(
       fc.property(randomRecords, fc.constantFrom('keep' as const, 'manage' as const), (list, apexNs) => {
         const once = fitToTarget(zoneOf(list, { apexNs }), 'cloud', CLOUD_CAPABILITIES)
@@ -36,7 +36,7 @@ describe('fit to target, for every zone', () => {
     )
   })
 
-  it('what is left out is said, what is kept is the same but for its TTL and how its text is cut', () => {
+  it('reports dropped records; kept records differ only in TTL and text segments', () => {
     fc.assert(
       fc.property(randomRecords, (list) => {
         const zone = zoneOf(list, { apexNs: 'manage' })
@@ -57,7 +57,7 @@ describe('fit to target, for every zone', () => {
     )
   })
 
-  it('a plan is empty where the target holds what was fitted', () => {
+  it('the plan is empty if the target has the fitted records', () => {
     fc.assert(
       fc.property(randomRecords, (list) => {
         const desired = zoneOf(list, { apexNs: 'manage', unsupported: 'skip' })
@@ -69,21 +69,21 @@ describe('fit to target, for every zone', () => {
   })
 })
 
-/** A text without its cuts; other data as it is. */
+/** A text as one string; other rdata unchanged. */
 const meaning = (record: ResourceRecord): string =>
   record.type === 'TXT' ? Buffer.from(txtRdataToOctets(record.data)).toString('hex') : record.data
 
-/** The nearest TTL of the service, the lower of two as near; 0 is none. */
+/** The nearest TTL of the service, the lower of two equally near ones; 0 means none. */
 function nearestTtl(ttl: number | null): number | null {
   if (ttl === null || ttl === 0) return null
   return RECORD_TTLS.reduce<number>((best, step) => (Math.abs(step - ttl) < Math.abs(best - ttl) ? step : best), RECORD_TTLS[0])
 }
 
-describe.each(['rrset', 'message'] as const)('fit to a target that takes RRsets whole (%s)', (granularity) => {
+describe.each(['rrset', 'message'] as const)('fit to a target that replaces whole RRsets (%s)', (granularity) => {
   const capabilities = { ...CLOUD_CAPABILITIES, granularity, ttlSteps: null, servesApexNs: false }
   const zone = (text: string): DesiredZone => ({ ...desiredZone(ORIGIN, text), apexNs: 'manage' })
 
-  it('all records of an RRset have its lowest TTL, and once that is there nothing is to be done', () => {
+  it('gives all records of an RRset the lowest TTL, and then the plan is empty', () => {
     const desired = zone('a 3600 A 192.0.2.1\na 300 A 192.0.2.2\na 600 A 192.0.2.3\nb 600 A 192.0.2.1')
     const { records, diagnostics } = fitToTarget(desired, 'cloud', capabilities)
     expect(records.map(({ ttl }) => ttl)).toEqual([300, 300, 300, 600])
@@ -95,7 +95,7 @@ describe.each(['rrset', 'message'] as const)('fit to a target that takes RRsets 
     expect(plan.calls.total).toBe(0)
   })
 
-  it('what has one TTL, or none, is left as it is', () => {
+  it('keeps RRsets with one TTL or none', () => {
     const { records, diagnostics } = fitToTarget(zone('a A 192.0.2.1\na A 192.0.2.2\nb 600 A 192.0.2.1'), 'cloud', capabilities)
     expect([records.map(({ ttl }) => ttl), diagnostics]).toEqual([[null, null, 600], []])
   })

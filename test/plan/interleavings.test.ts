@@ -1,13 +1,13 @@
 /**
  * A concurrent apply may make the calls of a plan in any order along its `after` edges. No such order passes through a state that the
- * service refuses, none interrupts what some sequence of calls need not interrupt, and all end with the desired zone.
+ * service refuses, none causes an avoidable interruption, and all end with the desired zone.
  */
 import { describe, expect, it } from 'vitest'
 import type { ZonePlan } from '../../src/plan/plan.ts'
 import { fewestCallsByBruteForce, fewestInterruptionsByBruteForce, lowerBound } from '../support/brute-force.ts'
+import { interruptionsOfPlan } from '../support/check-plan.ts'
 import { findInterruption, findInterruptions, findRefusedState, orderAlong, randomOrder } from '../support/interleavings.ts'
 import { ORIGIN } from '../support/plan.ts'
-import { interruptionsOfPlan } from '../support/plan-judge.ts'
 import { type Random, rounds, seededRandom } from '../support/random.ts'
 import {
   attempt,
@@ -28,8 +28,8 @@ import {
 } from '../support/zone-cases.ts'
 import { continuityRules, identity, simulate } from '../support/zone-simulator.ts'
 
-/** What is wrong with some order of the plan's calls, told for all orders and seen in a few; null if nothing is. */
-function faultOf(zone: ZoneCase, continuous: boolean, prefer: 'continuity' | 'calls', orders = 2): string | null {
+/** A problem of some order of the plan's calls, by analysis of all orders and simulation of a few; null without one. */
+function problemOf(zone: ZoneCase, continuous: boolean, prefer: 'continuity' | 'calls', orders = 2): string | null {
   const stages = stagesOfCase(zone)
   const plan = planCase(zone, { prefer })
   const calls = callsOf(plan, stages)
@@ -50,31 +50,31 @@ function faultOf(zone: ZoneCase, continuous: boolean, prefer: 'continuity' | 'ca
   return null
 }
 
-/** Continuity is asked for where the search by force finds a sequence that has it. */
-function faultOfSmall(zone: ZoneCase): string | null {
+/** Like `problemOf`; continuity is required if brute force finds a continuous sequence. */
+function problemOfSmall(zone: ZoneCase): string | null {
   const stages = stagesOfCase(zone)
   const possible = fewestCallsByBruteForce(stages, ORIGIN, zone.limit).continuous !== null
-  const problem = faultOf(zone, possible, 'continuity')
+  const problem = problemOf(zone, possible, 'continuity')
   if (problem !== null) return problem
-  const careless = faultOf(zone, false, 'calls')
+  const careless = problemOf(zone, false, 'calls')
   return careless === null ? null : `preferring calls: ${careless}`
 }
 
 const differing = (zone: ZoneCase): number => stagesOfCase(zone).filter(({ before, after }) => before !== after).length
 
-/** The case with the target full at the larger of its two zones, or with a little room. */
+/** The case with a record limit at the size of its larger zone, or slightly above. */
 function limited(zone: ZoneCase, random: Random): ZoneCase {
   const final = finalLines(zone).length
   return { ...zone, limit: Math.max(zone.existing.length, final) + random.pick([0, 0, 1, 2, 3]) }
 }
 
-describe('small zones, in every order', () => {
+describe('small zones in every order', () => {
   const suites: [string, number, (random: Random) => ZoneCase][] = [
-    ['records kept, changed, renamed, dropped and added', 2500, (random) => randomCase(random)],
-    ['a few names with much at each', 1500, (random) => randomCase(random, ['a', 'b', 'c'], 8)],
-    ['names that trade what they hold', 2500, (random) => tradingCase(random)],
-    ['a zone that is full, or nearly', 2500, (random) => limited(random.chance(0.5) ? randomCase(random) : tradingCase(random), random)],
-    ['a full zone, where something has to come before another goes', 1200, (random) => tightCase(random, random.pick([0, 0, 0, 1, 2, 3]))],
+    ['records kept, changed, renamed, removed and added', 2500, (random) => randomCase(random)],
+    ['a few names with many records', 1500, (random) => randomCase(random, ['a', 'b', 'c'], 8)],
+    ['names that swap their records', 2500, (random) => tradingCase(random)],
+    ['a full or nearly full zone', 2500, (random) => limited(random.chance(0.5) ? randomCase(random) : tradingCase(random), random)],
+    ['a full zone in which an addition must precede a removal', 1200, (random) => tightCase(random, random.pick([0, 0, 0, 1, 2, 3]))],
     ['names that move with their pointers', 1000, (random) => movingCase(random)],
   ]
   it.each(suites)(
@@ -87,7 +87,7 @@ describe('small zones, in every order', () => {
           const zone = zoneOf(random)
           return isSound(zone) && differing(zone) <= 12 ? zone : null
         },
-        faultOfSmall,
+        problemOfSmall,
       )
       expect(failures).toBe('')
     },
@@ -95,7 +95,7 @@ describe('small zones, in every order', () => {
   )
 })
 
-/** Interruptions that no plan of the zone goes without, those of what is in use counting more than all others. */
+/** The unavoidable interruptions of the zone; one in use weighs more than all others. */
 function leastWeight(zone: ZoneCase): number {
   const stages = stagesOfCase(zone)
   if (fewestCallsByBruteForce(stages, ORIGIN, zone.limit).continuous !== null) return 0
@@ -103,7 +103,7 @@ function leastWeight(zone: ZoneCase): number {
   return inUse * 100 + others
 }
 
-/** The names that a plan says it may interrupt, by message. */
+/** The names in each interruption notice of a plan. */
 const announced = (plan: ZonePlan): { names: string[]; message: string }[] =>
   plan.diagnostics.flatMap(({ code, message }) =>
     code === 'interruption'
@@ -127,30 +127,34 @@ function interruptedNames(zone: ZoneCase, plan: ZonePlan): string[] {
   return [...new Set(problems.map(emptyNameOf))].sort()
 }
 
-/** What the plan says of itself about interruptions, against what its orders do, and what other plans would. */
-function noticeFault(zone: ZoneCase, prefer: 'continuity' | 'calls'): string | null {
+/** A problem in the interruption notices of the plan, compared with all orders of its calls and with other plans. */
+function problemOfNotices(zone: ZoneCase, prefer: 'continuity' | 'calls'): string | null {
   const plan = planCase(zone, { prefer })
-  const told = announced(plan)
+  const notices = announced(plan)
   const names = interruptedNames(zone, plan).join(', ')
-  const toldNames = told
+  const announcedNames = notices
     .flatMap((notice) => notice.names)
     .sort()
     .join(', ')
-  if (names !== toldNames) return `the plan says that it interrupts ${toldNames || 'nothing'}, and it does ${names || 'nothing'}`
+  if (names !== announcedNames)
+    return `the plan says that it interrupts ${announcedNames || 'nothing'}, but it interrupts ${names || 'nothing'}`
   const { inUse, others } = interruptionsOfPlan(zone, plan)
   const [least, withRoom] = [leastWeight(zone), leastWeight({ ...zone, limit: null })]
-  const isBlamed = (reason: string): boolean => told.some(({ message }) => message.includes(reason))
-  if (isBlamed('fewer calls come first') !== least < inUse * 100 + others) return 'whether fewer calls are why is not said rightly'
-  if (isBlamed('has room for') && withRoom >= least) return 'the room is blamed for what happens with room as well'
-  if (isBlamed('no order avoids it') && withRoom === 0) return 'no order is said to avoid what one does with room'
+  const isBlamed = (reason: string): boolean => notices.some(({ message }) => message.includes(reason))
+  if (isBlamed('fewer calls come first') !== least < inUse * 100 + others)
+    return 'the notice wrongly names or omits fewer calls as the reason'
+  if (isBlamed('has room for') && withRoom >= least)
+    return 'the notice names the record limit for an interruption that also happens without it'
+  if (isBlamed('no order avoids it') && withRoom === 0)
+    return 'the notice says that no order avoids an interruption that one avoids without the limit'
   return null
 }
 
-/** The owner of the RRset that a fault says is empty, or the name it says is pointed at in vain. */
+/** The owner of the empty RRset of a problem, or the missing target name. */
 const emptyNameOf = (problem: string): string =>
   (/ points at (\S+), /.exec(problem) ?? /: (\S+) \S+ is empty$/.exec(problem))?.[1] ?? problem
 
-it('a plan says what it interrupts, and why, and no more', () => {
+it('a plan announces exactly its interruptions, with the right reason', () => {
   const random = seededRandom(11)
   const failures = failuresOf(
     rounds(2000),
@@ -159,17 +163,17 @@ it('a plan says what it interrupts, and why, and no more', () => {
       const maybeFull = random.chance(0.3) ? limited(zone, random) : zone
       return isSound(maybeFull) && differing(maybeFull) <= 12 ? maybeFull : null
     },
-    (zone) => noticeFault(zone, 'continuity') ?? noticeFault(zone, 'calls'),
+    (zone) => problemOfNotices(zone, 'continuity') ?? problemOfNotices(zone, 'calls'),
   )
   expect(failures).toBe('')
 }, 600_000)
 
-/** A small zone of which a sequence without a gap is known, at names below one of its own, and the fewest calls of such a sequence. */
+/** A small zone with a known continuous sequence, at its own names, and the fewest calls of such a sequence. */
 function continuousPart(random: Random, part: number): { zone: ZoneCase; least: number } {
   const names = ['', 'a.', 'b.', 'c.', 'd.a.'].map((label) => `${label}z${part}`)
   for (;;) {
     const zone = random.chance(0.5) ? randomCase(random, names) : tradingCase(random, names)
-    // The names that are somebody else's would be the same in each part.
+    // The unmanaged names would be the same in each part.
     if (!isSound(zone) || differing(zone) > 12 || zone.existing.some((line) => line.startsWith('theirs'))) continue
     const { continuous } = fewestCallsByBruteForce(stagesOfCase(zone), ORIGIN, null)
     if (continuous !== null) return { zone, least: continuous }
@@ -182,7 +186,7 @@ const sideBySide = (parts: readonly { zone: ZoneCase }[]): ZoneCase => ({
   limit: null,
 })
 
-/** A full zone of which a sequence without a gap is known, at names of its own. */
+/** A full zone with a known continuous sequence, at its own names. */
 function fullPart(random: Random, part: number): ZoneCase {
   for (;;) {
     const zone = random.chance(0.7) ? tightCase(random, 0) : limited(random.chance(0.5) ? tradingCase(random) : movingCase(random), random)
@@ -196,8 +200,8 @@ function fullPart(random: Random, part: number): ZoneCase {
   }
 }
 
-/** The records that the parts need at most where they are done in turn, those that lose records first. */
-function roomInTurn(parts: readonly ZoneCase[]): number {
+/** The maximum number of records if the parts are applied in sequence, shrinking parts first. */
+function largestSequentialSize(parts: readonly ZoneCase[]): number {
   let present = parts.reduce((sum, { existing }) => sum + existing.length, 0)
   let most = present
   const growth = ({ existing, desired }: ZoneCase): number => desired.length - existing.length
@@ -209,33 +213,33 @@ function roomInTurn(parts: readonly ZoneCase[]): number {
 }
 
 describe('zones of 50 to 300 records', () => {
-  it('small changes side by side: no gap where none has one, and no more calls than all of them', () => {
+  it('independent small changes: no interruption, and no more calls than their sum', () => {
     const random = seededRandom(5)
-    const judge = (parts: readonly { zone: ZoneCase; least: number }[]): string | null => {
+    const check = (parts: readonly { zone: ZoneCase; least: number }[]): string | null => {
       const zone = sideBySide(parts)
-      const problem = faultOf(zone, true, 'continuity', 1)
+      const problem = problemOf(zone, true, 'continuity', 1)
       if (problem !== null) return problem
       const calls = planCase(zone).calls.total
       const most = parts.reduce((sum, { least }) => sum + least, 0)
       return calls > most || calls < lowerBound(stagesOfCase(zone))
-        ? `${calls} calls, where ${lowerBound(stagesOfCase(zone))} to ${most} can be`
+        ? `${calls} calls, expected ${lowerBound(stagesOfCase(zone))} to ${most}`
         : null
     }
-    const faultOfParts = (parts: readonly { zone: ZoneCase; least: number }[]): string | null => attempt(() => judge(parts))
+    const problemOfParts = (parts: readonly { zone: ZoneCase; least: number }[]): string | null => attempt(() => check(parts))
     for (let round = rounds(40); round > 0; round -= 1) {
       let parts = Array.from({ length: 12 + random.below(40) }, (_, part) => continuousPart(random, part))
-      if (faultOfParts(parts) === null) continue
+      if (problemOfParts(parts) === null) continue
       for (const part of parts) {
         const fewer = parts.filter((one) => one !== part)
-        if (faultOfParts(fewer) !== null) parts = fewer
+        if (problemOfParts(fewer) !== null) parts = fewer
       }
-      expect.fail(`${faultOfParts(parts)}\n${showPlanned(sideBySide(parts))}`)
+      expect.fail(`${problemOfParts(parts)}\n${showPlanned(sideBySide(parts))}`)
     }
   }, 600_000)
 
   it.each([
     {
-      name: 'knots that are searched one after another',
+      name: 'strongly connected components that are searched in sequence',
       existing:
         '*.w.z0 ALIAS *.w.z0\nd.z0 CNAME *.w.z0\n*.w.z0 ALIAS d.z0\n*.w.z0 NS *.w.z0\nx.a.z18 SRV 0 5 443 b.z18\nb.z18 CNAME x.a.z18\nx.a.z18 ALIAS b.z18\nz18 A 192.0.2.3\nd.z21 300 NS ns.z21\nd.z21 NS ns2.d.z21\ng.z21 NS ns.z21\nns.d.z21 A 192.0.2.3',
       desired:
@@ -243,28 +247,28 @@ describe('zones of 50 to 300 records', () => {
       most: 16,
     },
     {
-      name: 'halves of updates of two knots joined',
+      name: 'split updates of two strongly connected components merged',
       existing:
         'a.z0 A 192.0.2.1\nx.z0 SRV 0 5 443 host.example.net.\nns.z0 DNAME x.z0\na.z0 MX 10 w.z0\nx.z1 A 192.0.2.3\nx.z1 NS host.example.net.\na.z1 300 CNAME x.z1\nz2 A 192.0.2.3\nz2 MX 20 z2\nw.z2 CNAME a.z2\na.z2 ALIAS w.z2',
       desired:
         'a.z0 MX 10 w.z0\nns.z0 A 192.0.2.2\nx.z0 SRV 0 5 443 host.example.net.\nw.z0 NS z0\nx.z1 CNAME x.z1\na.z1 A 192.0.2.3\na.z1 NS host.example.net.\nz2 CNAME a.z2\nw.z2 ALIAS w.z2\na.z2 A 192.0.2.3\na.z2 MX 20 z2',
       most: 13,
     },
-  ])('$name: no gap, and no more calls than apart', ({ existing, desired, most }) => {
+  ])('$name: no interruption, and no more calls than separately', ({ existing, desired, most }) => {
     const zone = { existing: existing.split('\n'), desired: desired.split('\n'), limit: null }
-    expect(faultOf(zone, true, 'continuity')).toBeNull()
+    expect(problemOf(zone, true, 'continuity')).toBeNull()
     expect(planCase(zone).calls.total).toBeLessThanOrEqual(most)
   })
 
-  it('full zones side by side: accepted at every moment, and every name that is interrupted is announced', () => {
+  it('independent full zones: accepted in every state, and every interrupted name is announced', () => {
     const random = seededRandom(6)
     for (let round = rounds(150); round > 0; round -= 1) {
       const parts = Array.from({ length: 2 + random.below(random.pick([3, 8])) }, (_, part) => fullPart(random, part))
-      const zone = { ...sideBySide(parts.map((part) => ({ zone: part }))), limit: roomInTurn(parts) }
+      const zone = { ...sideBySide(parts.map((part) => ({ zone: part }))), limit: largestSequentialSize(parts) }
       const plan = planCase(zone)
       const names = announced(plan).flatMap((notice) => notice.names)
       expect(
-        attempt(() => faultOf(zone, false, 'continuity', 1)),
+        attempt(() => problemOf(zone, false, 'continuity', 1)),
         showPlanned(zone),
       ).toBeNull()
       expect(names.sort(), showPlanned(zone)).toEqual(interruptedNames(zone, plan))
@@ -273,16 +277,16 @@ describe('zones of 50 to 300 records', () => {
 
   const names = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? `a.n${index}` : `n${index}`))
   it.each([
-    ['all names far apart', 60],
-    ['all at a few names', 12],
+    ['with many names', 60],
+    ['with few names', 12],
   ])(
-    'one change of everything, %s: accepted at every moment, also where the zone is full',
+    'a large random change %s: accepted in every state, also in a full zone',
     (_, count) => {
       const random = seededRandom(count)
       const failures = failuresOf(
         rounds(60),
         () => limited(randomCase(random, names.slice(0, count), 70 + random.below(280)), random),
-        (zone) => faultOf(zone, false, 'continuity') ?? faultOf(zone, false, 'calls'),
+        (zone) => problemOf(zone, false, 'continuity') ?? problemOf(zone, false, 'calls'),
         1,
       )
       expect(failures).toBe('')

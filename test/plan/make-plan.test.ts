@@ -29,37 +29,37 @@ describe('changes', () => {
       changes: ['~ www A 192.0.2.1 -> www A 192.0.2.9'],
     },
     {
-      name: 'with several values the TTL change keeps its value and only the odd one moves',
+      name: 'a TTL change with several values keeps the common value and moves only the other one',
       existing: 'www 300 A 192.0.2.1\nwww 300 A 192.0.2.2',
       desired: 'www 3600 A 192.0.2.2\nwww 3600 A 192.0.2.3',
       changes: ['~ www 300 A 192.0.2.2 -> www 3600 A 192.0.2.2', '~ www 300 A 192.0.2.1 -> www 3600 A 192.0.2.3'],
     },
     {
-      name: 'a CNAME leaves before an address comes',
+      name: 'removes a CNAME before it adds an address',
       existing: 'www CNAME x.example.net.\nkeep A 192.0.2.1',
       desired: 'www A 192.0.2.1\nkeep A 192.0.2.1',
       changes: ['+ www A 192.0.2.1 < 1', '- www CNAME x.example.net.'],
     },
     {
-      name: 'addresses leave before a CNAME comes',
+      name: 'removes addresses before it adds a CNAME',
       existing: 'www A 192.0.2.1\nwww AAAA 2001:db8::1\nkeep A 192.0.2.1',
       desired: 'www CNAME x.example.net.\nkeep A 192.0.2.1',
       changes: ['- www A 192.0.2.1', '- www AAAA 2001:db8::1', '+ www CNAME x.example.net. < 0,1'],
     },
     {
-      name: 'a null MX becomes the first of several and the others wait for it',
+      name: 'a null MX becomes the first of several, and the others wait for it',
       existing: '@ MX 0 .\nkeep A 192.0.2.1',
       desired: '@ MX 10 a.example.net.\n@ MX 20 b.example.net.\nkeep A 192.0.2.1',
       changes: ['~ @ MX 0 . -> @ MX 10 a.example.net.', '+ @ MX 20 b.example.net. < 0'],
     },
     {
-      name: 'the last of several MX becomes the null MX when the others have gone',
+      name: 'the last of several MX becomes the null MX after the others are removed',
       existing: '@ MX 10 a.example.net.\n@ MX 20 b.example.net.\nkeep A 192.0.2.1',
       desired: '@ MX 0 .\nkeep A 192.0.2.1',
       changes: ['~ @ MX 10 a.example.net. -> @ MX 0 . < 1', '- @ MX 20 b.example.net.'],
     },
     {
-      name: 'a surplus duplicate is deleted and nothing else',
+      name: 'deletes only a duplicate',
       existing: 'www A 192.0.2.1\nwww A 192.0.2.1',
       desired: 'www A 192.0.2.1',
       changes: ['- www A 192.0.2.1'],
@@ -71,7 +71,7 @@ describe('changes', () => {
       changes: ['~ old TXT "a" -> new TXT "b"'],
     },
     {
-      name: 'what points at a new name waits for it, and what was pointed at leaves last',
+      name: 'a pointer waits for its new target, and the old target is removed last',
       existing: 'old A 192.0.2.1\nwww CNAME old\nkeep A 192.0.2.7',
       desired: 'new A 192.0.2.1\nwww CNAME new\nkeep A 192.0.2.7',
       changes: ['+ new A 192.0.2.1', '- old A 192.0.2.1 < 2', '~ www CNAME old.example.com. -> www CNAME new.example.com. < 0'],
@@ -94,13 +94,13 @@ describe('changes', () => {
     ['Ab@EXAMPLE.com', 'Ab@example.com', []],
     ['ab@example.com', 'Ab@example.com', ['update zone [soa_email]']],
     ['ab@example.net', 'ab@example.com', ['update zone [soa_email]']],
-  ])('compares the host of %s with that of %s as names', (wanted, held, changes) => {
+  ])('compares the hosts of %s and %s as names', (wanted, held, changes) => {
     const desired = desiredZone(ORIGIN, '', { settings: { soa_email: wanted } })
     const existing = { ...existingZone(ORIGIN, ''), settings: { soa_email: held } }
     expect(changesOf(planOf('', '', { desired, existing }))).toEqual(changes)
   })
 
-  it('sends an address with its host in A-labels', () => {
+  it('sends a mail address with its host in A-labels', () => {
     const desired = desiredZone(ORIGIN, '', { settings: { soa_email: 'Ab@bücher.Example.' } })
     expect(planOf(null, '', { desired }).changes[0]?.desired).toMatchObject({ soa_email: 'Ab@xn--bcher-kva.example' })
   })
@@ -116,7 +116,7 @@ describe('changes', () => {
   })
 })
 
-describe('settings the target cannot have', () => {
+describe('refuses settings that the target does not support', () => {
   const codes = (settings: object, existing: string | null = null): string[] =>
     planOf(existing, '', { desired: desiredZone(ORIGIN, '', { settings: { soa_email: 'a@example.com', ...settings } }) }).diagnostics.map(
       ({ code }) => code,
@@ -126,12 +126,12 @@ describe('settings the target cannot have', () => {
     ['a group', { group: 'g'.repeat(50) }, { group: 'g'.repeat(51) }],
     ['a long tag', { tags: ['t'.repeat(50)] }, { tags: ['t'.repeat(51)] }],
     ['a short tag', { tags: ['abc'] }, { tags: ['ab'] }],
-    ['addresses for transfer', { axfr_ips: Array(100).fill('192.0.2.10') }, { axfr_ips: Array(101).fill('192.0.2.10') }],
+    ['transfer addresses', { axfr_ips: Array(100).fill('192.0.2.10') }, { axfr_ips: Array(101).fill('192.0.2.10') }],
   ])('%s', (_, good, bad) => {
     expect(codes(good)).toEqual([])
     expect(codes(bad)).toEqual(['limit-exceeded'])
   })
-  it('a type that would change', () => {
+  it('refuses to change the type of a zone', () => {
     expect(codes({ type: 'slave', master_ips: ['192.0.2.1'] }, '')).toEqual(['setting-invalid'])
   })
   it.each([
@@ -151,7 +151,7 @@ describe('settings the target cannot have', () => {
     expect(codesWith(null)).toEqual(good ? [] : ['zone-name'])
     expect(codesWith(existingZone(zone, ''))).toEqual([])
   })
-  it('records where the zone is a slave, which the definition does not say', () => {
+  it('refuses records for a slave that the definition does not declare', () => {
     const { settings, ...zone } = existingZone(ORIGIN, '')
     const existing = { ...zone, settings: { ...settings, type: 'slave', master_ips: ['192.0.2.1'] } as const }
     const codesOf = (desired: string): string[] =>
@@ -163,21 +163,21 @@ describe('settings the target cannot have', () => {
 
 describe('the record limit', () => {
   const capabilities = { ...planOf('', '').records, limit: 3 }
-  it('lets a create wait for the delete that makes room', async () => {
+  it('makes a create wait for the delete that makes room', async () => {
     const { CLOUD_CAPABILITIES } = await import('../../src/providers/cloud/capabilities.ts')
     const plan = planOf('a TXT "1"\nb TXT "2"\nc TXT "3"', 'a TXT "1"\nx A 192.0.2.1\ny A 192.0.2.2', {
       capabilities: { ...CLOUD_CAPABILITIES, maxRecords: capabilities.limit },
     })
     expect(changesOf(plan)).toEqual(['- b TXT "2"', '- c TXT "3"', '+ x A 192.0.2.1 < 0', '+ y A 192.0.2.2 < 1'])
   })
-  it('refuses more records than the target holds, before any call', () => {
+  it('refuses more records than the limit, before any call', () => {
     const plan = planOf(
       '',
       lines(12_001, (index) => `n${index} A 192.0.2.1`),
     )
     expect(plan.diagnostics.map(({ code }) => code)).toEqual(['record-limit'])
   })
-  it('counts unmanaged records', () => {
+  it('includes unmanaged records', () => {
     const desired = desiredZone(
       ORIGIN,
       lines(12_000, (index) => `n${index} A 192.0.2.1`),
@@ -189,7 +189,7 @@ describe('the record limit', () => {
   })
 })
 
-it('says where a record would come beside an unmanaged one that the target keeps apart', () => {
+it('reports a record that conflicts with an unmanaged one, with its position', () => {
   const desired = desiredZone(ORIGIN, 'www CNAME x.example.net.', { unmanaged: [{ type: 'TXT' }] })
   const plan = planOf('www TXT "x"', '', { desired })
   expect(plan.diagnostics.map(({ code, at }) => [code, at?.line])).toEqual([['cname-not-alone', 1]])
@@ -201,48 +201,48 @@ describe('refusals', () => {
   const ten = lines(10, (index) => `n${index} A 192.0.2.${index}`)
   it.each([
     ['three of ten deleted is within the limit', ten, lines(7, (index) => `n${index} A 192.0.2.${index}`), []],
-    ['four of ten deleted is not', ten, lines(6, (index) => `n${index} A 192.0.2.${index}`), ['deletes']],
-    ['four of ten changed is not', ten, lines(10, (index) => `n${index} A 192.0.${index < 4 ? 3 : 2}.${index}`), ['updates']],
-    ['renaming counts as a loss', ten, lines(10, (index) => `${index < 4 ? 'm' : 'n'}${index} A 192.0.2.${index}`), ['deletes']],
-    ['below ten there is no percentage', lines(9, (index) => `n${index} A 192.0.2.1`), 'n0 A 192.0.2.1', []],
-    ['an emptied zone is refused whatever its size', 'n0 A 192.0.2.1', '', ['empty-zone']],
-    ['a zone of which nothing stays and less comes is as good as emptied', 'a A 192.0.2.1\nb A 192.0.2.2', 'x TXT "new"', ['empty-zone']],
-    ['records are no record sets', 'a A 192.0.2.1\nb A 192.0.2.2', 'x A 192.0.2.1\nx A 192.0.2.2', ['empty-zone']],
-    ['where as many come nothing is emptied', 'a A 192.0.2.1\nb A 192.0.2.2', 'x A 192.0.2.1\ny A 192.0.2.2', []],
-    ['a sole record may be renamed', 'a A 192.0.2.1', 'b A 192.0.2.1', []],
-    ['a sole record may change its type', 'a A 192.0.2.1', 'a CNAME x.example.net.', []],
-    ['many that are all renamed are many losses', ten, ten.replaceAll('n', 'm'), ['deletes']],
-    ['exact duplicates that go are no change', `${ten}\n${ten}\n${ten}`, ten, []],
-    ['a duplicate with another TTL is one', `${ten}\n${ten.replaceAll(' A', ' 300 A')}`, ten, ['updates']],
+    ['four of ten deleted is above the limit', ten, lines(6, (index) => `n${index} A 192.0.2.${index}`), ['deletes']],
+    ['four of ten changed is above the limit', ten, lines(10, (index) => `n${index} A 192.0.${index < 4 ? 3 : 2}.${index}`), ['updates']],
+    ['a rename is a deletion', ten, lines(10, (index) => `${index < 4 ? 'm' : 'n'}${index} A 192.0.2.${index}`), ['deletes']],
+    ['the percentage does not apply below ten', lines(9, (index) => `n${index} A 192.0.2.1`), 'n0 A 192.0.2.1', []],
+    ['an emptied zone of any size', 'n0 A 192.0.2.1', '', ['empty-zone']],
+    ['a zone replaced by fewer RRsets', 'a A 192.0.2.1\nb A 192.0.2.2', 'x TXT "new"', ['empty-zone']],
+    ['RRsets matter, not records', 'a A 192.0.2.1\nb A 192.0.2.2', 'x A 192.0.2.1\nx A 192.0.2.2', ['empty-zone']],
+    ['a zone replaced by as many RRsets', 'a A 192.0.2.1\nb A 192.0.2.2', 'x A 192.0.2.1\ny A 192.0.2.2', []],
+    ['a rename of the only record', 'a A 192.0.2.1', 'b A 192.0.2.1', []],
+    ['a new type of the only record', 'a A 192.0.2.1', 'a CNAME x.example.net.', []],
+    ['a rename of all records', ten, ten.replaceAll('n', 'm'), ['deletes']],
+    ['removed exact duplicates', `${ten}\n${ten}\n${ten}`, ten, []],
+    ['a removed duplicate with another TTL', `${ten}\n${ten.replaceAll(' A', ' 300 A')}`, ten, ['updates']],
   ])('%s', (_, existing, desired, expected) => {
     expect(names(planOf(existing, desired))).toEqual(expected)
   })
-  it('say what is left of an emptied zone', () => {
+  it('say what remains of an emptied zone', () => {
     const message = (existing: string, desired: string): unknown => planOf(existing, desired).refusals.map((refusal) => refusal.message)
     const two = 'a A 192.0.2.1\nb A 192.0.2.2'
     expect(message(two, '')).toEqual(['all 2 record sets of example.com. would be deleted, which leaves the zone empty'])
     expect(message(two, 'x TXT "new"')).toEqual(['all 2 record sets of example.com. would be deleted, and only 1 other would be created'])
   })
-  it('take no notice of exact duplicates that go, whatever the limits', () => {
+  it('ignore removed exact duplicates at any limit', () => {
     const thresholds = { max_delete_percent: 0, max_update_percent: 0, min_existing: 0, max_deletes: 0, max_updates: 0 }
     const managed = { thresholds, desired: desiredZone(ORIGIN, 'a A 192.0.2.1\n@ NS ns1.example.net.', { apexNs: 'manage' }) }
     const plan = planOf('a A 192.0.2.1\na A 192.0.2.1\n@ NS ns1.example.net.\n@ NS ns1.example.net.', '', managed)
     expect(changesOf(plan)).toEqual(['- @ NS ns1.example.net.', '- a A 192.0.2.1'])
     expect(plan.refusals).toEqual([])
   })
-  it('tell what becomes of apex NS', () => {
+  it('describe the change of apex NS', () => {
     const messages = (existing: string, wanted: string): string[] =>
       planOf(existing, '', { desired: desiredZone(ORIGIN, wanted, { apexNs: 'manage' }) }).refusals.map(({ message }) => message)
-    const said = 'NS records at the apex of example.com. would change:'
+    const prefix = 'NS records at the apex of example.com. would change:'
     expect(messages('@ NS a.example.net.\n@ NS b.example.net.', '@ NS b.example.net.\n@ NS c.example.net.')).toEqual([
-      `${said} a.example.net. would be removed, c.example.net. would be added`,
+      `${prefix} a.example.net. would be removed, c.example.net. would be added`,
     ])
-    expect(messages('@ 300 NS a.example.net.', '@ 3600 NS a.example.net.')).toEqual([`${said} a.example.net. would have another TTL`])
+    expect(messages('@ 300 NS a.example.net.', '@ 3600 NS a.example.net.')).toEqual([`${prefix} a.example.net. would have another TTL`])
     expect(messages('@ 300 NS a.example.net.\n@ 3600 NS a.example.net.', '@ 3600 NS a.example.net.')).toEqual([
-      `${said} a.example.net. would have another TTL`,
+      `${prefix} a.example.net. would have another TTL`,
     ])
   })
-  it('count record sets where the config says so', () => {
+  it('use the absolute limits of the config', () => {
     const thresholds = { max_delete_percent: 100, max_update_percent: 100, min_existing: 0, max_deletes: 1, max_updates: 0 }
     const plan = planOf('a A 192.0.2.1\nb A 192.0.2.1\nc A 192.0.2.1', 'c A 192.0.2.9', { thresholds })
     expect(plan.refusals.map(({ name, message }) => [name, message])).toEqual([
@@ -250,7 +250,7 @@ describe('refusals', () => {
       ['updates', '1 of 3 record sets of example.com. would change; the limit is 0'],
     ])
   })
-  it('protect apex NS that are managed from additions too', () => {
+  it('also protect managed apex NS from additions', () => {
     const desired = desiredZone(ORIGIN, '@ NS ns1.example.net.\n@ NS ns2.example.net.', { apexNs: 'manage' })
     expect(names(planOf('@ NS ns1.example.net.', '', { desired }))).toEqual(['apex-ns'])
     expect(names(planOf('', '', { desired }))).toEqual([])
@@ -261,7 +261,7 @@ describe('refusals', () => {
   it('protect a zone from deletion', () => {
     expect(names(planOf('', '', { desired: desiredZone(ORIGIN, '', { absent: true }) }))).toEqual(['delete-zone'])
   })
-  it('protect apex NS that are managed', () => {
+  it('protect managed apex NS', () => {
     const desired = desiredZone(ORIGIN, '@ NS ns2.example.net.\nwww A 192.0.2.1', { apexNs: 'manage' })
     expect(names(planOf('@ NS ns1.example.net.\nwww A 192.0.2.1', '', { desired }))).toEqual(['apex-ns'])
   })
@@ -287,22 +287,22 @@ it.each([
   ['create-only', 'a A 192.0.2.9', []],
   ['create-only', 'other A 192.0.2.1', []],
   ['upsert-only', 'a A 192.0.2.1', []],
-] as const)('%s of a record set that stands as %s tells %j', (policy, existing, expected) => {
+] as const)('policy %s for an RRset that exists as %s reports %j', (policy, existing, expected) => {
   const { diagnostics } = planOf(existing, 'a A 192.0.2.9', { policy })
   expect(diagnostics.map(({ message }) => message)).toEqual(expected)
 })
 
-describe('what is left alone', () => {
-  it('unmanaged records are neither changed nor counted as a difference', () => {
+describe('never changes', () => {
+  it('unmanaged records', () => {
     const desired = desiredZone(ORIGIN, 'www A 192.0.2.1', { unmanaged: [{ name: '_acme-challenge*', type: 'TXT' }] })
     expect(changesOf(planOf('www A 192.0.2.1\n_acme-challenge.www TXT "token"', '', { desired }))).toEqual([])
   })
-  it('apex NS are the service’s own unless they are managed', () => {
+  it('apex NS records of the service, unless they are managed', () => {
     const plan = planOf('@ NS ns1.example.net.\nwww A 192.0.2.1', '@ NS ns9.example.net.\nwww A 192.0.2.1')
     expect(changesOf(plan)).toEqual([])
     expect(plan.diagnostics.map(({ code }) => code)).toEqual(['apex-ns-kept'])
   })
-  it('RRsets that octoDNS leaves to other targets', () => {
+  it('RRsets that octoDNS excludes from the target', () => {
     const scopes = [{ name: ORIGIN, type: 'TXT', ignored: true, included: [], excluded: [] }]
     const desired = desiredZone(ORIGIN, 'www A 192.0.2.1\n@ TXT "mine"', { scopes })
     expect(changesOf(planOf('www A 192.0.2.1\n@ TXT "theirs"', '', { desired }))).toEqual([])
@@ -310,10 +310,10 @@ describe('what is left alone', () => {
 })
 
 it.each([
-  ['one stays', 'a A 192.0.2.1', ['delete 2', 'delete 3']],
-  ['one changes', 'a 300 A 192.0.2.1', ['update 1', 'delete 2', 'delete 3']],
-  ['one moves', 'b A 192.0.2.1', ['update 1', 'delete 2', 'delete 3']],
-])('of exact duplicates the one with the lowest identifier is used, however they are listed: %s', (_, desired, expected) => {
+  ['one is kept', 'a A 192.0.2.1', ['delete 2', 'delete 3']],
+  ['one is changed', 'a 300 A 192.0.2.1', ['update 1', 'delete 2', 'delete 3']],
+  ['one is renamed', 'b A 192.0.2.1', ['update 1', 'delete 2', 'delete 3']],
+])('uses the exact duplicate with the lowest ID, in any order of the list: %s', (_, desired, expected) => {
   const zone = existingZone(ORIGIN, 'a A 192.0.2.1\na A 192.0.2.1\na A 192.0.2.1')
   const [first, second, third] = zone.records as [ExistingRecord, ExistingRecord, ExistingRecord]
   for (const records of [zone.records, zone.records.toReversed(), [second, first, third], [third, first, second]]) {
@@ -322,7 +322,7 @@ it.each([
   }
 })
 
-it('plans the same whatever the order of its inputs', () => {
+it('the plan does not depend on the order of the inputs', () => {
   const existing = ['a A 192.0.2.1', 'b A 192.0.2.2', 'c CNAME a', 'd TXT "x"', 'd TXT "y"']
   const desired = ['a A 192.0.2.7', 'e A 192.0.2.2', 'c A 192.0.2.4', 'd TXT "z"', 'f TXT "y"']
   const strip = (plan: ReturnType<typeof planOf>): string[] => changesOf(plan)

@@ -1,4 +1,4 @@
-/** What holds for every plan, over generated zones. */
+/** Properties of every plan, with generated zones. */
 
 import { describe, expect, it } from 'vitest'
 import type { ResourceRecord } from '../../src/dns/record.ts'
@@ -11,7 +11,7 @@ import { identity } from '../support/zone-simulator.ts'
 
 const runs = (count: number): { numRuns: number } => ({ numRuns: rounds(count) })
 
-/** Cases of all kinds, 1 to about 40 records, by their seed. */
+/** Seeded cases of all kinds, with 1 to about 40 records. */
 const cases: fc.Arbitrary<ZoneCase> = fc
   .record({ seed: fc.nat(), kind: fc.constantFrom('small', 'trading', 'large', 'full'), size: fc.integer({ min: 1, max: 40 }) })
   .map(({ seed, kind, size }) => {
@@ -22,7 +22,7 @@ const cases: fc.Arbitrary<ZoneCase> = fc
   })
   .filter(isSound)
 
-/** The records a plan leaves behind. */
+/** The records after a plan. */
 function applied(existing: readonly ResourceRecord[], plan: ZonePlan): string[] {
   const there = existing.map(identity)
   for (const change of plan.changes) {
@@ -35,7 +35,7 @@ function applied(existing: readonly ResourceRecord[], plan: ZonePlan): string[] 
 }
 
 describe('for every zone', () => {
-  it('nothing is to be done where nothing differs', () => {
+  it('the plan is empty without differences', () => {
     fc.assert(
       fc.property(cases, (zone) => {
         const same = { ...zone, desired: [...new Set(zone.existing.filter((line) => !finalUnmanaged(zone).includes(line)))] }
@@ -46,7 +46,7 @@ describe('for every zone', () => {
     )
   })
 
-  it('the plan leaves exactly the desired zone and what is unmanaged, and a second plan is empty', () => {
+  it('the plan results in exactly the desired and the unmanaged records, and a second plan is empty', () => {
     fc.assert(
       fc.property(cases, fc.constantFrom('continuity' as const, 'calls' as const), (zone, prefer) => {
         const plan = planCase(zone, { prefer })
@@ -57,7 +57,7 @@ describe('for every zone', () => {
     )
   })
 
-  it('the order of the inputs makes no difference', () => {
+  it('the plan does not depend on the order of the inputs', () => {
     fc.assert(
       fc.property(cases, fc.nat(), fc.constantFrom('continuity' as const, 'calls' as const), (zone, seed, prefer) => {
         const random = seededRandom(seed)
@@ -68,12 +68,12 @@ describe('for every zone', () => {
     )
   })
 
-  it('nor where several plans of a full zone are equally good', () => {
+  it('nor if several plans of a full zone are equally good', () => {
     const zone = { existing: ['@ CNAME a', 'a NS @'], desired: ['@ AAAA 2001:db8::1', 'a 300 TXT "y"'], limit: 2 }
     expect(changesOf(planCase({ ...zone, desired: zone.desired.toReversed() }))).toEqual(changesOf(planCase(zone)))
   })
 
-  it('identifiers are those of the records they change, each in one call', () => {
+  it('each ID is that of the changed record, and is in one call', () => {
     fc.assert(
       fc.property(cases, (zone) => {
         const plan = planCase(zone)
@@ -89,7 +89,7 @@ describe('for every zone', () => {
     )
   })
 
-  it('counts are those of the changes', () => {
+  it('the totals match the changes', () => {
     fc.assert(
       fc.property(cases, (zone) => {
         const { changes, calls } = planCase(zone)
@@ -103,7 +103,7 @@ describe('for every zone', () => {
 
 const finalUnmanaged = (zone: ZoneCase): string[] => finalLines(zone).slice(0, finalLines(zone).length - zone.desired.length)
 
-/** The case with one record that differs made equal: kept where it was to go, there already where it was to come. */
+/** The case with one difference less: a record to remove is kept, or a record to add already exists. */
 function withOneLess(zone: ZoneCase, choice: number): ZoneCase | null {
   const managed = zone.existing.filter((line) => !finalUnmanaged(zone).includes(line))
   const smaller = [
@@ -113,15 +113,15 @@ function withOneLess(zone: ZoneCase, choice: number): ZoneCase | null {
   return smaller[choice % Math.max(1, smaller.length)] ?? null
 }
 
-// Of small zones more is proved in `fewer-differences.test.ts`.
+// `fewer-differences.test.ts` proves more for small zones.
 describe('with one difference less', () => {
-  it('there are no more calls where calls come first', () => {
+  it('a plan that prefers calls has no more calls', () => {
     fc.assert(
       fc.property(cases, fc.nat(), (zone, choice) => {
         const smaller = withOneLess({ ...zone, limit: null }, choice)
         fc.pre(smaller !== null)
         const less = planCase(smaller as ZoneCase, { prefer: 'calls' })
-        // Where many records wait for one another a plan may have more calls than needed, and says so.
+        // With many interdependent records a plan may have more calls than needed, and reports it.
         fc.pre(!less.diagnostics.some(({ code }) => code === 'calls-not-proved'))
         expect(less.calls.total).toBeLessThanOrEqual(planCase({ ...zone, limit: null }, { prefer: 'calls' }).calls.total)
       }),

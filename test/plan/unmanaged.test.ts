@@ -24,7 +24,7 @@ describe('a selector of targets', () => {
     ['', 'TXT', '""', true],
     ['0 issue *', 'CAA', '0 issue "ca.example.net"', true],
     ['*ca.example.net', 'CAA', '0 issue "ca.example.net"', false],
-    // What a provider, or a saved plan, may hold.
+    // Rdata that a provider or a saved plan may contain.
     ['a*', 'TXT', '"a', false],
     ['a*', 'TXT', '"a\\9"', false],
     ['"a*', 'TXT', '"a', true],
@@ -60,7 +60,7 @@ describe('selectors of names', () => {
   })
 
   it.each([['h%'], ['*.h%'], ['a*.h%'], ['*x.h%'], ['*a%'], ['*%'], ['a%*'], ['a%*b'], ['a*%*b'], ['*b*a%x*c*'], ['*-%.x']])(
-    'are found by them, however many there are: %s',
+    'find records among many selectors: %s',
     (pattern) => {
       const owners = Array.from({ length: 20_000 }, (_, index) => pattern.replace('%', `${100_000 + index}`))
       const selects = unmanagedTest(
@@ -72,7 +72,7 @@ describe('selectors of names', () => {
     },
   )
 
-  it('are those that a search of all of them finds', () => {
+  it('find the same records as a linear search', () => {
     const random = seededRandom(77)
     const text = (): string => Array.from({ length: random.below(6) }, () => random.pick(['a', 'b', '.', '*'])).join('')
     const globs = Array.from({ length: 200 }, text)
@@ -88,7 +88,7 @@ describe('selectors of names', () => {
 })
 
 describe('a glob', () => {
-  it('finds the same as a regular expression', () => {
+  it('matches like a regular expression', () => {
     const text = fc
       .array(fc.constantFrom('a', 'b', 'ab', 'aab'.repeat(20), 'aab'.repeat(20)), { maxLength: 6 })
       .map((parts) => parts.join(''))
@@ -104,7 +104,7 @@ describe('a glob', () => {
   })
 
   it.each([
-    ['a long part that nearly matches at every place', `*${'a'.repeat(300_000)}b${'a'.repeat(300_000)}*`, 'a'.repeat(1_200_000)],
+    ['a long part that nearly matches at every position', `*${'a'.repeat(300_000)}b${'a'.repeat(300_000)}*`, 'a'.repeat(1_200_000)],
     ['many parts', `${'*a'.repeat(300_000)}*b`, 'a'.repeat(1_200_000)],
   ])('takes linear time: %s', (_, glob, text) => {
     const value = globTest(glob)(text)

@@ -112,7 +112,7 @@ export interface FewestInterruptions {
   readonly calls: number
 }
 
-/** Tries to leave out every set of needs, smaller sets first. Needs that no sequence meets even alone are in each set. */
+/** Tries to omit every set of needs, smaller sets first. Each set includes the needs that no sequence meets even alone. */
 export function fewestInterruptionsByBruteForce(stages: readonly Stage[], origin: string, limit: number | null): FewestInterruptions {
   const space = stateSpace(stages, origin, limit)
   const callsWith = (kept: readonly SpaceNeed[]): number | null =>
@@ -164,17 +164,17 @@ function fewest({ changing, start, goal }: StateSpace, passes: (state: number) =
     typeMasks.reduce((sum, mask) => sum + Math.max(bitCount(state & start & mask), bitCount(goal & ~state & mask)), 0)
 
   const extra = new Map<number, number>([[start, 0]])
-  const settled = new Set<number>()
+  const visited = new Set<number>()
   let current = [start]
   for (let cost = 0; current.length > 0; cost += 1) {
     const next: number[] = []
     for (let state = current.pop(); state !== undefined; state = current.pop()) {
-      if (settled.has(state)) continue
-      settled.add(state)
+      if (visited.has(state)) continue
+      visited.add(state)
       if (state === goal) return bound(start) + cost
       const here = bound(state)
       for (const reached of neighbours(changing, start, goal, state)) {
-        if (settled.has(reached)) continue
+        if (visited.has(reached)) continue
         const known = extra.get(reached)
         if (known === -1) continue
         if (known === undefined && !passes(reached)) {

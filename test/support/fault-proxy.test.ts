@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createHttpClient } from '../../src/transport/http-client.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 
-/** Milliseconds to wait for an answer: to a request that gets one, and to one that gets none. */
+/** Milliseconds to wait for a response: if one is expected, and if none is. */
 const PATIENT = 30_000
 const SHORT = 1_000
 
@@ -36,7 +36,7 @@ async function setUp(fault: Fault, timeout = PATIENT): Promise<{ proxy: FaultPro
   return { proxy, seen: () => count, ask }
 }
 
-/** The client's result of the first and the second request, and how many requests the server saw. */
+/** The client's results of two requests, and the number of requests at the server. */
 test.each<[Fault, string, string, number]>([
   [{ kind: 'none' }, '200 1', '200 2', 2],
   [{ kind: 'delay', before: 5, after: 5 }, '200 1', '200 2', 2],
@@ -60,7 +60,7 @@ test.each<[Fault, string, string, number]>([
   expect(count()).toBe(seen)
 })
 
-test('a delayed request counts as under way until the server saw it', async () => {
+test('a delayed request is in progress until the server has received it', async () => {
   const { proxy, ask, seen } = await setUp({ kind: 'late', by: 4000 }, SHORT)
   expect(await ask()).toBe('timeout')
   expect([proxy.underWay(), seen()]).toEqual([1, 0])

@@ -8,21 +8,21 @@ export type Fault =
   /** No fault. */
   | { readonly kind: 'none' }
   | { readonly kind: 'delay'; readonly before: number; readonly after: number }
-  /** The answer is held back until another one has overtaken it. */
+  /** The response is delayed until another one has overtaken it. */
   | { readonly kind: 'reorder' }
-  /** The answer arrives octet by octet. */
+  /** The response arrives octet by octet. */
   | { readonly kind: 'drip' }
-  /** The server receives the request twice, as from a gateway that retries wrongly. */
+  /** The server receives the request twice, like from a gateway that retries wrongly. */
   | { readonly kind: 'duplicate-request' }
-  /** The client gets the answer twice. */
+  /** The client gets the response twice. */
   | { readonly kind: 'duplicate-reply' }
-  /** The connection is reset, ended or left silent: before the server receives the request, while it handles it, or after its answer. */
+  /** The connection is reset, ended or left silent: before the server receives the request, while it handles it, or after its response. */
   | { readonly kind: 'reset' | 'half-close' | 'silence'; readonly when: 'before' | 'during' | 'after' }
-  /** The answer is truncated, and the connection ends or hangs. */
+  /** The response is truncated, and the connection ends or hangs. */
   | { readonly kind: 'truncate'; readonly hang: boolean }
-  /** The client gets no answer; the server receives the request much later. */
+  /** The client gets no response; the server receives the request much later. */
   | { readonly kind: 'late'; readonly by: number }
-  /** The gateway sends its own answer, before or after the server has handled the request. */
+  /** The gateway sends its own response, before or after the server has handled the request. */
   | {
       readonly kind: 'answer'
       readonly when: 'before' | 'after'
@@ -42,15 +42,15 @@ export interface FaultProxy {
   readonly origin: string
   /** Requests seen so far. */
   count(): number
-  /** Requests seen so far that change something. */
+  /** Mutating requests seen so far. */
   calls(): number
   /** The maximum number of concurrent requests so far. */
   mostUnderWay(): number
-  /** Requests under way between proxy and server. */
+  /** Requests in progress between proxy and server. */
   underWay(): number
-  /** Resolves when no request is under way to or at the server. */
+  /** Resolves when no request is on its way to or at the server. */
   untilIdle(): Promise<void>
-  /** Sets the fault of each request from now on. */
+  /** Sets the fault of each later request. */
   use(choose: (request: ProxiedRequest) => Fault): void
   close(): Promise<void>
 }
@@ -66,7 +66,7 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
   let open = 0
   let most = 0
   let upstream = 0
-  /** An answer that is held back until another overtakes it. */
+  /** Releases a delayed response after another has overtaken it. */
   let overtaken: (() => void) | null = null
 
   const forward = async (incoming: IncomingMessage, body: Buffer): Promise<Answer | null> => {
@@ -172,7 +172,7 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
       })
     })
   })
-  // Answers bypass the HTTP server's connection state, which would delay the next request.
+  // Responses bypass the HTTP server's connection state, which would delay the next request.
   server.on('request', (_, response) => {
     response.detachSocket(response.socket as Socket)
   })
@@ -204,7 +204,7 @@ interface Answer {
   readonly body: Buffer
 }
 
-/** The answer as octets, for a connection that is kept alive. */
+/** The octets of the response, for a connection that is kept alive. */
 function bytesOf({ status, headers, body }: Answer): Buffer {
   const { connection: _, 'transfer-encoding': __, 'keep-alive': ___, 'content-length': ____, ...rest } = headers
   const lines = Object.entries(rest).map(([name, value]) => `${name}: ${String(value)}`)

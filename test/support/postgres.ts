@@ -28,7 +28,7 @@ export interface PostgresServer {
   kill(): Promise<void>
   /** Starts it again if it has ended; resolves when it accepts connections. */
   start(): Promise<void>
-  /** Suspends it and all its children: connections stay open, and nothing answers. `thaw` resumes them. */
+  /** Suspends it and all its children: connections stay open without any response. `thaw` resumes them. */
   freeze(): void
   thaw(): void
   /** Stops it and removes its directory. */

@@ -25,7 +25,7 @@ test('a unit test imports nothing that listens, connects or starts a process', (
   expect(unitTests(root)).toEqual(['test/pure.test.ts'])
 })
 
-test('the repository has many', () => {
+test('the repository has many unit tests', () => {
   const found = unitTests(join(import.meta.dirname, '../..'))
   expect(found).toContain('test/plan/least-calls.test.ts')
   expect(found).not.toContain('test/faults/killed.test.ts')

@@ -10,7 +10,7 @@ import { desiredZone, existingZone, records } from './records.ts'
 import { identity, refusalOf, type SimulatedCall, type Stage, stagesOf } from './zone-simulator.ts'
 
 export interface ZoneCase {
-  /** Lines of zone text, unmanaged records among them. */
+  /** Lines of zone text, including unmanaged records. */
   readonly existing: readonly string[]
   readonly desired: readonly string[]
   /** The maximum number of records in the zone; null without a limit. */
@@ -69,11 +69,11 @@ export function planCase(zone: ZoneCase, more: Partial<PlanInput> = {}): ZonePla
 
 /** The calls of a plan with the stages of its case; throws if a call removes or adds a record that should not change. */
 export function callsOf(plan: ZonePlan, stages: readonly Stage[]): SimulatedCall[] {
-  const going = new Map<string, Stage[]>()
-  const coming = new Map<string, Stage[]>()
+  const removals = new Map<string, Stage[]>()
+  const additions = new Map<string, Stage[]>()
   for (const stage of stages) {
     if (stage.before && stage.after) continue
-    const side = stage.before ? going : coming
+    const side = stage.before ? removals : additions
     side.set(identity(stage.record), [...(side.get(identity(stage.record)) ?? []), stage])
   }
   const take = (side: Map<string, Stage[]>, record: ResourceRecord | null): Stage | null => {
@@ -86,10 +86,10 @@ export function callsOf(plan: ZonePlan, stages: readonly Stage[]): SimulatedCall
     if (change.subject !== 'record') throw new Error('a change of the zone itself')
     if (change.existing && change.desired && change.existing.type !== change.desired.type)
       throw new Error('an update that changes the type')
-    return { removed: take(going, change.existing), added: take(coming, change.desired) }
+    return { removed: take(removals, change.existing), added: take(additions, change.desired) }
   })
-  const forgotten = [...going.values(), ...coming.values()].flat()
-  if (forgotten.length > 0) throw new Error(`no call for ${identity((forgotten[0] as Stage).record)}`)
+  const unused = [...removals.values(), ...additions.values()].flat()
+  if (unused.length > 0) throw new Error(`no call for ${identity((unused[0] as Stage).record)}`)
   return calls
 }
 
@@ -141,14 +141,14 @@ export function showCase(zone: ZoneCase, plan: ZonePlan | null = null): string {
   ].join('\n')
 }
 
-/** The first failing cases, shrunk and printed; empty if none fails. `judge` returns a problem as a sentence, or null. */
+/** The first failing cases, shrunk and printed; empty if none fails. `problemOf` returns a problem as a sentence, or null. */
 export function failuresOf(
   count: number,
   zoneOf: (index: number) => ZoneCase | null,
-  faultOf: (zone: ZoneCase) => string | null,
+  problemOf: (zone: ZoneCase) => string | null,
   most = 3,
 ): string {
-  const problem = (zone: ZoneCase): string | null => attempt(() => faultOf(zone))
+  const problem = (zone: ZoneCase): string | null => attempt(() => problemOf(zone))
   const shown = new Set<string>()
   let failing = 0
   let tried = 0
@@ -166,10 +166,10 @@ export function failuresOf(
   return failing === 0 ? '' : `${failing} of ${tried} cases fail, such as\n\n${[...shown].join('\n\n')}\n`
 }
 
-/** Runs `judge`; a thrown error is a problem like any other. */
-export function attempt(judge: () => string | null): string | null {
+/** Runs `check`; a thrown error is a problem too. */
+export function attempt(check: () => string | null): string | null {
   try {
-    return judge()
+    return check()
   } catch (error) {
     return String(error)
   }

@@ -11,9 +11,9 @@ test('a renderer that stops during a poll does not use the closed database', asy
   const ignore = (): void => undefined
   for (let round = 0; round < 20; round += 1) {
     const database = await openPostgres({ url, onError })
-    const told = { onZone: ignore, onUnavailable: ignore, onRemoved: ignore, onError }
+    const callbacks = { onZone: ignore, onUnavailable: ignore, onRemoved: ignore, onError }
     const nsNames = ['ns1.example.net.' as DomainName]
-    const renderer = createZoneRenderer({ database, nsNames, clock: Date.now, ...told, pollInterval: 1 })
+    const renderer = createZoneRenderer({ database, nsNames, clock: Date.now, ...callbacks, pollInterval: 1 })
     await renderer.start()
     await new Promise((resolve) => setTimeout(resolve, 5))
     await renderer.close()

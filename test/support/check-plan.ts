@@ -6,7 +6,7 @@ import { ORIGIN } from './plan.ts'
 import { callsOf, planCase, stagesOfCase, waitsOf, type ZoneCase } from './zone-cases.ts'
 import { continuityRules } from './zone-simulator.ts'
 
-/** Describes what another plan would do better; null if none would. */
+/** Describes how another plan would be better; null if none would. */
 export function problemOfPlan(zone: ZoneCase): string | null {
   const least = fewestCallsByBruteForce(stagesOfCase(zone), ORIGIN, zone.limit)
   const plan = planCase(zone)
@@ -18,16 +18,17 @@ export function problemOfPlan(zone: ZoneCase): string | null {
     const missed = interruptionsOfPlan(zone, plan)
     if (missed.inUse !== inUse || missed.others !== others)
       return `${inUse} and ${others} interruptions are enough, the plan has ${missed.inUse} and ${missed.others}: ${missed.problems.join('; ')}`
-    if (continuous !== calls) return `${calls} calls that interrupt no more are enough, the plan has ${continuous}`
+    if (continuous !== calls) return `${calls} calls with no more interruptions are enough, the plan has ${continuous}`
   }
-  const halves = plan.changes.filter((change) => change.subject === 'record' && change.split !== undefined).length
+  const splitChanges = plan.changes.filter((change) => change.subject === 'record' && change.split !== undefined).length
   const splits = continuous - lowerBound(stagesOfCase(zone))
-  if (halves !== 2 * splits) return `${splits} updates are split, and ${halves} changes say that they are halves of one`
+  if (splitChanges !== 2 * splits)
+    return `${splits} updates are split, and ${splitChanges} changes say that they are parts of a split update`
   const few = planCase(zone, { prefer: 'calls' })
   if (few.calls.total !== least.accepted)
     return `${least.accepted} accepted calls are enough, the plan that prefers calls has ${few.calls.total}`
   const interrupts = few.diagnostics.some(({ code }) => code === 'interruption')
-  if (interrupts && least.continuous === least.accepted) return 'preferring calls interrupts, and it need not with as few calls'
+  if (interrupts && least.continuous === least.accepted) return 'the plan that prefers calls has avoidable interruptions'
   return null
 }
 

@@ -1,7 +1,7 @@
-/** The planner's number of calls against the fewest found by trying every sequence, over thousands of small zones. */
+/** Compares the planner's number of calls with the minimum by brute force, for thousands of small zones. */
 import { describe, expect, it } from 'vitest'
 import type { ZonePlan } from '../../src/plan/plan.ts'
-import { interruptionsOfPlan, problemOfPlan } from '../support/plan-judge.ts'
+import { interruptionsOfPlan, problemOfPlan } from '../support/check-plan.ts'
 import { type Random, rounds, seededRandom } from '../support/random.ts'
 import {
   failuresOf,
@@ -18,7 +18,7 @@ import {
 
 const MOST = 6
 
-/** Whether few enough records differ for the search by force. */
+/** Whether few enough records differ for brute force. */
 function isSmall(zone: ZoneCase): boolean {
   const stages = stagesOfCase(zone)
   return stages.filter(({ after }) => !after).length <= MOST && stages.filter(({ before }) => !before).length <= MOST
@@ -26,11 +26,11 @@ function isSmall(zone: ZoneCase): boolean {
 
 describe('random zones', () => {
   const suites: [string, number, (random: Random) => ZoneCase][] = [
-    ['records kept, changed, renamed, dropped and added', 6000, (random) => randomCase(random)],
-    ['a few names with much at each', 3000, (random) => randomCase(random, ['a', 'b', 'c'], 8)],
-    ['names that trade what they hold', 6000, (random) => tradingCase(random)],
+    ['records kept, changed, renamed, removed and added', 6000, (random) => randomCase(random)],
+    ['a few names with many records', 3000, (random) => randomCase(random, ['a', 'b', 'c'], 8)],
+    ['names that swap their records', 6000, (random) => tradingCase(random)],
     [
-      'a zone that is full, or nearly',
+      'a full or nearly full zone',
       4000,
       (random) => {
         const zone = random.chance(0.5) ? randomCase(random) : tradingCase(random)
@@ -38,7 +38,7 @@ describe('random zones', () => {
         return { ...zone, limit: least + random.below(4) }
       },
     ],
-    ['a full zone, where something has to come before another goes', 2000, (random) => tightCase(random, random.pick([0, 0, 0, 1, 2, 3]))],
+    ['a full zone in which an addition must precede a removal', 2000, (random) => tightCase(random, random.pick([0, 0, 0, 1, 2, 3]))],
     ['names that move with their pointers', 2000, (random) => movingCase(random)],
   ]
   it.each(suites)(
@@ -63,7 +63,7 @@ describe('larger zones', () => {
   const isProved = ({ diagnostics }: ZonePlan): boolean => !diagnostics.some(({ code }) => code === 'calls-not-proved')
   const texts = (count: number): string[] => Array.from({ length: count }, (_, index) => `s TXT "${index}"`)
 
-  it.each([0, 8, 14, 20])('a trade that another makes free, where %i texts come to its name', (count) => {
+  it.each([0, 8, 14, 20])('a swap without extra calls, with %i texts added at its name', (count) => {
     const zone: ZoneCase = {
       existing: ['a CNAME h.example.net.', 'b A 192.0.2.1', 's CNAME g.example.net.', 't A 192.0.2.2'],
       desired: ['a A 192.0.2.1', 'b CNAME h.example.net.', 'r CNAME g.example.net.', 's A 192.0.2.2', ...texts(count)],
@@ -74,16 +74,16 @@ describe('larger zones', () => {
     expect(isProved(plan)).toBe(true)
   })
 
-  it.each([2, 6, 8, 12, 40])('a host that is renamed while %i CNAMEs follow it: the split is forced', (count) => {
+  it.each([2, 6, 8, 12, 40])('a renamed host with %i CNAMEs that follow it needs a split', (count) => {
     const followers = (host: string): string[] => Array.from({ length: count }, (_, index) => `w${index} CNAME ${host}`)
     const zone = { existing: ['hub A 192.0.2.1', ...followers('hub')], desired: ['hub2 A 192.0.2.1', ...followers('hub2')], limit: null }
     const plan = planCase(zone)
     expect(plan.calls.total).toBe(count + 2)
-    // Of more than 14 records that depend on one another no exact search is made.
+    // The search is not exact for more than 14 interdependent records.
     expect(plan.diagnostics.map(({ code }) => code)).toEqual(2 * count + 2 > 14 ? ['calls-not-proved'] : [])
   })
 
-  it('a pool of thousands that trades names with a CNAME', () => {
+  it('a set of thousands of addresses that swaps names with a CNAME', () => {
     const pool = (name: string): string[] => Array.from({ length: 4000 }, (_, at) => `${name} A 192.0.${2 + (at >> 8)}.${at & 255}`)
     const zone = {
       existing: ['w CNAME b', 'a CNAME h.example.net.', ...pool('b')],
@@ -93,7 +93,7 @@ describe('larger zones', () => {
     expect(planCase(zone).calls.total).toBe(4003)
   })
 
-  it.each([1, 2, 3, 8, 30])('%i trades, each with a gap that cannot be avoided, share one split', (count) => {
+  it.each([1, 2, 3, 8, 30])('%i swaps, each with an unavoidable interruption, share one split', (count) => {
     const times = (linesOf: (at: number) => string[]): string[] => Array.from({ length: count }, (_, at) => linesOf(at)).flat()
     const zone = {
       existing: times((at) => [`w${at} CNAME a${at}`, `a${at} CNAME h.example.net.`, `b${at} A 192.0.2.1`, `b${at} TXT "${at}"`]),

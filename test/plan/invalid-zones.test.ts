@@ -1,6 +1,6 @@
 /**
- * Zones that no service would hold and definitions that no check has seen: CNAMEs beside other records, several at a name, null MX among others, records
- * twice, more than the limit. A plan is made of any of them: either it says what is wrong, or each of its calls is accepted in every order.
+ * Zones that no service would accept and unchecked definitions: CNAMEs beside other records, several CNAMEs at a name, null MX among others, duplicate
+ * records, more records than the limit. Any plan either reports an error, or each of its calls is accepted in every order.
  */
 import { expect, it } from 'vitest'
 import type { ResourceRecord } from '../../src/dns/record.ts'
@@ -43,7 +43,7 @@ function anyCase(random: Random, size: number): ZoneCase {
   return { existing, desired, limit: random.chance(0.5) ? null : random.below(size + 3) }
 }
 
-/** What a service would refuse of the calls in this order, which is only asked of what comes: the zone may be wrong before. */
+/** The first refusal of a service for the calls in this order; null without one. Only added records are checked: the existing zone may be invalid. */
 function refusal(plan: ZonePlan, existing: readonly ResourceRecord[], order: readonly number[], limit: number | null): string | null {
   const present = [...existing]
   for (const at of order) {
@@ -52,7 +52,7 @@ function refusal(plan: ZonePlan, existing: readonly ResourceRecord[], order: rea
     const { existing: removed, desired: added } = change
     if (removed) {
       const found = present.findIndex((record) => identity(record) === identity(removed))
-      if (found === -1) return `call ${at} takes away what is not there`
+      if (found === -1) return `call ${at} removes a missing record`
       present.splice(found, 1)
     }
     if (!added) continue
@@ -61,12 +61,12 @@ function refusal(plan: ZonePlan, existing: readonly ResourceRecord[], order: rea
       if (problem !== null) return `call ${at}: ${problem}`
     }
     present.push(added)
-    if (!removed && limit !== null && present.length > limit) return `call ${at}: ${present.length} records where ${limit} are allowed`
+    if (!removed && limit !== null && present.length > limit) return `call ${at}: ${present.length} records; the limit is ${limit}`
   }
   return null
 }
 
-function faultOf(zone: ZoneCase, random: Random): string | null {
+function problemOf(zone: ZoneCase, random: Random): string | null {
   const existing = zone.existing.map(recordOf)
   for (const prefer of ['continuity', 'calls'] as const) {
     for (const policy of ['sync', 'upsert-only', 'create-only'] satisfies Policy[]) {
@@ -95,16 +95,16 @@ function randomOrders(plan: ZonePlan, random: Random): number[][] {
 
 it.each([
   ['few records', 3000, 8],
-  ['some', 400, 30],
-  ['many', 10, 400],
+  ['more records', 400, 30],
+  ['many records', 10, 400],
 ])(
-  '%s: a plan says what is wrong, or is accepted',
+  '%s: a plan reports an error, or is accepted',
   (_, count, size) => {
     const random = seededRandom(size)
     for (let i = rounds(count); i > 0; i -= 1) {
       const zone = anyCase(random, size)
       expect(
-        attempt(() => faultOf(zone, random)),
+        attempt(() => problemOf(zone, random)),
         showCase(zone),
       ).toBeNull()
     }
@@ -115,8 +115,8 @@ it.each([
 it.each([
   ['two CNAMEs', ['a CNAME b', 'a CNAME c'], 'cname-not-alone'],
   ['a CNAME and an address', ['a A 192.0.2.1', 'a CNAME c'], 'cname-not-alone'],
-  ['a null MX and another', ['a MX 10 c', 'a MX 0 .'], 'null-mx-not-alone'],
-])('%s defined at one name are an error at its place', (_, desired, code) => {
+  ['a null MX and another MX', ['a MX 10 c', 'a MX 0 .'], 'null-mx-not-alone'],
+])('reports %s at one name, with the position', (_, desired, code) => {
   const { diagnostics } = planCase({ existing: ['a TXT "x"'], desired, limit: null })
   expect(diagnostics.filter(({ severity }) => severity === 'error')).toMatchObject([{ code, at: { line: 1 } }])
 })
