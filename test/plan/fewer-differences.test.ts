@@ -129,15 +129,16 @@ function expectAt(isTrue: boolean, larger: ZoneCase, smaller: ZoneCase): void {
 
 describe('with one difference less', () => {
   it.each([
-    ['no limit', () => null],
+    ['no limit', 8, () => null],
     [
       'a full or nearly full zone',
+      23,
       (zone: ZoneCase) => Math.max(zone.existing.length, finalLines(zone).length) + (zone.existing.length % 3),
     ],
   ] as const)(
     'a plan that prefers calls never has more calls: %s',
-    (name, limitOf) => {
-      for (const [larger, smaller] of pairs(seededRandom(name.length), 1000, limitOf)) {
+    (_, seed, limitOf) => {
+      for (const [larger, smaller] of pairs(seededRandom(seed), 1000, limitOf)) {
         const calls = [larger, smaller].map((zone) => planCase(zone, { prefer: 'calls' }).calls.total)
         expectAt(calls[0] === accepted(larger) && calls[1] === accepted(smaller), larger, smaller)
         expectAt(accepted(smaller) <= accepted(larger), larger, smaller)

@@ -25,12 +25,13 @@ function isSmall(zone: ZoneCase): boolean {
 }
 
 describe('random zones', () => {
-  const suites: [string, number, (random: Random) => ZoneCase][] = [
-    ['records kept, changed, renamed, removed and added', 6000, (random) => randomCase(random)],
-    ['a few names with many records', 3000, (random) => randomCase(random, ['a', 'b', 'c'], 8)],
-    ['names that swap their records', 6000, (random) => tradingCase(random)],
+  const suites: [name: string, seed: number, count: number, (random: Random) => ZoneCase][] = [
+    ['records kept, changed, renamed, removed and added', 49, 6000, (random) => randomCase(random)],
+    ['a few names with many records', 29, 3000, (random) => randomCase(random, ['a', 'b', 'c'], 8)],
+    ['names that swap their records', 31, 6000, (random) => tradingCase(random)],
     [
       'a full or nearly full zone',
+      30,
       4000,
       (random) => {
         const zone = random.chance(0.5) ? randomCase(random) : tradingCase(random)
@@ -38,13 +39,13 @@ describe('random zones', () => {
         return { ...zone, limit: least + random.below(4) }
       },
     ],
-    ['a full zone in which an addition must precede a removal', 2000, (random) => tightCase(random, random.pick([0, 0, 0, 1, 2, 3]))],
-    ['names that move with their pointers', 2000, (random) => movingCase(random)],
+    ['a full zone in which an addition must precede a removal', 60, 2000, (random) => tightCase(random, random.pick([0, 0, 0, 1, 2, 3]))],
+    ['names that move with their pointers', 35, 2000, (random) => movingCase(random)],
   ]
   it.each(suites)(
     '%s',
-    (name, count, zoneOf) => {
-      const random = seededRandom(name.length)
+    (_, seed, count, zoneOf) => {
+      const random = seededRandom(seed)
       const failures = failuresOf(
         rounds(count),
         () => {

@@ -27,7 +27,7 @@ test('a unit test imports nothing that listens, connects or starts a process', (
 
 test('the repository has many unit tests', () => {
   const found = unitTests(join(import.meta.dirname, '../..'))
-  expect(found).toContain('test/plan/least-calls.test.ts')
+  expect(found).toContain('test/plan/fewest-calls.test.ts')
   expect(found).not.toContain('test/faults/killed.test.ts')
   expect(found.length).toBeGreaterThan(80)
 })
