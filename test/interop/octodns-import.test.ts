@@ -142,7 +142,10 @@ zones:
     targets: [linode]
     policy: upsert-only
   - files:
-      - zones/split.example.
+      - 'zones/*.*.yaml'
+      - 'zones/*.'
+      - '!zones/example.com.yaml'
+      - '!zones/alias.example.yaml'
     targets: [second]
 octodns_default_ttl: 600
 octodns_split_extension: .

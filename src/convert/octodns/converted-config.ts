@@ -1,4 +1,3 @@
-import type { ImportedZone } from '../../definition/imported-zone.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
@@ -8,9 +7,7 @@ import type { ConvertedSafety, ConvertedTarget, OctodnsProvider } from './octodn
 import { printText } from './print-yaml.ts'
 import { type ProcessedZone, processorEffect } from './processor-effects.ts'
 import type { OctodnsConfig } from './read-octodns-config.ts'
-import type { ReadOctodnsZone } from './read-octodns-zone.ts'
 import type { RoutedZone } from './route-zones.ts'
-import type { OpenSource } from './yaml-sources.ts'
 
 /** Definitions with the same targets and options. */
 export interface ConvertedRule {
@@ -74,7 +71,7 @@ interface ZoneProcessing {
 
 export interface Processing {
   /** Converts the processors of one zone and collects what is dropped. */
-  readonly forZone: (routed: RoutedZone, zone: ProcessedZone) => ZoneProcessing
+  readonly forZone: (routed: Omit<RoutedZone, 'parts'>, zone: ProcessedZone) => ZoneProcessing
   /** What all zones so far have dropped: each item once, with its zones. */
   readonly dropped: () => UnsupportedFeature[]
   /** A warning per processor that no zone uses. */
@@ -143,67 +140,3 @@ function droppedEffect({ processor: { name, className, at }, what, outcome, zone
     outcome,
   }
 }
-
-interface RuleContext {
-  readonly targets: ReadonlyMap<string, ConvertedTarget | null>
-  readonly sources: ReadonlyMap<string, OpenSource>
-  readonly processing: Processing
-  readonly dropped: UnsupportedFeature[]
-}
-
-/** Groups zones into rules by targets and options, in the order of the octoDNS config. */
-export function groupRules(wanted: readonly RoutedZone[], read: readonly ReadOctodnsZone[], context: RuleContext): ConvertedRule[] {
-  const groups = new Map<string, ConvertedRule & { readonly files: string[] }>()
-  for (const [i, routed] of wanted.entries()) {
-    const one = read[i]
-    if (!one || one.zone === null) continue
-    const rule = ruleOf(routed, one.zone, context)
-    const key = JSON.stringify(rule)
-    const group = groups.get(key) ?? { ...rule, files: [] }
-    group.files.push(one.path)
-    groups.set(key, group)
-  }
-  return [...groups.values()]
-}
-
-/** The rule for a zone. If its targets differ in their limits, the strictest one is used. */
-function ruleOf(
-  routed: RoutedZone,
-  zone: ImportedZone,
-  { targets, sources, processing, dropped }: RuleContext,
-): Omit<ConvertedRule, 'files'> {
-  const { name, entry, ownEntry } = routed
-  const drop = (what: string, outcome?: string): void =>
-    void dropped.push({ zone: name, name: null, type: null, what, at: ownEntry.at, outcome })
-  if (ownEntry.isDryRun) drop('always-dry-run', 'its rule has "enabled: false", so it is never planned')
-  const converted = entry.targets.flatMap((target) => {
-    const known = targets.get(target)
-    // Providers without a counterpart are reported once, not per zone.
-    if (known === undefined && sources.has(target)) drop(`its target ${target}, a directory of files`)
-    else if (known === undefined) drop(`its target ${JSON.stringify(target)}, which is not a provider in the octoDNS config`)
-    return known && !known.isDryRun ? known : []
-  })
-  const limit = (key: keyof ConvertedTarget['safety']): number | undefined => {
-    const given = [...new Set(converted.map(({ safety }) => safety[key] ?? DEFAULT_LIMIT))].sort((a, b) => a - b)
-    if (given.length > 1 && ownEntry.safety[key] === undefined)
-      drop(`different limits of its targets (${given.join(', ')} %); all get the lowest`)
-    return ownEntry.safety[key] ?? (given[0] === DEFAULT_LIMIT ? undefined : given[0])
-  }
-  const [deletes, updates] = [limit('max_delete_percent'), limit('max_update_percent')]
-  const lenient = converted.filter(({ skipsUnsupported }) => skipsUnsupported)
-  if (lenient.length > 0 && lenient.length < converted.length)
-    drop(`strict_supports: false for only some of its targets (${lenient.map((target) => target.name).join(', ')})`)
-  return {
-    targets: converted.map((target) => target.name),
-    safety: {
-      ...(deletes !== undefined && { max_delete_percent: deletes }),
-      ...(updates !== undefined && { max_update_percent: updates }),
-    },
-    skipsUnsupported: converted.length > 0 && lenient.length === converted.length,
-    ...(ownEntry.isDryRun && { isEnabled: false }),
-    ...processing.forZone(routed, zone),
-  }
-}
-
-/** The default limit of both programs, in percent. */
-const DEFAULT_LIMIT = 30

@@ -15,7 +15,8 @@ import type { Importer, ImportRequest } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { combineZones, readOptionsFor, readZones } from './assemble-zones.ts'
-import { createProcessing, groupRules, printConvertedConfig } from './converted-config.ts'
+import { convertRules } from './convert-rules.ts'
+import { createProcessing, printConvertedConfig } from './converted-config.ts'
 import {
   duplicateZoneErrors,
   findOctodnsZones,
@@ -166,7 +167,8 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
   const read = await readZones(wanted, reading)
   const imported = combineZones(read)
   const processing = createProcessing(config)
-  const rules = groupRules(wanted, read, { targets, sources: opened.sources, processing, dropped })
+  const isPartial = request.zones.length > 0
+  const rules = convertRules(wanted, read, { config, targets, sources: opened.sources, processing, dropped, isPartial })
   dropped.push(...droppedScopes(imported, targets))
   const configText = printConvertedConfig({
     from: file,
@@ -181,6 +183,7 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
     diagnostics: [
       ...config.diagnostics,
       ...processing.unused,
+      ...(isPartial ? [] : listedOneByOne(config)),
       ...opened.diagnostics,
       ...routes.diagnostics,
       ...imported.diagnostics,
@@ -190,6 +193,18 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
     octodnsSettings: reading,
   }
 }
+
+/** A warning for each dynamic entry that cannot be a rule over a folder. */
+const listedOneByOne = ({ zones }: OctodnsConfig): Diagnostic[] =>
+  zones
+    .filter(({ name, pattern, nameGlob }) => name === null && pattern !== null && nameGlob === null)
+    .map(({ at }) => ({
+      severity: 'warning',
+      code: 'import-aside',
+      message: 'the pattern of these zones has no glob with the same meaning, so their rule lists the files of today',
+      at,
+      hint: 'add a rule with a glob for zones to come',
+    }))
 
 /** Converts each octoDNS provider that is not a YAML source. Null for a class without a counterpart, which is reported once. */
 function convertTargets(

@@ -107,6 +107,15 @@ function characterTest(text: string): CharacterTest | null {
   return oneOf(set, isNegated)
 }
 
+/**
+ * The glob of ours for file names that matches the same names of zones, which end in a dot; null if there is none. A name of a file has no final dot,
+ * so the glob must end in one, or in `*`.
+ */
+export function fileGlobOf(glob: string): string | null {
+  const isSame = /^(?:[A-Za-z0-9_.*?-]|\[!?[a-z0-9-]+\])+$/.test(glob) && /[.*]$/.test(glob)
+  return isSame ? glob.replace(/\*+/g, '*') : null
+}
+
 /** A name that matches itself only, also as a glob. */
 const PLAIN_NAME = /^[a-z0-9_.-]*$/
 

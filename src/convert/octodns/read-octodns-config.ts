@@ -11,7 +11,7 @@ import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import type { OctodnsProvider } from './octodns-provider.ts'
 import { type ConvertedSafety, readSafety } from './octodns-provider.ts'
-import { globPattern, regexPattern, type ZonePattern } from './patterns.ts'
+import { fileGlobOf, globPattern, nameGlobOf, regexPattern, type ZonePattern } from './patterns.ts'
 
 /** One entry of `zones:`. */
 export interface OctodnsZoneEntry {
@@ -21,6 +21,8 @@ export interface OctodnsZoneEntry {
   readonly alias: DomainName | null
   /** The zones of a dynamic entry; null for all. */
   readonly pattern: ZonePattern | null
+  /** The glob of ours for the same names, with the final dot if it does not end in `*`; null if there is none. */
+  readonly nameGlob: string | null
   readonly sources: readonly string[]
   readonly targets: readonly string[]
   /** Names of the processors of the zone alone. */
@@ -210,7 +212,8 @@ function readZone({ key, value }: YamlEntry, state: ReadState): void {
   state.zones.push({
     name,
     alias: readAlias(value, state),
-    pattern,
+    pattern: pattern?.matches ?? null,
+    nameGlob: isDynamic ? (pattern === null ? '*' : pattern.glob) : null,
     sources: namesOf(lookUp(value, 'sources'), state),
     targets: namesOf(lookUp(value, 'targets'), state),
     processors: namesOf(lookUp(value, 'processors'), state),
@@ -227,14 +230,17 @@ function describe({ key, value }: YamlEntry): string {
 }
 
 /** The pattern of a dynamic entry: a glob takes precedence over a regular expression; without both, null for all zones. */
-function readPattern(zone: YamlMapping): ZonePattern | 'unsupported' | null {
+function readPattern(zone: YamlMapping): { readonly matches: ZonePattern; readonly glob: string | null } | 'unsupported' | null {
   const [glob = '', regex = ''] = ['glob', 'regex'].map((key) => {
     const node = lookUp(zone, key)
     return node === undefined || isNull(node) ? '' : node.kind === 'scalar' ? node.text : null
   })
-  if (glob !== '') return glob === null ? 'unsupported' : globPattern(glob)
+  if (glob !== '') return glob === null ? 'unsupported' : { matches: globPattern(glob), glob: fileGlobOf(glob) }
   if (regex === '') return null
-  return (regex === null ? null : regexPattern(regex)) ?? 'unsupported'
+  const matches = regex === null ? null : regexPattern(regex)
+  if (regex === null || matches === null) return 'unsupported'
+  const same = nameGlobOf(`/${regex}/`)
+  return { matches, glob: same === null ? null : fileGlobOf(same) }
 }
 
 function readAlias(zone: YamlMapping, state: ReadState): DomainName | null {

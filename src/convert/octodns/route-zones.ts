@@ -92,7 +92,10 @@ const drop = ({ dropped }: RouteContext, zone: DomainName | null, what: string, 
   void dropped.push({ zone, name: null, type: null, what, at, outcome })
 
 /** The policy for records from sources of other classes: octoDNS knows them, the definition does not. */
-function policyForUnreadSources({ sources }: OctodnsZoneEntry, { config, sources: read }: RouteContext): RoutedZone['unreadSourcePolicy'] {
+export function policyForUnreadSources(
+  { sources }: OctodnsZoneEntry,
+  { config, sources: read }: Pick<RouteContext, 'config' | 'sources'>,
+): RoutedZone['unreadSourcePolicy'] {
   const unreadSources = sources.filter((name) => !read.has(name))
   if (unreadSources.length === 0) return null
   return unreadSources.some((name) => config.replacingProviders.has(name)) ? 'create-only' : 'upsert-only'

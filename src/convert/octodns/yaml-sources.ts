@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { isInside, resolveLinks } from '../../definition/files/file-path.ts'
+import { displayPath, isInside, resolveLinks } from '../../definition/files/file-path.ts'
 import { describeReadError } from '../../definition/files/read-text.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
@@ -22,6 +22,8 @@ export interface OpenSource {
   readonly source: YamlSource
   /** The folder that the paths of its files are relative to. */
   readonly base: string
+  /** Its directory, relative to the base and without symbolic links; `.` for the base itself. */
+  readonly directory: string
   readonly zones: ReadonlyMap<DomainName, readonly OctodnsZoneFiles[]>
   /** The file with records that all zones share, absolute; null without one. */
   readonly sharedPath: string | null
@@ -53,7 +55,8 @@ export async function openSources(config: OctodnsConfig, path: string, request: 
     if (one === null) continue
     const zones = requestedZones(one.found, wanted)
     diagnostics.push(...duplicateZoneErrors(zones, request.cwd))
-    sources.set(one.source.name, { source: one.source, base: one.base, sharedPath: one.sharedPath, zones: groupByZone(zones) })
+    const { found: _, ...source } = one
+    sources.set(one.source.name, { ...source, zones: groupByZone(zones) })
   }
   return { sources, dropped, diagnostics }
 }
@@ -80,7 +83,8 @@ async function findIn(
     const sharedPath = source.sharedFile === null ? null : join(directory, source.sharedFile)
     const isFile = sharedPath === null || (await stat(sharedPath).catch(() => null))?.isFile()
     if (!isFile) return fail(`the file ${join(shown.directory, shown.sharedFile)} of the provider ${source.name} cannot be read`)
-    return { source, base: baseFor(directory, base), found, sharedPath }
+    const own = baseFor(directory, base)
+    return { source, base: own, directory: displayPath(resolveLinks(directory), resolveLinks(own)), found, sharedPath }
   } catch (error) {
     return fail(`the directory ${shown.directory} of the provider ${source.name} ${describeReadError(error)}`)
   }

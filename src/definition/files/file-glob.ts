@@ -39,6 +39,9 @@ export function compileGlobs(globs: readonly string[], folder: string): FileGlob
 /** Whether a path is a glob and no plain path. */
 export const hasGlob = (path: string): boolean => !parseGlob(path).start.literal
 
+/** A glob that matches the path alone, and what is below it. */
+export const escapeGlob = (path: string): string => path.replace(/[\\*?[\]{}]|^!/g, '\\$&')
+
 export interface FileGlob {
   readonly start: GlobStart
   readonly matches: (path: string) => boolean

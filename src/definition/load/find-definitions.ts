@@ -88,7 +88,9 @@ async function searchRule(search: Search, rule: ConfigRule, globs: FileGlobs): P
     addFound(search, path, name, rule)
   }
   for (const start of globs.starts) await searchStart(search, rule, globs, start, add)
-  if (matched.size > 0 || !rule.enabled) return
+  // A rule that excludes all present files is for files to come.
+  const isForOthers = [...search.found.keys()].some((path) => globs.excludes(globPath(search, path)))
+  if (matched.size > 0 || !rule.enabled || isForOthers) return
   const shown = rule.files.map((glob) => JSON.stringify(glob)).join(', ')
   report(search, 'no-definitions', `no definition matches ${shown}`, rule, 'warning')
 }
