@@ -20,9 +20,9 @@ export interface RequestHead {
 }
 
 /**
- * Returns the problem with the host of a request, which is to be answered with 400 (RFC 9112 section 3.2), or null. A valid request has exactly one
- * `Host` field, equal to the authority of a target in absolute form; HTTP/1.0 needs none. A proxy and the service could interpret any other request
- * differently.
+ * Returns the problem with the host of a request, for a response with status 400 (RFC 9112 section 3.2); null if there is none. A valid request has
+ * exactly one `Host` field, equal to the authority of a target in absolute form; HTTP/1.0 needs none. A proxy and the service could interpret any
+ * other request differently.
  */
 export function hostProblem({ rawHeaders, httpVersion, target }: RequestHead): string | null {
   const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host')

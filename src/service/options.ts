@@ -73,7 +73,7 @@ export interface ServiceOptions {
   readonly observability?: Address | null
   /** The structured log of requests and events; null for none. */
   readonly log?: LogOptions | null
-  /** Called with internal errors. An affected request is answered with 500. */
+  /** Called with internal errors. An affected request gets a response with status 500. */
   readonly onError?: (error: unknown) => void
 }
 

@@ -23,7 +23,7 @@ export function addRoutes(app: FastifyInstance, routes: readonly Route[], servic
   for (const [url, methods] of methodsByUrl(routes)) addOtherMethods(app, url, methods)
 }
 
-/** Answers OPTIONS, which browsers send before a cross-origin request, with the methods of a path, and all other methods with 405. */
+/** Responds to OPTIONS, which browsers send before a cross-origin request, with the methods of a path, and to all other methods with 405. */
 export function addOtherMethods(app: FastifyInstance, url: string, methods: ReadonlySet<string>): void {
   const allow = [...methods, 'OPTIONS'].join(', ')
   app.route({

@@ -41,7 +41,7 @@ export interface HttpAppOptions {
   readonly tls: Certificate | null
   readonly log: Log
   readonly metrics: Metrics
-  /** Called with every error that is answered with 500. */
+  /** Called with every error that causes a response with status 500. */
   readonly onError: (error: unknown) => void
 }
 
@@ -80,7 +80,7 @@ export async function createHttpApp({ service, routes, tls, log, metrics, onErro
     return503OnClosing: false,
     routerOptions: { maxParamLength: 500 },
     frameworkErrors: (_error, request, reply) => void sendError(reply, hostErrorOf(request) ?? notFound()),
-    clientErrorHandler: answerMalformedRequest,
+    clientErrorHandler: respondToMalformedRequest,
   })
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   app.setValidatorCompiler(compileRequestValidator)
@@ -162,7 +162,7 @@ const CROSS_ORIGIN = {
     'X-OAuth-Scopes, X-Accepted-OAuth-Scopes, X-Spec-Version, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Allow',
 } as const
 
-/** Counts and logs an answered request, without secrets. */
+/** Counts and logs a finished request, without secrets. */
 function recordRequest(request: FastifyRequest, reply: FastifyReply, log: Log, metrics: Metrics): void {
   const { method } = request
   const status = reply.statusCode
@@ -221,8 +221,8 @@ function requestError(error: FastifyError | RequestError, request: FastifyReques
   }
 }
 
-/** Answers bytes that are not a valid HTTP request. */
-function answerMalformedRequest(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
+/** Responds to bytes that are not a valid HTTP request. */
+function respondToMalformedRequest(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
   // An upload may take hours and has its own time limit; Node reports this timeout once per request.
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isReceiving(socket)) return
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()

@@ -18,8 +18,8 @@ const IMAGE_HANDLERS: JobHandlers = {
   [UPLOAD_EXPIRY]: async (connection, { subject }) => expireUpload(connection, subject),
 }
 
-/** Job that deletes expired data of users, once a day. */
-export const DELETE_EXPIRED = 'sweep-profiles'
+/** Job that deletes expired data of users, once a day. Databases of earlier versions have jobs of this kind, so its name stays. */
+const DELETE_EXPIRED = 'sweep-profiles'
 
 /** Milliseconds of the service's clock. */
 const DAY = 86_400_000
@@ -27,7 +27,7 @@ const DAY = 86_400_000
 /** The job concerns no object, and there is only one. */
 const SUBJECT = 0
 
-/** Once a day, deletes expired logins, devices, apps and codes. */
+/** Deletes expired logins, devices, apps and codes, and queues the job for the next day. */
 const deleteExpired: JobHandler = async (connection, _job, { now, nowText }) => {
   await deleteLoginsBefore(connection, formatTimestamp(now - LOGIN_DAYS * DAY))
   await deleteExpiredDevices(connection, nowText)
@@ -38,7 +38,7 @@ const deleteExpired: JobHandler = async (connection, _job, { now, nowText }) => 
   await enqueueJob(connection, { kind: DELETE_EXPIRED, subject: SUBJECT, due: now + DAY })
 }
 
-/** Queues the first sweep, once for all processes of a database. */
+/** Queues the first deletion of expired data, once for all processes of a database. */
 export async function scheduleDeletion(database: Database, now: number): Promise<void> {
   await database.write(async (connection) => {
     // Other starting processes wait here.

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client'
 
 /** Counters of the service. All functions are cheap and synchronous. */
 export interface Metrics {
-  /** Counts an answered HTTP request; `route` is the declared path, or `none`. */
+  /** Counts a finished HTTP request; `route` is the declared path, or `none`. */
   request(of: { readonly method: string; readonly route: string; readonly status: number; readonly seconds: number }): void
   /** Counts a DNS message; `rcode` is null if it was dropped. */
   query(of: { readonly transport: 'udp' | 'tcp'; readonly rcode: string | null }): void

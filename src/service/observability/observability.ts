@@ -65,7 +65,7 @@ interface ObservabilityPages {
  */
 async function listenForObservability(address: { host: string; port: number }, pages: ObservabilityPages): Promise<ObservabilityListener> {
   const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 8192, requireHostHeader: false }, (request, response) => {
-    answer(request, response, pages).catch(() => response.destroy())
+    respond(request, response, pages).catch(() => response.destroy())
   })
   server.maxConnections = 64
   await new Promise<void>((resolve, reject) => {
@@ -86,7 +86,7 @@ async function listenForObservability(address: { host: string; port: number }, p
   }
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, { metrics, health }: ObservabilityPages): Promise<void> {
+async function respond(request: IncomingMessage, response: ServerResponse, { metrics, health }: ObservabilityPages): Promise<void> {
   const { method, url: target = '' } = request
   const path = originForm(target).split('?')[0]
   const send = (status: number, contentType: string, text: string): void => {

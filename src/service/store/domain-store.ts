@@ -112,13 +112,13 @@ export async function updateDomain(
 /** Deletes a domain with its records. False if there is no such domain. */
 export async function deleteDomain(connection: Connection, accountId: number, id: number): Promise<boolean> {
   await lockAccountRow(connection, accountId)
-  const held = await connection
+  const locked = await connection
     .updateTable('domains')
     .set((eb) => ({ revision: eb('revision', '+', 1) }))
     .where('id', '=', id)
     .where('account_id', '=', accountId)
     .executeTakeFirstOrThrow()
-  if (held.numUpdatedRows === 0n) return false
+  if (locked.numUpdatedRows === 0n) return false
   await setTags(connection, accountId, 'domain', id, [])
   await deleteGrants(connection, 'domain', id)
   await connection.deleteFrom('domains').where('id', '=', id).execute()

@@ -94,12 +94,12 @@ export async function insertScript(connection: Connection, viewer: Viewer, conte
 
 /** Locks a script of the account until the transaction ends. False if there is no such script. */
 export async function lockScriptRow(connection: Connection, accountId: number, id: number): Promise<boolean> {
-  const held = connection
+  const locked = connection
     .updateTable('scripts')
     .set((eb) => ({ updated: eb.ref('updated') }))
     .where('id', '=', id)
     .where('account_id', '=', accountId)
-  return (await held.executeTakeFirstOrThrow()).numUpdatedRows > 0n
+  return (await locked.executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
 export async function updateScript(connection: Connection, id: number, content: ScriptContent, now: string): Promise<void> {

@@ -210,7 +210,7 @@ export async function finishRefresh(
   now: number,
 ): Promise<boolean> {
   // Lock the domain first, like all transactions that change it.
-  const held = await connection
+  const locked = await connection
     .updateTable('domains')
     .set({ transfer_errors: errors })
     .where('id', '=', domainId)
@@ -218,7 +218,7 @@ export async function finishRefresh(
       exists(selectFrom('secondaries').select('lease').where('domain_id', '=', domainId).where('lease', '=', lease)),
     )
     .executeTakeFirstOrThrow()
-  if (held.numUpdatedRows === 0n) return false
+  if (locked.numUpdatedRows === 0n) return false
   // A NOTIFY received during the refresh may announce a later change, so another refresh stays due.
   const expiry = expireAt === undefined ? {} : { expire_at: expireAt }
   const ended = { lease: '', lease_until: 0, failures, ...times, ...expiry, refresh_at: now }
@@ -237,7 +237,7 @@ export async function findExpired(connection: Connection, now: number): Promise<
 
 /** Deletes an expired zone (RFC 1035 section 3.3.13, EXPIRE). False if it is no longer expired. */
 export async function expireZone(connection: Connection, domainId: number, now: number, errors: string): Promise<boolean> {
-  const held = await connection
+  const locked = await connection
     .updateTable('domains')
     .set({ transfer_errors: errors })
     .where('id', '=', domainId)
@@ -245,7 +245,7 @@ export async function expireZone(connection: Connection, domainId: number, now: 
       exists(selectFrom('secondaries').select('lease').where('domain_id', '=', domainId).where('expire_at', '<=', now)),
     )
     .executeTakeFirstOrThrow()
-  if (held.numUpdatedRows === 0n) return false
+  if (locked.numUpdatedRows === 0n) return false
   await connection.updateTable('secondaries').set({ expire_at: null }).where('domain_id', '=', domainId).execute()
   return saveTransferredZone(connection, domainId, null)
 }

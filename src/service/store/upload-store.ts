@@ -58,14 +58,14 @@ export async function claimUpload(
 
 /** Extends a claim. False if it is lost because it expired or the image was deleted. */
 export async function renewUploadClaim(connection: Connection, { image, receiver }: UploadClaim, until: number): Promise<boolean> {
-  const held = connection.updateTable('images').set({ receiver_until: until }).where('id', '=', image).where('receiver', '=', receiver)
-  return (await held.where('status', '=', 'pending_upload').executeTakeFirstOrThrow()).numUpdatedRows > 0n
+  const claimed = connection.updateTable('images').set({ receiver_until: until }).where('id', '=', image).where('receiver', '=', receiver)
+  return (await claimed.where('status', '=', 'pending_upload').executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
 /** Sets the number of octets reserved for the data of an image. False if the claim is lost. */
 export async function setReservation(connection: Connection, { image, receiver }: UploadClaim, octets: number): Promise<boolean> {
-  const held = connection.updateTable('images').set({ octets }).where('id', '=', image).where('receiver', '=', receiver)
-  return (await held.where('status', '=', 'pending_upload').executeTakeFirstOrThrow()).numUpdatedRows > 0n
+  const claimed = connection.updateTable('images').set({ octets }).where('id', '=', image).where('receiver', '=', receiver)
+  return (await claimed.where('status', '=', 'pending_upload').executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
 /** Images whose size in octets is not known, from a version that did not store it. */

@@ -1,7 +1,7 @@
 /**
- * Codes by SMS. A code belongs to one user and one number, and is valid for ten minutes and for one use. Limits on wrong guesses and on
- * messages per hour prevent guessing a code and flooding a stranger's phone. Every operation locks the user's row, so concurrent requests, even in
- * several processes, run one after another.
+ * The operations on the user's phone number, which is verified with a code sent by SMS. A code belongs to one user and one number, and is valid for
+ * ten minutes and for one use. Limits on wrong guesses and on messages per hour prevent guessing a code and flooding a stranger's phone. Every
+ * operation locks the user's row, so concurrent requests, even in several processes, run one after another.
  */
 import { randomInt, timingSafeEqual } from 'node:crypto'
 import type { NumberType } from 'libphonenumber-js'
@@ -12,6 +12,7 @@ import { counted } from '../../../report/english.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import { findUser, updateUser } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
+import type { PhoneCodeRow } from '../../store/tables/profile.ts'
 import { contextOfPhoneCode, lockPhoneCode, savePhoneCode } from '../../store/user-secret-store.ts'
 import { formatTimestamp, isPending, millisecondsOf } from '../../timestamp.ts'
 import { RateLimited } from '../rate-limit.ts'
@@ -105,7 +106,7 @@ export const PHONE_ROUTES = [send, verify, remove] as const
 const minutes = (milliseconds: number): string => counted(Math.max(1, Math.floor(milliseconds / 60_000)), 'minute')
 
 /** Milliseconds until a code expires. */
-const VALIDITY = 600_000
+const CODE_VALIDITY = 600_000
 
 /** Wrong guesses after which a code becomes invalid. */
 const MAX_GUESSES = 5
@@ -136,21 +137,22 @@ async function prepareCode(connection: Connection, secrets: Secrets, { userId, t
   if (verified_phone_number !== '') {
     throw badRequest({ field: 'phone_number', reason: 'A phone number is already verified. Delete it before you verify another.' })
   }
+  // The window begins with the first message.
   const isWindowOpen = stored !== null && isPending(millisecondsOf(stored.sent_since) + MESSAGE_WINDOW, MESSAGE_WINDOW, now)
   const sent = isWindowOpen ? stored.sent : 0
   const since = isWindowOpen ? stored.sent_since : formatTimestamp(now)
   if (sent >= MAX_MESSAGES) {
     throw new RateLimited({ limit: MAX_MESSAGES, remaining: 0, reset: (millisecondsOf(since) + MESSAGE_WINDOW) / 1000 }, now)
   }
-  const usable = stored !== null && stored.code !== '' && stored.phone_number === to && isUnexpired(stored, now)
-  const code = usable ? secrets.open(stored.code, contextOfPhoneCode(userId)) : makePhoneCode()
-  const expiry = usable ? stored.expiry : formatTimestamp(now + VALIDITY)
+  const canResend = isUsable(stored, now) && stored.phone_number === to
+  const code = canResend ? secrets.open(stored.code, contextOfPhoneCode(userId)) : makePhoneCode()
+  const expiry = canResend ? stored.expiry : formatTimestamp(now + CODE_VALIDITY)
   await savePhoneCode(connection, {
     user_id: userId,
     phone_number: to,
-    code: usable ? stored.code : await secrets.seal(connection, code, contextOfPhoneCode(userId)),
+    code: canResend ? stored.code : await secrets.seal(connection, code, contextOfPhoneCode(userId)),
     expiry,
-    failures: usable ? stored.failures : 0,
+    failures: canResend ? stored.failures : 0,
     sent: sent + 1,
     sent_since: since,
   })
@@ -169,7 +171,7 @@ interface Verification {
  */
 async function verifyPhone(connection: Connection, secrets: Secrets, { userId, code, now }: Verification): Promise<RequestError | null> {
   const stored = await lockPhoneCode(connection, userId)
-  if (stored === null || stored.code === '' || !isUnexpired(stored, now)) {
+  if (!isUsable(stored, now)) {
     return badRequest({ field: 'otp_code', reason: 'There is no valid code. Request a new one.' })
   }
   if (!equalsInConstantTime(code, secrets.open(stored.code, contextOfPhoneCode(userId)))) {
@@ -189,7 +191,9 @@ async function deletePhone(connection: Connection, userId: number, now: number):
   await updateUser(connection, userId, { verified_phone_number: '' })
 }
 
-const isUnexpired = ({ expiry }: { readonly expiry: string }, now: number): boolean => isPending(millisecondsOf(expiry), VALIDITY, now)
+/** Whether a stored code can still be used: it is neither used up nor expired. */
+const isUsable = (stored: PhoneCodeRow | null, now: number): stored is PhoneCodeRow =>
+  stored !== null && stored.code !== '' && isPending(millisecondsOf(stored.expiry), CODE_VALIDITY, now)
 
 const equalsInConstantTime = (given: string, expected: string): boolean =>
   Buffer.byteLength(given) === Buffer.byteLength(expected) && timingSafeEqual(Buffer.from(given), Buffer.from(expected))
