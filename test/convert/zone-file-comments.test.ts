@@ -202,11 +202,7 @@ records:
       '( ; one\n)\nw A ( ; two\n ; three\n 192.0.2.1 ; four\n )\n',
       ['  # one', '', '  # two', '  # three', '  # four', '  w: {type: A, value: 192.0.2.1}'],
     ],
-    [
-      'that are too long for their line',
-      `w A 192.0.2.1 ; ${'x'.repeat(120)}\n`,
-      [`  # ${'x'.repeat(120)}`, '  w: {type: A, value: 192.0.2.1}'],
-    ],
+    ['too long for their line', `w A 192.0.2.1 ; ${'x'.repeat(120)}\n`, [`  # ${'x'.repeat(120)}`, '  w: {type: A, value: 192.0.2.1}']],
     [
       'with line ends of other kinds',
       'w A 192.0.2.1 ; one\rtwo: 2\u0085- three\u2028# four\u2029five\r\nx A 192.0.2.1 ; six\r\n',

@@ -17,7 +17,7 @@ describe('the types of providers', () => {
     expect(schema.definitions.provider.properties.type.enum).toEqual([...PROVIDER_TYPES].sort())
   })
 
-  it('have a folder of their name each, and no other folder has a schema', () => {
+  it('each have a folder with their name, and no other folder has a schema', () => {
     const folders = readdirSync(resolve(root, 'src/providers'), { recursive: true })
       .map(String)
       .filter((path) => path.endsWith('settings.schema.json'))
@@ -64,7 +64,7 @@ describe('the types of providers', () => {
 })
 
 test.each<[name: string, url: string, expected: string[]]>([
-  ['a good address', 'https://dns.example.net/v4', []],
+  ['a valid address', 'https://dns.example.net/v4', []],
   ['loopback', 'http://127.0.0.1:8080/v4', []],
   ['no URL', 'cloud', ['2:48 schema-value']],
   ['another scheme', 'ftp://192.0.2.1/v4', ['2:48 schema-value']],

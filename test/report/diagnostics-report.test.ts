@@ -24,7 +24,7 @@ const DIAGNOSTICS: readonly Diagnostic[] = [
   { severity: 'notice', code: 'secret-in-config', message: 'of no place', hint: 'use env:NAME' },
 ]
 
-test('one line each, by file and place', () => {
+test('one line each, sorted by file and position', () => {
   expect(renderDiagnostics(DIAGNOSTICS, { color: false })).toBe(
     `notice[secret-in-config] of no place (use env:NAME)
 ${FILE}:1:1: warning[record-duplicate] given twice (first here: zones/other.yaml:9:2)
@@ -34,7 +34,7 @@ ${FILE}:3:25: error[value-invalid] "192.0.2.256" is not an IPv4 address (four nu
   expect(renderDiagnostics([], { color: true })).toBe('')
 })
 
-test('with their lines, related places and hints', () => {
+test('with source lines, related positions and hints', () => {
   expect(`\n${renderDiagnostics(DIAGNOSTICS, { color: false, frames: (file) => (file === FILE ? SOURCE : undefined) })}`).toBe(`
 notice[secret-in-config] of no place
   hint: use env:NAME
@@ -61,13 +61,13 @@ test('as annotations', () => {
   )
 })
 
-test('colours the severity alone', () => {
+test('colours only the severity', () => {
   expect(renderDiagnostics(DIAGNOSTICS.slice(0, 1), { color: true })).toBe(
     `${FILE}:3:25: \u001b[1;31merror[value-invalid]\u001b[22;39m "192.0.2.256" is not an IPv4 address (four numbers from 0 to 255)\n`,
   )
 })
 
-describe('a frame', () => {
+describe('a source excerpt', () => {
   const frameOf = (source: string, line: number, column: number): string[] =>
     renderDiagnostics([{ severity: 'error', code: 'usage', message: 'm', at: { file: 'f', line, column } }], {
       color: false,
@@ -77,16 +77,16 @@ describe('a frame', () => {
       .slice(1, -1)
 
   test.each([
-    ['of a line that is not there', 'a', 2, 1, []],
+    ['of a missing line', 'a', 2, 1, []],
     ['of an empty file', '', 1, 1, ['  > 1 |', '      | ^']],
-    ['beyond the end of a line', 'ab', 1, 9, ['  > 1 | ab', '      |   ^']],
+    ['after the end of a line', 'ab', 1, 9, ['  > 1 | ab', '      |   ^']],
     ['at the end of a file', 'a\nb', 2, 1, ['    1 | a', '  > 2 | b', '      | ^']],
-    ['with wider numbers', 'x\n'.repeat(12), 9, 1, ['     8 | x', '  >  9 | x', '       | ^', '    10 | x']],
+    ['with wider line numbers', 'x\n'.repeat(12), 9, 1, ['     8 | x', '  >  9 | x', '       | ^', '    10 | x']],
   ])('%s', (_, source, line, column, expected) => {
     expect(frameOf(source, line, column)).toEqual(expected)
   })
 
-  test('of a long line is cut around the place', () => {
+  test('of a long line is truncated around the position', () => {
     const [line = '', caret = ''] = frameOf(`${'a'.repeat(5_000)}X${'b'.repeat(5_000)}`, 1, 5_001)
     expect(line.length).toBeLessThan(120)
     expect(line[caret.indexOf('^')]).toBe('X')
@@ -103,12 +103,12 @@ test.each(HOSTILE)('hostile data %j stays on its line', (evil) => {
     related: [{ message: evil, at: { file: evil, line: 1, column: 1 } }],
   }
   const text = renderDiagnostics([diagnostic], { color: false, frames: () => evil.replace(/[\r\n]/g, ' ') })
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them
   expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]|\p{Cs}/u)
   expect(text.split('\n')).toHaveLength(6)
 })
 
-test('40,000 diagnostics of one file of 40,000 lines take no longer than reading it', () => {
+test('40,000 diagnostics for 40,000 lines take linear time', () => {
   const source = 'some: text\n'.repeat(40_000)
   const diagnostics = Array.from(
     { length: 40_000 },

@@ -19,7 +19,7 @@ const PAIRS = Object.entries(COMMANDS).flatMap(([report, commands]) =>
 const setting = { cwd: temporaryDirectory() }
 
 describe('the formats of a report', () => {
-  test.each(PAIRS)('of %s are those in its help and no others', async (command, formats) => {
+  test.each(PAIRS)('of %s are exactly those in its help', async (command, formats) => {
     const help = await cli([command, '--help'], setting)
     expect(help.stdout.replace(/\s+/g, ' ')).toContain(`the report: ${formats.join(', ')} (default: text)`)
     const wrong = await cli([command, '--format', 'no-format'], setting)

@@ -4,7 +4,7 @@ import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
 
 const OPTIONS = { color: true, width: 80, verbose: false }
 
-test('a plan is annotations, zones in groups and the summary', () => {
+test('a plan is annotations, a group per zone and the summary', () => {
   const plan = planOf(
     [
       zoneOf([changeOf(null, 'www.example.com. 300 A 192.0.2.1')], {
@@ -42,14 +42,14 @@ Plan: 1 to create, 0 to update, 0 to delete in 1 zone (1 call); 1 zone refused
 `)
 })
 
-/** What the runner takes for a command: `::` at the start of a line, and `##[` anywhere in one. */
+/** A command for the runner: `::` at the start of a line, or `##[` anywhere. */
 const commandsIn = (text: string): string[] =>
   text.split(/\r\n|\r|\n/).flatMap((line) => {
     const found = /^\s*::([a-z-]+)/.exec(line)?.[1]
     return [...(found ? [found] : []), ...(!found && line.includes('##[') ? ['##['] : [])]
   })
 
-test.each(HOSTILE)('hostile data %j is no command', (evil) => {
+test.each(HOSTILE)('hostile data %j is not a command', (evil) => {
   const plan = planOf([
     zoneOf([changeOf(null, `a.example.com. 300 TXT ${evil}`, { split: evil })], {
       target: evil,

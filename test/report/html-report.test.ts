@@ -7,7 +7,7 @@ const OPTIONS = { color: false, width: null, verbose: false }
 
 const VOID = new Set(['!doctype', 'meta', 'br'])
 
-/** The page's text, with every element checked to be one of the report's own and closed in order. */
+/** The text of the page; expects only the elements of the report, correctly nested. */
 function textOf(page: string): string {
   const open: string[] = []
   const body = page.replace(/<style>.*?<\/style>/s, '')
@@ -21,7 +21,7 @@ function textOf(page: string): string {
   return text.replace(/&(lt|gt|amp|quot|#39);/g, (_, name: string) => ({ lt: '<', gt: '>', amp: '&', quot: '"' })[name] ?? "'")
 }
 
-test('a plan is a page of its own, with a row for each change', () => {
+test('a plan is a self-contained page with a row per change', () => {
   const plan = planOf([
     zoneOf(
       [
@@ -54,7 +54,7 @@ test.each(HOSTILE)('hostile data %j is text', (evil) => {
   const outcome: ZoneOutcome = { plan: zone, outcomes: [{ state: 'failed', error: evil }], readBack: 'not-read', diagnostics: [] }
   const page = renderOutcome(plan, [outcome], 'html', OPTIONS)
   const visible = textOf(page)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them
   expect(visible).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]|\p{Cs}/u)
   if (/^[\x20-\x7e]+$/.test(evil)) expect(visible).toContain(`failed: ${evil}`)
 })

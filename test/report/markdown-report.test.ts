@@ -8,7 +8,7 @@ import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
 const OPTIONS = { color: false, width: null, verbose: false }
 const markdown = (plan: Plan): string => renderPlan(plan, 'markdown', OPTIONS)
 
-test('a plan is a comment with a block for each zone', () => {
+test('a plan is a comment with a block per zone', () => {
   const plan = planOf([
     zoneOf(
       [
@@ -56,7 +56,7 @@ test('a plan without changes is one line', () => {
   expect(markdown(planOf([zoneOf([])]))).toBe('### No changes. 1 zone matches.\n')
 })
 
-/** Reads the comment as CommonMark does, and fails at everything outside code that is not of the report's own making. */
+/** Parses the comment as CommonMark, and fails for anything outside code that the report did not write. */
 function structure(text: string): { readonly changes: number; readonly leftOut: number } {
   let fence: string | null = null
   let changes = 0
@@ -77,7 +77,7 @@ function structure(text: string): { readonly changes: number; readonly leftOut: 
   return { changes, leftOut }
 }
 
-describe('users and servers cannot leave the code', () => {
+describe('text from users and servers cannot leave the code', () => {
   const hostilePlan = (evil: string): Plan =>
     planOf(
       [
@@ -128,7 +128,7 @@ describe('users and servers cannot leave the code', () => {
   })
 })
 
-describe('a comment has a largest size', () => {
+describe('the size of a comment is limited', () => {
   const many = (count: number, data: string) =>
     Array.from({ length: count }, (_, index) => changeOf(null, `host-${index}.example.com. 300 TXT ${data}`))
 
@@ -139,7 +139,7 @@ describe('a comment has a largest size', () => {
       planOf(Array.from({ length: 3_000 }, (_, index) => zoneOf(many(1, '"x"'), { zone: `z${index}.example.` as DomainName }))),
       3_000,
     ],
-    ['long data', planOf([zoneOf(many(300, `"${'x'.repeat(60_000)}"`))]), 300],
+    ['long rdata', planOf([zoneOf(many(300, `"${'x'.repeat(60_000)}"`))]), 300],
     ['backticks', planOf([zoneOf(many(300, '`'.repeat(60_000)))]), 300],
   ])('%s', (_, plan, expected) => {
     const text = markdown(plan)

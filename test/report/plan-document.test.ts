@@ -15,7 +15,7 @@ const created: DomainChange = {
   type: null,
   id: null,
   existing: null,
-  // Keys in an order of their own, and one that is not managed.
+  // Keys in another order, and one that is not managed.
   desired: { ttl_sec: 300, tags: ['a'], group: undefined, type: 'master' },
   fields: ['tags', 'ttl_sec', 'type'],
   after: [],
@@ -46,7 +46,7 @@ const OUTCOMES: Outcome[] = [
   { state: 'skipped', because: 'b' },
 ]
 
-test('a plan is the documented document, keys in their order', () => {
+test('a plan is the documented document, with sorted keys', () => {
   expect(
     `\n${renderPlan(planOf([zoneOf([changeOf('a.example.com. 300 A 192.0.2.1', 'a.example.com. - A 192.0.2.1')])]), 'json', OPTIONS)}`,
   ).toBe(`
@@ -126,7 +126,7 @@ test('a plan follows the schema', () => {
   expect(document.zones[0].changes[2]).toMatchObject({ id: 'x/1', split: 'a reason', fields: ['name', 'ttl', 'data'] })
 })
 
-test('an outcome follows the schema, one outcome a change', () => {
+test('an outcome follows the schema, with one outcome per change', () => {
   const outcome: ZoneOutcome = {
     plan: PLAN.zones[0] as ZoneOutcome['plan'],
     outcomes: OUTCOMES,
@@ -143,11 +143,11 @@ test('an outcome follows the schema, one outcome a change', () => {
 
 test.each([
   ['another version', (document) => ({ ...document, version: 2 }), '/version'],
-  ['a key that is not in it', (document) => ({ ...document, extra: 1 }), 'additional'],
+  ['an unknown key', (document) => ({ ...document, extra: 1 }), 'additional'],
   ['a name without the final dot', (document) => patchZone(document, { zone: 'example.com' }), '/zones/0/zone'],
-  ['a record change without data', (document) => patchChange(document, { desired: { name: 'a.', type: 'A', ttl: 1 } }), 'data'],
+  ['a record change without rdata', (document) => patchChange(document, { desired: { name: 'a.', type: 'A', ttl: 1 } }), 'data'],
   ['a TTL as text', (document) => patchChange(document, { desired: { name: 'a.', type: 'A', ttl: '1', data: 'x' } }), '/ttl'],
-  ['an outcome that failed and does not say why', (document) => patchChange(document, { outcome: { state: 'failed' } }), 'error'],
+  ['a failed outcome without a reason', (document) => patchChange(document, { outcome: { state: 'failed' } }), 'error'],
   ['settings in a record change', (document) => patchChange(document, { existing: { ttl_sec: 300 } }), '/existing'],
 ] as const satisfies readonly (readonly [string, (document: Document) => unknown, string])[])(
   'the schema refuses %s',
@@ -157,10 +157,10 @@ test.each([
   },
 )
 
-test.each(HOSTILE)('hostile data %j comes back as it was, and the text drives nothing', (evil) => {
+test.each(HOSTILE)('hostile data %j is preserved, and the text contains no control characters', (evil) => {
   const plan = planOf([zoneOf([changeOf(null, `a.example.com. 300 TXT ${evil}`)], { target: evil })])
   const text = renderPlan(plan, 'json', OPTIONS)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them
   expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]|\p{Cs}/u)
   const document = JSON.parse(text)
   expect(document.zones[0].target).toBe(evil)

@@ -11,7 +11,7 @@ export function recordOf(line: string): ResourceRecord {
   return { name: name as DomainName, ttl: ttl === '-' ? null : (Number(ttl) as Ttl), type, data }
 }
 
-/** A change from the existing record to the desired one, each as a line or null. */
+/** A change from the existing to the desired record, each as a line or null. */
 export function changeOf(existingLine: string | null, desiredLine: string | null, more: Partial<RecordChange> = {}): RecordChange {
   const existing = existingLine === null ? null : recordOf(existingLine)
   const desired = desiredLine === null ? null : recordOf(desiredLine)
@@ -57,7 +57,7 @@ export const planOf = (zones: readonly ZonePlan[], diagnostics: readonly Diagnos
   diagnostics,
 })
 
-/** Text that tries to drive a terminal, forge lines, end code blocks, be markup, mention people and command a runner. */
+/** Text that tries to control a terminal, forge lines, end code blocks, inject markup, mention users and command a runner. */
 export const HOSTILE = [
   '\u001b[31mred\u001b]0;title\u0007',
   'two\nlines\r::error::forged',

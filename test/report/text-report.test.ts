@@ -24,7 +24,7 @@ const updateOfZone: DomainChange = {
 const shown = (text: string): string => `\n${text}`
 
 describe('a plan as text', () => {
-  test('has a line for each change, by owner', () => {
+  test('has a line per change, sorted by owner', () => {
     const plan = planOf([
       zoneOf([
         updateOfZone,
@@ -52,7 +52,7 @@ Plan: 2 to create, 4 to update, 1 to delete in 1 zone (7 calls)
 `)
   })
 
-  test('joins the two lines of a record that one call renames', () => {
+  test('marks the two lines of a rename as one call', () => {
     const plan = planOf([zoneOf([changeOf('old.example.com. 300 A 192.0.2.1', 'new.example.com. 600 A 192.0.2.1')])])
     expect(shown(renderPlan(plan, 'text', PLAIN))).toBe(`
 example.com. at cloud (11 of 12,000 records)
@@ -64,7 +64,7 @@ Plan: 0 to create, 1 to update, 0 to delete in 1 zone (1 call)
 `)
   })
 
-  test('says why an update was split', () => {
+  test('explains why an update was split', () => {
     const split = 'www cannot be a CNAME while its A record is there'
     const plan = planOf([
       zoneOf(
@@ -86,7 +86,7 @@ Plan: 1 to create, 0 to update, 1 to delete in 1 zone (2 calls)
 `)
   })
 
-  test('puts refusals, diagnostics and the rendered file below the changes', () => {
+  test('shows refusals, diagnostics and the rendered file below the changes', () => {
     const plan = planOf([
       zoneOf([changeOf('a.example.com. 300 A 192.0.2.1', null)], {
         refusals: [
@@ -116,7 +116,7 @@ Plan: 0 to create, 0 to update, 1 to delete in 1 zone (1 call); 1 zone refused
     expect(renderPlan(plan, 'text', { ...PLAIN, diagnostics: false })).not.toContain('record-limit')
   })
 
-  test('shows a new zone and one that goes', () => {
+  test('shows a new zone and a deleted one', () => {
     const created: DomainChange = {
       ...updateOfZone,
       action: 'create',
@@ -164,16 +164,16 @@ Plan: 2 to create, 0 to update, 1 to delete in 2 zones (3 calls)
     if (invalid === 0) expect(renderPlan(plan, 'text', PLAIN)).toBe(expected)
   })
 
-  test('colours what is asked to be coloured and nothing else', () => {
+  test('uses colours only if requested', () => {
     const plan = planOf([zoneOf([changeOf('a.example.com. 300 A 192.0.2.1', 'a.example.com. 600 A 192.0.2.1')])])
     const colored = renderPlan(plan, 'text', { ...PLAIN, color: true })
     expect(colored).toContain('\u001b[31m300\u001b[39m → \u001b[32m600\u001b[39m')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequences are what is taken out
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test removes the escape sequences
     expect(colored.replace(/\u001b\[[0-9;]*m/g, '')).toBe(renderPlan(plan, 'text', PLAIN))
   })
 })
 
-describe('long data', () => {
+describe('long rdata', () => {
   const dkim = (letter: string): string => `"v=DKIM1; k=rsa; p=${'A'.repeat(150)}${letter}${'B'.repeat(80)}"`
   const plan = planOf([
     zoneOf([
@@ -182,7 +182,7 @@ describe('long data', () => {
     ]),
   ])
 
-  test('is cut to the width, from where it differs, with its length', () => {
+  test('is truncated to the width, from the first difference, with its length', () => {
     expect(shown(renderPlan(plan, 'text', { ...PLAIN, width: 80 }))).toBe(`
 example.com. at cloud (11 → 12 of 12,000 records)
     + key._domainkey  300  TXT  "v=DKIM1; k=rsa; p=AAAAAAAAAAA… (251 characters)
@@ -194,7 +194,7 @@ Plan: 1 to create, 1 to update, 0 to delete in 1 zone (2 calls)
 `)
   })
 
-  test('is whole when everything is asked for', () => {
+  test('is complete if requested', () => {
     const text = renderPlan(plan, 'text', { ...PLAIN, width: 80, verbose: true })
     expect(text).toContain(`    + key._domainkey  300  TXT  ${dkim('x')}\n`)
     expect(text).toContain(
@@ -222,7 +222,7 @@ describe('an outcome as text', () => {
   })
   const applied: Outcome = { state: 'applied' }
 
-  test('says what became of each change', () => {
+  test('shows the outcome of each change', () => {
     const outcomes: Outcome[] = [
       applied,
       { state: 'failed', error: 'the server refuses it' },
@@ -248,14 +248,14 @@ Applied in part: 1 created, 0 updated, 0 deleted in 1 zone (1 call); 1 failed, 2
 `)
   })
 
-  test('is short where all went well', () => {
+  test('is short if all changes were applied', () => {
     const whole = [outcomeOf(0, [applied, applied, applied, applied]), outcomeOf(1, [applied])]
     expect(renderOutcome(plan, whole, 'text', PLAIN)).toMatch(/\nApplied: 2 created, 1 updated, 2 deleted in 2 zones \(5 calls\)\n$/)
     expect(renderOutcome(plan, [], 'text', PLAIN)).toMatch(/\nNothing applied: 5 skipped\n$/)
   })
 })
 
-test.each(HOSTILE)('hostile data %j stays on its line and drives nothing', (evil) => {
+test.each(HOSTILE)('hostile data %j stays on its line without control characters', (evil) => {
   const plan = planOf([
     zoneOf(
       [
@@ -280,7 +280,7 @@ test.each(HOSTILE)('hostile data %j stays on its line and drives nothing', (evil
   }
   const harmless = planOf([{ ...(plan.zones[0] as ZoneOutcome['plan']) }])
   for (const text of [renderPlan(plan, 'text', { ...PLAIN, width: null }), renderOutcome(harmless, [outcome], 'text', PLAIN)]) {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]|\p{Cs}/u)
   }
   expect(renderPlan(plan, 'text', PLAIN).split('\n')).toHaveLength(11)

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 
-/** Set by `npm run update-scenarios` alone. */
+/** Set only by `npm run update-scenarios`. */
 const UPDATES = process.env['ZONEWRIGHT_UPDATE_SCENARIOS'] === '1'
 
-/** Compares a text with the file that says what it should be; null where there should be none. The update command writes the file instead. */
+/** Compares a text with its expected file; null means no file. The update command writes the file instead. */
 export function expectFile(path: string, text: string | null): void {
   const expected = existsSync(path) ? readFileSync(path, 'utf8') : null
   if (!UPDATES) expect(text, path).toBe(expected)
@@ -12,10 +12,10 @@ export function expectFile(path: string, text: string | null): void {
   else if (text !== expected) writeFileSync(path, text)
 }
 
-/** Lines at either end of a long text that are kept. */
+/** The number of lines to keep at each end of a long text. */
 const KEPT_LINES = 12
 
-/** A text of many lines with its middle left out: a thousand records of one kind show no more than a few of them. */
+/** Omits the middle of a long text: a few of a thousand similar records are sufficient. */
 export function shortened(text: string): string {
   const lines = text.split('\n')
   const left = lines.length - 2 * KEPT_LINES

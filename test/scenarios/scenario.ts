@@ -1,7 +1,7 @@
 /**
- * A scenario is a folder: `existing.zone` with what the provider holds before the first step (empty: a zone without records; absent: no
- * zone), one definition a step (`1-create.yaml`, `2-change.yaml`, …), and for each what is expected of it: `1.plan.txt`, the report as a
- * reader sees it, and `1.calls.json`, the calls. A folder may have its own `zonewright.yaml`; the one above it holds for the others.
+ * A scenario is a folder: `existing.zone` is the zone at the provider before the first step (empty: a zone without records; absent: no
+ * zone). Each step is one definition (`1-create.yaml`, `2-change.yaml`, …) with its expected files: `1.plan.txt`, the report, and
+ * `1.calls.json`, the calls. A folder may have its own `zonewright.yaml`; otherwise it uses the one above it.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,10 +11,10 @@ export interface Scenario {
   readonly name: string
   /** Absolute. */
   readonly folder: string
-  /** Zone-file text; null where the zone is not there before the first step. */
+  /** Zone-file text; null if the zone does not exist before the first step. */
   readonly existing: string | null
   readonly steps: readonly Step[]
-  /** The config that holds for it. Absolute. */
+  /** The absolute path of its config. */
   readonly config: string
 }
 
@@ -30,7 +30,7 @@ const EXISTING = 'existing.zone'
 /** Files that definitions include. */
 const FRAGMENTS = 'fragments'
 
-/** All scenarios in the order of their names. Throws where a folder holds a file that belongs to nothing. */
+/** All scenarios, sorted by name. Throws if a folder has an unknown file. */
 export function readScenarios(): Scenario[] {
   return readdirSync(ROOT, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== FRAGMENTS)

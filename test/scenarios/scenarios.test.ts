@@ -1,7 +1,7 @@
 /**
- * Definitions, one after another, against the embedded service over HTTP: each is loaded as the program loads it, planned against what the
- * service holds, compared with what is expected, applied, and planned again to nothing. What must not be applied is not. After a
- * change of behaviour that is meant, `npm run update-scenarios` writes the expected files anew, to be read in the diff.
+ * Runs the definitions of each scenario in sequence against the embedded service over HTTP: loads each like the program, plans it,
+ * compares the plan with the expected files, applies it if allowed, and expects the next plan to be empty. After an intended change of
+ * behaviour, `npm run update-scenarios` rewrites the expected files; review their diff.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -76,13 +76,13 @@ describe.each(readScenarios().map((scenario) => [scenario.name, scenario] as con
   })
 })
 
-/** What may be said of the rendered zone file when everything is applied. Only a zone that is rendered has one to compare. */
+/** The allowed states of the rendered zone file after everything is applied. Only a rendered zone has one to compare. */
 function renderedStates(existing: ZoneSnapshot | null): RenderedState[] {
   const isRendered = existing?.settings.type === 'master' && existing.settings.status === 'active'
   return isRendered ? ['match'] : ['match', 'unavailable']
 }
 
-/** The config with the service's address in it. Files are named in messages from the scenario's folder. */
+/** The config with the address of the service. Messages name files relative to the folder of the scenario. */
 function configOf({ config, folder }: Scenario): Config {
   const text = readFileSync(config, 'utf8').replace(CONFIG_URL, service.baseUrl)
   const read = readConfig(text, { file: 'zonewright.yaml', folder: dirname(config), cwd: folder })
@@ -99,7 +99,7 @@ async function providerOf(config: Config, name: string): Promise<Provider> {
   return provider as Provider
 }
 
-/** What the service holds before the first step: a zone with the records of the text as they stand there. */
+/** Creates the zone of the service before the first step, with exactly the records of the text. */
 async function createZone(provider: Provider, text: string): Promise<void> {
   const name = parseDomainName('example.com.')
   if (!name.ok) throw new Error(name.message)

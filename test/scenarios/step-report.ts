@@ -5,14 +5,14 @@ import type { Change, Plan, ZonePlan } from '../../src/plan/plan.ts'
 import { renderDiagnostics } from '../../src/report/diagnostics-report.ts'
 import { renderPlan } from '../../src/report/render-report.ts'
 
-/** What a reader sees of a step: what is said of the definition, then the plan unless the definition is at fault. */
+/** The report of a step: the diagnostics of the definition, then the plan unless the definition has errors. */
 export function planText(diagnostics: readonly Diagnostic[], plan: Plan | null): string {
   const said = renderDiagnostics(diagnostics, { color: false })
   const shown = plan === null ? '' : renderPlan(plan, 'text', { color: false, width: null, verbose: false })
   return said + shown
 }
 
-/** The calls as JSON, one on a line, so that a change of one call is a change of one line. Records are lines of zone-file text. */
+/** The calls as JSON, one per line, so that a changed call is one changed line. Records are lines of zone-file text. */
 export function callsText({ zone, changes, calls }: ZonePlan): string {
   const lines = changes.map((change) => `    ${JSON.stringify(callOf(change, zone))}`)
   const list = lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n  ]`

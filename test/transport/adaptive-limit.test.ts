@@ -6,14 +6,14 @@ const BAD = { congested: true }
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Asks for so many turns; those that were given are in the list. */
+/** Requests `count` turns; returns the list of granted ones. */
 async function enter(limit: AdaptiveLimit, count: number, given: Turn[] = []): Promise<Turn[]> {
   for (let i = 0; i < count; i += 1) void limit.enter().then((turn) => given.push(turn))
   await tick()
   return given
 }
 
-test('no more than allowed are under way at once', async () => {
+test('limits concurrent requests', async () => {
   const limit = createAdaptiveLimit(3)
   const turns = await enter(limit, 5)
   expect(turns).toHaveLength(3)
@@ -22,7 +22,7 @@ test('no more than allowed are under way at once', async () => {
   expect(turns).toHaveLength(4)
 })
 
-test('congestion halves the room once for all that were under way', async () => {
+test('congestion halves the limit once for all requests in progress', async () => {
   const limit = createAdaptiveLimit(8)
   const turns = await enter(limit, 8)
   for (const turn of turns) turn.end(BAD)
@@ -33,7 +33,7 @@ test('congestion halves the room once for all that were under way', async () => 
   expect(limit.capacity()).toBe(2)
 })
 
-test('it never falls below one nor grows past the most', async () => {
+test('the limit stays between one and the maximum', async () => {
   const limit = createAdaptiveLimit(4)
   for (let i = 0; i < 10; i += 1) (await enter(limit, 1))[0]?.end(BAD)
   expect(limit.capacity()).toBe(1)
@@ -41,7 +41,7 @@ test('it never falls below one nor grows past the most', async () => {
   expect(limit.capacity()).toBe(4)
 })
 
-test('a window of good answers makes room for one more', async () => {
+test('a window of successful responses raises the limit by one', async () => {
   const limit = createAdaptiveLimit(8)
   for (const turn of await enter(limit, 1)) turn.end(BAD)
   expect(limit.capacity()).toBe(4)
@@ -51,7 +51,7 @@ test('a window of good answers makes room for one more', async () => {
   expect(limit.capacity()).toBe(5)
 })
 
-test('a pause holds for every request, and the longest counts', async () => {
+test('a pause applies to every request, and the longest pause wins', async () => {
   const limit = createAdaptiveLimit(8)
   const [first, second] = await enter(limit, 2)
   first?.end({ congested: true, pause: 60 })
@@ -61,7 +61,7 @@ test('a pause holds for every request, and the longest counts', async () => {
   expect(performance.now() - begin).toBeGreaterThan(50)
 })
 
-test('a pause that nobody waits for turns away who waits and who comes, until it is over', async () => {
+test('too long a pause rejects queued and new requests until it ends', async () => {
   let time = 0
   const limit = createAdaptiveLimit(1, { longestPause: 1000, now: () => time })
   const [turn] = await enter(limit, 1)
@@ -75,7 +75,7 @@ test('a pause that nobody waits for turns away who waits and who comes, until it
   await limit.enter()
 })
 
-test('who gives up waiting leaves no timer behind that keeps the process alive', async () => {
+test('an abandoned wait leaves no timer that keeps the process alive', async () => {
   const limit = createAdaptiveLimit(1)
   const [turn] = await enter(limit, 1)
   turn?.end({ congested: true, pause: 250_000 })
@@ -89,7 +89,7 @@ test('who gives up waiting leaves no timer behind that keeps the process alive',
   expect(timers()).toBe(before)
 })
 
-test('a wait that somebody might wonder about is told once', async () => {
+test('reports a long wait once', async () => {
   const told: number[] = []
   const limit = createAdaptiveLimit(4, { now: () => 0, onPause: (milliseconds) => told.push(milliseconds) })
   const turns = await enter(limit, 4)
@@ -104,7 +104,7 @@ test('a wait that somebody might wonder about is told once', async () => {
   expect(told).toEqual([60_000, 90_000])
 })
 
-test('the budget a server tells holds until it is renewed, with those under way taken off', async () => {
+test('respects the remaining requests that a server announces, minus those in progress, until the reset', async () => {
   const limit = createAdaptiveLimit(8)
   const turns = await enter(limit, 3)
   turns[0]?.end({ congested: false, budget: { remaining: 4, resetIn: 80 } })
@@ -115,7 +115,7 @@ test('the budget a server tells holds until it is renewed, with those under way 
   expect(performance.now() - begin).toBeGreaterThan(70)
 })
 
-test('waiting ends with the signal, its reason and the place in the queue', async () => {
+test('the signal ends a wait with its reason and removes it from the queue', async () => {
   const limit = createAdaptiveLimit(1)
   const [turn] = await enter(limit, 1)
   const controller = new AbortController()
@@ -128,7 +128,7 @@ test('waiting ends with the signal, its reason and the place in the queue', asyn
   await behind
 })
 
-test('a turn ends once', async () => {
+test('a turn can be released only once', async () => {
   const [turn] = await enter(createAdaptiveLimit(1), 1)
   turn?.end(GOOD)
   expect(() => turn?.end(GOOD)).toThrow('twice')

@@ -15,7 +15,7 @@ const verdict = (list: string | undefined, endpoint: Endpoint, env: Readonly<Rec
 const url = (text: string): Endpoint => endpointOfUrl(new URL(text))
 const server = (text: string): Endpoint => endpointOfServer(parseServerAddress(text))
 
-describe('a URL is compared by the host that a request would go to', () => {
+describe('compares the host to which a URL would be sent', () => {
   test.each([
     ['dns.example.net', 'https://dns.example.net/v4'],
     ['dns.example.net', 'https://DNS.Example.NET/v4'],
@@ -87,7 +87,7 @@ describe('a name server', () => {
     ['ns1.example.net', '192.0.2.53', 'host-not-allowed'],
     ['ns1.example.net', 'ns1.evil.example', 'host-not-allowed'],
     ['127.0.0.1', '0x7f.2', 'host-not-allowed'],
-    // The resolver of the system reads no percent signs.
+    // The system resolver does not decode percent signs.
     ['ns1.example.net', '%6es1.example.net', 'host-not-allowed'],
     ['ns1.example.net', '', 'host-not-allowed'],
   ])('%s and %s: %s', (list, address, expected) => expect(verdict(list, server(address))).toBe(expected))
@@ -122,12 +122,12 @@ describe('the list', () => {
     ['*.[2001:db8::1]'],
     ['dns%2eexample.net'],
     ['dns.example.net, https://dns.example.net'],
-  ])('%j is an error, and then no host is allowed', (list) => {
+  ])('%j is an error, and no host is allowed', (list) => {
     expect(readHostPolicy({ [ALLOWED_HOSTS]: list }).diagnostics.map(({ code }) => code)).toEqual(['allowed-hosts-invalid'])
     expect(verdict(list, url('https://dns.example.net/v4'))).toBe('allowed-hosts-invalid')
   })
 
-  test('each malformed entry is named, without a password', () => {
+  test('reports each malformed entry, without a password', () => {
     const { diagnostics } = readHostPolicy({ [ALLOWED_HOSTS]: 'a.example,b/c,d e:0,https://me:hunter2@f.example' })
     expect(diagnostics.map(({ message }) => message)).toEqual([
       'ZONEWRIGHT_ALLOWED_HOSTS: "b/c" is not a host',
@@ -152,7 +152,7 @@ describe('without a list', () => {
     ['0', 'http://192.0.2.1/v4', 'allowed'],
   ])('and with CI=%s, %s is %s', (ci, address, expected) => expect(verdict(undefined, url(address), { CI: ci })).toBe(expected))
 
-  test('every name server may be asked, in CI too', () => {
+  test('every name server is allowed, also in CI', () => {
     expect(verdict(undefined, server('192.0.2.53'), { CI: 'true' })).toBe('allowed')
   })
 })

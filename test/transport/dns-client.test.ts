@@ -38,7 +38,7 @@ for (const [make, tool, start] of [
   ['NSD', 'nsd', startNsd],
 ] as const) {
   describeWithTools([tool], make, () => {
-    test('answers one question and thousands at once, and transfers the zone', async () => {
+    test('answers one query and thousands of concurrent queries, and transfers the zone', async () => {
       const server = await start({ zones: [ZONE] })
       const address = { host: HOST, port: server.port }
       expect(await queryDns(address, { name: name('www.example.test.'), type: 'A' })).toMatchObject({
@@ -81,7 +81,7 @@ afterEach(() => {
 
 type Reply = (query: Message, octets: Buffer) => readonly Uint8Array[] | Promise<readonly Uint8Array[]>
 
-/** A server of one's own making: the datagrams and the TCP messages with which it answers a query. */
+/** A scripted server: the datagrams and the TCP messages of its response to a query. */
 async function scripted(udp: Reply, tcp: Reply = () => []): Promise<{ host: string; port: number }> {
   const read = (octets: Buffer): Message => {
     const message = decodeMessage(octets)
@@ -118,20 +118,20 @@ const FORGED: WireRecord = { ...A, data: '203.0.113.66' }
 const reply = (query: Message, changes: Partial<Message> = {}): Uint8Array =>
   encodeMessage({ ...query, response: true, authoritative: true, answers: [A], ...changes })
 
-describe('an answer counts only if it belongs to the question', () => {
+describe('accepts only a response to the query', () => {
   test.each<[string, (query: Message) => Uint8Array]>([
     ['another identifier', (query) => reply(query, { id: query.id ^ 1, answers: [FORGED] })],
     ['another name', (query) => reply(query, { questions: [{ name: name('other.test.'), type: 'A', class: 1 }], answers: [FORGED] })],
     ['another type', (query) => reply(query, { questions: [{ ...QUESTION, type: 'AAAA', class: 1 }], answers: [FORGED] })],
     ['no question and no error', (query) => reply(query, { questions: [], answers: [FORGED] })],
     ['not a response', (query) => reply(query, { response: false, answers: [FORGED] })],
-    ['octets that are no message', (query) => Buffer.concat([encodeMessage(query).subarray(0, 2), Buffer.from('nonsense')])],
-  ])('%s is passed over', async (_, forge) => {
+    ['octets that are not a message', (query) => Buffer.concat([encodeMessage(query).subarray(0, 2), Buffer.from('nonsense')])],
+  ])('ignores %s', async (_, forge) => {
     const server = await scripted((query) => [forge(query), reply(query)])
     expect((await queryDns(server, QUESTION)).answers).toEqual([{ name: A.name, type: 'A', ttl: 60, data: '192.0.2.1' }])
   })
 
-  test('identifiers and ports cannot be foretold', async () => {
+  test('IDs and ports are unpredictable', async () => {
     const seen: number[] = []
     const server = await scripted((query) => {
       seen.push(query.id)
@@ -146,7 +146,7 @@ describe('an answer counts only if it belongs to the question', () => {
 })
 
 describe('failures', () => {
-  test('a host with several addresses, none of which is there, is told with each', async () => {
+  test('reports every address of a host if none is reachable', async () => {
     const port = await freePort()
     const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))
     const lookup = vi
@@ -158,13 +158,13 @@ describe('failures', () => {
     )
   })
 
-  test('nobody listens', async () => {
+  test('a closed port', async () => {
     const server = { host: HOST, port: await freePort() }
     await expect(queryDns(server, QUESTION, { timeout: 5000 })).rejects.toMatchObject({ code: 'DNS_FAILURE', reason: 'unreachable' })
     await expect(transferZone(server, name('example.test.'))).rejects.toMatchObject({ reason: 'unreachable', retryable: true })
   })
 
-  test('a server whose name is not found is a typed failure', async () => {
+  test('a name that does not resolve is a typed failure', async () => {
     const server = { host: 'ns1.nowhere.invalid', port: 53 }
     await expect(queryDns(server, QUESTION, { timeout: 20_000 })).rejects.toMatchObject({ code: 'DNS_FAILURE', reason: 'unreachable' })
     const client = createDnsClient(server)
@@ -173,7 +173,7 @@ describe('failures', () => {
     client.close()
   })
 
-  test('no answer, after as many tries as wanted', async () => {
+  test('no response, after the given number of tries', async () => {
     let asked = 0
     const server = await scripted(() => {
       asked += 1
@@ -183,7 +183,7 @@ describe('failures', () => {
     await expect.poll(() => asked).toBe(4)
   })
 
-  test('one lost datagram is no failure', async () => {
+  test('retries after a lost datagram', async () => {
     let asked = 0
     const server = await scripted((query) => {
       asked += 1
@@ -192,12 +192,12 @@ describe('failures', () => {
     expect((await queryDns(server, QUESTION, { timeout: 1000 })).rcode).toBe('NOERROR')
   })
 
-  test('nothing but nonsense', async () => {
+  test('only malformed datagrams', async () => {
     const server = await scripted((_, octets) => [Buffer.concat([octets.subarray(0, 2), Buffer.from([0x84])])])
     await expect(queryDns(server, QUESTION, { timeout: 1000, tries: 2 })).rejects.toMatchObject({ reason: 'garbled', retryable: false })
   })
 
-  test('a client that was closed', async () => {
+  test('a closed client', async () => {
     const client = createDnsClient(await scripted(() => []))
     const asked = client.query(QUESTION)
     setTimeout(() => client.close(), 20)
@@ -211,13 +211,13 @@ describe('failures', () => {
   })
 })
 
-describe('a truncated answer', () => {
+describe('a truncated response', () => {
   const cutInTheMiddle = (query: Message): Uint8Array => reply(query, { truncated: true }).subarray(0, -5)
 
   test.each<[string, (query: Message) => Uint8Array]>([
     ['whole', (query) => reply(query, { truncated: true, answers: [] })],
-    ['cut in the middle of a record', cutInTheMiddle],
-  ])('%s is asked for again over TCP', async (_, truncate) => {
+    ['truncated inside a record', cutInTheMiddle],
+  ])('%s is retried over TCP', async (_, truncate) => {
     const server = await scripted(
       (query) => [truncate(query)],
       (query) => [reply(query)],
@@ -236,18 +236,18 @@ describe('a truncated answer', () => {
     await expect(queryDns(server, QUESTION)).rejects.toMatchObject({ reason })
   })
 
-  test('and silence over TCP is a time-out', async () => {
+  test('without a response over TCP is a timeout', async () => {
     const server = await scripted((query) => [reply(query, { truncated: true })])
     await expect(queryDns(server, QUESTION, { timeout: 100 })).rejects.toMatchObject({ reason: 'timeout' })
   })
 })
 
-test('a server from before EDNS is asked without it', async () => {
+test('queries a server without EDNS support without EDNS', async () => {
   const server = await scripted((query) => [query.edns ? reply(query, { rcode: 1, questions: [], answers: [], edns: null }) : reply(query)])
   expect((await queryDns(server, QUESTION)).rcode).toBe('NOERROR')
 })
 
-test('as many questions are under way as allowed, and no more', async () => {
+test('limits concurrent queries', async () => {
   let waiting = 0
   let most = 0
   const server = await scripted(async (query) => {
@@ -269,7 +269,7 @@ describe('a zone transfer', () => {
   const parts = (query: Message, ...sections: WireRecord[][]): Uint8Array[] =>
     sections.map((answers, i) => reply(query, { answers, ...(i > 0 ? { questions: [] } : {}) }))
 
-  test('is put together from its messages, with the question in the first alone', async () => {
+  test('is assembled from its messages, with the question only in the first', async () => {
     const server = await scripted(
       () => [],
       (query) => parts(query, [soa(1)], [A, A], [soa(1)]),
@@ -278,7 +278,7 @@ describe('a zone transfer', () => {
   })
 
   test.each<[string, (query: Message) => Uint8Array[]]>([
-    ['that does not begin with the SOA', (query) => parts(query, [A, soa(1)])],
+    ['that does not start with the SOA', (query) => parts(query, [A, soa(1)])],
     ['whose last SOA is another', (query) => parts(query, [soa(1), A, soa(2)])],
     ['with records after its end', (query) => parts(query, [soa(1), soa(1), A])],
     ['with a message without records', (query) => parts(query, [soa(1)], [])],
@@ -288,7 +288,7 @@ describe('a zone transfer', () => {
     await expect(transferZone(await scripted(() => [], tcp), zone)).rejects.toMatchObject({ reason: 'garbled' })
   })
 
-  test('that stops in the middle is a time-out', async () => {
+  test('that stops early is a timeout', async () => {
     const server = await scripted(
       () => [],
       (query) => parts(query, [soa(1), A]),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createReadDeadline, createResponseWatch } from '../../src/transport/retry.ts'
 
-/** A deadline of 100 ms by a clock that is set by hand. */
+/** A deadline of 100 ms with a manual clock. */
 function scene() {
   let time = 1000
   const answers = createResponseWatch(() => time)
@@ -11,8 +11,8 @@ function scene() {
   return { answers, deadline: createReadDeadline(100, answers), pass }
 }
 
-describe('what is left', () => {
-  test('to a read nobody answers, while it waits for its turn', () => {
+describe('remaining time', () => {
+  test('decreases for a read without a response, also in the queue', () => {
     const { deadline, pass } = scene()
     pass(60)
     expect(deadline.left()).toBe(40)
@@ -20,7 +20,7 @@ describe('what is left', () => {
     expect(deadline.left()).toBe(0)
   })
 
-  test('all, while others are answered', () => {
+  test('does not decrease while others get responses', () => {
     const { deadline, answers, pass } = scene()
     for (let turn = 0; turn < 5; turn += 1) {
       pass(60)
@@ -29,7 +29,7 @@ describe('what is left', () => {
     expect(deadline.left()).toBe(100)
   })
 
-  test('less with each try of its own, whoever else is answered', () => {
+  test('decreases with each try of the read, even if others get responses', () => {
     const { deadline, answers, pass } = scene()
     pass(30)
     deadline.spend(30)
@@ -39,14 +39,14 @@ describe('what is left', () => {
     expect(deadline.left()).toBe(0)
   })
 
-  test('as much as before a pause the server asked for', () => {
+  test('does not decrease during a pause that the server requests', () => {
     const { deadline, answers, pass } = scene()
     answers.note(500)
     pass(550)
     expect(deadline.left()).toBe(50)
   })
 
-  test('an answer to what was asked before counts for nothing more than the beginning', () => {
+  test('a response to an earlier request resets the time only to the start of the read', () => {
     const { answers, pass } = scene()
     answers.note(0)
     pass(1000)
@@ -54,7 +54,7 @@ describe('what is left', () => {
   })
 })
 
-test('the watch ends when the time does, and later by what was answered meanwhile', async () => {
+test('the watch ends at the deadline, or later after other responses', async () => {
   const answers = createResponseWatch()
   const deadline = createReadDeadline(100, answers)
   const begun = performance.now()

@@ -42,7 +42,7 @@ describe('X-RateLimit', () => {
   ])('%j', (headers, told) => expect(parseRateLimit(headers, NOW)).toEqual(told))
 })
 
-test('waits double, with jitter, up to the longest; what the server asks for is taken as it is', () => {
+test('doubles waits with jitter up to the maximum; uses the wait of the server unchanged', () => {
   const delays = (random: () => number): number[] => [1, 2, 3, 4, 20].map((attempt) => retryDelay(DEFAULT_RETRY, attempt, null, random))
   expect(delays(() => 0)).toEqual([100, 200, 400, 800, 15_000])
   expect(delays(() => 1)).toEqual([200, 400, 800, 1600, 30_000])

@@ -80,7 +80,7 @@ describe('get-zones', () => {
     expect(lines(readTsv(printTsv(listed), 'a.tsv').zones[0]?.records ?? [])).toEqual(lines(listed.records))
   })
 
-  test('texts of a list count as quoted if all of them are', () => {
+  test('treats the texts of a list as quoted if all of them are', () => {
     const data = (...texts: string[]): string[] =>
       readTsv(texts.map((text) => `example.com\t@\t300\tIN\tTXT\t${text}\n`).join(''), 'a.tsv').zones.flatMap(({ records }) =>
         records.map((one) => one.data),

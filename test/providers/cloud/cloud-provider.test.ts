@@ -57,9 +57,9 @@ const creation: RecordChange = {
   after: [],
 }
 
-describe('looking zones up', () => {
+describe('zone lookup', () => {
   const domain = (id: number, text: string): object => ({ id, domain: text, type: 'master', status: 'active', soa_email: 'a@example.com' })
-  it('asks for few by one filter', async () => {
+  it('finds a few zones with one filter', async () => {
     const { provider, server } = await providerOf((_, response) =>
       json(response, 200, page([domain(1, 'example.com'), domain(2, 'example.net')])),
     )
@@ -68,14 +68,14 @@ describe('looking zones up', () => {
     expect(server.seen.map((one) => one.headers['x-filter'])).toEqual(['{"+or":[{"domain":"example.com"},{"domain":"example.net"}]}'])
     expect(server.seen[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`)
   })
-  it('looks in the whole list for what the filter does not find, letter case aside', async () => {
+  it('searches the full list, ignoring letter case, for zones that the filter does not find', async () => {
     const { provider, server } = await providerOf((request, response) =>
       json(response, 200, page(request.headers['x-filter'] ? [] : [domain(1, 'Example.COM')])),
     )
     expect((await provider.findZones([name('example.com.')])).get(name('example.com.'))?.id).toBe(1)
     expect(server.seen).toHaveLength(2)
   })
-  it('reads the list once for many', async () => {
+  it('reads the list once for many zones', async () => {
     const names = Array.from({ length: 300 }, (_, index) => name(`a-rather-long-name-${index}.example.`))
     const { provider, server } = await providerOf((_, response) =>
       json(response, 200, page(names.map((one, index) => domain(index, one.slice(0, -1))))),
@@ -86,7 +86,7 @@ describe('looking zones up', () => {
 })
 
 describe('reading records', () => {
-  it('takes 24 requests for 12,000, all pages after the first at once', async () => {
+  it('needs 24 requests for 12,000 records, all pages after the first concurrently', async () => {
     let active = 0
     let most = 0
     const { provider, server } = await providerOf(async (request, response) => {
@@ -104,21 +104,21 @@ describe('reading records', () => {
     expect(server.seen.every((one) => one.query.get('page_size') === '500')).toBe(true)
     expect(most).toBeGreaterThan(4)
   })
-  it('reads a list again that shifted while it was read', async () => {
+  it('repeats a list read if the list changed meanwhile', async () => {
     const { provider, server } = await providerOf((request, response, count) => {
       const number = Number(request.query.get('page'))
-      // On the first reading a record was deleted between the pages, so that one is missed.
+      // During the first read a record is deleted between two pages, so one record is missed.
       if (count <= 2) json(response, 200, page([record(number === 1 ? 1 : 3)], number, 2, number === 1 ? 3 : 2))
       else json(response, 200, page([record(number === 1 ? 2 : 3)], number, 2, 2))
     })
     expect((await provider.readZone(ZONE)).records.map(({ id }) => id)).toEqual([2, 3])
     expect(server.seen).toHaveLength(4)
   })
-  it('gives a list up that never holds still', async () => {
+  it('fails for a list that changes during every read', async () => {
     const { provider } = await providerOf((_, response, count) => json(response, 200, page([record(1)], 1, 1, count + 1)))
     expect(await failure(provider.readZone(ZONE))).toMatchObject({ code: 'provider-garbled' })
   })
-  it('tells by the server’s clock how long ago the last change was', async () => {
+  it('computes the age of the last change with the server’s clock', async () => {
     const { provider } = await providerOf((_, response) =>
       json(response, 200, page([record(1, { updated: '2026-01-01T00:00:00' })]), { date: 'Thu, 01 Jan 2026 00:01:00 GMT' }),
     )
@@ -156,7 +156,7 @@ describe('failures', () => {
       requests: 1,
       says: /X-Filter: Cannot filter on foo/,
     },
-    { name: '500, tried again', handler: (_, r) => json(r, 500, errors('Internal server error')), code: 'provider-failed', requests: 3 },
+    { name: '500, retried', handler: (_, r) => json(r, 500, errors('Internal server error')), code: 'provider-failed', requests: 3 },
     {
       name: '502 in HTML',
       handler: (_, r) => void r.writeHead(502, { 'content-type': 'text/html' }).end(html),
@@ -165,7 +165,7 @@ describe('failures', () => {
       says: /text\/html/,
     },
     {
-      name: '429 that does not end',
+      name: 'endless 429',
       handler: (_, r) => json(r, 429, errors('Too many requests'), { 'retry-after': '0' }),
       code: 'provider-rate-limited',
       requests: 3,
@@ -209,10 +209,10 @@ describe('failures', () => {
       requests: 1,
       says: /redirect/,
     },
-    { name: 'a connection that breaks', handler: (_, r) => void r.destroy(), code: 'provider-failed', requests: 3 },
-    { name: 'no answer', handler: () => undefined, code: 'provider-timeout', requests: 3 },
+    { name: 'a broken connection', handler: (_, r) => void r.destroy(), code: 'provider-failed', requests: 3 },
+    { name: 'no response', handler: () => undefined, code: 'provider-timeout', requests: 3 },
     {
-      name: 'the token in the answer',
+      name: 'the token in the response',
       handler: (_, r) => json(r, 400, errors(`bad ${TOKEN}`)),
       code: 'provider-rejected',
       requests: 1,
@@ -229,7 +229,7 @@ describe('failures', () => {
     if (says) expect(error.message).toMatch(says)
     if (hint) expect(error.hint).toMatch(hint)
   })
-  it('a server that is not there', async () => {
+  it('a missing server', async () => {
     const { provider, server } = await providerOf(() => undefined)
     await server.close()
     expect(await failure(provider.listZones())).toMatchObject({ code: 'provider-unreachable', ambiguous: false })
@@ -237,12 +237,12 @@ describe('failures', () => {
 })
 
 describe('changes', () => {
-  it('are not created twice when the reply is lost', async () => {
+  it('are not created twice if the response is lost', async () => {
     const { provider, server } = await providerOf((_, response) => void response.destroy())
     expect(await failure(provider.applyChange(ZONE, creation))).toMatchObject({ ambiguous: true })
     expect(server.seen).toHaveLength(1)
   })
-  it('are created again after 429, which did nothing', async () => {
+  it('are created again after 429, which had no effect', async () => {
     const { provider, server } = await providerOf((_, response, count) =>
       count === 1
         ? json(response, 429, errors('Too many requests'), { 'retry-after': '0' })
@@ -254,14 +254,14 @@ describe('changes', () => {
       { type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 0 },
     ])
   })
-  it('count as deleted when a repeated deletion finds nothing left', async () => {
+  it('are deleted if a repeated deletion finds no record', async () => {
     const { provider } = await providerOf((_, response, count) =>
       count === 1 ? void response.destroy() : json(response, 404, errors('Not found')),
     )
     const deletion: RecordChange = { ...creation, action: 'delete', id: 9, existing: creation.desired, desired: null }
     expect(await provider.applyChange(ZONE, deletion)).toEqual({ id: 9 })
   })
-  it('fail when a first deletion finds nothing', async () => {
+  it('fail if the first deletion finds no record', async () => {
     const { provider } = await providerOf((_, response) => json(response, 404, errors('Not found')))
     const deletion: RecordChange = { ...creation, action: 'delete', id: 9, existing: creation.desired, desired: null }
     expect(await failure(provider.applyChange(ZONE, deletion))).toMatchObject({ code: 'provider-not-found', ambiguous: false })

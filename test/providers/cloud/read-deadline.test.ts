@@ -1,4 +1,4 @@
-/** How long a read is waited for at a server that accepts and does not answer, over a real socket. */
+/** Deadlines of reads at a server that accepts connections and does not respond, over a real socket. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
 import type { Provider, ProviderError, ZoneReference } from '../../../src/providers/provider.ts'
@@ -44,10 +44,10 @@ const drip: Handler = (_, response) => {
   response.on('close', () => clearInterval(timer))
 }
 
-describe('one deadline for all tries of a read', () => {
+describe('a read has one deadline for all tries', () => {
   test.each([
     ['silence', silent, 2, /did not respond in time: .*; tried 2 times in \d+(?:\.\d)? s$/],
-    ['an answer that trickles in', drip, 1, /did not respond in time: its response was not complete within 2 s$/],
+    ['a slow response', drip, 1, /did not respond in time: its response was not complete within 2 s$/],
   ] as const)('%s', async (_, handler, tries, message) => {
     const { provider, server } = await serve(handler)
     const failure = await fail(provider.readZone(ZONE))
@@ -56,10 +56,10 @@ describe('one deadline for all tries of a read', () => {
     expect(server.seen).toHaveLength(tries)
   })
 
-  test('many reads at once wait in vain no longer than one', async () => {
+  test('many concurrent reads time out as fast as one', async () => {
     const { provider, server } = await serve(silent)
     const all = await Promise.all(Array.from({ length: 40 }, () => fail(provider.readZone(ZONE))))
-    // One after the other they would take forty seconds.
+    // In sequence they would take forty seconds.
     expect(Math.max(...all.map(({ took }) => took))).toBeLessThan(20_000)
     expect(all.at(-1)).toMatchObject({
       code: 'provider-timeout',
@@ -68,13 +68,13 @@ describe('one deadline for all tries of a read', () => {
     expect(server.seen.length).toBeLessThan(12)
   })
 
-  test('reads behind others that are answered are waited for', async () => {
+  test('queued reads do not time out while others get responses', async () => {
     const { provider } = await serve((_, response) => void setTimeout(() => json(response, 200, page([])), 200))
     const all = await Promise.all(Array.from({ length: 16 }, () => provider.readZone(ZONE)))
     expect(all).toHaveLength(16)
   })
 
-  test('what the server puts off is not late', async () => {
+  test('a pause that the server requests does not reduce the deadline', async () => {
     const { provider, server } = await serve((_, response, count) =>
       count === 1 ? json(response, 429, errors('Too many requests'), { 'retry-after': '1' }) : json(response, 200, page([])),
     )

@@ -10,7 +10,7 @@ import { desiredZone, name, records } from '../../support/records.ts'
 
 const ZONE = name('example.com.')
 
-/** What the service gives back for what it was sent (facts: numbers are never null, names of SRV are made by the service). */
+/** The record as the service returns it: numbers are never null, and the service computes the names of SRV records. */
 function stored(type: string, sent: Record<string, string | number>): unknown {
   const made = type === 'SRV' ? { name: `_${sent['service']}._${sent['protocol']}` } : {}
   return { id: 1, type, priority: 0, weight: 0, port: 0, service: null, protocol: null, tag: null, ...sent, ...made }
@@ -47,7 +47,7 @@ describe('a record sent to the service and read back', () => {
     expect(back).toEqual({ id: 1, name: record.name, type: record.type, ttl: record.ttl, data: record.data })
   })
 
-  it('is the same for every TXT that can be sent', () => {
+  it('is unchanged for every valid TXT', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 1000 }), (text) => {
         const api = recordShape(stored('TXT', { name: '', target: text, ttl_sec: 0 }))
@@ -59,7 +59,7 @@ describe('a record sent to the service and read back', () => {
   })
 })
 
-describe('reading what the service may hold', () => {
+describe('reading records of the service', () => {
   const api = (more: object): ReturnType<typeof recordShape> => recordShape({ id: 1, type: 'A', name: 'a', target: '192.0.2.1', ...more })
   it.each([
     ['a trailing dot on the target', { type: 'CNAME', target: 'x.example.net.' }, 'a.example.com. CNAME x.example.net.'],
@@ -75,15 +75,15 @@ describe('reading what the service may hold', () => {
       '_sip._tcp.example.com. SRV 0 0 0 x.example.net.',
     ],
     ['an address that is not canonical', { target: '010.020.030.040' }, 'a.example.com. A 010.020.030.040'],
-    ['a name that is none', { name: 'a..b c' }, 'a.b\\032c.example.com. A 192.0.2.1 (named "a..b c")'],
-    ['a type of tomorrow', { type: 'HTTPS', target: '1 . alpn=h2' }, null],
+    ['an invalid name', { name: 'a..b c' }, 'a.b\\032c.example.com. A 192.0.2.1 (named "a..b c")'],
+    ['an unknown type', { type: 'HTTPS', target: '1 . alpn=h2' }, null],
   ])('%s', (_, more, expected) => {
     const record = recordFromApi(api(more), ZONE)
     if (expected !== null) expect(`${record.name} ${record.type} ${record.data}`).toBe(expected)
   })
 })
 
-describe('what the service cannot hold', () => {
+describe('records that the service does not support', () => {
   it.each([
     ['TXT that is not UTF-8', 't TXT "\\255"', 'record-unsupported'],
     ['an empty TXT', 't TXT ""', 'record-unsupported'],
@@ -97,9 +97,9 @@ describe('what the service cannot hold', () => {
     ['a CAA name of 259 characters', `@ CAA 0 iodef "${'a.'.repeat(126)}example"`, 'record-unsupported'],
     ['CAA parameters', '@ CAA 0 issue "ca.example.net; policy=ev"', 'record-unsupported'],
     ['NS at a wildcard', '*.x NS ns1.example.net.', 'record-unsupported'],
-    ['SRV at an odd name', 'sip SRV 0 0 5060 sip', 'record-unsupported'],
+    ['SRV at a name without service and protocol', 'sip SRV 0 0 5060 sip', 'record-unsupported'],
     ['SRV to the root', '_sip._tcp SRV 0 0 0 .', 'record-unsupported'],
-    ['a type it lacks', '@ SSHFP 1 1 bf6b6825d2977c511a475bbefb88aad54a92ac73', 'type-unsupported'],
+    ['an unsupported type', '@ SSHFP 1 1 bf6b6825d2977c511a475bbefb88aad54a92ac73', 'type-unsupported'],
   ])('%s', (_, line, code) => {
     const zone = desiredZone(ZONE, line)
     const fitted = fitToTarget(zone, 'cloud', CLOUD_CAPABILITIES)
@@ -132,7 +132,7 @@ describe('what the service cannot hold', () => {
     expect(fitToTarget(zone, 'cloud', CLOUD_CAPABILITIES).settings).toEqual({ ttl_sec: 3600, retry_sec: 0, expire_sec: 2_419_200 })
   })
 
-  it('fits what is fitted to itself', () => {
+  it('does not change fitted settings', () => {
     const zone = desiredZone(ZONE, 'a 299 A 192.0.2.1\nt TXT "a" "b"\n_a._tcp.b 1 SRV 1 2 3 c\n@ MX 0 .')
     const once = fitToTarget(zone, 'cloud', CLOUD_CAPABILITIES)
     expect(fitToTarget({ ...zone, records: once.records }, 'cloud', CLOUD_CAPABILITIES).records).toEqual(once.records)
@@ -163,7 +163,7 @@ describe('recorded exchanges of the real service', () => {
     ],
   ]
   const read = exchanges.filter((one) => one.status === 200 && one.method !== 'DELETE')
-  it('are of the shapes the provider reads', () => {
+  it('match the schemas of the provider', () => {
     expect(read.length).toBeGreaterThan(20)
     for (const { method, path, response_body } of read) {
       const shape = shapes.find(([pattern]) => pattern.test(path))?.[1]
@@ -171,7 +171,7 @@ describe('recorded exchanges of the real service', () => {
       expect(() => shape?.(response_body), `${method} ${path}`).not.toThrow()
     }
   })
-  it('give records that are sent back as they came', () => {
+  it('give records that are encoded unchanged', () => {
     const bodies = read
       .filter((one) => /\/records/.test(one.path))
       .flatMap((one) => (one.response_body as { data?: unknown[] }).data ?? [one.response_body])

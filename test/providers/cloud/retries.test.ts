@@ -1,4 +1,4 @@
-/** What is sent again, what is not, and how a server is spared, over a real socket. */
+/** Retries and rate limiting of requests, over a real socket. */
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RecordChange } from '../../../src/plan/plan.ts'
 import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close()
 })
 
-/** `timeout` is in milliseconds: long, but where nothing comes. */
+/** `timeout` is in milliseconds: long, except in tests without a response. */
 async function serve(handler: Handler, parallelism = 8, timeout = 15_000): Promise<{ provider: Provider; server: ScriptedServer }> {
   const server = await scriptedServer(handler)
   const retry = { ...DEFAULT_RETRY, tries: 3, busyTries: 5, firstDelay: 1, maxDelay: 20, maxRetryAfter: 2000 }
@@ -61,24 +61,24 @@ const status = (code: number): Handler => {
   return (_, response) => json(response, code, errors('reason'))
 }
 
-/** What fails once, and which calls are then made again. */
+/** A failure of the first request, and the methods that are retried after it. */
 const ALL: readonly Call[] = ['read', 'create', 'update', 'delete']
 const REPEATABLE: readonly Call[] = ['read', 'update', 'delete']
 const cases: readonly [name: string, first: Handler, again: readonly Call[], ambiguous?: boolean][] = [
   ['429', status(429), ALL],
   ['429 in HTML', html(429), ALL],
   ['429 with seconds', html(429, { 'retry-after': '0' }), ALL],
-  ['429 with a date by the server’s clock', dated, ALL],
+  ['429 with a date of the server’s clock', dated, ALL],
   ['busy', (_, response) => json(response, 400, errors('Linode busy.')), ALL],
   ['408', status(408), REPEATABLE, true],
   ['500', status(500), REPEATABLE, true],
   ['502 in HTML', html(502), REPEATABLE, true],
   ['503', status(503), REPEATABLE, true],
-  ['503 in maintenance', html(503, { 'x-maintenance-mode': 'all' }), [], true],
+  ['503 during maintenance', html(503, { 'x-maintenance-mode': 'all' }), [], true],
   ['504', html(504), REPEATABLE, true],
   ['reset', reset, REPEATABLE, true],
   ['half-closed', halfClosed, REPEATABLE, true],
-  ['half an answer', halfAnswer, REPEATABLE, true],
+  ['a truncated response', halfAnswer, REPEATABLE, true],
   ['silence', silent, REPEATABLE, true],
   ['400', status(400), []],
   ['401', status(401), []],
@@ -101,14 +101,14 @@ describe.each(cases)('%s', (_, first, again, ambiguous = false) => {
   })
 })
 
-describe('a refusal after a lost answer says nothing of the lost call', () => {
+describe('a refusal after a lost response does not decide the outcome of the first call', () => {
   test.each([401, 400, 429])('%i', async (code) => {
     const { provider } = await serve((request, response, count) => (count === 1 ? reset : status(code))(request, response, count))
     await expect(CALLS.update(provider)).rejects.toMatchObject({ ambiguous: true, status: String(code) })
   })
 })
 
-test('a change that may have been carried out stays in doubt when its next try has no turn', async () => {
+test('a change that may be applied stays unknown if its retry is not sent', async () => {
   let seen = 0
   const { provider } = await serve((request, response, count) => {
     if (request.method !== 'PUT') return html(503, { 'retry-after': '1' })(request, response, count)
@@ -125,7 +125,7 @@ test('a change that may have been carried out stays in doubt when its next try h
   expect(seen).toBe(1)
 })
 
-test('no part of the token that a server sends back is in what is said of it', async () => {
+test('removes every part of the token that a server repeats from messages', async () => {
   const reasons = [`${'x'.repeat(490)}retry-token-77`, 'You are not authorized to use this endpoint.']
   const { provider } = await serve((_, response) =>
     json(response, 401, { errors: reasons.map((reason) => ({ reason })) }, { 'x-oauth-scopes': 'retry-token-77' }),
@@ -136,8 +136,8 @@ test('no part of the token that a server sends back is in what is said of it', a
   expect(`${error.message} ${error.hint}`).not.toMatch(/retry-tok|token-77/)
 })
 
-describe('a server is spared', () => {
-  test('by all requests while it asks for a pause', async () => {
+describe('rate limiting', () => {
+  test('pauses all requests if the server asks for a pause', async () => {
     const times: number[] = []
     const { provider } = await serve((request, response, count) => {
       times.push(performance.now())
@@ -147,7 +147,7 @@ describe('a server is spared', () => {
     expect(times).toHaveLength(4)
     expect(Math.min(...times.slice(1)) - (times[0] as number)).toBeGreaterThan(980)
   })
-  test('not because a good answer carries Retry-After', async () => {
+  test('ignores Retry-After in a successful response', async () => {
     const { provider } = await serve((_, response) =>
       json(response, 200, page([]), { 'retry-after': '98', 'x-ratelimit-remaining': '398' }),
     )
@@ -156,12 +156,12 @@ describe('a server is spared', () => {
     await CALLS.read(provider)
     expect(performance.now() - begin).toBeLessThan(15_000)
   })
-  test('a pause that is too long is not waited for', async () => {
+  test('does not wait for too long a pause', async () => {
     const { provider, server } = await serve(html(429, { 'retry-after': '3600' }))
     await expect(CALLS.read(provider)).rejects.toMatchObject({ message: expect.stringContaining('it asks to wait for 3,600 seconds') })
     expect(server.seen).toHaveLength(1)
   })
-  test.each(['3600', '999999999'])('nor by those that wait behind it: %s seconds', async (seconds) => {
+  test.each(['3600', '999999999'])('queued requests do not wait for it either: %s seconds', async (seconds) => {
     const { provider, server } = await serve(html(429, { 'retry-after': seconds }), 1)
     const calls = [CALLS.read(provider), CALLS.create(provider), CALLS.update(provider)]
     const results = await Promise.allSettled(calls)
@@ -171,7 +171,7 @@ describe('a server is spared', () => {
       expect(result).toMatchObject({ reason: { code: 'provider-rate-limited', notSent: true, message: expect.stringContaining(text) } })
     }
   })
-  test('when nothing remains nothing is sent until the reset, by its clock', async () => {
+  test('sends nothing until the reset, by the server’s clock, if no requests remain', async () => {
     const clock = Date.UTC(2031, 0, 1)
     const times: number[] = []
     const { provider } = await serve((_, response, count) => {
@@ -183,7 +183,7 @@ describe('a server is spared', () => {
     await CALLS.read(provider)
     expect((times[1] as number) - (times[0] as number)).toBeGreaterThan(900)
   })
-  test('fewer requests at once the more of them it refuses, and more again when it takes them', async () => {
+  test('reduces concurrency after refusals and increases it after successes', async () => {
     let active = 0
     let capacity = 3
     const most: number[] = []
@@ -207,7 +207,7 @@ describe('a server is spared', () => {
   })
 })
 
-test('an answer to another request is none, and the connection it came on is given up', async () => {
+test('ignores a response to another request and closes its connection', async () => {
   const sockets = new Set<unknown>()
   const { provider } = await serve((request, response, count) => {
     sockets.add(response.socket)
@@ -221,7 +221,7 @@ test('an answer to another request is none, and the connection it came on is giv
   expect(sockets.size).toBe(2)
 })
 
-test('few or many records are found by owner and type, by filters of a bounded size', async () => {
+test('finds few or many records by owner and type, with filters of limited size', async () => {
   const { provider, server } = await serve((_, response) => json(response, 200, page([])))
   const like = Array.from({ length: 300 }, (_, index) => ({ ...data, name: name(`host-${index}.example.com.`) }))
   await provider.findRecords?.(ZONE, [...like, { ...data, name: name('_sip._tcp.example.com.'), type: 'SRV' }])

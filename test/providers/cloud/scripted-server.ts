@@ -17,7 +17,7 @@ export interface ScriptedServer {
   close(): Promise<void>
 }
 
-/** A real HTTP server on a loopback port that answers as the script says. */
+/** A real HTTP server on a loopback port with scripted responses. */
 export async function scriptedServer(handler: Handler): Promise<ScriptedServer> {
   const seen: SeenRequest[] = []
   const server = createServer(async (request, response) => {
