@@ -7,6 +7,7 @@ import { displayPath } from '../files/file-path.ts'
 import { readText, readZoneFileText, refuseSecrets } from '../files/read-text.ts'
 import { type ParsedDefinition, parseDefinition, parseSplitZone } from '../parse/parse-definition.ts'
 import { checkZone } from '../rules/rules.ts'
+import { isBlankYaml } from '../yaml/read-yaml.ts'
 import type { FoundDefinition } from './find-definitions.ts'
 import type { IncludeReader } from './include-reader.ts'
 import type { SourcePolicy } from './source-policy.ts'
@@ -67,10 +68,23 @@ export async function readDefinition(
     return { definition, zone: null, enabled: true, files, includedFiles: [], diagnostics: problems }
   }
   if (wanted !== null && !sources.some((source) => mayDefine(wanted, zoneName, source.text))) return null
+  const empty = definition.kind === 'zone-file' ? [] : sources.filter(({ text }) => isBlankYaml(text))
+  if (empty.length > 0) {
+    return { definition, zone: null, enabled: true, files, includedFiles: [], diagnostics: empty.map(({ file }) => emptyFile(file)) }
+  }
   if (textsRead) for (const { path, text } of sources) textsRead.set(path, text)
   const parsed = parseSources(definition, sources, zoneName, config, include)
   return { definition, ...parsed, files: [...files, ...parsed.includedFiles].sort() }
 }
+
+/** A file that was truncated must not look like a zone without records. */
+const emptyFile = (file: string): Diagnostic => ({
+  severity: 'error',
+  code: 'definition-empty',
+  message: 'the file is empty',
+  at: { file, line: 1, column: 1 },
+  hint: 'Write the zone, or {} for a zone without records, or remove the file.',
+})
 
 /** Whether the text may define one of the zones: a quick check that saves parsing it. */
 function mayDefine(wanted: ReadonlySet<DomainName>, zoneName: DomainName | null, text: string): boolean {

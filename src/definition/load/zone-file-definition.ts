@@ -63,6 +63,7 @@ export function zoneFileDefinition(
     // A saved zone transfer ends with the SOA that it begins with.
     else if (soa === undefined || record.name !== name || record.data !== soa.data) diagnostics.push(otherSoa(record, name, soa))
   }
+  if (read.length === 0 && !hasErrors(diagnostics)) diagnostics.push(emptyZoneFile(name, start))
   const { records, diagnostics: repeats } = removeDuplicateRecords(inZone)
   diagnostics.push(...repeats)
   // Without the invalid records no digest can match.
@@ -79,6 +80,14 @@ export function zoneFileDefinition(
   }
   return { zone, read, outside, includedFiles, diagnostics }
 }
+
+const emptyZoneFile = (zone: DomainName, at: SourcePosition): Diagnostic => ({
+  severity: 'warning',
+  code: 'definition-empty',
+  message: `${zone}: the zone file has no records`,
+  at,
+  hint: 'write the records of the zone, or remove the file',
+})
 
 /** Removes repeated diagnostics: a file that is included several times repeats them. */
 function distinctDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {

@@ -56,9 +56,11 @@ export function expandVariables(
         isComplete = false
         return ''
       }
+      const message = `the variable ${reference} has no value${variables.size === 0 ? ', since the include has no `with:`' : ''}`
       const hint =
-        didYouMean(name ?? '', variables.keys()) ?? 'Give it a value under `with:` of the include, or write $${ for a literal ${.'
-      problems.report('variable-unknown', node.at, '', `the variable ${reference} has no value`, { hint })
+        didYouMean(name ?? '', variables.keys()) ??
+        `Write include: [{file: FILE, with: {${name || 'NAME'}: VALUE}}], or $\${ for a literal \${.`
+      problems.report('variable-unknown', node.at, '', message, { hint })
       isComplete = false
       return reference
     })

@@ -154,5 +154,27 @@ export function collectDiagnostics(): DiagnosticCollector {
   }
 }
 
+/** `${name}` as in an included file. */
+const VARIABLE = /\$\{[A-Za-z_][A-Za-z0-9_-]*\}/
+
+/**
+ * Reports a variable in a place where none has a value, and returns whether there is one. In an included file, all variables have been replaced
+ * already.
+ */
+export function reportVariable(
+  { text, at }: YamlScalar,
+  subject: string,
+  { problems, source }: Pick<ParseState, 'problems' | 'source'>,
+  severity: Severity = 'error',
+): boolean {
+  const variable = text.includes('${') && source?.kind !== 'fragment' ? VARIABLE.exec(text)?.[0] : undefined
+  if (variable === undefined) return false
+  problems.report('variable-unknown', at, subject, `the variable ${variable} has no value here`, {
+    severity,
+    hint: `Variables work in included files: move the record to one, and write include: [{file: FILE, with: {${variable.slice(2, -1)}: VALUE}}].`,
+  })
+  return true
+}
+
 /** Text from a file, quoted and shortened for a message. */
 export const quoted = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)

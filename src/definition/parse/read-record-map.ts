@@ -2,7 +2,7 @@ import type { SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, displayName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { isBroken, isNull, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
 import type { Owner, ParseState } from './parse-state.ts'
-import { kindName, quoted } from './parse-state.ts'
+import { kindName, quoted, reportVariable } from './parse-state.ts'
 import { readRecord } from './read-record.ts'
 
 /** Reads a record map: names relative to the zone, each with a record or a list of records. An empty node is an empty map. */
@@ -44,8 +44,10 @@ function readList({ items, at }: YamlSequence, owner: Owner, state: ParseState):
 }
 
 /** The owner name of a key: `''` and `@` are the apex; a final dot makes a name absolute; null after reporting a problem. */
-function readOwner(key: YamlScalar, { problems, zone }: ParseState): DomainName | null {
+function readOwner(key: YamlScalar, state: ParseState): DomainName | null {
+  const { problems, zone } = state
   if (key.text === '') return zone
+  if (reportVariable(key, zone, state)) return null
   const parsed = parseDomainName(key.text, zone)
   if (!parsed.ok) {
     problems.report('name-invalid', key.at, zone, `${quoted(key.text)} is not a valid name: ${parsed.message}`)

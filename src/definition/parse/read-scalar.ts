@@ -4,6 +4,7 @@ import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts
 import type { Token } from '../../dns/rdata/field.ts'
 import { failure, type Result } from '../../dns/result.ts'
 import { parseTtl, type Ttl } from '../../dns/ttl.ts'
+import { hostOfUrl } from '../../dns/url-host.ts'
 import { isNull, type YamlNode } from '../yaml/yaml-node.ts'
 import type { Layout } from './parse-state.ts'
 import { kindName, looksOctal } from './parse-state.ts'
@@ -18,6 +19,11 @@ export type TargetName =
  * the apex, and any other name is ambiguous and refused. In octoDNS's layout every name is absolute.
  */
 export function readTargetName(text: string, zone: DomainName, layout: Layout): TargetName {
+  const host = hostOfUrl(text)
+  if (host !== null) {
+    const hint = `Write the host name alone: ${JSON.stringify(host)}.`
+    return { ok: false, code: 'target-is-url', message: `${JSON.stringify(text)} is a URL, but a name is needed`, hint }
+  }
   if (layout === 'octodns') return readAbsolute(text, zone)
   if (text === '@') return { ok: true, value: zone }
   if (text.endsWith('.') || !text.includes('.')) return parsed(text, zone)

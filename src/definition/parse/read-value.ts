@@ -10,7 +10,7 @@ import { type FieldKind, takesRest } from '../../dns/rdata/rdata-types.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { isBroken, isNull, type YamlMapping, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
 import { locationTokens, serviceTokens } from './mapping-values.ts'
-import { kindName, looksOctal, reportUnknownKey, type ValueContext } from './parse-state.ts'
+import { kindName, looksOctal, reportUnknownKey, reportVariable, type ValueContext } from './parse-state.ts'
 import { readTargetName, stringToken, txtOctets } from './read-scalar.ts'
 import { type FormField, formKeys, type ValueForm, valueForm } from './value-forms.ts'
 
@@ -43,8 +43,13 @@ function readScalar(node: YamlNode, form: ValueForm, context: ValueContext): str
     state.problems.report('value-missing', node.at, subject, 'the value is empty', { hint: 'Quote it if it is meant as text.' })
     return null
   }
-  if (form.shape === 'text') return finish(node.at, textData(node.text, context), context)
+  if (form.shape === 'text') {
+    // A text may have the characters. octoDNS has no variables.
+    if (state.layout === 'settings') reportVariable(node, subject, state, 'warning')
+    return finish(node.at, textData(node.text, context), context)
+  }
   if (form.shape === 'scalar') return readField(form.kind, node, '', context)
+  if (reportVariable(node, subject, state)) return null
   const tokens = form.shape === 'presentation' ? presentationTokens(node.text) : ok(words(node.text))
   if (!tokens.ok) return finish(node.at, tokens, context)
   return finish(
@@ -178,8 +183,12 @@ function readParts(field: FormField, node: YamlSequence, context: ValueContext):
   return finish(node.at, canonicalField(field.kind, tokens, noNames), context, `${field.key}: `)
 }
 
+/** The kinds of fields that may contain any text. */
+const TEXT_KINDS: ReadonlySet<FieldKind> = new Set(['string', 'optional-string', 'text'])
+
 function readField(kind: FieldKind, node: YamlScalar, key: string, context: ValueContext): string | null {
   const name = key === '' ? '' : `${key}: `
+  if (!TEXT_KINDS.has(kind) && reportVariable(node, context.subject, context.state)) return null
   switch (kind) {
     case 'name': {
       const target = resolveTargetName(node.text, node.at, name, context)

@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
+import { hostOfUrl } from '../../dns/url-host.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
 /** Types whose owner must be a host name. */
@@ -19,7 +20,7 @@ const EXCEPTED = /(?:^|\.)(?:_msdcs|_spf(?:_[a-z]+)?)\./
 export function hostNameInvalid({ zone, byName }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const [name, records] of byName) {
-    if (isHostName(name)) continue
+    if (isHostName(name) || hasMisplacedAsterisk(name)) continue
     const host = records.find((record) => HOST_OWNER.has(record.type))
     if (!host) continue
     diagnostics.push({
@@ -32,7 +33,7 @@ export function hostNameInvalid({ zone, byName }: ZoneIndex): Diagnostic[] {
   }
   for (const record of zone.records) {
     const target = HOST_TARGET.has(record.type) ? targetName(record.type, record.data) : null
-    if (target === null || isHostName(target)) continue
+    if (target === null || isHostName(target) || hostOfUrl(target) !== null) continue
     diagnostics.push({
       severity: 'warning',
       code: 'host-name-invalid',
@@ -43,6 +44,26 @@ export function hostNameInvalid({ zone, byName }: ZoneIndex): Diagnostic[] {
   }
   return diagnostics
 }
+
+/** Reports names with an asterisk that is not the whole first label: such a name is only itself and matches no other (RFC 4592 section 2.1.1). */
+export function wildcardMisplaced({ byName }: ZoneIndex): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  for (const [name, [first]] of byName) {
+    if (!first || !hasMisplacedAsterisk(name)) continue
+    const wildcard = `*.${name.slice(name.lastIndexOf('*') + 1).replace(/^[^.]*\./, '')}`
+    diagnostics.push({
+      severity: 'warning',
+      code: 'wildcard-misplaced',
+      message: `${name}: an asterisk is a wildcard only as the whole leftmost label (RFC 4592); elsewhere it is an ordinary character`,
+      at: first.at,
+      hint: `write ${wildcard}, which matches every name below ${wildcard.slice(2)} that does not exist, or list the names`,
+    })
+  }
+  return diagnostics
+}
+
+/** Whether a name contains an asterisk other than as its first label, or more than one. Escaped dots make no difference. */
+const hasMisplacedAsterisk = (name: DomainName): boolean => name.includes('*', name.startsWith('*.') ? 1 : 0)
 
 const isHostName = (name: DomainName): boolean => name === '.' || HOST_NAME.test(name) || EXCEPTED.test(name)
 

@@ -4,7 +4,7 @@ import type { DesiredZone } from '../../dns/zone.ts'
 import { caaFlagsReserved, caaTagUnknown, caaValueInvalid } from './caa-rules.ts'
 import { cnameAtApex, cnameLoop, cnameNotAlone } from './cname-rules.ts'
 import { belowDelegation, belowDname, dsWithoutNs, wildcardNs } from './delegation-rules.ts'
-import { hostNameInvalid, nameRepeatsZone, srvNameInvalid } from './name-rules.ts'
+import { hostNameInvalid, nameRepeatsZone, srvNameInvalid, wildcardMisplaced } from './name-rules.ts'
 import {
   nullMxNotAlone,
   nullSrvNotAlone,
@@ -16,7 +16,7 @@ import {
   txtLong,
   unmanagedCollision,
 } from './rrset-rules.ts'
-import { targetIsAddress, targetIsCname, targetNonexistent } from './target-rules.ts'
+import { targetIsAddress, targetIsCname, targetIsUrl, targetNonexistent } from './target-rules.ts'
 import { digestLength, policyMultiple, txtQuoted } from './value-rules.ts'
 import { indexZone, type ZoneIndex } from './zone-index.ts'
 
@@ -39,10 +39,12 @@ export const RULES: readonly ZoneRule[] = [
   caaFlagsReserved,
   digestLength,
   srvNameInvalid,
+  wildcardMisplaced,
   hostNameInvalid,
   nameRepeatsZone,
   targetIsCname,
   targetIsAddress,
+  targetIsUrl,
   targetNonexistent,
   belowDelegation,
   belowDname,

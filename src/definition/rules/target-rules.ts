@@ -4,6 +4,7 @@ import { type DomainName, isAtOrBelow, isWildcard, parentOf } from '../../dns/do
 import { targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
+import { hostOfUrl } from '../../dns/url-host.ts'
 import { highestCut, type ZoneIndex } from './zone-index.ts'
 
 /** Types whose target must have its own addresses. */
@@ -81,6 +82,24 @@ export function targetIsAddress({ zone }: ZoneIndex): Diagnostic[] {
   return diagnostics
 }
 
+/** Reports targets that are URLs: clients would look up a host named `https://www.example.com/.`. */
+export function targetIsUrl({ zone }: ZoneIndex): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  for (const record of zone.records) {
+    const target = RESOLVED_TARGET.has(record.type) ? targetName(record.type, record.data) : null
+    const host = target === null ? null : hostOfUrl(target)
+    if (host === null) continue
+    diagnostics.push({
+      severity: 'warning',
+      code: 'target-is-url',
+      message: `${record.name} ${record.type} points to the URL ${target}; it needs a name`,
+      at: record.at,
+      hint: `write the host name alone: ${host}`,
+    })
+  }
+  return diagnostics
+}
+
 /** Reports targets inside the zone that do not exist there or have no addresses. */
 export function targetNonexistent(index: ZoneIndex): Diagnostic[] {
   const { zone } = index
@@ -89,7 +108,7 @@ export function targetNonexistent(index: ZoneIndex): Diagnostic[] {
   for (const record of zone.records) {
     if (!RESOLVED_TARGET.has(record.type)) continue
     const target = targetName(record.type, record.data)
-    if (target === null || target === '.' || !isAtOrBelow(target, zone.name)) continue
+    if (target === null || target === '.' || !isAtOrBelow(target, zone.name) || hostOfUrl(target) !== null) continue
     exists ??= existenceTest(index)
     if (exists(target, HOST_TARGET.has(record.type) ? ADDRESS : null)) continue
     diagnostics.push(nonexistent(record, target, index))

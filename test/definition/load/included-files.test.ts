@@ -25,7 +25,7 @@ describe('an error in an included file', () => {
   it.each([
     ['in a variable', '[{file: ../f.yaml, with: {ip: 1.2.3}}]', `a: {type: A, value: "\${ip}"}`, 'f.yaml:1:21: error[value-invalid]'],
     ['in a literal value', '[../f.yaml]', 'a: {type: A, value: 1.2.3}', 'f.yaml:1:21: error[value-invalid]'],
-    ['in the YAML syntax', '[../f.yaml]', 'a: {type: A', 'f.yaml:1:12: error[yaml-syntax]'],
+    ['in the YAML syntax', '[../f.yaml]', 'a: {type: A', 'f.yaml:1:4: error[yaml-syntax]'],
     ['in a variable without a value', '[../f.yaml]', `a: {type: A, value: "\${ip}"}`, 'f.yaml:1:21: error[variable-unknown]'],
   ])('shows the including line: %s', async (_, include, text, place) => {
     const [problem, ...others] = await problemsOf(include, { 'below/f.yaml': text })

@@ -44,13 +44,17 @@ describe('include', () => {
       { 'x.yaml': 'a: {type: A, value: 192.0.2.1, valu: 1}' },
       '1:32 error schema-unknown-key a.example.com. A: unknown key "valu"',
     ],
-    ['[x.yaml]', { 'x.yaml': 'a: [' }, '1:5 error yaml-syntax the file ends inside a quoted string or a bracket'],
+    ['[x.yaml]', { 'x.yaml': 'a: [' }, '1:4 error yaml-syntax the bracket [ that opens here is not closed'],
     [
       '[x.yaml]',
       { 'x.yaml': 'domain: example.org' },
       '2:11 error include-invalid example.com.: "x.yaml" is a complete definition (it has domain:), not a fragment of records',
     ],
-    ['[x.yaml]', { 'x.yaml': 'a: {type: A, value: "${ip}"}' }, '1:21 error variable-unknown the variable ${ip} has no value'],
+    [
+      '[x.yaml]',
+      { 'x.yaml': 'a: {type: A, value: "${ip}"}' },
+      '1:21 error variable-unknown the variable ${ip} has no value, since the include has no `with:`',
+    ],
     [
       '[{file: x.yaml, with: {ip: 192.0.2.1}}]',
       { 'x.yaml': 'a: {type: A, value: 192.0.2.1}' },

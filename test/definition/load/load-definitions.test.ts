@@ -252,6 +252,27 @@ nameservers: [127.0.0.1:5353]
     ])
   })
 
+  it.each(['', '\n\n', '---\n', '# nothing\n', '--- # nothing\n...\n', '\ufeff \n'])(
+    'refuses a YAML file without content: %j',
+    async (text) => {
+      const { diagnostics } = await load({ 'zones/example.com.yaml': text, 'zones/split.example./a.yaml': text })
+      expect(places(diagnostics).sort()).toEqual([
+        'zones/example.com.yaml:1:1 error definition-empty',
+        'zones/split.example./a.yaml:1:1 error definition-empty',
+      ])
+    },
+  )
+
+  it('accepts an empty mapping, and warns of an empty zone file', async () => {
+    const { diagnostics, zones } = await load({
+      'zones/example.com.yaml': '{}\n',
+      'zones/example.org.yaml': '--- {}\n',
+      'zones/example.net.zone': '; nothing\n',
+    })
+    expect(places(diagnostics)).toEqual(['zones/example.net.zone:1:1 warning definition-empty'])
+    expect(zones).toHaveLength(3)
+  })
+
   it('needs an existing target', async () => {
     const { diagnostics } = await load({
       'zonewright.yaml': TWO_PROVIDERS,

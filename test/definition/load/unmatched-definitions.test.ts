@@ -6,7 +6,8 @@ import { folderWith } from '../files.ts'
 
 const ZONE = 'www: {type: A, value: 192.0.2.1}\n'
 const NAMED = `domain: example.org\nrecords: {${ZONE.trim()}}\n`
-const config = (...rules: string[]): string => `providers: {cloud: {type: cloud}}\nzones:\n${rules.map((rule) => `  - ${rule}\n`).join('')}`
+const config = (...rules: string[]): string =>
+  `providers: {cloud: {type: cloud, preset: linode, token: env:LINODE_TOKEN}}\nzones:\n${rules.map((rule) => `  - ${rule}\n`).join('')}`
 
 type Files = Readonly<Record<string, string>>
 

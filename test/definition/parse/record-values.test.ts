@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of definitions are written like that
 import { describe, expect, test } from 'vitest'
 import { diagnosticLines, parse, recordLines } from '../parse.ts'
 
@@ -183,6 +184,17 @@ describe("octoDNS's layout", () => {
     expect(diagnosticLines(parse('a: {type: CNAME, value: b.example}\n'))).toEqual([
       '1:25 warning target-relative a.example.com. CNAME: "b.example" has no final dot and was read as the absolute name b.example.',
     ])
+  })
+
+  test('refuses a URL as a target, with or without the final dot', () => {
+    for (const url of ['https://b.example/', 'https://b.example/.'])
+      expect(diagnosticLines(parse(`a: {type: CNAME, value: "${url}"}\n`))).toEqual([
+        `1:25 error target-is-url a.example.com. CNAME: "${url}" is a URL, but a name is needed`,
+      ])
+  })
+
+  test('has no variables: a text may have their form', () => {
+    expect(diagnosticLines(parse('a: {type: TXT, value: "${ip}"}\n'))).toEqual([])
   })
 
   test('warns of a key that octoDNS ignores', () => {

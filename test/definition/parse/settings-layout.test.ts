@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of definitions are written like that
 import { describe, expect, test } from 'vitest'
 import { diagnosticLines, parse, recordLines } from '../parse.ts'
 
@@ -96,6 +97,20 @@ describe('a definition with settings', () => {
 
 /** A line with an error, and its diagnostics. */
 const INVALID: readonly (readonly [definition: string, ...problems: string[]])[] = [
+  [
+    'records: {a: {type: CNAME, value: "https://www.example.net/x"}}',
+    '2:35 error target-is-url a.example.com. CNAME: "https://www.example.net/x" is a URL, but a name is needed',
+  ],
+  ['records: {a: {type: A, value: "${ip}"}}', '2:31 error variable-unknown a.example.com. A: the variable ${ip} has no value here'],
+  [
+    'records: {a: {type: CNAME, value: "${host}.example.net."}}',
+    '2:35 error variable-unknown a.example.com. CNAME: the variable ${host} has no value here',
+  ],
+  [
+    'records: {a: {type: TXT, value: "v=spf1 ip4:${ip} -all"}}',
+    '2:33 warning variable-unknown a.example.com. TXT: the variable ${ip} has no value here',
+  ],
+  ['records: {"${name}": {type: A, value: 192.0.2.1}}', '2:11 error variable-unknown example.com.: the variable ${name} has no value here'],
   ['tags: production', '2:7 error schema-type example.com.: tags must be a list, not "production"'],
   ['tags: [a, [b]]', '2:11 error schema-type example.com.: tags[1] must be text, not a list'],
   ['enabled: yes', '2:10 error schema-type example.com.: enabled must be true or false, not "yes"'],

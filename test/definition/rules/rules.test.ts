@@ -152,6 +152,18 @@ const CASES: readonly Case[] = [
   },
 
   {
+    name: 'asterisks that are no wildcard',
+    records: [
+      'a.*.b 300 A 192.0.2.1',
+      '*.*.c 300 TXT "x"',
+      'x* 300 A 192.0.2.1',
+      '*x 300 A 192.0.2.1',
+      '* 300 A 192.0.2.1',
+      '*.d 300 A 192.0.2.1',
+    ],
+    expected: [1, 2, 3, 4].map((line) => `${line} warning wildcard-misplaced`),
+  },
+  {
     name: 'names that repeat the zone',
     records: [
       'www.example.com 300 A 192.0.2.1',
@@ -231,6 +243,19 @@ const CASES: readonly Case[] = [
     name: 'targets that are addresses',
     records: ['@ 300 MX 10 192.0.2.1.', 'sub 300 NS 192.0.2.2.', 'www 300 CNAME 192.0.2.3.', 'w 300 CNAME 192.0.2.'],
     expected: ['1 warning target-is-address', '2 warning target-is-address', '3 warning target-is-address'],
+  },
+  {
+    name: 'targets that are URLs',
+    records: [
+      '@ 300 MX 10 https://mail.example.net/.',
+      'a 300 CNAME https://www.example.net/path',
+      'b 300 CNAME //www.example.net.',
+      'c 300 CNAME www.example.net:443.',
+      'd 300 CNAME www.example.net/path.',
+      '_x._tcp 300 SRV 1 1 1 http://user@www.example.net:80/.',
+      '1 300 CNAME 1.0/25.2.0.192.in-addr.arpa.',
+    ],
+    expected: [1, 2, 3, 4, 5, 6].map((line) => `${line} warning target-is-url`),
   },
   {
     name: 'targets that do not exist in the zone',
