@@ -16,9 +16,9 @@ const BOMB = `${Array.from({ length: 12 }, (_, level) =>
 ).join('\n')}\n`
 
 const CASES: readonly (readonly [name: string, text: string, code: string, place: string | null])[] = [
-  ['an unclosed list', 'domain: example.com\nrecords: {www: [', 'yaml-syntax', '2:17'],
+  ['an unclosed list', 'domain: example.com\nrecords: {www: [', 'yaml-syntax', '2:16'],
   ['a tab for indentation', 'domain: example.com\nrecords:\n\twww: {type: A, value: 192.0.2.1}\n', 'yaml-syntax', null],
-  ['unterminated quotes', "domain: 'example.com\n", 'yaml-syntax', null],
+  ['unterminated quotes', "domain: 'example.com\n", 'yaml-syntax', '1:9'],
   ['two documents', `${ZONE}---\n${ZONE}`, 'yaml-unsupported', null],
   ['binary', '\u0000\u0001\u0002', 'yaml-syntax', null],
   ['an alias bomb', BOMB, 'yaml-too-many-aliases', null],

@@ -12,6 +12,7 @@ import type { ParsedDefinition } from '../../definition/parse/parse-definition.t
 import { parseDefinition, parseSplitZone } from '../../definition/parse/parse-definition.ts'
 import { collectDiagnostics } from '../../definition/parse/parse-state.ts'
 import { lineIndex } from '../../definition/yaml/build-tree.ts'
+import { isBlankYaml } from '../../definition/yaml/read-yaml.ts'
 import type { YamlNode } from '../../definition/yaml/yaml-node.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
@@ -177,6 +178,8 @@ function isReusable(
   as: DomainName,
   common: OctodnsFileSettings,
 ): boolean {
+  // To octoDNS a file without content is an empty zone.
+  if (sources.some(({ text }) => isBlankYaml(text))) return false
   if (reading.defaultTtl === common.octodnsDefaultTtl && (reading.escapesSemicolons || !sources.some(({ text }) => text.includes('\\;'))))
     return true
   const { zone } = parseAs(sources, found, reading, as, { defaultTtl: common.octodnsDefaultTtl, escapesSemicolons: true })
