@@ -36,7 +36,7 @@ async function send(scene: Scene, path: string, body: object): Promise<{ id: num
 
 /** A zone with any records that the service supports, each with a TTL. */
 async function fill(scene: Scene, domain: string, seed: number): Promise<void> {
-  const made = await send(scene, '/domains', { domain, ...SETTINGS })
+  const created = await send(scene, '/domains', { domain, ...SETTINGS })
   const given = new Set<string>()
   for (const records of fc.sample(randomRecords, { numRuns: 6, seed })) {
     const fitted = fitToTarget({ ...desiredZone(ORIGIN, ''), records, unsupported: 'skip' }, 'cloud', CLOUD_CAPABILITIES)
@@ -45,7 +45,7 @@ async function fill(scene: Scene, domain: string, seed: number): Promise<void> {
       const key = JSON.stringify({ ...body, ttl_sec: 0 })
       if (given.has(key)) continue
       given.add(key)
-      await send(scene, `/domains/${made?.id}/records`, { ...body, ttl_sec: 3600 })
+      await send(scene, `/domains/${created?.id}/records`, { ...body, ttl_sec: 3600 })
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Zone files that other programs wrote, imported and exported again. The judges are named-checkzone (BIND), kzonecheck (Knot) and nsd-checkzone. */
+/** Zone files that other programs wrote, imported and exported again. They are checked by named-checkzone (BIND), kzonecheck (Knot) and nsd-checkzone. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

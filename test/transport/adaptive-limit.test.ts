@@ -90,8 +90,8 @@ test('an abandoned wait leaves no timer that keeps the process alive', async () 
 })
 
 test('reports a long wait once', async () => {
-  const told: number[] = []
-  const limit = createAdaptiveLimit(4, { now: () => 0, onPause: (milliseconds) => told.push(milliseconds) })
+  const reported: number[] = []
+  const limit = createAdaptiveLimit(4, { now: () => 0, onPause: (milliseconds) => reported.push(milliseconds) })
   const turns = await enter(limit, 4)
   turns[0]?.end({ congested: true, pause: 1000 })
   turns[1]?.end({ congested: true, pause: 60_000 })
@@ -101,7 +101,7 @@ test('reports a long wait once', async () => {
   turns[3]?.end({ congested: false, budget: { remaining: 0, resetIn: 90_000 } })
   controller.abort('enough')
   await expect(waiting).rejects.toBe('enough')
-  expect(told).toEqual([60_000, 90_000])
+  expect(reported).toEqual([60_000, 90_000])
 })
 
 test('respects the remaining requests that a server announces, minus those in progress, until the reset', async () => {

@@ -39,7 +39,7 @@ describe('X-RateLimit', () => {
     [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '30' }, null],
     [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW / 1000 - 1) }, null],
     [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW / 1000 + 86_400) }, null],
-  ])('%j', (headers, told) => expect(parseRateLimit(headers, NOW)).toEqual(told))
+  ])('%j', (headers, expected) => expect(parseRateLimit(headers, NOW)).toEqual(expected))
 })
 
 test('doubles waits with jitter up to the maximum; uses the wait of the server unchanged', () => {

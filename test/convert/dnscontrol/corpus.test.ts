@@ -156,7 +156,7 @@ describe("the configurations of DNSControl's own tests", () => {
     ],
     [{ ignore_external_dns: true }, 'upsert-only'],
     [{ unmanaged: [{ label_pattern: '?a', rType_pattern: '*', target_pattern: '*' }] }, null],
-  ])('what %j leaves to others and no selector says stays by the policy %s', (rest, policy) => {
+  ])('IGNORE patterns without an equivalent, %j, give the policy %s', (rest, policy) => {
     const [found] = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', ...rest }] }), 'ir.json').domains
     expect(found?.policy).toBe(policy)
     expect(found?.dropped.map(({ outcome }) => outcome)).toContainEqual(
@@ -229,7 +229,7 @@ describe("the configurations of DNSControl's own tests", () => {
       '0 0 0.000 N 0 0 0.001 W 10.33m 1.00m 0.00m 0.00m',
     ],
     ['rdata in another form is none', { type: 'MX', rdata: { Preference: 5 }, target: 'a.' }, 'its rdata is not in presentation form'],
-    ['what should be absent is none', { type: 'A', target: '192.0.2.1', ensure_absent: true }, 'a record that ENSURE_ABSENT_REC deletes'],
+    ['a record that must be absent', { type: 'A', target: '192.0.2.1', ensure_absent: true }, 'a record that ENSURE_ABSENT_REC deletes'],
   ])('%s', (_, fields, expected) => expect(record(fields)).toEqual([expected]))
 
   test.each([

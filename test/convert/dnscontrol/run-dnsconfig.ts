@@ -14,7 +14,7 @@ interface Domain {
   readonly name: string
   readonly registrar: string
   readonly meta: Record<string, unknown>
-  readonly made: MadeRecord[]
+  readonly created: ScriptRecord[]
   readonly dnsProviders: Record<string, number>
   readonly nameservers: { readonly name: string }[]
   readonly unmanaged: Record<string, string>[]
@@ -23,7 +23,7 @@ interface Domain {
 }
 
 /** A record as its function returns it; the script can still change it. Its label is `name`, or the first of `args`. */
-interface MadeRecord {
+interface ScriptRecord {
   readonly type: string
   readonly name?: string
   readonly values: unknown[]
@@ -33,7 +33,7 @@ interface MadeRecord {
   readonly caaflag?: number
 }
 
-type Modifier = ((made: object) => void) | Record<string, unknown> | readonly Modifier[]
+type Modifier = ((created: object) => void) | Record<string, unknown> | readonly Modifier[]
 
 /** The arguments after the label: `#` is a number, anything else a text. */
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -92,14 +92,14 @@ export function runDnsconfig(script: string, version: DnscontrolVersion = 4): { 
         const isSound = typeof args[i + 1] === (parameter.startsWith('#') ? 'number' : 'string')
         refuseUnless(isSound, `${type} does not take ${String(args[i + 1])} as ${parameter}`)
       }
-      return (domain: Domain): MadeRecord => {
+      return (domain: Domain): ScriptRecord => {
         const values = args.slice(1, parameters.length + 1)
         const name = type === 'SMIMEA' ? `${args[0]}._smimecert` : args[0]
         const label = version === 4 ? { name: String(name) } : { args: [args[0], ...values] }
-        const made: MadeRecord = { type, values, meta: {}, ttl: domain.defaultTTL, ...label }
-        for (const modifier of args.slice(parameters.length + 1)) apply(modifier as Modifier, made)
-        domain.made.push(made)
-        return made
+        const created: ScriptRecord = { type, values, meta: {}, ttl: domain.defaultTTL, ...label }
+        for (const modifier of args.slice(parameters.length + 1)) apply(modifier as Modifier, created)
+        domain.created.push(created)
+        return created
       }
     }
   const functions = Object.fromEntries(Object.entries(PARAMETERS).map(([type, parameters]) => [type, record(type, parameters.split(' '))]))
@@ -111,16 +111,16 @@ export function runDnsconfig(script: string, version: DnscontrolVersion = 4): { 
       NewDnsProvider: (name: string) => name,
       DnsProvider: (name: string, count = -1) => set<Domain>((domain) => Object.assign(domain.dnsProviders, { [name]: count })),
       DefaultTTL: (defaultTTL: number) => set<Domain>((domain) => Object.assign(domain, { defaultTTL })),
-      TTL: (ttl: number) => set<object>((made) => Object.assign(made, { ttl })),
+      TTL: (ttl: number) => set<object>((created) => Object.assign(created, { ttl })),
       NAMESERVER: (name: string) => set<Domain>((domain) => domain.nameservers.push({ name })),
       NAMESERVER_TTL: (ttl: number) => ({ ns_ttl: String(ttl) }),
-      CAA_CRITICAL: set<object>((made) => Object.assign(made, { caaflag: 128 })),
+      CAA_CRITICAL: set<object>((created) => Object.assign(created, { caaflag: 128 })),
       NO_PURGE: set<Domain>((domain) => Object.assign(domain, { KeepUnknown: true })),
       IGNORE: (label_pattern = '*', rType_pattern = '*', target_pattern = '*') =>
         set<Domain>((domain) => domain.unmanaged.push({ label_pattern, rType_pattern, target_pattern })),
       D: (name: string, registrar: string, ...modifiers: Modifier[]) => {
         refuseUnless(!domains.some((domain) => domain.name === name), `${name} is declared more than once`)
-        const domain: Domain = { name, registrar, meta: {}, made: [], dnsProviders: {}, nameservers: [], unmanaged: [], defaultTTL: 0 }
+        const domain: Domain = { name, registrar, meta: {}, created: [], dnsProviders: {}, nameservers: [], unmanaged: [], defaultTTL: 0 }
         for (const modifier of modifiers) apply(modifier, domain)
         domains.push(domain)
       },
@@ -133,11 +133,11 @@ export function runDnsconfig(script: string, version: DnscontrolVersion = 4): { 
 
 /** A domain as `print-ir` prints it, with server names without final dots. */
 function printDomain(
-  { name, registrar, meta, made, dnsProviders, nameservers, unmanaged, KeepUnknown }: Domain,
+  { name, registrar, meta, created, dnsProviders, nameservers, unmanaged, KeepUnknown }: Domain,
   version: DnscontrolVersion,
 ) {
   for (const server of nameservers) checkTarget(server.name)
-  const given = made.map((one): GivenRecord => {
+  const given = created.map((one): GivenRecord => {
     const [label, ...values] = one.args ?? [one.name, ...one.values]
     return { type: one.type, label: String(label), values, ttl: one.ttl || 300, meta: one.meta, caaFlag: one.caaflag ?? 0 }
   })

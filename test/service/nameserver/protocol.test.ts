@@ -184,8 +184,8 @@ describeWithTools(['named', 'nsd', 'knotd'], 'messages to all name servers', () 
     const server = await startNameServer({ host: '127.0.0.1', port: 0, limits: { responsesPerSecond: 0 }, onNotify: () => 'unknown' })
     for (const zone of RICH_ZONES) server.setZone({ ...zone, axfrIps: ['127.0.0.1'] })
     const zones = RICH_ZONES.map(zoneFile)
-    const judges = await Promise.all([startBind({ zones }), startNsd({ zones }), startKnot({ zones })])
-    const ask = await Promise.all([server.address.port, ...judges.map(({ port }) => port)].map(asker))
+    const references = await Promise.all([startBind({ zones }), startNsd({ zones }), startKnot({ zones })])
+    const ask = await Promise.all([server.address.port, ...references.map(({ port }) => port)].map(asker))
     let id = 1
     for (const [name, octets] of Object.entries(CASES)) {
       id += 1

@@ -86,20 +86,20 @@ test('repeats a transfer that is older than announced until it is current', asyn
 })
 
 test('does not replace a zone by an older one, and the domain has an error message', async () => {
-  const id = await createServed('told.test', 5)
-  offer('told.test', 7, 4)
-  await sendNotify(port, 'told.test')
-  await eventually(async () => expect(sentOf('told.test').length).toBeGreaterThanOrEqual(6), WITHIN)
+  const id = await createServed('stale.test', 5)
+  offer('stale.test', 7, 4)
+  await sendNotify(port, 'stale.test')
+  await eventually(async () => expect(sentOf('stale.test').length).toBeGreaterThanOrEqual(6), WITHIN)
   expect(await errorsOf(id)).toBe('transfer from 127.0.0.1: it announced serial 7, but sent an older zone with 4; the service will retry')
-  expect(await serialAt('told.test')).toBe(5)
-  expect(logged.filter((line) => line.includes('"told.test"')).map((line) => JSON.parse(line))).toContainEqual(
+  expect(await serialAt('stale.test')).toBe(5)
+  expect(logged.filter((line) => line.includes('"stale.test"')).map((line) => JSON.parse(line))).toContainEqual(
     expect.objectContaining({
       message: 'zone is older than its masters announced',
       problems: [expect.stringContaining('it announced serial 7')],
     }),
   )
-  offer('told.test', 7, 6, 7)
-  await served('told.test', 7)
+  offer('stale.test', 7, 6, 7)
+  await served('stale.test', 7)
   await eventually(async () => expect(await errorsOf(id)).toBe(''), WITHIN)
 })
 

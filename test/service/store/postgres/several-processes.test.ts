@@ -97,7 +97,7 @@ describe('writers of several processes', () => {
     const soa = (serial: number) => `NOERROR | ns1.zonewright.test. hostmaster.example.com. ${serial} 14400 14400 1209600 86400`
     await expectAnswers('serial.example', 'SOA', soa(after))
     // A change without effect on the zone gives no new serial.
-    await client(1).ok('PUT', `/domains/${id}`, { description: 'said anew' })
+    await client(1).ok('PUT', `/domains/${id}`, { description: 'changed' })
     await new Promise((done) => setTimeout(done, 300))
     expect(await serialOf('serial.example')).toBe(after)
     // One change gives one serial, although two processes are notified.
