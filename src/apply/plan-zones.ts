@@ -149,7 +149,7 @@ export async function readAndPlan(
     prefer: job.prefer,
     allow: job.allow,
     rendered: rendered.state,
-    servedApexNs: rendered.servedApexNs,
+    servedApexNs: rendered.providerApexNs,
   })
   return { job, reference, existing, rendered, plan: { ...plan, diagnostics: [...plan.diagnostics, ...file.diagnostics] } }
 }

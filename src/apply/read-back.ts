@@ -1,6 +1,6 @@
 /** After applying: reads the zone again, resolves unknown outcomes, and reports what differs from what the calls should have done. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import { type ExistingRecord, type ResourceRecord, recordKey, sameRecord } from '../dns/record.ts'
+import { contentKey, type ExistingRecord, type ResourceRecord, sameRecord } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone } from '../dns/zone.ts'
 import { differingSettings } from '../plan/domain-change.ts'
@@ -204,7 +204,6 @@ function expectedRecords(
 }
 
 const identity = (record: ExistingRecord): number | string => record.id ?? contentKey(record)
-const contentKey = (record: ResourceRecord): string => `${recordKey(record)} ${record.ttl}`
 
 function settingDifferences({ changes }: ZonePlan, outcomes: readonly Outcome[], live: ExistingZone | null): Difference[] {
   return changes.flatMap((change, index) => {

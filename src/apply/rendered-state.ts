@@ -1,10 +1,10 @@
 import { isError } from '../dns/diagnostic.ts'
-import type { ResourceRecord } from '../dns/record.ts'
+import { isApexNs, type ResourceRecord } from '../dns/record.ts'
 import { createZoneFileReader } from '../dns/zone-file/parse-zone-file.ts'
 import type { RenderedState } from '../plan/plan.ts'
 import type { RenderedFile, ZoneSnapshot } from '../providers/provider.ts'
 
-/** Milliseconds for which a rendered file may lag behind a change. */
+/** Milliseconds after a change within which the provider may not have rendered it yet. */
 const RENDERING_TIME = 15 * 60 * 1000
 
 /** The TTL in seconds of records without a TTL in a zone without a default TTL (API, Domain: 0 means the default). */
@@ -13,27 +13,26 @@ export const DEFAULT_ZONE_TTL = 86_400
 /** The comparison of the rendered zone file with the records. */
 export interface RenderedComparison {
   readonly state: RenderedState
-  /** Data of the apex NS records that only the file has; null without a file. */
-  readonly servedApexNs: readonly string[] | null
+  /** The apex NS records that the provider adds on its own: data of those that only the file has. Null without a file. */
+  readonly providerApexNs: readonly string[] | null
   /** Descriptions of up to ten records that only one side has. */
   readonly differences: readonly string[]
 }
 
-export const NOT_RENDERED: RenderedComparison = { state: 'unavailable', servedApexNs: null, differences: [] }
+export const NOT_RENDERED: RenderedComparison = { state: 'unavailable', providerApexNs: null, differences: [] }
 
 /**
- * Compares the zone file that a provider rendered last with the records that it lists, except for the SOA record and the provider's own apex NS records.
- * A slave zone has no records to compare, and differences of a disabled zone do not matter.
+ * Compares the latest zone file of a provider with the records that it lists. Ignores the SOA record and the apex NS records that the provider adds. A slave
+ * zone has no records to compare. A disabled zone is not served, so differences are not reported.
  */
 export function compareRendered(file: RenderedFile | null, zone: ZoneSnapshot): RenderedComparison {
   if (file === null || zone.settings.type === 'slave') return NOT_RENDERED
   const disabled = zone.settings.status === 'disabled'
-  if (file.lines.length === 0) return { state: disabled ? 'match' : 'stale', servedApexNs: null, differences: [] }
+  if (file.lines.length === 0) return { state: disabled ? 'match' : 'stale', providerApexNs: null, differences: [] }
   const zoneTtl = zone.settings.ttl_sec || DEFAULT_ZONE_TTL
-  const isApexNs = (record: ResourceRecord): boolean => record.type === 'NS' && record.name === zone.name
   // For each listed record, whether the file has it.
   const listed = new Map(zone.records.map((record) => [comparisonKey(record, zoneTtl), false]))
-  const servedApexNs: string[] = []
+  const providerApexNs: string[] = []
   const extra: ResourceRecord[] = []
   let found = 0
   let hasSoa = false
@@ -48,35 +47,37 @@ export function compareRendered(file: RenderedFile | null, zone: ZoneSnapshot): 
       listed.set(key, true)
       found += 1
     } else if (isFound === undefined) {
-      if (isApexNs(record)) servedApexNs.push(record.data)
+      if (isApexNs(record, zone.name)) providerApexNs.push(record.data)
       else extra.push(record)
     }
   })
   reader.push(`${file.lines.join('\n')}\n`)
   const problems = reader.end().diagnostics.filter(isError)
   if (problems.length > 0)
-    return { state: 'differs', servedApexNs: null, differences: problems.slice(0, 10).map((problem) => problem.message) }
-  const headless = hasSoa || disabled ? [] : [`not rendered: the SOA record of ${zone.name}, without which no name server takes the file`]
-  const missing = found === listed.size ? [] : notRendered(zone, (record) => listed.get(comparisonKey(record, zoneTtl)) === true)
-  if (extra.length === 0 && missing.length === 0 && headless.length === 0) return { state: 'match', servedApexNs, differences: [] }
-  if (disabled) return { ...NOT_RENDERED, servedApexNs }
+    return { state: 'differs', providerApexNs: null, differences: problems.slice(0, 10).map((problem) => problem.message) }
+  const missingSoa = hasSoa || disabled ? [] : [`not rendered: the SOA record of ${zone.name}; no name server loads a zone file without it`]
+  const missing = found === listed.size ? [] : missingRecords(zone, (record) => listed.get(comparisonKey(record, zoneTtl)) === true)
+  if (extra.length === 0 && missing.length === 0 && missingSoa.length === 0) return { state: 'match', providerApexNs, differences: [] }
+  if (disabled) return { ...NOT_RENDERED, providerApexNs }
   const differences = [
-    ...headless,
-    ...missing.map((record) => `not rendered: ${words(record)}`),
-    ...extra.map((record) => `only rendered: ${words(record)}`),
+    ...missingSoa,
+    ...missing.map((record) => `not rendered: ${describeRecord(record)}`),
+    ...extra.map((record) => `only rendered: ${describeRecord(record)}`),
   ]
-  const lagging = headless.length === 0 && zone.millisecondsSinceLastChange !== null && zone.millisecondsSinceLastChange < RENDERING_TIME
-  return { state: lagging ? 'stale' : 'differs', servedApexNs, differences: differences.slice(0, 10) }
+  const age = zone.millisecondsSinceLastChange
+  // A provider that has rendered the file at all writes the SOA record.
+  const mayBeRenderedSoon = missingSoa.length === 0 && age !== null && age < RENDERING_TIME
+  return { state: mayBeRenderedSoon ? 'stale' : 'differs', providerApexNs, differences: differences.slice(0, 10) }
 }
 
-/** A zone has each record once (RFC 2181 section 5), so of records that differ only in TTL one is rendered. */
-function notRendered({ name, records }: ZoneSnapshot, isRendered: (record: ResourceRecord) => boolean): ResourceRecord[] {
+/** The listed records that the file lacks, except apex NS records. Of records that differ only in TTL, one in the file is enough (RFC 2181 section 5). */
+function missingRecords({ name, records }: ZoneSnapshot, isRendered: (record: ResourceRecord) => boolean): ResourceRecord[] {
   const dataKey = (record: ResourceRecord): string => `${record.name} ${record.type} ${record.data}`
   const rendered = new Set(records.filter(isRendered).map(dataKey))
-  return records.filter((record) => !rendered.has(dataKey(record)) && !(record.type === 'NS' && record.name === name))
+  return records.filter((record) => !rendered.has(dataKey(record)) && !isApexNs(record, name))
 }
 
 const comparisonKey = (record: ResourceRecord, zoneTtl: number): string =>
   `${record.name} ${record.ttl ?? zoneTtl} ${record.type} ${record.data}`
 
-const words = (record: ResourceRecord): string => `${record.name} ${record.ttl ?? 'default'} ${record.type} ${record.data.slice(0, 200)}`
+const describeRecord = ({ name, ttl, type, data }: ResourceRecord): string => `${name} ${ttl ?? 'default'} ${type} ${data.slice(0, 200)}`

@@ -13,18 +13,20 @@ import type { RunEnvironment } from './run-context.ts'
 type ConfigEnvironment = Omit<RunEnvironment, 'now'>
 
 /**
- * Finds and reads the config; `file` names it instead of the search. If the settings of a provider are invalid, or name a host that the environment does not
- * allow, the config is null, so no command can use a secret with it. Otherwise all its secrets are registered, so nothing that the run reads or writes can expose one unnoticed.
+ * Loads the config `file`, or searches for one if it is undefined. The config is null if it is invalid, if the settings of a provider are
+ * invalid, or if it names a host that the environment does not allow.
+ * Registers all secrets, so that definitions and output can be searched for them.
  */
 export async function loadRunConfig(environment: ConfigEnvironment, file: string | undefined): Promise<ConfigResult> {
   const { cwd, env, secrets } = environment
-  const read = checked(environment, await loadConfig({ cwd, file, secrets }))
+  const read = checkConfig(environment, await loadConfig({ cwd, file, secrets }))
   const { config } = read
+  // Without a config, this registers only the key of plan files.
   await registerSecrets(config?.providers.values() ?? [], { folder: config?.folder ?? cwd, env, loaded: secrets })
   return read
 }
 
-/** Does the same, but without a config file uses the defaults: definitions can be checked and edited without one. */
+/** Like `loadRunConfig`, but returns the default config if there is no file: definitions can be checked and edited without one. */
 export async function loadConfigOrDefault(environment: ConfigEnvironment, file: string | undefined): Promise<ConfigResult> {
   const { cwd, secrets } = environment
   const loaded = await loadRunConfig(environment, file)
@@ -32,24 +34,24 @@ export async function loadConfigOrDefault(environment: ConfigEnvironment, file: 
   return isMissing ? { config: defaultConfig({ folder: cwd, cwd, secrets }), diagnostics: [] } : loaded
 }
 
-/** Does the same for the text of a config. */
+/** Parses the text of a config and checks its hosts. Registers no secret: a provider registers its token when it is created. */
 export const readRunConfig = (environment: ConfigEnvironment, text: string, place: ConfigLocation): ConfigResult =>
-  checked(environment, readConfig(text, { ...place, secrets: environment.secrets }))
+  checkConfig(environment, readConfig(text, { ...place, secrets: environment.secrets }))
 
 /** Checks the settings of all providers, whether this run uses them or not, and the hosts that they name. */
-function checked({ env }: ConfigEnvironment, read: ConfigResult): ConfigResult {
+function checkConfig({ env }: ConfigEnvironment, read: ConfigResult): ConfigResult {
   if (read.config === null) return read
-  const found = [...[...read.config.providers.values()].flatMap(checkSettings), ...refusedHosts(read.config, readHostPolicy(env))]
+  const found = [...[...read.config.providers.values()].flatMap(checkSettings), ...hostDiagnostics(read.config, readHostPolicy(env))]
   // In CI the policy also refuses plain HTTP.
   const errors = new Map(found.map((diagnostic) => [formatDiagnostic(diagnostic), diagnostic]))
   return errors.size === 0 ? read : { config: null, diagnostics: [...read.diagnostics, ...errors.values()] }
 }
 
 /** An error for each host of a provider or name server in the config that the policy refuses, whether this run uses it or not. */
-function refusedHosts(config: Config, policy: HostPolicy): Diagnostic[] {
+function hostDiagnostics(config: Config, policy: HostPolicy): Diagnostic[] {
   if (policy.diagnostics.length > 0) return [...policy.diagnostics]
   const at = config.file === null ? undefined : { file: config.file, line: 1, column: 1 }
-  const servers = [{ nameservers: config.nameservers, at }, ...config.rules]
+  const servers = [{ nameservers: config.nameservers, at }, ...config.zoneRules]
   return [
     ...[...config.providers.values()].flatMap((provider) => refusedEndpoints(provider, policy)),
     ...servers.flatMap(({ nameservers, at: place }) =>
@@ -59,8 +61,8 @@ function refusedHosts(config: Config, policy: HostPolicy): Diagnostic[] {
 }
 
 /** The entries of ZONEWRIGHT_ALLOWED_HOSTS that a run with the config needs. */
-export function hostEntries({ providers, nameservers, rules }: Config): readonly string[] {
-  const servers = [nameservers, ...rules.map((rule) => rule.nameservers)].flatMap((list) => list ?? [])
+export function requiredHostEntries({ providers, nameservers, zoneRules }: Config): readonly string[] {
+  const servers = [nameservers, ...zoneRules.map((rule) => rule.nameservers)].flatMap((list) => list ?? [])
   const endpoints = [
     ...[...providers.values()].flatMap((provider) => endpointsOf(provider).map(({ endpoint }) => endpoint)),
     ...servers.map((server) => endpointOfServer(parseServerAddress(server))),

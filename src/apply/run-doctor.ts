@@ -1,7 +1,7 @@
 /** `doctor`: checks whether providers and name servers can be reached, and whether tokens may do what the config needs. Changes nothing. */
 import { type Diagnostic, isError } from '../dns/diagnostic.ts'
+import type { DoctorFinding, ProviderUsage } from '../dns/doctor-finding.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import type { Finding, ProviderUsage } from '../dns/finding.ts'
 import type { InventoryKind } from '../dns/inventory.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -46,7 +46,7 @@ export async function runDoctor(setup: RunSetup<WorkspaceOptions>, zones: readon
 }
 
 /** Errors of definitions are only counted, since `validate` shows them. Those of providers are reported with the provider. */
-function configFindings(diagnostics: readonly Diagnostic[], { jobs }: Workspace): Finding[] {
+function configFindings(diagnostics: readonly Diagnostic[], { jobs }: Workspace): DoctorFinding[] {
   const problems = diagnostics.filter((diagnostic) => isError(diagnostic) && !PROVIDER_CODES.has(diagnostic.code))
   if (problems.length > 0) {
     const hint = '"zonewright validate" shows them'
@@ -57,7 +57,7 @@ function configFindings(diagnostics: readonly Diagnostic[], { jobs }: Workspace)
 
 const PROVIDER_CODES: ReadonlySet<Diagnostic['code']> = new Set(['secret-missing', 'secret-in-config', 'insecure-url', 'provider-unknown'])
 
-const findingOf = ({ severity, code, message, hint }: Diagnostic): Finding => ({
+const findingOf = ({ severity, code, message, hint }: Diagnostic): DoctorFinding => ({
   status: severity === 'error' ? 'error' : 'warning',
   check: code.startsWith('secret') ? 'token' : 'config',
   message,
@@ -65,7 +65,7 @@ const findingOf = ({ severity, code, message, hint }: Diagnostic): Finding => ({
 })
 
 /** Examines a provider by its own checks, or without any by looking up its zones. */
-async function examineProvider(provider: Provider, jobs: readonly ZoneJob[], now: Date): Promise<readonly Finding[]> {
+async function examineProvider(provider: Provider, jobs: readonly ZoneJob[], now: Date): Promise<readonly DoctorFinding[]> {
   const usage = usageOf(provider.name, jobs)
   if (provider.examine) return provider.examine(usage, now)
   try {
@@ -94,7 +94,7 @@ async function examineNameServers({ jobs }: Workspace): Promise<Examination[]> {
   return Promise.all([...zoneOf].map(async ([server, zone]) => ({ subject: server, findings: [await examineNameServer(server, zone)] })))
 }
 
-async function examineNameServer(address: string, zone: DomainName): Promise<Finding> {
+async function examineNameServer(address: string, zone: DomainName): Promise<DoctorFinding> {
   try {
     const { rcode, authoritative } = await queryDns(parseServerAddress(address), { name: zone, type: 'SOA' })
     if (rcode === 'NOERROR' && authoritative) return { status: 'ok', check: 'nameserver', message: `answers for ${zone}` }

@@ -1,7 +1,9 @@
 /** `verify`: compares definitions with the records of their targets, the rendered zone files and the answers of name servers. */
+
 import pLimit from 'p-limit'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
+import { isApexNs } from '../dns/record.ts'
 import { isServerAddress, parseServerAddress } from '../dns/server-address.ts'
 import { diagnosticOf, type Provider } from '../providers/provider.ts'
 import type { ReportFormat } from '../report/formats.ts'
@@ -15,17 +17,17 @@ import { EXIT, type ExitStatus } from './exit-status.ts'
 import type { PlannedZone } from './plan-zones.ts'
 import { type RunContext, type RunOutput, type RunSetup, type WorkspaceOptions, withProgress } from './run-context.ts'
 import { makePlan } from './run-plan.ts'
-import type { AskedServer } from './verify-zone.ts'
+import type { QueriedServer } from './verify-zone.ts'
 import { verifyZone } from './verify-zone.ts'
 import { openWorkspace, reportLoaded } from './workspace.ts'
 
 export interface VerifyOptions extends WorkspaceOptions {
   readonly format: ReportFormat<'verification'>
-  /** Name servers to ask instead of those of the config or the NS records. */
+  /** Name servers to query instead of those of the config or the NS records. */
   readonly nameserver: readonly string[]
-  /** Whether to ask name servers. */
+  /** Whether to query name servers. */
   readonly dns: boolean
-  /** The region whose resolvers are asked; then only name servers named by `nameserver` are. */
+  /** A region. Its resolvers are queried, and name servers only if `nameserver` lists them. */
   readonly resolvers?: string | undefined
 }
 
@@ -35,7 +37,7 @@ export interface VerifySetup extends RunSetup<VerifyOptions> {
 
 type VerifyContext = RunContext<VerifyOptions> & VerifySetup
 
-/** Zones whose name servers are asked concurrently. */
+/** Zones whose name servers are queried concurrently. */
 const ZONES_AT_ONCE = 4
 
 const DNS_PORT = 53
@@ -47,17 +49,11 @@ export async function runVerify(setup: VerifySetup, zones: readonly string[]): P
     if (options.format !== 'text') output.verification({ zones: [], diagnostics }, options.format)
     return EXIT.failure
   }
-  const invalid = options.nameserver.find((server) => !isServerAddress(server))
-  if (invalid !== undefined) {
-    const message = `--nameserver ${JSON.stringify(invalid)} is not an address`
-    output.error('usage', message, 'such as 192.0.2.53, 127.0.0.1:5353, [::1]:5353 or a name')
-    return EXIT.failure
-  }
   const policy = readHostPolicy(env)
-  const refused = options.nameserver.flatMap((server) => refusedServer(policy, '--nameserver', parseServerAddress(server)) ?? [])
-  if (refused.length > 0) {
-    output.diagnostics(refused)
-    return fail(refused)
+  const problems = nameserverProblems(options.nameserver, policy)
+  if (problems.length > 0) {
+    output.diagnostics(problems)
+    return fail(problems)
   }
   const context: VerifyContext = { ...setup, ...(await openWorkspace(setup, zones)) }
   try {
@@ -75,19 +71,29 @@ export async function runVerify(setup: VerifySetup, zones: readonly string[]): P
   }
 }
 
-/** The resolvers that the providers of the zones have in the requested region; none without a region. */
+/** An error for each `--nameserver` that is malformed or that the policy refuses. */
+function nameserverProblems(nameservers: readonly string[], policy: HostPolicy): Diagnostic[] {
+  return nameservers.flatMap((server): Diagnostic[] => {
+    if (isServerAddress(server)) return [refusedServer(policy, '--nameserver', parseServerAddress(server)) ?? []].flat()
+    const message = `--nameserver ${JSON.stringify(server)} is not an address`
+    return [{ severity: 'error', code: 'usage', message, hint: 'such as 192.0.2.53, 127.0.0.1:5353, [::1]:5353 or a name' }]
+  })
+}
+
+/** The resolvers of the providers of the zones in the requested region; none without a region. */
 async function findResolvers(
   { providers, options: { resolvers: region } }: VerifyContext,
   zones: readonly PlannedZone[],
   policy: HostPolicy,
 ): Promise<RegionResolvers> {
   if (region === undefined) return { resolvers: new Map(), diagnostics: [] }
-  const zoneOf = new Map(zones.map(({ job }) => [job.target, job.desired.name]))
-  const zoneOfProvider = [...providers.values()].flatMap((provider) => {
-    const zone = zoneOf.get(provider.name)
+  // One zone per provider is enough to test its resolvers.
+  const sampleZones = new Map(zones.map(({ job }) => [job.target, job.desired.name]))
+  const sampleOfProvider = [...providers.values()].flatMap((provider) => {
+    const zone = sampleZones.get(provider.name)
     return zone === undefined ? [] : [[provider, zone] as const]
   })
-  return findRegionResolvers(region, new Map(zoneOfProvider), policy)
+  return findRegionResolvers(region, new Map(sampleOfProvider), policy)
 }
 
 function verifyZones(
@@ -112,56 +118,55 @@ function verifyZones(
   )
 }
 
-/** The servers to ask about a zone: name servers, unless they are switched off, and resolvers. */
-function serversOf(zone: PlannedZone, resolvers: readonly AskedServer[], { dns, nameserver, resolvers: region }: VerifyOptions) {
+/** The servers to query for a zone. With `--resolvers`, name servers are queried only if `--nameserver` lists them; with `--no-dns`, never. */
+function serversOf(zone: PlannedZone, resolvers: readonly QueriedServer[], { dns, nameserver, resolvers: region }: VerifyOptions) {
   if (!dns || (region !== undefined && nameserver.length === 0)) return resolvers
   const configured = nameserver.length > 0 ? nameserver : (zone.job.nameservers ?? null)
-  return [...nameServersOf(zone, configured).map((server): AskedServer => ({ server, role: 'authoritative' })), ...resolvers]
+  return [...nameServersOf(zone, configured).map((server): QueriedServer => ({ server, role: 'authoritative' })), ...resolvers]
 }
 
-/** The configured name servers, or else those of the zone's apex NS records, as far as they are known. */
+/** The configured name servers, or else the known apex NS records of the zone. */
 function nameServersOf({ existing, plan, rendered }: PlannedZone, configured: readonly string[] | null): DnsServer[] {
   if (configured !== null) return configured.map(parseServerAddress)
-  const listed = (existing?.records ?? []).filter((record) => record.type === 'NS' && record.name === plan.zone)
-  const names = new Set([...(rendered.servedApexNs ?? []), ...listed.map((record) => record.data)])
+  const listed = (existing?.records ?? []).filter((record) => isApexNs(record, plan.zone))
+  const names = new Set([...(rendered.providerApexNs ?? []), ...listed.map((record) => record.data)])
   return [...names].sort().map((name) => ({ host: name.replace(/\.$/, ''), port: DNS_PORT }))
 }
 
 interface RegionResolvers {
   /** By the name of the provider. */
-  readonly resolvers: ReadonlyMap<string, readonly AskedServer[]>
+  readonly resolvers: ReadonlyMap<string, readonly QueriedServer[]>
   readonly diagnostics: readonly Diagnostic[]
 }
 
 /**
- * Finds the resolvers of each provider in the region that answer a query for a zone of the provider. Some without an answer are a warning, since IPv6 may be
- * missing. It is an error if none answers, if the region does not exist or has no resolvers, or if the policy refuses one.
+ * Finds the resolvers of each provider in the region that answer a query for a zone of the provider. Warns if some do not: this machine may lack IPv6. Reports
+ * an error if none does, if the region is unknown or has no resolvers, or if the policy refuses one.
  */
 async function findRegionResolvers(
   region: string,
   zoneOf: ReadonlyMap<Provider, DomainName>,
   policy: HostPolicy,
-  signal?: AbortSignal,
 ): Promise<RegionResolvers> {
-  const resolvers = new Map<string, readonly AskedServer[]>()
+  const resolvers = new Map<string, readonly QueriedServer[]>()
   const diagnostics: Diagnostic[] = []
   await Promise.all(
     [...zoneOf].map(async ([provider, zone]) => {
-      const refuse = (problem: string): void => {
+      const fail = (problem: string): void => {
         diagnostics.push({ severity: 'error', code: 'region-unknown', message: `${provider.name} ${problem}` })
       }
-      if (!provider.findResolvers) return refuse('has no regions whose resolvers could be asked')
+      if (!provider.findResolvers) return fail('has no regions with resolvers')
       try {
-        const found = await provider.findResolvers(region, { signal })
-        if (found === null) return refuse(`has no region ${JSON.stringify(region)}`)
-        if (found.length === 0) return refuse(`names no resolvers of the region ${region}`)
+        const found = await provider.findResolvers(region)
+        if (found === null) return fail(`has no region ${JSON.stringify(region)}`)
+        if (found.length === 0) return fail(`has no resolvers in the region ${region}`)
         const refused = found.flatMap(
           (address) => refusedServer(policy, `${provider.name}: region ${region}`, parseServerAddress(address)) ?? [],
         )
         diagnostics.push(...refused)
         if (refused.length > 0) return
-        const { usable, failures } = await tryAll(found, zone)
-        if (failures.length > 0) diagnostics.push(unusable(provider.name, region, usable.length, failures))
+        const { usable, failures } = await probeResolvers(found, zone)
+        if (failures.length > 0) diagnostics.push(unusableResolvers(provider.name, region, usable.length, failures))
         resolvers.set(
           provider.name,
           usable.map((server) => ({ server, role: 'resolver' })),
@@ -174,14 +179,14 @@ async function findRegionResolvers(
   return { resolvers, diagnostics }
 }
 
-async function tryAll(
+async function probeResolvers(
   addresses: readonly string[],
   zone: DomainName,
 ): Promise<{ usable: readonly DnsServer[]; failures: readonly string[] }> {
   const tried = await Promise.all(
     addresses.map(async (address) => {
       const server = parseServerAddress(address)
-      return { server, failure: await failureOf(server, zone) }
+      return { server, failure: await probeFailure(server, zone) }
     }),
   )
   return {
@@ -190,8 +195,8 @@ async function tryAll(
   }
 }
 
-/** Why the resolver cannot be asked; null if it answers and does not refuse. */
-async function failureOf(server: DnsServer, zone: DomainName): Promise<string | null> {
+/** Why the resolver cannot be queried; null if it answers and does not refuse. */
+async function probeFailure(server: DnsServer, zone: DomainName): Promise<string | null> {
   try {
     const { rcode } = await queryDns(server, { name: zone, type: 'SOA', recursion: true })
     return rcode === 'REFUSED' ? `${server.host} answers REFUSED` : null
@@ -201,18 +206,18 @@ async function failureOf(server: DnsServer, zone: DomainName): Promise<string | 
   }
 }
 
-function unusable(provider: string, region: string, usable: number, failures: readonly string[]): Diagnostic {
+function unusableResolvers(provider: string, region: string, usable: number, failures: readonly string[]): Diagnostic {
   const [first, ...others] = failures
-  const why = others.length === 0 ? first : `${first}, and ${others.length} more`
-  const all = usable + failures.length
-  const how =
+  const reason = others.length === 0 ? first : `${first}, and ${others.length} more`
+  const total = usable + failures.length
+  const summary =
     usable === 0
-      ? `none of the ${all} resolvers of the region ${region} can be asked`
-      : `${failures.length} of the ${all} resolvers of the region ${region} are not asked`
+      ? `none of the ${total} resolvers of the region ${region} can be queried`
+      : `${failures.length} of the ${total} resolvers of the region ${region} cannot be queried`
   return {
     severity: usable === 0 ? 'error' : 'warning',
     code: 'resolver-failed',
-    message: `${provider}: ${how}: ${why}`,
-    hint: 'resolvers may answer the machines of their region alone, and those with an IPv6 address only where there is IPv6',
+    message: `${provider}: ${summary}: ${reason}`,
+    hint: 'run verify on a machine in the region; resolvers with an IPv6 address need IPv6 on this machine',
   }
 }

@@ -1,5 +1,5 @@
 /** The files that `zonewright init --from` writes for the zones of a provider. */
-import { hostEntries, readRunConfig } from '../apply/run-config.ts'
+import { readRunConfig, requiredHostEntries } from '../apply/run-config.ts'
 import { reportThrottling } from '../apply/run-context.ts'
 import { importZones } from '../convert/import.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
@@ -46,7 +46,7 @@ export async function filesFromProvider(
   return [
     { path: CONFIG_FILE, text },
     ...imported.files.map((file) => ({ path: `zones/${file.path}`, text: file.text })),
-    { path: '.github/workflows/dns.yml', text: workflow(version, hostEntries(config)) },
+    { path: '.github/workflows/dns.yml', text: workflow(version, requiredHostEntries(config)) },
   ]
 }
 

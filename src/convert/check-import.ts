@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { CONFIG_FILE, type Config, DEFAULT_RULE } from '../definition/config/config.ts'
+import { CONFIG_FILE, type Config, DEFAULT_ZONE_RULE } from '../definition/config/config.ts'
 import { secretsInZone } from '../definition/config/secret-guard.ts'
 import { cleanAtExit } from '../definition/files/clean-at-exit.ts'
 import type { ImportedZone, OutputFile } from '../definition/imported-zone.ts'
@@ -12,7 +12,7 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import { hasErrors, type SourcePosition } from '../dns/diagnostic.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { type DefinedRecord, recordKey } from '../dns/record.ts'
-import { type RrsetScope, type UnmanagedSelector, ZONE_SETTINGS } from '../dns/zone.ts'
+import { type RrsetTargets, type UnmanagedSelector, ZONE_SETTINGS } from '../dns/zone.ts'
 
 /** Differences that are reported per zone. */
 const MAX_DIFFERENCES = 20
@@ -82,7 +82,7 @@ const isolatedConfig = (config: Config, folder: string): Config => ({
   folder,
   cwd: folder,
   providers: new Map(),
-  rules: [{ ...DEFAULT_RULE, files: ['**/*'] }],
+  zoneRules: [{ ...DEFAULT_ZONE_RULE, files: ['**/*'] }],
   defaults: { settings: {}, ttl: null },
 })
 
@@ -101,7 +101,7 @@ function compareZone(imported: ImportedZone, loaded: LoadedZone | undefined): Di
     : reported
 }
 
-function compareSettings({ settings, unmanaged = [], scopes = [], targets, policy }: ImportedZone, { zone }: LoadedZone): string[] {
+function compareSettings({ settings, unmanaged = [], rrsetTargets = [], targets, policy }: ImportedZone, { zone }: LoadedZone): string[] {
   const differences = ZONE_SETTINGS.filter((key) => JSON.stringify(settings[key]) !== JSON.stringify(zone.settings[key])).map(
     (key) =>
       `the setting ${key} would be ${JSON.stringify(zone.settings[key]) ?? 'absent'}, not ${JSON.stringify(settings[key]) ?? 'absent'}`,
@@ -110,7 +110,7 @@ function compareSettings({ settings, unmanaged = [], scopes = [], targets, polic
     differences.push('the unmanaged selectors would differ')
   if (targets !== undefined && JSON.stringify(targets) !== JSON.stringify(zone.targets)) differences.push('the targets would differ')
   if (policy !== undefined && policy !== zone.policy) differences.push('the policy would differ')
-  if (JSON.stringify(plainScopes(scopes)) !== JSON.stringify(plainScopes(zone.scopes)))
+  if (JSON.stringify(plainTargets(rrsetTargets)) !== JSON.stringify(plainTargets(zone.rrsetTargets)))
     differences.push('the targets of record sets would differ')
   return differences
 }
@@ -118,10 +118,8 @@ function compareSettings({ settings, unmanaged = [], scopes = [], targets, polic
 const plainSelector = ({ name, type, target }: UnmanagedSelector) => ({ name, type, target })
 
 /** The targets of RRsets, sorted. A scope that is in several files of a zone appears once. */
-const plainScopes = (scopes: readonly RrsetScope[]): string[] =>
-  [
-    ...new Set(scopes.map(({ name, type, ignored, included, excluded }) => JSON.stringify([name, type, ignored, included, excluded]))),
-  ].sort()
+const plainTargets = (all: readonly RrsetTargets[]): string[] =>
+  [...new Set(all.map(({ name, type, ignored, included, excluded }) => JSON.stringify([name, type, ignored, included, excluded])))].sort()
 
 function compareRecords(imported: readonly ResourceRecord[], loaded: readonly ResourceRecord[]): string[] {
   const counts = new Map<string, number>()

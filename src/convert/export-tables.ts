@@ -57,7 +57,7 @@ export const exportJson: Exporter = (zones): ExportedFiles => {
 
 const SUPPORTED = {
   settings: new Set(ZONE_SETTINGS),
-  others: new Set(['absent', 'unmanaged', 'targets', 'policy', 'allow', 'apexNs', 'unsupported', 'scopes'] as const),
+  others: new Set(['absent', 'unmanaged', 'targets', 'policy', 'allow', 'apexNs', 'unsupported', 'rrsetTargets'] as const),
 }
 
 const zoneJson = (zone: DesiredZone): object => ({
@@ -70,6 +70,6 @@ const zoneJson = (zone: DesiredZone): object => ({
   ...(zone.apexNs !== 'keep' && { apex_ns: zone.apexNs }),
   ...(zone.unsupported !== 'error' && { unsupported: zone.unsupported }),
   ...(zone.unmanaged.length > 0 && { unmanaged: zone.unmanaged.map(({ name, type, target }) => ({ name, type, target })) }),
-  ...(zone.scopes.length > 0 && { scopes: zone.scopes }),
+  ...(zone.rrsetTargets.length > 0 && { scopes: zone.rrsetTargets }),
   records: zone.records.toSorted(compareRecords).map(({ name, type, ttl, data }) => ({ name, type, ttl, data })),
 })

@@ -33,7 +33,7 @@ export interface FormatSupport {
   readonly others?: ReadonlySet<DefinitionPart> | undefined
 }
 
-export type DefinitionPart = 'absent' | 'unmanaged' | 'targets' | 'policy' | 'allow' | 'apexNs' | 'unsupported' | 'scopes'
+export type DefinitionPart = 'absent' | 'unmanaged' | 'targets' | 'policy' | 'allow' | 'apexNs' | 'unsupported' | 'rrsetTargets'
 
 /** Values that a zone has without saying so: leaving them out loses nothing. */
 const DEFAULT_SETTINGS: Readonly<Record<string, string>> = { type: 'master', status: 'active' }
@@ -48,7 +48,7 @@ export function unsupportedFeaturesOf(zone: DesiredZone, { settings, others }: F
     const value = zone.settings[key]
     if (value === undefined || settings.has(key) || DEFAULT_SETTINGS[key] === value) continue
     if (value === '' || (Array.isArray(value) && value.length === 0)) continue
-    drop(`the setting ${key}`, zone.settingsAt?.[key])
+    drop(`the setting ${key}`, zone.settingPositions?.[key])
   }
   if (zone.unmanaged.length > 0 && !supports('unmanaged')) drop('the selectors of unmanaged records', zone.unmanaged[0]?.at)
   if (zone.targets !== null && !supports('targets')) drop('its targets')
@@ -57,8 +57,9 @@ export function unsupportedFeaturesOf(zone: DesiredZone, { settings, others }: F
   if (zone.allow.length > 0 && !supports('allow')) drop(`the lifted safety limits (${zone.allow.join(', ')})`)
   if (zone.apexNs === 'manage' && !supports('apexNs')) drop('apex_ns: manage')
   if (zone.unsupported === 'skip' && !supports('unsupported')) drop('unsupported: skip')
-  for (const { name, type, at } of zone.foreign) dropped.push({ zone: zone.name, name, type, what: "another provider's record type", at })
-  for (const { name, type } of supports('scopes') ? [] : zone.scopes)
+  for (const { name, type, at } of zone.providerSpecific)
+    dropped.push({ zone: zone.name, name, type, what: "another provider's record type", at })
+  for (const { name, type } of supports('rrsetTargets') ? [] : zone.rrsetTargets)
     dropped.push({ zone: zone.name, name, type, what: 'the targets of this record set', at: zone.at })
   for (const { name, type, at } of zone.inventory ?? [])
     dropped.push({ zone: zone.name, name, type, what: 'addresses that are looked up when the zone is planned', at })

@@ -1,7 +1,7 @@
 import type { SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
-import type { DesiredZone, Policy, RrsetScope, UnmanagedSelector, ZoneComment, ZoneSettings } from '../dns/zone.ts'
+import type { DesiredZone, Policy, RrsetTargets, UnmanagedSelector, ZoneComment, ZoneSettings } from '../dns/zone.ts'
 
 /** A record read from another format. */
 export interface ImportedRecord extends ResourceRecord {
@@ -28,7 +28,7 @@ export interface ImportedZone {
   readonly targets?: readonly string[] | undefined
   readonly comments?: readonly ZoneComment[] | undefined
   /** The targets of RRsets that are not for all targets. */
-  readonly scopes?: readonly RrsetScope[] | undefined
+  readonly rrsetTargets?: readonly RrsetTargets[] | undefined
   /** RRsets whose errors become warnings if possible, by `rrsetKey`. */
   readonly lenient?: ReadonlySet<string> | undefined
   /** The definition's files, written unchanged if their format is one that definitions can have; the first names the zone. If absent, the zone is printed. */

@@ -33,6 +33,12 @@ export const rrsetKey = (record: { readonly name: DomainName; readonly type: str
 /** Equal for two records exactly if owner, type and data are. */
 export const recordKey = (record: ResourceRecord): string => `${record.name} ${record.type} ${record.data}`
 
+/** Equal for two records exactly if owner, type, TTL and data are. */
+export const contentKey = (record: ResourceRecord): string => `${recordKey(record)} ${record.ttl}`
+
+/** Whether a record is an NS record at the apex of the zone. */
+export const isApexNs = ({ name, type }: ResourceRecord, zone: DomainName): boolean => type === 'NS' && name === zone
+
 /** Whether two records are equal in owner, type, TTL and data. */
 export const sameRecord = (a: ResourceRecord, b: ResourceRecord): boolean =>
   a.name === b.name && a.type === b.type && a.ttl === b.ttl && a.data === b.data

@@ -17,6 +17,9 @@ export function parseServerAddress(text: string): ServerAddress {
   return { host: bracketed ?? asciiHost(plain ?? text), port: port === undefined ? DNS_PORT : Number(port) }
 }
 
+/** The address and port of a server as text that `parseServerAddress` reads. */
+export const formatServerAddress = ({ host, port }: ServerAddress): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
+
 function asciiHost(host: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are ASCII
   const name = /^[\x00-\x7f]*$/.test(host) ? null : parseDomainName(`${host}.`)

@@ -36,7 +36,7 @@ export const ZONE_SETTINGS = [
   'ttl_sec',
 ] as const satisfies readonly (keyof ZoneSettings)[]
 
-/** Selects records that others manage: they are never changed and never count as a difference. `*` matches any characters. */
+/** Selects records that another system manages. Plans do not change them and do not report them as differences. `*` matches any characters. */
 export interface UnmanagedSelector {
   /** A glob for the name relative to the zone (`''` or `@` for the apex); absent for all names. */
   readonly name?: string | undefined
@@ -46,24 +46,25 @@ export interface UnmanagedSelector {
   readonly at?: SourcePosition | undefined
 }
 
+/** What a plan may do: `sync` anything; `upsert-only` delete no RRset; `create-only` change no existing RRset. */
 export type Policy = 'sync' | 'upsert-only' | 'create-only'
 
-/** The names of safety refusals that a user can lift. */
+/** The safety limits that a user can lift by name. */
 export const REFUSAL_NAMES = ['deletes', 'updates', 'empty-zone', 'apex-ns', 'delete-zone'] as const
 export type RefusalName = (typeof REFUSAL_NAMES)[number]
 
-/** A record of a type without a DNS form (`Route53Provider/ALIAS`), or with data that only its provider understands. */
-export interface ForeignRecord {
+/** A record that only one provider can hold: its type (`Route53Provider/ALIAS`) or its data has no DNS form. */
+export interface ProviderSpecificRecord {
   readonly name: DomainName
   readonly type: string
   readonly at: SourcePosition
 }
 
-/** octoDNS's targeting per RRset. */
-export interface RrsetScope {
+/** Which targets manage an RRset: the keys `ignored`, `included` and `excluded` of octoDNS. */
+export interface RrsetTargets {
   readonly name: DomainName
   readonly type: string
-  /** No target manages the RRset. */
+  /** Whether no target manages the RRset. */
   readonly ignored: boolean
   /** Only these targets have it; empty for all. */
   readonly included: readonly string[]
@@ -71,8 +72,8 @@ export interface RrsetScope {
   readonly excluded: readonly string[]
 }
 
-/** The position of each setting, in the definition or the config. */
-export type SettingPlaces = { readonly [Key in keyof ZoneSettings]?: SourcePosition }
+/** The positions of settings in the definition or the config. */
+export type SettingPositions = { readonly [Key in keyof ZoneSettings]?: SourcePosition }
 
 /** A zone as its definition describes it. */
 export interface DesiredZone {
@@ -80,28 +81,32 @@ export interface DesiredZone {
   /** The start of the definition, in the file that names the zone. */
   readonly at: SourcePosition
   readonly settings: ZoneSettings
-  /** The position of each setting that has one. */
-  readonly settingsAt?: SettingPlaces | undefined
+  readonly settingPositions?: SettingPositions | undefined
   readonly records: readonly DefinedRecord[]
   /** RRsets whose addresses are looked up when the zone is planned. `records` does not include them. */
   readonly inventory?: readonly InventoryRrset[] | undefined
-  readonly foreign: readonly ForeignRecord[]
-  readonly scopes: readonly RrsetScope[]
+  readonly providerSpecific: readonly ProviderSpecificRecord[]
+  /** The RRsets that some targets do not manage. */
+  readonly rrsetTargets: readonly RrsetTargets[]
   readonly unmanaged: readonly UnmanagedSelector[]
+  /** Whether plans change the NS records of the apex. */
   readonly apexNs: 'keep' | 'manage'
+  /** Whether a record that the target cannot hold is an error or is skipped. */
   readonly unsupported: 'error' | 'skip'
   /** Whether the zone is to be deleted. */
   readonly absent: boolean
   /** The names of the targets; null if the config decides. */
   readonly targets: readonly string[] | null
+  /** Null if the config decides. */
   readonly policy: Policy | null
+  /** The safety limits that the definition lifts. */
   readonly allow: readonly RefusalName[]
 }
 
-/** The options of a definition that does not set them. */
+/** The defaults of the options that a definition can omit. */
 export const DEFAULT_ZONE_OPTIONS = {
-  foreign: [],
-  scopes: [],
+  providerSpecific: [],
+  rrsetTargets: [],
   unmanaged: [],
   apexNs: 'keep',
   unsupported: 'error',
@@ -118,19 +123,19 @@ export interface ExistingZone {
   readonly id?: number | string | undefined
   readonly settings: ZoneSettings
   readonly records: readonly ExistingRecord[]
-  /** Settings that `ZoneSettings` cannot express, for people: `status "edit_mode"`. */
+  /** Settings of the provider that `ZoneSettings` cannot express, worded for messages: `status "edit_mode"`. */
   readonly unknownSettings?: readonly string[] | undefined
 }
 
-/** A person's comment and its subject. */
+/** A comment in a definition or zone file, with its subject. */
 export interface ZoneComment {
   /** The owner name; null for a setting or the whole definition. */
   readonly name: DomainName | null
-  /** One or more lines without the comment sign. A `#` at the start of a line doubles the comment sign. */
+  /** One or more lines without the comment sign. A line that begins with `#` is printed with two signs (`##`). */
   readonly text: string
   /** The RRset, or with `data` one record of it. */
   readonly rrset?: { readonly type: string; readonly ttl: Ttl | null; readonly data?: string | undefined } | undefined
   readonly setting?: keyof ZoneSettings | undefined
-  /** The default is `above`, on separate lines; `apart` adds a blank line below; `behind` is on the same line; `end` is the end of the file. */
-  readonly place?: 'above' | 'apart' | 'behind' | 'below' | 'end' | undefined
+  /** Where it is printed; `above` if absent. `above-with-blank-line` has a blank line between comment and subject. */
+  readonly place?: 'above' | 'above-with-blank-line' | 'same-line' | 'below' | 'end-of-file' | undefined
 }

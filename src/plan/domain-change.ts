@@ -94,6 +94,6 @@ const fixedSettings = (
       severity: 'error',
       code: 'setting-invalid',
       message: `${desired.name} is ${field} ${JSON.stringify(existing?.[field])} at ${target}, which cannot become ${JSON.stringify(settings?.[field])}`,
-      at: desired.settingsAt?.[field] ?? desired.at,
+      at: desired.settingPositions?.[field] ?? desired.at,
       hint: 'delete the zone there and create it again, or keep the present value',
     }))

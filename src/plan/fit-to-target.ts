@@ -27,7 +27,7 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
   const skipped = zone.unsupported === 'skip' ? '; it is skipped' : ''
   const hint = zone.unsupported === 'skip' ? undefined : 'remove it, assign it to another target, or set "unsupported: skip" for the zone'
 
-  for (const { name, type, at } of zone.foreign) {
+  for (const { name, type, at } of zone.providerSpecific) {
     if (leftAlone.has(rrsetKey({ name, type }))) continue
     const message = `${target} cannot hold ${type} at ${name}${skipped}`
     diagnostics.push({ severity: unsupportedSeverity, code: 'type-unsupported', message, at, hint })
@@ -80,7 +80,7 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
 /** Keys of the RRsets that the definition excludes from a target. */
 export function excludedRrsets(zone: DesiredZone, target: string): ReadonlySet<string> {
   const keys = new Set<string>()
-  for (const scope of zone.scopes) {
+  for (const scope of zone.rrsetTargets) {
     const isElsewhere = scope.included.length > 0 && !scope.included.includes(target)
     if (scope.ignored || isElsewhere || scope.excluded.includes(target)) keys.add(rrsetKey(scope))
   }
@@ -131,7 +131,7 @@ const TIME_SETTINGS = ['ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as c
 
 function fitSettings(zone: DesiredZone, target: string, capabilities: Capabilities, diagnostics: Diagnostic[]): ZoneSettings {
   const settings: Record<string, unknown> = {}
-  const positionOf = (key: keyof ZoneSettings): SourcePosition => zone.settingsAt?.[key] ?? zone.at
+  const positionOf = (key: keyof ZoneSettings): SourcePosition => zone.settingPositions?.[key] ?? zone.at
   for (const [key, value] of Object.entries(zone.settings)) {
     if (value === undefined) continue
     if (!capabilities.settings.has(key as keyof ZoneSettings)) {

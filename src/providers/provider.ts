@@ -3,8 +3,8 @@ import type { ProviderConfig } from '../definition/config/config.ts'
 import type { SecretSource } from '../definition/config/resolve-secret.ts'
 import type { Diagnostic, Severity, SourcePosition } from '../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../dns/diagnostic-codes.ts'
+import type { DoctorFinding, ProviderUsage } from '../dns/doctor-finding.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import type { Finding, ProviderUsage } from '../dns/finding.ts'
 import type { InventoryObject, InventoryQuery } from '../dns/inventory.ts'
 import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
 import type { ExistingZone, ZoneSettings } from '../dns/zone.ts'
@@ -95,7 +95,7 @@ export interface Provider {
   /** Finds records with the owner and type of any of the given ones without reading the whole zone; absent if the provider cannot do that. */
   findRecords?(zone: ZoneReference, like: readonly ResourceRecord[], options?: ProviderCallOptions): Promise<readonly ExistingRecord[]>
   /** Checks the connection and the permissions of the token or key. `now` is the local time. Failures are findings. */
-  examine?(usage: ProviderUsage, now: Date, options?: ProviderCallOptions): Promise<readonly Finding[]>
+  examine?(usage: ProviderUsage, now: Date, options?: ProviderCallOptions): Promise<readonly DoctorFinding[]>
   /** Finds the resolvers of a region as `address` or `address:port`; null if the region does not exist. Absent if the provider has no regions. */
   findResolvers?(region: string, options?: ProviderCallOptions): Promise<readonly string[] | null>
   /** Reads the objects of the account whose addresses a definition uses; absent if the provider has none. */

@@ -2,7 +2,7 @@
 import type { ProviderConfig } from '../definition/config/config.ts'
 import { type LoadedSecrets, redacted } from '../definition/config/secret-guard.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import type { Finding } from '../dns/finding.ts'
+import type { DoctorFinding } from '../dns/doctor-finding.ts'
 import { didYouMean } from '../dns/nearest-word.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { type HostPolicy, readHostPolicy } from '../transport/allowed-hosts.ts'
@@ -56,12 +56,14 @@ const withoutSecretsInErrors = (provider: Provider, secrets: LoadedSecrets): Pro
         const result: unknown = Reflect.apply(value, target, args)
         if (!(result instanceof Promise)) return result
         const clean = result.catch((error: unknown) => rethrow(error, secrets))
-        return key === 'examine' ? clean.then((findings: readonly Finding[]) => findings.map((one) => cleanFinding(one, secrets))) : clean
+        return key === 'examine'
+          ? clean.then((findings: readonly DoctorFinding[]) => findings.map((one) => cleanFinding(one, secrets)))
+          : clean
       }
     },
   })
 
-const cleanFinding = (finding: Finding, secrets: LoadedSecrets): Finding => ({
+const cleanFinding = (finding: DoctorFinding, secrets: LoadedSecrets): DoctorFinding => ({
   ...finding,
   message: redacted(secrets, finding.message),
   hint: finding.hint && redacted(secrets, finding.hint),

@@ -1,6 +1,6 @@
 /** The findings of `doctor`, as text and as the versioned document of `schemas/doctor.schema.json`. */
 import { oneLine } from '../dns/diagnostic.ts'
-import type { Finding } from '../dns/finding.ts'
+import type { DoctorFinding } from '../dns/doctor-finding.ts'
 import { counted } from './english.ts'
 import { jsonText } from './escape.ts'
 import { paletteOf } from './palette.ts'
@@ -8,7 +8,7 @@ import { paletteOf } from './palette.ts'
 /** The findings about one subject: a provider by its name, the config by its file name, or a name server by its address. */
 export interface Examination {
   readonly subject: string
-  readonly findings: readonly Finding[]
+  readonly findings: readonly DoctorFinding[]
 }
 
 /** The document as text that ends in a newline. Its key order is fixed. */
@@ -23,7 +23,7 @@ export function renderDoctorJson(examinations: readonly Examination[]): string {
       scopes: scopes === undefined ? null : { command: scopes.command, needed: scopes.needed, excess: scopes.excess },
     })),
   )
-  const count = (status: Finding['status']): number => findings.filter((finding) => finding.status === status).length
+  const count = (status: DoctorFinding['status']): number => findings.filter((finding) => finding.status === status).length
   const summary = { ok: count('ok'), warnings: count('warning'), errors: count('error') }
   return jsonText({ format: 'zonewright-doctor', version: 1, findings, summary })
 }

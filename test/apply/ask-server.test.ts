@@ -1,11 +1,11 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import type { ExpectedSet } from '../../src/apply/verify-zone.ts'
-import { askServer } from '../../src/apply/verify-zone.ts'
+import type { ExpectedRrset } from '../../src/apply/verify-zone.ts'
+import { queryServer } from '../../src/apply/verify-zone.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 
-const SETS = Array.from({ length: 1000 }, (_, number): ExpectedSet => {
+const SETS = Array.from({ length: 1000 }, (_, number): ExpectedRrset => {
   const lines = ['300 192.0.2.1']
   return { name: `host-${number}.example.com.` as DomainName, type: 'A', lines, ttls: new Set([300]), referral: false }
 })
@@ -22,7 +22,7 @@ test('stops asking a server that fails', async () => {
   })
   server.bind(0, '127.0.0.1')
   await once(server, 'listening')
-  const { failure, agreed, differences } = await askServer(
+  const { failure, agreed, differences } = await queryServer(
     { server: { host: '127.0.0.1', port: server.address().port }, role: 'authoritative' },
     SETS,
   )

@@ -25,7 +25,7 @@ async function differences(
   const named = new Set<string>()
   const managed = new Set(zones.map(({ zone }) => zone))
   for (const { zone, records } of zones) {
-    const { text, dropped } = printOctodnsZone({ name: zone, records, scopes: [], defaultTtl: null, managed })
+    const { text, dropped } = printOctodnsZone({ name: zone, records, rrsetTargets: [], defaultTtl: null, managed })
     writeFileSync(join(folder, `${zone}yaml`), text)
     for (const { name, type } of dropped) named.add(`${name} ${type}`)
     for (const record of records) if (!named.has(`${record.name} ${record.type}`)) wanted.add(recordLine(record))
@@ -95,7 +95,7 @@ describeWithOctodns('octoDNS and exported files', () => {
         !/^(?:ALIAS|DNAME|LOC|OPENPGPKEY|SVCB|URI|URLFWD)$/.test(type) && !name.includes('\\') && !/\\|dohpath/.test(data),
     )
     const soa = recordsOf('@ SOA ns1 hostmaster 1 3600 600 86400 300')
-    writeFileSync(join(cwd, 'yaml', 'example.com.yaml'), printOctodnsZone({ name: ZONE, records, scopes: [], defaultTtl: null }).text)
+    writeFileSync(join(cwd, 'yaml', 'example.com.yaml'), printOctodnsZone({ name: ZONE, records, rrsetTargets: [], defaultTtl: null }).text)
     writeFileSync(join(cwd, 'zones', 'example.com.'), printZoneFile([...soa, ...records], { origin: ZONE, style: 'canonical' }))
     expect(await planWithOctodns(join(cwd, 'yaml'), join(cwd, 'zones'), ZONE)).toEqual([])
   })

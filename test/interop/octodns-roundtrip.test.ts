@@ -41,7 +41,7 @@ interface Printed extends GeneratedZone {
 }
 
 function printed({ name, records }: GeneratedZone): Printed {
-  const { text, dropped } = printOctodnsZone({ name, records, scopes: [], defaultTtl: null })
+  const { text, dropped } = printOctodnsZone({ name, records, rrsetTargets: [], defaultTtl: null })
   const named = new Set(
     dropped.map((item) => (item.name === null || item.type === null ? '' : rrsetKey({ name: item.name, type: item.type }))),
   )

@@ -303,8 +303,8 @@ describe('never changes', () => {
     expect(plan.diagnostics.map(({ code }) => code)).toEqual(['apex-ns-kept'])
   })
   it('RRsets that octoDNS excludes from the target', () => {
-    const scopes = [{ name: ORIGIN, type: 'TXT', ignored: true, included: [], excluded: [] }]
-    const desired = desiredZone(ORIGIN, 'www A 192.0.2.1\n@ TXT "mine"', { scopes })
+    const rrsetTargets = [{ name: ORIGIN, type: 'TXT', ignored: true, included: [], excluded: [] }]
+    const desired = desiredZone(ORIGIN, 'www A 192.0.2.1\n@ TXT "mine"', { rrsetTargets })
     expect(changesOf(planOf('www A 192.0.2.1\n@ TXT "theirs"', '', { desired }))).toEqual([])
   })
 })

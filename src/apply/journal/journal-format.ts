@@ -62,7 +62,7 @@ export interface OutcomeEntry {
 }
 
 /** A zone is finished and was read back. */
-export interface ZoneEntry {
+export interface ZoneRule {
   readonly event: 'zone'
   readonly time: string
   readonly zone: number
@@ -88,7 +88,7 @@ export interface EndEntry extends RunFigures {
   readonly status: number
 }
 
-export type JournalEntry = BeginEntry | CallEntry | OutcomeEntry | ZoneEntry | EndEntry
+export type JournalEntry = BeginEntry | CallEntry | OutcomeEntry | ZoneRule | EndEntry
 
 /** A run's name, such as `20261121T063000Z-4f2a`: its start in seconds, so that names sort by time, and four random digits. `random` returns a number in [0, 1). */
 export function runId(began: Date, random: () => number): string {

@@ -17,7 +17,7 @@ import {
   type JournalEntry,
   type OutcomeEntry,
   type RunFigures,
-  type ZoneEntry,
+  type ZoneRule,
 } from './journal-format.ts'
 import { beginOf, endOf, entriesOf, LineTooLong, outerLinesOf } from './journal-lines.ts'
 
@@ -125,7 +125,7 @@ function collectZones(
   return ok({ zones, last })
 }
 
-function note(line: CallEntry | OutcomeEntry | ZoneEntry, zone: CollectedZone): void {
+function note(line: CallEntry | OutcomeEntry | ZoneRule, zone: CollectedZone): void {
   switch (line.event) {
     case 'call':
       zone.actions[line.change] = line.action

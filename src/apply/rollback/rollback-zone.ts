@@ -1,7 +1,7 @@
 /** Plans the rollback of one zone from what the run did to it and its live state. */
 
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../../dns/record.ts'
+import { contentKey, type DefinedRecord, type ExistingRecord, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { DEFAULT_ZONE_OPTIONS, type ExistingZone, type RefusalName, type ZoneSettings } from '../../dns/zone.ts'
 import type { Preference } from '../../plan/break-cycles.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
@@ -253,7 +253,6 @@ function fitRestored({ added, domain }: Intent, { zone, target }: ZonePlan, capa
 
 /** Skips records that the target would store as they are: if it rounds a TTL of 30 to 300, there is nothing to restore. */
 function withoutUnchanged({ removed, kept, rrsets }: Intent, added: readonly DefinedRecord[]): ZoneDifference {
-  const contentKey = (record: ResourceRecord): string => `${recordKey(record)} ${record.ttl}`
   const there = new Map(removed.map((record) => [contentKey(record), record]))
   const stays = new Set(added.flatMap((record) => there.get(contentKey(record)) ?? []))
   const removals = removed.filter((record) => !stays.has(record))

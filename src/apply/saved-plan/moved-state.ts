@@ -1,7 +1,7 @@
 /** Describes how a zone changed between two reads. */
 
 import type { DomainName } from '../../dns/domain-name.ts'
-import { compareRecords, type ExistingRecord, type ResourceRecord, recordKey } from '../../dns/record.ts'
+import { compareRecords, contentKey, type ExistingRecord, type ResourceRecord, recordKey } from '../../dns/record.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ExistingZone, ZoneSettings } from '../../dns/zone.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
@@ -64,8 +64,6 @@ interface RecordDifferences {
   /** The same content with another identifier: deleted and created again. */
   readonly replaced: readonly { readonly was: ExistingRecord; readonly is: ExistingRecord }[]
 }
-
-const contentKey = (record: ResourceRecord): string => `${recordKey(record)} ${record.ttl}`
 
 /** Matches records by identifier, or by content without one. */
 function recordDifferences(before: readonly ExistingRecord[], now: readonly ExistingRecord[]): RecordDifferences {

@@ -1,7 +1,7 @@
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
 import { presentationTokens } from '../../dns/rdata/field.ts'
-import { type ExistingRecord, type ResourceRecord, recordKey } from '../../dns/record.ts'
+import { contentKey, type ExistingRecord, type ResourceRecord } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { ttlFromSeconds } from '../../dns/ttl.ts'
@@ -23,7 +23,6 @@ export interface ExistingRecords {
 
 export function existingRecords(records: readonly ExistingRecord[]): ExistingRecords {
   const left = new Map<string, ExistingRecord[]>()
-  const contentKey = (record: ResourceRecord): string => `${recordKey(record)} ${record.ttl}`
   for (const record of records) {
     const key = record.id === undefined ? contentKey(record) : identifierKey(record.id)
     const same = left.get(key)

@@ -1,8 +1,10 @@
 /** `zonewright serve`: options; starts the service, reloads certificate and keys on SIGHUP, and stops the service on a signal. */
+
 import { isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { formatServerAddress } from '../../dns/server-address.ts'
 import type { Address, Certificate, LogLevel, RegionResolvers, RunningService, Seed, TransferKey } from '../../service/index.ts'
 import {
   type CommonOptions,
@@ -155,7 +157,7 @@ async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Prom
     )
     if (service === null) return EXIT.failure
     if (service.token !== null && bootstrapToken === null) output.say(`Administrator's token, shown this once: ${service.token}`)
-    const dnsAddress = service.dnsAddress && hostPort(service.dnsAddress)
+    const dnsAddress = service.dnsAddress && formatServerAddress(service.dnsAddress)
     const ready = { event: 'listening', http: service.baseUrl || null, dns: dnsAddress }
     output.print(`${JSON.stringify(service.observabilityUrl === null ? ready : { ...ready, operations: service.observabilityUrl })}\n`)
     if (tls !== null || options.tsigKeys !== undefined) release = reloadOnHangup(io, output, service, options)
@@ -262,8 +264,6 @@ const listOf = (text: string): string[] => text.split(',').map((item) => item.tr
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   signal.aborted ? Promise.resolve() : new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-
-const hostPort = ({ host, port }: Address): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
 
 /** Parses `ADDRESS:PORT` or `[ADDRESS]:PORT`; with port 0 the system chooses. Null for anything else. */
 function parseListen(text: string): { host: string; port: number } | null {

@@ -5,7 +5,7 @@ import { type DomainName, ROOT, relativeName } from '../../dns/domain-name.ts'
 import { emailToName, restoreMailboxCase } from '../../dns/mailbox.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { type DefinedRecord, type ResourceRecord, recordKey, rrsetKey } from '../../dns/record.ts'
-import type { DesiredZone, RrsetScope, UnmanagedSelector } from '../../dns/zone.ts'
+import type { DesiredZone, RrsetTargets, UnmanagedSelector } from '../../dns/zone.ts'
 import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
 import { printZoneFile } from '../../dns/zone-file/print-zone-file.ts'
 import type { Exporter } from '../exporter.ts'
@@ -88,18 +88,18 @@ export const exportDnscontrol: Exporter = (zones, options) => {
 const IGNORED_RRSET = 'the options of an ignored record set; IGNORE keeps it unchanged'
 
 /** Removes record sets that are ignored at all targets: DNSControl refuses a domain that contains what it ignores. */
-function withoutIgnored(zone: DesiredZone): { readonly zone: DesiredZone; readonly ignored: readonly RrsetScope[] } {
-  const ignored = zone.scopes.filter((scope) => scope.ignored)
+function withoutIgnored(zone: DesiredZone): { readonly zone: DesiredZone; readonly ignored: readonly RrsetTargets[] } {
+  const ignored = zone.rrsetTargets.filter((scope) => scope.ignored)
   if (ignored.length === 0) return { zone, ignored }
   const keys = new Set(ignored.map(rrsetKey))
   const records = zone.records.filter((record) => !keys.has(rrsetKey(record)))
-  return { zone: { ...zone, records, scopes: zone.scopes.filter((scope) => !scope.ignored) }, ignored }
+  return { zone: { ...zone, records, rrsetTargets: zone.rrsetTargets.filter((scope) => !scope.ignored) }, ignored }
 }
 
 /** Returns the position of a record in the definition. Records that only the file has get that of the zone or of its mailbox. */
-function positionsOf({ at, records, settingsAt }: DesiredZone): (record: ResourceRecord) => SourcePosition {
+function positionsOf({ at, records, settingPositions }: DesiredZone): (record: ResourceRecord) => SourcePosition {
   const positions = new Map(records.map((record) => [recordKey(record), record.at]))
-  const soaAt = settingsAt?.soa_email ?? at
+  const soaAt = settingPositions?.soa_email ?? at
   return (record) => positions.get(recordKey(record)) ?? (record.type === 'SOA' ? soaAt : at)
 }
 
@@ -121,7 +121,7 @@ interface DomainToPrint {
   readonly records: readonly DefinedRecord[]
   readonly unmanaged: readonly UnmanagedSelector[]
   /** Record sets to keep unchanged. */
-  readonly ignored?: readonly Pick<RrsetScope, 'name' | 'type'>[] | undefined
+  readonly ignored?: readonly Pick<RrsetTargets, 'name' | 'type'>[] | undefined
   /** Whether record sets that the file lacks stay. */
   readonly keepsUnknown: boolean
 }
@@ -169,7 +169,7 @@ function printCall(name: DomainName, defaultTtl: number, modifiers: readonly str
 }
 
 /** An `IGNORE` of one record set: characters of its name are no wildcards. */
-const ignoreExactly = ({ name, type }: Pick<RrsetScope, 'name' | 'type'>, zone: DomainName): string => {
+const ignoreExactly = ({ name, type }: Pick<RrsetTargets, 'name' | 'type'>, zone: DomainName): string => {
   const label = (relativeName(name, zone) || '@').replace(/[*?[\]{}\\,!]/g, '\\$&')
   return `IGNORE(${[label, type, '*'].map(jsString).join(', ')})`
 }

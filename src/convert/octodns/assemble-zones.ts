@@ -2,13 +2,13 @@ import { basename, dirname, join } from 'node:path'
 import pLimit from 'p-limit'
 import { resolveLinks } from '../../definition/files/file-path.ts'
 import type { ImportedRecord, OutputFile } from '../../definition/imported-zone.ts'
-import { includeReader } from '../../definition/load/include-reader.ts'
+import { createIncludeReader } from '../../definition/load/include-reader.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
 import { printDefinition } from '../../definition/print/print-definition.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { groupRrsets, rrsetKey } from '../../dns/record.ts'
-import type { RrsetScope } from '../../dns/zone.ts'
+import type { RrsetTargets } from '../../dns/zone.ts'
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
 import type { ImportedZones, ImportRequest, OctodnsFileSettings } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
@@ -26,7 +26,7 @@ export function readOptionsFor(
 ): OctodnsReadOptions {
   const root = resolveLinks(base)
   const below = { ...config, folder: root, cwd: resolveLinks(cwd) }
-  return { ...layout, base: root, cwd: below.cwd, include: includeReader(below, 'yaml'), policy: sourcePolicy(below) }
+  return { ...layout, base: root, cwd: below.cwd, include: createIncludeReader(below, 'yaml'), policy: sourcePolicy(below) }
 }
 
 /** A file, or a folder of split files, of a zone. */
@@ -94,7 +94,7 @@ export function combineZones(read: readonly ReadOctodnsZone[]): ImportedZones {
 /** An RRset with its options. */
 interface JoinedRrset {
   readonly records: readonly ImportedRecord[]
-  readonly scope: RrsetScope | undefined
+  readonly scope: RrsetTargets | undefined
   readonly isLenient: boolean
   readonly dropped: readonly UnsupportedFeature[]
 }
@@ -127,7 +127,7 @@ function joinParts(name: DomainName, parts: readonly { readonly read: ReadOctodn
           name,
           settings: {},
           records: all.flatMap(({ records }) => records),
-          scopes: all.flatMap(({ scope }) => scope ?? []),
+          rrsetTargets: all.flatMap(({ scope }) => scope ?? []),
           lenient: new Set([...rrsets].flatMap(([key, { isLenient }]) => (isLenient ? [key] : []))),
         }
       : null,
@@ -148,20 +148,20 @@ function reprintZone(read: ReadOctodnsZone): ReadOctodnsZone {
   const file = zoneFileName(zone.name, new Set(), 'yaml')
   const path = folder === '' || folder === '.' ? file : `${folder}/${file}`
   const kept = new Set(zone.records.map(rrsetKey))
-  const scopes = zone.scopes?.filter((scope) => kept.has(rrsetKey(scope)))
+  const rrsetTargets = zone.rrsetTargets?.filter((scope) => kept.has(rrsetKey(scope)))
   const owners = new Set(zone.records.map(({ name }) => name))
   // Comments of a name without remaining records move to the end.
   const comments = read
     .comments()
-    .map((one) => (one.name === null || owners.has(one.name) ? one : { text: one.text, name: null, place: 'end' as const }))
-  const text = printDefinition({ ...zone, comments, scopes, files: undefined })
-  return { ...read, zone: { ...zone, scopes, files: [{ path, text }] }, files: [], path: path, isReusable: true }
+    .map((one) => (one.name === null || owners.has(one.name) ? one : { text: one.text, name: null, place: 'end-of-file' as const }))
+  const text = printDefinition({ ...zone, comments, rrsetTargets, files: undefined })
+  return { ...read, zone: { ...zone, rrsetTargets, files: [{ path, text }] }, files: [], path: path, isReusable: true }
 }
 
 function rrsetsOf({ zone, dropped }: ReadOctodnsZone): Map<string, JoinedRrset> {
   const rrsets = new Map<string, JoinedRrset>()
   for (const [key, records] of groupRrsets(zone?.records ?? [])) {
-    const scope = zone?.scopes?.find((one) => rrsetKey(one) === key)
+    const scope = zone?.rrsetTargets?.find((one) => rrsetKey(one) === key)
     const isLenient = zone?.lenient?.has(key) === true
     rrsets.set(key, { records, scope, isLenient, dropped: dropped.filter((item) => keyOf(item) === key) })
   }

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isBelow, parentOf, relativeName } from '../../dns/domain-name.ts'
 import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
 import { type DefinedRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
-import type { DesiredZone, RrsetScope, ZoneSettings } from '../../dns/zone.ts'
+import type { DesiredZone, RrsetTargets, ZoneSettings } from '../../dns/zone.ts'
 import { type Exporter, unsupportedFeaturesOf } from '../exporter.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { printMap } from './print-yaml.ts'
@@ -22,7 +22,7 @@ const HOST = /^(?:(?!-)[-_a-z0-9]{1,63}(?<!-)\.){1,126}(?!-)[-_a-z0-9]{1,63}(?<!
 
 const SERVICE_NAME = /^(?:\*|_[^.]+)\.[^.]+/
 
-type OctodnsZone = Pick<DesiredZone, 'name' | 'records' | 'scopes'> & {
+type OctodnsZone = Pick<DesiredZone, 'name' | 'records' | 'rrsetTargets'> & {
   /** The TTL in seconds for records without one. If null, they get that of octoDNS's config, and each is reported. */
   readonly defaultTtl: number | null
   /**
@@ -58,7 +58,7 @@ export const exportOctodns: Exporter = (zones) => {
       diagnostics.push({ severity: 'warning', code: 'file-format', message, at: zone.at })
     }
     const printed = printOctodnsZone({ ...zone, defaultTtl: zone.settings.ttl_sec || DEFAULT_TTL, managed })
-    dropped.push(...unsupportedFeaturesOf({ ...zone, scopes: [] }, { settings: SUPPORTED }), ...printed.dropped)
+    dropped.push(...unsupportedFeaturesOf({ ...zone, rrsetTargets: [] }, { settings: SUPPORTED }), ...printed.dropped)
     return [{ path, text: printed.text }]
   })
   return { files, isSingleFile: false, dropped, diagnostics }
@@ -80,12 +80,12 @@ const isListed = (path: string): boolean => !path.includes('/') && /\..*\.yaml$/
  */
 export function printOctodnsZone(zone: OctodnsZone): OctodnsText {
   const dropped: UnsupportedFeature[] = []
-  const scopes = new Map(zone.scopes.map((scope) => [rrsetKey(scope), scope]))
+  const targets = new Map(zone.rrsetTargets.map((scope) => [rrsetKey(scope), scope]))
   const names: Record<string, YamlMap[]> = Object.create(null)
   for (const [key, records] of groupRrsets(zone.records)) {
     const [first] = records as [DefinedRecord]
     const name = relativeName(first.name, zone.name)
-    const entry = rrsetEntry(records, name, zone, scopes.get(key), dropped)
+    const entry = rrsetEntry(records, name, zone, targets.get(key), dropped)
     if (entry === null) continue
     names[name] ??= []
     names[name].push(entry)
@@ -103,7 +103,7 @@ function rrsetEntry(
   records: readonly DefinedRecord[],
   name: string,
   zone: OctodnsZone,
-  scope: RrsetScope | undefined,
+  scope: RrsetTargets | undefined,
   dropped: UnsupportedFeature[],
 ): YamlMap | null {
   const [first] = records as [DefinedRecord]
@@ -160,7 +160,7 @@ function ttlOf(records: readonly DefinedRecord[], defaultTtl: number | null, dro
   return given.length === 0 ? null : Math.min(...given)
 }
 
-function extrasOf(scope: RrsetScope | undefined, lenient: boolean): YamlMap | null {
+function extrasOf(scope: RrsetTargets | undefined, lenient: boolean): YamlMap | null {
   const extras: Record<string, YamlValue> = {}
   if (scope !== undefined && scope.excluded.length > 0) extras['excluded'] = scope.excluded
   if (scope?.ignored) extras['ignored'] = true

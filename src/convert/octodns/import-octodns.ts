@@ -5,7 +5,7 @@ import { noSecrets } from '../../definition/config/secret-guard.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { describeReadError, readText } from '../../definition/files/read-text.ts'
 import { parseFileName, splitFolderZone } from '../../definition/load/definition-name.ts'
-import { includeReader } from '../../definition/load/include-reader.ts'
+import { createIncludeReader } from '../../definition/load/include-reader.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import { lookUp, type YamlNode } from '../../definition/yaml/yaml-node.ts'
@@ -151,7 +151,7 @@ const failed = (...diagnostics: Diagnostic[]): ImportedZones => ({ zones: [], dr
 /** Imports the zones of an octoDNS config, and converts the config itself to a `zonewright.yaml`. */
 async function importOctodnsConfig(path: string, text: string, request: ImportRequest): Promise<ImportedZones> {
   const file = displayPath(path, request.cwd)
-  const config = readOctodnsConfig(text, file, includeReader({ ...request.config, folder: dirname(path), cwd: request.cwd }, 'yaml'))
+  const config = readOctodnsConfig(text, file, createIncludeReader({ ...request.config, folder: dirname(path), cwd: request.cwd }, 'yaml'))
   const opened = await openSources(config, path, request)
   const routes = routeZones(config, opened.sources, request)
   const wanted = routes.zones.filter(({ name }) => request.zones.length === 0 || request.zones.includes(name))
@@ -235,7 +235,7 @@ function droppedScopes({ zones }: ImportedZones, targets: ReadonlyMap<string, Co
   const renamed = new Map([...targets].flatMap(([name, target]) => (target === null || target.name === name ? [] : [[name, target.name]])))
   if (renamed.size === 0) return []
   return zones.flatMap((zone) =>
-    (zone.scopes ?? []).flatMap(({ name, type, included, excluded }) =>
+    (zone.rrsetTargets ?? []).flatMap(({ name, type, included, excluded }) =>
       [...new Set([...included, ...excluded])].flatMap((provider) => {
         const configText = renamed.get(provider)
         const what = `the provider ${JSON.stringify(provider)} in its targets, which is called ${configText} here`

@@ -79,7 +79,7 @@ export async function readOctodnsZone(
   const files = sources.map(({ file, whole }) => ({ path: pathOf(file, found, zone.name, reading), text: whole }))
   const trees = createFileLoader(include, undefined, collectDiagnostics())
   const roots = sources.map((source) => ({ source, root: trees.parse(source) }))
-  const { records, scopes } = zone
+  const { records, rrsetTargets } = zone
   const included = includedFiles.flatMap((file) => {
     const text = include(fromDisplayPath(file, cwd), file)
     return text.ok ? [{ file, text: text.value.text }] : []
@@ -89,7 +89,7 @@ export async function readOctodnsZone(
       name: zone.name,
       settings: zone.settings,
       records,
-      scopes,
+      rrsetTargets,
       lenient: parsed.lenient,
       unmanaged: zone.unmanaged,
       files,
@@ -234,7 +234,7 @@ function zoneComments({ file, text }: SourceFile, root: YamlNode | null, zone: D
     const words = comment.replace(/^#\s?/, '')
     if (only) return { name: only, text: words }
     const owner = isHead(line) ? undefined : column === 1 ? (below ?? at) : (at ?? below)
-    return owner?.name ? { name: owner.name, text: words } : { name: null, text: words, place: 'apart' as const }
+    return owner?.name ? { name: owner.name, text: words } : { name: null, text: words, place: 'above-with-blank-line' as const }
   })
 }
 

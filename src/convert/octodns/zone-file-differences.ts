@@ -73,7 +73,13 @@ export const unsupportedExtras = (
   zone: DesiredZone,
   { unsupportedKeys }: Pick<ParsedDefinition, 'unsupportedKeys'>,
 ): UnsupportedFeature[] => [
-  ...zone.foreign.map(({ name, type, at }) => ({ zone: zone.name, name, type, what: `${type}, a record type of another provider`, at })),
+  ...zone.providerSpecific.map(({ name, type, at }) => ({
+    zone: zone.name,
+    name,
+    type,
+    what: `${type}, a record type of another provider`,
+    at,
+  })),
   ...unsupportedKeys.map(({ name, type, key, at }) => ({ zone: zone.name, name, type, what: key, at })),
 ]
 

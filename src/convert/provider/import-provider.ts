@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { type Config, type ConfigRule, DEFAULT_RULE } from '../../definition/config/config.ts'
+import { type Config, DEFAULT_ZONE_RULE, type ZoneRule } from '../../definition/config/config.ts'
 import { unknownProvider } from '../../definition/config/read-config.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
@@ -58,9 +58,9 @@ async function readZones(provider: Provider, request: ImportRequest): Promise<Im
     const { zone: imported, dropped } = convertProviderZone(existing, config, zoneTarget)
     const { path, rule } = positionOf(imported)
     if (rule === null) unmatchedPaths.push(path)
-    const targets = targetsOf({ targets: null }, rule ?? DEFAULT_RULE, config)
+    const targets = targetsOf({ targets: null }, rule ?? DEFAULT_ZONE_RULE, config)
     const zone = targets.includes(source) ? imported : { ...imported, targets: [source] }
-    const preview = previewPlan(zone, existing, { config, rule: rule ?? DEFAULT_RULE }, zoneTarget)
+    const preview = previewPlan(zone, existing, { config, rule: rule ?? DEFAULT_ZONE_RULE }, zoneTarget)
     return { zone, dropped: [...dropped, ...preview.dropped], diagnostics: preview.diagnostics }
   })
   if (unmatchedPaths.length > 0) diagnostics.push(unmatchedPathsWarning(unmatchedPaths))
@@ -82,7 +82,7 @@ function placements({
   config,
   cwd,
   options,
-}: ImportRequest): (zone: ImportedZone) => { readonly path: string; readonly rule: ConfigRule | null } {
+}: ImportRequest): (zone: ImportedZone) => { readonly path: string; readonly rule: ZoneRule | null } {
   const ruleOf = createRuleLookup(config)
   const folder = options.out === undefined ? join(config.folder, 'zones') : resolve(cwd, options.out)
   return (zone) => {
@@ -120,7 +120,7 @@ interface PlanPreview {
 function previewPlan(
   zone: ImportedZone,
   existing: ExistingZone,
-  { config, rule }: { readonly config: Config; readonly rule: ConfigRule },
+  { config, rule }: { readonly config: Config; readonly rule: ZoneRule },
   { target, capabilities }: ZoneTarget,
 ): PlanPreview {
   const at = { file: target, line: 1, column: 1 }

@@ -5,7 +5,7 @@ import { folderTree } from '../../definition/files/folder-tree.ts'
 import { describeReadError, readZoneFileText } from '../../definition/files/read-text.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
 import { parseFileName, unprintableNameError } from '../../definition/load/definition-name.ts'
-import { includeReader } from '../../definition/load/include-reader.ts'
+import { createIncludeReader } from '../../definition/load/include-reader.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
 import { misnamedWarnings, zoneFileDefinition } from '../../definition/load/zone-file-definition.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
@@ -28,7 +28,7 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
   const facts = await stat(path).catch((error: unknown) => describeReadError(error))
   if (typeof facts === 'string') return failed({ code: 'file-unreadable', message: `${displayPath(path, cwd)} ${facts}` })
   const folder = facts.isDirectory() ? path : dirname(path)
-  const include = includeReader({ ...config, folder, cwd }, 'zone-file')
+  const include = createIncludeReader({ ...config, folder, cwd }, 'zone-file')
   const policy = sourcePolicy({ ...config, folder, cwd }, facts.isDirectory() ? 'refused' : 'allowed')
   const { files, others, diagnostics } = facts.isDirectory()
     ? await findZoneFiles(path, cwd)

@@ -1,31 +1,34 @@
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import type { DesiredZone, Policy, RefusalName, SettingPlaces, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
+import type { DesiredZone, Policy, RefusalName, SettingPositions, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
 import type { PathStep } from '../yaml/yaml-node.ts'
 import type { LoadedSecrets } from './secret-guard.ts'
 
-/** The config with all defaults. Paths are absolute; file names for messages are relative to the working directory. */
+/** The config with all defaults. Paths are absolute. */
 export interface Config {
   /** The file as messages show it; null if there is no config file. */
   readonly file: string | null
   /** The folder that globs and paths are relative to. */
   readonly folder: string
-  /** The folder that file names in messages are relative to. */
+  /** The working directory. File names in messages are relative to it. */
   readonly cwd: string
   readonly providers: ReadonlyMap<string, ProviderConfig>
-  /** The entries of `zones`; the first that matches a definition applies. */
-  readonly rules: readonly ConfigRule[]
+  /** The entries of `zones`. The first that matches a definition applies. */
+  readonly zoneRules: readonly ZoneRule[]
   readonly defaults: ConfigDefaults
   readonly safety: SafetyThresholds
   readonly unsupported: DesiredZone['unsupported']
   /** Servers that verify asks, as `address` or `address:port`; null for the NS records of the zone. */
   readonly nameservers: readonly string[] | null
+  /** The folder of the journal. */
   readonly journal: string
+  /** The TTL of records without one in octoDNS's layout. */
   readonly octodnsDefaultTtl: Ttl
+  /** The suffix of a zone's name in the name of its folder of split octoDNS files; `.` by default. */
   readonly octodnsSplitExtension: string
-  /** The files of `file:` references, absolute: no definition may be read from them. */
+  /** The absolute paths of all `file:` references. No definition is read from these files. */
   readonly secretFiles: readonly string[]
   /** The secrets of the run, which no definition may contain. */
   readonly secrets: LoadedSecrets
@@ -41,8 +44,8 @@ export interface ProviderConfig {
   readonly placeOf: (...path: readonly PathStep[]) => SourcePosition
 }
 
-/** One entry of `zones`. */
-export interface ConfigRule {
+/** An entry of `zones`: how to treat the definitions that it matches. */
+export interface ZoneRule {
   /** Globs for paths relative to the config's folder; those that begin with `!` exclude paths. */
   readonly files: readonly string[]
   /** Globs for canonical zone names without the final dot; null for all zones. */
@@ -50,16 +53,17 @@ export interface ConfigRule {
   /** The name of the zone, if the rule names one file and one zone; otherwise null. */
   readonly zoneName: DomainName | null
   readonly enabled: boolean
-  /** Null if the definition or the only provider decides. */
+  /** The targets; null for those of the definition, or for the only provider if it names none. */
   readonly targets: readonly string[] | null
   readonly policy: Policy | null
   readonly allow: readonly RefusalName[]
   readonly unsupported: DesiredZone['unsupported'] | null
   readonly apexNs: DesiredZone['apexNs'] | null
-  /** In addition to the definition's own selectors. */
+  /** Selectors that are added to those of the definition. */
   readonly unmanaged: readonly UnmanagedSelector[]
   readonly safety: Partial<SafetyThresholds>
   readonly nameservers: readonly string[] | null
+  /** Null for the default rule. */
   readonly at: SourcePosition | null
 }
 
@@ -67,7 +71,7 @@ export interface ConfigRule {
 export interface ConfigDefaults {
   readonly settings: ZoneSettings
   /** The positions of the settings. */
-  readonly settingsAt?: SettingPlaces | undefined
+  readonly settingPositions?: SettingPositions | undefined
   /** For records without a TTL; null for the zone's own default. */
   readonly ttl: Ttl | null
 }
@@ -77,7 +81,7 @@ export const CONFIG_FILE = 'zonewright.yaml'
 /** The globs of a rule without `files`, and of a config without rules. */
 export const DEFAULT_FILES: readonly string[] = ['zones/**/*']
 
-export const DEFAULT_RULE: ConfigRule = {
+export const DEFAULT_ZONE_RULE: ZoneRule = {
   files: DEFAULT_FILES,
   zones: null,
   zoneName: null,

@@ -20,24 +20,22 @@ export interface LoadConfigOptions {
 export async function loadConfig({ cwd, file, secrets }: LoadConfigOptions): Promise<ConfigResult> {
   const path = file === undefined ? await findUpward(cwd, CONFIG_FILE) : resolve(cwd, file)
   if (path === null) {
-    const other = await findUpward(cwd, OTHER_NAME)
-    const message = `there is no ${CONFIG_FILE} in this folder or any folder above it`
-    return failed(other === null ? missing(message) : missing(message, `rename ${displayPath(other, cwd)}, or name it with -c`))
+    const other = await findUpward(cwd, MISSPELLED_CONFIG_FILE)
+    const message = `there is no ${CONFIG_FILE} in ${cwd} or any folder above it`
+    return failed(other === null ? configMissing(message) : configMissing(message, `rename ${displayPath(other, cwd)}, or name it with -c`))
   }
   const shown = displayPath(path, cwd)
   const text = await readText(path, shown, null)
   if (text.ok) return readConfig(text.text, { file: shown, folder: dirname(path), cwd, secrets })
   return failed(
-    text.problem.message.endsWith('does not exist')
-      ? missing(text.problem.message)
-      : { severity: 'error', ...text.problem, at: { file: shown, line: 1, column: 1 } },
+    text.isMissing ? configMissing(text.problem.message) : { severity: 'error', ...text.problem, at: { file: shown, line: 1, column: 1 } },
   )
 }
 
-/** A common mistake, for the hint. */
-const OTHER_NAME = 'zonewright.yml'
+/** A misspelled name that the hint points out. */
+const MISSPELLED_CONFIG_FILE = 'zonewright.yml'
 
-const missing = (message: string, hint = 'create one with "zonewright init", or name another file with -c'): Diagnostic => ({
+const configMissing = (message: string, hint = 'create one with "zonewright init", or name another file with -c'): Diagnostic => ({
   severity: 'error',
   code: 'config-missing',
   message,
@@ -48,10 +46,10 @@ const failed = (diagnostic: Diagnostic): ConfigResult => ({ config: null, diagno
 
 /** The file of that name in the folder or the nearest folder above it; null if there is none. */
 async function findUpward(folder: string, name: string): Promise<string | null> {
-  for (let at = folder; ; at = dirname(at)) {
-    const path = resolve(at, name)
+  for (let current = folder; ; current = dirname(current)) {
+    const path = resolve(current, name)
     if (await isFile(path)) return path
-    if (dirname(at) === at) return null
+    if (dirname(current) === current) return null
   }
 }
 

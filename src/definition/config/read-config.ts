@@ -14,7 +14,7 @@ import { isMailAddress } from '../parse/read-settings.ts'
 import { toJsonValue } from '../yaml/plain-scalars.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
 import { isNull, positionAt, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
-import { type Config, type ConfigDefaults, type ConfigRule, DEFAULT_FILES, DEFAULT_RULE, type ProviderConfig } from './config.ts'
+import { type Config, type ConfigDefaults, DEFAULT_FILES, DEFAULT_ZONE_RULE, type ProviderConfig, type ZoneRule } from './config.ts'
 import { plainTextSecretWarnings, secretFilesOf } from './resolve-secret.ts'
 import { schemaDiagnostics } from './schema-diagnostics.ts'
 import { type LoadedSecrets, noSecrets } from './secret-guard.ts'
@@ -73,7 +73,7 @@ export function defaultConfig(place: Omit<ConfigLocation, 'file'>): Config {
     folder: place.folder,
     cwd: place.cwd,
     providers: new Map(),
-    rules: [DEFAULT_RULE],
+    zoneRules: [DEFAULT_ZONE_RULE],
     defaults: { settings: {}, ttl: null },
     safety: DEFAULT_THRESHOLDS,
     unsupported: 'error',
@@ -114,13 +114,13 @@ function withoutEmpty(root: YamlNode): YamlNode {
 function configOf(document: ConfigDocument, reading: Reading, place: ConfigLocation): Config {
   const base = defaultConfig(place)
   const providers = new Map(Object.entries(document.providers ?? {}).map(([name, settings]) => [name, providerOf(name, settings, reading)]))
-  const rules = document.zones?.map((rule, index) => ruleOf(rule, index, providers, reading)) ?? base.rules
+  const zoneRules = document.zones?.map((rule, index) => ruleOf(rule, index, providers, reading)) ?? base.zoneRules
   for (const provider of providers.values()) reading.diagnostics.push(...plainTextSecretWarnings(provider))
   return {
     ...base,
     file: place.file,
     providers,
-    rules,
+    zoneRules,
     defaults: defaultsOf(document.defaults ?? {}, reading),
     safety: { ...base.safety, ...document.safety },
     unsupported: document.unsupported ?? base.unsupported,
@@ -147,7 +147,7 @@ function providerOf(
   }
 }
 
-function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<string, unknown>, reading: Reading): ConfigRule {
+function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<string, unknown>, reading: Reading): ZoneRule {
   const path = ['zones', index]
   const files = document.files === undefined ? DEFAULT_FILES : [document.files].flat()
   const zones = document.zone === undefined ? null : [document.zone].flat()
@@ -257,10 +257,10 @@ function defaultsOf(document: Readonly<Record<string, unknown>>, reading: Readin
   const { soa_email: email } = settings
   if (typeof email === 'string' && !isMailAddress(email))
     reading.diagnostics.push(noMailAddress(email, positionAt(reading.root, ['defaults', 'soa_email'])))
-  const settingsAt = Object.fromEntries(Object.keys(settings).map((key) => [key, positionAt(reading.root, ['defaults', key])]))
+  const settingPositions = Object.fromEntries(Object.keys(settings).map((key) => [key, positionAt(reading.root, ['defaults', key])]))
   return {
     settings: settings as ZoneSettings,
-    ...(Object.keys(settings).length > 0 ? { settingsAt } : {}),
+    ...(Object.keys(settings).length > 0 ? { settingPositions } : {}),
     ttl: ttlOf(defaultTtl, ['defaults', 'default_ttl'], reading),
   }
 }

@@ -184,7 +184,7 @@ interface SearchedZone {
   readonly name: DomainName
   readonly at?: SourcePosition | undefined
   /** Not searched: positions, and texts that are searched separately. */
-  readonly settingsAt?: unknown
+  readonly settingPositions?: unknown
   readonly files?: unknown
   readonly records: readonly (ResourceRecord & { readonly at?: SourcePosition | undefined })[]
 }
@@ -198,7 +198,7 @@ const REPORTED = 20
  */
 export function secretsInZone(zone: SearchedZone, { guard }: LoadedSecrets): Diagnostic[] {
   if (guard === null) return []
-  const { records, at, settingsAt: _, files: __, ...rest } = zone
+  const { records, at, settingPositions: _, files: __, ...rest } = zone
   const found: Diagnostic[] = []
   const look = (text: string, what: string, place: SourcePosition | undefined): void => {
     const setting = guard.find(text)

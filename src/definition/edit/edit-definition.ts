@@ -205,7 +205,9 @@ function asRefusal(edit: RecordEdit, own: readonly DefinedRecord[], found: Diagn
 
 /** A zone without its records, as comparable text without positions. */
 const besideRecords = (zone: LoadedZone['zone'] | undefined): string =>
-  JSON.stringify({ ...zone, records: null, scopes: null, settingsAt: null }, (key, value: unknown) => (key === 'at' ? undefined : value))
+  JSON.stringify({ ...zone, records: null, rrsetTargets: null, settingPositions: null }, (key, value: unknown) =>
+    key === 'at' ? undefined : value,
+  )
 
 /** Maximum number of differences that a message lists. */
 const MAX_DIFFERENCES = 5

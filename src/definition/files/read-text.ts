@@ -11,7 +11,9 @@ export const MAX_FILE_OCTETS = 10 * 1024 * 1024
 /** Why a text could not be read. Without `at` it concerns the whole file. */
 export type ReadProblem = Pick<Diagnostic, 'code' | 'message' | 'hint' | 'at'>
 
-export type TextResult = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: ReadProblem }
+export type TextResult =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly problem: ReadProblem; readonly isMissing?: boolean }
 
 /**
  * Reads a UTF-8 file without its byte order mark. Files that are too large and anything that is not a regular file are not opened. The policy refuses files
@@ -63,7 +65,8 @@ async function readWith(
       }
     }
   } catch (error) {
-    return { ok: false, problem: { code: 'file-unreadable', message: `${shown} ${describeReadError(error)}` } }
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    return { ok: false, isMissing, problem: { code: 'file-unreadable', message: `${shown} ${describeReadError(error)}` } }
   }
 }
 

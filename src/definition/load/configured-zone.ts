@@ -4,10 +4,10 @@ import { globTest } from '../../dns/glob.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
-import type { DesiredZone, Policy, RefusalName, RrsetScope, ZoneSettings } from '../../dns/zone.ts'
+import type { DesiredZone, Policy, RefusalName, RrsetTargets, ZoneSettings } from '../../dns/zone.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
-import type { Config, ConfigRule } from '../config/config.ts'
-import { DEFAULT_RULE } from '../config/config.ts'
+import type { Config, ZoneRule } from '../config/config.ts'
+import { DEFAULT_ZONE_RULE } from '../config/config.ts'
 import { unknownProvider } from '../config/read-config.ts'
 import { compileGlobs } from '../files/file-glob.ts'
 
@@ -31,8 +31,8 @@ export interface LoadedZone {
 }
 
 /** The first rule that applies to a zone; null if all rules that match its file are for other zones. */
-export function ruleFor(zone: Pick<DesiredZone, 'name'>, rules: readonly ConfigRule[]): ConfigRule | null {
-  if (rules.length === 0) return DEFAULT_RULE
+export function ruleFor(zone: Pick<DesiredZone, 'name'>, rules: readonly ZoneRule[]): ZoneRule | null {
+  if (rules.length === 0) return DEFAULT_ZONE_RULE
   const name = zone.name.slice(0, -1)
   return rules.find((rule) => rule.zones === null || rule.zones.some((glob) => globTest(glob)(name))) ?? null
 }
@@ -40,7 +40,7 @@ export function ruleFor(zone: Pick<DesiredZone, 'name'>, rules: readonly ConfigR
 /** Combines a definition with the config. The definition takes precedence, then its rule, then the config's defaults. */
 export function configureZone(
   zone: DesiredZone,
-  rule: ConfigRule,
+  rule: ZoneRule,
   config: Config,
   files: readonly string[],
   found: readonly Diagnostic[],
@@ -54,12 +54,12 @@ export function configureZone(
       ...zone,
       policy,
       settings: settingsOf(zone, config.defaults.settings),
-      settingsAt: { ...config.defaults.settingsAt, ...zone.settingsAt },
+      settingPositions: { ...config.defaults.settingPositions, ...zone.settingPositions },
       records: withTtl(zone.records, config.defaults.ttl),
       ...(zone.inventory && { inventory: withTtl(zone.inventory, config.defaults.ttl) }),
       apexNs: zone.apexNs === 'manage' ? 'manage' : (rule.apexNs ?? 'keep'),
       unmanaged: [...zone.unmanaged, ...rule.unmanaged],
-      scopes: [...zone.scopes, ...unmanaged.scopes],
+      rrsetTargets: [...zone.rrsetTargets, ...unmanaged.rrsetTargets],
       unsupported: zone.unsupported === 'skip' ? 'skip' : (rule.unsupported ?? config.unsupported),
     },
     files,
@@ -77,14 +77,14 @@ export function configureZone(
  * The RRsets of a definition that a selector of its rule matches. They are skipped with a warning: a rule covers many zones, some of which may
  * define such records. (A match with the definition's own selectors is an error.)
  */
-function unmanagedByRule(zone: DesiredZone, { unmanaged }: ConfigRule): { scopes: RrsetScope[]; diagnostics: Diagnostic[] } {
-  const scopes = new Map<string, RrsetScope>()
+function unmanagedByRule(zone: DesiredZone, { unmanaged }: ZoneRule): { rrsetTargets: RrsetTargets[]; diagnostics: Diagnostic[] } {
+  const rrsetTargets = new Map<string, RrsetTargets>()
   const diagnostics: Diagnostic[] = []
   const test = unmanagedTest(unmanaged, zone.name)
   for (const record of unmanaged.length === 0 ? [] : zone.records) {
     const { name, type, at } = record
-    if (scopes.has(rrsetKey(record)) || !test(record)) continue
-    scopes.set(rrsetKey(record), { name, type, ignored: true, included: [], excluded: [] })
+    if (rrsetTargets.has(rrsetKey(record)) || !test(record)) continue
+    rrsetTargets.set(rrsetKey(record), { name, type, ignored: true, included: [], excluded: [] })
     const selector = unmanaged.find((one) => unmanagedTest([one], zone.name)(record))
     diagnostics.push({
       severity: 'warning',
@@ -95,11 +95,11 @@ function unmanagedByRule(zone: DesiredZone, { unmanaged }: ConfigRule): { scopes
       ...(selector?.at && { related: [{ message: 'the selector', at: selector.at }] }),
     })
   }
-  return { scopes: [...scopes.values()], diagnostics }
+  return { rrsetTargets: [...rrsetTargets.values()], diagnostics }
 }
 
 /** The providers of a zone: its own, otherwise those of its rule, otherwise the only one in the config. */
-export function targetsOf(zone: Pick<DesiredZone, 'targets'>, rule: ConfigRule, config: Config): readonly string[] {
+export function targetsOf(zone: Pick<DesiredZone, 'targets'>, rule: ZoneRule, config: Config): readonly string[] {
   const targets = zone.targets ?? rule.targets
   if (targets !== null) return [...new Set(targets)]
   return config.providers.size === 1 ? [...config.providers.keys()] : []
@@ -150,8 +150,8 @@ function withTtl<R extends { readonly ttl: Ttl | null }>(records: readonly R[], 
 }
 
 /** A function that returns the rule for a definition at an absolute path; null if no enabled rule matches, so that it would not be read. */
-export function createRuleLookup(config: Config): (path: string, zone: Pick<DesiredZone, 'name'>) => ConfigRule | null {
-  const rules = config.rules.map((rule) => ({ rule, globs: compileGlobs(rule.files, config.folder) }))
+export function createRuleLookup(config: Config): (path: string, zone: Pick<DesiredZone, 'name'>) => ZoneRule | null {
+  const rules = config.zoneRules.map((rule) => ({ rule, globs: compileGlobs(rule.files, config.folder) }))
   return (path, zone) => {
     const fromFolder = relative(config.folder, path).split(sep).join('/')
     const matching = rules.filter(({ globs }) => globs.matches(fromFolder)).map(({ rule }) => rule)

@@ -6,7 +6,7 @@ import { stat } from 'node:fs/promises'
 import { basename, relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { Config, ConfigRule } from '../config/config.ts'
+import type { Config, ZoneRule } from '../config/config.ts'
 import { compileGlobs, type FileGlobs, type GlobStart } from '../files/file-glob.ts'
 import { displayPath, fromDisplayPath, isInside, resolveLinks } from '../files/file-path.ts'
 import { type FolderTree, folderTree, type TreeEntry } from '../files/folder-tree.ts'
@@ -30,7 +30,7 @@ export interface FoundDefinition {
   /** The zone that the file is named after; null if the file must name it. */
   readonly zoneName: DomainName | null
   /** The rules whose globs match, in the order of the config. */
-  readonly rules: readonly ConfigRule[]
+  readonly rules: readonly ZoneRule[]
   /** The files of a folder of split files; absolute, sorted by name. */
   readonly parts: readonly string[]
 }
@@ -44,7 +44,7 @@ export interface FoundDefinitions {
 /** Finds the definitions that the config's rules match, or those in `paths` (absolute files or folders) with the rules that match them. */
 export async function findDefinitions(config: Config, paths: readonly string[] | null = null): Promise<FoundDefinitions> {
   const search = newSearch(config, paths === null)
-  const rules = config.rules.map((rule) => ({ rule, globs: compileGlobs(rule.files, config.folder) }))
+  const rules = config.zoneRules.map((rule) => ({ rule, globs: compileGlobs(rule.files, config.folder) }))
   if (paths === null) {
     for (const { rule, globs } of rules) await searchRule(search, rule, globs)
   } else {
@@ -81,7 +81,7 @@ const newSearch = (config: Config, isConfined: boolean): Search => ({
   configPath: config.file === null ? null : fromDisplayPath(config.file, config.cwd),
 })
 
-async function searchRule(search: Search, rule: ConfigRule, globs: FileGlobs): Promise<void> {
+async function searchRule(search: Search, rule: ZoneRule, globs: FileGlobs): Promise<void> {
   const matched = new Set<string>()
   const add = (path: string, name: FileName): void => {
     matched.add(path)
@@ -97,7 +97,7 @@ async function searchRule(search: Search, rule: ConfigRule, globs: FileGlobs): P
 
 async function searchStart(
   search: Search,
-  rule: ConfigRule,
+  rule: ZoneRule,
   globs: FileGlobs,
   start: GlobStart,
   add: (path: string, name: FileName) => void,
@@ -157,7 +157,7 @@ async function walkDefinitions(
   search: Search,
   path: string,
   depth: number,
-  rule: ConfigRule | null,
+  rule: ZoneRule | null,
   visit: (entry: TreeEntry, name: FileName) => Promise<void>,
   isMatch: (path: string) => boolean = () => false,
 ): Promise<void> {
@@ -180,7 +180,7 @@ async function walkDefinitions(
   for (const [entry, name] of pending) await visit(entry, name)
 }
 
-function addFound(search: Search, path: string, name: FileName, rule: ConfigRule | null): void {
+function addFound(search: Search, path: string, name: FileName, rule: ZoneRule | null): void {
   if (path === search.configPath || refusePath(search, path, rule)) return
   const known = search.found.get(path)
   const rules = rule === null ? [] : [rule]
@@ -192,7 +192,7 @@ function addFound(search: Search, path: string, name: FileName, rule: ConfigRule
   }
 }
 
-function assignRules(search: Search, rules: readonly { readonly rule: ConfigRule; readonly globs: FileGlobs }[]): void {
+function assignRules(search: Search, rules: readonly { readonly rule: ZoneRule; readonly globs: FileGlobs }[]): void {
   for (const [path, found] of search.found) {
     const shown = globPath(search, path)
     search.found.set(path, { ...found, rules: rules.filter(({ globs }) => globs.matches(shown)).map(({ rule }) => rule) })
@@ -213,7 +213,7 @@ async function withParts(search: Search, found: FoundDefinition): Promise<FoundD
 /** A path as globs match it: relative to the config's folder, with `/`. */
 const globPath = (search: Search, path: string): string => relative(search.config.folder, path).split(sep).join('/')
 
-function reportOutside(search: Search, path: string, rule: ConfigRule | null): void {
+function reportOutside(search: Search, path: string, rule: ZoneRule | null): void {
   if (search.refused.has(path)) return
   search.refused.add(path)
   const message = `${displayPath(path, search.config.cwd)} is outside the folder of the config, so no definition is read from it`
@@ -221,7 +221,7 @@ function reportOutside(search: Search, path: string, rule: ConfigRule | null): v
 }
 
 /** Whether no definition may be read from a path; if so, reports it once. */
-function refusePath(search: Search, path: string, rule: ConfigRule | null): boolean {
+function refusePath(search: Search, path: string, rule: ZoneRule | null): boolean {
   const shown = displayPath(path, search.config.cwd)
   const refused = search.policy.refusePath(path)
   const unprintable = unprintableNameError(globPath(search, path), shown)
@@ -243,7 +243,7 @@ function report(
   search: Search,
   code: Diagnostic['code'],
   message: string,
-  rule: ConfigRule | null,
+  rule: ZoneRule | null,
   severity: Diagnostic['severity'] = 'error',
   hint?: string,
 ): void {

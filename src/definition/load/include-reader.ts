@@ -7,54 +7,57 @@ import { describeReadError, readTextSync, refuseSecrets } from '../files/read-te
 import { unprintableNameError } from './definition-name.ts'
 import { sourcePolicy } from './source-policy.ts'
 
-/** The longest path of Linux (PATH_MAX). */
+/** An upper bound of paths on Linux (PATH_MAX), in characters. */
 const MAX_PATH_LENGTH = 4096
 
-const OUTSIDE = 'the path is outside the folder of the config, so it cannot be included'
+const OUTSIDE = 'the path is outside the config folder, so it cannot be included; move the file into that folder'
 
-/** Reads included files, each once per run. */
+/**
+ * Returns the file that `path` names in the file `from`, as messages show it, or a failure worded for a message. Reads each file once.
+ */
 export type IncludeReader = (path: string, from: string) => Result<{ readonly file: string; readonly text: string }>
 
 /**
- * A reader for `include:`, `!include` and `$INCLUDE`. Paths are relative to the including file and must lead, after resolving symbolic links, into
- * the config's folder and to no protected file there. `kind` is the format of the including file. `given` has texts that replace files, by absolute path.
+ * Creates a reader for `include:`, `!include` and `$INCLUDE`. Paths are relative to the including file. With symbolic links resolved, they must be
+ * inside the config folder and must not name a protected file. `kind` is the format of the including file. `overrides` replaces the text of files, by absolute path.
  */
-export function includeReader(config: Config, kind: 'yaml' | 'zone-file', given: ReadonlyMap<string, string> = new Map()): IncludeReader {
+export function createIncludeReader(config: Config, kind: 'yaml' | 'zone-file', overrides: ReadonlyMap<string, string> = new Map()): IncludeReader {
   const cwd = resolveLinks(config.cwd)
   const root = resolveLinks(config.folder)
   const policy = sourcePolicy(config)
-  const texts = new Map<string, Result<string>>()
-  const confidential = (text: Result<string>, file: string): Result<string> => {
-    const checked = text.ok ? refuseSecrets(text.value, file, policy) : null
-    if (checked === null || checked.ok) return text
+  const cache = new Map<string, Result<string>>()
+  const checkSecrets = (text: Result<string>, file: string): Result<string> => {
+    if (!text.ok) return text
+    const checked = refuseSecrets(text.value, file, policy)
+    if (checked.ok) return text
     const { at, message } = checked.problem
     return failure(`${at?.file}:${at?.line}: ${message}`)
   }
   return (path, from) => {
-    if (path === '' || path.includes('\0'))
-      return failure(path === '' ? 'the file name is empty' : 'the file name contains a NUL character')
+    if (path === '') return failure('the file name is empty')
+    if (path.includes('\0')) return failure('the file name contains a NUL character')
     if (path.length > MAX_PATH_LENGTH) return failure(`the path has ${path.length} characters; at most ${MAX_PATH_LENGTH} are allowed`)
     const wanted = resolve(dirname(fromDisplayPath(from, config.cwd)), path)
     const unprintable = unprintableNameError(path, path)
     if (unprintable !== null) return failure(unprintable.message)
-    // Checked first, so as not to reveal whether the file exists.
+    // Before any access to the file, so that the message does not reveal whether a protected file exists.
     const refused = policy.refusePath(wanted)
     if (refused !== null) return failure(`${displayPath(wanted, config.cwd)} ${refused}`)
     let real: string
     try {
       real = realpathSync(wanted)
     } catch (error) {
-      // Do not reveal what exists elsewhere.
+      // The message must not reveal which files exist outside the config folder.
       const isElsewhere = !isInside(wanted, config.folder) && !isInside(wanted, root)
       return failure(isElsewhere ? OUTSIDE : `${displayPath(wanted, config.cwd)} ${describeReadError(error)}`)
     }
     if (!isInside(real, root)) return failure(OUTSIDE)
     const file = displayPath(real, cwd)
-    let text = texts.get(file)
+    let text = cache.get(file)
     if (!text) {
-      const other = given.get(wanted) ?? given.get(real)
-      text = confidential(other === undefined ? readTextSync(real, file, policy, kind) : ok(other), file)
-      texts.set(file, text)
+      const override = overrides.get(wanted) ?? overrides.get(real)
+      text = checkSecrets(override === undefined ? readTextSync(real, file, policy, kind) : ok(override), file)
+      cache.set(file, text)
     }
     return text.ok ? ok({ file, text: text.value }) : text
   }

@@ -12,7 +12,7 @@ import { secretsInZone } from '../config/secret-guard.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import { configureZone, type LoadedZone, ruleFor } from './configured-zone.ts'
 import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
-import { includeReader } from './include-reader.ts'
+import { createIncludeReader } from './include-reader.ts'
 import { type LoadedDefinition, readDefinition } from './read-definition.ts'
 import { sourcePolicy } from './source-policy.ts'
 import { unmatchedDefinitions, unmatchedWarning } from './unmatched-definitions.ts'
@@ -46,8 +46,8 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   const wanted = wantedZones(options.zones)
   const found = await findDefinitions(config, options.paths ?? null)
   const sources = {
-    include: includeReader(config, 'yaml', options.texts),
-    includeZoneFile: includeReader(config, 'zone-file', options.texts),
+    include: createIncludeReader(config, 'yaml', options.texts),
+    includeZoneFile: createIncludeReader(config, 'zone-file', options.texts),
     policy: sourcePolicy(config),
   }
   const limit = pLimit(OPEN_FILES)
@@ -217,7 +217,7 @@ function otherZone(name: DomainName, found: readonly FoundDefinition[], known: R
 /** One error if nothing matches at all, instead of a warning per rule, unless another error explains it. */
 function nothingFound(found: readonly Diagnostic[], config: Config): readonly Diagnostic[] {
   if (hasErrors(found)) return found
-  const globs = config.rules.flatMap((rule) => rule.files).join(', ')
+  const globs = config.zoneRules.flatMap((rule) => rule.files).join(', ')
   return [{ severity: 'error', code: 'no-definitions', message: `there are no definitions: no file matches ${globs}` }]
 }
 

@@ -37,8 +37,8 @@ export function mergeSources(sources: readonly RecordSource[], problems: Diagnos
   return {
     records: all(({ records }) => records),
     inventory: all(({ inventory }) => inventory),
-    foreign: all(({ foreign }) => foreign),
-    scopes: all(({ scopes }) => scopes),
+    providerSpecific: all(({ providerSpecific }) => providerSpecific),
+    rrsetTargets: all(({ rrsetTargets }) => rrsetTargets),
     unsupportedKeys: all(({ unsupportedKeys }) => unsupportedKeys),
     lenient: new Set([...own.lenient, ...fragments.flatMap(({ lenient }) => [...lenient].filter((key) => !replaced.has(key)))]),
   }
@@ -65,7 +65,8 @@ function reportUnusedOverride(key: string, at: SourcePosition, from: readonly Co
 const contentsOf = ({ source, contents }: Contribution, key: string): string =>
   JSON.stringify([[...contents].sort(), scopeOf(source, key), source.lenient.has(key)])
 
-const scopeOf = ({ scopes }: RecordSource, key: string): string => JSON.stringify(scopes.filter((scope) => rrsetKey(scope) === key))
+const scopeOf = ({ rrsetTargets }: RecordSource, key: string): string =>
+  JSON.stringify(rrsetTargets.filter((scope) => rrsetKey(scope) === key))
 
 function contributionsOf(sources: readonly RecordSource[]): Map<string, Contribution[]> {
   const contributions = new Map<string, Contribution[]>()

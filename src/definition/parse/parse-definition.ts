@@ -178,13 +178,13 @@ function readCheckedSettings(
 const resultsOf = ({
   records,
   inventory,
-  foreign,
-  scopes,
-}: ParseState): Pick<DesiredZone, 'records' | 'inventory' | 'foreign' | 'scopes'> => ({
+  providerSpecific,
+  rrsetTargets,
+}: ParseState): Pick<DesiredZone, 'records' | 'inventory' | 'providerSpecific' | 'rrsetTargets'> => ({
   records,
   ...(inventory.length > 0 && { inventory }),
-  foreign,
-  scopes,
+  providerSpecific,
+  rrsetTargets,
 })
 
 function readZoneName(node: YamlNode, problems: DiagnosticCollector): DomainName | null {

@@ -5,7 +5,7 @@ import type { InventoryRrset } from '../../dns/inventory.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import type { ForeignRecord, RrsetScope } from '../../dns/zone.ts'
+import type { ProviderSpecificRecord, RrsetTargets } from '../../dns/zone.ts'
 import type { YamlNode, YamlScalar } from '../yaml/yaml-node.ts'
 
 /** `settings`: a file with `domain:` and `records:`. `octodns`: the file is only a record map, read as octoDNS reads it. */
@@ -35,8 +35,8 @@ export const newParseState = (layout: Layout, zone: DomainName, defaultTtl: Ttl 
   invalid: new Set(),
   records: [],
   inventory: [],
-  foreign: [],
-  scopes: [],
+  providerSpecific: [],
+  rrsetTargets: [],
   lenient: new Set(),
   unsupportedKeys: [],
   escapesSemicolons: true,
@@ -90,8 +90,8 @@ export interface SourceContents {
   readonly records: DefinedRecord[]
   /** RRsets whose addresses come from an inventory. */
   readonly inventory: InventoryRrset[]
-  readonly foreign: ForeignRecord[]
-  readonly scopes: RrsetScope[]
+  readonly providerSpecific: ProviderSpecificRecord[]
+  readonly rrsetTargets: RrsetTargets[]
   /** RRsets marked lenient, by `rrsetKey`. */
   readonly lenient: Set<string>
   readonly unsupportedKeys: UnsupportedKey[]
@@ -113,8 +113,8 @@ export const newSource = (kind: RecordSource['kind'], includedAt: SourcePosition
   includedAt,
   records: [],
   inventory: [],
-  foreign: [],
-  scopes: [],
+  providerSpecific: [],
+  rrsetTargets: [],
   lenient: new Set(),
   unsupportedKeys: [],
   merged: new Set(),

@@ -49,7 +49,7 @@ function readChecked(node: YamlMapping, owner: Owner, state: ParseState): void {
   if (type.includes('/')) {
     const detail = `the type ${type} exists only at another provider; no target supports it`
     problems.report('type-foreign', (lookUp(node, 'type') ?? node).at, owner.label, detail, { severity: 'warning' })
-    state.foreign.push({ name: owner.name, type, at: node.at })
+    state.providerSpecific.push({ name: owner.name, type, at: node.at })
   }
   const options = octodnsOptionsOf(node, subject, state)
   applyOctodnsOptions(options, owner, type, state)
@@ -101,7 +101,8 @@ function octodnsOptionsOf(node: YamlMapping, subject: string, { problems, layout
 function applyOctodnsOptions(options: OctodnsOptions, owner: Owner, type: string, state: ParseState): void {
   const { ignored, included, excluded, lenient } = options
   if (lenient) state.lenient.add(rrsetKey({ name: owner.name, type }))
-  if (ignored || included.length > 0 || excluded.length > 0) state.scopes.push({ name: owner.name, type, ignored, included, excluded })
+  if (ignored || included.length > 0 || excluded.length > 0)
+    state.rrsetTargets.push({ name: owner.name, type, ignored, included, excluded })
 }
 
 /** Reads `override: true` of a definition and `merge: true` of a fragment, which say how to combine the RRsets of several files. */

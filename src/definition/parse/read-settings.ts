@@ -8,7 +8,7 @@ import {
   type Policy,
   REFUSAL_NAMES,
   type RefusalName,
-  type SettingPlaces,
+  type SettingPositions,
   type UnmanagedSelector,
   type ZoneSettings,
 } from '../../dns/zone.ts'
@@ -19,7 +19,7 @@ import { parseTtlNode } from './read-scalar.ts'
 /** All settings of a definition. */
 export interface DefinitionSettings {
   readonly settings: ZoneSettings
-  readonly settingsAt: SettingPlaces
+  readonly settingPositions: SettingPositions
   readonly enabled: boolean
   readonly absent: boolean
   readonly defaultTtl: Ttl | null
@@ -59,7 +59,7 @@ export function readSettings(
   const given = Object.entries(settings).filter(([, value]) => value !== undefined)
   return {
     settings: Object.fromEntries(given),
-    settingsAt: Object.fromEntries(given.flatMap(([key]) => (lookUp(root, key) === undefined ? [] : [[key, lookUp(root, key)?.at]]))),
+    settingPositions: Object.fromEntries(given.flatMap(([key]) => (lookUp(root, key) === undefined ? [] : [[key, lookUp(root, key)?.at]]))),
     enabled: read.flag('enabled') ?? true,
     absent: read.flag('absent') ?? false,
     defaultTtl: read.seconds('default_ttl', 'ttl-invalid') ?? null,

@@ -38,14 +38,14 @@ export function printDefinition(zone: ImportedZone): string {
     }))
   }
   const extras = extrasOf(zone)
-  let text = separatedLines(ofAll.apart, 0) + commentLines(ofAll.above, 0)
+  let text = separatedLines(ofAll['above-with-blank-line'], 0) + commentLines(ofAll.above, 0)
   for (const key of SETTING_KEYS) {
     const value = settings[key]
     const comments = commentsOf({ name: null, setting: key as keyof ZoneSettings })
     // Comments on an absent setting are printed at its place.
     text += value === undefined ? withComments('', comments, 0) : withComments(printEntry(key, value, 0), comments, 0)
   }
-  const end = ofAll.end.map((one) => `\n${commentLines([one], 0)}`).join('')
+  const end = ofAll['end-of-file'].map((one) => `\n${commentLines([one], 0)}`).join('')
   if (zone.settings.type === 'slave' && zone.records.length === 0) return text + end
   if (zone.records.length === 0) return `${text}records: {}\n${end}`
   text += 'records:\n'
@@ -119,10 +119,10 @@ function rrsetsOf(
 }
 
 /** The `octodns:` mappings of RRsets, by `rrsetKey`. */
-function extrasOf({ scopes = [], lenient = new Set() }: ImportedZone): Map<string, YamlData> {
+function extrasOf({ rrsetTargets = [], lenient = new Set() }: ImportedZone): Map<string, YamlData> {
   const extras = new Map<string, YamlData>()
   for (const key of lenient) extras.set(key, { lenient: true })
-  for (const scope of scopes) {
+  for (const scope of rrsetTargets) {
     const key = rrsetKey(scope)
     extras.set(key, {
       ...(scope.ignored && { ignored: true }),
@@ -135,29 +135,33 @@ function extrasOf({ scopes = [], lenient = new Set() }: ImportedZone): Map<strin
 }
 
 /** The comments on one subject in a new definition, by their position. */
-interface CommentsAt {
-  readonly apart: readonly string[]
-  readonly above: readonly string[]
-  readonly behind: readonly string[]
-  readonly below: readonly string[]
-  readonly end: readonly string[]
-}
+type CommentsAt = Readonly<Record<CommentPlace, readonly string[]>>
+
+type CommentPlace = NonNullable<ZoneComment['place']>
 
 type CommentSubject = Pick<ZoneComment, 'name' | 'rrset' | 'setting'>
 
-const NONE: CommentsAt = { apart: [], above: [], behind: [], below: [], end: [] }
+const noComments = (): Record<CommentPlace, string[]> => ({
+  'above-with-blank-line': [],
+  above: [],
+  'same-line': [],
+  below: [],
+  'end-of-file': [],
+})
+
+const NONE: CommentsAt = noComments()
 
 /** Returns the comments on a subject. */
 type CommentIndex = (subject: CommentSubject) => CommentsAt
 
 /** Indexes the comments of a zone by subject. Comments on a record that is not in `records` go to the end of the file. */
 function commentIndex(comments: readonly ZoneComment[], records: readonly ResourceRecord[]): CommentIndex {
-  const bySubject = new Map<string, Record<keyof CommentsAt, string[]>>()
+  const bySubject = new Map<string, Record<CommentPlace, string[]>>()
   const present = comments.length === 0 ? new Set<string>() : subjectsOf(records)
   for (const one of comments) {
-    const comment: ZoneComment = one.name === null || present.has(keyOf(one)) ? one : { name: null, place: 'end', text: one.text }
+    const comment: ZoneComment = one.name === null || present.has(keyOf(one)) ? one : { name: null, place: 'end-of-file', text: one.text }
     const key = keyOf(comment)
-    const known = bySubject.get(key) ?? { apart: [], above: [], behind: [], below: [], end: [] }
+    const known = bySubject.get(key) ?? noComments()
     bySubject.set(key, known)
     known[comment.place ?? 'above'].push(comment.text)
   }
@@ -174,28 +178,28 @@ function subjectsOf(records: readonly ResourceRecord[]): Set<string> {
 const keyOf = ({ name, rrset, setting }: CommentSubject): string =>
   rrset ? `${name} ${rrset.type} ${rrset.ttl} ${rrset.data ?? ''}` : `${name} ${setting ?? ''}`
 
-const hasComments = ({ apart, above, behind, below }: CommentsAt): boolean => apart.length + above.length + behind.length + below.length > 0
+const hasComments = (comments: CommentsAt): boolean => Object.values(comments).some((texts) => texts.length > 0)
 
 /** The comments of two subjects that are printed as one. */
 const mergeComments = (a: CommentsAt, b: CommentsAt): CommentsAt => ({
-  apart: [...a.apart, ...b.apart],
+  'above-with-blank-line': [...a['above-with-blank-line'], ...b['above-with-blank-line']],
   above: [...a.above, ...b.above],
-  behind: [...a.behind, ...b.behind],
+  'same-line': [...a['same-line'], ...b['same-line']],
   below: [...a.below, ...b.below],
-  end: [...a.end, ...b.end],
+  'end-of-file': [...a['end-of-file'], ...b['end-of-file']],
 })
 
-/** A printed entry with its comments above and below. A comment behind it stays there if the entry has one line and the comment fits. */
+/** A printed entry with its comments above and below. A comment on the same line stays there if the entry has one line and the comment fits. */
 function withComments(printed: string, comments: CommentsAt, indent: number): string {
   if (!hasComments(comments)) return printed
-  const { apart, above, behind, below } = comments
-  const [words = ''] = behind
+  const { 'above-with-blank-line': separated, above, 'same-line': onSameLine, below } = comments
+  const [words = ''] = onSameLine
   const lines = commentLinesOf(words)
-  const isOneLine = behind.length === 1 && lines.length === 1 && printed.indexOf('\n') === printed.length - 1
+  const isOneLine = onSameLine.length === 1 && lines.length === 1 && printed.indexOf('\n') === printed.length - 1
   const whole = isOneLine ? `${printed.slice(0, -1)} ${lines[0]}\n` : ''
   const fits = isOneLine && whole.length <= DEFINITION_WIDTH + 1
-  const lead = separatedLines(apart, indent) + commentLines(above, indent)
-  return (fits ? lead + whole : lead + commentLines(behind, indent) + printed) + separatedLines(below, indent)
+  const lead = separatedLines(separated, indent) + commentLines(above, indent)
+  return (fits ? lead + whole : lead + commentLines(onSameLine, indent) + printed) + separatedLines(below, indent)
 }
 
 /** Comments, each followed by a blank line. */

@@ -41,7 +41,7 @@ export function targetIsCname(index: ZoneIndex): Diagnostic[] {
 /** A function that finds the CNAME the zone answers for a name: its own or that of a wildcard. Below a zone cut the child zone answers. */
 function aliasFinder({ zone, byName, cnames, delegations }: ZoneIndex): (name: DomainName) => DefinedRecord | undefined {
   const hasWildcard = [...cnames.keys()].some(isWildcard)
-  const nodes = hasWildcard ? nodesOf(zone.name, [...byName.keys(), ...zone.foreign.map((record) => record.name)]) : null
+  const nodes = hasWildcard ? nodesOf(zone.name, [...byName.keys(), ...zone.providerSpecific.map((record) => record.name)]) : null
   return (name) => {
     if (highestCut(delegations, name, zone.name)) return undefined
     if (nodes === null || nodes.has(name) || !isAtOrBelow(name, zone.name)) return cnames.get(name)
@@ -137,7 +137,7 @@ function existenceTest({
   delegations,
   redirections,
 }: ZoneIndex): (target: DomainName, types: ReadonlySet<string> | null) => boolean {
-  const foreign = new Set(zone.foreign.map((record) => record.name))
+  const foreign = new Set(zone.providerSpecific.map((record) => record.name))
   const isUnmanaged = unmanagedTest(
     zone.unmanaged.filter((selector) => selector.target === undefined),
     zone.name,

@@ -47,7 +47,7 @@ export function placeComments(sources: CommentSources): PlacedComments {
     sets: new Set(),
   }
   const isEmpty = !readFile(run, sources.file, true)
-  flush(run, { name: null }, isEmpty ? 'apart' : 'end')
+  flush(run, { name: null }, isEmpty ? 'above-with-blank-line' : 'end-of-file')
   return { comments: run.comments, dropped: run.dropped }
 }
 
@@ -192,15 +192,15 @@ function placeAtRecord(run: Run, entry: ScannedEntry, record: DefinedRecord): vo
   const single = { name, rrset: { type, ttl, data } }
   // A comment above the first record of an RRset is about the RRset.
   const above = isFirstOfSet ? subject : single
-  flush(run, subject, 'apart', above)
+  flush(run, subject, 'above-with-blank-line', above)
   const texts = textsOf(run, entry.comments)
   const [text] = texts
-  const isBehind = texts.length === 1 && !entry.comments.some(({ isOwnLine }) => isOwnLine)
-  if (isBehind && text !== undefined) put(run, { ...single, place: 'behind', text })
+  const isOnSameLine = texts.length === 1 && !entry.comments.some(({ isOwnLine }) => isOwnLine)
+  if (isOnSameLine && text !== undefined) put(run, { ...single, place: 'same-line', text })
   else if (texts.length > 0) put(run, { ...above, text: texts.join('\n') })
 }
 
-/** The settings for the fields of an SOA record. The serial has none and counts as the first. */
+/** The settings for the fields of an SOA record. The serial has none, so its comments go to the first setting. */
 const SOA_SETTINGS: readonly (keyof ZoneSettings)[] = [
   'soa_email',
   'soa_email',
@@ -222,19 +222,24 @@ function placeAtSoa(run: Run, { comments, tokens }: ScannedEntry, subject: Subje
     const [text] = textsOf(run, [comment])
     if (text === undefined || FIELD_NAME.test(text)) continue
     const field = Math.max(0, Math.min(SERIAL + 4, comment.token - (tokens - SOA_SETTINGS.length)))
-    const isBehind = field !== SERIAL && !comment.isOwnLine
-    put(run, { name: null, setting: SOA_SETTINGS[field], place: isBehind ? 'behind' : 'above', text })
+    const isOnSameLine = field !== SERIAL && !comment.isOwnLine
+    put(run, { name: null, setting: SOA_SETTINGS[field], place: isOnSameLine ? 'same-line' : 'above', text })
   }
 }
 
 type Subject = Pick<ZoneComment, 'name' | 'rrset' | 'setting'>
 
-/** Assigns the waiting blocks: those before a blank line go `apart` to `subject`, the last block goes above `own`. */
-function flush(run: Run, subject: Subject, place: 'apart' | 'end' = 'apart', own: Subject = subject): void {
+/** Assigns the waiting blocks: those before a blank line belong to `subject`, with a blank line; the last block goes above `own`. */
+function flush(
+  run: Run,
+  subject: Subject,
+  place: 'above-with-blank-line' | 'end-of-file' = 'above-with-blank-line',
+  own: Subject = subject,
+): void {
   let lines: string[] = []
   for (const block of run.waiting.filter(hasText)) {
     lines.push(...block.lines)
-    if (!block.isApart && place === 'apart') continue
+    if (!block.isApart && place === 'above-with-blank-line') continue
     put(run, { ...subject, place, text: lines.join('\n') })
     lines = []
   }

@@ -1,7 +1,7 @@
 /** The checks of `doctor` for a cloud provider: connection, user, token and its expiry, scopes, grants, and zones. */
 
+import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { Finding, ProviderUsage } from '../../dns/finding.ts'
 import { counted, listed } from '../../report/english.ts'
 import { type ProviderCallOptions, ProviderError, type UnusableZone, type ZoneList, type ZoneReference } from '../provider.ts'
 import { type ApiGrants, type ApiProfile, type ApiToken, grantsShape, profileShape, tokenShape } from './api-responses.ts'
@@ -28,7 +28,7 @@ export async function examineCloud(
   usage: ProviderUsage,
   now: Date,
   call?: ProviderCallOptions,
-): Promise<readonly Finding[]> {
+): Promise<readonly DoctorFinding[]> {
   const { api, address, token } = examined
   const profile = await attempt(() => api.request({ method: 'GET', path: '/profile', what: 'reading the profile', ...call }, profileShape))
   if (profile.failure) return [failed(profile.failure)]
@@ -72,12 +72,12 @@ async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
   }
 }
 
-const CHECK_BY_CODE: Readonly<Record<string, Finding['check']>> = {
+const CHECK_BY_CODE: Readonly<Record<string, DoctorFinding['check']>> = {
   'provider-unauthorized': 'token',
   'provider-forbidden': 'scopes',
 }
 
-const failed = ({ code, message, hint }: ProviderError): Finding => ({
+const failed = ({ code, message, hint }: ProviderError): DoctorFinding => ({
   status: 'error',
   check: CHECK_BY_CODE[code] ?? 'connection',
   message,
@@ -91,7 +91,7 @@ async function readGrants(api: CloudApi, user: ApiProfile, call?: ProviderCallOp
   return (await api.request(request, grantsShape)).value
 }
 
-function judgeZones({ zones }: ProviderUsage, found: ReadonlyMap<DomainName, ZoneReference>): Finding[] {
+function judgeZones({ zones }: ProviderUsage, found: ReadonlyMap<DomainName, ZoneReference>): DoctorFinding[] {
   if (zones.length === 0) return []
   const missing = zones.filter((name) => !found.has(name))
   const message = `${zones.length - missing.length} of ${counted(zones.length, 'zone exists', 'zones exist')}`
@@ -105,7 +105,7 @@ function judgeZones({ zones }: ProviderUsage, found: ReadonlyMap<DomainName, Zon
 }
 
 /** A warning about domains that no definition can describe. */
-function judgeUnusable(unusable: readonly UnusableZone[]): Finding[] {
+function judgeUnusable(unusable: readonly UnusableZone[]): DoctorFinding[] {
   if (unusable.length === 0) return []
   const names = unusable.map(({ name, id, reason }) => `${JSON.stringify(name)} (number ${id}): ${reason}`)
   const hint = 'Zonewright does not read or change them'
@@ -116,9 +116,13 @@ function judgeUnusable(unusable: readonly UnusableZone[]): Finding[] {
  * Whether a restricted user may change the zones. `grants` is null for an unrestricted user, `found` if the zones could not be listed. A zone without a
  * grant is not listed, so it looks like a missing one.
  */
-function judgeGrants(grants: ApiGrants | null, { zones }: ProviderUsage, found: ReadonlyMap<DomainName, ZoneReference> | null): Finding[] {
+function judgeGrants(
+  grants: ApiGrants | null,
+  { zones }: ProviderUsage,
+  found: ReadonlyMap<DomainName, ZoneReference> | null,
+): DoctorFinding[] {
   if (grants === null) return []
-  const findings: Finding[] = []
+  const findings: DoctorFinding[] = []
   const writable = new Set(grants.domains.filter(({ permissions }) => permissions === 'read_write').map(({ id }) => id))
   const readOnly = zones.filter((name) => {
     const reference = found?.get(name)
@@ -139,7 +143,7 @@ function judgeGrants(grants: ApiGrants | null, { zones }: ProviderUsage, found: 
 }
 
 /** A warning for restricted users: objects without a grant are missing from the inventory without any error. */
-function judgeInventory({ restricted }: ApiProfile, { inventory }: ProviderUsage): Finding[] {
+function judgeInventory({ restricted }: ApiProfile, { inventory }: ProviderUsage): DoctorFinding[] {
   if (!restricted || inventory.size === 0) return []
   const message = 'addresses come from inventory, and the user sees only granted objects: any other object is missing'
   return [{ status: 'warning', check: 'inventory', message, hint: 'use a token of an unrestricted user, or grant every object' }]

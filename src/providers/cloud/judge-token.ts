@@ -1,5 +1,5 @@
 /** Judges a token: its expiry, and its scopes compared with those that each command needs. */
-import type { Finding, ProviderUsage, TokenCommand } from '../../dns/finding.ts'
+import type { DoctorFinding, ProviderUsage, TokenCommand } from '../../dns/doctor-finding.ts'
 import { counted } from '../../report/english.ts'
 import type { ProviderError } from '../provider.ts'
 import type { ApiToken } from './api-responses.ts'
@@ -17,7 +17,7 @@ const CLOCK_TOLERANCE = 60_000
 const NEVER = Date.UTC(2900, 0)
 
 /** A warning if the server's clock and the local one differ. */
-export function judgeClock(serverTime: number | null, now: Date): Finding[] {
+export function judgeClock(serverTime: number | null, now: Date): DoctorFinding[] {
   const difference = serverTime === null ? 0 : Math.abs(serverTime - now.getTime())
   if (difference <= CLOCK_TOLERANCE) return []
   const message = `the server's clock and the local one differ by ${Math.round(difference / 1000)} s`
@@ -25,7 +25,7 @@ export function judgeClock(serverTime: number | null, now: Date): Finding[] {
 }
 
 /** Checks when the token expires. `alike` are the listed tokens that may be this one; `failure` says why there is no list. */
-export function judgeToken(alike: readonly ApiToken[], failure: ProviderError | null, now: Date): Finding {
+export function judgeToken(alike: readonly ApiToken[], failure: ProviderError | null, now: Date): DoctorFinding {
   const [own, ...others] = alike
   if (failure !== null) return unknownExpiry(failure)
   if (own === undefined || others.length > 0) {
@@ -45,7 +45,7 @@ export function judgeToken(alike: readonly ApiToken[], failure: ProviderError | 
   return { status: 'warning', check: 'token', message, hint: 'create a new one in time: tokens cannot be renewed' }
 }
 
-function unknownExpiry({ code, message }: ProviderError): Finding {
+function unknownExpiry({ code, message }: ProviderError): DoctorFinding {
   const lacksScope = code === 'provider-unauthorized' || code === 'provider-forbidden'
   const why = lacksScope ? 'it may not list tokens' : message
   const hint = lacksScope ? 'a token with account:read_only can read it' : undefined
@@ -77,12 +77,12 @@ function needsOf(command: TokenCommand, { zones, inventory }: ProviderUsage, lis
 }
 
 /** Reports missing scopes, and for each command the scopes that it does not need. `scopes` is like `domains:read_write account:read_only`, or `*`; null if unknown. */
-export function judgeScopes(scopes: string | null, usage: ProviderUsage, listsLoadBalancers: boolean): Finding[] {
+export function judgeScopes(scopes: string | null, usage: ProviderUsage, listsLoadBalancers: boolean): DoctorFinding[] {
   if (scopes === null || scopes === 'unknown')
     return [{ status: 'warning', check: 'scopes', message: 'the scopes of the token are unknown' }]
   const given = [...new Set(scopes.split(/[ ,]+/).filter((scope) => scope !== ''))].sort()
   const lacking = needsOf('apply', usage, listsLoadBalancers).filter((need) => !given.some((scope) => reaches(scope, need)))
-  const enough: Finding = { status: 'ok', check: 'scopes', message: `the token has ${scopes === '*' ? 'all scopes' : scopes}` }
+  const enough: DoctorFinding = { status: 'ok', check: 'scopes', message: `the token has ${scopes === '*' ? 'all scopes' : scopes}` }
   return [
     ...(lacking.length === 0 ? [enough] : lacking.map((need) => lacks(scopes, need))),
     ...COMMANDS.map((command) => judgeExcess(command, given, needsOf(command, usage, listsLoadBalancers))),
@@ -91,7 +91,7 @@ export function judgeScopes(scopes: string | null, usage: ProviderUsage, listsLo
 
 const COMMANDS = Object.keys(ACCESS_TO_ZONES) as readonly TokenCommand[]
 
-const lacks = (scopes: string, { family, access, what }: Need): Finding => ({
+const lacks = (scopes: string, { family, access, what }: Need): DoctorFinding => ({
   status: 'error',
   check: 'scopes',
   message: `the token has ${scopes || 'no scopes'}; ${what} needs ${family}:${access}`,
@@ -102,7 +102,7 @@ const lacks = (scopes: string, { family, access, what }: Need): Finding => ({
 const HARMLESS: ReadonlySet<string> = new Set(['account:read_only'])
 
 /** Reports the scopes that a command does not need: as a warning only for `apply`, which needs more than the others. */
-function judgeExcess(command: TokenCommand, given: readonly string[], needs: readonly Need[]): Finding {
+function judgeExcess(command: TokenCommand, given: readonly string[], needs: readonly Need[]): DoctorFinding {
   const excess = given.filter((scope) => !needs.some((need) => covers(need, scope)))
   const needed = needs.map(({ family, access }) => `${family}:${access}`)
   const beyond = excess.includes('*') ? 'all other scopes' : excess.join(' ') || 'no other scope'

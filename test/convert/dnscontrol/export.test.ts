@@ -100,13 +100,13 @@ describe('a dnsconfig.js', () => {
 
   test('names an ignored record set only in IGNORE, by its exact name', () => {
     const records = recordsOf('@ MX 10 a.example.\n*.w A 192.0.2.1\n*.w TXT "t"\nx.w A 192.0.2.2')
-    const scopes = [
+    const rrsetTargets = [
       { name: ZONE, type: 'MX' },
       { name: `*.w.${ZONE}` as DomainName, type: 'A' },
     ].map((scope) => ({ ...scope, ignored: true, included: [], excluded: [] }))
-    const { files, dropped } = exported([zoneOf(records, { scopes })])
+    const { files, dropped } = exported([zoneOf(records, { rrsetTargets })])
     expect(dropped.map(({ name, type, what }) => `${name} ${type} ${what}`)).toEqual(
-      scopes.map(({ name, type }) => `${name} ${type} the options of an ignored record set; IGNORE keeps it unchanged`),
+      rrsetTargets.map(({ name, type }) => `${name} ${type} the options of an ignored record set; IGNORE keeps it unchanged`),
     )
     const script = files.get('dnsconfig.js') ?? ''
     expect(script.match(/IGNORE.*/g)).toEqual(["IGNORE('@', 'MX', '*'),", "IGNORE('\\\\*.w', 'A', '*'),"])

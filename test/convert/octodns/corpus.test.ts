@@ -52,7 +52,7 @@ describe('loads zones of other projects as octoDNS loads them', () => {
       values: [first, ...rest].map((record) => record?.data).sort(),
     }))
     expect(rrsets.sort(order)).toEqual(entry.expected.map(expectedRrset).sort(order))
-    const foreign = zone?.foreign.map(({ name, type }) => [relativeName(name, zone.name), type]).sort()
+    const foreign = zone?.providerSpecific.map(({ name, type }) => [relativeName(name, zone.name), type]).sort()
     expect(foreign).toEqual([...entry.unsupported].sort())
   })
 
@@ -72,7 +72,7 @@ describe('octoDNS settings of a record', () => {
       const { octodns = {}, ...others } = rrset.extra as { octodns?: Record<string, unknown> }
       const { ignored = false, included = [], excluded = [], lenient: _lenient, ...ofProviders } = octodns
       const name = absolute(rrset.name)
-      const scope = zone?.scopes.find((candidate) => candidate.name === name && candidate.type === rrset.type)
+      const scope = zone?.rrsetTargets.find((candidate) => candidate.name === name && candidate.type === rrset.type)
       const hasScope = 'ignored' in octodns || 'included' in octodns || 'excluded' in octodns
       expect(scope).toEqual(hasScope ? { name, type: rrset.type, ignored, included, excluded } : undefined)
       const dropped = [...Object.keys(others), ...Object.keys(ofProviders).map((key) => `octodns.${key}`)]

@@ -12,8 +12,8 @@ import { rounds } from '../../support/random.ts'
 import { randomRecords } from '../../support/random-records.ts'
 import { recordsOf, SUPPORTED, UNSUPPORTED, ZONE } from './every-type.ts'
 
-const print = (records: readonly DefinedRecord[], scopes: Parameters<typeof printOctodnsZone>[0]['scopes'] = []) =>
-  printOctodnsZone({ name: ZONE, records, scopes, defaultTtl: null })
+const print = (records: readonly DefinedRecord[], rrsetTargets: Parameters<typeof printOctodnsZone>[0]['rrsetTargets'] = []) =>
+  printOctodnsZone({ name: ZONE, records, rrsetTargets, defaultTtl: null })
 
 const lines = (records: readonly DefinedRecord[]): string[] =>
   records.map(({ name, ttl, type, data }) => `${name} ${ttl} ${type} ${data}`).sort()
@@ -100,7 +100,7 @@ x:
     const scope = { name: `www.${ZONE}` as typeof ZONE, type: 'A', ignored: true, included: ['a'], excluded: ['b', 'c'] }
     const { text } = print(recordsOf('www A 192.0.2.1'), [scope])
     const { zone } = parseDefinition(text, { file: 'example.com.yaml', zoneName: ZONE })
-    expect(zone?.scopes).toEqual([scope])
+    expect(zone?.rrsetTargets).toEqual([scope])
   })
 
   test.each(UNSUPPORTED)('reports a record that octoDNS cannot express: %s', (text, what) => {
@@ -125,7 +125,7 @@ x:
     ]
     const managed = new Set([ZONE, 'com.', 'sub.example.com.'] as DomainName[])
     const lenient = lines.filter((line) => {
-      const printed = printOctodnsZone({ name: ZONE, records: recordsOf(line), scopes: [], defaultTtl: 60, managed })
+      const printed = printOctodnsZone({ name: ZONE, records: recordsOf(line), rrsetTargets: [], defaultTtl: 60, managed })
       return printed.text.includes('lenient: true')
     })
     expect(lenient).toEqual(['sub TXT a', 'ns.sub A 192.0.2.1'])
@@ -133,7 +133,7 @@ x:
 
   test("gives records without a TTL the zone's TTL, and reports them if it is unknown", () => {
     const bare = recordsOf('www A 192.0.2.1').map((record) => ({ ...record, ttl: null }))
-    expect(printOctodnsZone({ name: ZONE, records: bare, scopes: [], defaultTtl: 60 }).text).toContain('ttl: 60\n')
+    expect(printOctodnsZone({ name: ZONE, records: bare, rrsetTargets: [], defaultTtl: 60 }).text).toContain('ttl: 60\n')
     expect(print(bare)).toMatchObject({
       text: expect.not.stringContaining('ttl'),
       dropped: [{ type: 'A', what: expect.stringContaining('default') }],

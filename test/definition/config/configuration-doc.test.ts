@@ -36,6 +36,6 @@ describe('docs/configuration.md', () => {
     expect(row('min_existing')).toBe(String(config?.safety.min_existing))
     expect(row('octodns_default_ttl')).toBe(String(config?.octodnsDefaultTtl))
     expect(row('octodns_split_extension')).toBe(`\`${config?.octodnsSplitExtension}\``)
-    expect(row('files')).toBe(`\`${config?.rules[0]?.files.join()}\``)
+    expect(row('files')).toBe(`\`${config?.zoneRules[0]?.files.join()}\``)
   })
 })

@@ -22,8 +22,8 @@ describe('readConfig', () => {
         octodnsDefaultTtl: 3600,
         octodnsSplitExtension: '.',
       })
-      expect(config?.rules).toHaveLength(1)
-      expect(config?.rules[0]).toMatchObject({ files: ['zones/**/*'], zones: null, targets: null, enabled: true })
+      expect(config?.zoneRules).toHaveLength(1)
+      expect(config?.zoneRules[0]).toMatchObject({ files: ['zones/**/*'], zones: null, targets: null, enabled: true })
     }
   })
 
@@ -56,7 +56,7 @@ octodns_split_extension: .split
     })
     expect(config.providers.get('lab')?.placeOf('token')).toMatchObject({ line: 7, column: 12 })
     expect(config.providers.get('lab')?.placeOf('tsig', 'missing')).toMatchObject({ line: 5, column: 5 })
-    expect(config.rules.map(({ at, ...rule }) => ({ ...rule, line: at?.line }))).toEqual([
+    expect(config.zoneRules.map(({ at, ...rule }) => ({ ...rule, line: at?.line }))).toEqual([
       {
         files: ['zones/internal/*.yaml'],
         zones: null,
@@ -105,7 +105,7 @@ octodns_split_extension: .split
     ])
     expect(config.defaults).toEqual({
       settings: { soa_email: 'hostmaster@example.com', ttl_sec: 3600, refresh_sec: 7200, tags: ['dns'], group: 'web' },
-      settingsAt: expect.objectContaining({
+      settingPositions: expect.objectContaining({
         soa_email: expect.objectContaining({ line: 12, column: 23 }),
         ttl_sec: expect.objectContaining({ line: 12, column: 56 }),
       }),

@@ -199,7 +199,7 @@ describe('override and merge', () => {
       'www: {type: A, value: 192.0.2.1, octodns: {ignored: true, lenient: true, healthcheck: {}}, geo: {}}\nb: {type: A, value: 192.0.2.1, octodns: {ignored: true}}'
     const parsed = parseWith('[a.yaml]', { 'a.yaml': fragment }, '{www: {type: A, value: 192.0.2.9, override: true}}')
     expect(recordLines(parsed)).toEqual(['www.example.com. - A 192.0.2.9', 'b.example.com. - A 192.0.2.1'])
-    expect(parsed.zone?.scopes.map(({ name }) => name)).toEqual(['b.example.com.'])
+    expect(parsed.zone?.rrsetTargets.map(({ name }) => name)).toEqual(['b.example.com.'])
     expect([[...parsed.lenient], parsed.unsupportedKeys]).toEqual([[], []])
   })
 

@@ -42,7 +42,7 @@ describe('an error in an included file', () => {
 })
 
 describe('a file that cannot be included', () => {
-  const OUT = 'the path is outside the folder of the config, so it cannot be included'
+  const OUT = 'the path is outside the config folder, so it cannot be included'
   it.each([
     ['../../secret.yaml', OUT],
     ['../../nothing.yaml', OUT],

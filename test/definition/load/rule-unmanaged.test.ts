@@ -15,7 +15,7 @@ const readRule = (unmanaged: string) =>
 
 function configured(unmanaged: string, records: string) {
   const { config, diagnostics } = readRule(unmanaged)
-  const [rule] = config?.rules ?? []
+  const [rule] = config?.zoneRules ?? []
   if (!config || !rule) throw new Error(JSON.stringify(diagnostics))
   const zone = desiredZone(ORIGIN, records, { unmanaged: [{ name: 'own' }] })
   return configureZone(zone, rule, config, ['zone'], [])

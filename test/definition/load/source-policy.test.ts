@@ -2,7 +2,7 @@ import { fstatSync, linkSync, openSync, renameSync, symlinkSync, writeFileSync }
 import { join } from 'node:path'
 import { expect, it, onTestFinished, test } from 'vitest'
 import { readText } from '../../../src/definition/files/read-text.ts'
-import { includeReader } from '../../../src/definition/load/include-reader.ts'
+import { createIncludeReader } from '../../../src/definition/load/include-reader.ts'
 import { refuseOpened, sourcePolicy } from '../../../src/definition/load/source-policy.ts'
 import { configIn, folderWith } from '../files.ts'
 
@@ -38,7 +38,7 @@ test.each<[path: string, refused: RegExp | null]>([
 
 it('protects the paths of files that are created later', async () => {
   const { folder, config } = await scene()
-  const include = includeReader(config, 'yaml')
+  const include = createIncludeReader(config, 'yaml')
   writeFileSync(join(folder, 'secrets/later'), 'new')
   expect(include('../secrets/later', join(folder, 'zones/x.yaml'))).toMatchObject({ ok: false })
 })

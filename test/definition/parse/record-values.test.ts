@@ -215,7 +215,7 @@ describe("octoDNS's layout", () => {
       'a: {type: A, value: 192.0.2.1, octodns: {ignored: yes, lenient: true}}\nb: {type: A, value: 192.0.2.1, octodns: {included: [x], excluded: y}}\n',
     )
     expect(diagnostics).toEqual([])
-    expect(zone?.scopes).toEqual([
+    expect(zone?.rrsetTargets).toEqual([
       { name: 'a.example.com.', type: 'A', ignored: true, included: [], excluded: [] },
       { name: 'b.example.com.', type: 'A', ignored: false, included: ['x'], excluded: ['y'] },
     ])

@@ -32,7 +32,7 @@ describe('a definition with settings', () => {
   test('gives the settings of the zone', () => {
     expect(parsed.layout).toBe('settings')
     expect(parsed.enabled).toBe(true)
-    const { records: _, settingsAt: __, ...zone } = parsed.zone ?? { records: [] }
+    const { records: _, settingPositions: __, ...zone } = parsed.zone ?? { records: [] }
     expect(zone).toEqual({
       name: 'example.com.',
       at: { file: 'zone.yaml', line: 2, column: 9 },
@@ -44,8 +44,8 @@ describe('a definition with settings', () => {
         tags: ['production', '1'],
         axfr_ips: ['192.0.2.53', '2001:db8::53'],
       },
-      foreign: [],
-      scopes: [],
+      providerSpecific: [],
+      rrsetTargets: [],
       unmanaged: [{ name: '_acme-challenge*', type: 'TXT', at: { file: 'zone.yaml', line: 15, column: 13 } }],
       apexNs: 'manage',
       unsupported: 'skip',
@@ -57,7 +57,7 @@ describe('a definition with settings', () => {
   })
 
   test('gives the positions of settings', () => {
-    const places = Object.entries(parsed.zone?.settingsAt ?? {}).map(([key, at]) => `${key} ${at?.line}:${at?.column}`)
+    const places = Object.entries(parsed.zone?.settingPositions ?? {}).map(([key, at]) => `${key} ${at?.line}:${at?.column}`)
     expect(places.sort()).toEqual(['axfr_ips 9:11', 'expire_sec 6:13', 'soa_email 4:12', 'tags 8:7', 'ttl_sec 5:10', 'type 3:7'])
   })
 

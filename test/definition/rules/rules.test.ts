@@ -282,7 +282,7 @@ const CASES: readonly Case[] = [
     ],
     zone: {
       unmanaged: [{ name: 'dyn-*' }],
-      foreign: [{ name: name('alias.example.com.'), type: 'Route53Provider/ALIAS', at: { file: 'f', line: 1, column: 1 } }],
+      providerSpecific: [{ name: name('alias.example.com.'), type: 'Route53Provider/ALIAS', at: { file: 'f', line: 1, column: 1 } }],
     },
     expected: [],
   },

@@ -1,8 +1,8 @@
 import type { DomainName } from './domain-name.ts'
 import type { InventoryKind } from './inventory.ts'
 
-/** The result of one check. */
-export interface Finding {
+/** The result of one check of `doctor`. */
+export interface DoctorFinding {
   readonly status: 'ok' | 'warning' | 'error'
   readonly check: 'connection' | 'clock' | 'user' | 'token' | 'scopes' | 'grants' | 'zones' | 'inventory' | 'nameserver' | 'config'
   readonly message: string
@@ -12,17 +12,18 @@ export interface Finding {
   readonly scopes?: CommandScopes | undefined
 }
 
-/** The commands that use a token. */
+/** The commands whose token scopes `doctor` lists. */
 export type TokenCommand = 'plan' | 'verify' | 'apply'
 
-/** Scopes such as `domains:read_only`. `*` in `excess` means every scope that is not needed. */
+/** The token scopes that a command needs, such as `domains:read_only`, and those that the token has in addition. */
 export interface CommandScopes {
   readonly command: TokenCommand
   readonly needed: readonly string[]
+  /** `*` stands for all scopes that are not needed. */
   readonly excess: readonly string[]
 }
 
-/** What a config uses of one provider. */
+/** The zones and inventories of one provider that a config uses. */
 export interface ProviderUsage {
   readonly zones: readonly DomainName[]
   /** Inventories that definitions take addresses from. */
