@@ -4,13 +4,13 @@ import type { Change, DomainChange, Outcome, RecordChange } from '../plan/plan.t
 import { type AppliedChange, type Provider, type ProviderCallOptions, ProviderError, type ZoneReference } from '../providers/provider.ts'
 import { sleep } from '../transport/retry.ts'
 
-/** How often a creation is sent. Before each repetition the zone is searched for the record. */
+/** Maximum number of times a creation is sent. Before each repetition the zone is searched for the record. */
 const TRIES = 3
 
 /** The result of one change. */
 export interface ChangeResult {
   readonly outcome: Outcome
-  /** The failure; also the error that replaced the answer to a change that turned out to be applied. */
+  /** The failure; also the error of a call that turned out to be applied. */
   readonly error?: ProviderError | undefined
   /** The zone after a change to the zone itself. */
   readonly zone?: ZoneReference | undefined
@@ -35,8 +35,8 @@ export interface ChangeRun {
 }
 
 /**
- * Sends one change. A creation without an answer is not sent again before the zone has been searched: if the record exists, the creation was applied.
- * Otherwise it is sent again only if the server has finished the first call, so it cannot be applied twice.
+ * Sends one change. If a creation gets no response, the zone is searched before it is sent again: if the record exists, the creation was applied. Otherwise it
+ * is sent again only if the server has finished the first call, so it cannot be applied twice.
  */
 export async function applyChange(change: Change, run: ChangeRun): Promise<ChangeResult> {
   let unanswered: ProviderError | null = null
@@ -69,17 +69,17 @@ async function callOnce(change: Change, run: ChangeRun): Promise<ChangeResult> {
   }
 }
 
-/** Refuses an answer with the identifier of an existing record, or of one that another call created: it answers another request. */
+/** Throws if the identifier in the response is that of another record: then it is the response to another request. */
 function claim({ id }: AppliedChange, change: RecordChange, { claimed, provider }: ChangeRun): void {
   if (id === null) return
   if (claimed.has(id)) {
-    const message = `${provider.name}: creating ${change.name} ${change.type}: the answer has the number of another record, ${id}`
+    const message = `${provider.name}: creating ${change.name} ${change.type}: the response has the identifier of another record, ${id}`
     throw new ProviderError('provider-garbled', message, { ambiguous: true })
   }
   claimed.add(id)
 }
 
-/** The result of a failed change that needs no search of the zone. */
+/** The result of a failed call that needs no search of the zone. */
 function finalResult(change: Change, result: ChangeResult, unanswered: ProviderError | null): ChangeResult {
   const { error } = result
   if (error?.notSent && unanswered !== null) return { outcome: { state: 'unknown', error: failureText(unanswered) }, error: unanswered }
@@ -116,9 +116,10 @@ async function findRecord({ desired }: RecordChange, { findUnacknowledgedCreate,
   return found ? { outcome: { state: 'applied', id: found.id } } : null
 }
 
+/** The message of a failure with its hint. */
 export const failureText = ({ message, hint }: ProviderError): string => (hint === undefined ? message : `${message} (${hint})`)
 
-/** Finds the record of a creation without an answer: an equal record that did not exist before and that no other call created. */
+/** Finds the record of a creation without a response: an equal record that did not exist before and that no other call created. */
 type FindUnacknowledgedCreate = (zone: ZoneReference, record: ResourceRecord) => Promise<ExistingRecord | null>
 
 /**

@@ -7,7 +7,7 @@ import { runGraph, stopReason } from './change-graph.ts'
 import type { RolledBackRun } from './journal/journal-format.ts'
 import { readBack } from './read-back.ts'
 
-/** Milliseconds that a server gets to finish after a connection broke. */
+/** Milliseconds to wait after a connection broke, so that the server can finish. */
 const RECOVERY_PAUSE = 300
 
 /** A plan to apply, with the state it was made from. */
@@ -35,7 +35,7 @@ export interface ApplyZonesOptions {
   /** Cancels calls in flight. */
   readonly abort?: AbortSignal | undefined
   readonly recoveryPause?: number | undefined
-  /** Milliseconds after which a zone is read again before an update or deletion. */
+  /** Milliseconds after which a zone is read again before an update or deletion; 10,000 if absent. */
   readonly freshFor?: number | undefined
   /** Milliseconds that reading back may take after the run was stopped. */
   readonly lastReading?: number | undefined
@@ -100,7 +100,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
   return readBack({ plan, existing: zone.existing, provider, reference, outcomes, results }, { ...run, recoveryPause })
 }
 
-/** Consecutive calls without a usable answer, in addition to the concurrent ones, after which a target is considered unreachable. */
+/** Consecutive calls without a usable response, in addition to the concurrent ones, after which a target is considered unreachable. */
 const SILENT_CALLS = 8
 
 /** The state of one target during a run. */
@@ -114,7 +114,7 @@ interface TargetWatch {
   note(error: ProviderError | null): void
 }
 
-/** Stops a target that refuses the token or does not answer, so that its other zones do not fail slowly. */
+/** Stops a target that refuses the token or does not respond, so that its other zones do not fail slowly. */
 function watchTarget(provider: Provider): TargetWatch {
   const controller = new AbortController()
   let silent = 0
@@ -126,7 +126,7 @@ function watchTarget(provider: Provider): TargetWatch {
       if (error?.notSent) return
       if (error?.code === 'provider-unauthorized') controller.abort(`${provider.name} refused the token`)
       silent = error !== null && isSilence(error) ? silent + 1 : 0
-      if (silent >= SILENT_CALLS + provider.parallelism) controller.abort(`${provider.name} did not answer ${silent} calls in a row`)
+      if (silent >= SILENT_CALLS + provider.parallelism) controller.abort(`${provider.name} did not respond to ${silent} calls in a row`)
     },
   }
 }
@@ -135,17 +135,17 @@ const isSilence = ({ code }: ProviderError): boolean =>
   code === 'provider-unreachable' || code === 'provider-timeout' || code === 'provider-failed' || code === 'provider-rate-limited'
 
 /*
- * Changes by other clients during a long run: the API cannot compare and change in one step, so an update would overwrite a record that another client
- * changed after it was read. The zone is therefore read again from time to time, and a record that differs from the plan is not touched. A change between
+ * Changes by other clients during a long run: the API has no conditional requests, so an update would overwrite a record that another client changed after it
+ * was read. The zone is therefore read again from time to time, and a record that differs from the plan is not touched. A change between
  * such a read and the call goes unnoticed.
  */
 /** Milliseconds for which a read is fresh. */
 const FRESH_FOR = 10_000
 
 /** A read is fresh for at least this many times its duration, so that a large zone is not read all the time. */
-const READING_SHARE = 10
+const FRESH_DURATIONS = 10
 
-/** Why a change may no longer be made; null if it may. */
+/** Returns why a change may no longer be made; null if it may. */
 type FindLateChange = (change: Change, zone: ZoneReference | null) => Promise<string | null>
 
 /** Creates a finder for a zone that was just read. If the zone cannot be read again, every change may be made. */
@@ -168,7 +168,7 @@ function lateChangeFinder(
       throw error
     } finally {
       const now = performance.now()
-      staleAt = now + Math.max(freshFor, READING_SHARE * (now - begun))
+      staleAt = now + Math.max(freshFor, FRESH_DURATIONS * (now - begun))
     }
   }
 
@@ -186,7 +186,7 @@ function lateChangeFinder(
   }
 }
 
-/** A missing record is left to the answer of the call. A record that already is as desired may be changed. */
+/** Why a record may not be changed; null if it may. A missing record is left to the call. A record that already is as desired may be changed. */
 function recordProblem(
   {
     id,
@@ -197,21 +197,21 @@ function recordProblem(
 ): string | null {
   const now = id === null ? undefined : live.get(id)
   if (now === undefined || existing === null || sameRecord(now, existing) || (desired !== null && sameRecord(now, desired))) return null
-  return `not done: another client changed the record to ${words(now)} after it was read for the plan`
+  return `not sent: another client changed the record to ${describeData(now)} after it was read for the plan`
 }
 
-/** A zone is not deleted if records have been added or changed since it was read. */
+/** Why a zone may not be deleted: records have been added or changed since it was read. Null if it may. */
 function zoneProblem(before: readonly ExistingRecord[], live: ReadonlyMap<number | string, ExistingRecord>): string | null {
   const known = new Map(before.map((record) => [record.id, record]))
   for (const record of live.values()) {
     const then = known.get(record.id)
     if (then === undefined || !sameRecord(then, record))
-      return `not done: another client created ${record.name} ${record.type} ${words(record)} after the zone was read for the plan`
+      return `not sent: another client created ${record.name} ${record.type} ${describeData(record)} after the zone was read for the plan`
   }
   return null
 }
 
-const words = (record: ResourceRecord): string => {
+const describeData = (record: ResourceRecord): string => {
   const { ttl, data } = record
   return `${data.length > 100 ? `${data.slice(0, 100)}…` : data}${ttl === null ? '' : ` (TTL ${ttl})`}`
 }

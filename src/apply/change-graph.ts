@@ -35,7 +35,7 @@ export async function runGraph(
       if (waiting[follower] === 0) ready.push(follower)
     }
   }
-  const obstacle = (change: Change): string | null => {
+  const blocker = (change: Change): string | null => {
     const failed = change.after.find((before) => outcomes[before]?.state !== 'applied')
     if (failed !== undefined) return blockedBy(changes[failed] as Change, outcomes[failed] as Outcome)
     return run.stop?.aborted ? stopReason(run.stop) : null
@@ -47,7 +47,7 @@ export async function runGraph(
         const index = ready[cursor] as number
         cursor += 1
         const change = changes[index] as Change
-        const because = obstacle(change)
+        const because = blocker(change)
         if (because !== null) {
           finish(index, { state: 'skipped', because })
           continue
@@ -63,7 +63,7 @@ export async function runGraph(
     }
     pump()
   })
-  return outcomes.map((outcome) => outcome ?? { state: 'skipped', because: 'its order has a cycle' })
+  return outcomes.map((outcome) => outcome ?? { state: 'skipped', because: 'the order of the changes has a cycle' })
 }
 
 const AFTER: Readonly<Record<Outcome['state'], string>> = {

@@ -35,7 +35,7 @@ export const worstOf = (statuses: Iterable<ExitStatus>): ExitStatus => {
   return PRECEDENCE.find((status) => all.has(status)) ?? EXIT.done
 }
 
-/** The status for a plan by itself: a failure, a refusal, or done. A saved plan that is stale is refused. */
+/** The status of a plan before it is applied: a failure, a refusal, or done. A stale saved plan is a refusal. */
 export function statusOfPlan({ diagnostics, zones }: Plan): ExitStatus {
   const errors = [...diagnostics, ...zones.flatMap((zone) => zone.diagnostics)].filter(isError)
   if (errors.some(({ code }) => code !== 'plan-stale')) return EXIT.failure

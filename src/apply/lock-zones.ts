@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type LockHolder, lockPath, takeLock } from '../definition/files/lock-file.ts'
+import { acquireLock, type LockHolder, lockPath } from '../definition/files/lock-file.ts'
 import { makeFolder } from '../definition/files/make-folder.ts'
 import { type ProcessIdentity, processStatus } from '../definition/files/process-identity.ts'
 import { removeDeadTemporaries } from '../definition/files/temporary-file.ts'
@@ -13,7 +13,7 @@ export interface LockRequest {
   readonly command: string
   readonly run: string
   readonly now: () => Date
-  /** Milliseconds to go on trying while another run holds a lock. */
+  /** Maximum milliseconds to wait for locks of other runs. */
   readonly wait: number
   /** Ends the waiting. */
   readonly signal?: AbortSignal | undefined
@@ -21,18 +21,20 @@ export interface LockRequest {
   readonly onWait?: ((problem: Diagnostic) => void) | undefined
 }
 
-export type Locks = { readonly state: 'taken'; readonly release: () => void } | { readonly state: 'held'; readonly diagnostic: Diagnostic }
+export type Locks =
+  | { readonly state: 'acquired'; readonly release: () => void }
+  | { readonly state: 'busy'; readonly diagnostic: Diagnostic }
 
 /** Milliseconds between two attempts. */
 const PAUSE = 100
 
 /**
- * Locks zones for one run: all of them or none, in one order for all runs. What is not there in time is given as a diagnostic that says who has it.
- * Throws the system's error where the journal's folder cannot be written.
+ * Locks zones for one run: all of them or none. All runs lock in the same order. If a lock is not free in time, the diagnostic names its holder. Throws the
+ * system's error if the folder of the journal cannot be written.
  */
 export async function lockZones(request: LockRequest): Promise<Locks> {
   const { now, wait, signal } = request
-  if (request.zones.length === 0) return { state: 'taken', release: () => undefined }
+  if (request.zones.length === 0) return { state: 'acquired', release: () => undefined }
   const folder = join(request.journal, 'locks')
   makeFolder(folder, 0o700)
   removeDeadTemporaries(folder)
@@ -41,28 +43,31 @@ export async function lockZones(request: LockRequest): Promise<Locks> {
   const deadline = performance.now() + wait
   for (let isFirst = true; ; isFirst = false) {
     const holder = { ...request.owner, since: now().toISOString(), command: request.command, run: request.run }
-    const locks = takeAll(wanted, holder)
-    if (locks.state === 'taken' || performance.now() >= deadline || signal?.aborted) return locks
+    const locks = acquireAll(wanted, holder)
+    if (locks.state === 'acquired' || performance.now() >= deadline || signal?.aborted) return locks
     if (isFirst) request.onWait?.(locks.diagnostic)
     await pause(Math.min(PAUSE, Math.max(1, deadline - performance.now())), signal)
   }
 }
 
-function takeAll(wanted: readonly { readonly zone: string; readonly target: string; readonly path: string }[], holder: LockHolder): Locks {
+function acquireAll(
+  wanted: readonly { readonly zone: string; readonly target: string; readonly path: string }[],
+  holder: LockHolder,
+): Locks {
   const releases: (() => void)[] = []
   const release = (): void => {
     for (const one of releases.splice(0)) one()
   }
   try {
     for (const { zone, target, path } of wanted) {
-      const lock = takeLock(path, holder)
-      if (lock.state === 'held') {
+      const lock = acquireLock(path, holder)
+      if (lock.state === 'busy') {
         release()
-        return { state: 'held', diagnostic: lockedDiagnostic(zone, target, lock.holder, lock.path, holder) }
+        return { state: 'busy', diagnostic: lockedDiagnostic(zone, target, lock.holder, lock.path, holder) }
       }
       releases.push(lock.release)
     }
-    return { state: 'taken', release }
+    return { state: 'acquired', release }
   } catch (error) {
     release()
     throw error
@@ -70,13 +75,13 @@ function takeAll(wanted: readonly { readonly zone: string; readonly target: stri
 }
 
 function lockedDiagnostic(zone: string, target: string, other: LockHolder | null, path: string, own: LockHolder): Diagnostic {
-  const subject = { severity: 'error', code: 'zone-locked' } as const
+  const common = { severity: 'error', code: 'zone-locked' } as const
   const remedy = `if that run has certainly ended, remove the file ${path}`
-  if (other === null) return { ...subject, message: `${zone} at ${target} is locked, and the lock does not say by whom`, hint: remedy }
+  if (other === null) return { ...common, message: `${zone} at ${target} is locked, but the lock does not name its holder`, hint: remedy }
   const { command, run, pid, host, since } = other
   const message = `${zone} at ${target} is locked by ${command}, run ${run}, process ${pid} on ${host}, since ${since}`
   const isHere = processStatus(other, own) === 'running'
-  return { ...subject, message, hint: isHere ? 'try again when it is done, or wait for it with --wait SECONDS' : `wait for it; ${remedy}` }
+  return { ...common, message, hint: isHere ? 'try again when it has ended, or wait for it with --wait SECONDS' : `wait for it; ${remedy}` }
 }
 
 const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>

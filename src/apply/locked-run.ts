@@ -1,4 +1,4 @@
-/** A run that has locked its zones, from before it reads them until it ends, and that journals what it does. */
+/** A run that locks its zones before it reads them, journals its calls, and unlocks the zones at its end. */
 import { randomInt } from 'node:crypto'
 import { chmodSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -41,7 +41,7 @@ export async function lockRun(
     return { run: null, diagnostic }
   }
   try {
-    for (const path of tightenJournal(folder)) output.note(`${path} was open to other users and has been closed to them.`)
+    for (const path of tightenJournal(folder)) output.note(`${path} was accessible to other users; access is now restricted to you.`)
   } catch (error) {
     return refuse(unwritable(error, folder))
   }
@@ -55,8 +55,8 @@ export async function lockRun(
     wait: (options.wait ?? 0) * 1000,
     signal: interruption.signal,
     onWait: ({ message }) => output.note(`Waiting: ${oneLine(message)}.`),
-  }).catch((error: unknown) => ({ state: 'held', diagnostic: unwritable(error, folder) }) as const)
-  if (locks.state === 'held') return refuse(locks.diagnostic)
+  }).catch((error: unknown) => ({ state: 'busy', diagnostic: unwritable(error, folder) }) as const)
+  if (locks.state === 'busy') return refuse(locks.diagnostic)
   // A second Ctrl-C and program errors exit without further cleanup.
   process.once('exit', locks.release)
 
@@ -85,7 +85,7 @@ export async function lockRun(
   /** Returns false, and reports it, if lines are missing in the journal. */
   const endJournal = (status: ExitStatus): boolean => {
     const problem = journal?.end(status) ?? null
-    if (problem !== null) output.error('journal-failed', problem, 'what was done is in the report; "zonewright plan" shows what is left')
+    if (problem !== null) output.error('journal-failed', problem, 'the report shows the changes made; "zonewright plan" shows those left')
     journal = null
     return problem === null
   }
@@ -94,7 +94,7 @@ export async function lockRun(
       const status = await work()
       return endJournal(status) ? status : worstOf([status, EXIT.failure])
     } catch (error) {
-      // Only the report is withheld: the changes are made, and in the journal.
+      // Only the report is withheld: the changes were made and journalled.
       if (isSecretExposed(error)) endJournal(EXIT.failure)
       throw error
     } finally {
@@ -105,7 +105,7 @@ export async function lockRun(
   return { run: { apply, finish } }
 }
 
-/** Rethrows an error that is not the system's. */
+/** The diagnostic for a journal that cannot be written. Rethrows an error that is not the system's. */
 const unwritable = (error: unknown, folder: string): Diagnostic => ({
   severity: 'error',
   code: 'journal-failed',
@@ -114,8 +114,9 @@ const unwritable = (error: unknown, folder: string): Diagnostic => ({
 })
 
 /** The names in the folder of a journal. */
-const OWN_NAMES: ReadonlySet<string> = new Set(['runs', 'locks', '.gitignore'])
+const JOURNAL_NAMES: ReadonlySet<string> = new Set(['runs', 'locks', '.gitignore'])
 
+/** Permissions of the group and of other users. */
 const OTHERS = 0o077
 
 /**
@@ -125,7 +126,7 @@ const OTHERS = 0o077
 export function tightenJournal(journal: string): readonly string[] {
   if (process.platform === 'win32' || !isFolder(journal)) return []
   const parts = ['locks', 'runs'].map((name) => join(journal, name)).filter(isFolder)
-  const isAlone = parts.length > 0 && readdirSync(journal).every((name) => OWN_NAMES.has(name))
+  const isAlone = parts.length > 0 && readdirSync(journal).every((name) => JOURNAL_NAMES.has(name))
   return [...(isAlone ? tightenOne(journal) : []), ...parts.flatMap((part) => (isOpen(part) ? tightenAll(part) : []))]
 }
 

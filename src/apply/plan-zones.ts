@@ -37,7 +37,7 @@ export interface PlannedRun {
   readonly zones: readonly PlannedZone[]
 }
 
-/** Reads and plans the zone of every job. A zone that cannot be read, or whose inventory cannot, is left out, with an error. */
+/** Reads and plans the zone of every job. A zone that cannot be read, or whose inventory cannot be read, is left out, with an error. */
 export async function planZones(wanted: readonly ZoneJob[], run: PlanRun): Promise<PlannedRun> {
   const resolved = await resolveInventory(wanted, run.providers, run.signal)
   const { jobs } = resolved
@@ -100,7 +100,7 @@ async function findReferences(
 /** One target while its zones are read. */
 interface TargetReading {
   readonly provider: Provider
-  /** The error after which no further zone is read, since each would wait as long. */
+  /** The error after which no further zone is read, since each read would wait as long. */
   unreachable: Diagnostic | null
 }
 
@@ -113,7 +113,7 @@ async function planZone(
 ): Promise<PlannedZone | null> {
   const { provider, unreachable } = reading
   if (unreachable !== null) {
-    const message = `${provider.name}: ${job.desired.name} was not read, since the target does not answer`
+    const message = `${provider.name}: ${job.desired.name} was not read, since the target does not respond`
     diagnostics.push({ severity: 'error', code: unreachable.code, message, at: job.desired.at })
     return null
   }
@@ -127,7 +127,7 @@ async function planZone(
   }
 }
 
-/** Reads the records and the rendered file of a zone concurrently, and plans it. */
+/** Reads the records and the rendered file of a zone concurrently, and plans the zone. */
 export async function readAndPlan(
   job: ZoneJob,
   provider: Provider,

@@ -1,4 +1,4 @@
-/** After applying: reads the zone again, resolves unknown outcomes, and reports what differs from what the calls should have done. */
+/** After applying: reads the zone again, resolves unknown outcomes, and reports differences from the expected result. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { contentKey, type ExistingRecord, type ResourceRecord, sameRecord } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
@@ -49,7 +49,7 @@ export async function readBack(applied: AppliedZone, options: ReadBackOptions): 
   const noticed = noticedByCalls(plan, results)
   const mayHaveChanged = outcomes.some((outcome, index) => concernsState(outcome, results.get(index)?.error))
   if (!mayHaveChanged) return { plan, outcomes, readBack: 'not-read', diagnostics: noticed }
-  const deadline = readingDeadline(options)
+  const deadline = createReadingDeadline(options)
   const mayCompleteLater = (index: number): boolean => results.get(index)?.error?.mayCompleteLater ?? false
   try {
     if (outcomes.some(({ state }) => state === 'unknown')) await sleep(options.recoveryPause)
@@ -66,8 +66,11 @@ export async function readBack(applied: AppliedZone, options: ReadBackOptions): 
   }
 }
 
-/** Aborts with the run, or some time after the run was stopped, before the reading or during it. */
-function readingDeadline({ stop, abort, lastReading = LAST_READING }: ReadBackOptions): { readonly signal: AbortSignal; clear(): void } {
+/** A signal that aborts the reading `lastReading` milliseconds after the run was stopped, or with `abort`. */
+function createReadingDeadline({ stop, abort, lastReading = LAST_READING }: ReadBackOptions): {
+  readonly signal: AbortSignal
+  clear(): void
+} {
   const expired = new AbortController()
   let timer: NodeJS.Timeout | undefined
   const start = (): void => {
@@ -90,7 +93,7 @@ const concernsState = ({ state }: Outcome, error: ProviderError | undefined): bo
   state === 'unknown' ||
   (state === 'failed' && (error?.code === 'provider-rejected' || error?.code === 'provider-not-found'))
 
-/** Warnings from the answers to the calls: a record that was gone already, and data that was stored differently. */
+/** Warnings about single calls: a record was already deleted, or data was stored differently. */
 function noticedByCalls({ zone, target, changes }: ZonePlan, results: ReadonlyMap<number, ChangeResult>): Diagnostic[] {
   return [...results].flatMap(([index, { wasGone, stored }]): Diagnostic[] => {
     const change = changes[index] as Change
@@ -115,7 +118,7 @@ async function readAgain({ plan, provider, reference, outcomes }: AppliedZone, o
   return found ? provider.readZone(found, options) : null
 }
 
-/** Differences listed per zone. */
+/** Maximum differences listed per zone. */
 const SHOWN = 20
 
 const HINT = 'changes by other clients were kept; plan again to see them'
@@ -209,7 +212,7 @@ function settingDifferences({ changes }: ZonePlan, outcomes: readonly Outcome[],
   return changes.flatMap((change, index) => {
     if (change.subject !== 'domain' || outcomes[index]?.state !== 'applied') return []
     if (change.desired === null) return live === null ? [] : [{ own: true, text: 'the zone was deleted and exists again' }]
-    if (live === null) return [{ own: true, text: 'the zone is not there' }]
+    if (live === null) return [{ own: true, text: 'the zone does not exist' }]
     return differingSettings(live.settings, change.desired).map((field) => ({
       own: true,
       text: `${field} is ${JSON.stringify(live.settings[field])} instead of ${JSON.stringify(change.desired?.[field])}`,
@@ -224,23 +227,23 @@ function recordDifferences(
   live: readonly ExistingRecord[],
 ): Difference[] {
   const unmatched = new Map<string, ExistingRecord[]>()
-  for (const record of live) push(unmatched, contentKey(record), record)
+  for (const record of live) addTo(unmatched, contentKey(record), record)
   const missing = certain.filter(({ record }) => !take(unmatched, contentKey(record), record.id))
   for (const record of possible) take(unmatched, contentKey(record), undefined)
-  const foreign = new Map([...unmatched.values()].flat().map((record) => [identity(record), record]))
+  const unexpected = new Map([...unmatched.values()].flat().map((record) => [identity(record), record]))
   const known = new Set(certain.map(({ record }) => contentKey(record)))
   return [
-    ...missing.map(({ record, own }) => missingDifference(record, own, foreign)),
-    ...[...foreign.values()].map((record) => ({ own: known.has(contentKey(record)), text: appeared(record, known) })),
+    ...missing.map(({ record, own }) => missingDifference(record, own, unexpected)),
+    ...[...unexpected.values()].map((record) => ({ own: known.has(contentKey(record)), text: appeared(record, known) })),
   ].sort((a, b) => Number(b.own) - Number(a.own) || (a.text < b.text ? -1 : 1))
 }
 
-function missingDifference(record: ExistingRecord, own: boolean, foreign: Map<number | string, ExistingRecord>): Difference {
-  const now = record.id === undefined ? undefined : foreign.get(record.id)
-  if (now) foreign.delete(identity(now))
+function missingDifference(record: ExistingRecord, own: boolean, unexpected: Map<number | string, ExistingRecord>): Difference {
+  const now = record.id === undefined ? undefined : unexpected.get(record.id)
+  if (now) unexpected.delete(identity(now))
   if (own) {
-    const is = now === undefined ? 'and is not there' : `and is ${dataOf(now, record)}`
-    return { own, text: `${subject(record)} was made ${dataOf(record)} ${is}` }
+    const is = now === undefined ? 'but does not exist' : `but is ${dataOf(now, record)}`
+    return { own, text: `${subject(record)} was set to ${dataOf(record)}, ${is}` }
   }
   const what =
     now === undefined
@@ -263,7 +266,7 @@ function dataOf(record: ResourceRecord, beside: ResourceRecord = record): string
   return `${record.name === beside.name ? '' : `${subject(record)} `}${data}${ttl}`
 }
 
-function push(map: Map<string, ExistingRecord[]>, key: string, record: ExistingRecord): void {
+function addTo(map: Map<string, ExistingRecord[]>, key: string, record: ExistingRecord): void {
   const list = map.get(key)
   if (list) list.push(record)
   else map.set(key, [record])

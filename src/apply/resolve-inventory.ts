@@ -1,6 +1,6 @@
 /**
  * Addresses from live inventory, read when a zone is planned, once per query and run. A zone whose inventory cannot be read, or leaves a record set empty,
- * is not planned: an inventory outage must not empty record sets.
+ * is not planned, so that an inventory outage cannot empty record sets.
  */
 
 import { checkZone } from '../definition/rules/rules.ts'
@@ -26,7 +26,7 @@ export async function resolveInventory(
   signal?: AbortSignal,
 ): Promise<ResolvedJobs> {
   if (jobs.every(({ desired }) => desired.inventory === undefined)) return { jobs, diagnostics: [] }
-  const ask = inventoryReader(providers, signal)
+  const read = createInventoryReader(providers, signal)
   const diagnostics: Diagnostic[] = []
   const resolved = await Promise.all(
     jobs.map(async (job) => {
@@ -34,7 +34,7 @@ export async function resolveInventory(
       if (desired.inventory === undefined || desired.absent) return job
       const excluded = excludedRrsets(desired, target)
       const wanted = desired.inventory.filter((set) => !excluded.has(rrsetKey(set)))
-      const sets = await Promise.all(wanted.map((set) => resolveSet(set, target, ask)))
+      const sets = await Promise.all(wanted.map((set) => resolveSet(set, target, read)))
       const found = sets.flatMap((set) => set.diagnostics)
       const zone = withRecords(
         desired,
@@ -54,22 +54,22 @@ function withoutRepeats(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return sorted.filter((one, index) => index === 0 || compareDiagnostics(one, sorted[index - 1] as Diagnostic) !== 0)
 }
 
-type Ask = (query: InventoryQuery, target: string) => Promise<readonly InventoryObject[]>
+type ReadInventory = (query: InventoryQuery, target: string) => Promise<readonly InventoryObject[]>
 
-/** Asks each provider each query once. */
-function inventoryReader(providers: ReadonlyMap<string, Provider>, signal: AbortSignal | undefined): Ask {
-  const asked = new Map<string, Promise<readonly InventoryObject[]>>()
+/** Creates a reader of inventories that sends each query once. */
+function createInventoryReader(providers: ReadonlyMap<string, Provider>, signal: AbortSignal | undefined): ReadInventory {
+  const requested = new Map<string, Promise<readonly InventoryObject[]>>()
   return (query, target) => {
     const name = query.provider ?? target
     const provider = providers.get(name)
     if (!provider?.readInventory) {
-      const hint = query.provider === null ? 'name the provider to ask: from: {provider: NAME, …}' : undefined
-      return Promise.reject(new ProviderError('inventory-unreadable', `${name} has no inventory to take addresses from`, { hint }))
+      const hint = query.provider === null ? 'name the provider: from: {provider: NAME, …}' : undefined
+      return Promise.reject(new ProviderError('inventory-unreadable', `${name} has no inventory`, { hint }))
     }
     const key = JSON.stringify([name, query.kind, query.label, query.tag, query.region, query.group])
-    const answer = asked.get(key) ?? provider.readInventory(query, { signal })
-    asked.set(key, answer)
-    return answer
+    const objects = requested.get(key) ?? provider.readInventory(query, { signal })
+    requested.set(key, objects)
+    return objects
   }
 }
 
@@ -78,13 +78,13 @@ interface ResolvedSet {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-async function resolveSet(set: InventoryRrset, target: string, ask: Ask): Promise<ResolvedSet> {
+async function resolveSet(set: InventoryRrset, target: string, read: ReadInventory): Promise<ResolvedSet> {
   const { name, type, ttl, query, at } = set
   const subject = `${name} ${type}`
   const what = describeInventoryQuery(query)
   let objects: readonly InventoryObject[]
   try {
-    objects = await ask(query, target)
+    objects = await read(query, target)
   } catch (error) {
     const { message, hint } = diagnosticOf(error)
     return { records: [], diagnostics: [{ severity: 'error', code: 'inventory-unreadable', message: `${subject}: ${message}`, at, hint }] }
@@ -105,6 +105,7 @@ async function resolveSet(set: InventoryRrset, target: string, ask: Ask): Promis
   return { records, diagnostics: [{ severity: 'warning', code: 'inventory-partial', message, at }] }
 }
 
+/** Maximum objects in one message. */
 const LISTED = 5
 
 /** Adds records, without duplicates of each other or of the definition. */

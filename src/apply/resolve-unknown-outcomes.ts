@@ -1,5 +1,5 @@
 /**
- * Resolves calls without an answer by reading the zone after all other calls, never by sending them again. A creation was applied if an equal record exists
+ * Resolves calls without a response by reading the zone after all other calls, never by sending them again. A creation was applied if an equal record exists
  * that did not exist before and that no other call created. An update or deletion is judged by the record with its identifier. A call without a trace was
  * not applied, unless the provider may still complete it: then it stays unknown.
  */

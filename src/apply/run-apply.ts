@@ -15,7 +15,7 @@ import { rereadAfterPause, rereadSavedPlan } from './saved-plan/reread-zones.ts'
 import { withoutSecrets } from './secrets-in-plan.ts'
 import { openWorkspace, reportLoaded } from './workspace.ts'
 
-/** Applies the definitions of the named zones, or the saved plan that the only argument names. Either all zones may be applied, or none is touched. */
+/** Applies the definitions of the named zones, or the saved plan that the only argument names. If one zone may not be applied, none is changed. */
 export async function runApply(setup: ApplySetup, args: readonly string[]): Promise<ExitStatus> {
   const context = openRun(setup, await load(setup, args))
   const { jobs, saved, diagnostics } = context
@@ -46,7 +46,7 @@ async function load(setup: ApplySetup, args: readonly string[]): Promise<Loaded>
   return openWorkspace(setup, args)
 }
 
-/** Takes changes that were just planned to the report: shows them, asks, applies them, reads the zones back. */
+/** Shows planned changes, asks, applies them, reads the zones back and reports the outcome. */
 export async function changeZones(context: ApplyContext, run: LockedRun, given: ChangesToMake): Promise<ExitStatus> {
   const { now, secrets, options, interruption } = context
   const planned = withoutSecrets(given, secrets)
@@ -99,7 +99,7 @@ function reportExposedSecrets(context: RunSetup, { zones }: Plan): void {
 function refusalText({ plan, isSaved = false }: ChangesToMake): string {
   const applicable = plan.zones.filter((zone) => mayApply(zone) && zone.changes.length > 0).length
   if (applicable === 0 || isSaved) return 'Nothing was applied.'
-  return `Nothing was applied. ${counted(applicable, 'zone')} ${agreeing(applicable, 'has', 'have')} no problem: name zones to apply only those.`
+  return `Nothing was applied. ${counted(applicable, 'zone')} ${agreeing(applicable, 'has', 'have')} no problem: name zones to apply only these.`
 }
 
 /** Asks for consent. Null if it is given, otherwise the exit status. */
@@ -109,7 +109,7 @@ async function ask({ ask: answerTo, output, interruption }: ApplyContext, plan: 
   const answer = await answerTo(`Make ${counted(calls, 'call')} in ${counted(changed.length, 'zone')}?`, interruption.signal)
   if (answer === 'yes') return null
   if (answer === 'no-terminal') {
-    output.error('not-confirmed', 'nothing was applied: there is no terminal to ask at', 'give --yes to apply without being asked')
+    output.error('not-confirmed', 'nothing was applied: there is no terminal to ask on', 'give --yes to apply without being asked')
     return EXIT.failure
   }
   output.say('Nothing was applied.')

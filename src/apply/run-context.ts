@@ -1,4 +1,4 @@
-/** The one value that the steps of a run share: where it runs, its options, what it loaded, and how it prints and asks. */
+/** The context that all steps of a run share: its environment and options, the loaded workspace, and functions that print and ask. */
 import type { Config } from '../definition/config/config.ts'
 import type { LoadedSecrets } from '../definition/config/secret-guard.ts'
 import type { Diagnostic, Severity } from '../dns/diagnostic.ts'
@@ -11,7 +11,7 @@ import type { ReportFormat } from '../report/formats.ts'
 import type { ReportOptions } from '../report/report.ts'
 import type { ExitStatus } from './exit-status.ts'
 
-/** What a run needs of its process. */
+/** The process that a run belongs to: its environment, folder, clock and secrets. */
 export interface RunEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
@@ -20,7 +20,7 @@ export interface RunEnvironment {
   readonly secrets: LoadedSecrets
 }
 
-/** How far a run has come. */
+/** The progress of a run. */
 export interface Progress {
   readonly phase: 'reading' | 'applying' | 'asking'
   readonly done: number
@@ -72,7 +72,7 @@ export interface ApplyOptions extends PlanOptions {
   readonly wait?: number | undefined
 }
 
-/** What a command gives a run. */
+/** The values that a command passes to a run. */
 export interface RunSetup<Options extends WorkspaceOptions = PlanOptions> extends RunEnvironment {
   /** Program and version, for plans and journals. */
   readonly tool: string
@@ -82,14 +82,14 @@ export interface RunSetup<Options extends WorkspaceOptions = PlanOptions> extend
 
 export type Answer = 'yes' | 'no' | 'interrupted' | 'no-terminal'
 
-/** What a command gives a run that changes zones. */
+/** The values that a command passes to a run that changes zones. */
 export interface ApplySetup<Options extends ApplyOptions = ApplyOptions> extends RunSetup<Options> {
   readonly ask: (question: string, stop: AbortSignal) => Promise<Answer>
   /** Starts to listen for signals and to count the time of the run. */
   readonly listen: () => Interruption
 }
 
-/** How a signal or the end of its time ends a run early. */
+/** The early end of a run, by a signal or a time limit. */
 export interface Interruption {
   /** Aborted by the first signal or when the time is over: no further call is sent. Its reason is a text. */
   readonly signal: AbortSignal
@@ -108,14 +108,14 @@ export interface ZoneJob {
   readonly target: string
   readonly policy: Policy
   readonly thresholds: SafetyThresholds
-  /** What to give up if continuity and fewest calls exclude each other; continuity wins if absent. */
+  /** Whether continuity or fewest calls matters more if they exclude each other; continuity if absent. */
   readonly prefer?: Preference | undefined
   readonly allow: ReadonlySet<RefusalName>
-  /** The name servers that `verify` asks; those of the NS records if null or absent. */
+  /** The name servers that `verify` queries; those of the NS records if null or absent. */
   readonly nameservers?: readonly string[] | null | undefined
 }
 
-/** What a run has loaded before it sends anything. */
+/** The config, zones and providers that a run has loaded before it sends anything. */
 export interface Workspace {
   /** Null if the config cannot be used, or was not needed. */
   readonly config: Config | null
@@ -123,12 +123,12 @@ export interface Workspace {
   readonly providers: ReadonlyMap<string, Provider>
   /** The absolute path of the journal's folder; empty without a config. */
   readonly journal: string
-  /** Everything found while loading. If it has an error, no provider may be asked. */
+  /** The diagnostics of loading. After an error, no request may be sent. */
   readonly diagnostics: readonly Diagnostic[]
   close(): Promise<void>
 }
 
-/** A run that plans: what the command gave and what was loaded. */
+/** A run that plans. */
 export interface RunContext<Options extends WorkspaceOptions = PlanOptions> extends RunSetup<Options>, Workspace {}
 
 /** A run that changes zones, created once by `openRun`. */
@@ -160,7 +160,7 @@ export async function withProgress<T>(output: RunOutput, work: (onProgress: OnPr
 /** Whether the report is text, which grows during the run. The other formats are one document at its end. */
 export const isTextReport = ({ options }: { readonly options: PlanOptions }): boolean => options.format === 'text'
 
-/** Says that a server asks for a pause, so that the program does not seem to hang. */
+/** Reports that a server asks for a pause, so that the program does not seem to hang. */
 export const reportThrottling =
   (output: Pick<RunOutput, 'note'>): OnThrottled =>
   (provider, milliseconds) =>

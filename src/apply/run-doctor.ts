@@ -55,6 +55,7 @@ function configFindings(diagnostics: readonly Diagnostic[], { jobs }: Workspace)
   return [{ status: 'ok', check: 'config', message: `${counted(new Set(jobs.map(({ desired }) => desired.name)).size, 'zone')} defined` }]
 }
 
+/** Diagnostics that are reported with their provider. */
 const PROVIDER_CODES: ReadonlySet<Diagnostic['code']> = new Set(['secret-missing', 'secret-in-config', 'insecure-url', 'provider-unknown'])
 
 const findingOf = ({ severity, code, message, hint }: Diagnostic): DoctorFinding => ({
@@ -64,7 +65,7 @@ const findingOf = ({ severity, code, message, hint }: Diagnostic): DoctorFinding
   hint,
 })
 
-/** Examines a provider by its own checks, or without any by looking up its zones. */
+/** Examines a provider with its own checks; without them, by looking up its zones. */
 async function examineProvider(provider: Provider, jobs: readonly ZoneJob[], now: Date): Promise<readonly DoctorFinding[]> {
   const usage = usageOf(provider.name, jobs)
   if (provider.examine) return provider.examine(usage, now)
@@ -88,7 +89,7 @@ function usageOf(provider: string, jobs: readonly ZoneJob[]): ProviderUsage {
   return { zones: [...zones].sort(), inventory }
 }
 
-/** Asks each name server that the config names for `verify` about one of its zones. */
+/** Queries each name server that the config names for `verify` for one of its zones. */
 async function examineNameServers({ jobs }: Workspace): Promise<Examination[]> {
   const zoneOf = new Map(jobs.flatMap(({ desired, nameservers }) => (nameservers ?? []).map((server) => [server, desired.name] as const)))
   return Promise.all([...zoneOf].map(async ([server, zone]) => ({ subject: server, findings: [await examineNameServer(server, zone)] })))
@@ -98,10 +99,10 @@ async function examineNameServer(address: string, zone: DomainName): Promise<Doc
   try {
     const { rcode, authoritative } = await queryDns(parseServerAddress(address), { name: zone, type: 'SOA' })
     if (rcode === 'NOERROR' && authoritative) return { status: 'ok', check: 'nameserver', message: `answers for ${zone}` }
-    const message = rcode === 'NOERROR' ? `answers for ${zone} without authority` : `says ${rcode} to ${zone}`
-    return { status: 'warning', check: 'nameserver', message, hint: 'it may not have the zone yet; "verify" asks it about every record' }
+    const message = rcode === 'NOERROR' ? `answers for ${zone} without authority` : `answers ${rcode} for ${zone}`
+    return { status: 'warning', check: 'nameserver', message, hint: 'it may not have the zone yet; "verify" queries it for every record' }
   } catch (error) {
     if (!isDnsFailure(error)) throw error
-    return { status: 'error', check: 'nameserver', message: error.message, hint: '"verify" cannot ask it' }
+    return { status: 'error', check: 'nameserver', message: error.message, hint: '"verify" cannot query it' }
   }
 }

@@ -8,7 +8,7 @@ import { withoutSecrets } from './secrets-in-plan.ts'
 import { openWorkspace, reportLoaded } from './workspace.ts'
 
 export interface PlanRunOptions extends PlanOptions {
-  /** Whether pending changes have an exit status of their own. */
+  /** Whether pending changes have their own exit status. */
   readonly detailedExitcode?: boolean | undefined
   /** The file to save the plan to. */
   readonly out?: string | undefined
@@ -46,7 +46,7 @@ export const makePlan = (context: RunContext, signal?: AbortSignal): Promise<Pla
     return withoutSecrets(await planZones(jobs, { providers, now: now(), tool, signal, onProgress }), secrets)
   })
 
-/** Reports a plan's diagnostics that its report does not show: all of them for a text report, otherwise those of no zone. */
+/** Reports the diagnostics of a plan that its report does not show: all for a text report, otherwise those that belong to no zone. */
 export function reportPlanDiagnostics(context: RunSetup, plan: Plan): void {
   const inZones = isTextReport(context) ? plan.zones.flatMap((zone) => zone.diagnostics) : []
   context.output.diagnostics([...plan.diagnostics, ...inZones])

@@ -38,7 +38,7 @@ const cleanDiagnostic = ({ message, hint, ...rest }: Diagnostic, guard: SecretGu
 function cleanZone(plan: ZonePlan, guard: SecretGuard): ZonePlan {
   const diagnostics = plan.diagnostics.map((one) => cleanDiagnostic(one, guard))
   const messages = plan.refusals.map(({ message }) => message)
-  // One search in the joined text takes a tenth of the time of one per change.
+  // One search of the joined text takes a tenth of the time of a search per change.
   const all = guard.find([...plan.changes.map(textOf), ...messages].join('\n'))
   if (all === null) return { ...plan, diagnostics }
   const errors = plan.changes.flatMap((change) => {
@@ -51,7 +51,7 @@ function cleanZone(plan: ZonePlan, guard: SecretGuard): ZonePlan {
   return { ...plan, changes: [], calls: none, refusals: [], diagnostics: [...diagnostics, first, ...more.slice(0, REPORTED - 1)] }
 }
 
-/** Records reported per zone. */
+/** Maximum errors reported per zone. */
 const REPORTED = 20
 
 const textOf = (change: Change): string =>

@@ -1,4 +1,4 @@
-/** Loads what a run works on: config, definitions and providers. Sends nothing. */
+/** Loads the config, the definitions and the providers of a run. Sends nothing. */
 import type { Config } from '../definition/config/config.ts'
 import { unknownProvider } from '../definition/config/read-config.ts'
 import type { LoadedZone } from '../definition/load/configured-zone.ts'
@@ -20,7 +20,7 @@ export async function openWorkspace(setup: RunSetup<WorkspaceOptions>, zones: re
   return { ...workspace, diagnostics: [...diagnostics, ...workspace.diagnostics] }
 }
 
-/** Does the same for a config that has been read. */
+/** Like `openWorkspace`, for a config that has been loaded. */
 export async function openConfig(setup: RunSetup<WorkspaceOptions>, config: Config, zones: readonly string[]): Promise<Workspace> {
   const { target } = setup.options
   const loaded = await loadDefinitions(config, { zones })
@@ -35,7 +35,7 @@ export async function openConfig(setup: RunSetup<WorkspaceOptions>, config: Conf
   return { ...opened, jobs, diagnostics: [...loaded.diagnostics, ...problems, ...opened.diagnostics] }
 }
 
-/** Creates the providers of these names. A name that the config does not have is an error. */
+/** Creates the providers with these names. A name that the config does not have is an error. */
 export async function openProviders(
   setup: RunSetup<WorkspaceOptions>,
   config: Config,
@@ -65,8 +65,7 @@ export async function openProviders(
 }
 
 /**
- * Reports the problems of config and definitions, or with `inFull` every finding. Returns false if one is an error: then nothing may be
- * sent.
+ * Reports the errors of config and definitions, or with `inFull` all diagnostics. Returns false after an error: then nothing may be sent.
  */
 export function reportLoaded(
   { diagnostics, output }: { readonly diagnostics: readonly Diagnostic[]; readonly output: RunOutput },
@@ -98,12 +97,12 @@ function checkTarget(target: string, config: Config, zones: readonly LoadedZone[
     return elsewhere.map(({ zone, targets }) => ({
       severity: 'error',
       code: 'target-missing',
-      message: `${zone.name} does not go to ${target}, but to ${targets.join(', ') || 'no target'}`,
+      message: `${zone.name} does not have the target ${target}; its targets are ${targets.join(', ') || 'none'}`,
       at: zone.at,
     }))
   }
   if (zones.length > elsewhere.length) return []
-  return [{ severity: 'warning', code: 'target-missing', message: `no zone goes to ${target}` }]
+  return [{ severity: 'warning', code: 'target-missing', message: `no zone has the target ${target}` }]
 }
 
 function jobsOf({ zone, targets, policy, allow, thresholds, nameservers }: LoadedZone, options: WorkspaceOptions): ZoneJob[] {

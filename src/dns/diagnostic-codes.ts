@@ -4,7 +4,7 @@
  */
 export const DIAGNOSTIC_CODES = {
   // Files
-  'file-unreadable': 'A requested file cannot be read.',
+  'file-unreadable': 'A file cannot be read.',
   'file-too-large': 'A file exceeds the size limit of definitions.',
   'no-definitions': 'No definition file matches.',
   'definition-empty': 'A definition file has no content.',
@@ -39,7 +39,7 @@ export const DIAGNOSTIC_CODES = {
   'schema-missing-key': 'A required key is missing.',
   'schema-value': 'A value is not allowed here.',
   'zone-name': 'The name of a zone is missing, invalid, or not possible at the target.',
-  'zone-unknown': 'A requested zone has no definition.',
+  'zone-unknown': 'A requested zone has no definition, or the requested source or run does not have it.',
   'zone-duplicate': 'Two definitions describe the same zone.',
   'setting-invalid': 'A setting of a zone has an invalid value.',
   // Records
@@ -64,7 +64,7 @@ export const DIAGNOSTIC_CODES = {
   'target-is-cname': 'The target of an NS, MX or SRV record is a CNAME.',
   'below-delegation': 'A record is hidden below a delegation.',
   'ttl-mixed': 'Records of one RRset have different TTLs.',
-  'txt-long': 'A TXT value is too long to fit in a DNS message without problems.',
+  'txt-long': 'A TXT value is so long that resolvers must repeat the query over TCP.',
   'txt-quoted': 'A TXT value begins and ends with a quotation mark.',
   'policy-multiple': 'A name has two SPF, DMARC or similar policies.',
   'unmanaged-collision': 'A definition has a record that an unmanaged selector matches.',
@@ -112,14 +112,14 @@ export const DIAGNOSTIC_CODES = {
   'allowed-hosts-invalid': 'ZONEWRIGHT_ALLOWED_HOSTS is not a list of hosts.',
   // Providers
   'provider-unreachable': 'The server cannot be reached.',
-  'provider-timeout': 'The server did not answer in time.',
+  'provider-timeout': 'The server did not respond in time.',
   'provider-unauthorized': 'The server refuses the token.',
   'provider-forbidden': 'The token does not allow this.',
   'provider-not-found': 'The server does not have the path or object.',
   'provider-rejected': 'The server refuses the request.',
   'provider-rate-limited': 'The server limits the rate of requests.',
   'provider-failed': 'The server failed.',
-  'provider-garbled': 'The answer does not match the API.',
+  'provider-garbled': 'The response does not match the API.',
   'provider-stopped': 'A request was not sent because the run was stopped.',
   'zone-disabled': 'The zone is disabled at the target, but not in the definition.',
   'nameserver-failed': 'A query to a name server failed.',
@@ -148,9 +148,10 @@ export const DIAGNOSTIC_CODES = {
   'zone-locked': 'Another run is changing the zone.',
   'journal-failed': 'The journal of a run cannot be written.',
   'journal-unreadable': 'The journal of a run cannot be read.',
-  'run-unknown': 'The journal has no run of that name, or several.',
+  'run-unknown': 'No run, or several runs, in the journal match the requested name.',
+  'target-changed': 'A target differs from the one that the run to roll back has changed.',
   'rollback-kept': 'A rollback keeps changes to records that the run did not touch.',
-  'rollback-conflict': 'A rollback keeps records of the run that were changed again since.',
+  'rollback-conflict': 'Records of the run were changed again since; a rollback keeps them.',
   // Import and export
   'import-lossy': 'A definition cannot express part of the import.',
   'import-aside': 'The source of an import has data that is not about records, such as a registrar.',

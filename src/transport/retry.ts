@@ -1,11 +1,11 @@
-/** How often and when to repeat a failed request, and the deadline of a read. */
-import { setTimeout as wait } from 'node:timers/promises'
+/** How often and when to repeat a failed request. */
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** How often to retry a request, and how long to wait. */
 export interface RetryPolicy {
   /** Attempts of a failing request, the first included. */
   readonly tries: number
-  /** Attempts if the server runs and asks for fewer requests. */
+  /** Attempts of a request that the server answers with 429 or asks to repeat later, the first included. */
   readonly busyTries: number
   /** Milliseconds before the second attempt; doubled for each further one. */
   readonly firstDelay: number
@@ -24,7 +24,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
   maxRetryAfter: 300_000,
 }
 
-/** Milliseconds to wait before attempt `attempt + 1` (from 1): as the server asks, or exponential with jitter between one half and the whole. */
+/** Milliseconds to wait after attempt `attempt` (the first is 1): as the server asks, otherwise exponential backoff times a random factor from 0.5 to 1. */
 export function retryDelay(policy: RetryPolicy, attempt: number, retryAfter: number | null, random: () => number): number {
   if (retryAfter !== null) return retryAfter
   const ceiling = Math.min(policy.firstDelay * 2 ** (attempt - 1), policy.maxDelay)
@@ -57,66 +57,5 @@ export function parseRateLimit(
 
 /** Waits. Rejects with the signal's reason when the signal is aborted. */
 export async function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  await wait(milliseconds, undefined, signal ? { signal } : {})
-}
-
-/*
- * The deadline of a read has two clocks: the time of its own attempts and pauses, and the time since the server's last response to any request.
- * A read that waits for its turn is not late while other requests get responses. If none does, all waiting reads expire together, not one after another.
- */
-
-/** The time of a server's last response to any request. */
-export interface ResponseWatch {
-  /** Notes a response. `pause`: the milliseconds for which the server wants no requests, so no response can follow earlier. */
-  note(pause: number): void
-  /** The time of the last response, by `now`. */
-  last(): number
-  readonly now: () => number
-}
-
-export function createResponseWatch(now: () => number = () => performance.now()): ResponseWatch {
-  let last = Number.NEGATIVE_INFINITY
-  return {
-    note: (pause) => {
-      last = Math.max(last, now() + pause)
-    },
-    last: () => last,
-    now,
-  }
-}
-
-export interface ReadDeadline {
-  /** The remaining milliseconds, at least 0: those of the clock with fewer. */
-  left(): number
-  /** Adds the milliseconds of an attempt or pause. */
-  spend(milliseconds: number): void
-  /** A signal that is aborted when no time is left. Call `end` when it is no longer needed. */
-  watch(): { readonly signal: AbortSignal; end(): void }
-}
-
-/** The deadline of a read that starts now. */
-export function createReadDeadline(milliseconds: number, responses: ResponseWatch): ReadDeadline {
-  const startedAt = responses.now()
-  let spent = 0
-  const left = (): number => {
-    const silent = responses.now() - Math.max(startedAt, responses.last())
-    return Math.max(0, milliseconds - Math.max(spent, silent))
-  }
-  return {
-    left,
-    spend(took) {
-      spent += took
-    },
-    watch() {
-      const over = new AbortController()
-      let timer: NodeJS.Timeout
-      const check = (): void => {
-        const rest = left()
-        if (rest <= 0) over.abort()
-        else timer = setTimeout(check, Math.ceil(Math.min(rest, milliseconds)) + 1)
-      }
-      check()
-      return { signal: over.signal, end: () => clearTimeout(timer) }
-    },
-  }
+  await delay(milliseconds, undefined, signal ? { signal } : {})
 }

@@ -188,7 +188,7 @@ describe('responses that do not match the request', () => {
       outcomes: ['create www.example.com. A: applied'],
       diagnostics: [
         'warning[apply-altered] example.com. at cloud: www.example.com. A was sent as 192.0.2.1 (TTL 300) and stored as 192.0.2.1 (TTL 3600)',
-        'error[apply-unconfirmed] example.com. at cloud: www.example.com. A was made 192.0.2.1 (TTL 300) and is 192.0.2.1 (TTL 3600)',
+        'error[apply-unconfirmed] example.com. at cloud: www.example.com. A was set to 192.0.2.1 (TTL 300), but is 192.0.2.1 (TTL 3600)',
       ],
       readBack: 'different',
     })
@@ -265,7 +265,7 @@ describe('changes by another client', () => {
       ),
     })
     expect({ diagnostics, readBack }).toEqual({
-      diagnostics: ['error[apply-unconfirmed] example.com. at cloud: www.example.com. A was made 192.0.2.2 and is 192.0.2.7'],
+      diagnostics: ['error[apply-unconfirmed] example.com. at cloud: www.example.com. A was set to 192.0.2.2, but is 192.0.2.7'],
       readBack: 'different',
     })
   })
@@ -323,7 +323,7 @@ describe('errors that stop further calls', () => {
         return true
       },
     })
-    expect(counted(outcomes)).toEqual({ 'failed: 429 Too many requests': 9, 'skipped: cloud did not answer 9 calls in a row': 51 })
+    expect(counted(outcomes)).toEqual({ 'failed: 429 Too many requests': 9, 'skipped: cloud did not respond to 9 calls in a row': 51 })
     expect(calls).toHaveLength(9 * 4)
   })
   test('refused records do not stop the run', async () => {

@@ -35,7 +35,7 @@ test('does not update or delete records that another client changed; applies the
     }),
     run: { freshFor: 0 },
   })
-  const why = (data: string): string => `failed: not done: another client changed the record to ${data} after it was read for the plan`
+  const why = (data: string): string => `failed: not sent: another client changed the record to ${data} after it was read for the plan`
   expect(result.outcomes.sort()).toEqual([
     `delete b.example.com. A: ${why('198.51.100.2')}`,
     `update a.example.com. A: ${why('198.51.100.1')}`,
@@ -97,7 +97,7 @@ test.each([
   [
     'with a new record of another client',
     [{ id: 9, type: 'A', name: 'new', target: '192.0.2.9', ttl_sec: 0 }],
-    ['delete example.com.: failed: not done: another client created new.example.com. A 192.0.2.9 after the zone was read for the plan'],
+    ['delete example.com.: failed: not sent: another client created new.example.com. A 192.0.2.9 after the zone was read for the plan'],
   ],
 ])('deletes a zone only if it is unchanged since the plan: %s', async (_, more, outcomes) => {
   const kept = { id: 1, type: 'A', name: 'a', target: '192.0.2.1', ttl_sec: 0 }

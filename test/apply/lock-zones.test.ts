@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { describe, expect, it, test } from 'vitest'
 import { type LockRequest, lockZones } from '../../src/apply/lock-zones.ts'
-import { type LockHolder, lockPath, takeLock } from '../../src/definition/files/lock-file.ts'
+import { acquireLock, type LockHolder, lockPath } from '../../src/definition/files/lock-file.ts'
 import { ownProcess, type ProcessIdentity, processStatus } from '../../src/definition/files/process-identity.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -35,7 +35,7 @@ function leaveLock(journal: string, zone: string, owner: ProcessIdentity): strin
   const folder = join(journal, 'locks')
   mkdirSync(folder, { recursive: true })
   const path = lockPath(folder, zone, 'cloud')
-  expect(takeLock(path, holderOf(owner)).state).toBe('taken')
+  expect(acquireLock(path, holderOf(owner)).state).toBe('acquired')
   return path
 }
 
@@ -55,7 +55,7 @@ describe('locks of zones', () => {
   it('exist during the run, are private, and are removed after it', async () => {
     const journal = join(temporaryDirectory(), 'journal')
     const locks = await lockZones(request(journal, ['example.com.', 'example.net.']))
-    expect(locks.state).toBe('taken')
+    expect(locks.state).toBe('acquired')
     expect(lockNames(journal).map((name) => name.replace(/-[0-9a-f]{16}\.lock$/, ''))).toEqual(['example.com@cloud', 'example.net@cloud'])
     expect(statSync(join(journal, 'locks')).mode & 0o777).toBe(0o700)
     for (const name of lockNames(journal)) {
@@ -68,7 +68,7 @@ describe('locks of zones', () => {
         run: '20261121T070000Z-0001',
       })
     }
-    if (locks.state === 'taken') locks.release()
+    if (locks.state === 'acquired') locks.release()
     expect(lockNames(journal)).toEqual([])
   })
 
@@ -77,7 +77,7 @@ describe('locks of zones', () => {
     leaveLock(journal, 'example.net.', OWN)
     const locks = await lockZones(request(journal, ['example.com.', 'example.net.', 'example.org.']))
     expect(locks).toEqual({
-      state: 'held',
+      state: 'busy',
       diagnostic: {
         severity: 'error',
         code: 'zone-locked',
@@ -92,7 +92,7 @@ describe('locks of zones', () => {
   it('of a dead process are taken over', async () => {
     const journal = temporaryDirectory()
     leaveLock(journal, 'example.com.', await deadProcess())
-    expect((await lockZones(request(journal, ['example.com.']))).state).toBe('taken')
+    expect((await lockZones(request(journal, ['example.com.']))).state).toBe('acquired')
   })
 
   it.each<[string, Partial<ProcessIdentity>, ReturnType<typeof processStatus>]>([
@@ -106,8 +106,8 @@ describe('locks of zones', () => {
     expect(processStatus(owner, OWN)).toBe(expected)
     const path = leaveLock(journal, 'example.com.', owner)
     const locks = await lockZones(request(journal, ['example.com.']))
-    expect(locks.state).toBe(expected === 'dead' ? 'taken' : 'held')
-    if (expected === 'elsewhere' && locks.state === 'held') expect(locks.diagnostic.hint).toContain(`remove the file ${path}`)
+    expect(locks.state).toBe(expected === 'dead' ? 'acquired' : 'busy')
+    if (expected === 'elsewhere' && locks.state === 'busy') expect(locks.diagnostic.hint).toContain(`remove the file ${path}`)
   })
 
   it.each(['', '{', '{"pid":0}', 'null', '\u0000\u0000'])('without a readable holder (%j) are respected', async (text) => {
@@ -115,7 +115,7 @@ describe('locks of zones', () => {
     const path = leaveLock(journal, 'example.com.', OWN)
     writeFileSync(path, text)
     const locks = await lockZones(request(journal, ['example.com.']))
-    expect(locks).toMatchObject({ state: 'held', diagnostic: { message: expect.stringContaining('does not say by whom') } })
+    expect(locks).toMatchObject({ state: 'busy', diagnostic: { message: expect.stringContaining('does not name its holder') } })
   })
 
   it.each([
@@ -134,7 +134,7 @@ describe('locks of zones', () => {
     mkdirSync(join(journal, 'locks'))
     put(path)
     const locks = await lockZones(request(journal, ['example.com.']))
-    expect(locks).toMatchObject({ state: 'held', diagnostic: { message: expect.stringContaining('does not say by whom') } })
+    expect(locks).toMatchObject({ state: 'busy', diagnostic: { message: expect.stringContaining('does not name its holder') } })
   })
 
   it('can be waited for', async () => {
@@ -142,8 +142,8 @@ describe('locks of zones', () => {
     const first = await lockZones(request(journal, ['example.com.']))
     const messages: string[] = []
     const waiting = lockZones(request(journal, ['example.com.'], { wait: 10_000, onWait: ({ message }) => messages.push(message) }))
-    setTimeout(() => first.state === 'taken' && first.release(), 250)
-    expect((await waiting).state).toBe('taken')
+    setTimeout(() => first.state === 'acquired' && first.release(), 250)
+    expect((await waiting).state).toBe('acquired')
     expect(messages).toHaveLength(1)
   })
 
@@ -151,10 +151,10 @@ describe('locks of zones', () => {
     const journal = temporaryDirectory()
     leaveLock(journal, 'example.com.', OWN)
     const begin = performance.now()
-    expect((await lockZones(request(journal, ['example.com.'], { wait: 300 }))).state).toBe('held')
+    expect((await lockZones(request(journal, ['example.com.'], { wait: 300 }))).state).toBe('busy')
     expect(performance.now() - begin).toBeGreaterThanOrEqual(290)
     const interruption = AbortSignal.timeout(100)
-    expect((await lockZones(request(journal, ['example.com.'], { wait: 60_000, signal: interruption }))).state).toBe('held')
+    expect((await lockZones(request(journal, ['example.com.'], { wait: 60_000, signal: interruption }))).state).toBe('busy')
     expect(performance.now() - begin).toBeLessThan(30_000)
   })
 
@@ -176,7 +176,7 @@ describe('locks of zones', () => {
   it('can be taken for many zones', async () => {
     const zones = Array.from({ length: 500 }, (_, index) => `z${index}.example.`)
     const locks = await lockZones(request(temporaryDirectory(), zones))
-    if (locks.state === 'taken') locks.release()
+    if (locks.state === 'acquired') locks.release()
   })
 })
 
@@ -198,13 +198,13 @@ for (const name of ['linkSync', 'unlinkSync', 'rmSync', 'renameSync']) {
   }
 }
 syncBuiltinESMExports()
-const { takeLock } = await import('./lock-file.mjs')
+const { acquireLock } = await import('./lock-file.mjs')
 const { ownProcess } = await import('./process-identity.mjs')
 const [, , path, folder, goal] = process.argv
 const holder = { ...ownProcess(), since: '', command: 'apply', run: '' }
 for (;;) {
-  const lock = takeLock(path, holder)
-  if (lock.state === 'held') continue
+  const lock = acquireLock(path, holder)
+  if (lock.state === 'busy') continue
   try { closeSync(openSync(folder + '/alone', 'wx')) } catch { appendFileSync(folder + '/violations', process.pid + '\\n'); process.exit(3) }
   const count = Number(readFileSync(folder + '/count', 'utf8'))
   if (count < Number(goal)) { nap(Math.random() < 0.3 ? 1 : 0); writeFileSync(folder + '/count', String(count + 1)); appendFileSync(folder + '/log', 'x') }

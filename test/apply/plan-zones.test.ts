@@ -35,6 +35,6 @@ test('fifty zones at a silent target time out as fast as one', async () => {
   expect(zones).toEqual([])
   const { diagnostics } = plan
   expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(names.map(() => 'error provider-timeout'))
-  const unknownSettings = diagnostics.filter(({ message }) => / was not read, since the target does not answer$/.test(message))
+  const unknownSettings = diagnostics.filter(({ message }) => / was not read, since the target does not respond$/.test(message))
   expect(unknownSettings.length).toBeGreaterThan(30)
 })

@@ -42,17 +42,17 @@ describe('read-back', () => {
     [
       'an update was overwritten',
       ['1 www A 192.0.2.7', '2 mail A 192.0.2.9', '3 new TXT "a"'],
-      ['apply-unconfirmed: www.example.com. A was made 192.0.2.2 and is 192.0.2.7'],
+      ['apply-unconfirmed: www.example.com. A was set to 192.0.2.2, but is 192.0.2.7'],
     ],
     [
       'an updated record was renamed',
       ['1 web A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"'],
-      ['apply-unconfirmed: www.example.com. A was made 192.0.2.2 and is web.example.com. A 192.0.2.2'],
+      ['apply-unconfirmed: www.example.com. A was set to 192.0.2.2, but is web.example.com. A 192.0.2.2'],
     ],
     [
       'a created record is missing',
       ['1 www A 192.0.2.2', '2 mail A 192.0.2.9'],
-      ['apply-unconfirmed: new.example.com. TXT was made "a" and is not there'],
+      ['apply-unconfirmed: new.example.com. TXT was set to "a", but does not exist'],
     ],
     [
       'another client changed another record',

@@ -229,7 +229,7 @@ describe('records', () => {
     const rollback = planZoneRollback(run, zoneOf('k A 192.0.2.9'), rules())
     expect(changesOf(rollback.plan)).toEqual([])
     expect(rollback.whole).toBe(false)
-    expect(messages(rollback)).toEqual([expect.stringMatching(/a\.example\.com\. TXT cannot come back as it was/)])
+    expect(messages(rollback)).toEqual([expect.stringMatching(/a\.example\.com\. TXT cannot be restored/)])
   })
 
   const lines = (address: string, count = 12): string => Array.from({ length: count }, (_, index) => `h${index} A ${address}`).join('\n')

@@ -192,7 +192,7 @@ test.each([301, 302, 303, 307, 308])('does not follow a redirect (%i) of the all
   })
   for (const command of [['plan'], ['apply', '--yes'], ['doctor'], ['import', '--from', 'cloud', '-o', 'imported']]) {
     const ended = await run(scene.folder, allowing(scene), ...command)
-    expect(ended.output).toContain(`a redirect (${status}), which is not followed`)
+    expect(ended.output).toContain(`the server redirects (${status}), which is not followed`)
     expect(ended.status).toBe(1)
   }
   expect(scene.proxy.requests.length).toBeGreaterThan(0)

@@ -79,9 +79,7 @@ test('a missing config: plan says what to do, validate and fmt do not need it', 
   for (const command of ['plan', 'apply', 'verify']) {
     const { status, stdout, stderr } = await cli([command], { cwd: folder })
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-    expect(stderr).toMatch(
-      /^error\[config-missing\] there is no zonewright\.yaml in .* or any folder above it \(.*zonewright init.*\)\n/,
-    )
+    expect(stderr).toMatch(/^error\[config-missing\] there is no zonewright\.yaml in .* or any folder above it \(.*zonewright init.*\)\n/)
   }
   expect((await cli(['plan', '-c', 'other.yaml'], { cwd: folder })).stderr).toContain('error[config-missing] other.yaml does not exist')
   writeFileSync(join(folder, 'example.com.yaml'), 'www: {type: A, value: 192.0.2.1}\n')

@@ -84,7 +84,7 @@ describe('an apply that is killed', () => {
 
     const shown = (await scene.run('history', '--last')).stdout
     expect(shown).toContain('unknown: the process vanished')
-    expect(shown.split('unknown whether it was carried out: the run ended before the answer arrived')).toHaveLength(run.unknown + 1)
+    expect(shown.split('unknown whether it was carried out: the run ended before the response arrived')).toHaveLength(run.unknown + 1)
     // Its lock belongs to a dead process.
     expect(locks(scene)).toHaveLength(1)
     const rest = await scene.run('apply', '--yes')

@@ -88,7 +88,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
     expect(await zonesIn('--target', 'other')).toEqual(['example.org. at other'])
     const elsewhere = await scene.run('plan', 'example.net', '--target', 'other')
     expect(elsewhere.status).toBe(1)
-    expect(elsewhere.stderr).toContain('error[target-missing] example.net. does not go to other, but to cloud')
+    expect(elsewhere.stderr).toContain('error[target-missing] example.net. does not have the target other; its targets are cloud')
   })
 
   test('counts warnings of definitions; validate shows them', async () => {
@@ -169,7 +169,7 @@ describe('apply', () => {
     scene.write({ 'zones/example.com.yaml': ONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') })
     const refused = await scene.run('apply', '--yes', '--allow', 'updates')
     expect(refused.status).toBe(3)
-    expect(refused.stderr).toBe('Nothing was applied. 1 zone has no problem: name zones to apply only those.\n')
+    expect(refused.stderr).toBe('Nothing was applied. 1 zone has no problem: name zones to apply only these.\n')
     expect(scene.proxy.mutations()).toHaveLength(calls)
     expect((await scene.run('apply', '--yes', 'example.net')).status).toBe(0)
     const allowed = await scene.run('apply', '--yes', '--allow', 'deletes')

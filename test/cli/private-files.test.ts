@@ -26,8 +26,11 @@ test('with umask 000, saved plans and journals are private, also in an existing 
   for (const path of opened) chmodSync(path, lstatSync(path).isDirectory() ? 0o777 : 0o666)
   scene.write({ 'zones/example.com.yaml': `${ZONE}  new: {type: A, value: 192.0.2.9}\n` })
   const { status, stderr } = await scene.run('apply', '--yes')
-  expect([status, stderr]).toEqual([0, expect.stringContaining(`${journal} was open to other users and has been closed to them.`)])
-  for (const path of opened) expect(stderr).toContain(`${path} was open`)
+  expect([status, stderr]).toEqual([
+    0,
+    expect.stringContaining(`${journal} was accessible to other users; access is now restricted to you.`),
+  ])
+  for (const path of opened) expect(stderr).toContain(`${path} was accessible`)
   arePrivate()
   // An existing plan file keeps its mode.
   chmodSync(join(scene.folder, 'saved.plan'), 0o640)

@@ -190,8 +190,8 @@ describe('rollback', () => {
     ['an unknown run', ['19990101'], 'run-unknown'],
     ['an ambiguous prefix', ['2'], 'run-unknown'],
     ['a path', ['../../etc'], 'run-unknown'],
-    ['a zone that the run did not change', ['--last', 'example.org'], 'run-unknown'],
-    ['a target that the run did not change', ['--last', '--target', 'elsewhere'], 'run-unknown'],
+    ['a zone that the run did not change', ['--last', 'example.org'], 'zone-unknown'],
+    ['a target that the run did not change', ['--last', '--target', 'elsewhere'], 'zone-unknown'],
     ['an invalid zone name', ['--last', 'a..b'], 'zone-name'],
   ]
   test.each(problems)('does nothing for %s', async (_, args, code) => {
@@ -210,7 +210,7 @@ describe('rollback', () => {
     const { status, stderr } = await scene.run('rollback', '--last', '--yes')
     expect([status, stderr]).toEqual([
       1,
-      expect.stringMatching(/error\[plan-file-target\] run \S+ changed cloud at \S+\/v4; in this config cloud is \S+\/v5/),
+      expect.stringMatching(/error\[target-changed\] run \S+ changed cloud at \S+\/v4; in this config cloud is \S+\/v5/),
     ])
     expect(scene.proxy.requests).toHaveLength(sent)
   })

@@ -60,21 +60,21 @@ test.each<[string, (move: Move) => Promise<unknown>, RegExp]>([
       await client.ok('DELETE', `${path}/records/${records['mail']}`)
       await client.ok('POST', `${path}/records`, { type: 'A', name: 'mail', target: '192.0.2.2', ttl_sec: 3600 })
     },
-    /: replaced mail\.example\.com\. 3600 A 192\.0\.2\.2 by one like it/,
+    /: replaced mail\.example\.com\. 3600 A 192\.0\.2\.2 by an equal one/,
   ],
   [
     'another setting',
     ({ client, path }) => client.ok('PUT', path, { description: 'mine \u001b[31m' }),
     /: 1 setting changed .*\n.*: description is "mine \\u001b\[31m", and was ""\n/,
   ],
-  ['a deleted zone', ({ client, path }) => client.ok('DELETE', path), /: it does not exist any more; it had 3 records/],
+  ['a deleted zone', ({ client, path }) => client.ok('DELETE', path), /: it no longer exists; it had 3 records/],
   [
     'a zone that was deleted and created again',
     async ({ client, path }) => {
       await client.ok('DELETE', path)
       await client.ok('POST', '/domains', { domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
     },
-    /: it was deleted and made again: its identifier is \d+, and was \d+, 3 records removed/,
+    /: it was deleted and created again: its identifier is \d+, and was \d+, 3 records removed/,
   ],
 ])('%s: changes no zone of the plan', async (_, move, expected) => {
   const { scene, client, id, records } = await plannedScene()

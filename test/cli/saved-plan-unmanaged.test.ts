@@ -44,7 +44,7 @@ test.each<[string, (others: Theirs) => Promise<unknown>, readonly string[]]>([
 
   const again = await scene.run('apply', 'plan.json', '--yes')
   expect(again.status).toBe(3)
-  expect(again.stderr).toContain('it already is as planned: the plan has been applied')
+  expect(again.stderr).toContain('the zone already is as planned: the plan has been applied')
   // The run can be rolled back despite the changes of the other client.
   const back = await scene.run('rollback', '--last', '--yes')
   expect(back).toMatchObject({ status: 0, stderr: expect.stringMatching(/^Rolling back run \S+, apply of \S+\n$/) })
@@ -57,7 +57,7 @@ test('reports an unmanaged record at the name of a planned CNAME before any call
   const before = scene.proxy.mutations().length
   const { status, stderr } = await scene.run('apply', 'plan.json', '--yes')
   expect(stderr).toContain('has changed since the plan was made')
-  expect(stderr).toContain(': 1 unmanaged record is in the way (plan again, and review what changed)')
+  expect(stderr).toContain(': 1 unmanaged record is in conflict with the plan (plan again and review the changes)')
   expect(stderr).toContain('alias.example.com. TXT "first" conflicts with the planned CNAME mail.example.com.')
   expect(status).toBe(3)
   expect(scene.proxy.mutations()).toHaveLength(before)

@@ -50,7 +50,7 @@ test('is applied exactly once on another machine without definitions', async () 
   const again = await there.run('apply', 'plan.json', '--yes')
   expect(again.status).toBe(3)
   expect(again.stderr).toMatch(
-    /^error\[plan-stale\] example\.com\. at cloud has changed since the plan was made \(\S+\): .*\(it already is as planned: the plan has been applied\)$/m,
+    /^error\[plan-stale\] example\.com\. at cloud has changed since the plan was made \(\S+\): .*\(the zone already is as planned: the plan has been applied\)$/m,
   )
   expect(again.stderr).toMatch(/^Nothing was applied\.$/m)
   expect(made(scene)).toHaveLength(before + 3)
@@ -109,7 +109,9 @@ test('the JSON outcome has the format of a plan', async () => {
   expect(document.zones[0].changes[0].outcome).toEqual({ state: 'skipped', because: 'the zone was not applied' })
   // An outcome cannot be applied as a plan.
   const report = secondMachine(scene, { 'report.json': JSON.stringify(applied) })
-  expect((await report.run('apply', 'report.json', '--yes')).stderr).toContain('error[plan-file-invalid] report.json is a report of a plan')
+  expect((await report.run('apply', 'report.json', '--yes')).stderr).toContain(
+    'error[plan-file-invalid] report.json is only a report of a plan',
+  )
 })
 
 test.each<[string, (text: string, scene: Scene) => string, string]>([
@@ -153,7 +155,7 @@ test('refuses a forged plan with the consistent IDs of another zone', async () =
   })
   const before = made(scene).length
   const { status, stderr } = await secondMachine(scene, { 'plan.json': forged }).run('apply', 'plan.json', '--yes')
-  expect(stderr).toContain('it was deleted and made again')
+  expect(stderr).toContain('it was deleted and created again')
   expect(status).toBe(3)
   expect(made(scene)).toHaveLength(before)
 })
@@ -199,7 +201,7 @@ test.each<[string, readonly string[], string]>([
   ['a missing path', ['./plan.json'], 'error[plan-file-invalid] ./plan.json does not exist'],
   ['a missing file name', ['plan.json'], 'error[plan-file-invalid] plan.json does not exist'],
   ['a folder', ['./zones'], 'error[plan-file-invalid] ./zones is not a file'],
-  ['a definition', ['zones/example.com.yaml'], 'error[plan-file-invalid] zones/example.com.yaml is not JSON'],
+  ['a definition', ['zones/example.com.yaml'], 'error[plan-file-invalid] zones/example.com.yaml is not valid JSON'],
   ['two files', ['./a.json', './b.json'], 'error[usage] apply takes one saved plan, or zones'],
   ['a file and a zone', ['./a.json', 'example.com'], 'error[usage] apply takes one saved plan, or zones'],
   ['a file and a target', ['./a.json', '--target', 'cloud'], 'error[usage] --target cannot be used with a saved plan'],
@@ -248,6 +250,12 @@ test('is not written for a plan with errors, over another file, or into a missin
   const over = await scene.run('plan', '--out', 'zones/example.com.yaml')
   expect(over).toMatchObject({ status: 1, stderr: expect.stringContaining('error[file-exists] zones/example.com.yaml') })
   expect(readFileSync(join(scene.folder, 'zones/example.com.yaml'), 'utf8')).toBe(CHANGED)
+  writeFileSync(join(scene.folder, 'package.json'), '{"name": "dns"}')
+  expect(await scene.run('plan', '--out', 'package.json')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('error[file-exists] package.json'),
+  })
+  expect(readFileSync(join(scene.folder, 'package.json'), 'utf8')).toBe('{"name": "dns"}')
   expect(await scene.run('plan', '--out', 'no/plan.json')).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('error[file-unwritable] no/plan.json'),

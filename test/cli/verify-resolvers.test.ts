@@ -62,7 +62,7 @@ describeWithTools(['named'], 'verify --resolvers', () => {
     const stale = await scene.run('verify', '--resolvers', 'us-east')
     expect(stale.status).toBe(2)
     expect(stale.stdout).toMatch(
-      / {4}mail\.example\.com\. A: the resolver keeps its answer for 3[56]\d\d s more\n {6}missing 3600 192\.0\.2\.77\n {6}instead 3[56]\d\d 192\.0\.2\.2\n/,
+      / {4}mail\.example\.com\. A: the resolver has another answer in its cache, for up to 3[56]\d\d s\n {6}missing 3600 192\.0\.2\.77\n {6}instead 3[56]\d\d 192\.0\.2\.2\n/,
     )
     expect(stale.stdout).not.toContain('www.example.com.')
   })
@@ -81,13 +81,13 @@ describeWithTools(['named'], 'verify --resolvers', () => {
     await scene.run('apply', '--yes')
     const some = await scene.run('verify', '--resolvers', 'us-west', '--verbose')
     expect(some.stderr).toMatch(
-      /warning\[resolver-failed\] cloud: 2 of the 3 resolvers of the region us-west are not asked: 127\.0\.0\.1.*, and 1 more/,
+      /warning\[resolver-failed\] cloud: 2 of the 3 resolvers of the region us-west cannot be queried: 127\.0\.0\.1.*, and 1 more/,
     )
     expect(some.stdout.match(/record sets as defined/g)).toHaveLength(1)
     expect(some.status).toBe(0)
     const none = await scene.run('verify', '--resolvers', 'us-central')
     expect(none.stderr).toMatch(
-      /error\[resolver-failed\] cloud: none of the 1 resolvers of the region us-central can be asked: 127\.0\.0\.1/,
+      /error\[resolver-failed\] cloud: none of the 1 resolvers of the region us-central can be queried: 127\.0\.0\.1/,
     )
     expect(none.status).toBe(1)
   })
@@ -95,7 +95,7 @@ describeWithTools(['named'], 'verify --resolvers', () => {
   test.each([
     ['mars-west', 'error[region-unknown] cloud has no region "mars-west"'],
     ['../domains', 'error[region-unknown] cloud has no region "../domains"'],
-    ['eu-west', 'error[region-unknown] cloud names no resolvers of the region eu-west'],
+    ['eu-west', 'error[region-unknown] cloud has no resolvers in the region eu-west'],
   ])('refuses the region %s', async (region, message) => {
     const scene = await sceneWithResolver()
     await scene.run('apply', '--yes')

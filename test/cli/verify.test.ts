@@ -61,7 +61,7 @@ describe('verify', () => {
     const { status, stdout, stderr } = await scene.run('verify', '--nameserver', `127.0.0.1:${silent.address().port}`)
     expect(status).toBe(1)
     expect(stderr).toMatch(
-      /^zones\/example\.com\.yaml:1:\d+: error\[nameserver-failed\] example\.com\. at cloud: the name server 127\.0\.0\.1:\d+ could not be asked: /,
+      /^zones\/example\.com\.yaml:1:\d+: error\[nameserver-failed\] example\.com\. at cloud: the name server 127\.0\.0\.1:\d+ could not be queried: /,
     )
     expect(stdout).toMatch(/^ {2}127\.0\.0\.1:\d+: .*\n/m)
     expect((await scene.run('verify', '--no-dns')).status).toBe(0)

@@ -6,12 +6,12 @@ import { type BeginEntry, type EndEntry, JOURNAL_FORMAT, JOURNAL_VERSION, type J
 
 const CHUNK = 1 << 18
 
-/** The longest line, in octets: the first line of a run names every zone. */
+/** Maximum octets of a line. The first line of a run names every zone. */
 const MAX_LINE = 1 << 26
 
 export class LineTooLong extends Error {}
 
-/** Does not wait for a writer if the path is a named pipe. */
+/** Opens a file without blocking on a named pipe that has no writer. */
 const openLines = (path: string): number => openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
 
 /** Yields each line without its newline. A last line without a newline is incomplete and left out. Throws the system's error, and `LineTooLong`. */
@@ -44,7 +44,7 @@ export function* linesOf(path: string): Generator<string> {
 /** Octets at the end of a file that are searched for its last line. */
 const TAIL = 4096
 
-/** The first line, and the last line if it is complete and short. Does not read the lines between. */
+/** The first line, and the last line if it is complete and short. Does not read the lines in between. */
 export function outerLinesOf(path: string): { readonly first: string | null; readonly last: string | null } {
   const first = firstLineOf(path)
   const file = openLines(path)
@@ -90,14 +90,16 @@ function entryOf(text: string): JournalEntry | null {
   }
 }
 
+/** The entry of a line if it is the end of a run, else null. */
 export const endOf = (text: string): EndEntry | null => {
   const entry = entryOf(text)
   return entry?.event === 'end' ? entry : null
 }
 
+/** Parses the first line of the journal of run `id`. */
 export function beginOf(text: string, id: string): Result<BeginEntry> {
   const entry = entryOf(text)
-  if (entry?.event === 'begin') return entry.run === id ? ok(entry) : failure(`its journal is of run ${entry.run}`)
+  if (entry?.event === 'begin') return entry.run === id ? ok(entry) : failure(`its journal belongs to run ${entry.run}`)
   const version = versionOf(text)
   if (version !== null && version > JOURNAL_VERSION)
     return failure(`its journal has version ${version}; this program reads version ${JOURNAL_VERSION}`)

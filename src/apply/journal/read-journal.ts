@@ -22,7 +22,7 @@ import {
 import { beginOf, endOf, entriesOf, LineTooLong, outerLinesOf } from './journal-lines.ts'
 
 /** The outcome of a call that has none in the journal. */
-const NO_ANSWER: Outcome = { state: 'unknown', error: 'the run ended before the answer arrived' }
+const NO_RESPONSE: Outcome = { state: 'unknown', error: 'the run ended before the response arrived' }
 
 export interface JournalledRuns {
   /** The latest first. */
@@ -62,13 +62,13 @@ function readRun(folder: string, id: string, here: ProcessIdentity): Result<RunR
   })
 }
 
-const planned = ({ zones }: BeginEntry): number => zones.reduce((sum, { calls }) => sum + calls.total, 0)
+const plannedCalls = ({ zones }: BeginEntry): number => zones.reduce((sum, { calls }) => sum + calls.total, 0)
 
 /** The exit statuses after SIGHUP, SIGINT and SIGTERM: 128 plus the signal's number. */
 const BY_SIGNAL: ReadonlySet<number> = new Set([129, 130, 143])
 
 function endedState({ status, applied, unknown }: EndEntry, begin: BeginEntry): RunState {
-  if (applied.total === planned(begin)) return 'applied'
+  if (applied.total === plannedCalls(begin)) return 'applied'
   if (BY_SIGNAL.has(status)) return 'interrupted'
   return applied.total === 0 && unknown === 0 ? 'failed' : 'partial'
 }
@@ -83,7 +83,7 @@ function readUnfinished(path: string, id: string, begin: BeginEntry, here: Proce
       outcomes.flatMap((outcome, change) => (outcome ? [[actions[change] ?? 'update', outcome.state] as const] : [])),
     ),
   )
-  const figures = { ...known, skipped: planned(begin) - known.applied.total - known.failed - known.unknown }
+  const figures = { ...known, skipped: plannedCalls(begin) - known.applied.total - known.failed - known.unknown }
   const state = processStatus(begin.process, here) === 'running' ? 'running' : 'interrupted'
   return ok({ id, begin, last, status: null, figures, state, rolledBackBy: [] })
 }
@@ -115,11 +115,12 @@ function collectZones(
     last = line.time
     if (line.event === 'begin' || line.event === 'end') continue
     const zone = zones[line.zone]
-    const of = begin.zones[line.zone]
-    if (zone === undefined || of === undefined) return failure(`a line of its journal is of zone ${line.zone}, and it has ${zones.length}`)
+    const planned = begin.zones[line.zone]
+    if (zone === undefined || planned === undefined)
+      return failure(`a line of its journal names zone ${line.zone}; it has ${zones.length} zones`)
     const changes = line.event === 'zone' ? line.settled.map(({ change }) => change) : [line.change]
-    if (changes.some((change) => change >= of.calls.total))
-      return failure(`a line of its journal is of a change that ${of.zone} does not have`)
+    if (changes.some((change) => change >= planned.calls.total))
+      return failure(`a line of its journal names a change that the plan of ${planned.zone} does not have`)
     note(line, zone)
   }
   return ok({ zones, last })
@@ -129,7 +130,7 @@ function note(line: CallEntry | OutcomeEntry | ZoneRule, zone: CollectedZone): v
   switch (line.event) {
     case 'call':
       zone.actions[line.change] = line.action
-      zone.outcomes[line.change] = NO_ANSWER
+      zone.outcomes[line.change] = NO_RESPONSE
       return
     case 'outcome':
       zone.outcomes[line.change] = line.outcome
@@ -153,7 +154,7 @@ function guarded<T>(read: () => Result<T>): Result<T> {
 }
 
 /**
- * Adds to each run the rollbacks of it. Takes runs in the order of time. A rollback follows its run, so runs are visited from the end: a rollback that was
+ * Adds its rollbacks to each run. Takes the runs in chronological order. A rollback follows its run, so runs are visited from the end: a rollback that was
  * itself rolled back is ignored.
  */
 function markRolledBack(runs: readonly RunRecord[]): RunRecord[] {
@@ -203,4 +204,4 @@ interface JournalledZone {
 
 /** The outcome of every change of a plan. A change that an unfinished run had not started is skipped. */
 export const outcomesOf = ({ changes }: ZonePlan, { outcomes }: JournalledZone): Outcome[] =>
-  changes.map((_, index) => outcomes[index] ?? { state: 'skipped', because: 'the run ended before it' })
+  changes.map((_, index) => outcomes[index] ?? { state: 'skipped', because: 'the run ended first' })

@@ -13,29 +13,29 @@ import { outcomesOf, readRunZones } from './read-journal.ts'
 
 export type FoundRun = { readonly run: RunRecord } | { readonly run: null; readonly diagnostic: Diagnostic }
 
-/** Runs listed if a prefix is ambiguous. */
+/** Maximum runs listed if a prefix is ambiguous. */
 const SHOWN = 5
 
-/** The run with that name, or the only one whose name starts with it. */
+/** Finds the run with that name, or the only one whose name starts with it. */
 export function findRun(runs: readonly RunRecord[], name: string): FoundRun {
   const wanted = name.toLowerCase()
   const found = isRunPrefix(name) ? runs.filter(({ id }) => id.toLowerCase().startsWith(wanted)) : []
   const [run] = found
   if (run !== undefined && found.length === 1) return { run }
-  if (run === undefined) return unknown(`no run ${JSON.stringify(name.slice(0, 60))} is in the journal`)
+  if (run === undefined) return unknown(`the journal has no run ${JSON.stringify(name.slice(0, 60))}`)
   const ids = found.map(({ id }) => id)
-  return unknown(`${name} is the beginning of ${found.length} runs: ${listed(ids, SHOWN)}`)
+  return unknown(`${name} matches ${found.length} runs: ${listed(ids, SHOWN)}`)
 }
 
 /** The latest run that changed something or may have. */
 export const lastRun = (runs: readonly RunRecord[]): FoundRun => {
   const run = runs.find(({ figures }) => figures.applied.total + figures.unknown > 0)
-  return run === undefined ? unknown('no run in the journal changed anything') : { run }
+  return run === undefined ? unknown('the journal has no run that changed anything') : { run }
 }
 
 const unknown = (message: string): FoundRun => ({
   run: null,
-  diagnostic: { severity: 'error', code: 'run-unknown', message, hint: 'see "zonewright history"' },
+  diagnostic: { severity: 'error', code: 'run-unknown', message, hint: '"zonewright history" lists the runs' },
 })
 
 /** Milliseconds after which the folder of a run that did not start is removed. */
@@ -46,7 +46,7 @@ export function pruneRuns(journal: string, runs: readonly RunRecord[], keep: num
   const folder = join(journal, 'runs')
   const removed = runs.slice(keep).filter(({ state }) => state !== 'running')
   for (const { id } of removed) rmSync(join(folder, id), { recursive: true, force: true })
-  // Folders that killed processes left under their temporary names.
+  // Killed processes leave folders with temporary names.
   const limit = new Date(now.getTime() - DAY).toISOString().replace(/[-:]|\.[0-9]+/g, '')
   const unfinished = existsSync(folder) ? readdirSync(folder).filter((name) => /^\.[0-9]{8}T/.test(name) && name.slice(1) < limit) : []
   for (const name of unfinished) rmSync(join(folder, name), { recursive: true, force: true })
@@ -93,7 +93,9 @@ async function readZonePlan(path: string, run: string, { zone, target, calls }: 
   if (saved === null) return failure(diagnostics.map(({ message }) => message).join('; '))
   const [only] = saved.zones
   const [bound] = saved.targets
-  const isIt = only !== undefined && only.plan.zone === zone && only.plan.target === target && only.plan.changes.length === calls.total
-  if (!isIt || bound?.name !== target) return failure(`run ${run}: the plan of ${zone} at ${target} is another zone's or another plan`)
+  const isExpected =
+    only !== undefined && only.plan.zone === zone && only.plan.target === target && only.plan.changes.length === calls.total
+  if (!isExpected || bound?.name !== target)
+    return failure(`run ${run}: the plan of ${zone} at ${target} is of another zone or does not match the journal`)
   return ok({ ...only, target: bound })
 }

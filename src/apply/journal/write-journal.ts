@@ -49,11 +49,11 @@ export interface Journal {
   outcome(zone: ApplicableZone, change: number, outcome: Outcome): void
   /** Writes the result of reading a zone back. */
   zone(zone: ApplicableZone, outcome: ZoneOutcome): void
-  /** Closes the journal with the program's exit status. Returns why lines are missing; null if none is. */
+  /** Closes the journal with the program's exit status. Returns why lines are missing; null if the journal is complete. */
   end(status: number): string | null
 }
 
-/** Plans written concurrently. */
+/** Maximum plans written concurrently. */
 const FILES_AT_ONCE = 16
 
 /**
@@ -67,7 +67,7 @@ export async function beginJournal(request: RunToJournal): Promise<Journal> {
   const folder = join(runs, run)
   makeFolder(runs, 0o700)
   keepOutOfGit(journal)
-  if (existsSync(folder)) throw Object.assign(new Error(`${folder} is there`), { code: 'EEXIST' })
+  if (existsSync(folder)) throw Object.assign(new Error(`${folder} exists`), { code: 'EEXIST' })
   await mkdir(made, { mode: 0o700 })
   try {
     await mkdir(join(made, PLANS_FOLDER), { mode: 0o700 })
@@ -133,7 +133,7 @@ function writeLine(descriptor: number, entry: JournalEntry, secrets: LoadedSecre
 function openJournal(run: string, lines: number, zones: readonly ApplicableZone[], now: () => Date, secrets: LoadedSecrets): Journal {
   const indexes = new Map(zones.map((zone, index) => [zone, index]))
   const final: Outcome[][] = zones.map(() => [])
-  /** After a line that could not be written, no other is. */
+  /** Why a line could not be written. No further line is written then. */
   let problem: string | null = null
   const write = (entry: JournalEntry): void => {
     if (problem !== null) return
@@ -146,7 +146,7 @@ function openJournal(run: string, lines: number, zones: readonly ApplicableZone[
   }
   const indexOf = (zone: ApplicableZone): number => {
     const index = indexes.get(zone)
-    if (index === undefined) throw new Error(`${zone.plan.zone} is not of run ${run}`)
+    if (index === undefined) throw new Error(`${zone.plan.zone} does not belong to run ${run}`)
     return index
   }
   const time = (): string => now().toISOString()

@@ -18,24 +18,25 @@ export function conflict({ zone, target }: ZonePlan, problem: string, { overwrit
 }
 
 export function conflictText({ reason, ...set }: RrsetConflict, { overwrite }: Overwriting): string {
-  if (reason === 'changed') return `${set.name} ${set.type} was changed by the run, and again since: ${setText(set)}`
+  if (reason === 'changed-again') return `${set.name} ${set.type} was changed by the run, and again since: ${describeRrset(set)}`
   return overwrite
-    ? `${setText(set)} conflicts with what is restored`
+    ? `${describeRrset(set)} conflicts with what is restored`
     : `the former records at ${set.name} conflict with what was added there since, so ${set.type} is not restored`
 }
 
-/** Record sets changed by others that are listed. */
+/** Maximum RRsets that are listed. */
 const SHOWN = 10
 
-/** Notices of record sets that only other clients changed since the run. */
+/** Notices about RRsets that only other clients changed since the run. */
 export function keptNotices(sets: readonly RrsetChange[], { zone, target }: ZonePlan): Diagnostic[] {
   const notice = (text: string): Diagnostic => ({ severity: 'notice', code: 'rollback-kept', message: `${zone} at ${target}: ${text}` })
-  const shown = sets.slice(0, SHOWN).map((set) => notice(`another client changed ${setText(set)} since the run; it is kept`))
+  const shown = sets.slice(0, SHOWN).map((set) => notice(`another client changed ${describeRrset(set)} since the run; it is kept`))
   if (sets.length <= SHOWN) return shown
   return [...shown, notice(`${sets.length - SHOWN} more record sets that others changed since are kept`)]
 }
 
-export const setText = ({ name, type, base, live }: RrsetChange): string => `${name} ${type} (${dataText(live)}, was ${dataText(base)})`
+export const describeRrset = ({ name, type, after, live }: RrsetChange): string =>
+  `${name} ${type} (${dataText(live)}, was ${dataText(after)})`
 
 const dataText = (records: readonly ResourceRecord[]): string =>
   records.length === 0 ? 'nothing' : shortList(records.map(({ ttl, data }) => `${ttl === null ? '' : `${ttl} `}${data.slice(0, 60)}`))

@@ -1,17 +1,16 @@
 /**
- * The records of a rollback: a three-way merge per record set of the state before the run, the state after it (base) and the live state. A set that the run
- * did not change stays. A set that is still as the run left it is restored. A set that is already as before needs nothing. Any other set was changed again
- * since: it is a conflict, and stays unless it is overwritten.
+ * The records of a rollback: a three-way merge per RRset. The common ancestor is the state after the run. The rollback changes it to the state before the
+ * run; other clients may have changed it to the live state. An RRset that the run did not change stays. An RRset that is still as after the run is restored. An
+ * RRset that is as before the run again needs nothing. Any other RRset was changed again since: it is a conflict, and stays unless it is overwritten.
  */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import type { ZoneDifference } from '../../plan/compare-zones.ts'
-import { conflicts } from '../../plan/record-conflicts.ts'
+import { conflicts as cannotCoexist } from '../../plan/record-conflicts.ts'
 
 export interface RecordStates {
   readonly before: readonly ResourceRecord[]
-  /** After the run. */
-  readonly base: readonly ResourceRecord[]
+  readonly after: readonly ResourceRecord[]
   readonly live: readonly ExistingRecord[]
 }
 
@@ -20,49 +19,57 @@ export interface RecordRollback {
   readonly added: readonly ResourceRecord[]
   readonly kept: readonly ExistingRecord[]
   readonly rrsets: ZoneDifference['rrsets']
-  /** Conflicting sets (see `rrsetKey`) that are restored nevertheless. */
+  /** The conflicting RRsets that are restored nevertheless, by `rrsetKey`. */
   readonly overwritten: ReadonlySet<string>
-  /** Sets that the run changed and that were changed again, or cannot coexist with the rest of their name. */
+  /** RRsets that the run changed and that were changed again, or that cannot coexist with others at their name. */
   readonly conflicts: readonly RrsetConflict[]
-  /** Sets that only other clients changed since the run. */
-  readonly others: readonly RrsetChange[]
+  /** RRsets that only other clients changed since the run. */
+  readonly changedByOthers: readonly RrsetChange[]
 }
 
 export interface RrsetChange {
   readonly name: DomainName
   readonly type: string
-  readonly base: readonly ResourceRecord[]
+  readonly after: readonly ResourceRecord[]
   readonly live: readonly ResourceRecord[]
 }
 
-/** `changed`: by the run and again since. `beside`: the former records cannot coexist with records that were added at their name. */
+/** `changed-again`: by the run, and again since. `cannot-coexist`: the former records conflict with records that were added at their name. */
 export interface RrsetConflict extends RrsetChange {
-  readonly reason: 'changed' | 'beside'
+  readonly reason: 'changed-again' | 'cannot-coexist'
 }
 
-/** The three states of one record set. */
-interface States {
+/** The three states of one RRset, and what the merge does with it. */
+interface RrsetStates {
   readonly name: DomainName
   readonly type: string
   readonly before: readonly ResourceRecord[]
-  readonly base: readonly ResourceRecord[]
+  readonly after: readonly ResourceRecord[]
   readonly live: readonly ExistingRecord[]
   decision: 'keep' | 'restore' | 'conflict'
   reason: RrsetConflict['reason']
 }
 
-/** Merges the records, in linear time. `exclusive`: whether a CNAME must be alone at its name. */
-export function rollBackRecords(states: RecordStates, exclusive: boolean, overwrite: boolean): RecordRollback {
-  const sets = statesOf(states)
+export interface MergeRules {
+  /** Whether the provider refuses a CNAME beside other records. */
+  readonly cnameExclusive: boolean
+  /** Whether to restore conflicting RRsets. */
+  readonly overwrite: boolean
+}
+
+/** Merges the records, in linear time. */
+export function rollBackRecords(states: RecordStates, { cnameExclusive, overwrite }: MergeRules): RecordRollback {
+  const sets = groupStates(states)
   for (const set of sets) set.decision = decide(set)
-  if (exclusive) resolveNames(sets, overwrite)
-  const conflicts = sets.filter(({ decision }) => decision === 'conflict')
-  const isRestored = (set: States): boolean => set.decision === 'restore' || (overwrite && set.decision === 'conflict')
+  if (cnameExclusive) resolveClashes(sets, overwrite)
+  const conflicting = sets.filter(({ decision }) => decision === 'conflict')
   const result = { removed: [] as ExistingRecord[], added: [] as ResourceRecord[], kept: [] as ExistingRecord[] }
   const removedSets: string[] = []
   const changed: string[] = []
   for (const set of sets) {
-    const { removed, added, kept } = isRestored(set) ? between(set.live, set.before) : { removed: [], added: [], kept: set.live }
+    const { removed, added, kept } = isRestored(set, overwrite)
+      ? changesFromLive(set.live, set.before)
+      : { removed: [], added: [], kept: set.live }
     for (const record of removed) result.removed.push(record)
     for (const record of added) result.added.push(record)
     for (const record of kept) result.kept.push(record)
@@ -70,73 +77,92 @@ export function rollBackRecords(states: RecordStates, exclusive: boolean, overwr
     if (kept.length + added.length === 0) removedSets.push(rrsetKey(set))
     else changed.push(rrsetKey(set))
   }
-  const existing = sets.filter(({ live }) => live.length > 0).length
-  const others = sets.filter((set) => set.decision === 'keep' && isSame(set.before, set.base) && !isSame(set.live, set.base))
-  const overwritten = new Set(overwrite ? conflicts.map(rrsetKey) : [])
-  return { ...result, rrsets: { existing, removed: removedSets, changed }, overwritten, conflicts, others }
+  const liveRrsets = sets.filter(({ live }) => live.length > 0).length
+  const changedByOthers = sets.filter((set) => set.decision === 'keep' && isSame(set.before, set.after) && !isSame(set.live, set.after))
+  const overwritten = new Set(overwrite ? conflicting.map(rrsetKey) : [])
+  return {
+    ...result,
+    rrsets: { existing: liveRrsets, removed: removedSets, changed },
+    overwritten,
+    conflicts: conflicting,
+    changedByOthers,
+  }
 }
 
-function statesOf({ before, base, live }: RecordStates): States[] {
-  const groups = { before: groupRrsets(before), base: groupRrsets(base), live: groupRrsets(live) }
-  const keys = new Set([...groups.before.keys(), ...groups.base.keys(), ...groups.live.keys()])
+const isRestored = ({ decision }: RrsetStates, overwrite: boolean): boolean =>
+  decision === 'restore' || (overwrite && decision === 'conflict')
+
+/** The states of every RRset that one of the three states has. */
+function groupStates({ before, after, live }: RecordStates): RrsetStates[] {
+  const groups = { before: groupRrsets(before), after: groupRrsets(after), live: groupRrsets(live) }
+  const keys = new Set([...groups.before.keys(), ...groups.after.keys(), ...groups.live.keys()])
   return [...keys].map((key) => {
-    const set = { before: groups.before.get(key) ?? [], base: groups.base.get(key) ?? [], live: groups.live.get(key) ?? [] }
-    const { name, type } = (set.live[0] ?? set.base[0] ?? set.before[0]) as ResourceRecord
-    return { name, type, ...set, decision: 'keep', reason: 'changed' }
+    const set = { before: groups.before.get(key) ?? [], after: groups.after.get(key) ?? [], live: groups.live.get(key) ?? [] }
+    const { name, type } = (set.live[0] ?? set.after[0] ?? set.before[0]) as ResourceRecord
+    return { name, type, ...set, decision: 'keep', reason: 'changed-again' }
   })
 }
 
-function decide({ before, base, live }: States): States['decision'] {
-  if (isSame(before, base) || isSame(live, before)) return 'keep'
-  return isSame(live, base) ? 'restore' : 'conflict'
+function decide({ before, after, live }: RrsetStates): RrsetStates['decision'] {
+  if (isSame(before, after) || isSame(live, before)) return 'keep'
+  return isSame(live, after) ? 'restore' : 'conflict'
 }
 
-const contentKey = ({ ttl, data }: ResourceRecord): string => `${ttl} ${data}`
+const ttlAndData = ({ ttl, data }: ResourceRecord): string => `${ttl} ${data}`
 
-/** Whether two states of a set have the same TTLs and data. Duplicates are ignored, since they are not worth restoring. */
+/** Whether two states of an RRset have the same TTLs and data. Duplicates are ignored, since they are not worth restoring. */
 function isSame(a: readonly ResourceRecord[], b: readonly ResourceRecord[]): boolean {
   if (a === b) return true
-  const [contents, others] = [new Set(a.map(contentKey)), new Set(b.map(contentKey))]
+  const [contents, others] = [new Set(a.map(ttlAndData)), new Set(b.map(ttlAndData))]
   return contents.size === others.size && [...contents].every((content) => others.has(content))
 }
 
 /**
- * If restored records cannot coexist with others at their name, nothing is restored at that name, since half a rollback would be neither state; with
- * `overwrite`, the whole name is restored.
+ * If restored records cannot coexist with others at their name, nothing is restored at that name, since a partial rollback would leave records together that
+ * never existed together. With `overwrite`, the whole name is restored.
  */
-function resolveNames(sets: readonly States[], overwrite: boolean): void {
-  const byName = new Map<DomainName, States[]>()
+function resolveClashes(sets: readonly RrsetStates[], overwrite: boolean): void {
+  const byName = new Map<DomainName, RrsetStates[]>()
   for (const set of sets) {
     const list = byName.get(set.name)
     if (list) list.push(set)
     else byName.set(set.name, [set])
   }
   for (const list of byName.values()) {
-    const isRestored = (set: States): boolean => set.decision === 'restore' || (overwrite && set.decision === 'conflict')
-    const returning = list.filter((set) => isRestored(set) && set.before.length > 0)
-    const staying = list.filter((set) => !isRestored(set) && set.live.length > 0)
+    const returning = list.filter((set) => isRestored(set, overwrite) && set.before.length > 0)
+    const staying = list.filter((set) => !isRestored(set, overwrite) && set.live.length > 0)
     const clashes = returning.some((set) =>
-      staying.some((other) => conflicts(set.before[0] as ResourceRecord, other.live[0] as ResourceRecord)),
+      staying.some((other) => cannotCoexist(set.before[0] as ResourceRecord, other.live[0] as ResourceRecord)),
     )
     if (!clashes) continue
-    const involved = overwrite ? staying.filter(({ before, live }) => !isSame(live, before)) : list.filter(isRestored)
+    // With `overwrite`, the staying RRsets are restored, too; otherwise the restored ones stay.
+    const involved = overwrite
+      ? staying.filter(({ before, live }) => !isSame(live, before))
+      : list.filter((set) => isRestored(set, overwrite))
     for (const set of involved) {
-      if (set.decision !== 'conflict') set.reason = 'beside'
+      if (set.decision !== 'conflict') set.reason = 'cannot-coexist'
       set.decision = 'conflict'
     }
   }
 }
 
-/** The changes from the live set to the former one. Equal records are kept, and no record is added twice. */
-function between(live: readonly ExistingRecord[], before: readonly ResourceRecord[]): Pick<RecordRollback, 'removed' | 'added' | 'kept'> {
-  const wanted = new Map(before.map((record) => [contentKey(record), record]))
+/** The changes from the live RRset to the former one. Records with equal data are one record, whatever their TTLs (RFC 2181 section 5). */
+function changesFromLive(
+  live: readonly ExistingRecord[],
+  before: readonly ResourceRecord[],
+): Pick<RecordRollback, 'removed' | 'added' | 'kept'> {
+  const wanted = new Map(before.map((record) => [ttlAndData(record), record]))
   const kept: ExistingRecord[] = []
   const removed: ExistingRecord[] = []
   for (const record of live) {
-    if (wanted.delete(contentKey(record))) kept.push(record)
+    if (wanted.delete(ttlAndData(record))) kept.push(record)
     else removed.push(record)
   }
   const present = new Set(kept.map(({ data }) => data))
-  const added = [...wanted.values()].filter(({ data }) => !present.has(data) && present.add(data))
+  const added: ResourceRecord[] = []
+  for (const record of wanted.values()) {
+    if (!present.has(record.data)) added.push(record)
+    present.add(record.data)
+  }
   return { removed, added, kept }
 }

@@ -1,4 +1,4 @@
-/** Plans the rollback of one zone from what the run did to it and its live state. */
+/** Plans the rollback of one zone from the run's changes to it and its live state. */
 
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { contentKey, type DefinedRecord, type ExistingRecord, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
@@ -14,7 +14,7 @@ import { planDifference } from '../../plan/plan-difference.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
 import { resolveUnknownOutcomes } from '../resolve-unknown-outcomes.ts'
 import { parseSavedRecord } from '../saved-plan/parse-saved-change.ts'
-import { conflict, conflictText, keptNotices, setText, shortList } from './rollback-diagnostics.ts'
+import { conflict, conflictText, describeRrset, keptNotices, shortList } from './rollback-diagnostics.ts'
 import { rollBackRecords } from './rollback-records.ts'
 
 export interface RollbackRules {
@@ -22,11 +22,11 @@ export interface RollbackRules {
   readonly thresholds: SafetyThresholds
   readonly allow: ReadonlySet<RefusalName>
   readonly prefer?: Preference | undefined
-  /** Whether to overwrite changes that others made since the run. */
+  /** Whether to overwrite changes that other clients made since the run. */
   readonly overwrite: boolean
 }
 
-/** What a run did to a zone. */
+/** The plan of a run for a zone and its outcomes. */
 export interface RunOnZone {
   /** The zone before the run; null if it did not exist. */
   readonly before: ExistingZone | null
@@ -40,22 +40,22 @@ export interface ZoneRollback {
   readonly whole: boolean
 }
 
-/** The changes of a run in a zone, with unknown outcomes resolved by the live zone. */
-interface Past {
+/** The changes that a run made in a zone, with unknown outcomes resolved by the live zone. */
+interface RunChanges {
   readonly before: ExistingZone | null
   readonly applied: readonly Change[]
-  /** The records after the run; null if it left no zone. */
-  readonly base: readonly ResourceRecord[] | null
+  /** The records after the run; null if the zone did not exist then. */
+  readonly after: readonly ResourceRecord[] | null
 }
 
-/** The changes to make, before safety limits and scheduling. */
-interface Intent {
+/** The changes that undo the run, before safety limits and scheduling. */
+interface Reversal {
   readonly domain: DomainChange | null
   readonly removed: readonly ExistingRecord[]
   readonly added: readonly ResourceRecord[]
   readonly kept: readonly ExistingRecord[]
   readonly rrsets: ZoneDifference['rrsets']
-  /** Record sets (see `rrsetKey`) whose later changes are overwritten. Only they count for the safety limits. */
+  /** RRsets, by `rrsetKey`, whose later changes are overwritten. Only these are checked against the safety limits. */
   readonly overwritten: ReadonlySet<string>
   readonly deletesZone: boolean
   readonly diagnostics: readonly Diagnostic[]
@@ -64,10 +64,10 @@ interface Intent {
 
 export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rules: RollbackRules): ZoneRollback {
   const { zone, target } = run.plan
-  const past = pastOf(run, live)
-  const intent = intentOf(past, live, run.plan, rules)
-  const fitted = fitRestored(intent, run.plan, rules.capabilities)
-  const difference = withoutUnchanged(intent, fitted.added)
+  const runChanges = changesOfRun(run, live)
+  const reversal = reversalOf(runChanges, live, run.plan, rules)
+  const fitted = fitRestored(reversal, run.plan, rules.capabilities)
+  const difference = withoutUnchanged(reversal, fitted.added)
   const type = fitted.settings.type ?? live?.settings.type
   const plan = planDifference({
     zone,
@@ -76,21 +76,21 @@ export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rule
     capabilities: rules.capabilities,
     difference,
     unmanaged: run.plan.unmanaged,
-    domain: intent.domain?.desired ? { ...intent.domain, desired: fitted.settings } : intent.domain,
-    hasRecordCalls: !intent.deletesZone && type !== 'slave',
-    deletesZone: intent.deletesZone,
-    desiredRecords: intent.deletesZone ? 0 : difference.kept.length + difference.added.length,
+    domain: reversal.domain?.desired ? { ...reversal.domain, desired: fitted.settings } : reversal.domain,
+    hasRecordCalls: !reversal.deletesZone && type !== 'slave',
+    deletesZone: reversal.deletesZone,
+    desiredRecords: reversal.deletesZone ? 0 : difference.kept.length + difference.added.length,
     thresholds: rules.thresholds,
     allow: rules.allow,
-    unreviewed: intent.overwritten,
+    unreviewed: reversal.overwritten,
     rendered: 'unavailable',
     prefer: rules.prefer,
-    diagnostics: [...intent.diagnostics, ...fitted.diagnostics],
+    diagnostics: [...reversal.diagnostics, ...fitted.diagnostics],
   })
-  return { plan, whole: intent.whole && fitted.whole }
+  return { plan, whole: reversal.whole && fitted.whole }
 }
 
-function pastOf({ before, plan: { changes }, outcomes }: RunOnZone, live: ExistingZone | null): Past {
+function changesOfRun({ before, plan: { changes }, outcomes }: RunOnZone, live: ExistingZone | null): RunChanges {
   const records = before?.records ?? []
   const resolved = resolveUnknownOutcomes(changes, outcomes, {
     before: records,
@@ -104,7 +104,7 @@ function pastOf({ before, plan: { changes }, outcomes }: RunOnZone, live: Existi
   })
   const domain = applied.find(({ subject }) => subject === 'domain')
   const isThere = domain?.action === 'create' || (before !== null && domain?.action !== 'delete')
-  return { before, applied, base: isThere ? finalRecords(records, applied) : null }
+  return { before, applied, after: isThere ? finalRecords(records, applied) : null }
 }
 
 const NOTHING = {
@@ -117,34 +117,44 @@ const NOTHING = {
   whole: true,
 } as const
 
-function intentOf(past: Past, live: ExistingZone | null, plan: ZonePlan, rules: RollbackRules): Intent {
-  const { before, base } = past
-  const untouched = (live?.records ?? []) as readonly ExistingRecord[]
-  const stays = { ...NOTHING, kept: untouched, rrsets: { existing: 0, removed: [], changed: [] } }
+function reversalOf(runChanges: RunChanges, live: ExistingZone | null, plan: ZonePlan, rules: RollbackRules): Reversal {
+  const { before, after } = runChanges
+  const liveRecords = (live?.records ?? []) as readonly ExistingRecord[]
+  const unchanged = { ...NOTHING, kept: liveRecords, rrsets: { existing: 0, removed: [], changed: [] } }
   if (before === null) {
-    if (base === null || live === null) return stays
-    return deletionOf(past, live, plan, rules, stays)
+    if (after === null || live === null) return unchanged
+    return deletionOf(runChanges, live, plan, rules, unchanged)
   }
   if (live === null) {
-    const gone = base !== null && !rules.overwrite
-    if (gone) return { ...stays, whole: false, diagnostics: [conflict(plan, 'the run changed it, and it was deleted since', rules)] }
+    const isConflict = after !== null && !rules.overwrite
+    if (isConflict)
+      return { ...unchanged, whole: false, diagnostics: [conflict(plan, 'the run changed it, and it was deleted since', rules)] }
     const created = { ...creationOf(before), added: before.records }
-    return base === null ? created : { ...created, diagnostics: [conflict(plan, 'it was deleted since the run', rules)] }
+    return after === null ? created : { ...created, diagnostics: [conflict(plan, 'it was deleted since the run', rules)] }
   }
-  if (base === null && !rules.overwrite)
-    return { ...stays, whole: false, diagnostics: [conflict(plan, 'the run deleted it, and it was created again since', rules)] }
-  return changesBack(past, before, live, plan, rules)
+  if (after === null && !rules.overwrite)
+    return { ...unchanged, whole: false, diagnostics: [conflict(plan, 'the run deleted it, and it was created again since', rules)] }
+  return restoreZone(runChanges, before, live, plan, rules)
 }
 
 /** Deletes a zone that the run created, or leaves it if others have changed it. */
-function deletionOf({ applied, base }: Past, live: ExistingZone, plan: ZonePlan, rules: RollbackRules, stays: Intent): Intent {
+function deletionOf(
+  { applied, after }: RunChanges,
+  live: ExistingZone,
+  plan: ZonePlan,
+  rules: RollbackRules,
+  unchanged: Reversal,
+): Reversal {
   const creation = applied.find(({ subject }) => subject === 'domain') as DomainChange
-  const records = rollBackRecords({ before: base ?? [], base: base ?? [], live: live.records }, false, false)
+  const records = rollBackRecords(
+    { before: after ?? [], after: after ?? [], live: live.records },
+    { cnameExclusive: false, overwrite: false },
+  )
   const settings = differingSettings(live.settings, creation.desired ?? {})
-  const changes = [...records.others.map((set) => setText(set)), ...settings.map((field) => `its ${field}`)]
+  const changes = [...records.changedByOthers.map((set) => describeRrset(set)), ...settings.map((field) => `its ${field}`)]
   if (changes.length > 0 && !rules.overwrite) {
     const what = `the run created it, and another client changed ${shortList(changes)} since`
-    return { ...stays, whole: false, diagnostics: [conflict(plan, what, rules)] }
+    return { ...unchanged, whole: false, diagnostics: [conflict(plan, what, rules)] }
   }
   const domain: DomainChange = {
     action: 'delete',
@@ -163,7 +173,7 @@ function deletionOf({ applied, base }: Past, live: ExistingZone, plan: ZonePlan,
 }
 
 /** Creates a zone that the run deleted. Empty settings are left out. */
-function creationOf({ name, settings }: ExistingZone): Omit<Intent, 'added'> {
+function creationOf({ name, settings }: ExistingZone): Omit<Reversal, 'added'> {
   const isSet = ([, value]: [string, unknown]): boolean =>
     value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0)
   const desired: ZoneSettings = { type: 'master', ...Object.fromEntries(Object.entries(settings).filter(isSet)) }
@@ -182,37 +192,37 @@ function creationOf({ name, settings }: ExistingZone): Omit<Intent, 'added'> {
   return { ...NOTHING, domain, kept: [], rrsets: { existing: 0, removed: [], changed: [] } }
 }
 
-function changesBack(past: Past, before: ExistingZone, live: ExistingZone, plan: ZonePlan, rules: RollbackRules): Intent {
-  const states = { before: before.records, base: past.base ?? [], live: live.records }
-  const records = rollBackRecords(states, rules.capabilities.cnameExclusive, rules.overwrite)
-  const settings = settingsBack(past, before, live, rules.overwrite)
+function restoreZone(runChanges: RunChanges, before: ExistingZone, live: ExistingZone, plan: ZonePlan, rules: RollbackRules): Reversal {
+  const states = { before: before.records, after: runChanges.after ?? [], live: live.records }
+  const records = rollBackRecords(states, { cnameExclusive: rules.capabilities.cnameExclusive, overwrite: rules.overwrite })
+  const settings = restoreSettings(runChanges, before, live, rules.overwrite)
   const diagnostics = [
     ...settings.conflicts.map((field) =>
       conflict(plan, `its ${field} was changed by the run, and is ${JSON.stringify(live.settings[field])} since`, rules),
     ),
     ...records.conflicts.map((set) => conflict(plan, conflictText(set, rules), rules)),
-    ...keptNotices(records.others, plan),
+    ...keptNotices(records.changedByOthers, plan),
   ]
   const whole = rules.overwrite || settings.conflicts.length + records.conflicts.length === 0
   return { ...records, domain: settings.change, deletesZone: false, diagnostics, whole }
 }
 
-/** Merges settings per field, as records per set. All settings of a zone that was created again belong to others. */
-function settingsBack(
-  { applied, base }: Past,
+/** Merges settings field by field, like records RRset by RRset. All settings of a zone that another client created again are conflicts. */
+function restoreSettings(
+  { applied, after }: RunChanges,
   before: ExistingZone,
   live: ExistingZone,
   overwrite: boolean,
 ): { readonly change: DomainChange | null; readonly conflicts: readonly (keyof ZoneSettings)[] } {
   const update = applied.find((change) => change.subject === 'domain' && change.action === 'update') as DomainChange | undefined
-  const concerned = base === null ? (Object.keys(before.settings) as (keyof ZoneSettings)[]) : (update?.fields ?? [])
+  const concerned = after === null ? (Object.keys(before.settings) as (keyof ZoneSettings)[]) : (update?.fields ?? [])
   const fields: (keyof ZoneSettings)[] = []
   const conflicts: (keyof ZoneSettings)[] = []
   const differs = (field: keyof ZoneSettings, settings: ZoneSettings): boolean =>
     differingSettings(live.settings, { [field]: settings[field] }).length > 0
   for (const field of concerned) {
     if (before.settings[field] === undefined || !differs(field, before.settings)) continue
-    const isConflict = base === null || differs(field, update?.desired ?? {})
+    const isConflict = after === null || differs(field, update?.desired ?? {})
     if (isConflict) conflicts.push(field)
     if (overwrite || !isConflict) fields.push(field)
   }
@@ -222,14 +232,14 @@ function settingsBack(
   return { change: { ...common, existing: only(live.settings), desired: only(before.settings) }, conflicts }
 }
 
-/** Fits the restored records and settings to the target, and warns of what it cannot store. */
-function fitRestored({ added, domain }: Intent, { zone, target }: ZonePlan, capabilities: Capabilities) {
+/** Fits the restored records and settings to the target, and warns of those that it cannot store. */
+function fitRestored({ added, domain }: Reversal, { zone, target }: ZonePlan, capabilities: Capabilities) {
   const at = { file: 'journal', line: 1, column: 1 }
   const diagnostics: Diagnostic[] = []
   const records = added.flatMap((record) => {
     const parsed = parseSavedRecord({ name: record.name, type: record.type, ttl: record.ttl, data: record.data }, zone)
     if (parsed.ok) return [{ ...parsed.value, at }]
-    const message = `${zone} at ${target}: ${record.name} ${record.type} cannot come back as it was: ${parsed.message}`
+    const message = `${zone} at ${target}: ${record.name} ${record.type} cannot be restored: ${parsed.message}`
     diagnostics.push({ severity: 'warning', code: 'rollback-conflict', message })
     return []
   })
@@ -246,13 +256,13 @@ function fitRestored({ added, domain }: Intent, { zone, target }: ZonePlan, capa
     target,
     capabilities,
   )
-  // A position in the journal means nothing to the user.
+  // The position is not in a file of the user.
   for (const { at: _, ...diagnostic } of fitted.diagnostics) diagnostics.push(diagnostic)
   return { added: fitted.records, settings: fitted.settings, diagnostics, whole: fitted.records.length === added.length }
 }
 
-/** Skips records that the target would store as they are: if it rounds a TTL of 30 to 300, there is nothing to restore. */
-function withoutUnchanged({ removed, kept, rrsets }: Intent, added: readonly DefinedRecord[]): ZoneDifference {
+/** Leaves out changes without an effect: if the target rounds a TTL of 30 to 300, there is nothing to restore. */
+function withoutUnchanged({ removed, kept, rrsets }: Reversal, added: readonly DefinedRecord[]): ZoneDifference {
   const there = new Map(removed.map((record) => [contentKey(record), record]))
   const stays = new Set(added.flatMap((record) => there.get(contentKey(record)) ?? []))
   const removals = removed.filter((record) => !stays.has(record))

@@ -1,4 +1,4 @@
-/** `rollback`: finds a run in the journal, locks its zones, plans them back to their state before it, and makes the changes. Needs no definitions. */
+/** `rollback`: finds a run in the journal, locks its zones, plans the changes back to the state before that run, and makes them. Needs no definitions. */
 import pLimit from 'p-limit'
 import { ownProcess } from '../../definition/files/process-identity.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
@@ -31,21 +31,21 @@ import { planZoneRollback } from './rollback-zone.ts'
 export interface RollbackOptions extends ApplyOptions {
   /** Whether to roll back the latest run that changed something. */
   readonly last?: boolean | undefined
-  /** Whether to overwrite changes that others made since the run. */
+  /** Whether to overwrite changes that other clients made since the run. */
   readonly overwrite?: boolean | undefined
 }
 
-/** A workspace with the run to roll back. */
+/** A workspace with the run to undo. */
 interface RollbackWorkspace extends Workspace {
   /** Null if the diagnostics have an error. */
-  readonly run: RunRecord | null
+  readonly runToUndo: RunRecord | null
   /** Whether a zone of the run was requested. */
   readonly isRequested: (zone: RunZone) => boolean
 }
 
 type RollbackContext = ApplyContext<RollbackOptions> & RollbackWorkspace
 
-/** Rolls back the run that the first argument names, or with `last` the latest one: the zones that the other arguments name, or all. */
+/** Undoes the run that the first argument names, or with `last` the latest run. Further arguments name zones; without them, all zones of the run. */
 export async function runRollback(setup: ApplySetup<RollbackOptions>, args: readonly string[]): Promise<ExitStatus> {
   const context: RollbackContext = openRun(setup, await openRollback(setup, args))
   const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {
@@ -54,38 +54,38 @@ export async function runRollback(setup: ApplySetup<RollbackOptions>, args: read
   }
   try {
     const isUsable = reportLoaded(context, { inFull: true })
-    const { run: target, isRequested } = context
-    if (!isUsable || target === null) return fail(context.diagnostics)
-    const lock = await lockRun(context, 'rollback', target.begin.zones.filter(isRequested))
+    const { runToUndo, isRequested } = context
+    if (!isUsable || runToUndo === null) return fail(context.diagnostics)
+    const lock = await lockRun(context, 'rollback', runToUndo.begin.zones.filter(isRequested))
     if (lock.run === null) return fail([lock.diagnostic])
-    const { run } = lock
-    return await run.finish(() => rollBack(context, run, target))
+    const rollback = lock.run
+    return await rollback.finish(() => rollBack(context, rollback, runToUndo))
   } finally {
     await closeRun(context)
   }
 }
 
-async function rollBack(context: RollbackContext, run: LockedRun, target: RunRecord): Promise<ExitStatus> {
+async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo: RunRecord): Promise<ExitStatus> {
   const { journal, output, options, isRequested } = context
-  // Read only now: the run that held the zones until here may be the one to roll back.
-  const details = await readRunPlans(journal, target, isRequested)
-  const problems = details.ok ? movedTargets(details.value, target, context.providers) : [unreadable(details.message)]
+  // Read only after the lock: the run that had locked the zones may be the one to undo.
+  const details = await readRunPlans(journal, runToUndo, isRequested)
+  const problems = details.ok ? changedTargets(details.value, runToUndo, context.providers) : [unreadable(details.message)]
   if (!details.ok || problems.length > 0) {
     output.diagnostics(problems)
     reportEmptyPlan(context, problems)
     return EXIT.failure
   }
-  output.note(`Rolling back run ${target.id}, ${target.begin.command} of ${target.begin.time}.`)
+  output.note(`Rolling back run ${runToUndo.id}, ${runToUndo.begin.command} of ${runToUndo.begin.time}.`)
   const { plan, zones, whole } = await withProgress(output, (onProgress) => planRollback(context, details.value, onProgress))
-  const rollsBack = { run: target.id, whole: whole && details.value.length === target.begin.zones.length }
-  const status = await changeZones(context, run, { plan, zones, rollsBack })
-  // The run is named because --last now means this run.
-  const rest = options.overwrite ? 'see above what stays' : `"zonewright rollback ${target.id} --overwrite" rolls back the rest`
-  if (!whole) output.say(`Run ${target.id} was not rolled back completely: ${rest}.`)
+  const rollsBack = { run: runToUndo.id, whole: whole && details.value.length === runToUndo.begin.zones.length }
+  const status = await changeZones(context, rollback, { plan, zones, rollsBack })
+  // The id is shown because --last now selects this rollback.
+  const rest = options.overwrite ? 'the report shows what stays' : `"zonewright rollback ${runToUndo.id} --overwrite" rolls back the rest`
+  if (!whole) output.say(`Run ${runToUndo.id} was not rolled back completely: ${rest}.`)
   return worstOf([status, whole ? EXIT.done : EXIT.partial])
 }
 
-/** Finds the run and creates the providers of its targets. */
+/** Finds the run to undo and creates the providers of its targets. */
 async function openRollback(setup: ApplySetup<RollbackOptions>, args: readonly string[]): Promise<RollbackWorkspace> {
   const { target, last = false } = setup.options
   const { config, diagnostics: inConfig } = await loadRunConfig(setup, setup.options.config)
@@ -93,14 +93,15 @@ async function openRollback(setup: ApplySetup<RollbackOptions>, args: readonly s
   const requested = requestedZones(last ? args : args.slice(1), diagnostics)
   const isRequested = (zone: RunZone): boolean =>
     (requested.size === 0 || requested.has(zone.zone)) && (target === undefined || target === zone.target)
-  const run = config === null ? null : selectRun(config.journal, last ? null : args[0], diagnostics)
-  if (run !== null) diagnostics.push(...untouchedZones(run, requested, isRequested, target))
+  const runToUndo = config === null ? null : selectRun(config.journal, last ? null : args[0], diagnostics)
+  if (runToUndo !== null) diagnostics.push(...untouchedZones(runToUndo, requested, isRequested, target))
   const unopened = { config, journal: config?.journal ?? '', providers: new Map<string, Provider>(), close: async () => undefined }
-  if (config === null || run === null || hasErrors(diagnostics)) return { ...unopened, jobs: [], diagnostics, run: null, isRequested }
-  const targets = new Set(run.begin.zones.filter(isRequested).map((zone) => zone.target))
+  if (config === null || runToUndo === null || hasErrors(diagnostics))
+    return { ...unopened, jobs: [], diagnostics, runToUndo: null, isRequested }
+  const targets = new Set(runToUndo.begin.zones.filter(isRequested).map((zone) => zone.target))
   const opened = await openProviders(setup, config, targets)
   diagnostics.push(...opened.diagnostics)
-  return { ...opened, jobs: [], diagnostics, run: hasErrors(diagnostics) ? null : run, isRequested }
+  return { ...opened, jobs: [], diagnostics, runToUndo: hasErrors(diagnostics) ? null : runToUndo, isRequested }
 }
 
 function selectRun(journal: string, name: string | null | undefined, diagnostics: Diagnostic[]): RunRecord | null {
@@ -138,20 +139,20 @@ function untouchedZones(
   if (missing.length === 0 && !begin.zones.some(isRequested)) missing.push('anything')
   return missing.map((name) => ({
     severity: 'error',
-    code: 'run-unknown',
+    code: 'zone-unknown',
     message: `run ${id} did not change ${name}${at}`,
-    hint: `"zonewright history ${id}" shows what it did`,
+    hint: `"zonewright history ${id}" shows its changes`,
   }))
 }
 
-/** An error for each target that is no longer the server that the run changed. */
-function movedTargets(zones: readonly RunZoneDetail[], { id }: RunRecord, providers: ReadonlyMap<string, Provider>): Diagnostic[] {
+/** An error for each target whose type or address differs from that of the run. */
+function changedTargets(zones: readonly RunZoneDetail[], { id }: RunRecord, providers: ReadonlyMap<string, Provider>): Diagnostic[] {
   const targets = new Map(zones.map(({ target }) => [target.name, target]))
   return [...targets.values()].flatMap(({ name, type, address }): Diagnostic[] => {
     const provider = providers.get(name)
     if (provider?.type === type && provider.address === address) return []
     const message = `run ${id} changed ${name} at ${address}; in this config ${name} is ${provider?.address ?? 'missing'}`
-    return [{ severity: 'error', code: 'plan-file-target', message, hint: 'roll back with the config the run had' }]
+    return [{ severity: 'error', code: 'target-changed', message, hint: 'roll back with the config of that run' }]
   })
 }
 
@@ -161,11 +162,11 @@ const unreadable = (message: string): Diagnostic => ({ severity: 'error', code: 
 const ZONES_AT_ONCE = 16
 
 interface PlannedRollback extends ChangesToMake {
-  /** Whether everything that the run did to these zones is undone. */
+  /** Whether all changes of the run to these zones are undone. */
   readonly whole: boolean
 }
 
-/** Reads the zones and plans them back to their state before the run. A zone that cannot be read is left out, with an error. */
+/** Reads the zones and plans the changes back to their state before the run. A zone that cannot be read is left out, with an error. */
 async function planRollback(context: RollbackContext, details: readonly RunZoneDetail[], onProgress: OnProgress): Promise<PlannedRollback> {
   const { config, providers, options, now, tool, interruption } = context
   if (config === null) throw new Error('no config')
@@ -206,7 +207,7 @@ async function planRollback(context: RollbackContext, details: readonly RunZoneD
   return { plan, zones, whole: whole && zones.length === details.length }
 }
 
-/** The existing zones by target. A target that cannot be asked is left out, with an error. */
+/** The existing zones by target. A target that cannot be reached is left out, with an error. */
 async function findZones(
   { providers, interruption: { signal } }: RollbackContext,
   details: readonly RunZoneDetail[],

@@ -1,4 +1,4 @@
-/** Describes how a zone changed between two reads. */
+/** Describes how a zone has changed between two reads. */
 
 import type { DomainName } from '../../dns/domain-name.ts'
 import { compareRecords, contentKey, type ExistingRecord, type ResourceRecord, recordKey } from '../../dns/record.ts'
@@ -26,20 +26,20 @@ export function movedState(
 ): MovedState | null {
   if (before === null && now === null) return null
   if (before === null)
-    return { summary: `it did not exist, and exists now with ${counted(now?.records.length ?? 0, 'record')}`, details: [] }
-  if (now === null) return { summary: `it does not exist any more; it had ${counted(before.records.length, 'record')}`, details: [] }
+    return { summary: `it did not exist, and now exists with ${counted(now?.records.length ?? 0, 'record')}`, details: [] }
+  if (now === null) return { summary: `it no longer exists; it had ${counted(before.records.length, 'record')}`, details: [] }
   if (fingerprint(before, isUnmanaged) === fingerprint(now, isUnmanaged)) return null
-  const another =
-    before.id === now.id ? [] : [`it was deleted and made again: its identifier is ${shownId(now.id)}, and was ${shownId(before.id)}`]
+  const recreated =
+    before.id === now.id ? [] : [`it was deleted and created again: its identifier is ${shownId(now.id)}, and was ${shownId(before.id)}`]
   const settings = settingDetails(before.settings, now.settings)
   const managed = (zone: ExistingZone): ExistingRecord[] => zone.records.filter((record) => !isUnmanaged(record))
   const records = recordDifferences(managed(before), managed(now))
   const figures = [
-    ...another,
+    ...recreated,
     figure(records.added.length, 'record', 'added'),
     figure(records.changed.length, 'record', 'changed'),
     figure(records.removed.length, 'record', 'removed'),
-    figure(records.replaced.length, 'record', 'replaced by one like it'),
+    figure(records.replaced.length, 'record', 'replaced by an equal one'),
     figure(settings.length, 'setting', 'changed'),
   ].filter((text) => text !== '')
   return { summary: figures.join(', '), details: [...settings, ...detailsOf(records)] }
@@ -98,18 +98,18 @@ function recordDifferences(before: readonly ExistingRecord[], now: readonly Exis
 
 function detailsOf({ added, removed, changed, replaced }: RecordDifferences): string[] {
   const lines: { record: ResourceRecord; text: string }[] = [
-    ...added.map((record) => ({ record, text: `added ${words(record)}` })),
-    ...removed.map((record) => ({ record, text: `removed ${words(record)}` })),
-    ...changed.map(({ was, is }) => ({ record: was, text: `changed ${words(was)} to ${words(is)}` })),
+    ...added.map((record) => ({ record, text: `added ${describeRecord(record)}` })),
+    ...removed.map((record) => ({ record, text: `removed ${describeRecord(record)}` })),
+    ...changed.map(({ was, is }) => ({ record: was, text: `changed ${describeRecord(was)} to ${describeRecord(is)}` })),
     ...replaced.map(({ was, is }) => ({
       record: was,
-      text: `replaced ${words(was)} by one like it: its identifier is ${shownId(is.id)}, and was ${shownId(was.id)}`,
+      text: `replaced ${describeRecord(was)} by an equal one: its identifier is ${shownId(is.id)}, and was ${shownId(was.id)}`,
     })),
   ]
   return lines.sort((a, b) => compareRecords(a.record, b.record)).map(({ text }) => text)
 }
 
-const words = ({ name, type, ttl, data }: ResourceRecord): string =>
+const describeRecord = ({ name, type, ttl, data }: ResourceRecord): string =>
   `${name} ${ttl ?? 'default'} ${type} ${data.length > 200 ? `${data.slice(0, 200)}…` : data}`
 
 /** Whether a zone is now as if all changes of its plan had been applied to its earlier state. */
@@ -131,44 +131,46 @@ export function isAsPlanned({ zone, changes, unmanaged = [] }: ZonePlan, before:
  * Describes unmanaged records that were added since and obstruct a plan; null if none do. Unmanaged records may change while a plan waits, unless the target
  * would then refuse a planned record. All records count for the limit of the target.
  */
-export function othersInTheWay(
+export function obstructiveUnmanagedRecords(
   plan: ZonePlan,
   before: ExistingZone | null,
   now: ExistingZone | null,
   capabilities: Capabilities,
 ): MovedState | null {
   if (before === null || now === null || plan.unmanaged === undefined) return null
-  const full = noRoom(plan, before, now)
+  const full = limitProblem(plan, before, now)
   const details = capabilities.cnameExclusive ? conflictingRecords(plan, before, now) : []
   const summary = [
-    ...(details.length === 0 ? [] : [`${counted(details.length, 'unmanaged record')} ${agreeing(details.length, 'is', 'are')} in the way`]),
+    ...(details.length === 0
+      ? []
+      : [`${counted(details.length, 'unmanaged record')} ${agreeing(details.length, 'is', 'are')} in conflict with the plan`]),
     ...(full === null ? [] : [full]),
   ].join(', ')
   return summary === '' ? null : { summary, details }
 }
 
 /**
- * The order of a plan keeps the zone within its limit given the room there was. With less room it does so only where every creation may come before any
- * deletion.
+ * The order of a plan keeps the zone within its limit for the number of records it was made with. With more records, it does so only if all creations fit
+ * before any deletion.
  */
-function noRoom({ records: { limit }, calls }: ZonePlan, before: ExistingZone, now: ExistingZone): string | null {
+function limitProblem({ records: { limit }, calls }: ZonePlan, before: ExistingZone, now: ExistingZone): string | null {
   const more = now.records.length - before.records.length
   if (limit === null || more <= 0 || now.records.length + calls.create <= limit) return null
   return `${counted(more, 'unmanaged record')} more ${agreeing(more, 'leaves', 'leave')} no room for ${counted(calls.create, 'creation')}: the zone holds ${limit} records`
 }
 
 function conflictingRecords(plan: ZonePlan, before: ExistingZone, now: ExistingZone): string[] {
-  const coming = new Map<DomainName, ResourceRecord[]>()
+  const planned = new Map<DomainName, ResourceRecord[]>()
   for (const change of plan.changes) {
     if (change.subject === 'domain' || change.desired === null) continue
-    const same = coming.get(change.name)
+    const same = planned.get(change.name)
     if (same) same.push(change.desired)
-    else coming.set(change.name, [change.desired])
+    else planned.set(change.name, [change.desired])
   }
   const isUnmanaged = unmanagedTest(plan.unmanaged ?? [], plan.zone)
   const known = new Set(before.records.map(recordKey))
   return now.records.flatMap((record: ExistingRecord) => {
-    const refused = coming.get(record.name)?.find((one) => conflicts(record, one))
+    const refused = planned.get(record.name)?.find((one) => conflicts(record, one))
     if (refused === undefined || known.has(recordKey(record)) || !isUnmanaged(record)) return []
     return [
       `${record.name} ${record.type} ${record.data.slice(0, 200)} conflicts with the planned ${refused.type} ${refused.data.slice(0, 200)}`,

@@ -14,7 +14,7 @@ import { openProviders } from '../workspace.ts'
 import { parseSavedPlan } from './parse-saved-plan.ts'
 import { firstDifference } from './plan-json.ts'
 import type { SavedPlan } from './saved-plan.ts'
-import { looksLikePlan, readPlanText } from './saved-plan.ts'
+import { beginsLikeJson, readPlanText } from './saved-plan.ts'
 
 /** A saved plan with the providers of its targets. It has no jobs, since it needs no definitions. */
 export interface SavedWorkspace extends Workspace {
@@ -24,12 +24,12 @@ export interface SavedWorkspace extends Workspace {
 
 /**
  * Whether an argument of `apply` names a saved plan: it begins like a path or ends in `.json`; or it contains a slash and the file exists; or the file
- * exists and begins like a plan. Anything else names a zone, for example `0/25.2.0.192.in-addr.arpa`, even if the folder has a zone file of that name.
+ * begins like JSON. Anything else names a zone, for example `0/25.2.0.192.in-addr.arpa`, even if the folder has a zone file of that name.
  */
 export async function namesPlan(cwd: string, argument: string): Promise<boolean> {
   if (/^\.{0,2}[/\\]|\.json$/i.test(argument)) return true
   const path = resolve(cwd, argument)
-  return (/[/\\]/.test(argument) && existsSync(path)) || looksLikePlan(path)
+  return (/[/\\]/.test(argument) && existsSync(path)) || beginsLikeJson(path)
 }
 
 /** Reads the plan file among the arguments, then the config, and creates the providers of the plan's targets. */
@@ -119,13 +119,11 @@ export function checkTargets({ targets, plan }: SavedPlan, file: string, provide
   return plan.zones.flatMap((zone) => {
     const provider = providers.get(zone.target)
     const problem = provider && unfit(zone, provider)
-    return problem
-      ? [refuse('plan-file-invalid', `${file}: ${zone.target} could not hold what is planned for ${zone.zone}: ${problem}`)]
-      : []
+    return problem ? [refuse('plan-file-invalid', `${file}: ${zone.target} cannot store the plan for ${zone.zone}: ${problem}`)] : []
   })
 }
 
-/** The first desired value that the target would store differently; null if there is none. */
+/** Describes the first desired value that the target would store differently; null if there is none. */
 function unfit(plan: ZonePlan, { name: target, capabilities }: Provider): string | null {
   const at = { file: 'plan', line: 1, column: 1 }
   const records: DefinedRecord[] = []
@@ -148,7 +146,7 @@ function unfit(plan: ZonePlan, { name: target, capabilities }: Provider): string
   const stored = { ...fitted.settings, ...(capabilities.settings.has('type') ? {} : { type: settings.type }) }
   const difference =
     firstDifference(fitted.records, records, 'records') ?? firstDifference(definedOnly(stored), definedOnly(settings), 'settings')
-  return difference === null ? null : `${difference} is not as it would be stored`
+  return difference === null ? null : `${difference} would be stored differently`
 }
 
 const definedOnly = (settings: ZoneSettings): Record<string, unknown> =>

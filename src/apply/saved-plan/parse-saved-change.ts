@@ -9,13 +9,13 @@ import type { ExistingZone, ZoneSettings } from '../../dns/zone.ts'
 import type { Action, Change, DomainChange, RecordChange } from '../../plan/plan.ts'
 import type { ChangeDocument } from '../../report/plan-document.ts'
 
-/** Characters of rdata: 65,535 octets in strings, every octet written as `\DDD`. */
+/** Maximum characters of rdata: 65,535 octets in strings, every octet written as `\DDD`. */
 const MAX_DATA_LENGTH = 300_000
 
-/** Characters of an identifier that is text. */
+/** Maximum characters of an identifier that is text. */
 const MAX_ID_LENGTH = 1024
 
-/** The records of a state, each of which is taken at most once. */
+/** The records of a saved state. Each can be taken once. */
 export interface ExistingRecords {
   /** Takes the record with that identifier, or for a null identifier one with that content; undefined if none is left. */
   take(id: number | string | null, like: ResourceRecord): ExistingRecord | undefined
@@ -32,7 +32,7 @@ export function existingRecords(records: readonly ExistingRecord[]): ExistingRec
   return { take: (id, like) => left.get(id === null ? contentKey(like) : identifierKey(id))?.pop() }
 }
 
-/** Cannot equal the key of a content, since no owner begins with `# `. */
+/** Differs from every `contentKey`, since no owner begins with `# `. */
 const identifierKey = (id: number | string): string => `# ${JSON.stringify(id)}`
 
 export interface ChangeContext {
@@ -50,7 +50,7 @@ export function parseSavedChange(document: ChangeDocument, context: ChangeContex
   const { id } = document
   if (typeof id === 'number' ? !Number.isSafeInteger(id) || id < 0 : id !== null && (id === '' || id.length > MAX_ID_LENGTH))
     return failure('.id is not an identifier')
-  if (document.outcome !== undefined) return failure(' was applied already')
+  if (document.outcome !== undefined) return failure(' has an outcome, so the plan was applied already')
   return document.subject === 'domain' ? domainChange(document, context) : recordChange(document, context)
 }
 
@@ -58,15 +58,15 @@ function recordChange(document: ChangeDocument, { zone, taken }: ChangeContext):
   const { id, after, split } = document
   const { existing: stated, desired: wanted } = document as { existing: ResourceRecord | null; desired: ResourceRecord | null }
   const found = stated === null ? null : taken.take(id, stated)
-  if (found === undefined) return failure(`.id: the saved state has no record ${id ?? ''} of its own to change`)
+  if (found === undefined) return failure(`.id: the saved state has no unused record ${id ?? ''}`)
   const existing = found && { name: found.name, type: found.type, ttl: found.ttl, data: found.data }
   const desired = wanted === null ? ok(null) : parseSavedRecord(wanted, zone)
   if (!desired.ok) return failure(`.desired${desired.message}`)
   const subject = desired.value ?? existing
   if (subject === null) return failure(' changes nothing')
-  if (existing === null && id !== null) return failure('.id: what is created has none')
+  if (existing === null && id !== null) return failure('.id: a record to create has no identifier')
   if (existing !== null && desired.value !== null && existing.type !== desired.value.type)
-    return failure('.desired.type: no call changes a type')
+    return failure('.desired.type: a call cannot change the type')
   return ok({
     action: actionOf(existing, desired.value),
     subject: 'record',
@@ -108,8 +108,8 @@ function domainChange(document: ChangeDocument, { zone, existing: state }: Chang
   const { id, after } = document
   const { existing: stated, desired, fields } = document as Pick<DomainChange, 'existing' | 'desired' | 'fields'>
   if (stated === null && desired === null) return failure(' changes nothing')
-  if ((stated === null) !== (state === null)) return failure('.existing is not what the saved state has')
-  if (id !== (state?.id ?? null)) return failure('.id is not that of the zone')
+  if ((stated === null) !== (state === null)) return failure('.existing does not match the saved state')
+  if (id !== (state?.id ?? null)) return failure('.id is not the identifier of the zone')
   return ok({
     action: actionOf(stated, desired),
     subject: 'domain',

@@ -1,7 +1,7 @@
 /**
  * Parses a plan file. The file may have been changed by accident or on purpose, so everything is checked: its size, its seal, its schema, its values by the
- * parsers of the model, and its consistency. Whatever can be derived (counts, fields and names of changes, existing sides, fingerprints) is derived and
- * compared with the file.
+ * parsers of the model, and its consistency. Derivable values (counts, fields and names of changes, existing
+ * sides, fingerprints) are derived and compared with the file.
  */
 import { type SchemaError, validate } from '../../../generated/plan-schema.js'
 import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
@@ -42,18 +42,18 @@ export function parseSavedPlan(text: string, file: string, key: string | null): 
   const version = value['version']
   if (typeof version === 'number' && version > PLAN_VERSION)
     return refuse('plan-file-version', `has version ${version} of the format of plans; this program reads version ${PLAN_VERSION}`, NEWER)
-  if (typeof value['checksum'] !== 'string')
-    return refuse('plan-file-invalid', 'is a report of a plan without what applying it takes', REMAKE)
+  if (typeof value['checksum'] !== 'string') return refuse('plan-file-invalid', 'is only a report of a plan and cannot be applied', REMAKE)
 
   if (!sameSeal(value['checksum'], checksumOf(value)))
     return refuse('plan-file-changed', 'was changed after it was saved: its checksum does not match', REMAKE)
   const signature = value['signature']
   const forged = signatureProblem(value, key)
-  if (forged !== null) return refuse('plan-file-signature', forged, `plan again where ${PLAN_KEY} is the same`)
+  if (forged !== null) return refuse('plan-file-signature', forged, `plan again with the same ${PLAN_KEY}`)
 
-  if (!validate(value)) return refuse('plan-file-invalid', `breaks the format of plans: ${schemaProblem(validate.errors ?? [])}`, REMAKE)
+  if (!validate(value))
+    return refuse('plan-file-invalid', `does not have the format of plans: ${schemaProblem(validate.errors ?? [])}`, REMAKE)
   const parsed = parseDocument(value as unknown as SavedPlanDocument)
-  if (!parsed.ok) return refuse('plan-file-invalid', `is not a plan this program made: ${parsed.message}`, REMAKE)
+  if (!parsed.ok) return refuse('plan-file-invalid', `is not a plan that this program made: ${parsed.message}`, REMAKE)
   return { saved: parsed.value, diagnostics: signature !== undefined && key === null ? [unchecked(file)] : [] }
 }
 
@@ -68,21 +68,21 @@ const unchecked = (file: string): Diagnostic => ({
 
 function readJson(text: string): Result<Readonly<Record<string, unknown>>> {
   const exceeded = exceededBound(text, BOUNDS)
-  if (exceeded === 'depth') return failure(`is nested more than ${BOUNDS.depth} levels deep, which no plan is`)
-  if (exceeded === 'values') return failure(`has more than ${BOUNDS.values} values, which no plan has`)
+  if (exceeded === 'depth') return failure(`is nested more than ${BOUNDS.depth} levels deep; no plan is`)
+  if (exceeded === 'values') return failure(`has more than ${BOUNDS.values} values; no plan has as many`)
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return ok(value as Record<string, unknown>)
-    return failure('is not a plan: it holds no JSON object')
+    return failure('is not a plan: it is not a JSON object')
   } catch {
-    return failure('is not JSON: it was cut off or changed')
+    return failure('is not valid JSON: it is truncated or was changed')
   }
 }
 
 function signatureProblem(document: Readonly<Record<string, unknown>>, key: string | null): string | null {
   if (key === null) return null
   const { signature } = document
-  if (signature === undefined) return `is not signed, and ${PLAN_KEY} asks for a signature`
+  if (signature === undefined) return `is not signed, but ${PLAN_KEY} requires a signature`
   return typeof signature === 'string' && sameSeal(signature, signatureOf(document, key))
     ? null
     : `was signed with another key than the one in ${PLAN_KEY}, or changed since`
@@ -110,7 +110,7 @@ function parseDocument(document: SavedPlanDocument): Result<SavedPlan> {
     const parsed = parseSavedZone(zone)
     if (!parsed.ok) return failure(`zones[${index}]${parsed.message}`)
     const key = `${zone.zone} ${zone.target}`
-    if (seen.has(key)) return failure(`zones[${index}] is there twice: ${zone.zone} at ${zone.target}`)
+    if (seen.has(key)) return failure(`zones[${index}] is a duplicate of ${zone.zone} at ${zone.target}`)
     seen.add(key)
     zones.push(parsed.value)
   }
@@ -130,7 +130,7 @@ const isTime = (text: string): boolean => {
 
 function targetsProblem({ targets, zones }: SavedPlanDocument): string | null {
   const names = new Set(targets.map(({ name }: SavedTarget) => name))
-  if (names.size < targets.length) return 'a target is there twice'
+  if (names.size < targets.length) return 'a target is listed twice'
   const unbound = zones.find(({ target }) => !names.has(target))
   return unbound === undefined ? null : `zones are planned for the target ${JSON.stringify(unbound.target)}, which "targets" does not have`
 }
@@ -142,11 +142,11 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
   const zone = name.value
   const { target, exists, records, refusals, rendered } = document
   const needsState = exists && document.changes.length > 0
-  if (needsState !== (document.state !== undefined)) return failure(needsState ? '.state is missing' : '.state is of a zone without one')
+  if (needsState !== (document.state !== undefined)) return failure(needsState ? '.state is missing' : '.state must be absent')
 
   const existing = document.state === undefined ? null : stateOf(zone, document.state)
   if (needsState && existing !== null && existing.records.length !== records.existing)
-    return failure('.state has not as many records as were found')
+    return failure('.state does not have as many records as the plan says')
   const taken = existingRecords(existing?.records ?? [])
   const changes: Change[] = []
   for (const [index, change] of document.changes.entries()) {
@@ -158,12 +158,12 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
   if (problem !== null) return failure(`.changes${problem}`)
   const { unmanaged } = document
   if (unmanaged !== undefined && untouchedSelectors(changes, unmanaged, zone).length === 0)
-    return failure('.unmanaged has records that the plan changes')
+    return failure('.unmanaged selects records that the plan changes')
   if ((existing !== null || !exists) && document.fingerprint !== fingerprint(existing, unmanagedTest(unmanaged ?? [], zone)))
-    return failure('.fingerprint is not that of its state')
+    return failure('.fingerprint does not match the state')
 
   const diagnostics = document.diagnostics.map(parseSavedDiagnostic)
-  if (diagnostics.some(({ severity }) => severity === 'error')) return failure('.diagnostics has errors, with which no plan is saved')
+  if (diagnostics.some(({ severity }) => severity === 'error')) return failure('.diagnostics has errors; a plan with errors is not saved')
   return ok({
     existing,
     plan: {
@@ -194,7 +194,7 @@ const stateOf = (name: ExistingZone['name'], { id, settings, records }: SavedSta
   ),
 })
 
-/** Converts a diagnostic of a document back. */
+/** Converts a diagnostic of a document to a diagnostic. */
 const parseSavedDiagnostic = ({ severity, code, message, file, line, column, hint, related }: DiagnosticDocument): Diagnostic => ({
   severity,
   code: code as DiagnosticCode,
@@ -212,15 +212,15 @@ function changesProblem(changes: readonly Change[], exists: boolean): string | n
 /** Only the first change may concern the zone itself, and changes of records need the zone. */
 function domainProblem(changes: readonly Change[], exists: boolean): string | null {
   const second = changes.findIndex(({ subject }, index) => subject === 'domain' && index > 0)
-  if (second !== -1) return `[${second}] is of the zone itself and not the first`
+  if (second !== -1) return `[${second}] changes the zone itself and is not the first change`
   const first = changes[0]
   if (first === undefined) return null
   if (!exists) {
-    if (first.subject !== 'domain' || first.action !== 'create') return '[0] does not create the zone, which is not there'
+    if (first.subject !== 'domain' || first.action !== 'create') return '[0] does not create the zone, which does not exist'
     const early = changes.findIndex(({ after }, index) => index > 0 && !after.includes(0))
     return early === -1 ? null : `[${early}].after does not wait for the zone`
   }
-  return first.action === 'delete' && first.subject === 'domain' && changes.length > 1 ? '[1] comes after the end of the zone' : null
+  return first.action === 'delete' && first.subject === 'domain' && changes.length > 1 ? '[1] follows the deletion of the zone' : null
 }
 
 /** Every index in `after` must be that of another change, without a cycle (Kahn's algorithm). */

@@ -1,4 +1,4 @@
-/** Reads zones again before a plan is applied that was saved, or that was reviewed for long, and compares them with the state the plan was made from. */
+/** Reads zones again before a saved plan, or a plan that was reviewed for long, is applied. Compares them with the state that the plan was made from. */
 import pLimit from 'p-limit'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
@@ -9,7 +9,7 @@ import type { Provider, ZoneReference, ZoneSnapshot } from '../../providers/prov
 import { diagnosticOf } from '../../providers/provider.ts'
 import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
 import { type ApplyContext, isTextReport, type OnProgress, withProgress } from '../run-context.ts'
-import { isAsPlanned, type MovedState, movedState, othersInTheWay } from './moved-state.ts'
+import { isAsPlanned, type MovedState, movedState, obstructiveUnmanagedRecords } from './moved-state.ts'
 import type { SavedPlan } from './saved-plan.ts'
 
 /** Zones read concurrently. Each provider limits its requests itself. */
@@ -26,7 +26,7 @@ export async function rereadSavedPlan(context: ApplyContext, { plan, zones }: Sa
   return { ...(await reread(context, { plan, zones }, `the plan was made (${plan.created})`)), isSaved: true }
 }
 
-/** Does the same for a plan that waited for consent for `pause` milliseconds. After a short pause, returns the plan itself. */
+/** Reads the zones of a plan again that waited for consent for `pause` milliseconds. After a short pause, returns the plan itself. */
 export const rereadAfterPause = async (context: ApplyContext, planned: ChangesToMake, pause: number): Promise<ChangesToMake> =>
   pause <= LONG_PAUSE ? planned : { ...planned, ...(await reread(context, planned, 'it was read for this plan')) }
 
@@ -38,7 +38,7 @@ async function reread(
   const { providers, output, interruption } = context
   return withProgress(output, async (onProgress) => {
     const read = await rereadZones(zones, { providers, since, signal: interruption.signal, onProgress })
-    // The documents have them with their zones.
+    // Other formats have them in the document, with their zones.
     if (isTextReport(context)) output.diagnostics(read.diagnostics)
     return { plan: { ...plan, zones: read.zones.map((zone) => zone.plan) }, zones: read.zones }
   })
@@ -52,7 +52,7 @@ interface ZoneToReread {
 
 interface Reread {
   readonly providers: ReadonlyMap<string, Provider>
-  /** When the plans were made, to follow "has moved since". */
+  /** When the plans were made, worded to follow "has changed since". */
   readonly since: string
   readonly signal: AbortSignal
   readonly onProgress: OnProgress
@@ -65,7 +65,7 @@ interface RereadZones {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Reads the zones that have changes to make. */
+/** Reads the zones that the plans change. */
 async function rereadZones(zones: readonly ZoneToReread[], run: Reread): Promise<RereadZones> {
   const pending = zones.filter(({ plan }) => plan.changes.length > 0)
   const references = await findReferences(pending, run)
@@ -92,7 +92,7 @@ async function rereadZones(zones: readonly ZoneToReread[], run: Reread): Promise
 
 type References = ReadonlyMap<DomainName, ZoneReference> | Diagnostic
 
-/** The zones of each target, or why it could not be asked. */
+/** The zones of each target, or the error of the request. */
 async function findReferences(zones: readonly ZoneToReread[], { providers, signal }: Reread): Promise<ReadonlyMap<string, References>> {
   const targets = [...new Set(zones.map(({ plan }) => plan.target))]
   const entries = targets.map(async (target): Promise<readonly [string, References]> => {
@@ -117,20 +117,20 @@ async function rereadZone(
   references: References | undefined,
   run: Reread,
 ): Promise<ApplicableZone & { readonly diagnostics: readonly Diagnostic[] }> {
-  const unread = (problem: Diagnostic) => ({ plan, reference: null, existing: null, diagnostics: [problem] })
+  const notRead = (problem: Diagnostic) => ({ plan, reference: null, existing: null, diagnostics: [problem] })
   if (references === undefined) throw new Error(`no zones of ${plan.target}`)
-  if (!(references instanceof Map)) return unread(references as Diagnostic)
+  if (!(references instanceof Map)) return notRead(references as Diagnostic)
   const reference = references.get(plan.zone) ?? null
   try {
     const provider = providerOf(run.providers, plan.target)
     const live = reference && (await provider.readZone(reference, { signal: run.signal }))
     const moved =
       movedState(existing, live, unmanagedTest(plan.unmanaged ?? [], plan.zone)) ??
-      othersInTheWay(plan, existing, live, provider.capabilities)
+      obstructiveUnmanagedRecords(plan, existing, live, provider.capabilities)
     if (moved === null) return { plan: recounted(plan, live), reference, existing: live, diagnostics: [] }
     return { plan, reference, existing: live, diagnostics: staleDiagnostics(plan, existing, live, moved, run.since) }
   } catch (error) {
-    return unread(diagnosticOf(error))
+    return notRead(diagnosticOf(error))
   }
 }
 
@@ -156,7 +156,7 @@ function staleDiagnostics(
       severity: 'error',
       code: 'plan-stale',
       message: `${about} has changed since ${since}: ${summary}${details.length > SHOWN ? `; the first ${SHOWN} differences are shown` : ''}`,
-      hint: done ? 'it already is as planned: the plan has been applied' : 'plan again, and review what changed',
+      hint: done ? 'the zone already is as planned: the plan has been applied' : 'plan again and review the changes',
     },
     ...details.slice(0, SHOWN).map((detail): Diagnostic => ({ severity: 'notice', code: 'plan-stale', message: `${about}: ${detail}` })),
   ]

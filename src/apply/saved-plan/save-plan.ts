@@ -15,7 +15,7 @@ import type { RunContext } from '../run-context.ts'
 import { parseSavedPlan } from './parse-saved-plan.ts'
 import { checksumOf, planFileText, signatureOf } from './plan-json.ts'
 import {
-  looksLikePlan,
+  beginsLikeSavedPlan,
   MAX_PLAN_OCTETS,
   type SavedPlanDocument,
   type SavedRecord,
@@ -28,15 +28,15 @@ import {
 export async function savePlan(context: RunContext, file: string, { plan, zones }: PlannedRun): Promise<boolean> {
   const { cwd, env, secrets, providers, output } = context
   const path = resolve(cwd, file)
-  if (await isSomethingElse(path)) {
-    output.error('file-exists', `${file} exists and is not a saved plan; it was not overwritten`, 'give --out another name')
+  if (await isOtherFile(path)) {
+    output.error('file-exists', `${file} exists and is not a saved plan, so it was not overwritten`, 'give --out another name')
     return false
   }
   const key = env[PLAN_KEY] || null
   if (key === null && env[PLAN_KEY] !== undefined) output.diagnostics([EMPTY_KEY])
   const targets = [...new Set(plan.zones.map(({ target }) => target))].flatMap((name) => providers.get(name) ?? [])
   const text = savedPlanText({ plan, zones, targets }, key, secrets)
-  if (text.length > MAX_PLAN_OCTETS) {
+  if (Buffer.byteLength(text) > MAX_PLAN_OCTETS) {
     output.error(
       'plan-file-invalid',
       `${file} was not written: it would have more than ${MAX_PLAN_OCTETS} octets`,
@@ -44,7 +44,7 @@ export async function savePlan(context: RunContext, file: string, { plan, zones 
     )
     return false
   }
-  // A file that cannot be applied is better noticed now.
+  // Check now that the file can be applied, not only when it is applied.
   const { diagnostics, saved } = parseSavedPlan(text, file, key)
   if (saved === null) throw new Error(`a plan that cannot be read again: ${diagnostics.map(({ message }) => message).join('; ')}`)
   try {
@@ -64,10 +64,10 @@ const EMPTY_KEY: Diagnostic = {
   message: `${PLAN_KEY} is set and empty: the plan is not signed`,
 }
 
-/** Whether the file is neither empty nor a plan, such as a definition that was named by mistake. */
-async function isSomethingElse(path: string): Promise<boolean> {
+/** Whether the file exists and is neither empty nor a saved plan. */
+async function isOtherFile(path: string): Promise<boolean> {
   const facts = await stat(path).catch(() => null)
-  return facts !== null && facts.size > 0 && !(await looksLikePlan(path))
+  return facts !== null && facts.size > 0 && !(await beginsLikeSavedPlan(path))
 }
 
 /** A plan to save. */

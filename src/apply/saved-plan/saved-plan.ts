@@ -6,7 +6,7 @@ import type { ExistingZone, ZoneSettings } from '../../dns/zone.ts'
 import type { Plan, ZonePlan } from '../../plan/plan.ts'
 import type { PlanDocument, ZoneDocument } from '../../report/plan-document.ts'
 
-/** A target when the plan was made. A plan is applied only if its targets are still the same. */
+/** A target as it was when the plan was made. A plan is applied only if its targets are still the same. */
 export interface SavedTarget {
   /** The provider's name in the config. */
   readonly name: string
@@ -18,7 +18,7 @@ export interface SavedTarget {
 /** A zone's plan with the live state it was made from. */
 export interface SavedZone {
   readonly plan: ZonePlan
-  /** Null if the zone did not exist; also for a zone without changes, whose state is not needed. */
+  /** The zone before the changes. Null if it did not exist, or if the plan changes nothing in it. */
   readonly existing: ExistingZone | null
 }
 
@@ -33,6 +33,7 @@ export interface SavedPlan {
 /** A record of the state: identifier, owner, type, TTL in seconds, data. */
 export type SavedRecord = readonly [id: number | string | null, name: string, type: string, ttl: number | null, data: string]
 
+/** A zone before the changes, in JSON. */
 export interface SavedState {
   readonly id: number | string | null
   readonly settings: ZoneSettings
@@ -40,6 +41,7 @@ export interface SavedState {
 }
 
 export interface SavedZoneDocument extends ZoneDocument {
+  /** Absent for a zone that did not exist or has no changes. */
   readonly state?: SavedState
 }
 
@@ -51,24 +53,28 @@ export interface SavedPlanDocument extends PlanDocument {
   readonly zones: readonly SavedZoneDocument[]
 }
 
-/** The largest plan file, in octets: changes of some 400,000 records. */
+/** Maximum octets of a plan file: enough for changes of some 400,000 records. */
 export const MAX_PLAN_OCTETS = 64 * 1024 * 1024
 
-/** Does not wait for a writer if the path is a named pipe. */
+/** Flags for opening a file that do not block on a named pipe without a writer. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Reads a plan file, unless it is too large. Text that is appended meanwhile is not read. */
+/**
+ * Reads a plan file. Fails if it is not a regular file, is too large or is not UTF-8. Reads no more than its size when it was opened. Failures are worded to
+ * follow the file's name.
+ */
 export async function readPlanText(path: string): Promise<Result<string>> {
   try {
     const handle = await open(path, READ)
     try {
-      const facts = await handle.stat()
-      if (!facts.isFile()) return failure('is not a file')
-      if (facts.size > MAX_PLAN_OCTETS) return failure(`has ${facts.size} octets; a saved plan has at most ${MAX_PLAN_OCTETS}`)
-      const octets = Buffer.alloc(facts.size)
+      const stats = await handle.stat()
+      if (!stats.isFile()) return failure('is not a file')
+      if (stats.size > MAX_PLAN_OCTETS) return failure(`has ${stats.size} octets; a saved plan has at most ${MAX_PLAN_OCTETS}`)
+      const octets = Buffer.alloc(stats.size)
       let length = 0
+      // One read may return fewer octets than requested.
       while (length < octets.length) {
         const { bytesRead } = await handle.read(octets, length, octets.length - length, length)
         if (bytesRead === 0) break
@@ -79,19 +85,25 @@ export async function readPlanText(path: string): Promise<Result<string>> {
       await handle.close()
     }
   } catch (error) {
-    if (error instanceof TypeError) return failure('is not text in UTF-8')
+    // The decoder throws a TypeError.
+    if (error instanceof TypeError) return failure('is not UTF-8 text')
     return failure(describeReadError(error))
   }
 }
 
-/** Whether a file begins like a saved plan. A zone file may have the name of a zone, too. */
-export async function looksLikePlan(path: string): Promise<boolean> {
+/** Whether a file begins like JSON. This distinguishes a plan file from a zone file that is named like its zone. */
+export const beginsLikeJson = (path: string): Promise<boolean> => startMatches(path, /^(?:\ufeff)?\s*\{/)
+
+/** Whether a file begins like a plan that `plan --out` wrote. */
+export const beginsLikeSavedPlan = (path: string): Promise<boolean> => startMatches(path, /^\s*\{\s*"format"\s*:\s*"zonewright-plan"/)
+
+async function startMatches(path: string, pattern: RegExp): Promise<boolean> {
   try {
     const handle = await open(path, READ)
     try {
       if (!(await handle.stat()).isFile()) return false
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(256), 0, 256, 0)
-      return /^(?:\ufeff)?\s*\{/.test(buffer.toString('utf8', 0, bytesRead))
+      return pattern.test(buffer.toString('utf8', 0, bytesRead))
     } finally {
       await handle.close()
     }

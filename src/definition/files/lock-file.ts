@@ -1,8 +1,8 @@
 /**
  * A lock is a file that names its holder.
  *
- * Take: the text is written under a temporary name and linked to the lock's name. A link fails if the name exists, so one of many processes succeeds,
- * and nobody ever sees a lock without its holder.
+ * Acquire: the text is written under a temporary name and linked to the lock's name. A link fails if the name exists, so one of many processes succeeds,
+ * and no process ever sees a lock without its holder.
  *
  * Take over: the lock of a dead process is replaced by a rename. Only the holder of a second lock, NAME.takeover, may do so, after it has read the
  * first lock again: otherwise a slow process would replace the lock of a faster one. If the holder of the second lock dies, the same rule applies to it.
@@ -23,12 +23,12 @@ export interface LockHolder extends ProcessIdentity {
   readonly run: string | null
 }
 
-export type TakenLock =
-  | { readonly state: 'taken'; readonly release: () => void }
+export type LockResult =
+  | { readonly state: 'acquired'; readonly release: () => void }
   /** `holder` is null if the file cannot be read or parsed. */
-  | { readonly state: 'held'; readonly holder: LockHolder | null; readonly path: string }
+  | { readonly state: 'busy'; readonly holder: LockHolder | null; readonly path: string }
 
-/** Retries if the lock changes while it is being taken. */
+/** Attempts if the lock changes while it is being acquired. */
 const ATTEMPTS = 50
 
 /** Octets read of a lock; more is not a lock of ours. */
@@ -44,34 +44,34 @@ export function lockPath(folder: string, zone: string, target: string): string {
   return join(folder, `${readable}-${hash}.lock`)
 }
 
-/** Takes the lock, or returns its holder. Throws the system's error if the folder cannot be written. */
-export function takeLock(path: string, holder: LockHolder): TakenLock {
+/** Acquires the lock, or returns its holder. Throws the system's error if the folder cannot be written. */
+export function acquireLock(path: string, holder: LockHolder): LockResult {
   const text = `${JSON.stringify(holder)}\n`
-  const taken: TakenLock = { state: 'taken', release: () => releaseLock(path, text) }
-  let held: TakenLock = { state: 'held', holder: null, path }
+  const acquired: LockResult = { state: 'acquired', release: () => releaseLock(path, text) }
+  let busy: LockResult = { state: 'busy', holder: null, path }
   const temporary = temporaryName(path)
   writeFileSync(temporary, text, { flag: 'wx', mode: 0o600 })
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      if (tryToLink(temporary, path)) return taken
+      if (tryToLink(temporary, path)) return acquired
       const other = readLock(path)
       if (other === null) continue
-      held = { state: 'held', holder: other.holder, path }
-      if (other.holder === null || processStatus(other.holder, holder) !== 'dead') return held
-      const takeover = takeLock(`${path}.takeover`, holder)
-      if (takeover.state === 'held') {
-        held = takeover
+      busy = { state: 'busy', holder: other.holder, path }
+      if (other.holder === null || processStatus(other.holder, holder) !== 'dead') return busy
+      const takeover = acquireLock(`${path}.takeover`, holder)
+      if (takeover.state === 'busy') {
+        busy = takeover
         continue
       }
       try {
         if (readLock(path)?.text !== other.text) continue
         renameSync(temporary, path)
-        return taken
+        return acquired
       } finally {
         takeover.release()
       }
     }
-    return held
+    return busy
   } finally {
     rmSync(temporary, { force: true })
   }

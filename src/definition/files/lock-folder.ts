@@ -4,11 +4,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { cleanAtExit } from './clean-at-exit.ts'
 import { fileError } from './file-error.ts'
-import { type LockHolder, type TakenLock, takeLock } from './lock-file.ts'
+import { acquireLock, type LockHolder, type LockResult } from './lock-file.ts'
 import { ownProcess, processStatus } from './process-identity.ts'
 import { removeDeadTemporaries } from './temporary-file.ts'
 
-/** The command that writes, for messages to others. */
+/** The command that writes, for the messages of other processes. */
 export interface Writer {
   readonly command: string
   readonly now: () => Date
@@ -28,19 +28,19 @@ const PAUSE = 50
 
 /**
  * Keeps other commands of this program from writing into folders (absolute): locks all of them or none, and waits up to ten seconds for other
- * processes. Removes what killed processes left in the folders. Throws the system's error.
+ * processes. Removes temporary files of killed processes. Throws the system's error.
  */
 export async function lockFolders(folders: Iterable<string>, { command, now }: Writer): Promise<FolderLocks> {
   const sorted = [...new Set(folders)].sort()
   const holder: LockHolder = { ...ownProcess(), since: now().toISOString(), command, run: null }
   for (let attempt = 1; ; attempt += 1) {
-    const locks = takeAll(sorted, holder)
+    const locks = acquireAll(sorted, holder)
     if (!('diagnostic' in locks) || attempt >= ATTEMPTS) return locks
     await wait(PAUSE)
   }
 }
 
-function takeAll(folders: readonly string[], holder: LockHolder): FolderLocks {
+function acquireAll(folders: readonly string[], holder: LockHolder): FolderLocks {
   const releases: (() => void)[] = []
   const releaseAll = (): void => {
     for (const release of releases.splice(0)) release()
@@ -52,10 +52,10 @@ function takeAll(folders: readonly string[], holder: LockHolder): FolderLocks {
   }
   try {
     for (const folder of folders) {
-      const lock = takeOne(folder, holder)
-      if (lock.state === 'held') {
+      const lock = acquireOne(folder, holder)
+      if (lock.state === 'busy') {
         release()
-        return { diagnostic: heldDiagnostic(folder, lock, holder) }
+        return { diagnostic: busyDiagnostic(folder, lock, holder) }
       }
       releases.push(lock.release)
       removeDeadTemporaries(folder)
@@ -67,16 +67,16 @@ function takeAll(folders: readonly string[], holder: LockHolder): FolderLocks {
   }
 }
 
-function takeOne(folder: string, holder: LockHolder): TakenLock {
+function acquireOne(folder: string, holder: LockHolder): LockResult {
   try {
-    return takeLock(join(folder, LOCK_FILE), holder)
+    return acquireLock(join(folder, LOCK_FILE), holder)
   } catch (error) {
     // /proc is a folder that takes no files.
     throw (error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync(folder) ? fileError('ENOFOLDER', error) : error
   }
 }
 
-function heldDiagnostic(folder: string, { holder, path }: TakenLock & { readonly state: 'held' }, own: LockHolder): Diagnostic {
+function busyDiagnostic(folder: string, { holder, path }: LockResult & { readonly state: 'busy' }, own: LockHolder): Diagnostic {
   const isRunning = holder !== null && processStatus(holder, own) === 'running'
   const who = holder === null ? 'another process' : `${holder.command}, process ${holder.pid} on ${holder.host}, since ${holder.since},`
   return {

@@ -1,15 +1,17 @@
 /** A client of the cloud API: requests with retries, checked responses, and complete lists. */
+import { counted } from '../../report/english.ts'
 import { createAdaptiveLimit } from '../../transport/adaptive-limit.ts'
 import { createHttpClient, type HttpClient, type HttpResponse } from '../../transport/http-client.ts'
+import { createSilenceClock } from '../../transport/read-deadline.ts'
 import type { RetryPolicy } from '../../transport/retry.ts'
-import { createResponseWatch, sleep } from '../../transport/retry.ts'
+import { sleep } from '../../transport/retry.ts'
 import { ProviderError } from '../provider.ts'
 import { garbled } from './api-errors.ts'
 import { type ApiPage, pageShape, ShapeError } from './api-responses.ts'
 import type { ApiRequest, ApiResponse, SendAndCheck } from './send-request.ts'
 import { type Sender, sendRequest } from './send-request.ts'
 
-/** Maximum octets of a response: a page of 500 records with targets of 65,535 characters. */
+/** Maximum octets of a response: a page of 500 records with targets of 65,535 characters, each of up to four octets. */
 const MAX_RESPONSE = 128 * 1024 * 1024
 /** Maximum milliseconds for connecting. A running server accepts connections fast, however long its responses take. */
 const CONNECT_TIMEOUT = 5000
@@ -25,9 +27,9 @@ export interface CloudApiOptions {
   readonly parallelism: number
   /** Milliseconds of silence after which a request fails. */
   readonly timeout: number
-  /** The same for reads, which are safe to retry; `timeout` if absent. */
+  /** Milliseconds of silence after which one attempt of a read fails; `timeout` if absent. */
   readonly readTimeout?: number
-  /** Milliseconds after which a read fails, retries included, without pauses that the server asks for; 30,000 if absent. */
+  /** Milliseconds after which a read fails; 30,000 if absent. Includes retries, excludes pauses that the server asks for. */
   readonly readDeadline?: number
   readonly retry?: RetryPolicy
   /** Called with the milliseconds of each longer pause that the server asks for. */
@@ -57,7 +59,7 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
     provider,
     client,
     limit: createAdaptiveLimit(options.parallelism, { longestPause: retry?.maxRetryAfter, onPause: options.onThrottled }),
-    responses: createResponseWatch(),
+    silence: createSilenceClock(),
     readTimeout: options.readTimeout ?? options.timeout,
     readDeadline: options.readDeadline ?? READ_DEADLINE,
     retry,
@@ -73,7 +75,7 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
       }
     } catch (error) {
       // An unexpected response may belong to another request on the connection.
-      if ((error as ProviderError).code === 'provider-garbled') client.reset()
+      if (error instanceof ProviderError && error.code === 'provider-garbled') client.reset()
       throw withoutSecret(error, options.token)
     }
   }
@@ -87,7 +89,7 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
 
 function readBody<T>(provider: string, call: ApiRequest, response: HttpResponse, shape: (body: unknown) => T): T {
   const fail = (problem: string): ProviderError => garbled(provider, call.what, problem, response, call.method !== 'GET')
-  if (response.status >= 300) throw fail(`a redirect (${response.status}), which is not followed`)
+  if (response.status >= 300) throw fail(`the server redirects (${response.status}), which is not followed`)
   if (!/^application\/json\b/i.test(response.headers['content-type'] ?? '')) throw fail('the response is not JSON')
   let body: unknown
   try {
@@ -126,11 +128,14 @@ const PAGE_SIZE = 500
 /** Maximum pages of a list: a million items. */
 const MAX_PAGES = 2000
 /** Attempts to read a list that changes during the read. */
-const LIST_TRIES = 4
+const LIST_ATTEMPTS = 4
 /** Milliseconds before the second attempt to read a list; each further pause is longer by as much. */
-const SHIFT_PAUSE = 50
+const LIST_PAUSE = 50
 
-/** Reads all items of a list: pages after the first in parallel, and all again if the list changed. */
+/**
+ * Reads page 1 of a list, then the others in parallel. Accepts the result only if all pages state the same total and no item is missing or double. Otherwise
+ * the list changed meanwhile, and is read again.
+ */
 async function readList<T extends { readonly id: number | string }>(
   request: SendAndCheck,
   provider: string,
@@ -139,8 +144,9 @@ async function readList<T extends { readonly id: number | string }>(
 ): Promise<ApiResponse<T[]>> {
   const page = (number: number): Promise<ApiResponse<ApiPage<T>>> =>
     request({ ...call, query: { ...call.query, page: number, page_size: PAGE_SIZE } }, (body) => pageShape(body, shape))
-  for (let attempt = 1; attempt <= LIST_TRIES; attempt += 1) {
-    if (attempt > 1) await sleep(SHIFT_PAUSE * (attempt - 1))
+  let contradiction: string | null = null
+  for (let attempt = 1; attempt <= LIST_ATTEMPTS; attempt += 1) {
+    if (attempt > 1) await sleep(LIST_PAUSE * (attempt - 1))
     const first = await page(1)
     if (first.value.pages > MAX_PAGES) {
       throw new ProviderError(
@@ -148,20 +154,28 @@ async function readList<T extends { readonly id: number | string }>(
         `${provider}: ${call.what}: the list has ${first.value.pages} pages; at most ${MAX_PAGES} are read`,
       )
     }
-    if (!isPlausible(first.value)) continue
+    if (!hasConsistentTotals(first.value)) {
+      contradiction = contradictionOf(first.value)
+      continue
+    }
+    contradiction = null
     const rest = await Promise.all(Array.from({ length: Math.max(0, first.value.pages - 1) }, (_, index) => page(index + 2)))
     const pages = [first, ...rest].map((response) => response.value)
     const items = pages.flatMap((one) => one.data)
     const distinct = new Set(items.map((item) => item.id)).size
-    const isSteady =
+    const isConsistent =
       pages.every((one) => one.results === first.value.results) && distinct === first.value.results && items.length === distinct
-    if (isSteady) return { ...first, value: items }
+    if (isConsistent) return { ...first, value: items }
   }
-  throw new ProviderError('provider-garbled', `${provider}: ${call.what}: the list changed during each of ${LIST_TRIES} reads`, {
+  if (contradiction !== null) throw new ProviderError('provider-garbled', `${provider}: ${call.what}: ${contradiction}`)
+  throw new ProviderError('provider-garbled', `${provider}: ${call.what}: the list changed during each of ${LIST_ATTEMPTS} reads`, {
     hint: 'another client is changing it; try again later',
   })
 }
 
-/** Whether the first page agrees with its numbers of pages and items. A server may return fewer items per page than requested. */
-const isPlausible = ({ data, pages, results }: ApiPage<unknown>): boolean =>
+const contradictionOf = ({ data, pages, results }: ApiPage<unknown>): string =>
+  `the first page of the list has ${data.length} items and states ${results} items on ${counted(pages, 'page')}`
+
+/** Whether the number of items on the first page fits the stated totals. A server may return fewer items per page than requested. */
+const hasConsistentTotals = ({ data, pages, results }: ApiPage<unknown>): boolean =>
   pages <= 1 ? data.length === results : data.length > 0 && Math.ceil(results / data.length) === pages

@@ -4,17 +4,8 @@ import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { counted } from '../../report/english.ts'
 import { type AdaptiveLimit, LimitClosed, type Turn, type TurnResult } from '../../transport/adaptive-limit.ts'
 import { formatSeconds, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
-import {
-  createReadDeadline,
-  DEFAULT_RETRY,
-  parseRateLimit,
-  parseRetryAfter,
-  type ReadDeadline,
-  type ResponseWatch,
-  type RetryPolicy,
-  retryDelay,
-  sleep,
-} from '../../transport/retry.ts'
+import { createReadDeadline, type ReadDeadline, type SilenceClock } from '../../transport/read-deadline.ts'
+import { DEFAULT_RETRY, parseRateLimit, parseRetryAfter, type RetryPolicy, retryDelay, sleep } from '../../transport/retry.ts'
 import { type ProviderCallOptions, ProviderError } from '../provider.ts'
 import { errorOfResponse, errorOfTransport, isBusy } from './api-errors.ts'
 
@@ -22,7 +13,7 @@ export interface Sender {
   readonly provider: string
   readonly client: HttpClient
   readonly limit: AdaptiveLimit
-  readonly responses: ResponseWatch
+  readonly silence: SilenceClock
   /** Milliseconds of silence after which one attempt of a read fails. */
   readonly readTimeout: number
   /** Milliseconds after which a read fails, retries included. */
@@ -48,10 +39,10 @@ interface Failure {
  * to the server. A read fails at its deadline even if attempts are left. Returns a response with a status below 400, and throws a `ProviderError` otherwise.
  */
 export async function sendRequest(sender: Sender, call: ApiRequest): Promise<HttpResponse> {
-  const { retry = DEFAULT_RETRY, responses } = sender
+  const { retry = DEFAULT_RETRY, silence } = sender
   const stop = stopOf(call)
-  const startedAt = responses.now()
-  const deadline = call.method === 'GET' ? createReadDeadline(sender.readDeadline, responses) : null
+  const startedAt = silence.now()
+  const deadline = call.method === 'GET' ? createReadDeadline(sender.readDeadline, silence) : null
   let mayHaveActed = false
   let mayCompleteLater = false
   let last: LastAttempt | null = null
@@ -61,7 +52,7 @@ export async function sendRequest(sender: Sender, call: ApiRequest): Promise<Htt
     const { turn, error: obstacle, asked } = await enter(sender, call, stop, deadline)
     // An earlier attempt may have succeeded even if there is no further one.
     if (!turn) throw last === null ? obstacle : lastFailure({ ...last, asked })
-    const entered = responses.now()
+    const entered = silence.now()
     const { response, failure } = await attemptOnce(sender, call, turn, deadline)
     if (response) return response
     // An earlier attempt deleted the object, and its response did not arrive.
@@ -72,14 +63,14 @@ export async function sendRequest(sender: Sender, call: ApiRequest): Promise<Htt
     const { error } = failure
     mayHaveActed ||= error.ambiguous
     mayCompleteLater ||= error.mayCompleteLater
-    last = { error, mayHaveActed, mayCompleteLater, tries: failures + postponed, took: responses.now() - startedAt }
+    last = { error, mayHaveActed, mayCompleteLater, tries: failures + postponed, took: silence.now() - startedAt }
     const repeatable = isBusy || (failure.retry === 'yes' && (call.method !== 'POST' || !error.ambiguous))
     if (!repeatable || failures >= retry.tries || postponed >= retry.busyTries) throw lastFailure(last)
     if (failure.wait !== null && failure.wait > retry.maxRetryAfter) throw lastFailure({ ...last, asked: failure.wait })
     const pause = retryDelay(retry, isBusy ? postponed : failures, failure.wait, Math.random)
-    if (!isBusy) deadline?.spend(responses.now() - entered + pause)
+    if (!isBusy) deadline?.spend(silence.now() - entered + pause)
     // The remaining time is too short for another attempt.
-    if (!isBusy && deadline && deadline.left() < sender.readDeadline / 10) throw lastFailure(last)
+    if (!isBusy && deadline && deadline.remaining() < sender.readDeadline / 10) throw lastFailure(last)
     await sleep(pause, stop).catch(() => undefined)
     if (stop?.aborted) throw lastFailure(last)
   }
@@ -118,8 +109,8 @@ async function enter(
       return { error: failure('provider-rate-limited', why, error), asked: error.wait }
     }
     if (stop?.aborted) return { error: failure('provider-stopped', 'not sent: the run was stopped', error) }
-    const silence = formatSeconds(sender.readDeadline)
-    return { error: failure('provider-timeout', `not sent: the server has not responded for ${silence}`, error) }
+    const limit = formatSeconds(sender.readDeadline)
+    return { error: failure('provider-timeout', `not sent: the server has not responded for ${limit}`, error) }
   } finally {
     watch?.end()
   }
@@ -130,17 +121,17 @@ type AttemptResult =
   | { readonly response?: never; readonly failure: Failure }
 
 async function attemptOnce(sender: Sender, call: ApiRequest, turn: Turn, deadline: ReadDeadline | null): Promise<AttemptResult> {
-  const { client, provider, responses } = sender
+  const { client, provider, silence } = sender
   const mutates = call.method !== 'GET'
   let result: TurnResult = { congested: false }
   try {
     const response = await client.request({
       ...httpRequest(call),
-      ...(deadline && { silenceTimeout: sender.readTimeout, totalTimeout: deadline.left() }),
+      ...(deadline && { silenceTimeout: sender.readTimeout, totalTimeout: deadline.remaining() }),
     })
     const wait = waitOf(response)
     const budget = parseRateLimit(response.headers, clockOf(response))
-    responses.note(Math.max(wait ?? 0, budget?.remaining === 0 ? budget.resetIn : 0))
+    silence.recordResponse(Math.max(wait ?? 0, budget?.remaining === 0 ? budget.resetIn : 0))
     result = { congested: CONGESTED.has(response.status), pause: wait, budget }
     if (response.status < 400) return { response }
     const retry = response.status === 429 || isBusy(response) ? 'busy' : isTransient(response) ? 'yes' : 'no'

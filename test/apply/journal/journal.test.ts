@@ -238,8 +238,8 @@ describe('the journal of a run', () => {
       if (!details.ok) throw new Error(details.message)
       expect(details.value[0]?.outcome.outcomes).toEqual([
         APPLIED,
-        { state: 'skipped', because: 'the run ended before it' },
-        { state: 'unknown', error: 'the run ended before the answer arrived' },
+        { state: 'skipped', because: 'the run ended first' },
+        { state: 'unknown', error: 'the run ended before the response arrived' },
       ])
       journal.end(1)
     }
@@ -301,16 +301,20 @@ describe('the journal of a run', () => {
       (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('"version":1', '"version":2')),
       /has version 2; this program reads version 1/,
     ],
-    ['belongs to another run', (path) => writeFileSync(path, readFileSync(path, 'utf8').replaceAll('-4f2a', '-4f2b')), /is of run .*-4f2b/],
+    [
+      'belongs to another run',
+      (path) => writeFileSync(path, readFileSync(path, 'utf8').replaceAll('-4f2a', '-4f2b')),
+      /belongs to run .*-4f2b/,
+    ],
     [
       'has a line for an unknown zone',
       (path) => appendFileSync(path, '{"event":"outcome","time":"x","zone":1,"change":0,"outcome":{"state":"applied"}}\n'),
-      /is of zone 1, and it has 1/,
+      /names zone 1; it has 1 zones/,
     ],
     [
       'has a line for an unknown change',
       (path) => appendFileSync(path, '{"event":"outcome","time":"x","zone":0,"change":3,"outcome":{"state":"applied"}}\n'),
-      /of a change that example\.com\. does not have/,
+      /a change that the plan of example\.com\. does not have/,
     ],
   ]
   test.each(problems)('gives a diagnostic if it %s; other runs are read', async (_, spoil, message) => {

@@ -27,8 +27,8 @@ test.each<[string, Case]>([
   ['nothing', { before: zone(BEFORE), now: zone(BEFORE), summary: null }],
   ['the order of records', { before: zone(BEFORE), now: reversed(zone(BEFORE)), summary: null }],
   ['a zone that still does not exist', { before: null, now: null, summary: null }],
-  ['a created zone', { before: null, now: zone(BEFORE), summary: 'it did not exist, and exists now with 3 records' }],
-  ['a deleted zone', { before: zone(BEFORE), now: null, summary: 'it does not exist any more; it had 3 records' }],
+  ['a created zone', { before: null, now: zone(BEFORE), summary: 'it did not exist, and now exists with 3 records' }],
+  ['a deleted zone', { before: zone(BEFORE), now: null, summary: 'it no longer exists; it had 3 records' }],
   [
     'added records',
     {
@@ -64,8 +64,8 @@ test.each<[string, Case]>([
     {
       before: zone('a A 192.0.2.1'),
       now: zone('', { records: [{ ...(zone('a A 192.0.2.1').records[0] as ExistingZone['records'][number]), id: 7 }] }),
-      summary: '1 record replaced by one like it',
-      details: ['replaced a.example.com. default A 192.0.2.1 by one like it: its identifier is 7, and was 1'],
+      summary: '1 record replaced by an equal one',
+      details: ['replaced a.example.com. default A 192.0.2.1 by an equal one: its identifier is 7, and was 1'],
     },
   ],
   [
@@ -86,7 +86,7 @@ test.each<[string, Case]>([
     {
       before: zone(BEFORE),
       now: zone(BEFORE, { id: 2 }),
-      summary: 'it was deleted and made again: its identifier is 2, and was 1',
+      summary: 'it was deleted and created again: its identifier is 2, and was 1',
       details: [],
     },
   ],

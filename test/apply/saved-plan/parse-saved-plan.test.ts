@@ -127,14 +127,14 @@ describe('unmanaged records', () => {
     expect(plan.fingerprint).toBe(fingerprint(existing))
     expect(parse(savedText([{ plan, existing }])).saved?.plan.zones[0]?.unmanaged).toBeUndefined()
     const forged = resealed(savedText([{ plan, existing }]), (document) => void Object.assign(document.zones[0], { unmanaged: SELECTORS }))
-    expect(refusal(parse(forged))).toMatch(/\.unmanaged has records that the plan changes/)
+    expect(refusal(parse(forged))).toMatch(/\.unmanaged selects records that the plan changes/)
   })
 
   test.each<[string, unknown, RegExp]>([
-    ['all records', [{ name: '*' }], /\.unmanaged has records that the plan changes/],
-    ['a record that the plan deletes', [...SELECTORS, { target: '192.0.2.1' }], /\.unmanaged has records that the plan changes/],
-    ['a record that the plan creates', [...SELECTORS, { target: '192.0.2.2' }], /\.unmanaged has records that the plan changes/],
-    ['something else', [{ name: 'elsewhere' }], /\.fingerprint is not that of its state/],
+    ['all records', [{ name: '*' }], /\.unmanaged selects records that the plan changes/],
+    ['a record that the plan deletes', [...SELECTORS, { target: '192.0.2.1' }], /\.unmanaged selects records that the plan changes/],
+    ['a record that the plan creates', [...SELECTORS, { target: '192.0.2.2' }], /\.unmanaged selects records that the plan changes/],
+    ['something else', [{ name: 'elsewhere' }], /\.fingerprint does not match the state/],
     ['nothing', [], /unmanaged must NOT have fewer than 1 items/],
     ['a selector of everything', [{}], /unmanaged\/0 must NOT have fewer than 1 properties/],
     ['a selector that is text', ['*'], /unmanaged\/0 must be object/],
@@ -223,18 +223,18 @@ describe('a file edited by hand, with a new checksum', () => {
       /^plan-file-invalid .*__proto__/,
     ],
     ['no targets', top({ targets: undefined }), /"targets" is missing/],
-    ['a duplicate target', top({ targets: [TARGET, TARGET] }), /a target is there twice/],
+    ['a duplicate target', top({ targets: [TARGET, TARGET] }), /a target is listed twice/],
     ['a target without a provider', top({ targets: [{ ...TARGET, name: 'lab' }] }), /"cloud", which "targets" does not have/],
     ['no time', top({ created: 'yesterday' }), /"created"/],
     ['an impossible time', top({ created: '2026-02-30T00:00:00.000Z' }), /"created"/],
-    ['a duplicate zone', (document) => void document.zones.push(document.zones[0]), /zones\[1\] is there twice/],
+    ['a duplicate zone', (document) => void document.zones.push(document.zones[0]), /zones\[1\] is a duplicate of/],
     ['a zone without the final dot', zone({ zone: 'example.com' }), /\/zones\/0\/zone/],
     ['a zone in upper case', zone({ zone: 'EXAMPLE.com.' }), /zones\[0\]\.zone "EXAMPLE.com." is not a canonical name/],
-    ['a zone that does not exist', zone({ exists: false }), /\.state is of a zone without one/],
+    ['a zone that does not exist', zone({ exists: false }), /\.state must be absent/],
     ['no state', zone({ state: undefined }), /\.state is missing/],
-    ['another fingerprint', zone({ fingerprint: `sha256:${'0'.repeat(64)}` }), /\.fingerprint is not that of its state/],
+    ['another fingerprint', zone({ fingerprint: `sha256:${'0'.repeat(64)}` }), /\.fingerprint does not match the state/],
     ['another state', put('zones.0.state.settings.soa_email', 'evil@example.com'), /zones\[0\]/],
-    ['a removed record of the state', (document) => void document.zones[0].state.records.pop(), /\.state has not as many records/],
+    ['a removed record of the state', (document) => void document.zones[0].state.records.pop(), /\.state does not have as many records/],
     ['a record of the state with six fields', (document) => void document.zones[0].state.records[0].push(1), /state\/records\/0/],
     ['wrong counts', zone({ calls: { create: 0, update: 0, delete: 0, total: 0 } }), /contradicts itself at zones\[0\]\.calls\.create/],
     ['a wrong summary', put('summary.calls', 1), /contradicts itself at summary\.calls/],
@@ -249,17 +249,17 @@ describe('a file edited by hand, with a new checksum', () => {
       /contradicts itself at zones\[0\]\.diagnostics\[0\]\.file/,
     ],
     ['an unknown refusal', zone({ refusals: [{ name: 'everything', message: '', allowed: true }] }), /refusals\/0\/name/],
-    ['an outcome', change({ outcome: { state: 'applied' } }, 1), /changes\[1\] was applied already/],
-    ['an unknown record ID', change({ id: 4711 }, firstRecord), /\.id: the saved state has no record 4711/],
-    ['an identifier that is a path', change({ id: '../../account/users/1' }, firstRecord), /\.id: the saved state has no record/],
+    ['an outcome', change({ outcome: { state: 'applied' } }, 1), /changes\[1\] has an outcome/],
+    ['an unknown record ID', change({ id: 4711 }, firstRecord), /\.id: the saved state has no unused record 4711/],
+    ['an identifier that is a path', change({ id: '../../account/users/1' }, firstRecord), /\.id: the saved state has no unused record/],
     ['an identifier above the safe integers', change({ id: 2 ** 53 }, firstRecord), /\.id is not an identifier/],
     ['a negative identifier', change({ id: -1 }, firstRecord), /\.id is not an identifier/],
     ['a fraction as identifier', change({ id: 1.5 }, firstRecord), /\/id/],
-    ['the identifier of another zone', change({ id: 2 }, 0), /\.changes\[0\]\.id is not that of the zone/],
+    ['the identifier of another zone', change({ id: 2 }, 0), /\.changes\[0\]\.id is not the identifier of the zone/],
     [
       'the same record twice',
       (document) => void document.zones[0].changes.push({ ...document.zones[0].changes[firstRecord], after: [] }),
-      /\.id: the saved state has no record/,
+      /\.id: the saved state has no unused record/,
     ],
     [
       'another existing side',
@@ -298,7 +298,7 @@ describe('a file edited by hand, with a new checksum', () => {
     [
       'two changes of the zone',
       (document) => void document.zones[0].changes.push({ ...document.zones[0].changes[0], after: [] }),
-      /is of the zone itself and not the first/,
+      /changes the zone itself and is not the first/,
     ],
     ['an unknown setting', put('zones.0.changes.0.desired.token', 'x'), /token/],
   ])('%s is refused', (_, spoil, expected) => {
@@ -318,15 +318,15 @@ describe('a file edited by hand, with a new checksum', () => {
   })
 
   test.each<[string, string, RegExp]>([
-    ['nothing', '', /is not JSON/],
-    ['a list', '[]', /holds no JSON object/],
-    ['null', 'null', /holds no JSON object/],
-    ['a plan report without the data for apply', '{"format":"zonewright-plan","version":1}', /is a report of a plan/],
+    ['nothing', '', /is not valid JSON/],
+    ['a list', '[]', /is not a JSON object/],
+    ['null', 'null', /is not a JSON object/],
+    ['a plan report without the data for apply', '{"format":"zonewright-plan","version":1}', /is only a report of a plan/],
     ['deep lists', '['.repeat(1_000_000), /nested more than 16 levels/],
     ['deep objects', '{"a":'.repeat(1_000_000), /nested more than 16 levels/],
     ['too many values', `[${'[],'.repeat(9_000_000)}[]]`, /more than 8000000 values/],
-    ['an open string', '{"format":"zonewright-plan', /is not JSON/],
-    ['a trailing escape', '{"a":"\\', /is not JSON/],
+    ['an open string', '{"format":"zonewright-plan', /is not valid JSON/],
+    ['a trailing escape', '{"a":"\\', /is not valid JSON/],
   ])('%s is not a plan', (_, text, expected) => {
     const message = refusal(parse(text))
     expect(message).toMatch(/^plan-file-invalid plan\.json /)
@@ -408,7 +408,7 @@ describe('targets', () => {
   test('another type is refused', () => expect(check({ type: 'zonefile' })[0]).toMatch(/made for cloud at type cloud; .* is type zonefile/))
 
   test.each<[string, object, RegExp]>([
-    ['a TTL that the target does not store', { ttl: 301 }, /records\[0\]\.ttl is not as it would be stored/],
+    ['a TTL that the target does not store', { ttl: 301 }, /records\[0\]\.ttl would be stored differently/],
     ['a type that the target does not hold', { type: 'HINFO', data: '"a" "b"' }, /cannot hold HINFO/],
   ])('%s is refused', (_, patch, expected) => {
     const plan = planOf('', 'www A 192.0.2.1')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { othersInTheWay } from '../../../src/apply/saved-plan/moved-state.ts'
+import { obstructiveUnmanagedRecords } from '../../../src/apply/saved-plan/moved-state.ts'
 import { CLOUD_CAPABILITIES } from '../../../src/providers/cloud/capabilities.ts'
 import { ORIGIN, planOf } from '../../support/plan.ts'
 import { desiredZone, existingZone } from '../../support/records.ts'
@@ -33,7 +33,7 @@ test.each<[string, Case]>([
       before: MAIL,
       desired: `${MAIL}\nwww CNAME mail`,
       now: `${MAIL}\nwww TXT "x"`,
-      summary: '1 unmanaged record is in the way',
+      summary: '1 unmanaged record is in conflict with the plan',
       details: ['www.example.com. TXT "x" conflicts with the planned CNAME mail.example.com.'],
     },
   ],
@@ -79,6 +79,6 @@ test.each<[string, Case]>([
   const capabilities = { ...CLOUD_CAPABILITIES, maxRecords: limit }
   const plan = planOf(before, '', { capabilities, desired: desiredZone(ORIGIN, desired, { unmanaged: UNMANAGED }) })
   expect(plan.changes.length).toBeGreaterThan(0)
-  const moved = othersInTheWay(plan, existingZone(ORIGIN, before), existingZone(ORIGIN, now), capabilities)
+  const moved = obstructiveUnmanagedRecords(plan, existingZone(ORIGIN, before), existingZone(ORIGIN, now), capabilities)
   expect(moved).toEqual(summary === null ? null : { summary, details })
 })
