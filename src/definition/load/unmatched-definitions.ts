@@ -36,7 +36,7 @@ export interface KnownDefinitions {
 /** The definitions without a rule, as messages show them, sorted. Empty without a config file. */
 export async function unmatchedDefinitions(config: Config, known: KnownDefinitions): Promise<string[]> {
   if (config.file === null) return []
-  const globs = config.rules.map((rule) => compileGlobs(rule.files, config.folder))
+  const globs = config.zoneRules.map((rule) => compileGlobs(rule.files, config.folder))
   const isExcluded = (path: string): boolean => globs.some(({ excludes }) => excludes(relative(config.folder, path).split(sep).join('/')))
   if (known.isNamed) return known.found.filter(({ rules, path }) => rules.length === 0 && !isExcluded(path)).map(({ file }) => file)
   const paths = (await candidates(config, globs, known)).filter((path) => !isExcluded(path))
