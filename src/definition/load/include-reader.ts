@@ -21,7 +21,11 @@ export type IncludeReader = (path: string, from: string) => Result<{ readonly fi
  * Creates a reader for `include:`, `!include` and `$INCLUDE`. Paths are relative to the including file. With symbolic links resolved, they must be
  * inside the config folder and must not name a protected file. `kind` is the format of the including file. `overrides` replaces the text of files, by absolute path.
  */
-export function createIncludeReader(config: Config, kind: 'yaml' | 'zone-file', overrides: ReadonlyMap<string, string> = new Map()): IncludeReader {
+export function createIncludeReader(
+  config: Config,
+  kind: 'yaml' | 'zone-file',
+  overrides: ReadonlyMap<string, string> = new Map(),
+): IncludeReader {
   const cwd = resolveLinks(config.cwd)
   const root = resolveLinks(config.folder)
   const policy = sourcePolicy(config)
