@@ -27,14 +27,14 @@ export function createLoginRecorder({ database, now, onError }: LoginRecorderOpt
   const recorded = createLruCache<Promise<void>>(MAX_CACHED)
   return {
     record: ({ userId, username, restricted }, address, status) => {
-      const moment = now()
-      // An IPv4 client of a socket for both families.
+      const timestamp = now()
+      // A socket for both families shows IPv4 clients as IPv4-mapped IPv6 addresses.
       const ip = address.replace(/^::ffff:(?=\d+\.)/i, '')
-      const key = `${userId} ${moment.slice(0, 10)} ${status} ${ip}`
+      const key = `${userId} ${timestamp.slice(0, 10)} ${status} ${ip}`
       const known = recorded.get(key)
       if (known !== undefined) return known
       const recording = database
-        .write((connection) => recordLogin(connection, { userId, username, restricted, ip, status }, moment))
+        .write((connection) => recordLogin(connection, { userId, username, restricted, ip, status }, timestamp))
         .catch((error) => {
           recorded.delete(key)
           onError(error)

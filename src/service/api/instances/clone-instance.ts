@@ -123,7 +123,7 @@ async function newTarget(
   if (region === null || type === null) throw badRequest(notValid(region === null ? 'region' : 'type'))
   const problems: RequestProblem[] = []
   if (body.label !== undefined && (await isLabelTaken(connection, actor.accountId, body.label, null))) problems.push(labelTaken())
-  // Interfaces that wait for the source's first profile wait for the clone's, too.
+  // Interfaces that the source keeps for its first profile are kept for that of the clone, too.
   const pending: readonly Interface[] = body.configs ? [] : JSON.parse(source.interfaces)
   if (!hasVlans(region) && usesVlan([...configs, { interfaces: pending }])) problems.push(noVlans('region'))
   if (totalDiskSize(disks) > type.disk) problems.push(spaceProblem('type', totalDiskSize(disks), type.disk))
