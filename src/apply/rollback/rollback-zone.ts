@@ -14,8 +14,7 @@ import { planDifference } from '../../plan/plan-difference.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
 import { resolveUnknownOutcomes } from '../resolve-unknown-outcomes.ts'
 import { parseSavedRecord } from '../saved-plan/parse-saved-change.ts'
-import { conflict, conflictText, describeRrset, keptNotices, shortList } from './rollback-diagnostics.ts'
-import { rollBackRecords } from './rollback-records.ts'
+import { conflict, conflictText, describeRrset, keptNotices, rollBackRecords, shortList } from './rollback-records.ts'
 
 export interface RollbackRules {
   readonly capabilities: Capabilities

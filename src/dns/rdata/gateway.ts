@@ -6,7 +6,7 @@ import { type WireWriter, writeName, writeOctets, writeU8, writeU16 } from '../w
 import { IPV4, IPV6 } from './addresses.ts'
 import { excerpt, type FieldCodec, joinFields, type NameReader, type Token } from './field.ts'
 import { canonicalUnsigned } from './numbers.ts'
-import { canonicalBase64 } from './octets.ts'
+import { canonicalBase64, canonicalHex } from './octets.ts'
 
 /** `PRECEDENCE GATEWAY-TYPE ALGORITHM GATEWAY [KEY]` (RFC 4025 section 3.1). */
 export function canonicalIpsecKey(tokens: readonly Token[], readName: NameReader): Result<string> {
@@ -121,4 +121,17 @@ export const HOST_IDENTITY: FieldCodec = {
     while (remainingOctets(reader) > 0) fields.push(readName(reader))
     return fields.join(' ')
   },
+}
+
+/** `ALGORITHM HIT KEY [RENDEZVOUS-SERVER…]` (RFC 8005 section 6). The key is one token, because names follow it. */
+export function canonicalHostIdentity(tokens: readonly Token[], readName: NameReader): Result<string> {
+  const [algorithm, hit, key, ...servers] = tokens
+  if (!algorithm || !hit || !key) return failure('is ALGORITHM HIT KEY [RENDEZVOUS-SERVER…]')
+  if (hit.text.length > 510) return failure('a HIT has at most 255 octets')
+  return joinFields(
+    canonicalUnsigned(algorithm.text, 'u8'),
+    canonicalHex([hit]),
+    canonicalBase64([key]),
+    ...servers.map(({ text }) => readName(text)),
+  )
 }
