@@ -1,3 +1,4 @@
+/** Sends one change of a plan, and finds out whether a creation without a response was applied. */
 import type { ResourceRecord } from '../dns/record.ts'
 import { type ExistingRecord, sameRecord } from '../dns/record.ts'
 import type { Change, DomainChange, Outcome, RecordChange } from '../plan/plan.ts'

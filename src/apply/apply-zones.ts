@@ -1,3 +1,4 @@
+/** Applies the plans of zones concurrently. Stops targets that fail, and does not overwrite changes of other clients. */
 import pLimit, { type LimitFunction } from 'p-limit'
 import { type ExistingRecord, type ResourceRecord, sameRecord } from '../dns/record.ts'
 import type { Change, Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'

@@ -1,3 +1,4 @@
+/** Performs the changes of a plan in the order of their `after` edges. */
 import type { Change, Outcome } from '../plan/plan.ts'
 
 export interface GraphRun {

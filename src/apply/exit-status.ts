@@ -1,3 +1,4 @@
+/** The exit statuses of the program. */
 import { hasErrors, isError } from '../dns/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 

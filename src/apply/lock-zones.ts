@@ -1,3 +1,4 @@
+/** Locks the zones of a run against other runs. */
 import { join } from 'node:path'
 import { acquireLock, type LockHolder, lockPath } from '../definition/files/lock-file.ts'
 import { makeFolder } from '../definition/files/make-folder.ts'

@@ -1,3 +1,4 @@
+/** Reads zones from their targets and plans them. */
 import pLimit from 'p-limit'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { hasErrors } from '../dns/diagnostic.ts'

@@ -1,3 +1,4 @@
+/** Compares the zone file that a provider has rendered with its records. */
 import { isError } from '../dns/diagnostic.ts'
 import { isApexNs, type ResourceRecord } from '../dns/record.ts'
 import { createZoneFileReader } from '../dns/zone-file/parse-zone-file.ts'

@@ -1,3 +1,4 @@
+/** Removes changes that contain a secret of the run from a plan. */
 import { type LoadedSecrets, type SecretGuard, secretExposedDiagnostic } from '../definition/config/secret-guard.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { Change, Plan, ZonePlan } from '../plan/plan.ts'

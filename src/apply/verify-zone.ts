@@ -1,3 +1,4 @@
+/** Compares one zone with its rendered file and with the answers of name servers and resolvers. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parentOf } from '../dns/domain-name.ts'
 import { groupRrsets, type ResourceRecord } from '../dns/record.ts'

@@ -1,3 +1,4 @@
+/** Checks that the files of an import define the same zones as its source. */
 import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

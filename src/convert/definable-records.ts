@@ -1,3 +1,4 @@
+/** Finds the records that a definition cannot contain, and selectors of `unmanaged` for them. */
 import { checkZone } from '../definition/rules/rules.ts'
 import { isError, type SourcePosition } from '../dns/diagnostic.ts'
 import { type DomainName, parseDomainName, relativeName } from '../dns/domain-name.ts'

@@ -1,3 +1,4 @@
+/** Finds the settings that a definition cannot contain. */
 import type { ImportedZone } from '../definition/imported-zone.ts'
 import { isMailAddress } from '../definition/parse/read-settings.ts'
 import { parseIpv4, parseIpv6 } from '../dns/ip-address.ts'

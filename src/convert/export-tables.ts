@@ -1,3 +1,4 @@
+/** Exports zones as CSV and as JSON. */
 import { rdataFields } from '../dns/rdata/canonical.ts'
 import { toGenericForm } from '../dns/rdata/generic-form.ts'
 import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'

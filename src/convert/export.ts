@@ -1,3 +1,4 @@
+/** Exports definitions: loads them, converts them and reports unsupported features. */
 import type { Config } from '../definition/config/config.ts'
 import type { LoadedZone } from '../definition/load/configured-zone.ts'
 import { loadDefinitions } from '../definition/load/load-definitions.ts'

@@ -1,3 +1,4 @@
+/** The interface of exporters, and the parts of a definition that a format cannot express. */
 import type { OutputFile } from '../definition/imported-zone.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'

@@ -1,3 +1,4 @@
+/** All formats of import and export. */
 import type { Exporter } from './exporter.ts'
 import type { Importer } from './importer.ts'
 

@@ -1,3 +1,4 @@
+/** Imports zones by transfer from a name server. */
 import { isSecretReference, resolveSecret } from '../definition/config/resolve-secret.ts'
 import type { ImportedZone } from '../definition/imported-zone.ts'
 import { settingsOfSoa } from '../definition/load/zone-file-definition.ts'

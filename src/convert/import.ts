@@ -1,3 +1,4 @@
+/** Imports zones: reads them, prints definitions and checks these against the source. */
 import { lstat } from 'node:fs/promises'
 import { isAbsolute, resolve } from 'node:path'
 import { CONFIG_FILE } from '../definition/config/config.ts'

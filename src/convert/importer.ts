@@ -1,3 +1,4 @@
+/** The interface of importers. */
 import type { Config } from '../definition/config/config.ts'
 import type { ImportedZone, OutputFile } from '../definition/imported-zone.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'

@@ -1,3 +1,4 @@
+/** Features that a conversion cannot express, and their diagnostics. */
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { DefinedRecord } from '../dns/record.ts'

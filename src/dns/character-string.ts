@@ -1,3 +1,4 @@
+/** Character-strings (RFC 1035 section 3.3): quoting, escapes, and TXT data. */
 import { failure, ok, type Result } from './result.ts'
 
 /** Octets one character-string can hold (RFC 1035 section 3.3). */

@@ -1,3 +1,4 @@
+/** Diagnostics: messages to the user with a code and a position. */
 import type { DiagnosticCode } from './diagnostic-codes.ts'
 
 export type Severity = 'error' | 'warning' | 'notice'

@@ -1,3 +1,4 @@
+/** The results of `doctor`. */
 import type { DomainName } from './domain-name.ts'
 import type { InventoryKind } from './inventory.ts'
 

@@ -1,3 +1,4 @@
+/** Domain names: parsing, canonical form, order and relations. */
 import { domainToASCII, domainToUnicode } from 'node:url'
 import { failure, ok, type Result } from './result.ts'
 

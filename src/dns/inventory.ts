@@ -1,3 +1,4 @@
+/** Addresses that definitions take from an inventory of instances or load balancers. */
 import type { SourcePosition } from './diagnostic.ts'
 import type { DomainName } from './domain-name.ts'
 import type { Ttl } from './ttl.ts'

@@ -1,3 +1,4 @@
+/** IPv4 and IPv6 addresses: parsing and canonical form. */
 import { isIPv4, isIPv6 } from 'node:net'
 import { failure, ok, type Result } from './result.ts'
 

@@ -1,3 +1,4 @@
+/** Record types: names, numbers and meta-types. */
 import { GENERIC_ONLY_TYPES, RDATA_TYPES, rdataTypeOfCode } from './rdata/rdata-types.ts'
 import { failure, ok, type Result } from './result.ts'
 

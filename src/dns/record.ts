@@ -1,3 +1,4 @@
+/** Resource records: types, keys, grouping and order. */
 import type { SourcePosition } from './diagnostic.ts'
 import { compareNames, type DomainName } from './domain-name.ts'
 import type { Ttl } from './ttl.ts'

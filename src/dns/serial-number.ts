@@ -1,3 +1,4 @@
+/** Serial number arithmetic (RFC 1982). */
 declare const serialBrand: unique symbol
 
 /** A zone's serial number, modulo 2^32 (RFC 1982). */

@@ -1,3 +1,4 @@
+/** Addresses of name servers, with or without a port. */
 import { isIP, isIPv6 } from 'node:net'
 import { parseDomainName } from './domain-name.ts'
 

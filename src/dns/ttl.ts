@@ -1,3 +1,4 @@
+/** TTLs: parsing and limits. */
 import { failure, ok, type Result } from './result.ts'
 
 declare const ttlBrand: unique symbol

@@ -1,3 +1,4 @@
+/** Matches records with selectors of `unmanaged`. */
 import { parseTxtRdata } from './character-string.ts'
 import { type DomainName, parseDomainName, relativeName } from './domain-name.ts'
 import { globIndex, globTest } from './glob.ts'

@@ -1,3 +1,4 @@
+/** Zones as definitions describe them and as providers hold them. */
 import type { SourcePosition } from './diagnostic.ts'
 import type { DomainName } from './domain-name.ts'
 import type { InventoryRrset } from './inventory.ts'

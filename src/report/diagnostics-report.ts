@@ -1,3 +1,4 @@
+/** Diagnostics as text, as annotations and as the document of `validate`. */
 import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine, type Severity, type SourcePosition } from '../dns/diagnostic.ts'
 import { counted } from './english.ts'
 import { jsonText } from './escape.ts'

@@ -1,3 +1,4 @@
+/** Renders plans and outcomes in every format. */
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import type { ReportFormat } from './formats.ts'
 import { renderGithub } from './github-report.ts'

@@ -1,3 +1,4 @@
+/** The content of a report, and its totals. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { Action, Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import type { FromRoot } from './workflow-command.ts'

@@ -1,3 +1,4 @@
+/** Sentences of reports about plans and zones. */
 import { hasErrors, oneLine } from '../dns/diagnostic.ts'
 import { displayName } from '../dns/domain-name.ts'
 import type { CallCount, Refusal, RenderedState, ZonePlan } from '../plan/plan.ts'

@@ -1,3 +1,4 @@
+/** Unified diffs. */
 import { oneLine } from '../dns/diagnostic.ts'
 
 /** Lines of context around the difference. */

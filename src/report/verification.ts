@@ -1,3 +1,4 @@
+/** The result of `verify`, as text, JSON and annotations. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { compareDiagnostics, hasErrors, oneLine } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'

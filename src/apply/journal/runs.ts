@@ -1,3 +1,4 @@
+/** Finds runs in a journal, reads their plans, and removes old runs. */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'

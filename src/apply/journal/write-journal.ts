@@ -1,3 +1,4 @@
+/** Writes the journal of a run. */
 import { closeSync, constants, existsSync, fsyncSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+/** Writes a saved plan to a file. */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'

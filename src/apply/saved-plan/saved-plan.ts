@@ -1,3 +1,4 @@
+/** The types of saved plans and their JSON form, and reading of plan files. */
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { describeReadError } from '../../definition/files/read-text.ts'

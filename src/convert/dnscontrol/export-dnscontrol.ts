@@ -1,3 +1,4 @@
+/** Exports zones as a `dnsconfig.js` with zone files. */
 import type { OutputFile } from '../../definition/imported-zone.ts'
 import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'

@@ -1,3 +1,4 @@
+/** Reads the output of `dnscontrol get-zones`: TSV and concatenated zone files. */
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import { octetsToTxtRdata } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'

@@ -1,3 +1,4 @@
+/** Converts `IGNORE` patterns of DNSControl to selectors of `unmanaged`, and back. */
 import { parseRecordType } from '../../dns/record-type.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { UnmanagedSelector } from '../../dns/zone.ts'

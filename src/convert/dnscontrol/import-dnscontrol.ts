@@ -1,3 +1,4 @@
+/** Imports zones of DNSControl from its intermediate JSON, TSV or zone files. */
 import { resolve } from 'node:path'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { readText } from '../../definition/files/read-text.ts'

@@ -1,3 +1,4 @@
+/** Reads the zones of octoDNS sources, and combines the parts of a zone from several files. */
 import { basename, dirname, join } from 'node:path'
 import pLimit from 'p-limit'
 import { resolveLinks } from '../../definition/files/file-path.ts'

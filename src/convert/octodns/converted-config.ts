@@ -1,3 +1,4 @@
+/** Converts a config of octoDNS to a `zonewright.yaml`. */
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'

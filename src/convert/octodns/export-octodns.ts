@@ -1,3 +1,4 @@
+/** Exports zones as files of octoDNS's YamlProvider. */
 import { OCTODNS_TYPES, octodnsValue, SINGLE_VALUE_TYPES, type YamlMap, type YamlValue } from '../../definition/print/octodns-value.ts'
 import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'

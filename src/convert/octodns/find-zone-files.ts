@@ -1,3 +1,4 @@
+/** Finds the zone files in a directory of octoDNS. */
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { displayPath } from '../../definition/files/file-path.ts'

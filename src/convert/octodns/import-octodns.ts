@@ -1,3 +1,4 @@
+/** Imports zones of octoDNS from a directory, a file or a config. */
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { CONFIG_FILE } from '../../definition/config/config.ts'

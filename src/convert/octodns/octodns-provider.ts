@@ -1,3 +1,4 @@
+/** Converts a provider of an octoDNS config. */
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 

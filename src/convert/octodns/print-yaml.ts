@@ -1,3 +1,4 @@
+/** Prints YAML as octoDNS requires it. */
 import { compareNatural } from '../../definition/print/natural-order.ts'
 import type { YamlMap, YamlValue } from '../../definition/print/octodns-value.ts'
 import { isUnambiguousText } from '../../definition/yaml/plain-scalars.ts'

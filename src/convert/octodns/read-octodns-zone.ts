@@ -1,3 +1,4 @@
+/** Reads one zone from files of octoDNS. */
 import { basename, dirname } from 'node:path'
 import { CST, Lexer } from 'yaml'
 import { displayPath, fromDisplayPath, isInside, resolveLinks } from '../../definition/files/file-path.ts'

@@ -1,3 +1,4 @@
+/** Finds the sources and targets of every zone in an octoDNS config. */
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { ImportRequest } from '../importer.ts'

@@ -1,3 +1,4 @@
+/** Opens the YAML sources of an octoDNS config. */
 import { stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { displayPath, isInside, resolveLinks } from '../../definition/files/file-path.ts'

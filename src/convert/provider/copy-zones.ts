@@ -1,3 +1,4 @@
+/** Makes a provider create zones, by transfer or as copies, before their import. */
 import { isIP } from 'node:net'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'

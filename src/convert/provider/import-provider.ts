@@ -1,3 +1,4 @@
+/** Imports zones from a provider. */
 import { join, resolve } from 'node:path'
 import { type Config, DEFAULT_ZONE_RULE, type ZoneRule } from '../../definition/config/config.ts'
 import { unknownProvider } from '../../definition/config/read-config.ts'

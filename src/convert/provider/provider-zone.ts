@@ -1,3 +1,4 @@
+/** Converts a zone of a provider to a definition whose plan is empty. */
 import type { Config } from '../../definition/config/config.ts'
 import type { ImportedRecord, ImportedZone } from '../../definition/imported-zone.ts'
 import { parseTxtRdata } from '../../dns/character-string.ts'

@@ -1,3 +1,4 @@
+/** Exports zones as zone files. */
 import type { OutputFile } from '../../definition/imported-zone.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, labelsOf, nameFromLabels, ROOT } from '../../dns/domain-name.ts'

@@ -1,3 +1,4 @@
+/** Imports zone files. */
 import { open, stat } from 'node:fs/promises'
 import { basename, dirname, relative, resolve } from 'node:path'
 import { displayPath, resolveLinks } from '../../definition/files/file-path.ts'

@@ -1,3 +1,4 @@
+/** The canonical presentation form of rdata. */
 import { MAX_RDATA_OCTETS } from '../character-string.ts'
 import type { DomainName } from '../domain-name.ts'
 import { parseIpv4, parseIpv6 } from '../ip-address.ts'

@@ -1,3 +1,4 @@
+/** Rdata with a gateway or host identity: IPSECKEY, AMTRELAY and HIP. */
 import type { DomainName } from '../domain-name.ts'
 import { parseIpv4, parseIpv6 } from '../ip-address.ts'
 import { failure, ok, type Result } from '../result.ts'

@@ -1,3 +1,4 @@
+/** LOC rdata (RFC 1876). */
 import { failure, ok, type Result } from '../result.ts'
 import { readU8, readU32, throwWireError } from '../wire/reader.ts'
 import { writeU8, writeU32 } from '../wire/writer.ts'

@@ -1,3 +1,4 @@
+/** Numbers, times and mnemonics in rdata. */
 import { failure, ok, type Result } from '../result.ts'
 import { parseTtl } from '../ttl.ts'
 import { excerpt } from './field.ts'

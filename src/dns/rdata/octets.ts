@@ -1,3 +1,4 @@
+/** Octets in rdata: hexadecimal, base64, base32hex and strings. */
 import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS, quoteString, unescapeString } from '../character-string.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { readOctets, readRest, readString, remainingOctets, throwWireError } from '../wire/reader.ts'

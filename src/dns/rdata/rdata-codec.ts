@@ -1,3 +1,4 @@
+/** The wire form of rdata. */
 import { quoteString, unescapeString } from '../character-string.ts'
 import type { DomainName } from '../domain-name.ts'
 import { typeName, wireTypeCode } from '../record-type.ts'

@@ -1,3 +1,4 @@
+/** The value forms of SVCB and HTTPS parameters (RFC 9460 section 7). */
 import { formatIpv6, ipv6Groups, parseIpv4, parseIpv6 } from '../ip-address.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { excerpt } from './field.ts'

@@ -1,3 +1,4 @@
+/** Parameters of SVCB and HTTPS records (RFC 9460). */
 import { quoteString, unescapeString } from '../character-string.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { readOctets, readU16, remainingOctets, throwWireError } from '../wire/reader.ts'

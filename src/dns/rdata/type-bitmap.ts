@@ -1,3 +1,4 @@
+/** Type bit maps (RFC 4034 section 4.1.2). */
 import { parseReferencedType, typeCode, typeName } from '../record-type.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { readOctets, readU8, remainingOctets, throwWireError } from '../wire/reader.ts'

@@ -1,3 +1,4 @@
+/** Decodes DNS messages. */
 import { type DomainName, ROOT } from '../domain-name.ts'
 import { readGenericRdata, readRdata } from '../rdata/rdata-codec.ts'
 import { META_TYPE, wireTypeName } from '../record-type.ts'

@@ -1,3 +1,4 @@
+/** Encodes DNS messages. */
 import type { DomainName } from '../domain-name.ts'
 import { encodeRdata } from '../rdata/rdata-codec.ts'
 import { META_TYPE, wireTypeCode } from '../record-type.ts'

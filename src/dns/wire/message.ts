@@ -1,3 +1,4 @@
+/** The types and constants of DNS messages. */
 import type { DomainName } from '../domain-name.ts'
 
 /** A DNS message (RFC 1035 section 4.1, RFC 6891). The sections of an UPDATE are zone, prerequisites, updates and additional data. */

@@ -1,3 +1,4 @@
+/** Reads values from a DNS message. */
 import { type DomainName, MAX_LABEL_OCTETS, MAX_NAME_OCTETS, nameFromLabels, ROOT } from '../domain-name.ts'
 import { failure, ok, type Result } from '../result.ts'
 

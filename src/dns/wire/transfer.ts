@@ -1,3 +1,4 @@
+/** Zone transfers: AXFR (RFC 5936) and IXFR (RFC 1995). */
 import type { DomainName } from '../domain-name.ts'
 import { rdataFields } from '../rdata/canonical.ts'
 import { failure, ok, type Result } from '../result.ts'

@@ -1,3 +1,4 @@
+/** Writes values to a DNS message. */
 import type { DomainName } from '../domain-name.ts'
 
 /**

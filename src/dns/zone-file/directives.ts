@@ -1,3 +1,4 @@
+/** The directives of zone files. */
 import { unescapeString } from '../character-string.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../domain-name.ts'
 import { type GeneratedText, readGenerate } from './generate.ts'

@@ -1,3 +1,4 @@
+/** Adds and removes records in a zone file and keeps everything else. */
 import type { DomainName } from '../domain-name.ts'
 import { failure, ok, type Result } from '../result.ts'
 import type { Ttl } from '../ttl.ts'

@@ -1,3 +1,4 @@
+/** The `$GENERATE` directive. */
 import type { SourcePosition } from '../diagnostic.ts'
 import { reportProblem, tokenPosition, tokenText, type ZoneFileScope } from './scope.ts'
 

@@ -1,3 +1,4 @@
+/** Parses zone files. */
 import type { Diagnostic } from '../diagnostic.ts'
 import type { DomainName } from '../domain-name.ts'
 import type { DefinedRecord } from '../record.ts'

@@ -1,3 +1,4 @@
+/** Prints zone files. */
 import { type DomainName, isAtOrBelow, relativeName, sortKey } from '../domain-name.ts'
 import { rdataFields } from '../rdata/canonical.ts'
 import { toGenericForm } from '../rdata/generic-form.ts'

@@ -1,3 +1,4 @@
+/** Reads a record of a zone file. */
 import type { SourcePosition } from '../diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../domain-name.ts'
 import { canonicalRdata, isGenericForm, type RdataResult } from '../rdata/canonical.ts'

@@ -1,3 +1,4 @@
+/** The state of a zone file parser. */
 import type { Diagnostic, Severity, SourcePosition } from '../diagnostic.ts'
 import type { DiagnosticCode } from '../diagnostic-codes.ts'
 import type { DomainName } from '../domain-name.ts'

@@ -1,3 +1,4 @@
+/** ZONEMD digests of zones (RFC 8976). */
 import { createHash } from 'node:crypto'
 import type { Diagnostic } from '../diagnostic.ts'
 import { compareNames, type DomainName, isAtOrBelow } from '../domain-name.ts'

@@ -1,3 +1,4 @@
+/** File names for zones. */
 import { type DomainName, labelsOf, ROOT } from '../domain-name.ts'
 
 /** Longer names are cut; file systems allow 255 characters. */
