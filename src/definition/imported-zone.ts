@@ -1,3 +1,4 @@
+/** A zone that an import has read. */
 import type { SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'

@@ -1,3 +1,4 @@
+/** The config as values, with its defaults. */
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Ttl } from '../../dns/ttl.ts'

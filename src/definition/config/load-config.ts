@@ -1,3 +1,4 @@
+/** Finds and reads the config file. */
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'

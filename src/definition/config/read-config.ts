@@ -1,3 +1,4 @@
+/** Parses a config. */
 import { resolve } from 'node:path'
 import { validate } from '../../../generated/config-schema.js'
 import type { Diagnostic } from '../../dns/diagnostic.ts'

@@ -1,3 +1,4 @@
+/** Resolves references to secrets (`env:NAME`, `file:PATH`). */
 import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'

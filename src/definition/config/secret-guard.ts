@@ -1,3 +1,4 @@
+/** Searches texts for the secrets of a run. */
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { ResourceRecord } from '../../dns/record.ts'

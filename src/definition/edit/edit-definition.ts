@@ -1,3 +1,4 @@
+/** Edits one RRset of a zone in the files that define it. */
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'

@@ -1,3 +1,4 @@
+/** Edits one RRset in the text of a definition. */
 import type { DefinedRecord } from '../../dns/record.ts'
 import { ok, type Result } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'

@@ -1,3 +1,4 @@
+/** The edit that `record` requests. */
 import { stringToTxtRdata } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseAbsoluteName, parseDomainName } from '../../dns/domain-name.ts'

@@ -1,3 +1,4 @@
+/** Replaces an entry in the text of a definition. */
 import { type Document, isMap, isScalar, type Pair, type YAMLMap } from 'yaml'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'

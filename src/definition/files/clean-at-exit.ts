@@ -1,3 +1,4 @@
+/** Cleans up if the program exits early. */
 const pending = new Set<() => void>()
 
 /** Later work builds on earlier work, so it is cleaned up first. */

@@ -1,3 +1,4 @@
+/** Globs for file paths. */
 import { isAbsolute, relative, sep } from 'node:path'
 import { type CharacterTest, createLinearPattern, type LinearPattern, type OnStep } from '../../dns/linear-pattern.ts'
 import { withoutControlCharacters } from '../load/definition-name.ts'

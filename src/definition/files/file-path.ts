@@ -1,3 +1,4 @@
+/** File paths: for messages, containment and links. */
 import { realpathSync } from 'node:fs'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 

@@ -1,3 +1,4 @@
+/** Locks folders while a command writes into them. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'

@@ -1,3 +1,4 @@
+/** Creates folders with their parents. */
 import { lstatSync, mkdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileError } from './file-error.ts'

@@ -1,3 +1,4 @@
+/** Identifies processes across time and hosts. */
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 

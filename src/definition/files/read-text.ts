@@ -1,3 +1,4 @@
+/** Reads text files that may be hostile: size, type and encoding are checked. */
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import type { Diagnostic } from '../../dns/diagnostic.ts'

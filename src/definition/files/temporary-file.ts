@@ -1,3 +1,4 @@
+/** Temporary files beside their destinations. */
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+/** Writes several files, all of them or as few as possible after an error. */
 import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, sep } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'

@@ -1,3 +1,4 @@
+/** Messages for files that could not be written. */
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { FileErrorCode } from './file-error.ts'
 import type { WriteFailure, WriteOutcome } from './write-files.ts'

@@ -1,3 +1,4 @@
+/** Finds the file to write for a path. */
 import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileError } from './file-error.ts'

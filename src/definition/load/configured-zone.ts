@@ -1,3 +1,4 @@
+/** Combines a definition with the config. */
 import { relative, sep } from 'node:path'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { globTest } from '../../dns/glob.ts'

@@ -1,3 +1,4 @@
+/** The names of definition files. */
 import { type Diagnostic, oneLine } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 

@@ -1,3 +1,4 @@
+/** Reads included files. */
 import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { failure, ok, type Result } from '../../dns/result.ts'

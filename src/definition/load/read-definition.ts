@@ -1,3 +1,4 @@
+/** Reads the definition of one zone. */
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { rrsetKey } from '../../dns/record.ts'

@@ -1,3 +1,4 @@
+/** Converts a zone file to a definition. */
 import { type Diagnostic, hasErrors, type SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import { findSoaMailbox, nameToEmail, restoreMailboxCase } from '../../dns/mailbox.ts'

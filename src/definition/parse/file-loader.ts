@@ -1,3 +1,4 @@
+/** Parses a file with its `!include`s. */
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { Result } from '../../dns/result.ts'
 import { MAX_YAML_LENGTH, readYaml } from '../yaml/read-yaml.ts'

@@ -1,3 +1,4 @@
+/** Reads fragments that a definition includes, with variables. */
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import { isNull, lookUp, type YamlEntry, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'

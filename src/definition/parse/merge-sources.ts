@@ -1,3 +1,4 @@
+/** Merges the records of a definition and its fragments. */
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { rrsetKey } from '../../dns/record.ts'

@@ -1,3 +1,4 @@
+/** Parses a definition in either layout. */
 import { compareDiagnostics, type Diagnostic, isError, type SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import { type DefinedRecord, groupRrsets } from '../../dns/record.ts'

@@ -1,3 +1,4 @@
+/** The state of the parser of a definition. */
 import type { Diagnostic, Severity, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import type { DomainName } from '../../dns/domain-name.ts'

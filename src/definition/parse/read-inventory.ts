@@ -1,3 +1,4 @@
+/** Parses `from:` of a record. */
 import {
   INVENTORY_CONDITIONS,
   INVENTORY_KINDS,

@@ -1,3 +1,4 @@
+/** Parses the record map of a definition. */
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, displayName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { isBroken, isNull, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'

@@ -1,3 +1,4 @@
+/** Parses the records of one name. */
 import { isError, type Severity, type SourcePosition } from '../../dns/diagnostic.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'

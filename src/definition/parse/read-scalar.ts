@@ -1,3 +1,4 @@
+/** Parses scalar values. */
 import { isIPv4 } from 'node:net'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'

@@ -1,3 +1,4 @@
+/** Parses the settings of a definition. */
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import { parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
 import { emailToName } from '../../dns/mailbox.ts'

@@ -1,3 +1,4 @@
+/** Parses the value of a record. */
 import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS, octetsToTxtRdata, stringToTxtRdata } from '../../dns/character-string.ts'
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'

@@ -1,3 +1,4 @@
+/** Checks a definition against its schema. */
 import { validate } from '../../../generated/zone-schema.js'
 import { INVENTORY_CONDITIONS, INVENTORY_KINDS } from '../../dns/inventory.ts'
 import { resolvePlainScalar, toJsonValue } from '../yaml/plain-scalars.ts'

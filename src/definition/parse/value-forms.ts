@@ -1,3 +1,4 @@
+/** The YAML forms of record values. */
 import { type FieldKind, mayBeEmpty, RDATA_TYPES, type RdataType, takesRest } from '../../dns/rdata/rdata-types.ts'
 
 /** A key of a value that is written as a mapping. */

@@ -1,3 +1,4 @@
+/** Formats a definition in the canonical layout. */
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml'
 import type { FieldKind } from '../../dns/rdata/rdata-types.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'

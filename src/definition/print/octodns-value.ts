@@ -1,3 +1,4 @@
+/** Prints record values as octoDNS does. */
 import { txtRdataToOctets, unescapeString } from '../../dns/character-string.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'

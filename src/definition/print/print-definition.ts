@@ -1,3 +1,4 @@
+/** Prints a zone as a definition. */
 import { compareNames, type DomainName, ROOT, relativeName } from '../../dns/domain-name.ts'
 import { compareRecords, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'

@@ -1,3 +1,4 @@
+/** Prints a record value as YAML. */
 import { quoteString, splitIntoStrings, txtRdataToOctets, unescapeString } from '../../dns/character-string.ts'
 import { type DomainName, isAtOrBelow, relativeName } from '../../dns/domain-name.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'

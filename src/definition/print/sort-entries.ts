@@ -1,3 +1,4 @@
+/** Sorts the entries of a definition with their comments. */
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml'
 import { compareNatural } from './natural-order.ts'
 

@@ -1,3 +1,4 @@
+/** Rules for CAA records. */
 import { unescapeString } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'

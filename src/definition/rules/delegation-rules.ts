@@ -1,3 +1,4 @@
+/** Rules for delegations and DNAME records. */
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isWildcard } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'

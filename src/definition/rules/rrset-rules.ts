@@ -1,3 +1,4 @@
+/** Rules for RRsets. */
 import { txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'

@@ -1,3 +1,4 @@
+/** All DNS rules that a zone must obey. */
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'

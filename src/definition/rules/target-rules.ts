@@ -1,3 +1,4 @@
+/** Rules for targets of records. */
 import { isIP } from 'node:net'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, isWildcard, parentOf } from '../../dns/domain-name.ts'

@@ -1,3 +1,4 @@
+/** Rules for values of records. */
 import { txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { digestProblem } from '../../dns/rdata/rdata-problem.ts'

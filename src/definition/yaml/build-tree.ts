@@ -1,3 +1,4 @@
+/** Builds a tree of nodes from YAML events. */
 import {
   type AliasEvent,
   EVENT_ID,

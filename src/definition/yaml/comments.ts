@@ -1,3 +1,4 @@
+/** Keeps comments next to their subjects in an edited YAML document. */
 import { CST, Lexer } from 'yaml'
 
 /** The comments of a text in file order, without surrounding space. */

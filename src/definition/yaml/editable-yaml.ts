@@ -1,3 +1,4 @@
+/** YAML documents that can be edited with their comments. */
 import {
   Composer,
   type Document,

@@ -1,3 +1,4 @@
+/** Merge keys (`<<`) and duplicate keys of YAML mappings. */
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { isBroken, type YamlEntry, type YamlMapping, type YamlNode } from './yaml-node.ts'

@@ -1,3 +1,4 @@
+/** The JSON values of plain YAML scalars. */
 import type { YamlNode } from './yaml-node.ts'
 
 const NULL = /^(?:~|null|Null|NULL)?$/

@@ -1,3 +1,4 @@
+/** Reads YAML into a tree of nodes with positions. */
 import { type Event, parseEvents, YAMLException } from 'js-yaml'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { buildTree, lineIndex, type ResolveInclude } from './build-tree.ts'

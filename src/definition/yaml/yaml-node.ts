@@ -1,3 +1,4 @@
+/** The nodes of a YAML tree. */
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 
 /**
