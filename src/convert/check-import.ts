@@ -13,6 +13,7 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import { hasErrors, type SourcePosition } from '../dns/diagnostic.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { type DefinedRecord, recordKey } from '../dns/record.ts'
+import { SOA_FIELDS } from '../dns/soa.ts'
 import { type RrsetTargets, type UnmanagedSelector, ZONE_SETTINGS } from '../dns/zone.ts'
 
 /** Differences that are reported per zone. */
@@ -102,11 +103,15 @@ function compareZone(imported: ImportedZone, loaded: LoadedZone | undefined): Di
     : reported
 }
 
-function compareSettings({ settings, unmanaged = [], rrsetTargets = [], targets, policy }: ImportedZone, { zone }: LoadedZone): string[] {
+function compareSettings(
+  { settings, soa = {}, unmanaged = [], rrsetTargets = [], targets, policy }: ImportedZone,
+  { zone }: LoadedZone,
+): string[] {
   const differences = ZONE_SETTINGS.filter((key) => JSON.stringify(settings[key]) !== JSON.stringify(zone.settings[key])).map(
     (key) =>
       `the setting ${key} would be ${JSON.stringify(zone.settings[key]) ?? 'absent'}, not ${JSON.stringify(settings[key]) ?? 'absent'}`,
   )
+  if (SOA_FIELDS.some((field) => soa[field] !== zone.soa?.[field])) differences.push('the fields of the SOA record would differ')
   if (JSON.stringify(unmanaged.map(plainSelector)) !== JSON.stringify(zone.unmanaged.map(plainSelector)))
     differences.push('the unmanaged selectors would differ')
   if (targets !== undefined && JSON.stringify(targets) !== JSON.stringify(zone.targets)) differences.push('the targets would differ')

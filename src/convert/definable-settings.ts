@@ -1,14 +1,9 @@
 /** Finds the settings that a definition cannot contain. */
-import type { ImportedZone } from '../definition/imported-zone.ts'
-import { isMailAddress } from '../definition/parse/read-settings.ts'
 import { parseIpv4, parseIpv6 } from '../dns/ip-address.ts'
-import { MAX_TTL } from '../dns/ttl.ts'
+import { isMailAddress } from '../dns/mailbox.ts'
 import { type ExistingZone, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
 import type { ZoneTarget } from './definable-records.ts'
 import { excerpt, type UnsupportedFeature } from './unsupported-features.ts'
-
-/** The settings that are SOA times, with their field names in RFC 1035. */
-const TIMES = { refresh_sec: 'REFRESH', retry_sec: 'RETRY', expire_sec: 'EXPIRE', ttl_sec: 'MINIMUM' } as const
 
 export interface DefinableSettings {
   readonly settings: ZoneSettings
@@ -66,31 +61,4 @@ function isDefault(key: keyof ZoneSettings, value: unknown): boolean {
   if (key === 'type') return value === 'master'
   if (key === 'status') return value === 'active'
   return value === '' || value === 0 || (Array.isArray(value) && value.length === 0)
-}
-
-/**
- * Removes SOA fields that no definition can contain: a mailbox that is not an e-mail address, and times above the maximum TTL. Times have
- * 32 bits (RFC 1035 section 3.3.13), TTLs have 31 (RFC 2181 section 8).
- */
-export function withDefinableSoa(imported: ImportedZone): { readonly zone: ImportedZone; readonly dropped: readonly UnsupportedFeature[] } {
-  const { zone, dropped } = withDefinableMailbox(imported)
-  const settings = { ...zone.settings }
-  const times: UnsupportedFeature[] = []
-  for (const [key, field] of Object.entries(TIMES) as [keyof typeof TIMES, string][]) {
-    const seconds = settings[key]
-    if (seconds === undefined || seconds <= MAX_TTL) continue
-    delete settings[key]
-    const what = `${seconds}, the ${field} of its SOA record, which is above ${MAX_TTL} s`
-    times.push({ zone: zone.name, name: null, type: 'SOA', what })
-  }
-  return times.length === 0 ? { zone, dropped } : { zone: { ...zone, settings }, dropped: [...dropped, ...times] }
-}
-
-/** Removes an SOA mailbox that is not an e-mail address, such as `root.localhost.`, and reports a missing one. */
-function withDefinableMailbox(zone: ImportedZone): { readonly zone: ImportedZone; readonly dropped: readonly UnsupportedFeature[] } {
-  const { soa_email: email, ...others } = zone.settings
-  // A zone without an SOA record has no refresh_sec.
-  if (zone.settings.refresh_sec === undefined || (email !== undefined && isMailAddress(email))) return { zone, dropped: [] }
-  const what = email === undefined ? 'the mailbox of its SOA record' : `${email}, the mailbox of its SOA record`
-  return { zone: { ...zone, settings: others }, dropped: [{ zone: zone.name, name: null, type: 'SOA', what }] }
 }

@@ -58,13 +58,14 @@ export const exportJson: Exporter = (zones): ExportedFiles => {
 
 const SUPPORTED = {
   settings: new Set(ZONE_SETTINGS),
-  others: new Set(['absent', 'unmanaged', 'targets', 'policy', 'allow', 'apexNs', 'unsupported', 'rrsetTargets'] as const),
+  others: new Set(['absent', 'unmanaged', 'targets', 'policy', 'allow', 'apexNs', 'unsupported', 'rrsetTargets', 'soa'] as const),
 }
 
 const zoneJson = (zone: DesiredZone): object => ({
   zone: zone.name,
   ...(zone.absent && { absent: true }),
   settings: Object.fromEntries(ZONE_SETTINGS.flatMap((key) => (zone.settings[key] === undefined ? [] : [[key, zone.settings[key]]]))),
+  ...(zone.soa !== undefined && { soa: zone.soa }),
   ...(zone.targets !== null && { targets: zone.targets }),
   ...(zone.policy !== null && { policy: zone.policy }),
   ...(zone.allow.length > 0 && { allow: zone.allow }),

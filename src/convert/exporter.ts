@@ -11,8 +11,8 @@ export type Exporter = (zones: readonly DesiredZone[], options: ExportOptions) =
 export interface ExportOptions {
   /** Name servers for zones without NS records at the apex. */
   readonly nameservers: readonly DomainName[]
-  /** The serial of SOA records. */
-  readonly serial: number
+  /** The serial of SOA records; null for that of the definition, or 1. */
+  readonly serial: number | null
   /** The layout of zone files. */
   readonly style: 'canonical' | 'pretty'
 }
@@ -34,7 +34,7 @@ export interface FormatSupport {
   readonly others?: ReadonlySet<DefinitionPart> | undefined
 }
 
-export type DefinitionPart = 'absent' | 'unmanaged' | 'targets' | 'policy' | 'allow' | 'apexNs' | 'unsupported' | 'rrsetTargets'
+export type DefinitionPart = 'absent' | 'unmanaged' | 'targets' | 'policy' | 'allow' | 'apexNs' | 'unsupported' | 'rrsetTargets' | 'soa'
 
 /** Values that a zone has without saying so: leaving them out loses nothing. */
 const DEFAULT_SETTINGS: Readonly<Record<string, string>> = { type: 'master', status: 'active' }
@@ -51,6 +51,9 @@ export function unsupportedFeaturesOf(zone: DesiredZone, { settings, others }: F
     if (value === '' || (Array.isArray(value) && value.length === 0)) continue
     drop(`the setting ${key}`, zone.settingPositions?.[key])
   }
+  // Providers set the primary, the serial and the TTL themselves.
+  const { primary: _, serial: __, ttl: ___, ...soa } = zone.soa ?? {}
+  if (!supports('soa')) for (const field of Object.keys(soa)) drop(`the setting soa.${field}`)
   if (zone.unmanaged.length > 0 && !supports('unmanaged')) drop('the selectors of unmanaged records', zone.unmanaged[0]?.at)
   if (zone.targets !== null && !supports('targets')) drop('its targets')
   // Every other tool makes the zone equal to its definition, which is the policy sync.

@@ -1,7 +1,6 @@
 /** Imports zones by transfer from a name server. */
 import { isSecretReference, resolveSecret } from '../definition/config/resolve-secret.ts'
 import type { ImportedZone } from '../definition/imported-zone.ts'
-import { settingsOfSoa } from '../definition/load/zone-file-definition.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../dns/domain-name.ts'
 import { restoreMailboxCase } from '../dns/mailbox.ts'
@@ -9,13 +8,13 @@ import type { ResourceRecord } from '../dns/record.ts'
 import { recordKey } from '../dns/record.ts'
 import { isMetaType } from '../dns/record-type.ts'
 import { isServerAddress, parseServerAddress } from '../dns/server-address.ts'
+import { splitSoa } from '../dns/soa.ts'
 import { parseTsigSecret, TSIG_ALGORITHMS, type TsigAlgorithm, type TsigKey } from '../dns/wire/tsig.ts'
 import { checkZoneDigest } from '../dns/zone-file/zone-digest.ts'
 import { readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
 import { isDnsFailure } from '../transport/dns-exchange.ts'
 import { type TransferredRecord, transferZone } from '../transport/dns-transfer.ts'
 import { splitByRules } from './definable-records.ts'
-import { withDefinableSoa } from './definable-settings.ts'
 import type { ImportedZones, ImportRequest } from './importer.ts'
 import { excerpt, type UnsupportedFeature } from './unsupported-features.ts'
 
@@ -67,10 +66,10 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
       const records = await transferZone(server, zone, { ...limits, key: key?.value })
       const transferred = transferredRecords(zone, records)
       const unsigned = withoutSignatures(zone, transferred.records)
-      const checked = withDefinableSoa(zoneOfTransfer(zone, unsigned.records, records[0]?.mailbox))
-      const { records: kept, undefinable } = splitByRules(zone, checked.zone.records)
-      imported.push({ ...checked.zone, records: kept })
-      dropped.push(...checked.dropped, ...transferred.dropped, ...undefinable.map((one) => droppedByRules(zone, one)))
+      const whole = zoneOfTransfer(zone, unsigned.records, records[0]?.mailbox)
+      const { records: kept, undefinable } = splitByRules(zone, whole.records)
+      imported.push({ ...whole, records: kept })
+      dropped.push(...transferred.dropped, ...undefinable.map((one) => droppedByRules(zone, one)))
       const at = { file: source, line: 1, column: 1 }
       const digests = checkZoneDigest(
         transferred.records.map((record) => ({ ...record, at })),
@@ -173,7 +172,7 @@ function zoneOfTransfer(name: DomainName, records: readonly ResourceRecord[], ma
   const [soa, ...others] = records
   return {
     name,
-    settings: soa === undefined ? {} : settingsOfSoa({ ...soa, data: restoreMailboxCase(soa.data, mailbox) }),
+    ...(soa === undefined ? { settings: {} } : splitSoa({ ...soa, data: restoreMailboxCase(soa.data, mailbox) })),
     records: others,
   }
 }

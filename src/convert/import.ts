@@ -6,10 +6,12 @@ import { displayPath } from '../definition/files/file-path.ts'
 import type { ImportedZone, OutputFile } from '../definition/imported-zone.ts'
 import { printDefinition } from '../definition/print/print-definition.ts'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
 import { zoneFileName } from '../dns/zone-file/zone-file-name.ts'
 import { checkImport } from './check-import.ts'
 import { importerOf } from './formats.ts'
 import type { ImportedZones, ImportRequest } from './importer.ts'
+import { soaWarnings } from './soa-warnings.ts'
 import { unsupportedFeatureDiagnostics } from './unsupported-features.ts'
 
 export interface ImportZonesRequest extends ImportRequest {
@@ -46,7 +48,7 @@ export async function importZones(request: ImportZonesRequest): Promise<ImportZo
     if ((await request.confirmCopy?.(copyAction(request))) === false) return null
   }
   const imported = await importer(request)
-  const { files, diagnostics: fileDiagnostics } = importFiles(imported)
+  const { files, paths, diagnostics: fileDiagnostics } = importFiles(imported)
   const diagnostics = [
     ...imported.diagnostics,
     ...unsupportedFeatureDiagnostics(imported.dropped, 'import-lossy', format, request.lossy),
@@ -57,13 +59,21 @@ export async function importZones(request: ImportZonesRequest): Promise<ImportZo
   if (!hasErrors(diagnostics)) {
     const shownPath = (path: string): string => displayPath(resolve(cwd, options.out ?? '', path), cwd)
     diagnostics.push(...(await checkImport(imported.zones, files, { ...config, ...imported.octodnsSettings }, shownPath)))
+    const folder = options.out === undefined ? resolve(config.folder, 'zones') : resolve(cwd, options.out)
+    diagnostics.push(...soaWarnings(imported.zones, config, ({ name }) => resolve(folder, paths.get(name) ?? '')))
   }
   return { zones: imported.zones, files, diagnostics }
 }
 
+interface ImportFiles extends Pick<ImportZonesResult, 'files' | 'diagnostics'> {
+  /** The path of each new definition. */
+  readonly paths: ReadonlyMap<DomainName, string>
+}
+
 /** The files of an import, each path once: files that the zones bring, a new definition for every other zone, and shared files. */
-function importFiles({ zones, files = [] }: ImportedZones): Pick<ImportZonesResult, 'files' | 'diagnostics'> {
+function importFiles({ zones, files = [] }: ImportedZones): ImportFiles {
   const byPath = new Map<string, string>()
+  const paths = new Map<DomainName, string>()
   const diagnostics: Diagnostic[] = []
   const add = ({ path, text }: OutputFile): void => {
     if (isAbsolute(path) || path.split(/[/\\]/).includes('..')) {
@@ -82,10 +92,12 @@ function importFiles({ zones, files = [] }: ImportedZones): Pick<ImportZonesResu
   const taken = new Set([CONFIG_FILE, ...byPath.keys()])
   for (const zone of zones) {
     if (zone.files !== undefined) continue
-    add({ path: zoneFileName(zone.name, taken, 'yaml'), text: printDefinition(zone) })
+    const path = zoneFileName(zone.name, taken, 'yaml')
+    paths.set(zone.name, path)
+    add({ path, text: printDefinition(zone) })
   }
   for (const file of files) add(file)
-  return { files: [...byPath].map(([path, text]) => ({ path, text })), diagnostics }
+  return { files: [...byPath].map(([path, text]) => ({ path, text })), paths, diagnostics }
 }
 
 const copyAction = ({ source, zones, options: { viaService, clone } }: ImportZonesRequest): string =>

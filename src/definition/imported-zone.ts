@@ -2,7 +2,7 @@
 import type { SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
-import type { DesiredZone, Policy, RrsetTargets, UnmanagedSelector, ZoneComment, ZoneSettings } from '../dns/zone.ts'
+import type { DesiredZone, Policy, RrsetTargets, SoaFields, UnmanagedSelector, ZoneComment, ZoneSettings } from '../dns/zone.ts'
 
 /** A record read from another format. */
 export interface ImportedRecord extends ResourceRecord {
@@ -20,7 +20,9 @@ export interface OutputFile {
 export interface ImportedZone {
   readonly name: DomainName
   readonly settings: ZoneSettings
-  /** All records except the SOA, whose fields are settings. */
+  /** Fields of its SOA record that the settings cannot express. */
+  readonly soa?: SoaFields | undefined
+  /** All records except the SOA, whose fields are in `settings` and `soa`. */
   readonly records: readonly ImportedRecord[]
   readonly unmanaged?: readonly UnmanagedSelector[] | undefined
   readonly apexNs?: DesiredZone['apexNs'] | undefined

@@ -25,6 +25,13 @@ export function emailToName(email: string): string | null {
   return `${label}.${host.value}`
 }
 
+/** Whether the text has the form of a mail address that an SOA record can hold (RFC 1035 section 8). */
+export function isMailAddress(text: string): boolean {
+  const [local = '', domain = '', ...rest] = text.split('@')
+  if (rest.length > 0 || !/^[^\s\p{Cc}"(),:;<>[\]\\]{1,63}$/u.test(local) || !domain.includes('.')) return false
+  return emailToName(text) !== null
+}
+
 const FIRST_LABEL = /^((?:\\[0-9]{3}|\\[^0-9]|[^.\\])+)\.(.*)$/s
 
 /** The mail address of an absolute name, with the capital letters of its first label; null if the name has one label or the first is not UTF-8. */

@@ -3,6 +3,7 @@ import type { SourcePosition } from './diagnostic.ts'
 import type { DomainName } from './domain-name.ts'
 import type { InventoryRrset } from './inventory.ts'
 import type { DefinedRecord, ExistingRecord } from './record.ts'
+import type { SerialNumber } from './serial-number.ts'
 import type { Ttl } from './ttl.ts'
 
 /** A zone's settings under the field names of the Linode API, in seconds for `*_sec`. An absent setting is not managed. */
@@ -76,6 +77,20 @@ export interface RrsetTargets {
 /** The positions of settings in the definition or the config. */
 export type SettingPositions = { readonly [Key in keyof ZoneSettings]?: SourcePosition }
 
+/** Fields of an SOA record for which `ZoneSettings` has no value. They take precedence in zone files. Times in seconds, with 32 bits. */
+export interface SoaFields {
+  readonly primary?: DomainName | undefined
+  /** The mailbox as a name, if it is not a mail address. */
+  readonly mailbox?: DomainName | undefined
+  readonly serial?: SerialNumber | undefined
+  readonly refresh?: number | undefined
+  readonly retry?: number | undefined
+  readonly expire?: number | undefined
+  readonly minimum?: number | undefined
+  /** The TTL of the record itself; absent if it is the minimum. */
+  readonly ttl?: Ttl | undefined
+}
+
 /** A zone as its definition describes it. */
 export interface DesiredZone {
   readonly name: DomainName
@@ -83,6 +98,8 @@ export interface DesiredZone {
   readonly at: SourcePosition
   readonly settings: ZoneSettings
   readonly settingPositions?: SettingPositions | undefined
+  /** Fields of its SOA record that the settings cannot express. */
+  readonly soa?: SoaFields | undefined
   readonly records: readonly DefinedRecord[]
   /** RRsets whose addresses are looked up when the zone is planned. `records` does not include them. */
   readonly inventory?: readonly InventoryRrset[] | undefined

@@ -29,6 +29,8 @@ export interface Capabilities {
   readonly settingSteps: readonly number[] | null
   /** The supported settings of a zone. */
   readonly settings: ReadonlySet<keyof ZoneSettings>
+  /** Whether the target stores the fields of an SOA record that settings cannot express: primary, serial, any time. If not, it sets its own. */
+  readonly storesSoaFields: boolean
   /** Settings that cannot change after the zone is created. */
   readonly fixedSettings: ReadonlySet<keyof ZoneSettings>
   readonly settingProblems: (settings: ZoneSettings) => readonly SettingProblem[]

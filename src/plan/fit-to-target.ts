@@ -3,6 +3,7 @@ import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { emailToName, nameToEmail } from '../dns/mailbox.ts'
 import { type DefinedRecord, groupRrsets, recordKey, rrsetKey } from '../dns/record.ts'
+import { SOA_TIMES } from '../dns/soa.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import type { DesiredZone, ZoneSettings } from '../dns/zone.ts'
 import type { Capabilities } from './capabilities.ts'
@@ -130,7 +131,7 @@ function unifyTtls(records: DefinedRecord[], target: string, diagnostics: Diagno
 const TIME_SETTINGS = ['ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as const
 
 function fitSettings(zone: DesiredZone, target: string, capabilities: Capabilities, diagnostics: Diagnostic[]): ZoneSettings {
-  const settings: Record<string, unknown> = {}
+  const settings: Record<string, unknown> = soaTimes(zone, capabilities)
   const positionOf = (key: keyof ZoneSettings): SourcePosition => zone.settingPositions?.[key] ?? zone.at
   for (const [key, value] of Object.entries(zone.settings)) {
     if (value === undefined) continue
@@ -147,7 +148,8 @@ function fitSettings(zone: DesiredZone, target: string, capabilities: Capabiliti
   if (capabilities.settingSteps === null) return settings
   for (const key of TIME_SETTINGS) {
     const value = settings[key]
-    if (typeof value !== 'number' || value === 0) continue
+    const isOfSoa = zone.settings[key] === undefined
+    if (typeof value !== 'number' || (value === 0 && !isOfSoa)) continue
     const fitted = stepAtLeast(value, capabilities.settingSteps)
     if (fitted === value) continue
     settings[key] = fitted
@@ -155,6 +157,14 @@ function fitSettings(zone: DesiredZone, target: string, capabilities: Capabiliti
     diagnostics.push({ severity: 'notice', code: 'setting-rounded', message, at: positionOf(key) })
   }
   return settings
+}
+
+/** The times that only the SOA record has, under the target's settings. 0 is 0 seconds there, not the default. */
+function soaTimes({ soa, settings }: DesiredZone, capabilities: Capabilities): Record<string, unknown> {
+  const times: Record<string, unknown> = {}
+  for (const [field, key] of soa === undefined ? [] : SOA_TIMES)
+    if (soa?.[field] !== undefined && settings[key] === undefined && capabilities.settings.has(key)) times[key] = soa[field]
+  return times
 }
 
 /** A mail address with its host in A-labels and without a final dot. If it has that form, it stays as written. */

@@ -183,8 +183,7 @@ function announced(stderr: string): Record<string, number> {
 async function expectAnnouncedPlan(scene: Scene, zones: number): Promise<void> {
   const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones', '--lossy')
   expect(imported.stderr).not.toMatch(/error\[|\[import-pending\]/)
-  // A CNAME to itself is the only data that the service accepts and no definition can contain.
-  for (const [line] of imported.stderr.matchAll(/^.*\[import-lossy\].*$/gm)) expect(line).toContain(' points to itself ("unmanaged" in')
+  expect(imported.stderr).not.toContain('[import-lossy]')
   expect(imported).toMatchObject({ status: 0 })
   const { stdout } = await scene.run('plan', '--format', 'json')
   const plan: {

@@ -171,3 +171,43 @@ it.each([
   expect(found.map(({ status }) => status)).toEqual([0, 0])
   expect(found.map(({ stdout, stderr }) => (stdout + stderr).includes(message))).toEqual([warned, warned])
 })
+
+describeWithTools(['named-checkzone', 'kzonecheck'], 'the SOA record', () => {
+  /** The SOA data of a zone file, and the settings that a definition has for it. */
+  const CASES: readonly (readonly [string, string, string])[] = [
+    [
+      'a primary that is no NS record',
+      '300 SOA hidden.example.org. hostmaster.example.com. 2026010101 7200 3600 1209600 300',
+      'primary: hidden.example.org.',
+    ],
+    ['a serial of 0', '300 SOA ns1.example.net. hostmaster.example.com. 0 7200 3600 1209600 300', 'serial: 0'],
+    ['the largest serial', '300 SOA ns1.example.net. hostmaster.example.com. 4294967295 7200 3600 1209600 300', 'serial: 4294967295'],
+    ['times of 0', '300 SOA ns1.example.net. hostmaster.example.com. 7 0 0 0 0', 'refresh: 0, retry: 0, expire: 0, minimum: 0, ttl: 300'],
+    [
+      'times above the largest TTL',
+      '300 SOA ns1.example.net. hostmaster.example.com. 7 4294967295 2147483648 4294967295 300',
+      'refresh: 4294967295',
+    ],
+    ['a mailbox that is no address', '300 SOA . root.localhost. 7 7200 3600 1209600 300', 'mailbox: root.localhost.'],
+    ['a TTL other than the minimum', '86400 SOA ns1 First\\.Last.example.com. 7 7200 3600 1209600 60', 'ttl: 86400'],
+  ]
+
+  it.each(CASES)('%s is kept by import, fmt, export and a second import', async (_, soa, expected) => {
+    const zone = `@ ${soa}\n@ 300 NS ns1.example.net.\n@ 300 NS ns1\nns1 300 A 192.0.2.1\nwww 300 A 192.0.2.2\n`
+    const cwd = folderOf({ 'in/example.com.zone': zone })
+    expect(await run(cwd, 'import', 'zonefile', 'in', '-o', 'zones')).toMatchObject({ status: 0 })
+    const definition = readFileSync(join(cwd, 'zones/example.com.yaml'), 'utf8')
+    expect(definition).toContain(expected)
+    expect(await run(cwd, 'fmt', '--check')).toMatchObject({ status: 0 })
+    expect(await run(cwd, 'export', 'zonefile', '-o', 'out')).toMatchObject({ status: 0, stderr: expect.not.stringContaining('warning') })
+    const given = await bindZone('example.com', join(cwd, 'in/example.com.zone'))
+    expect(await bindZone('example.com', join(cwd, 'out/example.com.zone'))).toEqual(given)
+    expect(await runTool('kzonecheck', ['-o', 'example.com', join(cwd, 'out/example.com.zone')])).toMatchObject({ status: 0 })
+    expect(await run(cwd, 'import', 'zonefile', 'out', '-o', 'again')).toMatchObject({ status: 0 })
+    expect(readFileSync(join(cwd, 'again/example.com.yaml'), 'utf8')).toBe(definition)
+    // The zone file itself is a definition with the same meaning.
+    const direct = folderOf({ 'zones/example.com.zone': zone })
+    expect(await run(direct, 'export', 'zonefile', '-o', 'out')).toMatchObject({ status: 0 })
+    expect(filesBelow(direct)['out/example.com.zone']).toBe(filesBelow(cwd)['out/example.com.zone'])
+  })
+})

@@ -21,7 +21,7 @@ export interface ExportCommandOptions extends CommonOptions {
   readonly dryRun?: boolean
   readonly lossy?: boolean
   readonly ns: readonly string[]
-  readonly serial: number
+  readonly serial?: number
   readonly canonical?: boolean
 }
 
@@ -37,7 +37,7 @@ export function configure(command: Command, setAction: SetAction): void {
         .argParser(collect)
         .default([], 'none'),
     )
-    .option('--serial <n>', 'zonefile: the serial of the SOA records', serialNumber, 1)
+    .option('--serial <n>', 'zonefile: the serial of the SOA records', serialNumber)
     .option('--canonical', 'zonefile: one record per line, all names absolute')
     .addHelpText('after', HELP)
   setAction(command, exportCommand)
@@ -70,7 +70,7 @@ async function exportCommand(io: CliIo, [args]: readonly [string[]], options: Ex
     zones: names,
     config,
     lossy: options.lossy === true,
-    options: { nameservers, serial: options.serial, style: options.canonical === true ? 'canonical' : 'pretty' },
+    options: { nameservers, serial: options.serial ?? null, style: options.canonical === true ? 'canonical' : 'pretty' },
   })
   output.diagnostics([...configDiagnostics, ...diagnostics], lossReportOptions(options))
   if (hasErrors(diagnostics)) {

@@ -4,13 +4,13 @@ import { displayPath } from '../../definition/files/file-path.ts'
 import { readText } from '../../definition/files/read-text.ts'
 import type { ImportedRecord, ImportedZone } from '../../definition/imported-zone.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
-import { removeDuplicateRecords, settingsOfSoa, zoneFileDefinition } from '../../definition/load/zone-file-definition.ts'
+import { removeDuplicateRecords, zoneFileDefinition } from '../../definition/load/zone-file-definition.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { splitSoa } from '../../dns/soa.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
-import type { Policy, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
+import type { Policy, SoaFields, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
 import { type DerivedSelectors, isInseparable, splitByRules, unmanagedSelectorsFor } from '../definable-records.ts'
-import { withDefinableSoa } from '../definable-settings.ts'
 import type { Importer } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
 import { excerpt, recordsOutside, type UnsupportedFeature } from '../unsupported-features.ts'
@@ -77,7 +77,7 @@ function readZoneFiles(text: string, file: string): Read {
       dropped.push({ zone: zone?.name ?? null, name: null, type, what, at: { file, line: part.linesBefore + line, column: 1 } })
     if (zone === null) continue
     dropped.push(...recordsOutside(outside, zone.name))
-    zones.push({ name: zone.name, records: zone.records, settings: zone.settings })
+    zones.push({ name: zone.name, records: zone.records, settings: zone.settings, soa: zone.soa })
   }
   return { zones, dropped, diagnostics }
 }
@@ -131,6 +131,8 @@ interface ZoneToConvert {
   readonly policy?: Policy | null
   /** Settings that do not come from an SOA record. */
   readonly settings?: ZoneSettings
+  /** With `settings`: the fields of its SOA record that they cannot express. */
+  readonly soa?: SoaFields | undefined
   /** Warnings about the zone rather than its records. */
   readonly warnings?: readonly Diagnostic[]
 }
@@ -161,17 +163,16 @@ function convertDnscontrolZone(read: ZoneToConvert, file: string): DnscontrolZon
   )
   const undefinable: readonly InvalidRecord[] = [...invalidRecords, ...refused]
   const derived = unmanagedSelectorsFor(name, { records, undefinable })
-  const checked = withDefinableSoa({
+  const zone: ImportedZone = {
     name,
-    settings: settings ?? (soa ? settingsOfSoa(soa) : {}),
+    ...(settings === undefined && soa ? splitSoa(soa) : { settings: settings ?? {}, soa: read.soa }),
     records,
     unmanaged: [...unmanaged, ...derived.selectors],
     ...(read.policy && { policy: read.policy }),
-  })
+  }
   return {
-    zone: checked.zone,
+    zone,
     dropped: [
-      ...checked.dropped,
       ...ignored.map((record) => droppedRecord(name, record, 'an IGNORE matches it', KEPT)),
       ...undefinable.map(({ record, reason }) => droppedRecord(name, record, reason, outcomeOf(record, derived))),
     ],

@@ -6,7 +6,8 @@ import { emailToName } from '../../dns/mailbox.ts'
 import { NEW_TO_BIND } from '../../dns/rdata/rdata-types.ts'
 import { type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { typeCode } from '../../dns/record-type.ts'
-import type { Ttl } from '../../dns/ttl.ts'
+import { SOA_TIMES } from '../../dns/soa.ts'
+import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 import { printZoneFile } from '../../dns/zone-file/print-zone-file.ts'
 import { verifyZoneDigest } from '../../dns/zone-file/zone-digest.ts'
@@ -14,10 +15,13 @@ import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
 import { type ExportedFiles, type Exporter, unsupportedFeaturesOf } from '../exporter.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
-const SUPPORTED = { settings: new Set(['soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as const) }
+const SUPPORTED = {
+  settings: new Set(['soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as const),
+  others: new Set(['soa'] as const),
+}
 
 /** Values that 0 or a missing setting stand for in the API, in seconds. */
-const DEFAULTS = { refresh: 14_400, retry: 14_400, expire: 1_209_600, ttl: 86_400 } as const
+const DEFAULTS = { refresh_sec: 14_400, retry_sec: 14_400, expire_sec: 1_209_600, ttl_sec: 86_400 } as const
 
 /** Exports a zone file per zone that name servers load as it is, with an SOA record made from the settings and NS records at the apex. */
 export const exportZoneFiles: Exporter = (zones, options): ExportedFiles => {
@@ -33,11 +37,11 @@ export const exportZoneFiles: Exporter = (zones, options): ExportedFiles => {
     }
     dropped.push(...unsupportedFeaturesOf(zone, SUPPORTED), ...pseudoRecords(zone))
     const supported = zone.records.filter(({ type }) => typeCode(type) !== null)
-    const defaultTtl = (zone.settings.ttl_sec || DEFAULTS.ttl) as Ttl
+    const defaultTtl = defaultTtlOf(zone)
     const apexNs = supported.filter(({ name, type }) => name === zone.name && type === 'NS')
     const servers = apexNs.length > 0 ? apexNs : options.nameservers.map((data) => ({ name: zone.name, type: 'NS', ttl: defaultTtl, data }))
     if (servers.length === 0) diagnostics.push(missingServers(zone))
-    const records: ResourceRecord[] = [soaRecord(zone, servers, defaultTtl, options.serial), ...supported]
+    const records: ResourceRecord[] = [soaRecord(zone, servers, defaultTtl, options.serial ?? zone.soa?.serial ?? 1), ...supported]
     if (apexNs.length === 0) records.push(...servers)
     diagnostics.push(...digestWarnings(zone, records, defaultTtl))
     const needsDefaultTtl = records.some(({ ttl }) => ttl === null)
@@ -50,6 +54,13 @@ export const exportZoneFiles: Exporter = (zones, options): ExportedFiles => {
     files.push({ path: zoneFileName(zone.name, names), text })
   }
   return { files, isSingleFile: false, dropped, diagnostics }
+}
+
+/** The TTL of records without one: the minimum of the SOA record. */
+function defaultTtlOf({ settings, soa }: DesiredZone): Ttl {
+  const minimum = settings.ttl_sec ?? soa?.minimum
+  const isOwn = settings.ttl_sec === undefined && minimum !== undefined && minimum <= MAX_TTL
+  return (isOwn ? minimum : settings.ttl_sec || DEFAULTS.ttl_sec) as Ttl
 }
 
 /** One item per RRset of a pseudo type that only providers know. */
@@ -81,13 +92,20 @@ function digestWarnings(zone: DesiredZone, records: readonly ResourceRecord[], d
   }))
 }
 
-/** The SOA record made from the settings. Its primary server is the first name server of the zone, or the root if there is none. */
-function soaRecord({ name, settings }: DesiredZone, servers: readonly ResourceRecord[], ttl: Ttl, serial: number): ResourceRecord {
-  const primary = servers[0]?.data ?? ROOT
-  const mailbox = settings.soa_email === undefined ? hostmasterOf(name) : emailToName(settings.soa_email)
+/**
+ * The SOA record made from the definition's `soa` and settings. Without a primary it has the first name server of the zone, or the root if there is
+ * none.
+ */
+function soaRecord(
+  { name, settings, soa = {} }: DesiredZone,
+  servers: readonly ResourceRecord[],
+  ttl: Ttl,
+  serial: number,
+): ResourceRecord {
+  const mailbox = soa.mailbox ?? (settings.soa_email === undefined ? hostmasterOf(name) : emailToName(settings.soa_email))
   if (mailbox === null) throw new Error(`not an e-mail address: ${settings.soa_email}`)
-  const times = [settings.refresh_sec || DEFAULTS.refresh, settings.retry_sec || DEFAULTS.retry, settings.expire_sec || DEFAULTS.expire]
-  return { name, type: 'SOA', ttl, data: `${primary} ${mailbox} ${serial} ${times.join(' ')} ${ttl}` }
+  const times = SOA_TIMES.map(([field, key]) => soa[field] ?? (settings[key] || DEFAULTS[key]))
+  return { name, type: 'SOA', ttl: soa.ttl ?? ttl, data: [soa.primary ?? servers[0]?.data ?? ROOT, mailbox, serial, ...times].join(' ') }
 }
 
 const hostmasterOf = (zone: DomainName): DomainName => nameFromLabels([Buffer.from('hostmaster'), ...labelsOf(zone)])

@@ -15,7 +15,6 @@ import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { placeComments } from '../../dns/zone-file/place-comments.ts'
 import type { IncludedZoneFile, ReadZoneInclude } from '../../dns/zone-file/scope.ts'
 import { counted } from '../../report/english.ts'
-import { withDefinableSoa } from '../definable-settings.ts'
 import type { ImportRequest } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
 import { recordsOutside, type UnsupportedFeature } from '../unsupported-features.ts'
@@ -67,9 +66,8 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
     const twice = found.some(({ name }) => name === one.zone?.name)
     if (twice) diagnostics.push(duplicate(one.zone.name, one.file))
     else {
-      const checked = withDefinableSoa(one.zone)
-      found.push(checked.zone)
-      dropped.push(...one.dropped, ...checked.dropped)
+      found.push(one.zone)
+      dropped.push(...one.dropped)
     }
   }
   const unknownFiles = others.filter((one) => !isIncluded(one))
@@ -171,15 +169,15 @@ export function readCommentedZone(file: IncludedZoneFile, zoneName: DomainName |
     include: include && recordingIncludes(include, opened),
   })
   if (zone === null) return { zone, dropped: [], includedFiles, diagnostics }
-  const { name, settings, records } = zone
-  if (hasErrors(diagnostics)) return { zone: { name, settings, records }, dropped: [], includedFiles, diagnostics }
+  const { name, settings, soa, records } = zone
+  if (hasErrors(diagnostics)) return { zone: { name, settings, soa, records }, dropped: [], includedFiles, diagnostics }
   const { comments, dropped: droppedLines } = placeComments({ zone: name, file, included: opened, records: read })
   const what = `${counted(droppedLines, 'line')} of comments above the limit`
   const dropped = [
     ...recordsOutside(outside, name),
     ...(droppedLines === 0 ? [] : [{ zone: name, name: null, type: null, what, at: zone.at }]),
   ]
-  return { zone: { name, settings, records, comments }, dropped, includedFiles, diagnostics }
+  return { zone: { name, settings, soa, records, comments }, dropped, includedFiles, diagnostics }
 }
 
 /** Wraps a reader of included files to collect what it reads. */

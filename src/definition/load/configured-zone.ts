@@ -3,9 +3,10 @@ import { relative, sep } from 'node:path'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { globTest } from '../../dns/glob.ts'
 import { rrsetKey } from '../../dns/record.ts'
+import { SOA_TIMES } from '../../dns/soa.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
-import type { DesiredZone, Policy, RefusalName, RrsetTargets, ZoneSettings } from '../../dns/zone.ts'
+import type { DesiredZone, Policy, RefusalName, RrsetTargets, SoaFields, ZoneSettings } from '../../dns/zone.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
 import type { Config, ZoneRule } from '../config/config.ts'
 import { DEFAULT_ZONE_RULE } from '../config/config.ts'
@@ -142,9 +143,15 @@ const OF_MASTERS: ReadonlySet<string> = new Set(['soa_email', 'ttl_sec', 'refres
 
 function settingsOf(zone: DesiredZone, defaults: ZoneSettings): ZoneSettings {
   if (zone.absent) return zone.settings
-  if (zone.settings.type !== 'slave') return { ...defaults, ...zone.settings }
+  if (zone.settings.type !== 'slave') return { ...withoutTimesOf(zone.soa, defaults), ...zone.settings }
   return { ...Object.fromEntries(Object.entries(defaults).filter(([key]) => !OF_MASTERS.has(key))), ...zone.settings }
 }
+
+/** The defaults without the times that the definition states in `soa`. */
+const withoutTimesOf = (soa: SoaFields | undefined, defaults: ZoneSettings): ZoneSettings =>
+  soa === undefined
+    ? defaults
+    : { ...defaults, ...Object.fromEntries(SOA_TIMES.flatMap(([field, key]) => (soa[field] === undefined ? [] : [[key, undefined]]))) }
 
 function withTtl<R extends { readonly ttl: Ttl | null }>(records: readonly R[], ttl: Ttl | null): readonly R[] {
   return ttl === null ? records : records.map((record) => (record.ttl === null ? { ...record, ttl } : record))

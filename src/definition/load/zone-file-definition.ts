@@ -1,11 +1,11 @@
 /** Converts a zone file to a definition. */
 import { type Diagnostic, hasErrors, type SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName, ROOT } from '../../dns/domain-name.ts'
-import { findSoaMailbox, nameToEmail, restoreMailboxCase } from '../../dns/mailbox.ts'
-import { rdataFields } from '../../dns/rdata/canonical.ts'
+import { findSoaMailbox, restoreMailboxCase } from '../../dns/mailbox.ts'
 import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
 import { recordKey } from '../../dns/record.ts'
-import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ZoneSettings } from '../../dns/zone.ts'
+import { splitSoa } from '../../dns/soa.ts'
+import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../dns/zone.ts'
 import { parseZoneFile, type ZoneFileOptions } from '../../dns/zone-file/parse-zone-file.ts'
 import { checkZoneDigest } from '../../dns/zone-file/zone-digest.ts'
 import { isNamedAfterOther } from '../../dns/zone-file/zone-file-name.ts'
@@ -27,7 +27,7 @@ export interface ZoneFileDefinition {
 
 /**
  * Reads a zone file as a definition. The zone is the owner of the SOA, otherwise the first `$ORIGIN`, otherwise `zoneName`. The SOA becomes
- * settings, without the serial, which the target manages. Duplicates are removed.
+ * settings and fields of `soa`. Duplicates are removed.
  */
 export function zoneFileDefinition(
   text: string,
@@ -76,7 +76,7 @@ export function zoneFileDefinition(
     ...DEFAULT_ZONE_OPTIONS,
     name,
     at: soa?.at ?? start,
-    settings: soa ? settingsOfSoa(soa.at.file === options.file ? asWritten(soa, text) : soa) : {},
+    ...(soa ? splitSoa(soa.at.file === options.file ? asWritten(soa, text) : soa) : { settings: {} }),
     records,
   }
   return { zone, read, outside, includedFiles, diagnostics }
@@ -143,19 +143,6 @@ function otherSoa(record: DefinedRecord, zone: DomainName, soa: DefinedRecord | 
 function asWritten(soa: DefinedRecord, text: string): ResourceRecord {
   const mailbox = findSoaMailbox(text, soa.at)
   return mailbox === null ? soa : { ...soa, data: restoreMailboxCase(soa.data, mailbox) }
-}
-
-/** The fields of an SOA as settings. `minimum`, the time for which a missing name is cached (RFC 2308), becomes the zone's default TTL. */
-export function settingsOfSoa(soa: ResourceRecord): ZoneSettings {
-  const [, rname = '', , refresh, retry, expire, minimum] = rdataFields(soa.data)
-  const email = nameToEmail(rname)
-  return {
-    ...(email !== null && { soa_email: email }),
-    refresh_sec: Number(refresh),
-    retry_sec: Number(retry),
-    expire_sec: Number(expire),
-    ttl_sec: Number(minimum),
-  }
 }
 
 /** Maximum number of duplicates reported one by one: a file that is included several times has many. */

@@ -1,10 +1,11 @@
 /** Parses the settings of a definition. */
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import { parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
-import { emailToName } from '../../dns/mailbox.ts'
+import { isMailAddress } from '../../dns/mailbox.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
+import type { SoaFields } from '../../dns/zone.ts'
 import {
   type Policy,
   REFUSAL_NAMES,
@@ -16,11 +17,13 @@ import {
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import { type DiagnosticCollector, quoted } from './parse-state.ts'
 import { parseTtlNode } from './read-scalar.ts'
+import { readSoa } from './read-soa.ts'
 
 /** All settings of a definition. */
 export interface DefinitionSettings {
   readonly settings: ZoneSettings
   readonly settingPositions: SettingPositions
+  readonly soa: SoaFields | undefined
   readonly enabled: boolean
   readonly absent: boolean
   readonly defaultTtl: Ttl | null
@@ -58,9 +61,14 @@ export function readSettings(
     ttl_sec: read.seconds('ttl_sec', 'setting-invalid'),
   }
   const given = Object.entries(settings).filter(([, value]) => value !== undefined)
+  const soa = readSoa(root, subject, invalidNodes, problems)
   return {
     settings: Object.fromEntries(given),
-    settingPositions: Object.fromEntries(given.flatMap(([key]) => (lookUp(root, key) === undefined ? [] : [[key, lookUp(root, key)?.at]]))),
+    settingPositions: {
+      ...soa?.timesAt,
+      ...Object.fromEntries(given.flatMap(([key]) => (lookUp(root, key) === undefined ? [] : [[key, lookUp(root, key)?.at]]))),
+    },
+    soa: soa?.fields,
     enabled: read.flag('enabled') ?? true,
     absent: read.flag('absent') ?? false,
     defaultTtl: read.seconds('default_ttl', 'ttl-invalid') ?? null,
@@ -141,13 +149,6 @@ function settingReader(root: YamlMapping, subject: string, invalidNodes: Readonl
   }
 }
 
-/** Whether the text has the form of a mail address that an SOA record can hold (RFC 1035 section 8). */
-export function isMailAddress(text: string): boolean {
-  const [local = '', domain = '', ...rest] = text.split('@')
-  if (rest.length > 0 || !/^[^\s\p{Cc}"(),:;<>[\]\\]{1,63}$/u.test(local) || !domain.includes('.')) return false
-  return emailToName(text) !== null
-}
-
 function readSelector(
   node: YamlNode,
   subject: string,
@@ -217,6 +218,7 @@ export const SETTING_KEYS = [
   'refresh_sec',
   'retry_sec',
   'expire_sec',
+  'soa',
   'default_ttl',
   'targets',
   'policy',

@@ -1,6 +1,7 @@
 /** Checks a definition against its schema. */
 import { validate } from '../../../generated/zone-schema.js'
 import { INVENTORY_CONDITIONS, INVENTORY_KINDS } from '../../dns/inventory.ts'
+import { SOA_FIELDS } from '../../dns/soa.ts'
 import { resolvePlainScalar, toJsonValue } from '../yaml/plain-scalars.ts'
 import { entryOf, isBroken, lookUp, pointerSteps, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import type { DiagnosticCollector, Layout } from './parse-state.ts'
@@ -25,6 +26,7 @@ export function checkSettings(root: YamlMapping, zone: string, invalid: Set<Yaml
   const keysAt = (path: Path): readonly string[] => {
     if (path.length === 0) return SETTING_KEYS
     if (path[0] === 'unmanaged') return ['name', 'type', 'target']
+    if (path[0] === 'soa') return SOA_FIELDS
     if (path[0] === 'include' && path.length < 3) return ['file', 'with']
     return []
   }

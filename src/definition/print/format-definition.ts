@@ -2,6 +2,7 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml'
 import type { FieldKind } from '../../dns/rdata/rdata-types.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
+import { SOA_FIELDS } from '../../dns/soa.ts'
 import type { Layout } from '../parse/parse-state.ts'
 import { SETTING_KEYS } from '../parse/read-settings.ts'
 import { formKeys, RECORD_KEYS, type ValueForm, valueForm } from '../parse/value-forms.ts'
@@ -117,8 +118,11 @@ const mapping = (order: Position['order'], child: Position['child'], more: Parti
 const SELECTOR = mapping(['name', 'type', 'target'], () => TEXT)
 const INCLUDE = mapping(['file', 'with'], () => TEXT)
 
+const SOA = mapping(SOA_FIELDS, (key) => (key === 'primary' || key === 'mailbox' ? TEXT : RAW))
+
 const SETTINGS: Position = mapping(SETTING_KEYS, (key) => {
   if (SETTING_TEXTS.has(key)) return TEXT
+  if (key === 'soa') return SOA
   if (key === 'unmanaged') return SELECTOR
   if (key === 'include') return INCLUDE
   return key === 'records' ? recordMap('settings') : RAW

@@ -1,15 +1,16 @@
 /** Prints a zone as a definition. */
 import { compareNames, type DomainName, ROOT, relativeName } from '../../dns/domain-name.ts'
 import { compareRecords, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
+import { SOA_FIELDS } from '../../dns/soa.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import type { ZoneComment } from '../../dns/zone.ts'
+import type { SoaFields, ZoneComment } from '../../dns/zone.ts'
 import { ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
 import type { ImportedZone } from '../imported-zone.ts'
 import { SETTING_KEYS } from '../parse/read-settings.ts'
 import type { YamlData } from '../yaml/print-yaml.ts'
 import { DEFINITION_WIDTH, printEntry, printItem, printText } from '../yaml/print-yaml.ts'
 import { compareNatural } from './natural-order.ts'
-import { printValue } from './print-value.ts'
+import { printValue, targetValue } from './print-value.ts'
 
 /** Records with the same TTL that justify a `default_ttl` line. */
 const MANY = 3
@@ -27,6 +28,7 @@ export function printDefinition(zone: ImportedZone): string {
     const value = zone.settings[key]
     if (value !== undefined) settings[key] = value
   }
+  if (zone.soa !== undefined) settings['soa'] = soaData(zone.soa, zone.name)
   if (defaultTtl !== null) settings['default_ttl'] = defaultTtl
   if (zone.targets !== undefined) settings['targets'] = zone.targets
   if (zone.policy !== undefined) settings['policy'] = zone.policy
@@ -60,6 +62,15 @@ export function printDefinition(zone: ImportedZone): string {
   }
   return (text.endsWith('\n\n') ? text.slice(0, -1) : text) + end
 }
+
+const soaData = (soa: SoaFields, zone: DomainName): YamlData =>
+  Object.fromEntries(
+    SOA_FIELDS.flatMap((field) => {
+      const value = soa[field]
+      if (value === undefined) return []
+      return [[field, typeof value === 'string' ? targetValue(value, zone) : value]]
+    }),
+  )
 
 /** The TTL of most records, if all have one and a default saves lines; null otherwise. */
 function commonestTtl(records: readonly ResourceRecord[]): Ttl | null {

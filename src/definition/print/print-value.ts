@@ -78,7 +78,7 @@ function fieldValue(kind: FieldKind, text: string, zone: DomainName): YamlData |
 }
 
 /** A name of the zone as one label or `@` if possible; otherwise the absolute name. */
-function targetValue(name: DomainName, zone: DomainName): string {
+export function targetValue(name: DomainName, zone: DomainName): string {
   if (name === zone) return '@'
   if (!isAtOrBelow(name, zone)) return name
   const relative = relativeName(name, zone)

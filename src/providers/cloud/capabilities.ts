@@ -48,6 +48,7 @@ export const CLOUD_CAPABILITIES: Capabilities = {
   ttlDefault: true,
   settingSteps: RECORD_TTLS,
   settings: new Set(ZONE_SETTINGS),
+  storesSoaFields: false,
   fixedSettings: new Set(['type']),
   settingProblems: cloudSettingProblems,
   neededToCreate: { master: ['soa_email'], slave: ['master_ips'] },

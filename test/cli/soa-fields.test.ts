@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest'
+import { openScene } from './scene.ts'
+import { folderOf, run } from './zone-file-folder.ts'
+
+const zone = (times: string): string =>
+  `@ 300 SOA ns1.example.net. h.example.com. 7 ${times}\n@ 300 NS ns1.example.net.\nwww 300 A 192.0.2.1\n`
+
+const PROVIDER = '{type: cloud, base_url: "http://127.0.0.1:9/v4", token: env:TOKEN}'
+
+const CONFIG = `providers: {cloud: ${PROVIDER}, other: ${PROVIDER}}\nzones:\n  - {files: zones/other/*, targets: [other]}\n  - {files: zones/*, targets: [cloud]}\n`
+
+it('import warns once, with the number of zones, that the target cannot hold fields of the SOA record', async () => {
+  const cwd = folderOf({
+    'zonewright.yaml': CONFIG,
+    'in/a.example.zone': zone('0 3600 1209600 300'),
+    'in/b.example.zone': zone('7200 3600 1209600 300'),
+  })
+  const { status, stderr } = await run(cwd, 'import', 'zonefile', 'in', '-o', 'zones')
+  expect(status).toBe(0)
+  expect(stderr.match(/warning/g)).toEqual(['warning'])
+  expect(stderr).toContain(
+    'warning[setting-unsupported] 2 zones: cloud cannot hold the primary, the serial and a time of 0 of the SOA record (cloud sets its own; "export zonefile" writes those of the definition)',
+  )
+  expect((await run(cwd, 'import', 'zonefile', 'in', 'b.example', '-o', 'zones/other')).stderr).toContain(
+    '1 zone: other cannot hold the primary and the serial of the SOA record',
+  )
+  expect((await run(cwd, 'import', 'zonefile', 'in', '-o', 'elsewhere')).stderr).not.toContain('warning')
+})
+
+it.each([
+  ['a zone file', { 'zones/example.com.zone': zone('0 3600 1209600 0') }],
+  [
+    'a definition',
+    {
+      'zones/example.com.yaml':
+        'domain: example.com\nsoa_email: h@example.com\nretry_sec: 3600\nexpire_sec: 1209600\nsoa: {primary: ns1.example.net., serial: 7, refresh: 0, minimum: 0}\nrecords: {www: {type: A, ttl: 300, value: 192.0.2.1}}\n',
+    },
+  ],
+])('a plan for the cloud stores the shortest time for 0, says so, and is empty afterwards: %s', async (_, files) => {
+  const scene = await openScene({ files })
+  const applied = await scene.run('apply', '--yes')
+  expect(applied).toMatchObject({ status: 0, stdout: expect.stringMatching(/refresh_sec +300/) })
+  expect(applied.stdout + applied.stderr).toContain('cloud stores refresh_sec 300 for example.com., not 0')
+  expect(applied.stdout).not.toMatch(/primary|serial/)
+  expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0, stdout: expect.stringContaining('No changes') })
+})
+
+it('a time in soa replaces the default of the config', async () => {
+  const cwd = folderOf({
+    'zonewright.yaml': `providers: {cloud: ${PROVIDER}}\ndefaults: {refresh_sec: 3600, retry_sec: 3600}\n`,
+    'zones/example.com.yaml': 'domain: example.com\nsoa: {refresh: 0}\nrecords: {www: {type: A, value: 192.0.2.1}}\n',
+  })
+  const { stdout } = await run(cwd, 'export', 'json')
+  expect(JSON.parse(stdout).zones[0]).toMatchObject({ soa: { refresh: 0 }, settings: { retry_sec: 3600 } })
+  expect(JSON.parse(stdout).zones[0].settings).not.toHaveProperty('refresh_sec')
+})
+
+it.each([
+  ['{primary: ns1.example.net}', 'error[setting-invalid] example.com.: soa.primary: "ns1.example.net" is ambiguous'],
+  ['{serial: -1}', 'soa.serial'],
+  ['{serial: 4294967296}', 'soa.serial: 4294967296 is more than 4294967295'],
+  ['{serial: 010}', 'soa.serial: 010 begins with a zero'],
+  ['{refresh: 1x}', 'soa.refresh: "1x" is not a number of seconds'],
+  ['{ttl: 2147483648}', 'soa.ttl: 2147483648 is more than 2147483647'],
+  ['{mbox: a.}', 'mbox'],
+  ['[ns1]', 'soa'],
+])('soa: %s is an error', async (soa, message) => {
+  const cwd = folderOf({ 'example.com.yaml': `domain: example.com\nsoa: ${soa}\nrecords: {www: {type: A, value: 192.0.2.1}}\n` })
+  const { status, stdout } = await run(cwd, 'validate', 'example.com.yaml')
+  expect(status).toBe(1)
+  expect(stdout).toContain(message)
+  expect(stdout.match(/error\[/g)).toHaveLength(1)
+})
+
+it('fmt puts the fields in order', async () => {
+  const cwd = folderOf({ 'example.com.yaml': 'domain: example.com\nsoa: {serial: 1, primary: ns1}\nttl_sec: 300\nrecords: {}\n' })
+  expect(await run(cwd, 'fmt', 'example.com.yaml')).toMatchObject({ status: 0 })
+  const { stdout } = await run(cwd, 'fmt', '--check', 'example.com.yaml')
+  expect(stdout).toBe('')
+})
