@@ -3,6 +3,7 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import { contentKey, type ExistingRecord, type ResourceRecord, sameRecord } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone } from '../dns/zone.ts'
+import type { Changeset } from '../plan/changesets.ts'
 import { differingSettings } from '../plan/domain-change.ts'
 import type { Change, Outcome, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import {
@@ -14,9 +15,9 @@ import {
   type ZoneSnapshot,
 } from '../providers/provider.ts'
 import { sleep } from '../transport/retry.ts'
-import type { ChangeResult } from './apply-change.ts'
-import { withResolvedReasons } from './change-graph.ts'
-import { resolveUnknownOutcomes } from './resolve-unknown-outcomes.ts'
+import type { ChangeResult } from './apply-call.ts'
+import { withResolvedReasons } from './call-graph.ts'
+import { resolveUnknownOutcomes } from './judge-call.ts'
 
 /** Milliseconds that reading may take after the run was stopped. */
 const LAST_READING = 10_000
@@ -24,6 +25,7 @@ const LAST_READING = 10_000
 /** A zone after its calls. */
 export interface AppliedZone {
   readonly plan: ZonePlan
+  readonly calls: readonly Changeset[]
   /** The zone before the calls. */
   readonly existing: ZoneSnapshot | null
   readonly provider: Provider
@@ -45,7 +47,7 @@ export interface ReadBackOptions {
 
 /** Reads a zone after its calls. If no call can have changed it, the zone is not read. */
 export async function readBack(applied: AppliedZone, options: ReadBackOptions): Promise<ZoneOutcome> {
-  const { plan, existing, outcomes, results } = applied
+  const { plan, calls, existing, outcomes, results } = applied
   const noticed = noticedByCalls(plan, results)
   const mayHaveChanged = outcomes.some((outcome, index) => concernsState(outcome, results.get(index)?.error))
   if (!mayHaveChanged) return { plan, outcomes, readBack: 'not-read', diagnostics: noticed }
@@ -55,7 +57,7 @@ export async function readBack(applied: AppliedZone, options: ReadBackOptions): 
     if (outcomes.some(({ state }) => state === 'unknown')) await sleep(options.recoveryPause)
     const live = await readAgain(applied, { stop: deadline.signal, signal: options.abort })
     const reread = { before: existing?.records ?? [], live: live?.records ?? null, mayCompleteLater }
-    const resolved = withResolvedReasons(plan.changes, outcomes, resolveUnknownOutcomes(plan.changes, outcomes, reread))
+    const resolved = withResolvedReasons(calls, outcomes, resolveUnknownOutcomes(calls, outcomes, reread))
     const differences = unexpectedDifferences(plan, resolved, existing, live)
     const isEqual = resolved.every(({ state }) => state === 'applied') && differences.length === 0
     return { plan, outcomes: resolved, readBack: isEqual ? 'equal' : 'different', diagnostics: [...noticed, ...differences] }

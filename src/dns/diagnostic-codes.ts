@@ -117,6 +117,7 @@ export const DIAGNOSTIC_CODES = {
   'provider-forbidden': 'The token does not allow this.',
   'provider-not-found': 'The server does not have the path or object.',
   'provider-rejected': 'The server refuses the request.',
+  'provider-conflict': 'Another client changed records after they were read for the plan.',
   'provider-rate-limited': 'The server limits the rate of requests.',
   'provider-failed': 'The server failed.',
   'provider-garbled': 'The response does not match the API.',

@@ -15,10 +15,23 @@ export interface SettingProblem {
   readonly message: string
 }
 
+/** What one call to a target carries, and what it guarantees. */
+export interface CallRules {
+  /** What is created, replaced or deleted as a whole. */
+  readonly unit: 'record' | 'rrset'
+  /** Maximum number of units in a call; null without a limit. */
+  readonly maxUnits: number | null
+  /** Maximum size of a call in octets, if it is one DNS message; null without a limit. */
+  readonly maxOctets: number | null
+  /** Whether a call is carried out as a whole or not at all. */
+  readonly atomic: boolean
+  /** Whether a call states what it expects to find, so that it never overwrites another client's change. */
+  readonly hasPrecondition: boolean
+}
+
 /** What a target can store, as data and a few named rules. */
 export interface Capabilities {
-  /** What one call changes. */
-  readonly granularity: 'record' | 'rrset' | 'message' | 'file'
+  readonly calls: CallRules
   /** The supported record types; null for all. */
   readonly types: ReadonlySet<string> | null
   /** The TTLs that the target stores, ascending; null for any. */

@@ -35,7 +35,7 @@ export function domainChange(
   absent: boolean,
   policy: Policy,
 ): DomainChange | null {
-  const common = { subject: 'domain', name, type: null, after: [] } as const
+  const common = { subject: 'domain', name, type: null, call: 0, after: [] } as const
   if (existing === null) {
     if (absent) return null
     const created: ZoneSettings = { type: 'master', ...desired }

@@ -7,7 +7,7 @@ import { SOA_TIMES } from '../dns/soa.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import type { DesiredZone, ZoneSettings } from '../dns/zone.ts'
 import type { Capabilities } from './capabilities.ts'
-import { lowestTtl } from './compile-changes.ts'
+import { lowestTtl } from './changesets.ts'
 
 export interface FittedZone {
   readonly name: DomainName
@@ -74,7 +74,7 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
   }
   const settings = fitSettings(zone, target, capabilities, diagnostics)
   // An RRset that is replaced or sent as a whole has one TTL.
-  if (capabilities.granularity === 'rrset' || capabilities.granularity === 'message') unifyTtls(records, target, diagnostics)
+  if (capabilities.calls.unit === 'rrset') unifyTtls(records, target, diagnostics)
   return { name: zone.name, settings, records, excluded: leftAlone, apexNs: separateApexNs ? apexNs : null, diagnostics }
 }
 

@@ -43,13 +43,7 @@ export function lowerBound(calls: readonly Call[]): number {
 /** Every record in exactly one call, with as many pairs of each type as possible. */
 export function pairRecords(removed: readonly ExistingRecord[], added: readonly DefinedRecord[]): Call[] {
   const calls: Call[] = []
-  const unpaired: Unpaired = { removed: [], added: [] }
-  const removedSets = groupRrsets(removed)
-  for (const [key, desired] of groupRrsets(added)) {
-    pairSet({ removed: removedSets.get(key) ?? [], added: desired }, calls, unpaired)
-    removedSets.delete(key)
-  }
-  for (const existing of removedSets.values()) appendAll(unpaired.removed, existing)
+  const unpaired = pairEachRrset(removed, added, calls)
   const removedByType = groupByType(unpaired.removed)
   const addedByType = groupByType(unpaired.added)
   for (const type of new Set([...removedByType.keys(), ...addedByType.keys()])) {
@@ -58,6 +52,25 @@ export function pairRecords(removed: readonly ExistingRecord[], added: readonly 
     else addSingles({ removed: existing, added: desired }, calls)
   }
   return calls
+}
+
+/** The same, with pairs only inside an RRset. */
+export function pairWithinRrsets(removed: readonly ExistingRecord[], added: readonly DefinedRecord[]): Call[] {
+  const calls: Call[] = []
+  addSingles(pairEachRrset(removed, added, calls), calls)
+  return calls
+}
+
+/** Returns the records that find no partner in their RRset. */
+function pairEachRrset(removed: readonly ExistingRecord[], added: readonly DefinedRecord[], calls: Call[]): Unpaired {
+  const unpaired: Unpaired = { removed: [], added: [] }
+  const removedSets = groupRrsets(removed)
+  for (const [key, desired] of groupRrsets(added)) {
+    pairSet({ removed: removedSets.get(key) ?? [], added: desired }, calls, unpaired)
+    removedSets.delete(key)
+  }
+  for (const existing of removedSets.values()) appendAll(unpaired.removed, existing)
+  return unpaired
 }
 
 interface Unpaired {

@@ -1,15 +1,15 @@
 /** The plan that closes a difference between existing and desired records: safety limits, calls, and their order. */
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import type { ResourceRecord } from '../dns/record.ts'
+import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone, UnmanagedSelector } from '../dns/zone.ts'
 import { counted, listed } from '../report/english.ts'
 import type { Preference } from './break-cycles.ts'
 import type { Capabilities } from './capabilities.ts'
+import { carryOneByOne, carryRecords, carryRrsets, carryTogether, fitInOneCall, totalCalls } from './changesets.ts'
 import type { ZoneDifference } from './compare-zones.ts'
-import { compileChanges, compiledCalls } from './compile-changes.ts'
-import { type Call, compareCalls, pairRecords, recordOf } from './pair-records.ts'
+import { type Call, compareCalls, pairRecords, pairWithinRrsets, recordOf } from './pair-records.ts'
 import {
   type CallCount,
   type Change,
@@ -50,7 +50,7 @@ export function planDifference(input: DifferenceInput): ZonePlan {
   const { zone, existing, target, capabilities, difference, domain } = input
   const diagnostics = [...input.diagnostics]
   const existingCount = existing?.records.length ?? 0
-  const records = input.hasRecordCalls ? recordChanges(difference, existingCount, input, diagnostics) : []
+  const records = input.hasRecordCalls ? recordChanges(difference, existing?.records ?? [], input, diagnostics) : []
   if (!input.deletesZone) diagnostics.push(...recordLimitProblems(input, existingCount))
   const changes = joinChanges(domain, records)
   const unmanaged = untouchedSelectors(changes, input.unmanaged ?? [], zone)
@@ -68,16 +68,11 @@ export function planDifference(input: DifferenceInput): ZonePlan {
       limit: capabilities.maxRecords,
     },
     changes,
-    calls: { ...countCalls(changes), total: totalCalls(input, changes) },
+    calls: countCalls(changes),
     refusals: safetyRefusals(zone, difference, input.deletesZone, input),
     rendered: input.rendered,
     diagnostics,
   }
-}
-
-function totalCalls({ zone, existing, capabilities: { granularity } }: DifferenceInput, changes: readonly Change[]): number {
-  if (granularity === 'record') return changes.length
-  return compiledCalls(compileChanges(granularity, zone, existing?.records ?? [], changes), changes)
 }
 
 /** An error if unmanaged and desired records together exceed the limit. If the desired ones alone do, `fitToTarget` has reported it. */
@@ -97,36 +92,47 @@ const MAX_LISTED = 20
 
 function recordChanges(
   difference: ZoneDifference,
-  existingCount: number,
+  existing: readonly ExistingRecord[],
   { capabilities, prefer = 'continuity', zone, at }: DifferenceInput,
   diagnostics: Diagnostic[],
 ): RecordChange[] {
+  const { calls: rules, maxRecords } = capabilities
   const { removed, added } = difference
   if (removed.length === 0 && added.length === 0) return []
-  // One message or file is applied as a whole: it interrupts nothing, needs no order and no split.
-  if (capabilities.granularity === 'message' || capabilities.granularity === 'file')
-    return pairRecords(removed, added)
-      .sort(compareCalls)
-      .map((call) => recordChange(call, []))
-  const headroom = capabilities.maxRecords === null ? Number.POSITIVE_INFINITY : capabilities.maxRecords - existingCount
+  const headroom = maxRecords === null ? Number.POSITIVE_INFINITY : maxRecords - existing.length
+  const pairs = rules.unit === 'rrset' ? pairWithinRrsets(removed, added) : rules.maxUnits === 1 ? null : pairRecords(removed, added)
+  if (pairs !== null) {
+    const changes = pairs.sort(compareCalls).map((call) => recordChange(call, []))
+    // A call that is carried out as a whole interrupts nothing, and needs no order and no split.
+    if (fitInOneCall(changes, existing, rules)) return carryTogether(changes)
+    if (rules.unit === 'rrset') {
+      const carried = carryRrsets(changes, existing, rules, headroom)
+      noteInterruption(carried.interrupted, 'order')
+      return [...carried.changes]
+    }
+  }
   const { calls, after, splits, isProvedMinimal, interrupted } = scheduleCalls(difference, prefer, headroom)
   if (!isProvedMinimal) {
     const message = `${zone}: ${counted(splits, 'update is', 'updates are')} split into two calls; the number of calls is not proved minimal`
     diagnostics.push({ severity: 'notice', code: 'calls-not-proved', message, at })
   }
-  const why: Record<InterruptionReason, string> = {
-    calls: 'fewer calls come first',
-    room: `the zone has room for ${counted(Math.max(0, headroom), 'more record')}`,
-    order: 'no order avoids it',
-  }
-  for (const [reason, names] of interrupted) {
+  for (const [reason, names] of interrupted) noteInterruption(names, reason)
+  const changes = calls.map((call, index) => recordChange(call, after[index] as number[]))
+  return rules.maxUnits === 1 ? carryOneByOne(changes) : carryRecords(changes, rules)
+
+  function noteInterruption(names: readonly string[], reason: InterruptionReason): void {
+    if (names.length === 0) return
+    const why: Record<InterruptionReason, string> = {
+      calls: 'fewer calls come first',
+      room: `the zone has room for ${counted(Math.max(0, headroom), 'more record')}`,
+      order: 'no order avoids it',
+    }
     const message = `${zone}: ${listed(names, MAX_LISTED)} may lack records for a moment, since ${why[reason]}`
     diagnostics.push({ severity: 'notice', code: 'interruption', message, at })
   }
-  return calls.map((call, index) => recordChange(call, after[index] as number[]))
 }
 
-function recordChange(call: Call, after: readonly number[]): RecordChange {
+function recordChange(call: Call, after: readonly number[]): Omit<RecordChange, 'call'> {
   const { existing, desired, split } = call
   const { name, type } = recordOf(call)
   const fields = existing && desired ? (['name', 'ttl', 'data'] as const).filter((field) => existing[field] !== desired[field]) : []
@@ -150,11 +156,14 @@ const contentOf = ({ name, type, ttl, data }: ResourceRecord): ResourceRecord =>
 function joinChanges(domain: Change | null, records: readonly RecordChange[]): Change[] {
   if (domain === null) return [...records]
   const waits = domain.action === 'create' ? [0] : []
-  return [domain, ...records.map((change) => ({ ...change, after: [...waits, ...change.after.map((index) => index + 1)] }))]
+  return [
+    domain,
+    ...records.map((change) => ({ ...change, call: change.call + 1, after: [...waits, ...change.after.map((index) => index + 1)] })),
+  ]
 }
 
 export function countCalls(changes: readonly Change[]): CallCount {
-  const count = { create: 0, update: 0, delete: 0, total: changes.length }
+  const count = { create: 0, update: 0, delete: 0, total: totalCalls(changes) }
   for (const change of changes) count[change.action] += 1
   return count
 }

@@ -69,11 +69,13 @@ interface ChangeBase {
   readonly action: Action
   /** The provider's identifier of the record or zone; null for a create, or if the provider has none. */
   readonly id: number | string | null
-  /** Indexes of the changes of this zone that must be done before this one. */
+  /** The number of the call that carries this change, from 0. Changes with the same number are sent together. */
+  readonly call: number
+  /** Indexes of changes of this zone whose calls must be done before this change's call. */
   readonly after: readonly number[]
 }
 
-/** One call that creates, updates or deletes a record. An update may change anything but the type. */
+/** The creation, update or deletion of a record. An update may change anything but the type. */
 export interface RecordChange extends ChangeBase {
   readonly subject: 'record'
   /** The owner after the change; for a delete, before it. */
@@ -87,7 +89,7 @@ export interface RecordChange extends ChangeBase {
   readonly split?: string | undefined
 }
 
-/** One call that creates, updates or deletes the zone itself. */
+/** The creation, update or deletion of the zone itself, in a separate call. */
 export interface DomainChange extends ChangeBase {
   readonly subject: 'domain'
   readonly name: DomainName

@@ -9,7 +9,7 @@ import type { InventoryObject, InventoryQuery } from '../dns/inventory.ts'
 import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
 import type { ExistingZone, ZoneSettings } from '../dns/zone.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
-import type { Change } from '../plan/plan.ts'
+import type { Changeset } from '../plan/changesets.ts'
 import type { Endpoint } from '../transport/allowed-hosts.ts'
 
 /** A zone at a provider without its records. */
@@ -58,14 +58,23 @@ export interface ProviderCallOptions {
   readonly stop?: AbortSignal | undefined
 }
 
-/** The result of a change. */
+/** What one call carries. */
+export type ProviderCall = Pick<Changeset, 'changes' | 'rrsets'>
+
+/** The result of one change of a call. */
 export interface AppliedChange {
-  /** The identifier of the created, updated or deleted object. */
-  readonly id: number | string | null
-  /** The zone after a change to the zone itself. */
-  readonly zone?: ZoneReference | undefined
+  /** The identifier of the created, updated or deleted object; absent if the provider has none. */
+  readonly id?: number | string | undefined
   /** The stored record, if it differs from the record sent. */
   readonly stored?: ResourceRecord | undefined
+}
+
+/** The result of a call that was carried out. */
+export interface AppliedCall {
+  /** One per change of the call, in the same order; absent if the provider has no identifiers and stores every record as it was sent. */
+  readonly changes?: readonly AppliedChange[] | undefined
+  /** The zone after a change to the zone itself. */
+  readonly zone?: ZoneReference | undefined
 }
 
 /** A zone that the provider copied from another one. */
@@ -104,8 +113,11 @@ export interface Provider {
   importZone?(name: DomainName, nameserver: string, options?: ProviderCallOptions): Promise<CopiedZone>
   /** Creates a zone with the settings and records of another one; absent if the provider cannot do that. */
   cloneZone?(source: ZoneReference, name: DomainName, options?: ProviderCallOptions): Promise<CopiedZone>
-  /** Makes one change. `zone` is null only for the creation of a zone. */
-  applyChange(zone: ZoneReference | null, change: Change, options?: ProviderCallOptions): Promise<AppliedChange>
+  /**
+   * Makes one call. It carries as many changes as `capabilities.calls` permits; a change of the zone itself is alone in its call. `zone` is null only for the
+   * creation of a zone. If the target can state preconditions, the call is refused with `provider-conflict` unless every RRset is as expected.
+   */
+  apply(zone: ZoneReference | null, call: ProviderCall, options?: ProviderCallOptions): Promise<AppliedCall>
   close(): Promise<void>
 }
 

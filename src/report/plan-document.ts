@@ -7,7 +7,7 @@ import { jsonText } from './escape.ts'
 import { type OutcomeSummary, type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
 
 export const PLAN_FORMAT = 'zonewright-plan'
-export const PLAN_VERSION = 1
+export const PLAN_VERSION = 2
 
 export interface PlanDocument {
   readonly format: typeof PLAN_FORMAT
@@ -49,6 +49,7 @@ export interface ChangeDocument {
   readonly existing: ResourceRecord | ZoneSettings | null
   readonly desired: ResourceRecord | ZoneSettings | null
   readonly fields: readonly string[]
+  readonly call: number
   readonly after: readonly number[]
   readonly split?: string
   readonly outcome?: Outcome
@@ -125,6 +126,7 @@ function changeDocument(change: Change, outcome: Outcome | undefined): ChangeDoc
     id: change.id,
     ...form,
     fields: [...change.fields],
+    call: change.call,
     after: [...change.after],
     ...(change.subject === 'record' && change.split !== undefined ? { split: change.split } : {}),
     ...(outcome === undefined ? {} : { outcome: outcomeDocument(outcome) }),

@@ -1,7 +1,7 @@
 /** Applies one plan at a scripted server or a real service; returns the outcomes, diagnostics and requests. */
 import { onTestFinished } from 'vitest'
 import { type ApplyZonesOptions, applyZones } from '../../src/apply/apply-zones.ts'
-import { describeChange } from '../../src/apply/change-graph.ts'
+import { describeChange } from '../../src/apply/call-graph.ts'
 import type { Outcome, ZoneOutcome } from '../../src/plan/plan.ts'
 import { createCloudProvider } from '../../src/providers/cloud/cloud-provider.ts'
 import type { Provider } from '../../src/providers/provider.ts'

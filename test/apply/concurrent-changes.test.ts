@@ -116,6 +116,7 @@ test.each([
     existing: settings,
     desired: null,
     fields: [],
+    call: 0,
     after: [],
   }
   const plan = { zone: ORIGIN, target: 'cloud', changes: [deletion] } as unknown as ZonePlan

@@ -303,7 +303,7 @@ describe('settings', () => {
     const plan = planOf('a A 192.0.2.1', 'a A 192.0.2.1')
     return {
       ...plan,
-      changes: [{ action: 'update', subject: 'domain', name: ORIGIN, type: null, id: 1, existing, desired, fields, after: [] }],
+      changes: [{ action: 'update', subject: 'domain', name: ORIGIN, type: null, id: 1, existing, desired, fields, call: 0, after: [] }],
     }
   }
   const [before, desired] = [
@@ -397,6 +397,7 @@ describe('zone', () => {
         existing: existing.settings,
         desired: null,
         fields: [],
+        call: 0,
         after: [],
       },
     ],

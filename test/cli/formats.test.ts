@@ -33,7 +33,7 @@ describe('plan and apply --format json', () => {
     for (const command of ['plan', 'apply']) {
       const result = await scene.run(command, '--format', 'json')
       const document = documentOf(result, validatePlan)
-      expect(document).toMatchObject({ format: 'zonewright-plan', version: 1, summary })
+      expect(document).toMatchObject({ format: 'zonewright-plan', version: 2, summary })
       if (command === 'plan') expect(result.status).toBe(status)
     }
   })

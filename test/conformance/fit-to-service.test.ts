@@ -14,6 +14,7 @@ import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { createCloudProvider } from '../../src/providers/cloud/cloud-provider.ts'
 import { type Provider, ProviderError, type ZoneReference } from '../../src/providers/provider.ts'
 import { type RunningService, startService, UNLIMITED } from '../../src/service/index.ts'
+import { makeChange } from '../support/provider-calls.ts'
 import { desiredZone } from '../support/records.ts'
 import { boundaryRecords } from './boundary-records.ts'
 
@@ -53,7 +54,7 @@ const common = { existing: null, desired: null, fields: [], after: [] } as const
 
 async function createZone(name: DomainName): Promise<ZoneReference> {
   const settings = { type: 'master', soa_email: 'hostmaster@example.com' } as const
-  const { zone } = await provider.applyChange(null, {
+  const { zone } = await makeChange(provider, null, {
     ...common,
     action: 'create',
     subject: 'domain',
@@ -67,11 +68,11 @@ async function createZone(name: DomainName): Promise<ZoneReference> {
 
 async function create(zone: ZoneReference, desired: ResourceRecord): Promise<number | string | null> {
   const change = { ...common, action: 'create', subject: 'record', name: desired.name, type: desired.type, id: null, desired } as const
-  return (await provider.applyChange(zone, change)).id
+  return (await makeChange(provider, zone, change)).changes?.[0]?.id ?? null
 }
 
 async function remove(zone: ZoneReference, { name, type }: ResourceRecord, id: number | string): Promise<void> {
-  await provider.applyChange(zone, { ...common, action: 'delete', subject: 'record', name, type, id })
+  await makeChange(provider, zone, { ...common, action: 'delete', subject: 'record', name, type, id })
 }
 
 const plain = ({ name, type, ttl, data }: ResourceRecord): ResourceRecord => ({ name, type, ttl, data })

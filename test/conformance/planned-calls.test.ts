@@ -15,6 +15,7 @@ import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'
 import { createCloudProvider } from '../../src/providers/cloud/cloud-provider.ts'
 import type { Provider, ZoneReference } from '../../src/providers/provider.ts'
 import { type RunningService, startService, UNLIMITED } from '../../src/service/index.ts'
+import { makeChange } from '../support/provider-calls.ts'
 import { type Random, rounds, seededRandom } from '../support/random.ts'
 import { desiredZone, name, records } from '../support/records.ts'
 import { finalLines, isSound, randomCase, showCase, tradingCase, UNMANAGED, type ZoneCase } from '../support/zone-cases.ts'
@@ -63,9 +64,9 @@ function hastyProvider(service: RunningService, limit: number | null, random: Ra
   return {
     ...provider,
     capabilities: { ...provider.capabilities, maxRecords: limit ?? provider.capabilities.maxRecords },
-    applyChange: async (...request) => {
+    apply: async (...request) => {
       await setTimeout(random.below(LONGEST_PAUSE + 1))
-      return provider.applyChange(...request)
+      return provider.apply(...request)
     },
   }
 }
@@ -131,12 +132,12 @@ const recordsText = (list: readonly ResourceRecord[]): string =>
 async function createExisting({ zone, origin }: PlacedCase, provider: Provider): Promise<void> {
   const common = { action: 'create', id: null, existing: null, fields: [], after: [] } as const
   const settings = { type: 'master', soa_email: 'hostmaster@example.com' } as const
-  const created = await provider.applyChange(null, { ...common, subject: 'domain', name: origin, type: null, desired: settings })
+  const created = await makeChange(provider, null, { ...common, subject: 'domain', name: origin, type: null, desired: settings })
   const reference = created.zone as ZoneReference
   const existing = records(origin, zone.existing.join('\n'))
   await Promise.all(
     existing.map((desired) =>
-      provider.applyChange(reference, { ...common, subject: 'record', name: desired.name, type: desired.type, desired }),
+      makeChange(provider, reference, { ...common, subject: 'record', name: desired.name, type: desired.type, desired }),
     ),
   )
 }

@@ -5,12 +5,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ResourceRecord } from '../../src/dns/record.ts'
 import { printZoneFile } from '../../src/dns/zone-file/print-zone-file.ts'
-import { type CompiledChanges, compileChanges, compiledCalls } from '../../src/plan/compile-changes.ts'
+import { type Changeset, changesetsOf } from '../../src/plan/changesets.ts'
 import { finalRecords } from '../../src/plan/plan.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
+import { updateContent } from '../../src/providers/rfc2136/update-message.ts'
 import { transferZone } from '../../src/transport/dns-transfer.ts'
 import { type DnsServer, type PowerDnsServer, startBind, startKnot, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
-import { planOf } from '../support/plan.ts'
+import { CALL_RULES, planOf } from '../support/plan.ts'
 import { desiredZone, existingZone, name, records } from '../support/records.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { checkZone, nsupdate } from '../support/tools.ts'
@@ -54,18 +55,35 @@ const CASES: { name: string; existing: string; desired: string; replacements: nu
   { name: 'everything is removed', existing: 'a 300 A 192.0.2.1\nb 300 TXT "x y"\n_s._tcp 300 SRV 1 2 3 a', desired: '', replacements: 3 },
 ]
 
+type Unit = keyof typeof CALL_RULES
+
 interface Compiled {
   readonly before: readonly ResourceRecord[]
-  readonly after: readonly ResourceRecord[]
-  of(granularity: CompiledChanges['granularity']): CompiledChanges
+  /** The calls of the plan at such a target. */
+  calls(unit: Unit): readonly Changeset[]
 }
 
 function compiled({ existing, desired }: { existing: string; desired: string }): Compiled {
   const before = existingZone(ORIGIN, existing).records
-  const { changes } = planOf(existing, desired, { allow: new Set(['empty-zone']) })
-  const after = finalRecords(before, changes)
-  expect(linesOf(after)).toEqual(linesOf(records(ORIGIN, desired)))
-  return { before, after, of: (granularity) => compileChanges(granularity, ORIGIN, before, changes) }
+  return {
+    before,
+    calls(unit) {
+      const capabilities = { ...CLOUD_CAPABILITIES, servesApexNs: false, ttlSteps: null, ttlDefault: false, calls: CALL_RULES[unit] }
+      const { changes } = planOf(existing, desired, {
+        allow: new Set(['empty-zone', 'apex-ns']),
+        desired: desiredZone(ORIGIN, desired, { apexNs: 'manage' }),
+        capabilities,
+      })
+      expect(linesOf(finalRecords(before, changes))).toEqual(linesOf(records(ORIGIN, desired)))
+      return changesetsOf(changes, before, capabilities.calls)
+    },
+  }
+}
+
+/** The RRsets of a plan that is one call. */
+function onlyCall(calls: readonly Changeset[]): Changeset['rrsets'] {
+  expect(calls).toHaveLength(1)
+  return calls[0]?.rrsets ?? []
 }
 
 const linesOf = (set: readonly ResourceRecord[]): string[] =>
@@ -80,18 +98,8 @@ const zoneText = (set: string): string =>
   printZoneFile([...records(ORIGIN, APEX), ...records(ORIGIN, set)], { origin: ORIGIN, style: 'canonical' })
 
 it.each(CASES)('fewest calls by unit: $name', (one) => {
-  const { changes } = planOf(one.existing, one.desired, { allow: new Set(['empty-zone']) })
-  const before = existingZone(ORIGIN, one.existing).records
-  const calls = (['record', 'rrset', 'message', 'file'] as const).map((unit) =>
-    compiledCalls(compileChanges(unit, ORIGIN, before, changes), changes),
-  )
-  expect(calls.slice(1)).toEqual([one.replacements, 1, 1])
-})
-
-it('compiles no changes to no calls', () => {
-  const before = existingZone(ORIGIN, 'a A 192.0.2.1').records
-  for (const unit of ['record', 'rrset', 'message', 'file'] as const)
-    expect(compiledCalls(compileChanges(unit, ORIGIN, before, []), [])).toBe(0)
+  const { calls } = compiled(one)
+  expect((['rrset', 'message', 'zone'] as const).map((unit) => calls(unit).length)).toEqual([one.replacements, 1, 1])
 })
 
 const DYNAMIC_SERVERS = [
@@ -132,14 +140,11 @@ function messagesTo(start: typeof startBind, replacesTtl: boolean): void {
     const text = printZoneFile(records(ORIGIN, soa + one.existing), { origin: ORIGIN, style: 'canonical' })
     const server = await start({ zones: [{ name: 'example.com', text }], key: TEST_KEY })
     try {
-      const before = existingZone(ORIGIN, one.existing).records
-      const desired = desiredZone(ORIGIN, one.desired, { apexNs: 'manage' })
-      const { changes } = planOf(one.existing, '', { desired, capabilities: { ...CLOUD_CAPABILITIES, servesApexNs: false } })
-      const { message } = compileChanges('message', ORIGIN, before, changes) as Extract<CompiledChanges, { granularity: 'message' }>
-      const sent = await nsupdate(server.port, scriptOf(message), TEST_KEY)
+      const script = scriptOf(onlyCall(compiled(one).calls('message')))
+      const sent = await nsupdate(server.port, script, TEST_KEY)
       expect([sent.status, sent.stderr]).toEqual([0, ''])
       const all = await transferZone({ host: '127.0.0.1', port: server.port }, ORIGIN)
-      expect(linesOf(all.filter(({ type }) => type !== 'SOA'))).toEqual(linesOf(desired.records))
+      expect(linesOf(all.filter(({ type }) => type !== 'SOA'))).toEqual(linesOf(records(ORIGIN, one.desired)))
     } finally {
       await server.stop()
     }
@@ -148,13 +153,13 @@ function messagesTo(start: typeof startBind, replacesTtl: boolean): void {
   it.each(CASES)('$name', async (one) => {
     const server = await start({ zones: [{ name: 'example.com', text: zoneText(one.existing) }], key: TEST_KEY })
     try {
-      const { message } = compiled(one).of('message') as Extract<CompiledChanges, { granularity: 'message' }>
-      const sent = await nsupdate(server.port, scriptOf(message), TEST_KEY)
+      const script = scriptOf(onlyCall(compiled(one).calls('message')))
+      const sent = await nsupdate(server.port, script, TEST_KEY)
       expect([sent.status, sent.stderr]).toEqual([0, ''])
       expect(await transferred(server)).toEqual(linesOf(records(ORIGIN, one.desired)))
       // Changes of another client are not overwritten: sent again, the message fails its prerequisites. Prerequisites ignore the TTL.
       if (one.name === 'a TTL') return
-      const again = await nsupdate(server.port, scriptOf(message), TEST_KEY)
+      const again = await nsupdate(server.port, script, TEST_KEY)
       expect(again.stderr).toMatch(/NXRRSET|YXRRSET/)
     } finally {
       await server.stop()
@@ -162,8 +167,8 @@ function messagesTo(start: typeof startBind, replacesTtl: boolean): void {
   })
 }
 
-function scriptOf(message: Extract<CompiledChanges, { granularity: 'message' }>['message']): string {
-  if (message === null) throw new Error('no message')
+function scriptOf(rrsets: Changeset['rrsets']): string {
+  const message = updateContent(rrsets, ORIGIN)
   return [
     'zone example.com',
     ...message.prerequisites.flatMap(({ name: owner, type, data }) =>
@@ -194,22 +199,21 @@ describeWithTools(['pdns_server', 'sqlite3'], 'RRset replacements, carried out b
       })
       expect([method, response.status, response.ok ? '' : await response.text()]).toEqual([method, response.status, ''])
     }
-    const { before, of } = compiled(one)
     await call('POST', '', { name: ORIGIN, kind: 'Master', nameservers: ['ns1.example.net.'] })
     try {
-      const replacements = (set: CompiledChanges): unknown => ({
-        rrsets: (set as Extract<CompiledChanges, { granularity: 'rrset' }>).replacements.map(({ name: owner, type, ttl, data }) => ({
-          name: owner,
-          type,
-          ...(data.length === 0
-            ? { changetype: 'DELETE' }
-            : { changetype: 'REPLACE', ttl, records: data.map((content) => ({ content, disabled: false })) }),
-        })),
-      })
-      const start = planOf('', one.existing).changes
-      if (before.length > 0) await call('PATCH', `/${ORIGIN}`, replacements(compileChanges('rrset', ORIGIN, [], start)))
-      expect(await transferred(server)).toEqual(linesOf(before))
-      await call('PATCH', `/${ORIGIN}`, replacements(of('rrset')))
+      const replace = async ({ rrsets }: Pick<Changeset, 'rrsets'>): Promise<void> =>
+        call('PATCH', `/${ORIGIN}`, {
+          rrsets: rrsets.map(({ name: owner, type, desired }) => ({
+            name: owner,
+            type,
+            ...(desired === null
+              ? { changetype: 'DELETE' }
+              : { changetype: 'REPLACE', ttl: desired.ttl, records: desired.data.map((content) => ({ content, disabled: false })) }),
+          })),
+        })
+      for (const start of compiled({ existing: '', desired: one.existing }).calls('zone')) await replace(start)
+      expect(await transferred(server)).toEqual(linesOf(records(ORIGIN, one.existing)))
+      for (const single of compiled(one).calls('rrset')) await replace(single)
       expect(await transferred(server)).toEqual(linesOf(records(ORIGIN, one.desired)))
     } finally {
       await call('DELETE', `/${ORIGIN}`)
@@ -219,8 +223,9 @@ describeWithTools(['pdns_server', 'sqlite3'], 'RRset replacements, carried out b
 
 describeWithTools(['named-checkzone'], 'the whole file, as BIND reads it', () => {
   it.each(CASES)('$name', async (one) => {
-    const { records: file } = compiled(one).of('file') as Extract<CompiledChanges, { granularity: 'file' }>
-    if (file === null) throw new Error('no file')
+    const file = onlyCall(compiled(one).calls('zone')).flatMap(({ name: owner, type, desired }) =>
+      (desired?.data ?? []).map((data) => ({ name: owner, type, ttl: desired?.ttl ?? null, data })),
+    )
     const text = printZoneFile([...records(ORIGIN, APEX), ...file], { origin: ORIGIN, style: 'canonical' })
     const checked = await checkZone('example.com', text)
     expect(checked.status, checked.stderr).toBe(0)

@@ -7,7 +7,7 @@ import type { DesiredZone } from '../../src/dns/zone.ts'
 import { fitToTarget } from '../../src/plan/fit-to-target.ts'
 import { CLOUD_CAPABILITIES, RECORD_TTLS } from '../../src/providers/cloud/capabilities.ts'
 import { fc } from '../support/fast-check.ts'
-import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
+import { CALL_RULES, changesOf, ORIGIN, planOf } from '../support/plan.ts'
 import { rounds } from '../support/random.ts'
 import { randomRecords } from '../support/random-records.ts'
 import { desiredZone, existingZone } from '../support/records.ts'
@@ -80,7 +80,7 @@ function nearestTtl(ttl: number | null): number | null {
 }
 
 describe.each(['rrset', 'message'] as const)('fit to a target that replaces whole RRsets (%s)', (granularity) => {
-  const capabilities = { ...CLOUD_CAPABILITIES, granularity, ttlSteps: null, servesApexNs: false }
+  const capabilities = { ...CLOUD_CAPABILITIES, calls: CALL_RULES[granularity], ttlSteps: null, servesApexNs: false }
   const zone = (text: string): DesiredZone => ({ ...desiredZone(ORIGIN, text), apexNs: 'manage' })
 
   it('gives all records of an RRset the lowest TTL, and then the plan is empty', () => {

@@ -18,6 +18,7 @@ const created: DomainChange = {
   // Keys in another order, and one that is not managed.
   desired: { ttl_sec: 300, tags: ['a'], group: undefined, type: 'master' },
   fields: ['tags', 'ttl_sec', 'type'],
+  call: 0,
   after: [],
 }
 
@@ -52,7 +53,7 @@ test('a plan is the documented document, with sorted keys', () => {
   ).toBe(`
 {
   "format": "zonewright-plan",
-  "version": 1,
+  "version": 2,
   "created": "2026-01-02T03:04:05.000Z",
   "tool": "zonewright 0.1.0",
   "zones": [
@@ -90,6 +91,7 @@ test('a plan is the documented document, with sorted keys', () => {
           "fields": [
             "ttl"
           ],
+          "call": 0,
           "after": []
         }
       ],
@@ -142,7 +144,7 @@ test('an outcome follows the schema, with one outcome per change', () => {
 })
 
 test.each([
-  ['another version', (document) => ({ ...document, version: 2 }), '/version'],
+  ['another version', (document) => ({ ...document, version: 3 }), '/version'],
   ['an unknown key', (document) => ({ ...document, extra: 1 }), 'additional'],
   ['a name without the final dot', (document) => patchZone(document, { zone: 'example.com' }), '/zones/0/zone'],
   ['a record change without rdata', (document) => patchChange(document, { desired: { name: 'a.', type: 'A', ttl: 1 } }), 'data'],

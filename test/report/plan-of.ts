@@ -26,12 +26,14 @@ export function changeOf(existingLine: string | null, desiredLine: string | null
     existing,
     desired,
     fields: existing && desired ? (['name', 'ttl', 'data'] as const).filter((field) => existing[field] !== desired[field]) : [],
+    call: 0,
     after: [],
     ...more,
   }
 }
 
-export function zoneOf(changes: readonly Change[], more: Partial<ZonePlan> = {}): ZonePlan {
+export function zoneOf(given: readonly Change[], more: Partial<ZonePlan> = {}): ZonePlan {
+  const changes = given.map((change, call): Change => ({ ...change, call }))
   const kept = 10
   const gone = changes.filter(({ subject, existing }) => subject === 'record' && existing !== null).length
   const come = changes.filter(({ subject, desired }) => subject === 'record' && desired !== null).length

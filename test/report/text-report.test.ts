@@ -18,6 +18,7 @@ const updateOfZone: DomainChange = {
   existing: { tags: [], ttl_sec: 300 },
   desired: { tags: ['production'], ttl_sec: 3600 },
   fields: ['tags', 'ttl_sec'],
+  call: 0,
   after: [],
 }
 

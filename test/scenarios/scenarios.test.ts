@@ -19,6 +19,7 @@ import type { RenderedState } from '../../src/plan/plan.ts'
 import type { Provider, ZoneSnapshot } from '../../src/providers/provider.ts'
 import { createProvider } from '../../src/providers/registry.ts'
 import { type RunningService, startService, UNLIMITED } from '../../src/service/index.ts'
+import { makeChange } from '../support/provider-calls.ts'
 import { expectFile, shortened } from './expected-file.ts'
 import { callsFile, planFile, readScenarios, type Scenario } from './scenario.ts'
 import { callsText, planText } from './step-report.ts'
@@ -107,9 +108,9 @@ async function createZone(provider: Provider, text: string): Promise<void> {
   expect(diagnostics).toEqual([])
   const common = { action: 'create', id: null, existing: null, fields: [], after: [] } as const
   const settings = { type: 'master', soa_email: 'hostmaster@example.com' } as const
-  const { zone } = await provider.applyChange(null, { ...common, subject: 'domain', name: name.value, type: null, desired: settings })
+  const { zone } = await makeChange(provider, null, { ...common, subject: 'domain', name: name.value, type: null, desired: settings })
   for (const desired of records) {
-    await provider.applyChange(zone ?? null, { ...common, subject: 'record', name: desired.name, type: desired.type, desired })
+    await makeChange(provider, zone ?? null, { ...common, subject: 'record', name: desired.name, type: desired.type, desired })
   }
 }
 

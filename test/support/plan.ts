@@ -1,3 +1,4 @@
+import type { CallRules } from '../../src/plan/capabilities.ts'
 import { makeZonePlan, type PlanInput } from '../../src/plan/make-plan.ts'
 import type { RecordChange, ZonePlan } from '../../src/plan/plan.ts'
 import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'
@@ -5,6 +6,14 @@ import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { desiredZone, existingZone, name } from './records.ts'
 
 export const ORIGIN = name('example.com.')
+
+/** What one call carries at the kinds of targets. */
+export const CALL_RULES = {
+  record: { unit: 'record', maxUnits: 1, maxOctets: null, atomic: true, hasPrecondition: false },
+  rrset: { unit: 'rrset', maxUnits: 1, maxOctets: null, atomic: true, hasPrecondition: false },
+  message: { unit: 'rrset', maxUnits: null, maxOctets: 60_000, atomic: true, hasPrecondition: true },
+  zone: { unit: 'rrset', maxUnits: null, maxOctets: null, atomic: true, hasPrecondition: true },
+} as const satisfies Record<string, CallRules>
 
 /** The plan from one zone text to another at a target with the cloud's capabilities. */
 export function planOf(existing: string | null, desired: string, more: Partial<PlanInput> = {}): ZonePlan {

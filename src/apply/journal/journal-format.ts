@@ -5,7 +5,7 @@ import type { Action, CallCount, Outcome, ZoneOutcome } from '../../plan/plan.ts
 import type { DiagnosticDocument } from '../../report/plan-document.ts'
 
 export const JOURNAL_FORMAT = 'zonewright-journal'
-export const JOURNAL_VERSION = 1
+export const JOURNAL_VERSION = 2
 
 /** The journal's file in the folder of a run, and the folder of its plans: `1.json`, `2.json`, … in the order of the run's zones. */
 export const JOURNAL_FILE = 'journal.jsonl'
@@ -41,13 +41,17 @@ export interface RunZone {
   readonly calls: CallCount
 }
 
-/** `zone` is an index into the zones of the first entry, `change` into the changes of the zone's plan. */
+/** A call is about to be sent. `zone` is an index into the zones of the first entry, `change` into the changes of the zone's plan. */
 export interface CallEntry {
   readonly event: 'call'
   readonly time: string
   readonly zone: number
+  readonly changes: readonly CalledChange[]
+}
+
+/** A change that a call carries, repeated from the plan, so that the line can be understood alone. */
+export interface CalledChange {
   readonly change: number
-  /** Repeated from the plan, so that the line can be understood alone. */
   readonly action: Action
   readonly name: string
   readonly type: string | null
@@ -62,19 +66,19 @@ export interface OutcomeEntry {
 }
 
 /** A zone is finished and was read back. */
-export interface ZoneRule {
+export interface ZoneEntry {
   readonly event: 'zone'
   readonly time: string
   readonly zone: number
   readonly readBack: ZoneOutcome['readBack']
   /** Outcomes that reading back has corrected. */
-  readonly settled: readonly { readonly change: number; readonly outcome: Outcome }[]
+  readonly resolved: readonly { readonly change: number; readonly outcome: Outcome }[]
   readonly diagnostics: readonly DiagnosticDocument[]
 }
 
 /** The numbers of changes by outcome. */
 export interface RunFigures {
-  /** By action; `total` is their sum. */
+  /** By action; `total` is their sum, however few calls carried them. */
   readonly applied: CallCount
   readonly failed: number
   readonly skipped: number
@@ -88,7 +92,7 @@ export interface EndEntry extends RunFigures {
   readonly status: number
 }
 
-export type JournalEntry = BeginEntry | CallEntry | OutcomeEntry | ZoneRule | EndEntry
+export type JournalEntry = BeginEntry | CallEntry | OutcomeEntry | ZoneEntry | EndEntry
 
 /** A run's name, such as `20261121T063000Z-4f2a`: its start in seconds, so that names sort by time, and four random digits. `random` returns a number in [0, 1). */
 export function runId(began: Date, random: () => number): string {

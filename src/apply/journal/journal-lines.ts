@@ -101,7 +101,7 @@ export function beginOf(text: string, id: string): Result<BeginEntry> {
   const entry = entryOf(text)
   if (entry?.event === 'begin') return entry.run === id ? ok(entry) : failure(`its journal belongs to run ${entry.run}`)
   const version = versionOf(text)
-  if (version !== null && version > JOURNAL_VERSION)
+  if (version !== null && version !== JOURNAL_VERSION)
     return failure(`its journal has version ${version}; this program reads version ${JOURNAL_VERSION}`)
   return failure('the first line of its journal is garbled')
 }

@@ -5,7 +5,7 @@ import { type ProcessIdentity, processStatus } from '../../definition/files/proc
 import { describeReadError } from '../../definition/files/read-text.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
-import type { Action, Outcome, ZoneOutcome, ZonePlan } from '../../plan/plan.ts'
+import type { Action, CallCount, Outcome, ZoneOutcome, ZonePlan } from '../../plan/plan.ts'
 import type { DiagnosticDocument } from '../../report/plan-document.ts'
 import {
   type BeginEntry,
@@ -17,7 +17,7 @@ import {
   type JournalEntry,
   type OutcomeEntry,
   type RunFigures,
-  type ZoneRule,
+  type ZoneEntry,
 } from './journal-format.ts'
 import { beginOf, endOf, entriesOf, LineTooLong, outerLinesOf } from './journal-lines.ts'
 
@@ -62,13 +62,15 @@ function readRun(folder: string, id: string, here: ProcessIdentity): Result<RunR
   })
 }
 
-const plannedCalls = ({ zones }: BeginEntry): number => zones.reduce((sum, { calls }) => sum + calls.total, 0)
+const plannedInAll = ({ zones }: BeginEntry): number => zones.reduce((sum, { calls }) => sum + plannedChanges(calls), 0)
+
+const plannedChanges = ({ create, update, delete: deletes }: CallCount): number => create + update + deletes
 
 /** The exit statuses after SIGHUP, SIGINT and SIGTERM: 128 plus the signal's number. */
 const BY_SIGNAL: ReadonlySet<number> = new Set([129, 130, 143])
 
 function endedState({ status, applied, unknown }: EndEntry, begin: BeginEntry): RunState {
-  if (applied.total === plannedCalls(begin)) return 'applied'
+  if (applied.total === plannedInAll(begin)) return 'applied'
   if (BY_SIGNAL.has(status)) return 'interrupted'
   return applied.total === 0 && unknown === 0 ? 'failed' : 'partial'
 }
@@ -83,7 +85,7 @@ function readUnfinished(path: string, id: string, begin: BeginEntry, here: Proce
       outcomes.flatMap((outcome, change) => (outcome ? [[actions[change] ?? 'update', outcome.state] as const] : [])),
     ),
   )
-  const figures = { ...known, skipped: plannedCalls(begin) - known.applied.total - known.failed - known.unknown }
+  const figures = { ...known, skipped: plannedInAll(begin) - known.applied.total - known.failed - known.unknown }
   const state = processStatus(begin.process, here) === 'running' ? 'running' : 'interrupted'
   return ok({ id, begin, last, status: null, figures, state, rolledBackBy: [] })
 }
@@ -118,25 +120,29 @@ function collectZones(
     const planned = begin.zones[line.zone]
     if (zone === undefined || planned === undefined)
       return failure(`a line of its journal names zone ${line.zone}; it has ${zones.length} zones`)
-    const changes = line.event === 'zone' ? line.settled.map(({ change }) => change) : [line.change]
-    if (changes.some((change) => change >= planned.calls.total))
+    if (changesOf(line).some((change) => change >= plannedChanges(planned.calls)))
       return failure(`a line of its journal names a change that the plan of ${planned.zone} does not have`)
     note(line, zone)
   }
   return ok({ zones, last })
 }
 
-function note(line: CallEntry | OutcomeEntry | ZoneRule, zone: CollectedZone): void {
+const changesOf = (line: CallEntry | OutcomeEntry | ZoneEntry): number[] =>
+  line.event === 'outcome' ? [line.change] : (line.event === 'call' ? line.changes : line.resolved).map(({ change }) => change)
+
+function note(line: CallEntry | OutcomeEntry | ZoneEntry, zone: CollectedZone): void {
   switch (line.event) {
     case 'call':
-      zone.actions[line.change] = line.action
-      zone.outcomes[line.change] = NO_RESPONSE
+      for (const { change, action } of line.changes) {
+        zone.actions[change] = action
+        zone.outcomes[change] = NO_RESPONSE
+      }
       return
     case 'outcome':
       zone.outcomes[line.change] = line.outcome
       return
     case 'zone':
-      for (const { change, outcome } of line.settled) zone.outcomes[change] = outcome
+      for (const { change, outcome } of line.resolved) zone.outcomes[change] = outcome
       zone.readBack = line.readBack
       zone.diagnostics = line.diagnostics
   }

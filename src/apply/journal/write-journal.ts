@@ -7,7 +7,8 @@ import { assertNoSecret, type LoadedSecrets } from '../../definition/config/secr
 import { makeFolder } from '../../definition/files/make-folder.ts'
 import type { ProcessIdentity } from '../../definition/files/process-identity.ts'
 import { oneLine } from '../../dns/diagnostic.ts'
-import type { Change, Outcome, Plan, ZoneOutcome } from '../../plan/plan.ts'
+import type { Changeset } from '../../plan/changesets.ts'
+import type { Outcome, Plan, ZoneOutcome } from '../../plan/plan.ts'
 import { diagnosticDocument } from '../../report/plan-document.ts'
 import type { ApplicableZone } from '../apply-zones.ts'
 import { type ApplyZonesOptions, applyZones } from '../apply-zones.ts'
@@ -46,7 +47,7 @@ export interface RunToJournal {
 export interface Journal {
   readonly run: string
   /** Writes that a call is about to be sent. If that fails, returns why the call must not be sent. */
-  call(zone: ApplicableZone, change: number): string | null
+  call(zone: ApplicableZone, call: Changeset): string | null
   outcome(zone: ApplicableZone, change: number, outcome: Outcome): void
   /** Writes the result of reading a zone back. */
   zone(zone: ApplicableZone, outcome: ZoneOutcome): void
@@ -153,9 +154,9 @@ function openJournal(run: string, lines: number, zones: readonly ApplicableZone[
   const time = (): string => now().toISOString()
   return {
     run,
-    call(zone, change) {
-      const { action, name, type } = zone.plan.changes[change] as Change
-      write({ event: 'call', time: time(), zone: indexOf(zone), change, action, name, type })
+    call(zone, { indexes, changes }) {
+      const carried = changes.map(({ action, name, type }, position) => ({ change: indexes[position] as number, action, name, type }))
+      write({ event: 'call', time: time(), zone: indexOf(zone), changes: carried })
       return problem
     },
     outcome(zone, change, outcome) {
@@ -166,9 +167,9 @@ function openJournal(run: string, lines: number, zones: readonly ApplicableZone[
     zone(zone, { outcomes, readBack, diagnostics }) {
       const index = indexOf(zone)
       const noted = final[index] as Outcome[]
-      const settled = outcomes.flatMap((outcome, change) => (isSame(outcome, noted[change]) ? [] : [{ change, outcome }]))
+      const resolved = outcomes.flatMap((outcome, change) => (isSame(outcome, noted[change]) ? [] : [{ change, outcome }]))
       final[index] = [...outcomes]
-      write({ event: 'zone', time: time(), zone: index, readBack, settled, diagnostics: diagnostics.map(diagnosticDocument) })
+      write({ event: 'zone', time: time(), zone: index, readBack, resolved, diagnostics: diagnostics.map(diagnosticDocument) })
     },
     end(status) {
       const states = zones.flatMap(({ plan }, index) =>
@@ -189,10 +190,10 @@ export function applyJournalled(zones: readonly ApplicableZone[], run: ApplyZone
   return applyZones(zones, {
     ...run,
     stop: run.stop ? AbortSignal.any([run.stop, journalFailed.signal]) : journalFailed.signal,
-    onCall(zone, index) {
-      const problem = journal.call(zone, index)
+    onCall(zone, call) {
+      const problem = journal.call(zone, call)
       if (problem !== null && !journalFailed.signal.aborted) journalFailed.abort(problem)
-      run.onCall?.(zone, index)
+      run.onCall?.(zone, call)
     },
     onOutcome(zone, index, outcome) {
       journal.outcome(zone, index, outcome)

@@ -5,6 +5,7 @@ import { contentKey, type DefinedRecord, type ExistingRecord, type ResourceRecor
 import { DEFAULT_ZONE_OPTIONS, type ExistingZone, type RefusalName, type ZoneSettings } from '../../dns/zone.ts'
 import type { Preference } from '../../plan/break-cycles.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
+import { changesetsOf } from '../../plan/changesets.ts'
 import type { ZoneDifference } from '../../plan/compare-zones.ts'
 import { differingSettings } from '../../plan/domain-change.ts'
 import { fitToTarget } from '../../plan/fit-to-target.ts'
@@ -12,7 +13,7 @@ import type { Change, DomainChange, Outcome, ZonePlan } from '../../plan/plan.ts
 import { finalRecords } from '../../plan/plan.ts'
 import { planDifference } from '../../plan/plan-difference.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
-import { resolveUnknownOutcomes } from '../resolve-unknown-outcomes.ts'
+import { resolveUnknownOutcomes } from '../judge-call.ts'
 import { parseSavedRecord } from '../saved-plan/parse-saved-change.ts'
 import { conflict, conflictText, describeRrset, keptNotices, rollBackRecords, shortList } from './rollback-records.ts'
 
@@ -63,7 +64,7 @@ interface Reversal {
 
 export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rules: RollbackRules): ZoneRollback {
   const { zone, target } = run.plan
-  const runChanges = changesOfRun(run, live)
+  const runChanges = changesOfRun(run, live, rules.capabilities)
   const reversal = reversalOf(runChanges, live, run.plan, rules)
   const fitted = fitRestored(reversal, run.plan, rules.capabilities)
   const difference = withoutUnchanged(reversal, fitted.added)
@@ -89,9 +90,9 @@ export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rule
   return { plan, whole: reversal.whole && fitted.whole }
 }
 
-function changesOfRun({ before, plan: { changes }, outcomes }: RunOnZone, live: ExistingZone | null): RunChanges {
+function changesOfRun({ before, plan: { changes }, outcomes }: RunOnZone, live: ExistingZone | null, { calls }: Capabilities): RunChanges {
   const records = before?.records ?? []
-  const resolved = resolveUnknownOutcomes(changes, outcomes, {
+  const resolved = resolveUnknownOutcomes(changesetsOf(changes, records, calls), outcomes, {
     before: records,
     live: live?.records ?? null,
     mayCompleteLater: () => false,
@@ -164,6 +165,7 @@ function deletionOf(
     existing: live.settings,
     desired: null,
     fields: [],
+    call: 0,
     after: [],
   }
   const diagnostics =
@@ -186,6 +188,7 @@ function creationOf({ name, settings }: ExistingZone): Omit<Reversal, 'added'> {
     existing: null,
     desired,
     fields,
+    call: 0,
     after: [],
   }
   return { ...NOTHING, domain, kept: [], rrsets: { existing: 0, removed: [], changed: [] } }
@@ -227,7 +230,16 @@ function restoreSettings(
   }
   if (fields.length === 0) return { change: null, conflicts }
   const only = (settings: ZoneSettings): ZoneSettings => Object.fromEntries(fields.map((field) => [field, settings[field]]))
-  const common = { action: 'update', subject: 'domain', name: live.name, type: null, id: live.id ?? null, fields, after: [] } as const
+  const common = {
+    action: 'update',
+    subject: 'domain',
+    name: live.name,
+    type: null,
+    id: live.id ?? null,
+    fields,
+    call: 0,
+    after: [],
+  } as const
   return { change: { ...common, existing: only(live.settings), desired: only(before.settings) }, conflicts }
 }
 

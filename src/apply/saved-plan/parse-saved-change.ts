@@ -56,7 +56,7 @@ export function parseSavedChange(document: ChangeDocument, context: ChangeContex
 }
 
 function recordChange(document: ChangeDocument, { zone, taken }: ChangeContext): Result<RecordChange> {
-  const { id, after, split } = document
+  const { id, call, after, split } = document
   const { existing: stated, desired: wanted } = document as { existing: ResourceRecord | null; desired: ResourceRecord | null }
   const found = stated === null ? null : taken.take(id, stated)
   if (found === undefined) return failure(`.id: the saved state has no unused record ${id ?? ''}`)
@@ -77,6 +77,7 @@ function recordChange(document: ChangeDocument, { zone, taken }: ChangeContext):
     existing,
     desired: desired.value,
     fields: changedFields(existing, desired.value),
+    call,
     after,
     ...(split === undefined ? {} : { split }),
   })
@@ -106,7 +107,7 @@ export function parseSavedRecord(record: ResourceRecord, zone: DomainName): Resu
 }
 
 function domainChange(document: ChangeDocument, { zone, existing: state }: ChangeContext): Result<DomainChange> {
-  const { id, after } = document
+  const { id, call, after } = document
   const { existing: stated, desired, fields } = document as Pick<DomainChange, 'existing' | 'desired' | 'fields'>
   if (stated === null && desired === null) return failure(' changes nothing')
   if ((stated === null) !== (state === null)) return failure('.existing does not match the saved state')
@@ -120,6 +121,7 @@ function domainChange(document: ChangeDocument, { zone, existing: state }: Chang
     existing: state && (desired === null ? state.settings : only(state.settings, fields)),
     desired,
     fields,
+    call,
     after,
   })
 }

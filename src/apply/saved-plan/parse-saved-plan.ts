@@ -12,9 +12,11 @@ import type { ExistingRecord } from '../../dns/record.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ExistingZone } from '../../dns/zone.ts'
+import { totalCalls } from '../../plan/changesets.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { type Change, fingerprint, type Refusal } from '../../plan/plan.ts'
 import { countCalls, untouchedSelectors } from '../../plan/plan-difference.ts'
+import { stronglyConnectedComponents } from '../../plan/topological-order.ts'
 import { type DiagnosticDocument, PLAN_FORMAT, PLAN_VERSION, planDocument } from '../../report/plan-document.ts'
 import { existingRecords, parseSavedChange } from './parse-saved-change.ts'
 import { checksumOf, exceededBound, firstDifference, sameSeal, signatureOf } from './plan-json.ts'
@@ -40,8 +42,10 @@ export function parseSavedPlan(text: string, file: string, key: string | null): 
   const { value } = document
   if (value['format'] !== PLAN_FORMAT) return refuse('plan-file-invalid', `is not a plan: its "format" is not "${PLAN_FORMAT}"`, REMAKE)
   const version = value['version']
-  if (typeof version === 'number' && version > PLAN_VERSION)
-    return refuse('plan-file-version', `has version ${version} of the format of plans; this program reads version ${PLAN_VERSION}`, NEWER)
+  if (typeof version === 'number' && version !== PLAN_VERSION) {
+    const hint = version > PLAN_VERSION ? NEWER : OLDER
+    return refuse('plan-file-version', `has version ${version} of the format of plans; this program reads version ${PLAN_VERSION}`, hint)
+  }
   if (typeof value['checksum'] !== 'string') return refuse('plan-file-invalid', 'is only a report of a plan and cannot be applied', REMAKE)
 
   if (!sameSeal(value['checksum'], checksumOf(value)))
@@ -58,6 +62,7 @@ export function parseSavedPlan(text: string, file: string, key: string | null): 
 }
 
 const REMAKE = 'create it again with "zonewright plan --out"'
+const OLDER = 'an earlier version of the program made it: plan again with this one'
 const NEWER = 'apply it with the version of the program that made it, or plan again with this one'
 
 const unchecked = (file: string): Diagnostic => ({
@@ -223,26 +228,22 @@ function domainProblem(changes: readonly Change[], exists: boolean): string | nu
   return first.action === 'delete' && first.subject === 'domain' && changes.length > 1 ? '[1] follows the deletion of the zone' : null
 }
 
-/** Every index in `after` must be that of another change, without a cycle (Kahn's algorithm). */
+/** Calls are numbered from 0 without a gap. Every index in `after` is that of a change of another call, and no calls wait for one another. */
 function orderProblem(changes: readonly Change[]): string | null {
-  const followers: number[][] = changes.map(() => [])
-  const waiting = new Uint32Array(changes.length)
-  for (const [index, { after }] of changes.entries()) {
+  const waits = Array.from({ length: totalCalls(changes) }, () => new Set<number>())
+  const used = new Set(changes.map(({ call }) => call))
+  const gap = waits.findIndex((_, call) => !used.has(call))
+  if (gap !== -1) return ` have no call ${gap}`
+  if (changes[0]?.subject === 'domain' && changes.findIndex(({ call }, index) => call === 0 && index > 0) !== -1)
+    return '[0].call carries changes of records, too'
+  for (const [index, { call, after }] of changes.entries()) {
     for (const before of after) {
-      const list = followers[before]
-      if (list === undefined) return `[${index}].after names change ${before}, and there are ${changes.length}`
-      list.push(index)
-    }
-    waiting[index] = after.length
-  }
-  const free: number[] = []
-  for (let index = 0; index < waiting.length; index += 1) if (waiting[index] === 0) free.push(index)
-  for (let at = 0; at < free.length; at += 1) {
-    for (const follower of followers[free[at] as number] as number[]) {
-      waiting[follower] = (waiting[follower] as number) - 1
-      if (waiting[follower] === 0) free.push(follower)
+      const other = changes[before]?.call
+      if (other === undefined) return `[${index}].after names change ${before}, and there are ${changes.length}`
+      if (other === call) return `[${index}].after names change ${before}, which the same call carries`
+      waits[call]?.add(other)
     }
   }
-  const stuck = free.length === changes.length ? -1 : waiting.findIndex((count) => count > 0)
-  return stuck === -1 ? null : `[${stuck}].after has a cycle`
+  const cycle = stronglyConnectedComponents(waits).find(({ length }) => length > 1)
+  return cycle === undefined ? null : `[${changes.findIndex(({ call }) => cycle.includes(call))}].after has a cycle`
 }

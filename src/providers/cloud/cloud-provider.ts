@@ -3,7 +3,7 @@ import { relativeName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, type ResourceRecord, sameRecord } from '../../dns/record.ts'
 import { isServerAddress } from '../../dns/server-address.ts'
 import type { DomainChange, RecordChange } from '../../plan/plan.ts'
-import type { AppliedChange, Provider, ProviderCallOptions, ZoneReference, ZoneSnapshot } from '../provider.ts'
+import type { AppliedCall, Provider, ProviderCallOptions, ZoneReference, ZoneSnapshot } from '../provider.ts'
 import { ProviderError } from '../provider.ts'
 import { domainShape, emptyShape, recordShape, regionShape, ShapeError, zoneFileShape } from './api-responses.ts'
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
@@ -60,8 +60,11 @@ export function createCloudProvider(options: CloudApiOptions, instance: CloudIns
     importZone: (name, nameserver, call) =>
       importCloudZone(api, name, nameserver, { addresses: transferAddresses, toZone: zoneReference }, call),
     cloneZone: (source, name, call) => cloneCloudZone(api, source, name, zoneReference, call),
-    applyChange: (zone, change, call) =>
-      change.subject === 'domain' ? applyDomainChange(account, zone, change, call) : applyRecordChange(account, zone, change, call),
+    async apply(zone, { changes }, call) {
+      const [change] = changes
+      if (change === undefined || changes.length > 1) throw new Error(`the API takes one change per request, not ${changes.length}`)
+      return change.subject === 'domain' ? applyDomainChange(account, zone, change, call) : applyRecordChange(account, zone, change, call)
+    },
     close: () => api.close(),
   }
 }
@@ -137,7 +140,7 @@ async function applyDomainChange(
   zone: ZoneReference | null,
   change: DomainChange,
   call?: ProviderCallOptions,
-): Promise<AppliedChange> {
+): Promise<AppliedCall> {
   const shape = (body: unknown): ZoneReference => {
     const domain = domainShape(body)
     const reference = zoneReference(domain)
@@ -147,17 +150,17 @@ async function applyDomainChange(
   if (change.action === 'create') {
     const body = { domain: change.name.slice(0, -1), ...change.desired }
     const { value } = await api.request({ method: 'POST', path: '/domains', body, what: `creating ${change.name}`, ...call }, shape)
-    return { id: value.id, zone: value }
+    return { changes: [{ id: value.id }], zone: value }
   }
   const path = `/domains/${change.id}`
   if (change.action === 'delete') {
     await api.request({ method: 'DELETE', path, what: `deleting ${change.name}`, ...call }, emptyShape)
-    return { id: change.id }
+    return {}
   }
   // The service requires the type to update a slave.
   const body = { type: zone?.settings.type, ...change.desired }
   const { value } = await api.request({ method: 'PUT', path, body, what: `updating ${change.name}`, ...call }, shape)
-  return { id: value.id, zone: value }
+  return { changes: [{ id: value.id }], zone: value }
 }
 
 async function applyRecordChange(
@@ -165,14 +168,14 @@ async function applyRecordChange(
   zone: ZoneReference | null,
   change: RecordChange,
   call?: ProviderCallOptions,
-): Promise<AppliedChange> {
+): Promise<AppliedCall> {
   if (zone === null) throw new Error(`no zone for ${change.name} ${change.type}`)
   const records = `/domains/${zone.id}/records`
   const { desired } = change
   const subject = `${change.name} ${change.type}`
   if (change.action === 'delete') {
     await api.request({ method: 'DELETE', path: `${records}/${change.id}`, what: `deleting ${subject}`, ...call }, emptyShape)
-    return { id: change.id }
+    return {}
   }
   if (desired === null) throw new Error(`no desired record for ${subject}`)
   const fields = recordToApi(desired, zone.name)
@@ -181,7 +184,7 @@ async function applyRecordChange(
       ? ({ method: 'PUT', path: `${records}/${change.id}`, body: fields, what: `updating ${subject}`, ...call } as const)
       : ({ method: 'POST', path: records, body: { type: change.type, ...fields }, what: `creating ${subject}`, ...call } as const)
   const { value } = await api.request(request, (body) => returnedRecord(body, change, zone))
-  return sameRecord(value, desired) ? { id: value.id } : { id: value.id, stored: value }
+  return { changes: [sameRecord(value, desired) ? { id: value.id } : { id: value.id, stored: value }] }
 }
 
 /** The record in a response. Throws if its owner, type or number differ: then it is the response to another request. */

@@ -22,9 +22,12 @@ import { findRun, lastRun, pruneRuns, readRunPlans } from '../../../src/apply/jo
 import { applyJournalled, beginJournal, type Journal, type RunToJournal } from '../../../src/apply/journal/write-journal.ts'
 import { addSecret, noSecrets } from '../../../src/definition/config/secret-guard.ts'
 import { ownProcess, type ProcessIdentity } from '../../../src/definition/files/process-identity.ts'
-import type { Outcome, Plan } from '../../../src/plan/plan.ts'
+import type { Changeset } from '../../../src/plan/changesets.ts'
+import type { Change, Outcome, Plan } from '../../../src/plan/plan.ts'
+import { CLOUD_CAPABILITIES } from '../../../src/providers/cloud/capabilities.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
 import { ORIGIN, planOf } from '../../support/plan.ts'
+import { callOf } from '../../support/provider-calls.ts'
 import { existingZone } from '../../support/records.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 
@@ -66,10 +69,13 @@ async function begin(journal: string, zones: readonly ApplicableZone[], more: Pa
   return beginJournal({ journal, plan, zones, targets: TARGETS, secrets: noSecrets(), ...common, ...more })
 }
 
+/** The call of one change of a zone's plan. */
+const nth = ({ plan }: ApplicableZone, index: number): Changeset => callOf(plan.changes[index] as Change, index)
+
 /** Journals all changes of a zone with the given outcome. */
 function journalAll(journal: Journal, zone: ApplicableZone, outcome: Outcome = APPLIED): void {
   for (const [index] of zone.plan.changes.entries()) {
-    expect(journal.call(zone, index)).toBeNull()
+    expect(journal.call(zone, nth(zone, index))).toBeNull()
     journal.outcome(zone, index, outcome)
   }
   const outcomes = zone.plan.changes.map(() => outcome)
@@ -131,10 +137,10 @@ describe('a secret of the run', () => {
     const journal = temporaryDirectory()
     const zone = zoneToApply()
     const begun = await begin(journal, [zone], { secrets })
-    expect(begun.call(zone, 0)).toBeNull()
+    expect(begun.call(zone, nth(zone, 0))).toBeNull()
     begun.outcome(zone, 0, { state: 'failed', error: `what is ${SECRET}?` })
     const problem = `the journal of run ${RUN} cannot be written: a line of the journal would contain the secret of providers.cloud.token`
-    expect([begun.call(zone, 1), begun.end(1)]).toEqual([problem, problem])
+    expect([begun.call(zone, nth(zone, 1)), begun.end(1)]).toEqual([problem, problem])
     expect(readFileSync(join(journal, 'runs', RUN, 'journal.jsonl'), 'utf8')).not.toContain(SECRET)
   })
 })
@@ -145,8 +151,12 @@ describe('the journal of a run', () => {
     const zone = zoneToApply()
     const journal = await begin(folder, [zone])
     expect(linesOf(folder).map(({ event }) => event)).toEqual(['begin'])
-    journal.call(zone, 0)
-    expect(linesOf(folder).at(-1)).toMatchObject({ event: 'call', zone: 0, change: 0, action: 'update', name: 'a.example.com.', type: 'A' })
+    journal.call(zone, nth(zone, 0))
+    expect(linesOf(folder).at(-1)).toMatchObject({
+      event: 'call',
+      zone: 0,
+      changes: [{ change: 0, action: 'update', name: 'a.example.com.', type: 'A' }],
+    })
     journal.outcome(zone, 0, APPLIED)
     expect(linesOf(folder).at(-1)).toMatchObject({ event: 'outcome', outcome: APPLIED })
     journalAll(journal, zone)
@@ -190,11 +200,11 @@ describe('the journal of a run', () => {
     const journal = await begin(folder, [zone])
     const doubt: Outcome = { state: 'unknown', error: 'no answer' }
     for (const index of [0, 1, 2]) {
-      journal.call(zone, index)
+      journal.call(zone, nth(zone, index))
       journal.outcome(zone, index, index === 1 ? doubt : APPLIED)
     }
     journal.zone(zone, { plan: zone.plan, outcomes: [APPLIED, APPLIED, APPLIED], readBack: 'equal', diagnostics: [] })
-    expect(linesOf(folder).at(-1)).toMatchObject({ event: 'zone', settled: [{ change: 1, outcome: APPLIED }] })
+    expect(linesOf(folder).at(-1)).toMatchObject({ event: 'zone', resolved: [{ change: 1, outcome: APPLIED }] })
     journal.end(0)
     expect(only(folder).state).toBe('applied')
   })
@@ -213,7 +223,7 @@ describe('the journal of a run', () => {
     const zone = zoneToApply()
     const journal = await begin(folder, [zone])
     for (const [index, outcome] of outcomes.entries()) {
-      if (outcome.state !== 'skipped') journal.call(zone, index)
+      if (outcome.state !== 'skipped') journal.call(zone, nth(zone, index))
       journal.outcome(zone, index, outcome)
     }
     journal.end(status)
@@ -228,9 +238,9 @@ describe('the journal of a run', () => {
       const folder = temporaryDirectory()
       const zone = zoneToApply()
       const journal = await begin(folder, [zone], { process: owner })
-      journal.call(zone, 0)
+      journal.call(zone, nth(zone, 0))
       journal.outcome(zone, 0, APPLIED)
-      journal.call(zone, 2)
+      journal.call(zone, nth(zone, 2))
       const run = only(folder)
       expect(run).toMatchObject({ state, status: null })
       expect(run.figures).toEqual({ applied: { create: 0, update: 1, delete: 0, total: 1 }, failed: 0, skipped: 1, unknown: 1 })
@@ -269,7 +279,7 @@ describe('the journal of a run', () => {
     const folder = temporaryDirectory()
     const zone = zoneToApply()
     const journal = await begin(folder, [zone], { process: DEAD })
-    journal.call(zone, 0)
+    journal.call(zone, nth(zone, 0))
     const path = join(folder, 'runs', RUN, 'journal.jsonl')
     appendFileSync(path, `${'\u0000'.repeat(40)}\n`)
     expect(only(folder).figures.unknown).toBe(1)
@@ -298,8 +308,8 @@ describe('the journal of a run', () => {
     ['begins with something else', (path) => writeFileSync(path, '{"event":"end"}\n'), /first line of its journal is garbled/],
     [
       'has a newer version',
-      (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('"version":1', '"version":2')),
-      /has version 2; this program reads version 1/,
+      (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('"version":2', '"version":3')),
+      /has version 3; this program reads version 2/,
     ],
     [
       'belongs to another run',
@@ -361,7 +371,7 @@ describe('the journal of a run', () => {
     const noted: string[] = []
     const full: Journal = {
       run: RUN,
-      call: (_, change) => (change < 1 ? null : 'the journal cannot be written: the disk is full'),
+      call: (_, { indexes: [index = 0] }) => (index < 1 ? null : 'the journal cannot be written: the disk is full'),
       outcome: (_, change, { state }) => void noted.push(`${change} ${state}`),
       zone: () => undefined,
       end: () => null,
@@ -371,19 +381,19 @@ describe('the journal of a run', () => {
       name: 'cloud',
       type: 'cloud',
       address: '',
-      capabilities: {} as Provider['capabilities'],
+      capabilities: CLOUD_CAPABILITIES,
       parallelism: 1,
       findZones: async () => new Map(),
       listZones: async () => ({ zones: [], unusable: [] }),
       readZone: async () => zone.existing as never,
       readRendered: async () => null,
-      applyChange: async (_, change, options) => {
+      apply: async (_, { changes: [change] }, options) => {
         if (options?.stop?.aborted) {
           const { ProviderError } = await import('../../../src/providers/provider.ts')
           throw new ProviderError('provider-stopped', 'stopped', { notSent: true } as never)
         }
-        sent.push(change.name)
-        return { id: 1 }
+        sent.push(change?.name ?? '')
+        return { changes: [{ id: 1 }] }
       },
       close: async () => undefined,
     }

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { RecordChange } from '../../../src/plan/plan.ts'
 import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
 import type { Provider, ZoneReference } from '../../../src/providers/provider.ts'
+import { makeChange } from '../../support/provider-calls.ts'
 import { name } from '../../support/records.ts'
 import { errors, type Handler, json, page, type ScriptedServer, scriptedServer } from './scripted-server.ts'
 
@@ -54,6 +55,7 @@ const creation: RecordChange = {
   existing: null,
   desired: { name: name('www.example.com.'), type: 'A', ttl: null, data: '192.0.2.1' },
   fields: [],
+  call: 0,
   after: [],
 }
 
@@ -239,7 +241,7 @@ describe('failures', () => {
 describe('changes', () => {
   it('are not created twice if the response is lost', async () => {
     const { provider, server } = await providerOf((_, response) => void response.destroy())
-    expect(await failure(provider.applyChange(ZONE, creation))).toMatchObject({ ambiguous: true })
+    expect(await failure(makeChange(provider, ZONE, creation))).toMatchObject({ ambiguous: true })
     expect(server.seen).toHaveLength(1)
   })
   it('are created again after 429, which had no effect', async () => {
@@ -248,7 +250,7 @@ describe('changes', () => {
         ? json(response, 429, errors('Too many requests'), { 'retry-after': '0' })
         : json(response, 200, record(5, { name: 'www' })),
     )
-    expect(await provider.applyChange(ZONE, creation)).toEqual({ id: 5 })
+    expect(await makeChange(provider, ZONE, creation)).toEqual({ changes: [{ id: 5 }] })
     expect(server.seen.map((one) => one.body)).toEqual([
       { type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 0 },
       { type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 0 },
@@ -259,11 +261,11 @@ describe('changes', () => {
       count === 1 ? void response.destroy() : json(response, 404, errors('Not found')),
     )
     const deletion: RecordChange = { ...creation, action: 'delete', id: 9, existing: creation.desired, desired: null }
-    expect(await provider.applyChange(ZONE, deletion)).toEqual({ id: 9 })
+    expect(await makeChange(provider, ZONE, deletion)).toEqual({})
   })
   it('fail if the first deletion finds no record', async () => {
     const { provider } = await providerOf((_, response) => json(response, 404, errors('Not found')))
     const deletion: RecordChange = { ...creation, action: 'delete', id: 9, existing: creation.desired, desired: null }
-    expect(await failure(provider.applyChange(ZONE, deletion))).toMatchObject({ code: 'provider-not-found', ambiguous: false })
+    expect(await failure(makeChange(provider, ZONE, deletion))).toMatchObject({ code: 'provider-not-found', ambiguous: false })
   })
 })

@@ -4,6 +4,7 @@ import type { RecordChange } from '../../../src/plan/plan.ts'
 import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
 import type { Provider, ProviderError, ZoneReference } from '../../../src/providers/provider.ts'
 import { DEFAULT_RETRY } from '../../../src/transport/retry.ts'
+import { makeChange } from '../../support/provider-calls.ts'
 import { name } from '../../support/records.ts'
 import { errors, type Handler, json, page, type ScriptedServer, scriptedServer } from './scripted-server.ts'
 
@@ -31,12 +32,12 @@ async function serve(handler: Handler, parallelism = 8, timeout = 15_000): Promi
 }
 
 const data = { name: name('www.example.com.'), type: 'A', ttl: null, data: '192.0.2.1' } as const
-const base = { subject: 'record', name: data.name, type: 'A', fields: [], after: [] } as const
+const base = { subject: 'record', name: data.name, type: 'A', fields: [], call: 0, after: [] } as const
 const CALLS = {
   read: (provider) => provider.readZone(ZONE),
-  create: (provider) => provider.applyChange(ZONE, { ...base, action: 'create', id: null, existing: null, desired: data } as RecordChange),
-  update: (provider) => provider.applyChange(ZONE, { ...base, action: 'update', id: 5, existing: data, desired: data } as RecordChange),
-  delete: (provider) => provider.applyChange(ZONE, { ...base, action: 'delete', id: 5, existing: data, desired: null } as RecordChange),
+  create: (provider) => makeChange(provider, ZONE, { ...base, action: 'create', id: null, existing: null, desired: data } as RecordChange),
+  update: (provider) => makeChange(provider, ZONE, { ...base, action: 'update', id: 5, existing: data, desired: data } as RecordChange),
+  delete: (provider) => makeChange(provider, ZONE, { ...base, action: 'delete', id: 5, existing: data, desired: null } as RecordChange),
 } satisfies Record<string, (provider: Provider) => Promise<unknown>>
 type Call = keyof typeof CALLS
 
@@ -117,7 +118,7 @@ test('a change that may be applied stays unknown if its retry is not sent', asyn
   }, 2)
   const stop = new AbortController()
   const change = { ...base, action: 'update', id: 5, existing: data, desired: data } as RecordChange
-  const update = provider.applyChange(ZONE, change, { stop: stop.signal })
+  const update = makeChange(provider, ZONE, change, { stop: stop.signal })
   const read = provider.readZone(ZONE, { stop: stop.signal })
   setTimeout(() => stop.abort(), 200)
   await expect(update).rejects.toMatchObject({ ambiguous: true, notSent: false })

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { resolveUnknownOutcomes } from '../../src/apply/resolve-unknown-outcomes.ts'
+import { resolveUnknownOutcomes } from '../../src/apply/judge-call.ts'
 import type { Change, Outcome } from '../../src/plan/plan.ts'
 import { ORIGIN } from '../support/plan.ts'
+import { callOf } from '../support/provider-calls.ts'
 import { existing, records } from '../support/records.ts'
 
 const record = (text: string) => {
   const [{ name, type, ttl, data }] = records(ORIGIN, text) as [ReturnType<typeof records>[number]]
   return { name, type, ttl, data }
 }
-const base = { subject: 'record', fields: [], after: [] } as const
+const base = { subject: 'record', fields: [], call: 0, after: [] } as const
 const create = (text: string): Change => ({ ...base, action: 'create', id: null, ...ownerOf(text), existing: null, desired: record(text) })
 const update = (id: number, from: string, to: string): Change => ({
   ...base,
@@ -39,6 +40,7 @@ const zone = (action: 'create' | 'update' | 'delete'): Change => ({
   existing: {},
   desired: {},
   fields: [],
+  call: 0,
   after: [],
 })
 
@@ -93,14 +95,14 @@ describe.each(cases)('%s', (_, change, before, live, closed, open) => {
       live: live === null ? null : existing(ORIGIN, live),
       mayCompleteLater: () => mayCompleteLater,
     }
-    expect(resolveUnknownOutcomes([change], [UNKNOWN], reading)).toEqual([expected])
+    expect(resolveUnknownOutcomes([callOf(change, 0)], [UNKNOWN], reading)).toEqual([expected])
   })
 })
 
 test('matches each record to at most one creation, excluding records of applied calls', () => {
   const reading = { before: [], live: existing(ORIGIN, `${A}\n${A}\n${A}`), mayCompleteLater: () => false }
   const changes = [create(A), create(A), create(A), create(A)]
-  expect(resolveUnknownOutcomes(changes, [UNKNOWN, { state: 'applied', id: 1 }, UNKNOWN, UNKNOWN], reading)).toEqual([
+  expect(resolveUnknownOutcomes(changes.map(callOf), [UNKNOWN, { state: 'applied', id: 1 }, UNKNOWN, UNKNOWN], reading)).toEqual([
     { state: 'applied', id: 2 },
     { state: 'applied', id: 1 },
     { state: 'applied', id: 3 },
@@ -115,6 +117,10 @@ test('keeps known outcomes', () => {
     { state: 'skipped', because: 'why' },
   ]
   expect(
-    resolveUnknownOutcomes([create(A), create(B), create(C)], outcomes, { before: [], live: [], mayCompleteLater: () => false }),
+    resolveUnknownOutcomes([create(A), create(B), create(C)].map(callOf), outcomes, {
+      before: [],
+      live: [],
+      mayCompleteLater: () => false,
+    }),
   ).toEqual(outcomes)
 })

@@ -1,0 +1,200 @@
+/** Makes one call, and finds out what became of it if no response comes. */
+import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
+import type { Changeset } from '../plan/changesets.ts'
+import { differingSettings } from '../plan/domain-change.ts'
+import type { Change, DomainChange, Outcome, RecordChange } from '../plan/plan.ts'
+import { type AppliedCall, type Provider, type ProviderCallOptions, ProviderError, type ZoneReference } from '../providers/provider.ts'
+import { sleep } from '../transport/retry.ts'
+import { judgeCall, outcomeOf, type Verdict } from './judge-call.ts'
+
+/** Maximum number of times a call is sent. Before each repetition the zone is read. */
+const TRIES = 3
+
+/** The result of one change of a call. */
+export interface ChangeResult {
+  readonly outcome: Outcome
+  /** The failure; also the error of a call that turned out to be applied. */
+  readonly error?: ProviderError | undefined
+  /** The zone after a change to the zone itself. */
+  readonly zone?: ZoneReference | undefined
+  /** The stored record, if it differs from the record sent. */
+  readonly stored?: ResourceRecord | undefined
+  /** Whether the record to delete did not exist any more. */
+  readonly wasGone?: boolean
+}
+
+export interface CallRun {
+  readonly provider: Provider
+  /** The zone when the call is sent; null before it is created. */
+  readonly reference: ZoneReference | null
+  readonly options: ProviderCallOptions
+  readonly reread: Reread
+  /** Identifiers of records whose origin is known. Created records are added. */
+  readonly claimed: Set<number | string>
+  /** Milliseconds to wait after a connection broke, so that the server can finish, before the zone is read. */
+  readonly recoveryPause: number
+  /** Called before the call is sent, repetitions included. */
+  readonly onCall: () => void
+}
+
+/**
+ * Sends a call. Without a response the zone is read: if its records are as desired, the call was applied. If they are as before, it is sent again, provided
+ * that it cannot be applied twice. Returns one result per change.
+ */
+export async function applyCall(call: Changeset, run: CallRun): Promise<ChangeResult[]> {
+  let unanswered: ProviderError | null = null
+  for (let attempt = 1; ; attempt += 1) {
+    run.onCall()
+    const { results, error } = await callOnce(call, run)
+    if (error === undefined) return results
+    const isUncertain = error.ambiguous || !run.provider.capabilities.calls.atomic
+    if (isUncertain && !error.notSent) unanswered = error
+    // After an unanswered call even a refusal may mean that it was applied: the name is taken, by this run.
+    if (unanswered === null) return results.map((result, position) => refused(call.changes[position] as Change, result))
+    if (error.notSent) return each(call, { outcome: { state: 'unknown', error: failureText(unanswered) }, error: unanswered })
+    const reading = await lookUp(call, run, attempt)
+    if (reading === null) return each(call, { outcome: { state: 'unknown', error: failureText(unanswered) }, error: unanswered })
+    const isUnchanged = reading.verdicts.every(({ state }) => state === 'not-applied')
+    if (isUnchanged && error.ambiguous && mayRepeat(call, error, run) && attempt < TRIES && !run.options.stop?.aborted) continue
+    if (isUnchanged && !error.ambiguous) return results
+    return reading.verdicts.map((verdict) => found(verdict, unanswered as ProviderError, reading.zone))
+  }
+}
+
+const each = ({ indexes }: Changeset, result: ChangeResult): ChangeResult[] => indexes.map(() => result)
+
+/** The message of a failure with its hint. */
+export const failureText = ({ message, hint }: ProviderError): string => (hint === undefined ? message : `${message} (${hint})`)
+
+async function callOnce(call: Changeset, run: CallRun): Promise<{ results: ChangeResult[]; error?: ProviderError }> {
+  try {
+    const applied = await run.provider.apply(run.reference, call, run.options)
+    claim(applied, call, run)
+    const results = call.changes.map((change, position): ChangeResult => {
+      const { id = change.id ?? undefined, stored } = applied.changes?.[position] ?? {}
+      return { outcome: { state: 'applied', id }, zone: applied.zone, stored }
+    })
+    return { results }
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    return { results: each(call, { outcome: { state: error.ambiguous ? 'unknown' : 'failed', error: failureText(error) }, error }), error }
+  }
+}
+
+/** Throws if the identifier in the response is that of another record: then it is the response to another request. */
+function claim({ changes: applied }: AppliedCall, { changes }: Changeset, { claimed, provider }: CallRun): void {
+  for (const [position, change] of changes.entries()) {
+    const id = applied?.[position]?.id
+    if (id === undefined || change.action !== 'create' || change.subject !== 'record') continue
+    if (claimed.has(id)) {
+      const message = `${provider.name}: creating ${change.name} ${change.type}: the response has the identifier of another record, ${id}`
+      throw new ProviderError('provider-garbled', message, { ambiguous: true })
+    }
+    claimed.add(id)
+  }
+}
+
+/** The result of a change that the provider refused at once. */
+function refused(change: Change, result: ChangeResult): ChangeResult {
+  const { error } = result
+  if (error?.code !== 'provider-not-found' || change.subject !== 'record' || change.action === 'create') return result
+  if (change.action === 'delete') return { outcome: { state: 'applied', id: change.id ?? undefined }, wasGone: true }
+  return {
+    error,
+    outcome: { state: 'failed', error: `${error.message}: another client deleted the record after it was read for the plan` },
+  }
+}
+
+/** The result of a change that reading the zone has shown. What that read leaves open, reading after all calls may still show. */
+function found(verdict: Verdict, error: ProviderError, zone: ZoneReference | undefined): ChangeResult {
+  const isOpen = verdict.state === 'conflict' || (verdict.state === 'not-applied' && error.mayCompleteLater)
+  const outcome: Outcome = isOpen ? { state: 'unknown', error: failureText(error) } : outcomeOf(verdict, failureText(error), false)
+  return { outcome, error, zone }
+}
+
+/**
+ * Whether a call that was not applied may be sent again. One that may complete later is sent again only if that does no harm: the target refuses a zone or
+ * an RRset a second time, or ends up with the same RRset. Updates and deletions of single records were already repeated by the provider.
+ */
+function mayRepeat({ changes }: Changeset, { mayCompleteLater }: ProviderError, { provider }: CallRun): boolean {
+  const [first] = changes as [Change]
+  if (first.subject === 'domain') return first.action === 'create'
+  const { unit } = provider.capabilities.calls
+  return unit === 'rrset' || (changes.every(({ action }) => action === 'create') && !mayCompleteLater)
+}
+
+interface Reading {
+  /** One per change. */
+  readonly verdicts: readonly Verdict[]
+  /** The zone, if the call was to change it. */
+  readonly zone?: ZoneReference | undefined
+}
+
+/** Null if the zone cannot be read. */
+async function lookUp(call: Changeset, run: CallRun, attempt: number): Promise<Reading | null> {
+  const { options, recoveryPause, reference } = run
+  await sleep(recoveryPause * 2 ** (attempt - 1), options.stop).catch(() => undefined)
+  if (options.stop?.aborted) return null
+  try {
+    const [first] = call.changes as [Change]
+    if (first.subject === 'domain') return await judgeZone(first, run)
+    if (reference === null) return null
+    const like = (call.changes as readonly RecordChange[]).flatMap(({ existing, desired }) => [existing, desired])
+    const live = await run.reread(
+      reference,
+      like.filter((record) => record !== null),
+    )
+    return { verdicts: judgeCall(call, live, run.claimed) }
+  } catch (error) {
+    if (error instanceof ProviderError) return null
+    throw error
+  }
+}
+
+async function judgeZone({ action, name, desired }: DomainChange, { provider, options }: CallRun): Promise<Reading> {
+  const zone = (await provider.findZones([name], options)).get(name)
+  const isApplied =
+    action === 'update'
+      ? zone !== undefined && differingSettings(zone.settings, desired ?? {}).length === 0
+      : (action === 'create') === (zone !== undefined)
+  return { verdicts: [isApplied ? { state: 'applied', id: zone?.id } : { state: 'not-applied' }], zone }
+}
+
+/** Reads at least the records with the owners and types of these. */
+type Reread = (zone: ZoneReference, like: readonly ResourceRecord[]) => Promise<readonly ExistingRecord[]>
+
+/**
+ * Creates a reader for one zone that combines requests. A request during a read waits for the next one, since a read that started before the call failed
+ * proves nothing.
+ */
+export function createReread(provider: Provider, options: ProviderCallOptions): Reread {
+  let waiting: { readonly like: readonly ResourceRecord[]; readonly resolve: (reading: Promise<readonly ExistingRecord[]>) => void }[] = []
+  let reading: Promise<unknown> | null = null
+
+  const readNext = (zone: ZoneReference): void => {
+    const batch = waiting
+    waiting = []
+    const read = provider.findRecords
+      ? provider.findRecords(
+          zone,
+          batch.flatMap(({ like }) => like),
+          options,
+        )
+      : provider.readZone(zone, options).then((whole) => whole.records)
+    reading = read.then(
+      () => undefined,
+      () => undefined,
+    )
+    void reading.then(() => {
+      reading = null
+      if (waiting.length > 0) readNext(zone)
+    })
+    for (const { resolve } of batch) resolve(read)
+  }
+
+  return (zone, like) =>
+    new Promise<readonly ExistingRecord[]>((resolve) => {
+      waiting.push({ like, resolve })
+      if (reading === null) readNext(zone)
+    })
+}

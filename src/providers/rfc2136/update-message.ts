@@ -1,0 +1,70 @@
+/** The content of an UPDATE message (RFC 2136 section 2) that replaces RRsets. */
+import type { DomainName } from '../../dns/domain-name.ts'
+import type { ResourceRecord } from '../../dns/record.ts'
+import type { RrsetChange } from '../../plan/changesets.ts'
+
+/** One part of the update section (RFC 2136 section 2.5). */
+export type UpdatePart =
+  | { readonly action: 'delete-rrset'; readonly name: DomainName; readonly type: string }
+  | { readonly action: 'delete' | 'add'; readonly record: ResourceRecord }
+
+/** An RRset that must hold exactly these data or, without data, must not exist (RFC 2136 sections 2.4.2 and 2.4.3). */
+export interface Prerequisite {
+  readonly name: DomainName
+  readonly type: string
+  readonly data: readonly string[]
+}
+
+export interface UpdateContent {
+  /** Unless all are met, the server does nothing. */
+  readonly prerequisites: readonly Prerequisite[]
+  /** In the order of the message, in which the server applies them. */
+  readonly updates: readonly UpdatePart[]
+}
+
+/**
+ * Every RRset is a prerequisite, so concurrent changes are not overwritten. Deletions come first, because a server ignores records beside a CNAME (RFC 2136
+ * section 3.4.2.2). Apex NS records are the exception: they are added first and then deleted one by one, because a server ignores the deletion of all of them
+ * (section 3.4.2.4).
+ *
+ * An RRset whose TTL changes is deleted and added again: adding its records alone changes the TTL in BIND, as the RFC says, but not in Knot DNS. For apex NS
+ * records there is no other way.
+ */
+export function updateContent(rrsets: readonly RrsetChange[], zone: DomainName): UpdateContent {
+  const isApexNs = ({ name, type }: RrsetChange): boolean => type === 'NS' && name === zone
+  const apexNs = rrsets.filter(isApexNs).map(recordParts)
+  const others = rrsets
+    .filter((rrset) => !isApexNs(rrset))
+    .map((rrset) => (rrset.desired === null || changesTtl(rrset) ? rrsetParts(rrset) : recordParts(rrset)))
+  return {
+    prerequisites: rrsets.map(({ name, type, existing }) => ({ name, type, data: existing?.data ?? [] })),
+    updates: [
+      ...apexNs.flatMap(({ adds, deletes }) => [...adds, ...deletes]),
+      ...others.flatMap(({ deletes }) => deletes),
+      ...others.flatMap(({ adds }) => adds),
+    ],
+  }
+}
+
+interface UpdateParts {
+  readonly deletes: readonly UpdatePart[]
+  readonly adds: readonly UpdatePart[]
+}
+
+const changesTtl = ({ existing, desired }: RrsetChange): boolean => existing !== null && desired !== null && existing.ttl !== desired.ttl
+
+const rrsetParts = ({ name, type, desired }: RrsetChange): UpdateParts => ({
+  deletes: [{ action: 'delete-rrset', name, type }],
+  adds: (desired?.data ?? []).map((data) => ({ action: 'add', record: { name, type, ttl: desired?.ttl ?? null, data } })),
+})
+
+function recordParts(rrset: RrsetChange): UpdateParts {
+  const { name, type, existing, desired } = rrset
+  const [before, after] = [existing?.data ?? [], desired?.data ?? []]
+  const removed = before.filter((data) => !after.includes(data))
+  const added = after.filter((data) => changesTtl(rrset) || !before.includes(data))
+  return {
+    deletes: removed.map((data) => ({ action: 'delete', record: { name, type, ttl: null, data } })),
+    adds: added.map((data) => ({ action: 'add', record: { name, type, ttl: desired?.ttl ?? null, data } })),
+  }
+}
