@@ -1,0 +1,240 @@
+/**
+ * Which call carries each change of a plan, and in which order calls follow each other.
+ *
+ * A target takes single records or whole RRsets, one or several per call. A call that several units share and that is carried out as a whole needs no
+ * order inside it. If one call cannot carry everything, units go into calls along their order. Units that the target refuses beside each other, such as a
+ * CNAME and an A record of one name, share a call if they can.
+ */
+import { type ExistingRecord, rrsetKey } from '../dns/record.ts'
+import type { CallRules } from './capabilities.ts'
+import { compareRrsets, type RrsetChange, type RrsetImage, type RrsetName, rrsetChanges } from './changesets.ts'
+import { type Need, pointerOf, satisfies } from './continuity.ts'
+import { addEdge, append, NO_CALLS } from './order-edges.ts'
+import type { RecordChange } from './plan.ts'
+import { stronglyConnectedComponents, withoutCycles } from './topological-order.ts'
+
+/** Record changes with the calls that carry them, and the names that lack records for a moment between two calls. */
+export interface CarriedChanges {
+  readonly changes: readonly RecordChange[]
+  readonly interrupted: readonly string[]
+}
+
+type Uncarried = Omit<RecordChange, 'call'>
+
+/** Each change in a separate call. */
+export const carryOneByOne = (changes: readonly Uncarried[]): RecordChange[] => changes.map((change, call) => ({ ...change, call }))
+
+/** Whether one call carries all of these changes. */
+export function fitInOneCall(changes: readonly Uncarried[], existing: readonly ExistingRecord[], rules: CallRules): boolean {
+  if (!rules.atomic || (rules.maxUnits ?? 2) < 2) return false
+  if (rules.unit === 'record') return rules.maxUnits === null || changes.length <= rules.maxUnits
+  const units = rrsetUnits(changes, existing)
+  return fits(
+    units.map(({ octets }) => octets),
+    rules,
+  )
+}
+
+function fits(octets: readonly number[], { maxUnits, maxOctets }: CallRules): boolean {
+  if (maxUnits !== null && octets.length > maxUnits) return false
+  return maxOctets === null || octets.reduce((sum, one) => sum + one, 0) <= maxOctets
+}
+
+export const carryTogether = (changes: readonly Uncarried[]): RecordChange[] => changes.map((change) => ({ ...change, after: [], call: 0 }))
+
+/**
+ * Changes of single records, in several calls: the changes stay in the order of their `after` edges. In a call that is carried out as a whole, a change may
+ * follow another one of the same call.
+ */
+export function carryRecords(changes: readonly Uncarried[], { maxUnits, atomic }: CallRules): RecordChange[] {
+  const most = maxUnits ?? changes.length
+  const waits = changes.map(({ after }) => new Set(after))
+  const callOf = new Int32Array(changes.length)
+  const sizes: number[] = []
+  for (const [at] of stronglyConnectedComponents(waits) as [number][]) {
+    let call = 0
+    for (const before of changes[at]?.after ?? []) call = Math.max(call, (callOf[before] as number) + (atomic ? 0 : 1))
+    while ((sizes[call] ?? 0) >= most) call += 1
+    callOf[at] = call
+    for (let one = sizes.length; one <= call; one += 1) sizes[one] = 0
+    sizes[call] = (sizes[call] as number) + 1
+  }
+  // Calls that only earlier calls fill are never empty, because each change takes the first call that has room.
+  const firstOf = firstChanges(callOf)
+  return changes.map((change, index) => {
+    const call = callOf[index] as number
+    const calls = new Set(change.after.map((before) => callOf[before] as number).filter((before) => before !== call))
+    return { ...change, call, after: [...calls].map((before) => firstOf.get(before) as number).sort((a, b) => a - b) }
+  })
+}
+
+function firstChanges(callOf: Int32Array): Map<number, number> {
+  const first = new Map<number, number>()
+  callOf.forEach((call, index) => {
+    if (!first.has(call)) first.set(call, index)
+  })
+  return first
+}
+
+/** Everything that changes in one RRset. */
+interface RrsetUnit extends RrsetChange {
+  /** Indexes of its changes. */
+  readonly indexes: readonly number[]
+  /** Octets that it takes in a message, at most: each former record twice (expected and deleted), each desired one once. */
+  readonly octets: number
+}
+
+function rrsetUnits(changes: readonly Uncarried[], existing: readonly ExistingRecord[]): RrsetUnit[] {
+  const indexes = new Map<string, number[]>()
+  for (const [index, change] of changes.entries()) append(indexes, rrsetKey(change), index)
+  const carried = changes.map((change) => ({ ...change, call: 0 }))
+  return rrsetChanges(existing, carried).map((rrset) => ({
+    ...rrset,
+    indexes: indexes.get(rrsetKey(rrset)) ?? [],
+    octets: octetsOf(rrset),
+  }))
+}
+
+/** More octets than the rdata of any type has beyond its text: AAAA and LOC have 16 in as few as three characters. */
+const RDATA_MARGIN = 32
+/** Type, class, TTL and length (RFC 1035 section 4.1.3). */
+const RECORD_HEADER = 10
+
+function octetsOf({ name, existing, desired }: RrsetChange): number {
+  const size = (image: RrsetImage | null): number =>
+    (image?.data ?? []).reduce((sum, data) => sum + name.length + 1 + RECORD_HEADER + data.length + RDATA_MARGIN, 0)
+  return 2 * (name.length + 1 + RECORD_HEADER) + 2 * size(existing) + size(desired)
+}
+
+/**
+ * Changes of RRsets, in several calls. `headroom`: the records that the target accepts beyond the existing ones. If that is too little for all additions at
+ * once, RRsets that lose records come first, and one call follows another.
+ */
+export function carryRrsets(
+  changes: readonly Uncarried[],
+  existing: readonly ExistingRecord[],
+  rules: CallRules,
+  headroom: number,
+): CarriedChanges {
+  const units = rrsetUnits(changes, existing)
+  const growth = (unit: RrsetUnit): number => (unit.desired?.data.length ?? 0) - (unit.existing?.data.length ?? 0)
+  const isLimited = units.reduce((sum, unit) => sum + Math.max(0, growth(unit)), 0) > headroom
+  units.sort((a, b) => (isLimited ? growth(a) - growth(b) : phaseOf(a) - phaseOf(b)) || compareRrsets(a, b))
+  const edges = rrsetEdges(units)
+  const clusters = clustersOf(units, edges, rules)
+  const callOf = new Int32Array(units.length)
+  let call = -1
+  let open: number[] = []
+  for (const cluster of clusters) {
+    const octets = cluster.map((at) => (units[at] as RrsetUnit).octets)
+    if (call === -1 || !fits([...open, ...octets], rules)) {
+      call += 1
+      open = []
+    }
+    open.push(...octets)
+    for (const at of cluster) callOf[at] = call
+  }
+  const waits: Set<number>[] = Array.from({ length: call + 1 }, (_, at) => new Set(isLimited && at > 0 ? [at - 1] : []))
+  const interrupted = new Set<string>()
+  const noteLayer = (layer: readonly ReadonlySet<number>[], nameAtStake: typeof yieldedName): void =>
+    layer.forEach((set, at) => {
+      for (const before of set) {
+        const [later, earlier] = [callOf[at] as number, callOf[before] as number]
+        if (later > earlier) waits[later]?.add(earlier)
+        const name = later === earlier ? null : nameAtStake(units[at] as RrsetUnit, units[before] as RrsetUnit, later > earlier)
+        if (name !== null) interrupted.add(name)
+      }
+    })
+  noteLayer(edges.required, replacedName)
+  noteLayer(edges.preferred, yieldedName)
+  const changeCalls = new Int32Array(changes.length)
+  units.forEach(({ indexes }, at) => {
+    for (const index of indexes) changeCalls[index] = callOf[at] as number
+  })
+  const firstOf = firstChanges(changeCalls)
+  return {
+    changes: changes.map((change, index) => {
+      const own = changeCalls[index] as number
+      const after = [...(waits[own] ?? [])].map((before) => firstOf.get(before) as number).sort((a, b) => a - b)
+      return { ...change, call: own, after }
+    }),
+    interrupted: [...interrupted].sort(),
+  }
+}
+
+/** A name at which a CNAME and other types replace each other is empty between their two calls. */
+const replacedName = (later: RrsetUnit): string | null => later.name
+
+/** The name that a pointer in use misses, or that is empty for a moment, if the order of two calls is not as preferred. */
+function yieldedName(later: RrsetUnit, earlier: RrsetUnit, isKept: boolean): string | null {
+  if (isKept) return null
+  if (later.name === earlier.name) return later.name
+  const [pointer, target] = isRemoved(later) ? [earlier, later] : [later, earlier]
+  return isNew(pointer) || isRemoved(pointer) ? null : target.name
+}
+
+const isNew = ({ existing }: RrsetChange): boolean => existing === null
+const isRemoved = ({ desired }: RrsetChange): boolean => desired === null
+
+/** New RRsets first, then changed ones, then removed ones. */
+const phaseOf = (rrset: RrsetChange): number => (isNew(rrset) ? 0 : isRemoved(rrset) ? 2 : 1)
+
+interface RrsetEdges {
+  /** For each RRset those it waits for: the target refuses any other order, unless one call carries both. */
+  readonly required: readonly ReadonlySet<number>[]
+  readonly preferred: readonly ReadonlySet<number>[]
+}
+
+/**
+ * A CNAME and other types at one name never exist together. Otherwise a target is created before its pointers and removed after them, and at one name new
+ * RRsets come before removed ones.
+ */
+function rrsetEdges(units: readonly RrsetUnit[]): RrsetEdges {
+  const unitAt = (at: number): RrsetUnit => units[at] as RrsetUnit
+  const byName = new Map<string, number[]>()
+  for (const [at, { name }] of units.entries()) append(byName, name, at)
+  const required = new Array<ReadonlySet<number>>(units.length).fill(NO_CALLS)
+  const preferred = new Array<ReadonlySet<number>>(units.length).fill(NO_CALLS)
+  for (const atName of byName.values()) {
+    for (const added of atName.filter((at) => isNew(unitAt(at)))) {
+      for (const removed of atName.filter((at) => isRemoved(unitAt(at)))) {
+        if ((unitAt(added).type === 'CNAME') !== (unitAt(removed).type === 'CNAME')) addEdge(required, added, removed)
+        else addEdge(preferred, removed, added)
+      }
+    }
+  }
+  units.forEach((unit, at) => {
+    const [before, after] = [targetsOf(unit, unit.existing), targetsOf(unit, unit.desired)]
+    const atTarget = (target: string, need: Need): number[] =>
+      (byName.get(target) ?? []).filter((other) => other !== at && satisfies(unitAt(other).type, need))
+    for (const [target, need] of after)
+      if (!before.has(target)) for (const other of atTarget(target, need)) if (isNew(unitAt(other))) addEdge(preferred, at, other)
+    for (const [target, need] of before)
+      if (!after.has(target)) for (const other of atTarget(target, need)) if (isRemoved(unitAt(other))) addEdge(preferred, other, at)
+  })
+  return { required, preferred }
+}
+
+function targetsOf({ name, type }: RrsetName, image: RrsetImage | null): Map<string, Need> {
+  const pointers = (image?.data ?? []).flatMap((data) => pointerOf({ name, type, ttl: null, data }) ?? [])
+  return new Map(pointers.map(({ target, need }) => [target, need]))
+}
+
+/** RRsets in an order that the target accepts. Those that wait for one another, and a CNAME with its replacement, stay together if a call can carry them. */
+function clustersOf(units: readonly RrsetUnit[], { required, preferred }: RrsetEdges, rules: CallRules): number[][] {
+  const singly = stronglyConnectedComponents(withoutCycles(required, [preferred]))
+  if (!rules.atomic || rules.maxUnits === 1) return singly
+  const bound = required.map((set, at) => new Set([...set, ...(preferred[at] ?? [])]))
+  required.forEach((set, at) => {
+    for (const before of set) bound[before]?.add(at)
+  })
+  const rank = new Map(singly.map(([at], position) => [at as number, position]))
+  const rankOf = (at: number): number => rank.get(at) as number
+  return stronglyConnectedComponents(bound).flatMap((cluster) => {
+    const canShare = fits(
+      cluster.map((at) => (units[at] as RrsetUnit).octets),
+      rules,
+    )
+    return canShare ? [cluster] : cluster.sort((a, b) => rankOf(a) - rankOf(b)).map((at) => [at])
+  })
+}
