@@ -124,10 +124,15 @@ export function positiveNumber(value: string): number {
   return Number(value)
 }
 
-/** The serial of a zone (RFC 1035 section 3.3.13). */
-export function serialNumber(value: string): number {
+/** How the serials of zone files are raised. */
+export const SERIAL_METHODS = ['increment', 'date', 'unixtime'] as const
+
+/** A serial (RFC 1035 section 3.3.13), or how it is raised. */
+export function serial(value: string): number | (typeof SERIAL_METHODS)[number] {
+  const method = SERIAL_METHODS.find((one) => one === value)
+  if (method !== undefined) return method
   if (!/^[0-9]{1,10}$/.test(value) || Number(value) > 0xffffffff)
-    throw new InvalidArgumentError('It must be a whole number from 0 to 4294967295.')
+    throw new InvalidArgumentError(`It must be ${SERIAL_METHODS.join(', ')} or a whole number from 0 to 4294967295.`)
   return Number(value)
 }
 

@@ -1,7 +1,12 @@
 /** Exports definitions: loads them, converts them and reports unsupported features. */
+import { join } from 'node:path'
 import type { Config } from '../definition/config/config.ts'
+import { fromDisplayPath, resolveLinks } from '../definition/files/file-path.ts'
+import { readTextSync } from '../definition/files/read-text.ts'
+import type { OutputFile } from '../definition/imported-zone.ts'
 import type { LoadedZone } from '../definition/load/configured-zone.ts'
 import { loadDefinitions } from '../definition/load/load-definitions.ts'
+import { sourcePolicy } from '../definition/load/source-policy.ts'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
 import type { DesiredZone } from '../dns/zone.ts'
 import { capabilitiesOf } from '../providers/registry.ts'
@@ -17,7 +22,9 @@ export interface ExportZonesRequest {
   readonly config: Config
   /** Whether unsupported features are dropped with a warning instead of refused. */
   readonly lossy: boolean
-  readonly options: ExportOptions
+  readonly options: Omit<ExportOptions, 'existing'>
+  /** The absolute folder that the files are for; null for standard output. */
+  readonly folder: string | null
 }
 
 export interface ExportZonesResult extends Pick<ExportedFiles, 'files' | 'isSingleFile'> {
@@ -28,7 +35,7 @@ export interface ExportZonesResult extends Pick<ExportedFiles, 'files' | 'isSing
 }
 
 /** Loads definitions and converts them to another format. Writes nothing; if a diagnostic is an error, the files must not be written. */
-export async function exportZones({ format, zones, config, lossy, options }: ExportZonesRequest): Promise<ExportZonesResult> {
+export async function exportZones({ format, zones, config, lossy, options, folder }: ExportZonesRequest): Promise<ExportZonesResult> {
   const exporter = await exporterOf(format)
   if (exporter === null) throw new Error(`no exporter for ${format}`)
   const loaded = await loadDefinitions(config, { zones })
@@ -38,10 +45,11 @@ export async function exportZones({ format, zones, config, lossy, options }: Exp
   if (hasErrors(diagnostics)) return { files: [], isSingleFile: false, zones: 0, skippedFiles, diagnostics }
   const { files, isSingleFile, dropped, ...exported } = exporter(
     loaded.zones.map((zone) => withPlannedTtls(zone, config)),
-    options,
+    { ...options, existing: folder === null ? undefined : existingTexts(folder, config) },
   )
+  const sources = new Set(loaded.files.map((file) => resolveLinks(fromDisplayPath(file, config.cwd))))
   return {
-    files,
+    files: files.map((file) => (folder !== null && sources.has(resolveLinks(join(folder, file.path))) ? withoutReplacing(file) : file)),
     isSingleFile,
     zones: loaded.zones.length,
     skippedFiles,
@@ -52,6 +60,18 @@ export async function exportZones({ format, zones, config, lossy, options }: Exp
     ],
   }
 }
+
+/** A reader of zone files in a folder: their text by path, or null if there is none. */
+function existingTexts(folder: string, config: Config): (path: string) => string | null {
+  const policy = sourcePolicy(config, 'allowed')
+  return (path) => {
+    const text = readTextSync(join(folder, path), path, policy, 'zone-file')
+    return text.ok ? text.value : null
+  }
+}
+
+/** The file that replaces no other unless the user insists: the existing one is a definition. */
+const withoutReplacing = ({ path, text }: OutputFile): OutputFile => ({ path, text })
 
 /**
  * The zone with the TTLs that a plan would use: if all its targets take a TTL of 0 as the zone's default, such a record has no TTL here.

@@ -4,6 +4,7 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { type DesiredZone, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
 import type { UnsupportedFeature } from './unsupported-features.ts'
+import type { SerialRule } from './zone-files/choose-serial.ts'
 
 /** Converts zones to another format. Pure. */
 export type Exporter = (zones: readonly DesiredZone[], options: ExportOptions) => ExportedFiles
@@ -11,8 +12,12 @@ export type Exporter = (zones: readonly DesiredZone[], options: ExportOptions) =
 export interface ExportOptions {
   /** Name servers for zones without NS records at the apex. */
   readonly nameservers: readonly DomainName[]
-  /** The serial of SOA records; null for that of the definition, or 1. */
-  readonly serial: number | null
+  /** The serial of SOA records in zone files. */
+  readonly serial: SerialRule
+  /** The text of a file that the export would replace, by path; null if there is none. */
+  readonly existing?: ((path: string) => string | null) | undefined
+  /** Whether a serial that is named may be older than that of an existing file. */
+  readonly force?: boolean | undefined
   /** The layout of zone files. */
   readonly style: 'canonical' | 'pretty'
 }

@@ -14,6 +14,8 @@ export interface ImportedRecord extends ResourceRecord {
 export interface OutputFile {
   readonly path: string
   readonly text: string
+  /** The text of an existing file that may be replaced. */
+  readonly replaces?: string | undefined
 }
 
 /** A zone read by an import. */

@@ -161,6 +161,7 @@ export const DIAGNOSTIC_CODES = {
   'zone-exists': 'A zone to create already exists at the provider.',
   'zone-undefined': 'A provider created a zone without a definition.',
   'export-lossy': 'A format cannot express part of a definition.',
+  'serial-not-newer': 'The serial of an exported zone file would not be newer than that of the existing file.',
   'zone-without-ns': 'A zone file has no NS records at the apex.',
   // Edits of definitions
   'record-unknown': 'A record to remove does not exist.',

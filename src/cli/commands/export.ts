@@ -1,14 +1,16 @@
 /** `zonewright export`: options and output; the conversion is in `convert/export.ts`. */
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { exportZones } from '../../convert/export.ts'
 import { EXPORT_FORMATS } from '../../convert/formats.ts'
+import { dateSerial, type SerialRule, unixTimeSerial } from '../../convert/zone-files/choose-serial.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import { counted } from '../../report/english.ts'
-import { type CommonOptions, collect, type SetAction, serialNumber, withConfigOption, withConversionOptions } from '../command.ts'
+import { type CommonOptions, collect, SERIAL_METHODS, type SetAction, serial, withConfigOption, withConversionOptions } from '../command.ts'
 import { deliverFiles } from '../deliver-files.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput, lossReportOptions } from '../output.ts'
@@ -21,7 +23,7 @@ export interface ExportCommandOptions extends CommonOptions {
   readonly dryRun?: boolean
   readonly lossy?: boolean
   readonly ns: readonly string[]
-  readonly serial?: number
+  readonly serial: ReturnType<typeof serial>
   readonly canonical?: boolean
 }
 
@@ -37,7 +39,7 @@ export function configure(command: Command, setAction: SetAction): void {
         .argParser(collect)
         .default([], 'none'),
     )
-    .option('--serial <n>', 'zonefile: the serial of the SOA records', serialNumber)
+    .option('--serial <how>', `zonefile: the serial of a changed zone: ${SERIAL_METHODS.join(', ')} or a number`, serial, 'increment')
     .option('--canonical', 'zonefile: one record per line, all names absolute')
     .addHelpText('after', HELP)
   setAction(command, exportCommand)
@@ -70,7 +72,13 @@ async function exportCommand(io: CliIo, [args]: readonly [string[]], options: Ex
     zones: names,
     config,
     lossy: options.lossy === true,
-    options: { nameservers, serial: options.serial ?? null, style: options.canonical === true ? 'canonical' : 'pretty' },
+    folder: options.out === undefined ? null : resolve(io.cwd, options.out),
+    options: {
+      nameservers,
+      serial: serialRule(options.serial, io.now()),
+      force: options.force,
+      style: options.canonical === true ? 'canonical' : 'pretty',
+    },
   })
   output.diagnostics([...configDiagnostics, ...diagnostics], lossReportOptions(options))
   if (hasErrors(diagnostics)) {
@@ -83,6 +91,11 @@ async function exportCommand(io: CliIo, [args]: readonly [string[]], options: Ex
   if (status === EXIT.done && out !== undefined && dryRun !== true) output.note(`${contents} in ${counted(files.length, 'file')}.`)
   for (const file of skippedFiles) output.note(`${file} was not exported: it is disabled, or no rule matches its zone.`)
   return status
+}
+
+function serialRule(how: ExportCommandOptions['serial'], now: Date): SerialRule {
+  if (typeof how === 'number') return how
+  return { atLeast: how === 'date' ? dateSerial(now) : how === 'unixtime' ? unixTimeSerial(now) : null }
 }
 
 /** The names given with `--ns`. Reports a text that is not a domain name, and returns null. */

@@ -43,7 +43,10 @@ export const exportDnscontrol: Exporter = (zones, options) => {
   for (const given of zones) {
     const { zone, ignored } = withoutIgnored(given)
     const keepsUnknown = zone.policy === 'upsert-only'
-    const exported = exportZoneFiles([{ ...zone, unmanaged: [], policy: keepsUnknown ? null : zone.policy }], options)
+    const exported = exportZoneFiles([{ ...zone, unmanaged: [], policy: keepsUnknown ? null : zone.policy }], {
+      ...options,
+      existing: undefined,
+    })
     dropped.push(...exported.dropped)
     diagnostics.push(...exported.diagnostics)
     const [file] = exported.files

@@ -6,14 +6,17 @@ import { emailToName } from '../../dns/mailbox.ts'
 import { NEW_TO_BIND } from '../../dns/rdata/rdata-types.ts'
 import { type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { typeCode } from '../../dns/record-type.ts'
+import type { Result } from '../../dns/result.ts'
+import type { SerialNumber } from '../../dns/serial-number.ts'
 import { SOA_TIMES } from '../../dns/soa.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
-import { printZoneFile } from '../../dns/zone-file/print-zone-file.ts'
+import { type PrintOptions, printZoneFile } from '../../dns/zone-file/print-zone-file.ts'
 import { verifyZoneDigest } from '../../dns/zone-file/zone-digest.ts'
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
-import { type ExportedFiles, type Exporter, unsupportedFeaturesOf } from '../exporter.ts'
+import { type ExportedFiles, type Exporter, type ExportOptions, unsupportedFeaturesOf } from '../exporter.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
+import { chooseSerial, compareExisting, type ExistingZoneFile } from './choose-serial.ts'
 
 const SUPPORTED = {
   settings: new Set(['soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as const),
@@ -41,20 +44,41 @@ export const exportZoneFiles: Exporter = (zones, options): ExportedFiles => {
     const apexNs = supported.filter(({ name, type }) => name === zone.name && type === 'NS')
     const servers = apexNs.length > 0 ? apexNs : options.nameservers.map((data) => ({ name: zone.name, type: 'NS', ttl: defaultTtl, data }))
     if (servers.length === 0) diagnostics.push(missingServers(zone))
-    const records: ResourceRecord[] = [soaRecord(zone, servers, defaultTtl, options.serial ?? zone.soa?.serial ?? 1), ...supported]
-    if (apexNs.length === 0) records.push(...servers)
-    diagnostics.push(...digestWarnings(zone, records, defaultTtl))
-    const needsDefaultTtl = records.some(({ ttl }) => ttl === null)
-    const text = printZoneFile(records, {
+    const others = apexNs.length > 0 ? supported : [...supported, ...servers]
+    const recordsWith = (serial: SerialNumber): ResourceRecord[] => [soaRecord(zone, servers, defaultTtl, serial), ...others]
+    const printOptions: PrintOptions = {
       origin: zone.name,
       style: options.style,
-      defaultTtl: needsDefaultTtl ? defaultTtl : null,
+      defaultTtl: others.some(({ ttl }) => ttl === null) ? defaultTtl : null,
       genericTypes: NEW_TO_BIND,
-    })
-    files.push({ path: zoneFileName(zone.name, names), text })
+    }
+    const textWith = (serial: SerialNumber): string => printZoneFile(recordsWith(serial), printOptions)
+    const path = zoneFileName(zone.name, names)
+    const text = options.existing?.(path) ?? null
+    const existing = text === null ? null : compareExisting(zone.name, text, textWith)
+    const serial = serialOf(zone, existing, options)
+    if (!serial.ok) {
+      diagnostics.push(serialError(zone, serial.message))
+      continue
+    }
+    diagnostics.push(...digestWarnings(zone, recordsWith(serial.value), defaultTtl))
+    files.push({ path, text: textWith(serial.value), ...(text !== null && existing?.isReplaceable && { replaces: text }) })
   }
   return { files, isSingleFile: false, dropped, diagnostics }
 }
+
+function serialOf({ soa }: DesiredZone, existing: ExistingZoneFile | null, options: ExportOptions): Result<SerialNumber> {
+  const mayGoBack = options.force === true && typeof options.serial === 'number'
+  return chooseSerial(options.serial, soa?.serial ?? null, mayGoBack ? null : existing)
+}
+
+const serialError = ({ name, at }: DesiredZone, reason: string): Diagnostic => ({
+  severity: 'error',
+  code: 'serial-not-newer',
+  message: `${name}: ${reason}`,
+  at,
+  hint: 'secondary servers would ignore the file; name a newer serial, leave --serial out, or use --force',
+})
 
 /** The TTL of records without one: the minimum of the SOA record. */
 function defaultTtlOf({ settings, soa }: DesiredZone): Ttl {
@@ -100,7 +124,7 @@ function soaRecord(
   { name, settings, soa = {} }: DesiredZone,
   servers: readonly ResourceRecord[],
   ttl: Ttl,
-  serial: number,
+  serial: SerialNumber,
 ): ResourceRecord {
   const mailbox = soa.mailbox ?? (settings.soa_email === undefined ? hostmasterOf(name) : emailToName(settings.soa_email))
   if (mailbox === null) throw new Error(`not an e-mail address: ${settings.soa_email}`)

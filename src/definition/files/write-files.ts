@@ -178,7 +178,7 @@ function inspectAll(
 }
 
 /** Compares a file with its destination. `folder` is absolute and without links. */
-function inspect(folder: string, { path: name, text }: OutputFile, overwrite: boolean): Change | 'unchanged' | 'exists' {
+function inspect(folder: string, { path: name, text, replaces }: OutputFile, overwrite: boolean): Change | 'unchanged' | 'exists' {
   let target: WriteTarget
   try {
     target = writeTarget(join(folder, name), folder)
@@ -188,8 +188,11 @@ function inspect(folder: string, { path: name, text }: OutputFile, overwrite: bo
     throw error
   }
   if (target.facts !== null && hasText(target.path, text)) return 'unchanged'
-  if (target.facts !== null && !overwrite) return 'exists'
-  return { name, path: target.path, text, mode: modeOf(target), before: target.facts === null ? 'none' : 'any' }
+  const common = { name, path: target.path, text, mode: modeOf(target) }
+  if (target.facts === null) return { ...common, before: 'none' }
+  // A file that has changed since it was read is not replaced.
+  if (replaces !== undefined && hasText(target.path, replaces)) return { ...common, before: { text: replaces } }
+  return overwrite ? { ...common, before: 'any' } : 'exists'
 }
 
 /** False for a file that may be replaced but not read. */
