@@ -1,5 +1,5 @@
 /** rollback and history against a service over a real socket. */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { validate as validateHistory } from '../../generated/history-schema.js'
@@ -64,6 +64,105 @@ async function twoRuns(): Promise<{ scene: Scene; before: string[]; after: strin
   expect(second.status, second.stderr).toBe(0)
   return { scene, before, after: await held(scene) }
 }
+
+describe('a run of another machine', () => {
+  /** Two runs whose journal is only in the folder `copied`; the name of the second run. */
+  async function copiedRun(): Promise<{ scene: Scene; before: string[]; id: string }> {
+    const { scene, before } = await twoRuns()
+    const [last] = await runs(scene)
+    const { run: id } = last as Run
+    cpSync(join(scene.folder, '.zonewright/runs', id), join(scene.folder, 'copied'), { recursive: true })
+    rmSync(join(scene.folder, '.zonewright'), { recursive: true })
+    return { scene, before, id }
+  }
+
+  it.each(['copied/', './copied', 'copied/journal.jsonl'])('is rolled back from %s', async (path) => {
+    const { scene, before, id } = await copiedRun()
+    const back = await scene.run('rollback', path, ...YES)
+    expect(back).toMatchObject({ status: 0, stderr: expect.stringContaining(`Rolling back run ${id}, apply of `) })
+    expect(await held(scene)).toEqual(before)
+    expect(await runs(scene)).toMatchObject([{ command: 'rollback', rollsBack: id, state: 'applied' }])
+  })
+
+  it('is named by its path if something is left', async () => {
+    const { scene } = await copiedRun()
+    await change(scene, 'www', { target: '192.0.2.66' })
+    const back = await scene.run('rollback', 'copied/journal.jsonl', ...YES)
+    expect(back).toMatchObject({
+      status: 4,
+      stderr: expect.stringContaining('"zonewright rollback copied/journal.jsonl --overwrite" rolls back the rest'),
+    })
+    expect((await scene.run('rollback', 'copied/journal.jsonl', '--overwrite', ...YES)).status).toBe(0)
+  })
+
+  const journal = 'copied/journal.jsonl'
+  const HINT = '(name the folder of the run, with journal.jsonl and plans, or its journal.jsonl)'
+  const line = (more: object): string =>
+    `${JSON.stringify({ event: 'begin', format: 'zonewright-journal', version: 1, time: '2026-01-01T00:00:00Z', ...more })}\n`
+  it.each<readonly [string, (folder: string) => void, string, string]>([
+    [
+      'nothing there',
+      (folder) => rmSync(join(folder, 'copied'), { recursive: true }),
+      'copied/',
+      `copied/: its journal does not exist ${HINT}`,
+    ],
+    ['a folder without a journal', (folder) => rmSync(join(folder, journal)), './copied', `./copied: its journal does not exist ${HINT}`],
+    ['another file', () => undefined, 'copied/plans/1.json', 'copied/plans/1.json: it is not the file journal.jsonl of a run'],
+    [
+      'a journal of many runs',
+      (folder) => mkdirSync(join(folder, 'copied/runs')),
+      'copied/',
+      'copied/: it is the journal of many runs: name one of the folders in "runs"',
+    ],
+    ['no JSON', (folder) => writeFileSync(join(folder, journal), 'x\n'), journal, 'the first line of its journal is garbled'],
+    ['an empty file', (folder) => writeFileSync(join(folder, journal), ''), journal, 'its journal has no first line'],
+    [
+      'the name of a run with control characters',
+      (folder) => writeFileSync(join(folder, journal), line({ run: '\u001b[31m', zones: [] })),
+      journal,
+      'the first line of its journal is garbled',
+    ],
+    [
+      'a later version',
+      (folder) => writeFileSync(join(folder, journal), line({ version: 9 })),
+      journal,
+      'its journal has version 9; this program reads version 1',
+    ],
+    [
+      'too much',
+      (folder) => truncateSync(join(folder, journal), 2 ** 28 + 1),
+      journal,
+      'its journal has 268435457 octets; at most 268435456 are read',
+    ],
+    [
+      'no plans',
+      (folder) => rmSync(join(folder, 'copied/plans'), { recursive: true }),
+      journal,
+      'the plan of example.com. at cloud does not exist (copy the whole folder of the run, with its plans)',
+    ],
+    [
+      'another plan',
+      (folder) => writeFileSync(join(folder, 'copied/plans/1.json'), '{"format": "zonewright-plan"}'),
+      journal,
+      'the plan of example.com. at cloud',
+    ],
+  ])('is refused if it has %s', async (_, damage, path, message) => {
+    const { scene } = await copiedRun()
+    damage(scene.folder)
+    const sent = scene.proxy.mutations().length
+    const back = await scene.run('rollback', path, ...YES)
+    expect([back.status, back.stderr]).toEqual([1, expect.stringContaining(message)])
+    expect(scene.proxy.mutations()).toHaveLength(sent)
+  })
+
+  it('is refused if its target is elsewhere', async () => {
+    const { scene } = await copiedRun()
+    const other = await openScene()
+    cpSync(join(scene.folder, 'copied'), join(other.folder, 'copied'), { recursive: true })
+    const back = await other.run('rollback', 'copied/', ...YES)
+    expect(back).toMatchObject({ status: 1, stderr: expect.stringContaining('(roll back with the config the run had)') })
+  })
+})
 
 describe('rollback', () => {
   it('reverts the last run without definitions, also if it is a rollback', async () => {
@@ -189,7 +288,7 @@ describe('rollback', () => {
     ['no run', [], 'usage'],
     ['an unknown run', ['19990101'], 'run-unknown'],
     ['an ambiguous prefix', ['2'], 'run-unknown'],
-    ['a path', ['../../etc'], 'run-unknown'],
+    ['a path without a run', ['../../etc'], 'journal-unreadable'],
     ['a zone that the run did not change', ['--last', 'example.org'], 'zone-unknown'],
     ['a target that the run did not change', ['--last', '--target', 'elsewhere'], 'zone-unknown'],
     ['an invalid zone name', ['--last', 'a..b'], 'zone-name'],

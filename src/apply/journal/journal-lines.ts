@@ -96,10 +96,10 @@ export const endOf = (text: string): EndEntry | null => {
   return entry?.event === 'end' ? entry : null
 }
 
-/** Parses the first line of the journal of run `id`. */
-export function beginOf(text: string, id: string): Result<BeginEntry> {
+/** Parses the first line of a journal, which must belong to run `id`; null for any run. */
+export function beginOf(text: string, id: string | null): Result<BeginEntry> {
   const entry = entryOf(text)
-  if (entry?.event === 'begin') return entry.run === id ? ok(entry) : failure(`its journal belongs to run ${entry.run}`)
+  if (entry?.event === 'begin') return id === null || entry.run === id ? ok(entry) : failure(`its journal belongs to run ${entry.run}`)
   const version = versionOf(text)
   if (version !== null && version !== JOURNAL_VERSION)
     return failure(`its journal has version ${version}; this program reads version ${JOURNAL_VERSION}`)

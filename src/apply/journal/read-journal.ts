@@ -1,6 +1,6 @@
 /** Reads the journals of runs, including killed ones: an incomplete last line is ignored. */
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { type ProcessIdentity, processStatus } from '../../definition/files/process-identity.ts'
 import { describeReadError } from '../../definition/files/read-text.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
@@ -37,7 +37,7 @@ export function readRuns(journal: string, here: ProcessIdentity): JournalledRuns
   const diagnostics: Diagnostic[] = []
   const runs: RunRecord[] = []
   for (const id of existsSync(folder) ? readdirSync(folder).filter(isRunId) : []) {
-    const read = readRun(join(folder, id), id, here)
+    const read = guarded(() => readRun(join(folder, id), id, here))
     if (read.ok) runs.push(read.value)
     else diagnostics.push({ severity: 'error', code: 'journal-unreadable', message: `run ${id}: ${read.message}` })
   }
@@ -48,18 +48,40 @@ export function readRuns(journal: string, here: ProcessIdentity): JournalledRuns
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-function readRun(folder: string, id: string, here: ProcessIdentity): Result<RunRecord> {
-  const path = join(folder, JOURNAL_FILE)
+/** The largest journal of another machine, in octets. */
+const MAX_JOURNAL = 1 << 28
+
+/**
+ * Reads the run of another machine, from its folder (with the journal and the plans) or the journal in it. The folder may have any name. `here` is this
+ * process.
+ */
+export function readForeignRun(path: string, here: ProcessIdentity): Result<RunRecord> {
   return guarded(() => {
-    const { first, last } = outerLinesOf(path)
-    const begin = first === null ? failure('its journal has no first line') : beginOf(first, id)
-    if (!begin.ok) return begin
-    const end = last === null ? null : endOf(last)
-    if (end === null) return readUnfinished(path, id, begin.value, here)
-    const { time, status, applied, failed, skipped, unknown } = end
-    const figures = { applied, failed, skipped, unknown }
-    return ok({ id, begin: begin.value, last: time, status, figures, state: endedState(end, begin.value), rolledBackBy: [] })
+    const facts = statSync(path)
+    const folder = facts.isDirectory() ? path : dirname(path)
+    const journal = facts.isDirectory() ? join(path, JOURNAL_FILE) : path
+    if (basename(journal) !== JOURNAL_FILE) return failure(`it is not the file ${JOURNAL_FILE} of a run`)
+    if (facts.isDirectory() && existsSync(join(path, 'runs')))
+      return failure('it is the journal of many runs: name one of the folders in "runs"')
+    const file = statSync(journal)
+    if (!file.isFile()) return failure('its journal is not a file')
+    if (file.size > MAX_JOURNAL) return failure(`its journal has ${file.size} octets; at most ${MAX_JOURNAL} are read`)
+    return readRun(folder, null, here)
   })
+}
+
+/** Reads one run; with an `id`, its journal must be of that run. Throws the system's error. */
+function readRun(folder: string, id: string | null, here: ProcessIdentity): Result<RunRecord> {
+  const path = join(folder, JOURNAL_FILE)
+  const { first, last } = outerLinesOf(path)
+  const begin = first === null ? failure('its journal has no first line') : beginOf(first, id)
+  if (!begin.ok) return begin
+  const end = last === null ? null : endOf(last)
+  if (end === null) return readUnfinished(folder, begin.value, here)
+  const { time, status, applied, failed, skipped, unknown } = end
+  const figures = { applied, failed, skipped, unknown }
+  const state = endedState(end, begin.value)
+  return ok({ id: begin.value.run, folder, begin: begin.value, last: time, status, figures, state, rolledBackBy: [] })
 }
 
 const plannedInAll = ({ zones }: BeginEntry): number => zones.reduce((sum, { calls }) => sum + plannedChanges(calls), 0)
@@ -76,8 +98,8 @@ function endedState({ status, applied, unknown }: EndEntry, begin: BeginEntry): 
 }
 
 /** Reads all lines of a run without an end: it is running, or it was killed. */
-function readUnfinished(path: string, id: string, begin: BeginEntry, here: ProcessIdentity): Result<RunRecord> {
-  const collected = collectZones(entriesOf(path), begin)
+function readUnfinished(folder: string, begin: BeginEntry, here: ProcessIdentity): Result<RunRecord> {
+  const collected = collectZones(entriesOf(join(folder, JOURNAL_FILE)), begin)
   if (!collected.ok) return collected
   const { zones, last } = collected.value
   const known = countFigures(
@@ -87,13 +109,13 @@ function readUnfinished(path: string, id: string, begin: BeginEntry, here: Proce
   )
   const figures = { ...known, skipped: plannedInAll(begin) - known.applied.total - known.failed - known.unknown }
   const state = processStatus(begin.process, here) === 'running' ? 'running' : 'interrupted'
-  return ok({ id, begin, last, status: null, figures, state, rolledBackBy: [] })
+  return ok({ id: begin.run, folder, begin, last, status: null, figures, state, rolledBackBy: [] })
 }
 
 /** The outcomes of every zone of a run, in the order of the run's zones. */
-export function readRunZones(journal: string, { id, begin }: RunRecord): Result<readonly JournalledZone[]> {
+export function readRunZones({ folder, begin }: RunRecord): Result<readonly JournalledZone[]> {
   return guarded(() => {
-    const collected = collectZones(entriesOf(join(journal, 'runs', id, JOURNAL_FILE)), begin)
+    const collected = collectZones(entriesOf(join(folder, JOURNAL_FILE)), begin)
     return collected.ok ? ok(collected.value.zones) : collected
   })
 }
@@ -189,6 +211,8 @@ type RunState = 'applied' | 'failed' | 'partial' | 'interrupted' | 'running' | '
 
 export interface RunRecord {
   readonly id: string
+  /** The absolute path of the folder with its journal and plans. */
+  readonly folder: string
   readonly begin: BeginEntry
   /** The time of its end, or else of its last line (ISO 8601). */
   readonly last: string

@@ -62,16 +62,15 @@ export interface RunZoneDetail extends SavedZone {
 
 /** The requested zones of a run, in the order of the run. */
 export async function readRunPlans(
-  journal: string,
   run: RunRecord,
   isRequested: (zone: RunZone) => boolean = () => true,
 ): Promise<Result<readonly RunZoneDetail[]>> {
-  const journalled = readRunZones(journal, run)
+  const journalled = readRunZones(run)
   if (!journalled.ok) return failure(`run ${run.id}: ${journalled.message}`)
   const details: RunZoneDetail[] = []
   for (const [index, zone] of run.begin.zones.entries()) {
     if (!isRequested(zone)) continue
-    const saved = await readZonePlan(join(journal, 'runs', run.id, PLANS_FOLDER, planFile(index)), run.id, zone)
+    const saved = await readZonePlan(join(run.folder, PLANS_FOLDER, planFile(index)), run.id, zone)
     if (!saved.ok) return saved
     const entry = journalled.value[index]
     if (entry === undefined) throw new Error(`${zone.zone} is not in the journal`)

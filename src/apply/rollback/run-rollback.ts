@@ -1,7 +1,8 @@
 /** `rollback`: finds a run in the journal, locks its zones, plans the changes back to the state before that run, and makes them. Needs no definitions. */
+import { resolve } from 'node:path'
 import pLimit from 'p-limit'
 import { ownProcess } from '../../definition/files/process-identity.ts'
-import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { type Diagnostic, hasErrors, oneLine } from '../../dns/diagnostic.ts'
 import { parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { RefusalName } from '../../dns/zone.ts'
 import type { Plan } from '../../plan/plan.ts'
@@ -9,7 +10,7 @@ import { diagnosticOf, type Provider, type ZoneReference } from '../../providers
 import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import type { RunZone } from '../journal/journal-format.ts'
-import { type RunRecord, readRuns } from '../journal/read-journal.ts'
+import { type RunRecord, readForeignRun, readRuns } from '../journal/read-journal.ts'
 import { findRun, lastRun, type RunZoneDetail, readRunPlans } from '../journal/runs.ts'
 import { type LockedRun, lockRun } from '../locked-run.ts'
 import { changeZones } from '../run-apply.ts'
@@ -39,6 +40,8 @@ export interface RollbackOptions extends ApplyOptions {
 interface RollbackWorkspace extends Workspace {
   /** Null if the diagnostics have an error. */
   readonly runToUndo: RunRecord | null
+  /** The run as a command can name it: its id, or the path of a run of another machine. */
+  readonly runName: string
   /** Whether a zone of the run was requested. */
   readonly isRequested: (zone: RunZone) => boolean
 }
@@ -66,10 +69,10 @@ export async function runRollback(setup: ApplySetup<RollbackOptions>, args: read
 }
 
 async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo: RunRecord): Promise<ExitStatus> {
-  const { journal, output, options, isRequested } = context
+  const { output, options, isRequested, runName } = context
   // Read only after the lock: the run that had locked the zones may be the one to undo.
-  const details = await readRunPlans(journal, runToUndo, isRequested)
-  const problems = details.ok ? changedTargets(details.value, runToUndo, context.providers) : [unreadable(details.message)]
+  const details = await readRunPlans(runToUndo, isRequested)
+  const problems = details.ok ? changedTargets(details.value, runToUndo, context.providers) : [unreadable(details.message, planHint(context))]
   if (!details.ok || problems.length > 0) {
     output.diagnostics(problems)
     reportEmptyPlan(context, problems)
@@ -79,8 +82,8 @@ async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo
   const { plan, zones, whole } = await withProgress(output, (onProgress) => planRollback(context, details.value, onProgress))
   const rollsBack = { run: runToUndo.id, whole: whole && details.value.length === runToUndo.begin.zones.length }
   const status = await changeZones(context, rollback, { plan, zones, rollsBack })
-  // The id is shown because --last now selects this rollback.
-  const rest = options.overwrite ? 'the report shows what stays' : `"zonewright rollback ${runToUndo.id} --overwrite" rolls back the rest`
+  // The run is named because --last now selects this rollback.
+  const rest = options.overwrite ? 'the report shows what stays' : `"zonewright rollback ${oneLine(runName)} --overwrite" rolls back the rest`
   if (!whole) output.say(`Run ${runToUndo.id} was not rolled back completely: ${rest}.`)
   return worstOf([status, whole ? EXIT.done : EXIT.partial])
 }
@@ -93,16 +96,35 @@ async function openRollback(setup: ApplySetup<RollbackOptions>, args: readonly s
   const requested = requestedZones(last ? args : args.slice(1), diagnostics)
   const isRequested = (zone: RunZone): boolean =>
     (requested.size === 0 || requested.has(zone.zone)) && (target === undefined || target === zone.target)
-  const runToUndo = config === null ? null : selectRun(config.journal, last ? null : args[0], diagnostics)
+  const name = last ? null : args[0]
+  const path = typeof name === 'string' && isRunPath(name) ? resolve(setup.cwd, name) : null
+  const runToUndo =
+    config === null ? null : path === null ? selectRun(config.journal, name, diagnostics) : readRunAt(path, name ?? '', diagnostics)
   if (runToUndo !== null) diagnostics.push(...untouchedZones(runToUndo, requested, isRequested, target))
-  const unopened = { config, journal: config?.journal ?? '', providers: new Map<string, Provider>(), close: async () => undefined }
+  const runName = path === null ? (runToUndo?.id ?? '') : (name ?? '')
+  const unopened = { config, runName, journal: config?.journal ?? '', providers: new Map<string, Provider>(), close: async () => undefined }
   if (config === null || runToUndo === null || hasErrors(diagnostics))
     return { ...unopened, jobs: [], diagnostics, runToUndo: null, isRequested }
   const targets = new Set(runToUndo.begin.zones.filter(isRequested).map((zone) => zone.target))
   const opened = await openProviders(setup, config, targets)
   diagnostics.push(...opened.diagnostics)
-  return { ...opened, jobs: [], diagnostics, runToUndo: hasErrors(diagnostics) ? null : runToUndo, isRequested }
+  return { ...opened, jobs: [], diagnostics, runToUndo: hasErrors(diagnostics) ? null : runToUndo, runName, isRequested }
 }
+
+/** Whether the argument is a path to a run of another machine. No name of a run contains a slash. */
+const isRunPath = (name: string): boolean => /[/\\]|\.jsonl$/.test(name)
+
+function readRunAt(path: string, shown: string, diagnostics: Diagnostic[]): RunRecord | null {
+  const run = readForeignRun(path, ownProcess())
+  if (run.ok) return run.value
+  diagnostics.push(unreadable(`${oneLine(shown)}: ${run.message}`, RUN_FOLDER))
+  return null
+}
+
+const RUN_FOLDER = 'name the folder of the run, with journal.jsonl and plans, or its journal.jsonl'
+
+const planHint = ({ runToUndo, runName }: RollbackWorkspace): string | undefined =>
+  runToUndo !== null && runName !== runToUndo.id ? 'copy the whole folder of the run, with its plans' : undefined
 
 function selectRun(journal: string, name: string | null | undefined, diagnostics: Diagnostic[]): RunRecord | null {
   if (name === undefined) {
@@ -156,7 +178,7 @@ function changedTargets(zones: readonly RunZoneDetail[], { id }: RunRecord, prov
   })
 }
 
-const unreadable = (message: string): Diagnostic => ({ severity: 'error', code: 'journal-unreadable', message })
+const unreadable = (message: string, hint?: string): Diagnostic => ({ severity: 'error', code: 'journal-unreadable', message, hint })
 
 /** Zones read concurrently. Each provider limits its requests itself. */
 const ZONES_AT_ONCE = 16

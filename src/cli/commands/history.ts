@@ -42,19 +42,19 @@ async function history(io: CliIo, [name]: readonly [string | undefined], options
   }
   const read = readRuns(config.journal, ownProcess())
   if (options.prune !== undefined) return prune(io, output, config.journal, read, options.prune)
-  const asked = await select(config.journal, read, name, options)
+  const asked = await select(read, name, options)
   const inText = options.format === 'text'
   if (inText) output.diagnostics(asked.diagnostics)
   if (!inText || asked.runs.length > 0 || !hasErrors(asked.diagnostics)) output.history(asked, options.format)
   return hasErrors(asked.diagnostics) ? EXIT.failure : EXIT.done
 }
 
-async function select(journal: string, read: JournalledRuns, name: string | undefined, { last }: HistoryOptions): Promise<History> {
+async function select(read: JournalledRuns, name: string | undefined, { last }: HistoryOptions): Promise<History> {
   if (name === undefined && !last) return { runs: read.runs.map(runView), diagnostics: read.diagnostics }
   const found = name === undefined ? lastRun(read.runs) : findRun(read.runs, name)
   // A run that cannot be read may be the requested one.
   if (found.run === null) return { runs: [], diagnostics: [found.diagnostic, ...read.diagnostics] }
-  const details = await readRunPlans(journal, found.run)
+  const details = await readRunPlans(found.run)
   const runs = [runView(found.run)]
   if (!details.ok) return { runs, diagnostics: [unreadable(details.message)] }
   const { begin } = found.run

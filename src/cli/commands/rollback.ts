@@ -9,10 +9,17 @@ import { applySetup } from '../run-setup.ts'
 export function configure(command: Command, setAction: SetAction): void {
   withPlanOptions(withConfigOption(command))
     .argument('[run-or-zone...]', 'the run (unless --last is given), then zones (default: all that it changed)')
+    .addHelpText('after', HELP)
     .option('--last', 'the latest run that changed something')
     .option('--overwrite', 'also overwrite later changes by other clients')
   setAction(withApplyOptions(withFormatOption(command, 'plan')), rollback)
 }
+
+const HELP = `
+Examples:
+  zonewright rollback --last
+  zonewright rollback 20261121T071813Z-ac1a example.com
+  zonewright rollback runs/20261121T071813Z-ac1a        # copied from another machine`
 
 /** `zonewright rollback RUN [zone...]` */
 const rollback = (

@@ -172,7 +172,7 @@ describe('the journal of a run', () => {
       begin: { tool: 'zonewright 1.2.3', command: 'apply' },
     })
     expect(run.figures).toEqual({ applied: { create: 1, update: 2, delete: 0, total: 3 }, failed: 0, skipped: 0, unknown: 0 })
-    const details = await readRunPlans(folder, run)
+    const details = await readRunPlans(run)
     if (!details.ok) throw new Error(details.message)
     const [detail] = details.value
     expect(detail?.existing).toEqual({ name: ORIGIN, id: 1, settings: zone.existing?.settings, records: zone.existing?.records })
@@ -244,7 +244,7 @@ describe('the journal of a run', () => {
       const run = only(folder)
       expect(run).toMatchObject({ state, status: null })
       expect(run.figures).toEqual({ applied: { create: 0, update: 1, delete: 0, total: 1 }, failed: 0, skipped: 1, unknown: 1 })
-      const details = await readRunPlans(folder, run)
+      const details = await readRunPlans(run)
       if (!details.ok) throw new Error(details.message)
       expect(details.value[0]?.outcome.outcomes).toEqual([
         APPLIED,
@@ -350,7 +350,7 @@ describe('the journal of a run', () => {
     const folder = temporaryDirectory()
     ;(await begin(folder, [zoneToApply()])).end(0)
     spoil(join(folder, 'runs', RUN, 'plans', '1.json'))
-    expect(await readRunPlans(folder, only(folder))).toEqual({ ok: false, message: expect.stringMatching(message) })
+    expect(await readRunPlans(only(folder))).toEqual({ ok: false, message: expect.stringMatching(message) })
   })
 
   it('is not created if its run ID exists, and leaves no files', async () => {
