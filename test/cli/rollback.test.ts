@@ -160,7 +160,7 @@ describe('a run of another machine', () => {
     const other = await openScene()
     cpSync(join(scene.folder, 'copied'), join(other.folder, 'copied'), { recursive: true })
     const back = await other.run('rollback', 'copied/', ...YES)
-    expect(back).toMatchObject({ status: 1, stderr: expect.stringContaining('(roll back with the config the run had)') })
+    expect(back).toMatchObject({ status: 1, stderr: expect.stringContaining('(roll back with the config of that run)') })
   })
 })
 

@@ -72,7 +72,9 @@ async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo
   const { output, options, isRequested, runName } = context
   // Read only after the lock: the run that had locked the zones may be the one to undo.
   const details = await readRunPlans(runToUndo, isRequested)
-  const problems = details.ok ? changedTargets(details.value, runToUndo, context.providers) : [unreadable(details.message, planHint(context))]
+  const problems = details.ok
+    ? changedTargets(details.value, runToUndo, context.providers)
+    : [unreadable(details.message, planHint(context))]
   if (!details.ok || problems.length > 0) {
     output.diagnostics(problems)
     reportEmptyPlan(context, problems)
@@ -83,7 +85,9 @@ async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo
   const rollsBack = { run: runToUndo.id, whole: whole && details.value.length === runToUndo.begin.zones.length }
   const status = await changeZones(context, rollback, { plan, zones, rollsBack })
   // The run is named because --last now selects this rollback.
-  const rest = options.overwrite ? 'the report shows what stays' : `"zonewright rollback ${oneLine(runName)} --overwrite" rolls back the rest`
+  const rest = options.overwrite
+    ? 'the report shows what stays'
+    : `"zonewright rollback ${oneLine(runName)} --overwrite" rolls back the rest`
   if (!whole) output.say(`Run ${runToUndo.id} was not rolled back completely: ${rest}.`)
   return worstOf([status, whole ? EXIT.done : EXIT.partial])
 }
