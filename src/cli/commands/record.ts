@@ -1,15 +1,17 @@
-/** `zonewright record`: options and output; the edit is in `definition/edit/edit-definition.ts`. */
+/** `zonewright record`: options and output; the edits are in `definition/edit/edit-definition.ts` and `rename-record.ts`. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import type { Config } from '../../definition/config/config.ts'
-import { type EditedDefinition, type EditOptions, editDefinition } from '../../definition/edit/edit-definition.ts'
-import { parseRecordEdit, type RecordEdit } from '../../definition/edit/record-edit.ts'
+import { type EditedDefinition, editDefinition } from '../../definition/edit/edit-definition.ts'
+import { parseNameEdit, parseRecordEdit, type RecordEdit } from '../../definition/edit/record-edit.ts'
+import { renameRecord } from '../../definition/edit/rename-record.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { writeEdits } from '../../definition/files/write-files.ts'
 import { writeProblems } from '../../definition/files/write-problem.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { ok, type Result } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { textDiff } from '../../report/text-diff.ts'
 import { type CommonOptions, type SetAction, subcommand, ttl, withConfigOption } from '../command.ts'
@@ -37,13 +39,23 @@ export function configure(command: Command, setAction: SetAction): void {
   command.configureHelp({ subcommandTerm: (action) => action.name() }).addHelpText('after', HELP)
   for (const [action, summary] of ACTIONS)
     setAction(configureEdit(withConfigOption(subcommand(command, action, summary)), action), editRecord(action))
+  const rename = withConfigOption(subcommand(command, 'rename', 'give all records at a name another name'))
+    .argument('<zone>')
+    .argument('<old>', NAME)
+    .argument('<new>', 'the new name, which has no records yet')
+  setAction(withEditOptions(rename), renameName)
 }
+
+const NAME = "relative to the zone, '@' for the apex, absolute with a final dot"
+
+const withEditOptions = (command: Command): Command =>
+  command.option('--all-zones', 'allow changes of a file that other zones include').option('--dry-run', 'write nothing; show the change')
 
 function configureEdit(command: Command, action: RecordEdit['action']): Command {
   const removes = action === 'remove'
   command
     .argument('<zone>')
-    .argument('<name>', "relative to the zone, '@' for the apex, absolute with a final dot")
+    .argument('<name>', NAME)
     .argument('<type>')
     .argument(removes ? '[value...]' : '<value...>', removes ? 'default: all' : 'as in a zone file; TXT as its text')
     .option(
@@ -52,8 +64,7 @@ function configureEdit(command: Command, action: RecordEdit['action']): Command 
         ? 'only remove values in this file, which the definition includes'
         : 'add new values to this file, which the definition includes',
     )
-    .option('--all-zones', 'allow changes of a file that other zones include')
-    .option('--dry-run', 'write nothing; show the change')
+  withEditOptions(command)
   return removes ? command : command.option('--ttl <ttl>', 'for all records of the name and type, such as 300 or 1h', ttl)
 }
 
@@ -61,7 +72,8 @@ const HELP = `
 Examples:
   zonewright record add example.com www A 192.0.2.10 --ttl 5m
   zonewright record set example.com @ MX '10 mail' '20 mx.example.net.'
-  zonewright record remove example.com old CNAME`
+  zonewright record remove example.com old CNAME
+  zonewright record rename example.com www web`
 
 type RecordArguments = readonly [zone: string, name: string, type: string, values: string[]]
 
@@ -71,49 +83,68 @@ type RecordArguments = readonly [zone: string, name: string, type: string, value
  */
 const editRecord =
   (action: RecordEdit['action']) =>
-  async (io: CliIo, [zone, name, type, values]: RecordArguments, options: RecordCommandOptions): Promise<ExitStatus> => {
-    const output = createOutput(io, options)
-    // First, so that no message repeats a secret.
-    const { config, diagnostics: inConfig } = await loadConfigOrDefault(io, options.config)
-    const edit = parseRecordEdit(action, { zone, name, type, values, ttl: options.ttl ?? null })
-    if (!edit.ok) {
-      output.error('usage', edit.message)
-      return EXIT.failure
-    }
-    if (config === null || hasErrors(inConfig)) {
-      output.diagnostics(inConfig)
-      return EXIT.failure
-    }
-    const file = options.file === undefined ? null : resolve(io.cwd, options.file)
-    const editOptions = { file, allZones: options.allZones === true }
-    const { edited, problems } = await editAndWrite(edit.value, config, { ...editOptions, write: options.dryRun !== true, io })
-    output.diagnostics([...inConfig, ...edited.diagnostics, ...problems])
-    if (problems.length > 0) return EXIT.failure
-    if (edited.changes.length === 0) {
-      if (!hasErrors(edited.diagnostics)) {
-        output.note('There is nothing to change.')
-        return EXIT.done
-      }
-      output.say('Nothing was changed.')
-      return EXIT.failure
-    }
-    for (const { path, before, after } of edited.changes) output.print(textDiff(displayPath(path, io.cwd), before, after))
-    if (edited.others.length > 0) output.note(`Other zones change too: ${edited.others.join(', ')}`)
-    if (options.dryRun === true) output.note('Nothing was written.')
-    return EXIT.done
+  (io: CliIo, [zone, name, type, values]: RecordArguments, options: RecordCommandOptions): Promise<ExitStatus> =>
+    runEdit(io, options, () => {
+      const edit = parseRecordEdit(action, { zone, name, type, values, ttl: options.ttl ?? null })
+      const file = options.file === undefined ? null : resolve(io.cwd, options.file)
+      const editOptions = { file, allZones: options.allZones === true }
+      return edit.ok ? ok((config: Config) => editDefinition(edit.value, config, editOptions)) : edit
+    })
+
+type NameArguments = readonly [zone: string, name: string, newName: string]
+
+/** `zonewright record rename ZONE OLD NEW`: gives all records at a name another name, and changes nothing else. */
+const renameName = (io: CliIo, [zone, name, newName]: NameArguments, options: RecordCommandOptions): Promise<ExitStatus> =>
+  runEdit(io, options, () => {
+    const edit = parseNameEdit({ zone, name, newName })
+    return edit.ok ? ok((config: Config) => renameRecord(edit.value, config, { allZones: options.allZones === true })) : edit
+  })
+
+/** An edit of the current files, without writing them. */
+type Edit = (config: Config) => Promise<EditedDefinition>
+
+/** Makes an edit, writes it and shows it. */
+async function runEdit(io: CliIo, options: RecordCommandOptions, parse: () => Result<Edit>): Promise<ExitStatus> {
+  const output = createOutput(io, options)
+  // First, so that no message repeats a secret.
+  const { config, diagnostics: inConfig } = await loadConfigOrDefault(io, options.config)
+  const edit = parse()
+  if (!edit.ok) {
+    output.error('usage', edit.message)
+    return EXIT.failure
   }
+  if (config === null || hasErrors(inConfig)) {
+    output.diagnostics(inConfig)
+    return EXIT.failure
+  }
+  const { edited, problems } = await editAndWrite(() => edit.value(config), options.dryRun !== true, io)
+  output.diagnostics([...inConfig, ...edited.diagnostics, ...problems])
+  if (problems.length > 0) return EXIT.failure
+  if (edited.changes.length === 0) {
+    if (!hasErrors(edited.diagnostics)) {
+      output.note('There is nothing to change.')
+      return EXIT.done
+    }
+    output.say('Nothing was changed.')
+    return EXIT.failure
+  }
+  for (const { path, before, after } of edited.changes) output.print(textDiff(displayPath(path, io.cwd), before, after))
+  if (edited.others.length > 0) output.note(`Other zones change too: ${edited.others.join(', ')}`)
+  if (options.dryRun === true) output.note('Nothing was written.')
+  return EXIT.done
+}
 
 /** Times an edit is repeated because another process changed a file during it. */
 const ATTEMPTS = 20
 
 /** Edits the current files and writes them. `problems` say why they could not be written. */
 async function editAndWrite(
-  edit: RecordEdit,
-  config: Config,
-  { write, io, ...options }: EditOptions & { readonly write: boolean; readonly io: CliIo },
+  edit: () => Promise<EditedDefinition>,
+  write: boolean,
+  io: CliIo,
 ): Promise<{ readonly edited: EditedDefinition; readonly problems: readonly Diagnostic[] }> {
   for (let attempt = 1; ; attempt += 1) {
-    const edited = await editDefinition(edit, config, options)
+    const edited = await edit()
     const isLast = attempt >= ATTEMPTS
     if (edited.isStale && !isLast) continue
     const { changes } = edited

@@ -9,8 +9,7 @@ import type { LoadedZone } from '../load/configured-zone.ts'
 import { type LoadedDefinitions, loadDefinitions } from '../load/load-definitions.ts'
 import { BYTE_ORDER_MARK, definitionKind, editFiles, type FileEdit, realPathOf, splitEditByFile } from './edit-files.ts'
 import { desiredData } from './edit-text.ts'
-import type { RecordEdit } from './record-edit.ts'
-import { editProblem } from './record-edit.ts'
+import { type EditSubject, editProblem, type RecordEdit } from './record-edit.ts'
 
 export interface EditedDefinition {
   /** The files with their texts before and after the edit; empty if there is nothing to change or the diagnostics contain an error. */
@@ -51,7 +50,7 @@ export async function editDefinition(asked: RecordEdit, config: Config, options:
   return editAndCheck({ ...edit, ttl }, own, found, config, options)
 }
 
-const refused = (...diagnostics: Diagnostic[]): Checked => ({ changes: [], others: [], diagnostics, newTtls: [] })
+export const refused = (...diagnostics: Diagnostic[]): Checked => ({ changes: [], others: [], diagnostics, newTtls: [] })
 
 /** With a file, removing all values removes all values of that file. */
 function withinFile(edit: RecordEdit, own: readonly DefinedRecord[], file: string, cwd: string): RecordEdit {
@@ -59,13 +58,14 @@ function withinFile(edit: RecordEdit, own: readonly DefinedRecord[], file: strin
   return edit.action === 'remove' && edit.data.length === 0 ? { ...edit, data: there.map(({ data }) => data) } : edit
 }
 
-interface FoundZone {
+export interface FoundZone {
   readonly loaded: LoadedZone
   /** The texts of definitions as they were loaded, by path. */
   readonly seen: ReadonlyMap<string, string>
 }
 
-async function findZone(edit: RecordEdit, config: Config): Promise<FoundZone | EditedDefinition> {
+/** The only definition of the zone of an edit; otherwise the reason why there is none. */
+export async function findZone(edit: EditSubject, config: Config): Promise<FoundZone | EditedDefinition> {
   const seen = new Map<string, string>()
   const { zones, diagnostics } = await loadDefinitions(config, { zones: [edit.zone], textsRead: seen })
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
@@ -98,7 +98,7 @@ function isAsWanted(edit: RecordEdit, own: readonly DefinedRecord[]): boolean {
   return isSame && (edit.ttl === null || own.every(({ ttl }) => ttl === edit.ttl))
 }
 
-interface Checked extends EditedDefinition {
+export interface Checked extends EditedDefinition {
   /** The TTLs of new records. */
   readonly newTtls: readonly DefinedRecord['ttl'][]
 }
@@ -151,7 +151,7 @@ async function editAndCheck(
 }
 
 /** Marks a refusal as stale if another process has changed the zone since, which may be the reason for it. */
-async function refusedOrStale(refusal: Checked, zone: LoadedZone['zone'], config: Config): Promise<Checked> {
+export async function refusedOrStale(refusal: Checked, zone: LoadedZone['zone'], config: Config): Promise<Checked> {
   const { zones } = await loadDefinitions(config, { zones: [zone.name] })
   const now = zones.find((one) => one.zone.at.file === zone.at.file)?.zone
   const isSame = now !== undefined && haveSameRecords(zone.records, now.records) && besideRecords(zone) === besideRecords(now)
@@ -159,7 +159,7 @@ async function refusedOrStale(refusal: Checked, zone: LoadedZone['zone'], config
 }
 
 /** By real path, and by the path through the working directory. */
-const textsOf = (changes: readonly FileEdit[], cwd: string): ReadonlyMap<string, string> =>
+export const textsOf = (changes: readonly FileEdit[], cwd: string): ReadonlyMap<string, string> =>
   new Map(
     changes.flatMap(({ path, after }) => {
       const text = after.startsWith(BYTE_ORDER_MARK) ? after.slice(BYTE_ORDER_MARK.length) : after
@@ -168,7 +168,7 @@ const textsOf = (changes: readonly FileEdit[], cwd: string): ReadonlyMap<string,
   )
 
 /** The zones, except `own`, whose records differ. */
-function otherZones(before: LoadedDefinitions, after: LoadedDefinitions, own: DomainName): DomainName[] {
+export function otherZones(before: LoadedDefinitions, after: LoadedDefinitions, own: DomainName): DomainName[] {
   const records = new Map(after.zones.map(({ zone }) => [zone.at.file, zone.records]))
   const changed = before.zones.filter(({ zone }) => zone.name !== own && !haveSameRecords(zone.records, records.get(zone.at.file) ?? []))
   return [...new Set(changed.map(({ zone }) => zone.name))].sort()
@@ -177,8 +177,8 @@ function otherZones(before: LoadedDefinitions, after: LoadedDefinitions, own: Do
 /** Maximum number of zones that a message lists. */
 const MAX_ZONES = 10
 
-function sharedFileProblem(
-  edit: RecordEdit,
+export function sharedFileProblem(
+  edit: EditSubject,
   changes: readonly FileEdit[],
   others: readonly DomainName[],
   { cwd, at }: { readonly cwd: string; readonly at: Diagnostic['at'] },
@@ -205,13 +205,13 @@ function asRefusal(edit: RecordEdit, own: readonly DefinedRecord[], found: Diagn
 }
 
 /** A zone without its records, as comparable text without positions. */
-const besideRecords = (zone: LoadedZone['zone'] | undefined): string =>
+export const besideRecords = (zone: LoadedZone['zone'] | undefined): string =>
   JSON.stringify({ ...zone, records: null, rrsetTargets: null, settingPositions: null }, (key, value: unknown) =>
     key === 'at' ? undefined : value,
   )
 
 /** Maximum number of differences that a message lists. */
-const MAX_DIFFERENCES = 5
+export const MAX_DIFFERENCES = 5
 
 /**
  * Describes the effects of an edit beyond those intended; empty if there are none. A new record without an explicit TTL may have any TTL that the file
@@ -236,14 +236,15 @@ function unexpectedChanges(
 }
 
 /** Whether two lists have the same records in the same order. */
-const haveSameRecords = (records: readonly ResourceRecord[], others: readonly ResourceRecord[]): boolean =>
+export const haveSameRecords = (records: readonly ResourceRecord[], others: readonly ResourceRecord[]): boolean =>
   records.length === others.length &&
   records.every((record, index) => {
     const other = others[index] as ResourceRecord
     return record.name === other.name && record.type === other.type && record.ttl === other.ttl && record.data === other.data
   })
 
-function countDifferences(expected: readonly ResourceRecord[], found: readonly ResourceRecord[]): string[] {
+/** The differences of two lists of records, without regard to their order. */
+export function countDifferences(expected: readonly ResourceRecord[], found: readonly ResourceRecord[]): string[] {
   const counts = new Map<string, number>()
   for (const [records, by] of [[expected, 1] as const, [found, -1] as const]) {
     for (const { name, ttl, type, data } of records) {

@@ -33,15 +33,8 @@ export interface RecordArguments {
 export function parseRecordEdit(action: RecordEdit['action'], words: RecordArguments): Result<RecordEdit> {
   const zone = parseAbsoluteName(words.zone)
   if (!zone.ok) return zone
-  const name = words.name === '' ? zone : parseDomainName(words.name, zone.value)
+  const name = parseOwner(words.name, zone.value)
   if (!name.ok) return name
-  if (!isAtOrBelow(name.value, zone.value)) return failure(`${name.value} is not in the zone ${zone.value}`)
-  const absolute = words.name === '' || words.name.endsWith('.') ? null : parseDomainName(`${words.name}.`)
-  if (absolute?.ok && isAtOrBelow(absolute.value, zone.value)) {
-    return failure(
-      `${JSON.stringify(words.name)} is ambiguous. Write "${absolute.value}" for that absolute name, or "${name.value}" for a name below the zone`,
-    )
-  }
   const type = parseRecordType(words.type)
   if (!type.ok) return type
   if (type.value === 'SOA') return failure('the fields of the SOA are settings of the zone')
@@ -53,6 +46,35 @@ export function parseRecordEdit(action: RecordEdit['action'], words: RecordArgum
     data.add(value.value)
   }
   return ok({ action, zone: zone.value, name: name.value, type: type.value, data: [...data], ttl: words.ttl })
+}
+
+/** A name of the zone as on the command line: relative, `@` or empty for the apex, or absolute with the final dot. */
+function parseOwner(text: string, zone: DomainName): Result<DomainName> {
+  const name = text === '' ? ok(zone) : parseDomainName(text, zone)
+  if (!name.ok) return name
+  if (!isAtOrBelow(name.value, zone)) return failure(`${name.value} is not in the zone ${zone}`)
+  const absolute = text === '' || text.endsWith('.') ? null : parseDomainName(`${text}.`)
+  if (!absolute?.ok || !isAtOrBelow(absolute.value, zone)) return name
+  return failure(
+    `${JSON.stringify(text)} is ambiguous. Write "${absolute.value}" for that absolute name, or "${name.value}" for a name below the zone`,
+  )
+}
+
+/** A change of the owner of all records at a name. */
+export interface NameEdit {
+  readonly zone: DomainName
+  readonly name: DomainName
+  readonly newName: DomainName
+}
+
+/** Parses the arguments of `record rename`. */
+export function parseNameEdit(words: { readonly zone: string; readonly name: string; readonly newName: string }): Result<NameEdit> {
+  const zone = parseAbsoluteName(words.zone)
+  if (!zone.ok) return zone
+  const name = parseOwner(words.name, zone.value)
+  if (!name.ok) return name
+  const newName = parseOwner(words.newName, zone.value)
+  return newName.ok ? ok({ zone: zone.value, name: name.value, newName: newName.value }) : newName
 }
 
 /** A hint if the arguments together form one value. */
@@ -83,10 +105,18 @@ function parseGeneric(type: string, tokens: Parameters<typeof parseGenericForm>[
   return type.startsWith('TYPE') ? canonicalRdata(type, tokens, (name) => parseDomainName(name)) : parseGenericForm(type, tokens)
 }
 
+/** What an edit changes, as messages name it. */
+export type EditSubject = Pick<RecordEdit, 'zone' | 'name'> & { readonly type?: string }
+
 /** An error about an edit; its message begins with the name and type. */
-export const editProblem = (edit: RecordEdit, code: Diagnostic['code'], message: string, more: Partial<Diagnostic> = {}): Diagnostic => ({
+export const editProblem = (
+  { name, type }: EditSubject,
+  code: Diagnostic['code'],
+  message: string,
+  more: Partial<Diagnostic> = {},
+): Diagnostic => ({
   severity: 'error',
   code,
-  message: `${edit.name} ${edit.type}: ${message}`,
+  message: `${name}${type === undefined ? '' : ` ${type}`}: ${message}`,
   ...more,
 })

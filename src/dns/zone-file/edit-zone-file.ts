@@ -1,5 +1,5 @@
 /** Adds and removes records in a zone file and keeps everything else. */
-import type { DomainName } from '../domain-name.ts'
+import { type DomainName, isBelow, parentOf, ROOT, relativeName } from '../domain-name.ts'
 import { failure, ok, type Result } from '../result.ts'
 import type { Ttl } from '../ttl.ts'
 import { createLexer, readEntry } from './lexer.ts'
@@ -88,6 +88,34 @@ function editLines(text: string, edit: ZoneFileEdit): Result<string> {
   const left = lines.slice(next - 1)
   if (place !== null || addedLines.length === 0) return ok([...output, ...left].join('\n'))
   return ok([...output, ...left.slice(0, -1), ...addedLines.map((line) => line + carriage), ''].join('\n'))
+}
+
+/**
+ * Writes another owner on the lines (from 1) on which records with the owner `from` begin. Records below that inherit the owner follow. A relative owner
+ * stays relative to its origin if the new name is below it.
+ */
+export function renameOwner(text: string, lines: ReadonlySet<number>, from: DomainName, to: DomainName): Result<string> {
+  const entries = entriesOf(text)
+  if (!entries.ok) return entries
+  const output = text.split('\n')
+  for (const { from: line, isDirective, isOwnerless, owner } of entries.value) {
+    const before = output[line - 1] ?? ''
+    if (!lines.has(line) || isDirective || isOwnerless || !before.startsWith(owner)) continue
+    output[line - 1] = ownerLike(owner, from, to) + before.slice(owner.length)
+  }
+  return ok(output.join('\n'))
+}
+
+/** The new owner in the form of the former one: absolute, relative, or `@`. */
+function ownerLike(owner: string, from: DomainName, to: DomainName): string {
+  if (owner.endsWith('.') || owner.includes('\\')) return to
+  let origin = owner === '@' ? from : ROOT
+  if (owner !== '@') {
+    let below: DomainName = from
+    for (const _ of owner.split('.')) below = parentOf(below)
+    origin = below
+  }
+  return to === origin ? '@' : isBelow(to, origin) ? relativeName(to, origin) : to
 }
 
 /** Puts an owner before a line that begins with blanks, and in place of blanks if there are enough. */
