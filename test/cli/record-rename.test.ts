@@ -121,7 +121,7 @@ describe('record rename', () => {
   it('refuses a name that a variable makes', async () => {
     const files = {
       'zones/example.com.yaml': 'domain: example.com\ninclude: [{file: ../shared/a.yaml, with: {host: www}}]\nrecords: {}\n',
-      'shared/a.yaml': '${host}: {type: A, value: 192.0.2.1}\n',
+      'shared/a.yaml': '$'.concat('{host}: {type: A, value: 192.0.2.1}\n'),
     }
     const result = await rename(files, 'example.com', 'www', 'web')
     expect([result.status, result.stderr, result.files]).toEqual([

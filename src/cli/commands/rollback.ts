@@ -19,7 +19,7 @@ const HELP = `
 Examples:
   zonewright rollback --last
   zonewright rollback 20261121T071813Z-ac1a example.com
-  zonewright rollback runs/20261121T071813Z-ac1a        # copied from another machine`
+  zonewright rollback copied/20261121T071813Z-ac1a  # of another machine`
 
 /** `zonewright rollback RUN [zone...]` */
 const rollback = (
