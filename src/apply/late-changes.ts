@@ -3,6 +3,7 @@
  * client changed after the zone was read. The zone is therefore read again from time to time, and a record that differs from the plan is not touched. A
  * change between such a read and the call goes unnoticed.
  */
+import { excerpt } from '../dns/excerpt.ts'
 import { type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey, sameRecord } from '../dns/record.ts'
 import { type Changeset, type RrsetChange, rrsetImage } from '../plan/changesets.ts'
 import type { RecordChange } from '../plan/plan.ts'
@@ -106,5 +107,5 @@ const MAX_TEXT = 300
 
 const describeData = (record: ResourceRecord): string => {
   const { ttl, data } = record
-  return `${data.length > 100 ? `${data.slice(0, 100)}…` : data}${ttl === null ? '' : ` (TTL ${ttl})`}`
+  return `${excerpt(data, 100)}${ttl === null ? '' : ` (TTL ${ttl})`}`
 }

@@ -1,5 +1,7 @@
 /** Reads zones from their targets and plans them. */
+
 import pLimit from 'p-limit'
+import { compareText } from '../dns/compare-text.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { hasErrors } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
@@ -68,8 +70,6 @@ export async function planZones(wanted: readonly ZoneJob[], run: PlanRun): Promi
   zones.sort((a, b) => compareText(a.plan.zone, b.plan.zone) || compareText(a.plan.target, b.plan.target))
   return { plan: { created: run.now.toISOString(), tool: run.tool, zones: zones.map((zone) => zone.plan), diagnostics }, zones }
 }
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 function groupByTarget(jobs: readonly ZoneJob[]): Map<string, ZoneJob[]> {
   const groups = new Map<string, ZoneJob[]>()

@@ -1,5 +1,7 @@
 /** After applying: reads the zone again, resolves unknown outcomes, and reports differences from the expected result. */
+
 import type { Diagnostic } from '../dns/diagnostic.ts'
+import { excerpt } from '../dns/excerpt.ts'
 import { contentKey, type ExistingRecord, type ResourceRecord, sameRecord } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone } from '../dns/zone.ts'
@@ -263,7 +265,7 @@ const subject = ({ name, type }: ResourceRecord): string => `${name} ${type}`
 
 /** Data with the TTL, and with the owner if it is not that of `beside`. */
 function dataOf(record: ResourceRecord, beside: ResourceRecord = record): string {
-  const data = record.data.length > 100 ? `${record.data.slice(0, 100)}…` : record.data
+  const data = excerpt(record.data, 100)
   const ttl = record.ttl === null ? '' : ` (TTL ${record.ttl})`
   return `${record.name === beside.name ? '' : `${subject(record)} `}${data}${ttl}`
 }

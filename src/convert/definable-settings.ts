@@ -3,7 +3,7 @@ import { parseIpv4, parseIpv6 } from '../dns/ip-address.ts'
 import { isMailAddress } from '../dns/mailbox.ts'
 import { type ExistingZone, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
 import type { ZoneTarget } from './definable-records.ts'
-import { excerpt, type UnsupportedFeature } from './unsupported-features.ts'
+import { shownData, type UnsupportedFeature } from './unsupported-features.ts'
 
 export interface DefinableSettings {
   readonly settings: ZoneSettings
@@ -36,13 +36,13 @@ export function definableSettings(
   if (email === '') delete defined['soa_email']
   else if (email !== undefined && !isMailAddress(email)) {
     delete defined['soa_email']
-    drop('soa_email', `${excerpt(email)} is not an e-mail address`)
+    drop('soa_email', `${shownData(email)} is not an e-mail address`)
   }
   for (const key of ['master_ips', 'axfr_ips'] as const) {
     const invalid = settings[key]?.filter((text) => !parseIpv4(text).ok && !parseIpv6(text).ok) ?? []
     if (invalid.length === 0) continue
     delete defined[key]
-    drop(key, `${excerpt(invalid.join(', '))} among its addresses`)
+    drop(key, `${shownData(invalid.join(', '))} among its addresses`)
   }
   for (const { field, message } of capabilities.settingProblems(settings)) {
     if (!(field in defined)) continue

@@ -16,7 +16,7 @@ import { isDnsFailure } from '../transport/dns-exchange.ts'
 import { type TransferredRecord, transferZone } from '../transport/dns-transfer.ts'
 import { splitByRules } from './definable-records.ts'
 import type { ImportedZones, ImportRequest } from './importer.ts'
-import { excerpt, type UnsupportedFeature } from './unsupported-features.ts'
+import { shownData, type UnsupportedFeature } from './unsupported-features.ts'
 
 /** Seconds to wait for each message of a transfer. */
 const TIMEOUT = 10
@@ -136,13 +136,13 @@ function transferredRecords(zone: DomainName, all: readonly TransferredRecord[])
 
 function transferProblem({ name, type, data, malformed }: TransferredRecord, zone: DomainName): string | null {
   if (!isAtOrBelow(name, zone)) return `a record that is not in ${zone}`
-  if (malformed !== undefined) return `${excerpt(data)}: invalid data for its type: ${malformed}`
-  return isMetaType(type) ? `${excerpt(data)}: no zone has records of this type (RFC 6895 section 3.1)` : null
+  if (malformed !== undefined) return `${shownData(data)}: invalid data for its type: ${malformed}`
+  return isMetaType(type) ? `${shownData(data)}: no zone has records of this type (RFC 6895 section 3.1)` : null
 }
 
 function duplicateWarning(zone: DomainName, { name, type, data, ttl }: ResourceRecord, first: ResourceRecord): Diagnostic {
   const ttls = ttl === first.ttl ? '' : `, with TTL ${first.ttl}, not ${ttl}`
-  return warning(`the transfer of ${zone} has ${name} ${type} ${excerpt(data)} more than once; one is kept (RFC 2181 section 5)${ttls}`)
+  return warning(`the transfer of ${zone} has ${name} ${type} ${shownData(data)} more than once; one is kept (RFC 2181 section 5)${ttls}`)
 }
 
 const warning = (message: string): Diagnostic => ({ severity: 'warning', code: 'record-duplicate', message })
@@ -184,7 +184,7 @@ const droppedByRules = (
   zone,
   name,
   type,
-  what: `${excerpt(data)}: ${reason}`,
+  what: `${shownData(data)}: ${reason}`,
 })
 
 /** Adds the zone to a connection error, which names only the server. */

@@ -1,6 +1,8 @@
 /** Features that a conversion cannot express, and their diagnostics. */
+
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
+import { excerpt } from '../dns/excerpt.ts'
 import type { DefinedRecord } from '../dns/record.ts'
 
 /** Something that the source expresses and the destination cannot. Every one is reported. */
@@ -44,8 +46,5 @@ export const extrasAsUnsupported = (diagnostics: readonly Diagnostic[], lossy: b
     found.code === 'record-extra' && !lossy ? { ...found, severity: 'error', code: 'export-lossy', hint: hintOf(undefined) } : found,
   )
 
-const MAX_EXCERPT = 120
-
-/** Record data for a message, cut off at 120 characters. */
-export const excerpt = (data: string): string =>
-  data.length <= MAX_EXCERPT ? data : `${data.slice(0, MAX_EXCERPT)}... (${data.length} characters)`
+/** Record data for a message. */
+export const shownData = (data: string): string => excerpt(data, 120)

@@ -1,4 +1,5 @@
 /** Diagnostics: messages to the user with a code and a position. */
+import { compareText } from './compare-text.ts'
 import type { DiagnosticCode } from './diagnostic-codes.ts'
 
 export type Severity = 'error' | 'warning' | 'notice'
@@ -43,8 +44,6 @@ export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
     compareText(a.message, b.message)
   )
 }
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}|[\u{e0000}-\u{e007f}]/gu

@@ -1,18 +1,20 @@
 /** IPv4 and IPv6 addresses: parsing and canonical form. */
+
 import { isIPv4, isIPv6 } from 'node:net'
+import { quoted } from './excerpt.ts'
 import { failure, ok, type Result } from './result.ts'
 
 /** Parses a dotted IPv4 address. Leading zeros and short forms are errors (RFC 6943 section 3.1.1). */
 export function parseIpv4(text: string): Result<string> {
   if (isIPv4(text)) return ok(text)
-  return failure(`${JSON.stringify(text.slice(0, 60))} is ${isIPv6(text) ? 'an IPv6 address, not an IPv4 one' : 'not an IPv4 address'}`)
+  return failure(`${quoted(text)} is ${isIPv6(text) ? 'an IPv6 address, not an IPv4 one' : 'not an IPv4 address'}`)
 }
 
 /** Parses an IPv6 address and returns it in the form of RFC 5952. Zone identifiers (`%eth0`) are errors. */
 export function parseIpv6(text: string): Result<string> {
   const groups = readGroups(text)
   if (groups !== null) return ok(formatIpv6(groups))
-  return failure(`${JSON.stringify(text.slice(0, 60))} is ${isIPv4(text) ? 'an IPv4 address, not an IPv6 one' : 'not an IPv6 address'}`)
+  return failure(`${quoted(text)} is ${isIPv4(text) ? 'an IPv4 address, not an IPv6 one' : 'not an IPv6 address'}`)
 }
 
 /** The eight 16-bit groups of an IPv6 address. Throws a `RangeError` if the text is not one. */

@@ -1,4 +1,5 @@
 /** Record types: names, numbers and meta-types. */
+import { quoted } from './excerpt.ts'
 import { GENERIC_ONLY_TYPES, RDATA_TYPES, rdataTypeOfCode } from './rdata/rdata-types.ts'
 import { failure, ok, type Result } from './result.ts'
 
@@ -48,7 +49,7 @@ export function parseRecordType(text: string): Result<string> {
   const upper = text.toUpperCase()
   if (RDATA_TYPES.has(upper)) return ok(upper)
   const code = typeCode(upper)
-  return code === null ? failure(`${JSON.stringify(text.slice(0, 60))} is not a record type`) : ok(typeName(code))
+  return code === null ? failure(`${quoted(text)} is not a record type`) : ok(typeName(code))
 }
 
 /** Parses a type that appears inside rdata. A meta-type is allowed and becomes its generic name, which every reader knows. */

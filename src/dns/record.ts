@@ -1,4 +1,5 @@
 /** Resource records: types, keys, grouping and order. */
+import { compareText } from './compare-text.ts'
 import type { SourcePosition } from './diagnostic.ts'
 import { compareNames, type DomainName } from './domain-name.ts'
 import type { Ttl } from './ttl.ts'
@@ -68,5 +69,3 @@ export function compareRecords(a: ResourceRecord, b: ResourceRecord): number {
 }
 
 const typeRank = (type: string): number => (type === 'SOA' ? 0 : type === 'NS' ? 1 : 2)
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

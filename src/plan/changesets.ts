@@ -1,4 +1,5 @@
 /** The calls of a plan as data: the changes that each carries, and the RRsets before and after it. */
+import { compareText } from '../dns/compare-text.ts'
 import { compareNames, type DomainName } from '../dns/domain-name.ts'
 import { type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import type { Ttl } from '../dns/ttl.ts'
@@ -80,8 +81,6 @@ export function lowestTtl(records: readonly ResourceRecord[]): Ttl | null {
   const ttls = records.flatMap((record) => (record.ttl === null ? [] : [record.ttl]))
   return ttls.length === 0 ? null : ttls.reduce((lowest, ttl) => (ttl < lowest ? ttl : lowest))
 }
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 export type RrsetName = Pick<RrsetChange, 'name' | 'type'>
 

@@ -1,4 +1,5 @@
 /** The changes of a zone as rows, by owner in canonical order. A renamed record has two rows, out and in. Text in rows contains no control characters. */
+import { compareText } from '../dns/compare-text.ts'
 import { oneLine } from '../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, relativeName, sortKey } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
@@ -54,8 +55,6 @@ function orderKeys(change: Change): { readonly owner: string; readonly kind: str
   const { name } = change.existing ?? change
   return { owner: sortKey(name), kind: `${ACTION_ORDER[change.action]} ${change.type}` }
 }
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 function rowsOf(change: Change, outcome: Outcome | null, zone: DomainName): RowGroup {
   if (change.subject === 'domain') return [domainRow(change, outcome)]

@@ -1,8 +1,10 @@
 /** Reads the journals of runs, including killed ones: an incomplete last line is ignored. */
+
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type ProcessIdentity, processStatus } from '../../definition/files/process-identity.ts'
 import { describeReadError } from '../../definition/files/read-text.ts'
+import { compareText } from '../../dns/compare-text.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Action, CallCount, Outcome, ZoneOutcome, ZonePlan } from '../../plan/plan.ts'
@@ -45,8 +47,6 @@ export function readRuns(journal: string, here: ProcessIdentity): JournalledRuns
   runs.sort((a, b) => compareText(a.begin.time, b.begin.time) || compareText(a.id, b.id))
   return { runs: markRolledBack(runs).reverse(), diagnostics }
 }
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** The largest journal of another machine, in octets. */
 const MAX_JOURNAL = 1 << 28

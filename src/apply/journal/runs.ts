@@ -1,8 +1,10 @@
 /** Finds runs in a journal, reads their plans, and removes old runs. */
+
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { ZoneOutcome } from '../../plan/plan.ts'
 import { listed } from '../../report/english.ts'
@@ -23,7 +25,7 @@ export function findRun(runs: readonly RunRecord[], name: string): FoundRun {
   const found = isRunPrefix(name) ? runs.filter(({ id }) => id.toLowerCase().startsWith(wanted)) : []
   const [run] = found
   if (run !== undefined && found.length === 1) return { run }
-  if (run === undefined) return unknown(`the journal has no run ${JSON.stringify(name.slice(0, 60))}`)
+  if (run === undefined) return unknown(`the journal has no run ${quoted(name)}`)
   const ids = found.map(({ id }) => id)
   return unknown(`${name} matches ${found.length} runs: ${listed(ids, SHOWN)}`)
 }

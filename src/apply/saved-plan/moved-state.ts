@@ -1,6 +1,7 @@
 /** Describes how a zone has changed between two reads. */
 
 import type { DomainName } from '../../dns/domain-name.ts'
+import { excerpt } from '../../dns/excerpt.ts'
 import { compareRecords, contentKey, type ExistingRecord, type ResourceRecord, recordKey } from '../../dns/record.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ExistingZone, ZoneSettings } from '../../dns/zone.ts'
@@ -109,8 +110,7 @@ function detailsOf({ added, removed, changed, replaced }: RecordDifferences): st
   return lines.sort((a, b) => compareRecords(a.record, b.record)).map(({ text }) => text)
 }
 
-const describeRecord = ({ name, type, ttl, data }: ResourceRecord): string =>
-  `${name} ${ttl ?? 'default'} ${type} ${data.length > 200 ? `${data.slice(0, 200)}…` : data}`
+const describeRecord = ({ name, type, ttl, data }: ResourceRecord): string => `${name} ${ttl ?? 'default'} ${type} ${excerpt(data, 200)}`
 
 /** Whether a zone is now as if all changes of its plan had been applied to its earlier state. */
 export function isAsPlanned({ zone, changes, unmanaged = [] }: ZonePlan, before: ExistingZone | null, now: ExistingZone | null): boolean {

@@ -3,11 +3,13 @@
  * parsers of the model, and its consistency. Derivable values (counts, fields and names of changes, existing
  * sides, fingerprints) are derived and compared with the file.
  */
+
 import { type SchemaError, validate } from '../../../generated/plan-schema.js'
 import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { parseDomainName } from '../../dns/domain-name.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import type { ExistingRecord } from '../../dns/record.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
@@ -99,7 +101,7 @@ function schemaProblem(errors: readonly SchemaError[]): string {
   if (error === undefined) return 'it is not valid'
   const { instancePath, keyword, params, message } = error
   const where = instancePath === '' ? 'the document' : instancePath.slice(0, 200)
-  const key = keyword === 'additionalProperties' ? ` (${JSON.stringify(String(params['additionalProperty']).slice(0, 60))})` : ''
+  const key = keyword === 'additionalProperties' ? ` (${quoted(String(params['additionalProperty']))})` : ''
   return `${where} ${message ?? keyword}${key}`
 }
 

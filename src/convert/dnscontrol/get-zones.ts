@@ -1,8 +1,10 @@
 /** Reads the output of `dnscontrol get-zones`: TSV and concatenated zone files. */
+
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import { octetsToTxtRdata } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseAbsoluteName, parseDomainName } from '../../dns/domain-name.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
 import { presentationTokens } from '../../dns/rdata/field.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
@@ -83,7 +85,7 @@ function readLine(line: string, isQuoted: boolean): Result<TsvLine> {
   if (!zone.ok) return zone
   const name = parseDomainName(label, zone.value)
   if (!name.ok) return name
-  if (!isAtOrBelow(name.value, zone.value)) return { ok: false, message: `${JSON.stringify(label.slice(0, 60))} is not in ${zone.value}` }
+  if (!isAtOrBelow(name.value, zone.value)) return { ok: false, message: `${quoted(label)} is not in ${zone.value}` }
   const ttl = parseTtl(seconds)
   if (!ttl.ok) return ttl
   const known = RDATA_TYPES.has(type)
@@ -170,7 +172,7 @@ export function commentedFeatures(text: string): CommentedFeature[] {
     const line = given.trimEnd()
     const [, type, target = ''] = PSEUDO_RECORD.exec(line) ?? []
     if (type !== undefined) {
-      return [{ line: i + 1, type, what: `a record of DNSControl's type ${type}, with the target ${JSON.stringify(target.slice(0, 60))}` }]
+      return [{ line: i + 1, type, what: `a record of DNSControl's type ${type}, with the target ${quoted(target)}` }]
     }
     const [, settings] = CLOUDFLARE_SETTINGS.exec(line) ?? []
     return settings === undefined ? [] : [{ line: i + 1, type: null, what: settings.trim().slice(0, 120) }]

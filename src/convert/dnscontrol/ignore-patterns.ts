@@ -1,4 +1,5 @@
 /** Converts `IGNORE` patterns of DNSControl to selectors of `unmanaged`, and back. */
+import { quoted } from '../../dns/excerpt.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { UnmanagedSelector } from '../../dns/zone.ts'
@@ -43,8 +44,7 @@ export function selectorsForIgnore({ label, types, target }: IgnorePattern): Res
     .split(',')
     .map((type) => type.trim().toUpperCase())
     .filter((type) => type !== '')
-  if (list.some((type) => type !== '*' && !/^[A-Z0-9_-]{1,30}$/.test(type)))
-    return failure(`the types ${JSON.stringify(types.slice(0, 60))}`)
+  if (list.some((type) => type !== '*' && !/^[A-Z0-9_-]{1,30}$/.test(type))) return failure(`the types ${quoted(types)}`)
   const ofTypes = list.length === 0 || list.includes('*') ? null : list.filter((type) => parseRecordType(type).ok)
   const ownTypes = ofTypes === null ? [] : list.filter((type) => !ofTypes.includes(type))
   const selectors: UnmanagedSelector[] = []
@@ -99,7 +99,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u
 
 /** Converts a pattern of DNSControl (its library is gobwas/glob) to globs of ours. */
 function globsOf(pattern: string): Result<Globs> {
-  const unsupported = failure(`the pattern ${JSON.stringify(pattern.slice(0, 60))}`)
+  const unsupported = failure(`the pattern ${quoted(pattern)}`)
   if (pattern.length > 1000 || UNPRINTABLE.test(pattern)) return unsupported
   let isWider = false
   // Braces come last, because they may contain other patterns.

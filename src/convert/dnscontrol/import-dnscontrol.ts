@@ -13,7 +13,7 @@ import type { Policy, SoaFields, UnmanagedSelector, ZoneSettings } from '../../d
 import { type DerivedSelectors, isInseparable, splitByRules, unmanagedSelectorsFor } from '../definable-records.ts'
 import type { Importer } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
-import { excerpt, recordsOutside, type UnsupportedFeature } from '../unsupported-features.ts'
+import { recordsOutside, shownData, type UnsupportedFeature } from '../unsupported-features.ts'
 import { commentedFeatures, isTsv, readTsv, splitZones } from './get-zones.ts'
 import { type DnscontrolDomain, readIntermediate } from './read-intermediate.ts'
 import type { InvalidRecord } from './read-records.ts'
@@ -196,7 +196,7 @@ const droppedRecord = (
   zone,
   name,
   type,
-  what: data === '' ? reason : `${excerpt(data)}: ${reason}`,
+  what: data === '' ? reason : `${shownData(data)}: ${reason}`,
   at,
   outcome,
 })

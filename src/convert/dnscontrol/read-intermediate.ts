@@ -1,3 +1,4 @@
+import { quoted } from '../../dns/excerpt.ts'
 import { agreeing, listed } from '../../report/english.ts'
 /**
  * DNSControl's intermediate JSON (`dnscontrol print-ir`), the result of running its dnsconfig.js. Reading is bounded and never throws:
@@ -188,7 +189,7 @@ const KEY_WORDS: Readonly<Record<string, string>> = {
   unmanaged_disable_safety_check: 'DISABLE_IGNORE_SAFETY_CHECK',
 }
 
-const quoteValue = (value: unknown): string => (typeof value === 'object' ? 'an object' : JSON.stringify(String(value).slice(0, 60)))
+const quoteValue = (value: unknown): string => (typeof value === 'object' ? 'an object' : quoted(String(value)))
 
 const isServersTtl = (value: unknown): boolean => /^[1-9][0-9]{0,9}$/.test(String(value)) && Number(value) < 2 ** 31
 
@@ -227,7 +228,7 @@ function readUnmanaged(
     }
     const text = (key: string): string => (typeof pattern[key] === 'string' ? pattern[key] : '')
     const [label, types, target] = [text('label_pattern'), text('rType_pattern'), text('target_pattern')]
-    const ignore = `IGNORE(${[label, types, target].map((part) => JSON.stringify(part.slice(0, 60))).join(', ')})`
+    const ignore = `IGNORE(${[label, types, target].map((part) => quoted(part)).join(', ')})`
     const read = selectorsForIgnore({ label, types, target })
     if (!read.ok) {
       protect(`${ignore}, for ${read.message}`, !['', '*', '**'].includes(target) || undefined)

@@ -2,6 +2,7 @@ import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import { restoreMailboxCase } from '../../dns/mailbox.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
 import type { Token } from '../../dns/rdata/field.ts'
@@ -204,7 +205,7 @@ function readRecord(record: JsonObject, context: DomainContext): ImportedRecord 
   const drop = (what: string): void =>
     void dropped.push({ zone, name: name.value, type: type === '' ? null : quoteKey(type), what, at: context.at })
   if (!RDATA_TYPES.has(type)) {
-    drop(`a record of DNSControl's type ${quoteKey(type)}, with the target ${JSON.stringify(String(record['target'] ?? '').slice(0, 60))}`)
+    drop(`a record of DNSControl's type ${quoteKey(type)}, with the target ${quoted(String(record['target'] ?? ''))}`)
     return null
   }
   if (record['ensure_absent'] === true) {
@@ -214,7 +215,7 @@ function readRecord(record: JsonObject, context: DomainContext): ImportedRecord 
   for (const key of Object.keys(record)) if (!IGNORED_KEYS.has(key)) drop(`the field ${quoteKey(key)}`)
   for (const [key, value] of Object.entries(isObject(record['meta']) ? record['meta'] : {})) {
     const isUnproxied = key === 'cloudflare_proxy' && /^off$/i.test(String(value))
-    if (!IGNORED_METADATA.has(key) && !isUnproxied) drop(`the metadata ${quoteKey(key)} (${JSON.stringify(String(value).slice(0, 60))})`)
+    if (!IGNORED_METADATA.has(key) && !isUnproxied) drop(`the metadata ${quoteKey(key)} (${quoted(String(value))})`)
   }
   const data = readRdata(type, record, originOf(record['subdomain'], zone))
   const seconds = record['ttl'] ?? 0
@@ -255,7 +256,7 @@ export interface InvalidRecord {
 export const maskData = (text: string): string => text.slice(0, 1000).replace(/[^ -~]+/g, '*')
 
 /** A key from the input for a message: short and on one line. */
-export const quoteKey = (key: string): string => (/^[\w.-]{1,255}$/.test(key) ? key : JSON.stringify(key.slice(0, 60)))
+export const quoteKey = (key: string): string => (/^[\w.-]{1,255}$/.test(key) ? key : quoted(key))
 
 /** The TTL that DNSControl gives to records without one (its models/record.go). */
 export const DEFAULT_TTL = 300 as Ttl

@@ -8,6 +8,7 @@ import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import { isNull, lookUp, type YamlEntry, type YamlMapping, type YamlNode } from '../../definition/yaml/yaml-node.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import type { OctodnsProvider } from './octodns-provider.ts'
 import { type ConvertedSafety, readSafety } from './octodns-provider.ts'
@@ -155,7 +156,7 @@ const isReplacing = (node: YamlNode): boolean => node.kind === 'mapping' && isTr
 function readProvider({ key, value }: YamlEntry, kind: 'provider' | 'processor', state: ReadState): void {
   const className = value.kind === 'mapping' ? lookUp(value, 'class') : undefined
   if (value.kind !== 'mapping' || className?.kind !== 'scalar') {
-    fail(state, key.at, `the ${kind} ${JSON.stringify(key.text.slice(0, 60))} has no class`)
+    fail(state, key.at, `the ${kind} ${quoted(key.text)} has no class`)
     return
   }
   const settings = new Map(

@@ -20,7 +20,7 @@ import { agreeing, counted, listed } from '../../report/english.ts'
 import type { ZoneTarget } from '../definable-records.ts'
 import type { ImportRequest } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
-import { excerpt, type UnsupportedFeature } from '../unsupported-features.ts'
+import { shownData, type UnsupportedFeature } from '../unsupported-features.ts'
 import { copyZones } from './copy-zones.ts'
 import { convertProviderZone } from './provider-zone.ts'
 
@@ -104,7 +104,7 @@ const droppedZone = ({ name, id, reason }: UnusableZone, source: string): Unsupp
   zone: null,
   name: null,
   type: null,
-  what: `${JSON.stringify(excerpt(name))}, number ${id} at ${source}: ${reason}`,
+  what: `${JSON.stringify(shownData(name))}, number ${id} at ${source}: ${reason}`,
   outcome: `it stays unchanged at ${source} and gets no definition`,
 })
 
@@ -182,7 +182,7 @@ function duplicateWarning(zone: DomainName, set: readonly ExistingRecord[], dele
   const deletedIds = set.flatMap(({ id }) => (id !== undefined && deleted.has(id) ? [id] : []))
   const consequence =
     deletedIds.length === 0 ? 'plans leave the duplicates unchanged' : `the next plan deletes number ${deletedIds.join(', ')}`
-  const message = `${zone} holds ${name} ${type} ${excerpt(data)} ${set.length} times; a definition can contain a record once, and ${consequence}`
+  const message = `${zone} holds ${name} ${type} ${shownData(data)} ${set.length} times; a definition can contain a record once, and ${consequence}`
   return warning('surplus-duplicate', message)
 }
 

@@ -16,7 +16,7 @@ import {
   type ZoneTarget,
 } from '../definable-records.ts'
 import { definableSettings } from '../definable-settings.ts'
-import { excerpt, type UnsupportedFeature } from '../unsupported-features.ts'
+import { shownData, type UnsupportedFeature } from '../unsupported-features.ts'
 
 export interface ProviderZone {
   readonly zone: ImportedZone
@@ -66,7 +66,7 @@ function droppedRecord(
   derived: DerivedSelectors,
   { target }: ZoneTarget,
 ): UnsupportedFeature {
-  const what = `${excerpt(record.data)}: ${reason}`
+  const what = `${shownData(record.data)}: ${reason}`
   const outcome = isInseparable(record, derived)
     ? `no selector of "unmanaged" can separate it from managed records, so the next plan deletes it at ${target}`
     : `"unmanaged" in the definition keeps it unchanged at ${target}`
@@ -86,7 +86,7 @@ function undefinableComment(
   if (kept.length === 0) return []
   const lines = kept
     .slice(0, MAX_LISTED)
-    .map(({ record: { name, type, data }, reason }) => `  ${relativeName(name, zone) || '@'} ${type} ${excerpt(data)}: ${reason}`)
+    .map(({ record: { name, type, data }, reason }) => `  ${relativeName(name, zone) || '@'} ${type} ${shownData(data)}: ${reason}`)
   if (kept.length > MAX_LISTED) lines.push(`  and ${kept.length - MAX_LISTED} more`)
   return [{ name: null, text: [`Records at ${target} that no definition can contain; "unmanaged" keeps them:`, ...lines].join('\n') }]
 }

@@ -1,9 +1,11 @@
 /** Parses a config. */
+
 import { resolve } from 'node:path'
 import { validate } from '../../../generated/config-schema.js'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import { isMailAddress } from '../../dns/mailbox.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
@@ -269,7 +271,7 @@ function defaultsOf(document: Readonly<Record<string, unknown>>, reading: Readin
 const noMailAddress = (email: string, at: Diagnostic['at']): Diagnostic => ({
   severity: 'error',
   code: 'setting-invalid',
-  message: `defaults: soa_email: ${JSON.stringify(email.slice(0, 60))} is not a mail address`,
+  message: `defaults: soa_email: ${quoted(email)} is not a mail address`,
   at,
   hint: 'write it like hostmaster@example.com',
 })

@@ -1,6 +1,8 @@
 /** Converts a zone file to a definition. */
+
 import { type Diagnostic, hasErrors, type SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName, ROOT } from '../../dns/domain-name.ts'
+import { excerpt } from '../../dns/excerpt.ts'
 import { findSoaMailbox, restoreMailboxCase } from '../../dns/mailbox.ts'
 import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
 import { recordKey } from '../../dns/record.ts'
@@ -192,12 +194,11 @@ export function removeDuplicateRecords(all: readonly DefinedRecord[]): SingleRec
 const positionText = ({ file, line, column }: SourcePosition): string => `${file}:${line}:${column}`
 
 function repeated({ name, type, data, ttl, at }: DefinedRecord, first: DefinedRecord): Diagnostic {
-  const shown = data.length > 80 ? `${data.slice(0, 80)}…` : data
   const ttls = ttl === first.ttl ? '' : `, with TTL ${first.ttl ?? 'of the zone'} instead of ${ttl ?? 'that of the zone'}`
   return {
     severity: 'warning',
     code: 'record-duplicate',
-    message: `${name} ${type}: the value ${shown} is given twice; the first one is used${ttls}`,
+    message: `${name} ${type}: the value ${excerpt(data, 80)} is given twice; the first one is used${ttls}`,
     at,
     hint: 'remove one of them',
     related: [{ message: 'the same record', at: first.at }],

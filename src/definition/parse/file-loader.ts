@@ -1,9 +1,11 @@
 /** Parses a file with its `!include`s. */
+
 import type { SourcePosition } from '../../dns/diagnostic.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import type { Result } from '../../dns/result.ts'
 import { MAX_YAML_LENGTH, readYaml } from '../yaml/read-yaml.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
-import { type DiagnosticCollector, quoted } from './parse-state.ts'
+import type { DiagnosticCollector } from './parse-state.ts'
 
 /** Maximum nesting of included files, and maximum number of inclusions per definition. */
 export const MAX_INCLUDE_DEPTH = 8

@@ -1,9 +1,11 @@
 /** Reads fragments that a definition includes, with variables. */
+
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import { isNull, lookUp, type YamlEntry, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import type { FileLoader } from './file-loader.ts'
-import { type DiagnosticCollector, type ParseState, quoted } from './parse-state.ts'
+import type { DiagnosticCollector, ParseState } from './parse-state.ts'
 import { readRecordMap } from './read-record-map.ts'
 import { type IncludeEntry, SETTING_KEYS } from './read-settings.ts'
 

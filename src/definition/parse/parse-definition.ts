@@ -1,6 +1,8 @@
 /** Parses a definition in either layout. */
+
 import { compareDiagnostics, type Diagnostic, isError, type SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import { type DefinedRecord, groupRrsets } from '../../dns/record.ts'
 import { type Ttl, ttlFromSeconds } from '../../dns/ttl.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../dns/zone.ts'
@@ -17,7 +19,6 @@ import {
   newParseState,
   newSource,
   type ParseState,
-  quoted,
   type UnsupportedKey,
 } from './parse-state.ts'
 import { readRecordMap } from './read-record-map.ts'

@@ -1,7 +1,9 @@
 /** The state of the parser of a definition. */
+
 import type { Diagnostic, Severity, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import type { InventoryRrset } from '../../dns/inventory.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
@@ -176,6 +178,3 @@ export function reportVariable(
   })
   return true
 }
-
-/** Text from a file, quoted and shortened for a message. */
-export const quoted = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)

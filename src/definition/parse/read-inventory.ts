@@ -1,4 +1,5 @@
 /** Parses `from:` of a record. */
+import { quoted } from '../../dns/excerpt.ts'
 import {
   INVENTORY_CONDITIONS,
   INVENTORY_KINDS,
@@ -9,7 +10,7 @@ import {
 import type { Ttl } from '../../dns/ttl.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import type { Owner } from './parse-state.ts'
-import { kindName, quoted, type ValueContext } from './parse-state.ts'
+import { kindName, type ValueContext } from './parse-state.ts'
 
 /** Maximum length of a condition's value in characters. */
 const MAX_CONDITION = 255

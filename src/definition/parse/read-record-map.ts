@@ -1,9 +1,11 @@
 /** Parses the record map of a definition. */
+
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, displayName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import { isBroken, isNull, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
 import type { Owner, ParseState } from './parse-state.ts'
-import { kindName, quoted, reportVariable } from './parse-state.ts'
+import { kindName, reportVariable } from './parse-state.ts'
 import { readRecord } from './read-record.ts'
 
 /** Reads a record map: names relative to the zone, each with a record or a list of records. An empty node is an empty map. */

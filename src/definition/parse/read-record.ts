@@ -1,5 +1,7 @@
 /** Parses the records of one name. */
+
 import { isError, type Severity, type SourcePosition } from '../../dns/diagnostic.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { rrsetKey } from '../../dns/record.ts'
@@ -7,7 +9,7 @@ import { parseRecordType } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { entryOf, isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import type { Owner, ParseState } from './parse-state.ts'
-import { type DiagnosticCollector, kindName, quoted, type ValueContext } from './parse-state.ts'
+import { type DiagnosticCollector, kindName, type ValueContext } from './parse-state.ts'
 import { readInventory } from './read-inventory.ts'
 import { parseTtlNode } from './read-scalar.ts'
 import { readValue } from './read-value.ts'

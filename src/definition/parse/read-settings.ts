@@ -1,5 +1,7 @@
 /** Parses the settings of a definition. */
+
 import type { SourcePosition } from '../../dns/diagnostic.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import { parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
 import { isMailAddress } from '../../dns/mailbox.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
@@ -15,7 +17,7 @@ import {
   type ZoneSettings,
 } from '../../dns/zone.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
-import { type DiagnosticCollector, quoted } from './parse-state.ts'
+import type { DiagnosticCollector } from './parse-state.ts'
 import { parseTtlNode } from './read-scalar.ts'
 import { readSoa } from './read-soa.ts'
 

@@ -1,8 +1,9 @@
 import type { SchemaError } from '../../../generated/zone-schema.js'
 import type { Severity } from '../../dns/diagnostic.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import { didYouMean, nearestWord } from '../../dns/nearest-word.ts'
 import { entryOf, isBroken, isNull, lookUp, nodeAt, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
-import { type DiagnosticCollector, quoted } from './parse-state.ts'
+import type { DiagnosticCollector } from './parse-state.ts'
 
 /** A schema error about a name, TTL or value. It is reported only if the reader of that value finds no error itself. */
 export interface DeferredError {

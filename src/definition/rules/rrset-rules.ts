@@ -1,6 +1,8 @@
 /** Rules for RRsets. */
+
 import { txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { excerpt } from '../../dns/excerpt.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
@@ -34,7 +36,7 @@ export function recordDuplicate({ rrsets }: ZoneIndex): Diagnostic[] {
 const duplicate = (record: DefinedRecord, earlier: DefinedRecord): Diagnostic => ({
   severity: 'error',
   code: 'record-duplicate',
-  message: `${record.name} ${record.type}: the value ${shorten(record.data)} is given twice`,
+  message: `${record.name} ${record.type}: the value ${excerpt(record.data, 80)} is given twice`,
   at: record.at,
   hint: 'remove one of them',
   related: [{ message: 'the same record', at: earlier.at }],
@@ -134,8 +136,6 @@ function leastRdataOctets({ type, data }: DefinedRecord): number {
   // An escape takes four characters per octet.
   return Math.floor(data.length / 4)
 }
-
-const shorten = (data: string): string => (data.length > 80 ? `${data.slice(0, 80)}…` : data)
 
 /** Reports a null MX, which refuses all mail, with other MX records (RFC 7505 section 3). */
 export function nullMxNotAlone(index: ZoneIndex): Diagnostic[] {

@@ -1,8 +1,9 @@
+import { quoted } from '../excerpt.ts'
 import { formatIpv6, ipv6Groups, parseIpv4, parseIpv6 } from '../ip-address.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { readOctets, readU8, readU16, remainingOctets, throwWireError } from '../wire/reader.ts'
 import { writeOctets, writeU8, writeU16 } from '../wire/writer.ts'
-import { excerpt, type FieldCodec, type Token } from './field.ts'
+import type { FieldCodec, Token } from './field.ts'
 
 /** The address families of APL records by number. */
 export const ADDRESS_FAMILIES = { 1: { bits: 32, parse: parseIpv4 }, 2: { bits: 128, parse: parseIpv6 } } as const
@@ -12,7 +13,7 @@ export function canonicalPrefixes(tokens: readonly Token[]): Result<string> {
   const prefixes: string[] = []
   for (const { text } of tokens) {
     const match = /^(!?)([12]):([^/]{1,60})\/([0-9]{1,3})$/.exec(text)
-    if (!match) return failure(`${excerpt(text)} is not [!]FAMILY:ADDRESS/PREFIX with family 1 (IPv4) or 2 (IPv6)`)
+    if (!match) return failure(`${quoted(text)} is not [!]FAMILY:ADDRESS/PREFIX with family 1 (IPv4) or 2 (IPv6)`)
     const [, negation, number, written = '', length] = match
     const family = ADDRESS_FAMILIES[number === '1' ? 1 : 2]
     const address = family.parse(written)

@@ -1,11 +1,13 @@
 /** The canonical presentation form of rdata. */
+
 import { MAX_RDATA_OCTETS } from '../character-string.ts'
 import type { DomainName } from '../domain-name.ts'
+import { quoted } from '../excerpt.ts'
 import { parseIpv4, parseIpv6 } from '../ip-address.ts'
 import { parseReferencedType } from '../record-type.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { canonicalPrefixes } from './addresses.ts'
-import { excerpt, joinTokens, type NameReader, type Token } from './field.ts'
+import { joinTokens, type NameReader, type Token } from './field.ts'
 import { canonicalAmtRelay, canonicalHostIdentity, canonicalIpsecKey } from './gateway.ts'
 import { canonicalLocation } from './location.ts'
 import { canonicalMnemonic, canonicalSeconds, canonicalTimestamp, canonicalUnsigned, type MnemonicKind } from './numbers.ts'
@@ -38,7 +40,7 @@ export function canonicalRdata(type: string, tokens: readonly Token[], readName:
   if (isGenericForm(tokens)) return canonicalGeneric(type, tokens)
   const definition = RDATA_TYPES.get(type)
   if (!definition)
-    return failure(`data of this type is written in the generic form \\# LENGTH HEX (RFC 3597), not as ${excerpt(tokens[0]?.text ?? '')}`)
+    return failure(`data of this type is written in the generic form \\# LENGTH HEX (RFC 3597), not as ${quoted(tokens[0]?.text ?? '')}`)
   const shorthand = DELETION[type]
   if (shorthand !== undefined && shorthand.written === tokens.map(({ text }) => text).join(' ')) return ok(shorthand.canonical)
   const { fields } = definition
@@ -157,9 +159,7 @@ export function canonicalField(kind: FieldKind, tokens: readonly Token[], readNa
     case 'text':
       return canonicalText(token)
     case 'tag':
-      return /^[a-z0-9]{1,255}$/i.test(text)
-        ? ok(text.toLowerCase())
-        : failure(`${JSON.stringify(text.slice(0, 60))} is not a tag of letters and digits`)
+      return /^[a-z0-9]{1,255}$/i.test(text) ? ok(text.toLowerCase()) : failure(`${quoted(text)} is not a tag of letters and digits`)
     case 'hex':
       return canonicalHex(tokens)
     case 'base64':

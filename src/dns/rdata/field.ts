@@ -12,9 +12,6 @@ export interface Token {
 export const joinTokens = (tokens: readonly Token[]): string =>
   tokens.length === 1 ? (tokens[0] as Token).text : tokens.map((token) => token.text).join('')
 
-/** A token for a message, quoted and shortened. */
-export const excerpt = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
-
 /**
  * The wire form of one kind of rdata field. `encode` gets the field's canonical text: one token, or all remaining tokens for a kind
  * that takes the rest; `compress` says whether a name may be written as a pointer. `decode` returns canonical text. Its reader ends

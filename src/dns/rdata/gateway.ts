@@ -1,11 +1,13 @@
 /** Rdata with a gateway or host identity: IPSECKEY, AMTRELAY and HIP. */
+
 import type { DomainName } from '../domain-name.ts'
+import { quoted } from '../excerpt.ts'
 import { parseIpv4, parseIpv6 } from '../ip-address.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { readName, readOctets, readRest, readU8, readU16, remainingOctets, throwWireError, type WireReader } from '../wire/reader.ts'
 import { type WireWriter, writeName, writeOctets, writeU8, writeU16 } from '../wire/writer.ts'
 import { IPV4, IPV6 } from './addresses.ts'
-import { excerpt, type FieldCodec, joinFields, type NameReader, type Token } from './field.ts'
+import { type FieldCodec, joinFields, type NameReader, type Token } from './field.ts'
 import { canonicalUnsigned } from './numbers.ts'
 import { canonicalBase64, canonicalHex } from './octets.ts'
 
@@ -28,7 +30,7 @@ export function canonicalAmtRelay(tokens: readonly Token[], readName: NameReader
   if (!precedence || !discovery || !type || !relay || tokens.length > 4) return failure('is PRECEDENCE D-BIT RELAY-TYPE RELAY')
   return joinFields(
     canonicalUnsigned(precedence.text, 'u8'),
-    /^0*[01]$/.test(discovery.text) ? ok(discovery.text.slice(-1)) : failure(`${excerpt(discovery.text)} is not 0 or 1`),
+    /^0*[01]$/.test(discovery.text) ? ok(discovery.text.slice(-1)) : failure(`${quoted(discovery.text)} is not 0 or 1`),
     canonicalUnsigned(type.text, 'u8'),
     canonicalGateway(type.text, relay.text, readName),
   )
@@ -38,7 +40,7 @@ export function canonicalAmtRelay(tokens: readonly Token[], readName: NameReader
 function canonicalGateway(type: string, text: string, readName: NameReader): Result<string> {
   switch (Number(type)) {
     case 0:
-      return text === '.' ? ok(text) : failure(`${excerpt(text)} is not the dot that type 0 requires`)
+      return text === '.' ? ok(text) : failure(`${quoted(text)} is not the dot that type 0 requires`)
     case 1:
       return parseIpv4(text)
     case 2:
@@ -46,7 +48,7 @@ function canonicalGateway(type: string, text: string, readName: NameReader): Res
     case 3:
       return readName(text)
     default:
-      return failure(`${excerpt(type)} is not a type of gateway: 0 none, 1 IPv4, 2 IPv6, 3 a name`)
+      return failure(`${quoted(type)} is not a type of gateway: 0 none, 1 IPv4, 2 IPv6, 3 a name`)
   }
 }
 

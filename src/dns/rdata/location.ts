@@ -1,8 +1,9 @@
 /** LOC rdata (RFC 1876). */
+import { quoted } from '../excerpt.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { readU8, readU32, throwWireError } from '../wire/reader.ts'
 import { writeU8, writeU32 } from '../wire/writer.ts'
-import { excerpt, type FieldCodec, type Token } from './field.ts'
+import type { FieldCodec, Token } from './field.ts'
 
 /** LOC rdata in the units of its wire form (RFC 1876 section 2). */
 export interface Location {
@@ -42,7 +43,7 @@ export function parseLocation(tokens: readonly string[]): Result<Location> {
   if (!longitude.ok) return longitude
   const [altitudeText, ...sizes] = tokens.slice(west + 1)
   if (altitudeText === undefined) return failure('the altitude is missing')
-  if (sizes.length > 3) return failure(`${excerpt(sizes[3] ?? '')} follows the last field`)
+  if (sizes.length > 3) return failure(`${quoted(sizes[3] ?? '')} follows the last field`)
   const altitude = parseMetres(altitudeText, -ALTITUDE_ZERO, 0xffffffff - ALTITUDE_ZERO)
   if (!altitude.ok) return altitude
   const precisions: number[] = []
@@ -67,18 +68,18 @@ function parseAngle(tokens: readonly string[], limit: number): Result<number> {
   const [degrees = '', minutes = '0', seconds = '0', ...rest] = tokens
   const number = /^([0-9]{1,2})(?:\.([0-9]{1,3}))?$/.exec(seconds)
   if (!/^[0-9]{1,3}$/.test(degrees) || !/^[0-9]{1,2}$/.test(minutes) || !number || rest.length > 0) {
-    return failure(`${excerpt(tokens.join(' '))} is not DEGREES [MINUTES [SECONDS]], seconds to three decimals`)
+    return failure(`${quoted(tokens.join(' '))} is not DEGREES [MINUTES [SECONDS]], seconds to three decimals`)
   }
-  if (Number(minutes) > 59 || Number(number[1]) > 59) return failure(`${excerpt(tokens.join(' '))}: minutes and seconds are less than 60`)
+  if (Number(minutes) > 59 || Number(number[1]) > 59) return failure(`${quoted(tokens.join(' '))}: minutes and seconds are less than 60`)
   const milliseconds = Number(number[1]) * 1000 + Number((number[2] ?? '').padEnd(3, '0'))
   const angle = Number(degrees) * MILLISECONDS_PER_DEGREE + Number(minutes) * 60_000 + milliseconds
-  return angle > limit * MILLISECONDS_PER_DEGREE ? failure(`${excerpt(tokens.join(' '))} is more than ${limit} degrees`) : ok(angle)
+  return angle > limit * MILLISECONDS_PER_DEGREE ? failure(`${quoted(tokens.join(' '))} is more than ${limit} degrees`) : ok(angle)
 }
 
 /** Metres with up to two decimals and an optional `m`, as centimetres. */
 function parseMetres(text: string, least: number, most: number): Result<number> {
   const match = /^(-?)([0-9]{1,8})(?:\.([0-9]{1,2}))?m?$/i.exec(text)
-  if (!match) return failure(`${excerpt(text)} is not a number of metres with up to two decimals`)
+  if (!match) return failure(`${quoted(text)} is not a number of metres with up to two decimals`)
   const size = Number(match[2]) * 100 + Number((match[3] ?? '').padEnd(2, '0'))
   const centimetres = match[1] === '-' && size !== 0 ? -size : size
   if (centimetres >= least && centimetres <= most) return ok(centimetres)

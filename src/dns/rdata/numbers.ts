@@ -1,7 +1,7 @@
 /** Numbers, times and mnemonics in rdata. */
+import { quoted } from '../excerpt.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { parseTtl } from '../ttl.ts'
-import { excerpt } from './field.ts'
 
 const UNSIGNED_LIMIT = { u8: 255, u16: 65535, u32: 4294967295 } as const
 const U64_LIMIT = 2n ** 64n - 1n
@@ -9,11 +9,11 @@ const U64_LIMIT = 2n ** 64n - 1n
 /** A whole number of this size, without leading zeros. */
 export function canonicalUnsigned(text: string, size: keyof typeof UNSIGNED_LIMIT | 'u64'): Result<string> {
   if (size === 'u64') {
-    if (!/^0*[0-9]{1,20}$/.test(text)) return failure(`${excerpt(text)} is not a whole number`)
+    if (!/^0*[0-9]{1,20}$/.test(text)) return failure(`${quoted(text)} is not a whole number`)
     const value = BigInt(text)
     return value > U64_LIMIT ? failure(`${text} is more than ${U64_LIMIT}`) : ok(String(value))
   }
-  if (!/^0*[0-9]{1,10}$/.test(text)) return failure(`${excerpt(text)} is not a whole number`)
+  if (!/^0*[0-9]{1,10}$/.test(text)) return failure(`${quoted(text)} is not a whole number`)
   const value = Number(text)
   return value > UNSIGNED_LIMIT[size] ? failure(`${text} is more than ${UNSIGNED_LIMIT[size]}`) : ok(String(value))
 }
@@ -24,7 +24,7 @@ export function canonicalSeconds(text: string): Result<string> {
   const ttl = parseTtl(text)
   return ttl.ok
     ? ok(String(ttl.value))
-    : failure(`${excerpt(text)} is not a number of seconds: use seconds or a number with s, m, h, d or w`)
+    : failure(`${quoted(text)} is not a number of seconds: use seconds or a number with s, m, h, d or w`)
 }
 
 /** DNSSEC algorithm numbers (RFC 4034 appendix A.1 and its registry). */
@@ -83,7 +83,7 @@ export function canonicalMnemonic(text: string, kind: MnemonicKind): Result<stri
   if (/^[0-9]/.test(text)) return canonicalUnsigned(text, size)
   const name = text.toUpperCase()
   const number = Object.hasOwn(numbers, name) ? (numbers as Readonly<Record<string, number>>)[name] : undefined
-  return number === undefined ? failure(`${excerpt(text)} is not ${called}`) : ok(String(number))
+  return number === undefined ? failure(`${quoted(text)} is not ${called}`) : ok(String(number))
 }
 
 /**
@@ -95,7 +95,7 @@ export function canonicalTimestamp(text: string): Result<string> {
     const seconds = Number(text)
     return seconds > 0xffffffff ? failure(`${text} is more than ${0xffffffff}`) : ok(formatTimestamp(seconds))
   }
-  if (!/^[0-9]{14}$/.test(text)) return failure(`${excerpt(text)} is not a time: YYYYMMDDHHmmSS, or seconds since 1970`)
+  if (!/^[0-9]{14}$/.test(text)) return failure(`${quoted(text)} is not a time: YYYYMMDDHHmmSS, or seconds since 1970`)
   const seconds = timestampSeconds(text)
   // `Date.UTC` carries a day or hour that does not exist into the next one.
   if (formatDate(seconds) !== text) return failure(`${text} is not a date and time that exists`)

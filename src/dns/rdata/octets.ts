@@ -1,16 +1,18 @@
 /** Octets in rdata: hexadecimal, base64, base32hex and strings. */
+
 import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS, quoteString, unescapeString } from '../character-string.ts'
+import { quoted } from '../excerpt.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { readOctets, readRest, readString, remainingOctets, throwWireError } from '../wire/reader.ts'
 import { writeOctets, writeString } from '../wire/writer.ts'
-import { excerpt, type FieldCodec, joinTokens, type Token } from './field.ts'
+import { type FieldCodec, joinTokens, type Token } from './field.ts'
 
 const isHex = (text: string): boolean => text.length % 2 === 0 && !/[^0-9a-f]/i.test(text)
 
 /** Hexadecimal in lower case and in one piece. */
 export function canonicalHex(tokens: readonly Token[]): Result<string> {
   const hex = joinTokens(tokens)
-  if (!isHex(hex)) return failure(`${excerpt(hex)} is not hexadecimal with an even number of digits`)
+  if (!isHex(hex)) return failure(`${quoted(hex)} is not hexadecimal with an even number of digits`)
   if (hex.length / 2 > MAX_RDATA_OCTETS) return tooLong(hex.length / 2)
   return hex === '' ? failure('is empty') : ok(hex.toLowerCase())
 }
@@ -20,16 +22,14 @@ export function canonicalBase64(tokens: readonly Token[]): Result<string> {
   const text = joinTokens(tokens)
   const octets = Buffer.from(text, 'base64')
   // The decoder skips invalid characters, so compare what it read with the text.
-  if (text === '' || octets.toString('base64') !== text) return failure(`${excerpt(text)} is not base64 (RFC 4648 section 4)`)
+  if (text === '' || octets.toString('base64') !== text) return failure(`${quoted(text)} is not base64 (RFC 4648 section 4)`)
   return octets.length > MAX_RDATA_OCTETS ? tooLong(octets.length) : ok(text)
 }
 
 /** The salt of NSEC3 in hexadecimal, at most 255 octets; `-` if there is none. */
 export function canonicalSalt(text: string): Result<string> {
   if (text === '-') return ok(text)
-  return text !== '' && isHex(text) && text.length <= 510
-    ? ok(text.toLowerCase())
-    : failure(`${excerpt(text)} is neither - nor hexadecimal`)
+  return text !== '' && isHex(text) && text.length <= 510 ? ok(text.toLowerCase()) : failure(`${quoted(text)} is neither - nor hexadecimal`)
 }
 
 const BASE32HEX = '0123456789abcdefghijklmnopqrstuv'
@@ -38,7 +38,7 @@ const BASE32HEX = '0123456789abcdefghijklmnopqrstuv'
 export function canonicalHash(text: string): Result<string> {
   const octets = decodeBase32hex(text.toLowerCase())
   return octets === null || octets.length === 0 || octets.length > 255
-    ? failure(`${excerpt(text)} is not base32hex (RFC 4648 section 7)`)
+    ? failure(`${quoted(text)} is not base32hex (RFC 4648 section 7)`)
     : ok(text.toLowerCase())
 }
 
@@ -82,12 +82,12 @@ export function encodeBase32hex(octets: Uint8Array): string {
 /** `00-00-5e-00-53-2a`: an identifier of `length` octets (RFC 7043). */
 export function canonicalEui(text: string, length: number): Result<string> {
   const isEui = text.length === 3 * length - 1 && /^[0-9a-f]{2}(?:-[0-9a-f]{2})+$/i.test(text)
-  return isEui ? ok(text.toLowerCase()) : failure(`${excerpt(text)} is not ${length} pairs of hexadecimal digits separated by hyphens`)
+  return isEui ? ok(text.toLowerCase()) : failure(`${quoted(text)} is not ${length} pairs of hexadecimal digits separated by hyphens`)
 }
 
 /** `0014:4fff:ff20:ee64`: four groups, whose leading zeros may be absent in the input (RFC 6742 section 2.1.2). */
 export function canonicalLocator64(text: string): Result<string> {
-  if (!/^[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){3}$/i.test(text)) return failure(`${excerpt(text)} is not four groups of hexadecimal digits`)
+  if (!/^[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){3}$/i.test(text)) return failure(`${quoted(text)} is not four groups of hexadecimal digits`)
   const groups = text.toLowerCase().split(':')
   return ok(groups.map((group) => group.padStart(4, '0')).join(':'))
 }
@@ -96,7 +96,7 @@ export function canonicalLocator64(text: string): Result<string> {
 export function canonicalNsap(text: string): Result<string> {
   const hex = text.slice(2).replaceAll('.', '')
   const isNsap = /^0x/i.test(text) && hex !== '' && isHex(hex) && hex.length <= 510
-  return isNsap ? ok(`0x${hex.toLowerCase()}`) : failure(`${excerpt(text)} is not 0x and hexadecimal`)
+  return isNsap ? ok(`0x${hex.toLowerCase()}`) : failure(`${quoted(text)} is not 0x and hexadecimal`)
 }
 
 /** One quoted character-string. */

@@ -1,7 +1,7 @@
 /** The value forms of SVCB and HTTPS parameters (RFC 9460 section 7). */
+import { quoted } from '../excerpt.ts'
 import { formatIpv6, ipv6Groups, parseIpv4, parseIpv6 } from '../ip-address.ts'
 import { failure, ok, type Result } from '../result.ts'
-import { excerpt } from './field.ts'
 
 /** Converts the text of a parameter to the octets of its value, and back to canonical text. */
 interface SvcParamForm {
@@ -109,7 +109,7 @@ const u16Octets = (value: number): Uint8Array => Uint8Array.of(value >> 8, value
 const u16Of = (octets: Uint8Array): number => ((octets[0] as number) << 8) | (octets[1] as number)
 
 const parseU16 = (text: string): Result<Uint8Array> =>
-  /^[0-9]{1,5}$/.test(text) && Number(text) <= 65535 ? ok(u16Octets(Number(text))) : failure(`${excerpt(text)} is not a number up to 65535`)
+  /^[0-9]{1,5}$/.test(text) && Number(text) <= 65535 ? ok(u16Octets(Number(text))) : failure(`${quoted(text)} is not a number up to 65535`)
 
 const NUMBERS = sized(2, parseU16, (octets) => String(u16Of(octets)))
 
@@ -123,7 +123,7 @@ const KEY_LIST = sized(
   2,
   (text) => {
     const key = svcParamKey(text)
-    return key === null || key === 0 ? failure(`${excerpt(text)} is not a key that can be mandatory`) : ok(u16Octets(key))
+    return key === null || key === 0 ? failure(`${quoted(text)} is not a key that can be mandatory`) : ok(u16Octets(key))
   },
   (octets) => svcParamName(u16Of(octets)),
 )
@@ -173,7 +173,7 @@ const DOH_PATH: SvcParamForm = { parse: checkDohPath, format: checkDohPath }
 const ECH: SvcParamForm = {
   parse: (text) => {
     const octets = Buffer.from(ascii(text), 'base64')
-    return octets.length > 0 && octets.toString('base64') === ascii(text) ? ok(octets) : failure(`${excerpt(ascii(text))} is not base64`)
+    return octets.length > 0 && octets.toString('base64') === ascii(text) ? ok(octets) : failure(`${quoted(ascii(text))} is not base64`)
   },
   format: (value) => (value.length > 0 ? ok(octetsOf(Buffer.from(value).toString('base64'))) : failure('has no value')),
 }

@@ -1,9 +1,11 @@
 /** Parameters of SVCB and HTTPS records (RFC 9460). */
+
 import { quoteString, unescapeString } from '../character-string.ts'
+import { quoted } from '../excerpt.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { readOctets, readU16, remainingOctets, throwWireError } from '../wire/reader.ts'
 import { writeOctets, writeSized, writeU16 } from '../wire/writer.ts'
-import { excerpt, type FieldCodec, type Token } from './field.ts'
+import type { FieldCodec, Token } from './field.ts'
 import { SVC_PARAM_FORMS, svcParamKey, svcParamName } from './svc-param-forms.ts'
 
 /** A parameter of SVCB or HTTPS: the number of its key and the octets of its value (RFC 9460 section 2.2). */
@@ -32,7 +34,7 @@ export function parseSvcParams(tokens: readonly string[]): Result<SvcParam[]> {
     const cut = token.indexOf('=')
     const name = cut === -1 ? token : token.slice(0, cut)
     const key = svcParamKey(name)
-    if (key === null) return failure(`${excerpt(name)} is not a key of a service parameter`)
+    if (key === null) return failure(`${quoted(name)} is not a key of a service parameter`)
     if (params.has(key)) return failure(`${name} is given twice`)
     const text = cut === -1 ? '' : token.slice(cut + 1)
     const value = /^".*"$/s.test(text) ? text.slice(1, -1) : text

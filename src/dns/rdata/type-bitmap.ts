@@ -1,9 +1,10 @@
 /** Type bit maps (RFC 4034 section 4.1.2). */
+import { quoted } from '../excerpt.ts'
 import { parseReferencedType, typeCode, typeName } from '../record-type.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { readOctets, readU8, remainingOctets, throwWireError } from '../wire/reader.ts'
 import { writeOctets, writeU8 } from '../wire/writer.ts'
-import { excerpt, type FieldCodec, type Token } from './field.ts'
+import type { FieldCodec, Token } from './field.ts'
 
 /** Record types without duplicates, in the order of their numbers. */
 export function canonicalTypes(tokens: readonly Token[]): Result<string> {
@@ -12,7 +13,7 @@ export function canonicalTypes(tokens: readonly Token[]): Result<string> {
     const type = parseReferencedType(text)
     if (!type.ok) return type
     const code = typeCode(type.value)
-    if (code === null) return failure(`${excerpt(text)} exists only at providers`)
+    if (code === null) return failure(`${quoted(text)} exists only at providers`)
     codes.add(code)
   }
   return ok(formatTypes([...codes].sort((a, b) => a - b)))

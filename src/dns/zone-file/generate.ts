@@ -1,5 +1,7 @@
 /** The `$GENERATE` directive. */
+
 import type { SourcePosition } from '../diagnostic.ts'
+import { quoted } from '../excerpt.ts'
 import { reportProblem, tokenPosition, tokenText, type ZoneFileScope } from './scope.ts'
 
 /** Maximum number of records, and of characters of lines, that the `$GENERATE` directives of a zone make: as many as a definition can have. */
@@ -95,7 +97,7 @@ function templateText({ lexer }: ZoneFileScope, index: number): string {
 
 function parseSteps(text: string): Steps | string {
   const match = /^([0-9]{1,10})-([0-9]{1,10})(?:\/([0-9]{1,10}))?$/.exec(text)
-  if (!match) return `${JSON.stringify(text.slice(0, 60))} is not START-STOP or START-STOP/STEP`
+  if (!match) return `${quoted(text)} is not START-STOP or START-STOP/STEP`
   const [start, stop, step] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 1)]
   if (start > stop) return `START ${start} is more than STOP ${stop}`
   if (stop > 0x7fffffff) return `${stop} is more than ${0x7fffffff}`
