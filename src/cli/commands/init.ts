@@ -1,7 +1,8 @@
 /** `zonewright init`: options and output; the files are in `cli/init-files.ts` and `cli/init-from.ts`. */
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
-import { type WriteOutcome, writeFiles } from '../../definition/files/write-files.ts'
+import type { WriteOutcome } from '../../definition/files/write-changes.ts'
+import { writeFiles } from '../../definition/files/write-files.ts'
 import { isPartlyWritten, writeProblems } from '../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
