@@ -4,8 +4,8 @@ import type { RawStore } from './store/database.ts'
 import type { WarnAboutMode } from './store/private-files.ts'
 import { formatTimestamp } from './timestamp.ts'
 
-/** The URL of a PostgreSQL database, or the data directory with a SQLite database. */
-export type DatabaseLocation = { readonly database: string } | { readonly dataDirectory: string }
+/** The URL of a PostgreSQL database, or the data folder with a SQLite database. */
+export type DatabaseLocation = { readonly database: string } | { readonly dataFolder: string }
 
 /**
  * Writes a consistent snapshot of a database to a file that can be restored into either kind of database. The service may be running. Rejects with a
@@ -26,7 +26,7 @@ export async function backUpService(
 }
 
 /**
- * Restores a backup into an empty database, or a directory without one, completely or not at all. No service may be running on it. Rejects with a
+ * Restores a backup into an empty database, or a folder without one, completely or not at all. No service may be running on it. Rejects with a
  * message for the operator if the target is not empty, or the file is damaged or comes from a later version.
  */
 export async function restoreService(
@@ -44,7 +44,7 @@ export async function restoreService(
     }
   }
   const { createRawSqlite } = await import('./store/sqlite/open-sqlite.ts')
-  const store = createRawSqlite(location.dataDirectory, warn)
+  const store = createRawSqlite(location.dataFolder, warn)
   try {
     const restored = await restoreBackup(store, file)
     await store.keep()
@@ -57,5 +57,5 @@ export async function restoreService(
 
 async function openRaw(location: DatabaseLocation): Promise<RawStore> {
   if ('database' in location) return (await import('./store/postgres/open-postgres.ts')).openRawPostgres(location.database)
-  return (await import('./store/sqlite/open-sqlite.ts')).openRawSqlite(location.dataDirectory)
+  return (await import('./store/sqlite/open-sqlite.ts')).openRawSqlite(location.dataFolder)
 }

@@ -15,9 +15,9 @@ import type { TransferKey } from './transfers/transfer-keys.ts'
 import type { TransferLimits } from './transfers/transfer-zone.ts'
 
 export interface ServiceOptions {
-  /** The data directory; null for a temporary one. */
-  readonly dataDirectory: string | null
-  /** The URL of a PostgreSQL database, instead of SQLite in the data directory. Several processes may share it. */
+  /** The data folder; null for a temporary one. */
+  readonly dataFolder: string | null
+  /** The URL of a PostgreSQL database, instead of SQLite in the data folder. Several processes may share it. */
   readonly database?: string | null
   /** The address for HTTP; port 0 picks a free port. Null for a process that is only a name server. */
   readonly listen: Address | null
@@ -53,8 +53,8 @@ export interface ServiceOptions {
    * service that listens on all addresses needs it for uploads.
    */
   readonly publicUrl?: string
-  /** The directory for image data; by default `images` in the data directory. Null without both: image data cannot be uploaded. */
-  readonly imageDirectory?: string | null
+  /** The folder for image data; by default `images` in the data folder. Null without both: image data cannot be uploaded. */
+  readonly imageFolder?: string | null
   readonly uploadLimits?: Partial<UploadLimits>
   /** Maximum number of HTTP connections. Further ones are closed immediately. */
   readonly maxConnections?: number
@@ -64,7 +64,7 @@ export interface ServiceOptions {
   readonly smsSink?: SmsDestination
   /**
    * The key that encrypts secrets, with at least 32 characters, or two keys separated by a comma, the new one first. If it is null, SQLite uses a key
-   * file in the data directory, created at the first start; PostgreSQL needs a key unless `listen` is null.
+   * file in the data folder, created at the first start; PostgreSQL needs a key unless `listen` is null.
    */
   readonly secretsKey?: string | null
   /** The certificate for HTTPS; null for HTTP. */
@@ -130,6 +130,6 @@ export function parsePublicUrl(url: string | undefined): string | null {
   return origin
 }
 
-/** The directory for image data; null for none. */
-export const imageDirectoryOf = ({ listen, imageDirectory, dataDirectory }: ServiceOptions): string | null =>
-  listen === null ? null : (imageDirectory ?? (dataDirectory && join(dataDirectory, 'images')))
+/** The folder for image data; null for none. */
+export const imageFolderOf = ({ listen, imageFolder, dataFolder }: ServiceOptions): string | null =>
+  listen === null ? null : (imageFolder ?? (dataFolder && join(dataFolder, 'images')))

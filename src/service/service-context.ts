@@ -57,7 +57,7 @@ export async function openContext(options: ServiceOptions, shutdown: Shutdown): 
     log.error({ error }, 'internal error')
     options.onError?.(error)
   }
-  const database = await openDatabase({ url: options.database ?? null, directory: options.dataDirectory, onError, warn: log.warn })
+  const database = await openDatabase({ url: options.database ?? null, folder: options.dataFolder, onError, warn: log.warn })
   shutdown.add(database.close)
   shutdown.onTimeout(database.abandon)
   await checkZoneNames(database, log)

@@ -11,7 +11,7 @@ import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { type NameServer, startNameServer } from './nameserver/name-server.ts'
 import type { NotifyOutcome } from './nameserver/notifier.ts'
 import type { Log } from './observability/log.ts'
-import { DEFAULT_LIMITS, imageDirectoryOf, type RunningService, type ServiceOptions } from './options.ts'
+import { DEFAULT_LIMITS, imageFolderOf, type RunningService, type ServiceOptions } from './options.ts'
 import { DEFAULT_QUOTAS } from './quotas.ts'
 import { createUsers, usersToCreate } from './seed/apply-seed.ts'
 import { createShutdown, openContext, type ServiceContext, type Shutdown } from './service-context.ts'
@@ -22,7 +22,7 @@ import { createTransfers, type Transfers } from './transfers/transfers.ts'
 import { createZoneRenderer, type ZoneRenderer } from './zone/zone-renderer.ts'
 
 /**
- * Starts the service. Resolves when all zones are served. Rejects if the data directory is in use, an address is not available, or an option is
+ * Starts the service. Resolves when all zones are served. Rejects if the data folder is in use, an address is not available, or an option is
  * invalid.
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
@@ -156,7 +156,7 @@ async function startApi(context: ServiceContext, dns: DnsParts, jobs: JobRunner,
     quotas,
     limits: options.uploadLimits ?? {},
     onError,
-    directory: imageDirectoryOf(options),
+    folder: imageFolderOf(options),
     warn: log.warn,
   })
   shutdown.add(uploads.close)

@@ -10,14 +10,14 @@ const LOOPBACK = { host: '127.0.0.1', port: 0 }
 test('backs up a running service, restores into another folder, and refuses to overwrite', async () => {
   const cwd = temporaryDirectory()
   let rows = ''
-  const service = await startService({ dataDirectory: join(cwd, 'data'), listen: LOOPBACK, dns: null, bootstrapToken: 'token' })
+  const service = await startService({ dataFolder: join(cwd, 'data'), listen: LOOPBACK, dns: null, bootstrapToken: 'token' })
   try {
     const made = await cli(['backup', 'all.backup', '--data', 'data'], { cwd })
     expect(made).toMatchObject({ status: 0, stdout: '', stderr: expect.stringMatching(/^[1-9]\d* rows are in all\.backup\.\n$/) })
     rows = made.stderr.split(' ', 1)[0] ?? ''
     expect(await cli(['restore', 'all.backup', '--data', 'data'], { cwd })).toMatchObject({
       status: 1,
-      stderr: expect.stringMatching(/^error\[service-store\] the data directory \S+ is in use by process \d+\n$/),
+      stderr: expect.stringMatching(/^error\[service-store\] the data folder \S+ is in use by process \d+\n$/),
     })
   } finally {
     await service.stop()
@@ -32,7 +32,7 @@ test('backs up a running service, restores into another folder, and refuses to o
     status: 1,
     stderr: expect.stringMatching(/^error\[service-store\] \S+ already has a database\n$/),
   })
-  const copy = await startService({ dataDirectory: join(cwd, 'copy'), listen: LOOPBACK, dns: null })
+  const copy = await startService({ dataFolder: join(cwd, 'copy'), listen: LOOPBACK, dns: null })
   expect(copy.token).toBeNull()
   await copy.stop()
 })

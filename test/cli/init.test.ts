@@ -125,7 +125,7 @@ describe('init', () => {
     const folder = temporaryDirectory()
     await inFolder(folder, 'init')
     const loopback = { host: '127.0.0.1', port: 0 }
-    const service = await startService({ dataDirectory: null, listen: loopback, dns: loopback, bootstrapToken: TOKEN })
+    const service = await startService({ dataFolder: null, listen: loopback, dns: loopback, bootstrapToken: TOKEN })
     try {
       const config = filesBelow(folder)['zonewright.yaml'] as string
       expect(config).toContain("'http://127.0.0.1:8080/v4'")

@@ -187,7 +187,7 @@ describe('serve', () => {
     expect(running.stderr()).toMatch(/shown this once: \S+/)
     const second = await serve(folder, FREE)
     expect((await second.ended).status).toBe(1)
-    expect(second.stderr()).toMatch(/^error\[service-start\] the service cannot start: the data directory .* is in use by process \d+\n$/)
+    expect(second.stderr()).toMatch(/^error\[service-start\] the service cannot start: the data folder .* is in use by process \d+\n$/)
 
     const named = await serve(temporaryDirectory(), [...FREE, '--ns-names', 'a..b'])
     expect((await named.ended).status).toBe(1)

@@ -58,7 +58,7 @@ export async function openScene(
   const seed = options.seed === undefined ? null : seedFrom(options.seed)
   const service = await startService({
     ...UNLIMITED,
-    dataDirectory: null,
+    dataFolder: null,
     listen: loopback,
     dns: loopback,
     bootstrapToken: TOKEN,

@@ -36,7 +36,7 @@ let provider: Provider
 beforeAll(async () => {
   service = await startService({
     ...UNLIMITED,
-    dataDirectory: null,
+    dataFolder: null,
     listen: { host: '127.0.0.1', port: 0 },
     dns: null,
     onError: (error) => problems.push(error),

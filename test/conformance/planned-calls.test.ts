@@ -36,7 +36,7 @@ async function applyCases(limit: number | null): Promise<void> {
   const problems: unknown[] = []
   const service = await startService({
     ...UNLIMITED,
-    dataDirectory: null,
+    dataFolder: null,
     listen: { host: '127.0.0.1', port: 0 },
     dns: null,
     limits: limit === null ? {} : { recordsPerDomain: limit },

@@ -69,7 +69,7 @@ describeWithTools(['dig'], 'the octoDNS corpus, to the service and back', () => 
   let service: RunningService
   beforeAll(async () => {
     service = await startService({
-      dataDirectory: null,
+      dataFolder: null,
       listen: { host: '127.0.0.1', port: 0 },
       dns: { host: '127.0.0.1', port: 0 },
       ...UNLIMITED,

@@ -206,7 +206,7 @@ zones:
       0,
       [
         'its target "gone", which is not a provider in the octoDNS config',
-        'its target config, a directory of files',
+        'its target config, a folder of files',
         'the effect of the processor a (which the config does not define) on example.com.: its effect is unknown (no plan changes an existing record set (policy: create-only))',
         'the name of the provider "linode prod": it becomes linode-prod-2',
       ],

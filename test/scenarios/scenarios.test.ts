@@ -28,7 +28,7 @@ const CONFIG_URL = 'http://127.0.0.1:8080/v4'
 
 let service: RunningService
 beforeAll(async () => {
-  service = await startService({ dataDirectory: null, listen: { host: '127.0.0.1', port: 0 }, dns: null, ...UNLIMITED })
+  service = await startService({ dataFolder: null, listen: { host: '127.0.0.1', port: 0 }, dns: null, ...UNLIMITED })
 })
 afterAll(() => service.stop())
 

@@ -12,15 +12,14 @@ import { connect, freshDatabase, freshStore, LOOPBACK, ON_POSTGRES, type Store, 
 const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 const NOW = Date.UTC(2026, 0, 31, 9)
 
-const placeOf = ({ database, dataDirectory }: Store): DatabaseLocation =>
-  database ? { database } : { dataDirectory: dataDirectory as string }
+const placeOf = ({ database, dataFolder }: Store): DatabaseLocation => (database ? { database } : { dataFolder: dataFolder as string })
 
-const directory = temporaryDirectory()
-const whole = join(directory, 'whole.backup')
+const folder = temporaryDirectory()
+const whole = join(folder, 'whole.backup')
 
 /** An empty location for a restore; of both kinds if the tests run on PostgreSQL. */
 const emptyPlaces = async (): Promise<DatabaseLocation[]> => [
-  { dataDirectory: join(temporaryDirectory(), 'made') },
+  { dataFolder: join(temporaryDirectory(), 'made') },
   ...(ON_POSTGRES ? [{ database: await freshDatabase({ tables: false }) }, { database: await freshDatabase() }] : []),
 ]
 
@@ -31,7 +30,7 @@ async function during<T>(
   place: DatabaseLocation,
   work: (client: ReturnType<typeof connect>['client'], flush: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
-  const store = 'database' in place ? { database: place.database, dataDirectory: null, secretsKey: TEST_KEY } : place
+  const store = 'database' in place ? { database: place.database, dataFolder: null, secretsKey: TEST_KEY } : place
   const service = await startService({ ...store, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap' })
   const { client, close } = connect(service.baseUrl, 'bootstrap')
   try {
@@ -63,7 +62,7 @@ beforeAll(async () => {
 test('contains every table', async () => {
   const tables = linesOf(whole).flatMap((line) => (line.startsWith('{"table"') ? [JSON.parse(line).table] : []))
   expect(tables).toEqual(Object.keys(BACKUP_TABLES))
-  const place = { url: 'database' in source ? source.database : null, directory: 'database' in source ? null : source.dataDirectory }
+  const place = { url: 'database' in source ? source.database : null, folder: 'database' in source ? null : source.dataFolder }
   const database = await openDatabase({ ...place, onError: () => undefined })
   const present = await database.read((connection) => connection.introspection.getTables())
   await database.close()
@@ -73,13 +72,13 @@ test('contains every table', async () => {
 
 test('the leftover log of a deleted database is not applied to a restored one', async () => {
   const killed = temporaryDirectory()
-  const dataDirectory = temporaryDirectory()
-  await during({ dataDirectory: killed }, async (client) => {
+  const dataFolder = temporaryDirectory()
+  await during({ dataFolder: killed }, async (client) => {
     await client.ok('POST', '/domains', { ...MASTER, domain: 'former.example' })
-    copyFileSync(join(killed, 'service.db-wal'), join(dataDirectory, 'service.db-wal'))
+    copyFileSync(join(killed, 'service.db-wal'), join(dataFolder, 'service.db-wal'))
   })
-  await restoreService({ dataDirectory }, whole)
-  await during({ dataDirectory }, async (client) => {
+  await restoreService({ dataFolder }, whole)
+  await during({ dataFolder }, async (client) => {
     const domains = (await client.ok('GET', '/domains')).data.map(({ domain }: { domain: string }) => domain)
     expect(domains).toEqual(['one.example', 'two.example'])
   })
@@ -88,7 +87,7 @@ test('the leftover log of a deleted database is not applied to a restored one', 
 test('is readable only by its owner and has a header', () => {
   expect(statSync(whole).mode & 0o777).toBe(0o600)
   expect(JSON.parse(linesOf(whole)[0] as string)).toMatchObject({ format: 'zonewright-backup', version: 1, created: '2026-01-31T09:00:00' })
-  expect(readdirSync(directory)).toEqual(['whole.backup'])
+  expect(readdirSync(folder)).toEqual(['whole.backup'])
 })
 
 test('a restored database of either kind has the same content and can be served', async () => {
@@ -137,7 +136,7 @@ test('is a consistent snapshot while the service runs under load', { timeout: 18
     await writers.stop()
   })
   for (const file of files) {
-    const restored: DatabaseLocation = { dataDirectory: temporaryDirectory() }
+    const restored: DatabaseLocation = { dataFolder: temporaryDirectory() }
     await restoreService(restored, file)
     await during(restored, async (client) => {
       const [domain] = (await client.ok('GET', '/domains')).data
@@ -177,7 +176,7 @@ test.each<[string, (text: string) => string, string]>([
 ])('a file is refused without changes if %s', async (_name, change, message) => {
   for (const place of await emptyPlaces()) {
     await expect(restoreService(place, damaged(change))).rejects.toThrow(message)
-    if ('dataDirectory' in place) expect(readdirSync(place.dataDirectory).filter((name) => name !== 'service.lock')).toEqual([])
+    if ('dataFolder' in place) expect(readdirSync(place.dataFolder).filter((name) => name !== 'service.lock')).toEqual([])
     else await restoreService(place, whole)
   }
 })
@@ -209,22 +208,22 @@ test.each<[string, (lines: string[]) => string[], string]>([
 ])('a forged file is refused without changes if %s', async (_name, change, message) => {
   for (const place of await emptyPlaces()) {
     await expect(restoreService(place, forged(change))).rejects.toThrow(message)
-    if ('dataDirectory' in place) expect(readdirSync(place.dataDirectory).filter((name) => name !== 'service.lock')).toEqual([])
+    if ('dataFolder' in place) expect(readdirSync(place.dataFolder).filter((name) => name !== 'service.lock')).toEqual([])
   }
 })
 
 test('refuses too long a line before it is fully read', async () => {
   const file = damaged((text) => `${text.split('\n', 1)[0]}\n`)
   truncateSync(file, 2 ** 33)
-  const place = { dataDirectory: join(temporaryDirectory(), 'made') }
+  const place = { dataFolder: join(temporaryDirectory(), 'made') }
   await expect(restoreService(place, file)).rejects.toThrow('a line that is too long')
-  expect(readdirSync(place.dataDirectory)).toEqual(['service.lock'])
+  expect(readdirSync(place.dataFolder)).toEqual(['service.lock'])
 })
 
 test('reports a missing database or an unwritable file', async () => {
   const empty = temporaryDirectory()
   const out = join(empty, 'x.backup')
-  await expect(backUpService({ dataDirectory: empty }, out)).rejects.toThrow(`there is no database in ${empty}`)
+  await expect(backUpService({ dataFolder: empty }, out)).rejects.toThrow(`there is no database in ${empty}`)
   if (ON_POSTGRES)
     await expect(backUpService({ database: await freshDatabase({ tables: false }) }, out)).rejects.toThrow(
       'the database of the service does not exist',

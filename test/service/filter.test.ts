@@ -11,7 +11,7 @@ const store = await freshStore()
 const errors: unknown[] = []
 const database = await openDatabase({
   url: store.database ?? null,
-  directory: store.dataDirectory ?? null,
+  folder: store.dataFolder ?? null,
   onError: (error) => errors.push(error),
 })
 afterAll(async () => {

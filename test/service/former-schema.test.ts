@@ -41,17 +41,17 @@ async function makeFormer(): Promise<DatabaseLocation> {
     await store.close()
     return { database }
   }
-  const dataDirectory = join(temporaryDirectory(), 'data')
-  const store = createRawSqlite(dataDirectory)
+  const dataFolder = join(temporaryDirectory(), 'data')
+  const store = createRawSqlite(dataFolder)
   await fill(store)
   await store.keep()
-  return { dataDirectory }
+  return { dataFolder }
 }
 
 /** The tags of a service on a location. */
 async function tagsAt(place: DatabaseLocation): Promise<unknown> {
   const service = await startService({
-    dataDirectory: null,
+    dataFolder: null,
     secretsKey: TEST_KEY,
     ...place,
     listen: LOOPBACK,
@@ -78,7 +78,7 @@ test('the tags of domains survive the migration, also from a backup', async () =
   const former = await makeFormer()
   const file = join(temporaryDirectory(), 'former.backup')
   await backUpService(former, file)
-  const restored: DatabaseLocation = { dataDirectory: join(temporaryDirectory(), 'restored') }
+  const restored: DatabaseLocation = { dataFolder: join(temporaryDirectory(), 'restored') }
   await restoreService(restored, file)
   const expected = {
     domains: [

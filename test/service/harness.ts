@@ -28,11 +28,11 @@ export interface Client {
   refused(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<[string | null, string][]>
 }
 
-/** A directory that is deleted after the tests of the file. */
+/** A folder that is deleted after the tests of the file. */
 export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'zonewright-test-'))
-  afterThisFile(() => rmSync(directory, { recursive: true, force: true }))
-  return directory
+  const folder = mkdtempSync(join(tmpdir(), 'zonewright-test-'))
+  afterThisFile(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
 }
 
 /** Whether these tests run on PostgreSQL. */
@@ -42,17 +42,17 @@ export const ON_POSTGRES = process.env['ZONEWRIGHT_TEST_DATABASE'] === 'postgres
 export const TEST_KEY = 'the key of the secrets for tests only'
 
 /** The location of a service's data. */
-export type Store = Pick<ServiceOptions, 'dataDirectory' | 'database' | 'imageDirectory' | 'secretsKey'>
+export type Store = Pick<ServiceOptions, 'dataFolder' | 'database' | 'imageFolder' | 'secretsKey'>
 
 /** An empty store for any number of starts: PostgreSQL in its project, SQLite otherwise. */
 export const freshStore = async (): Promise<Store> =>
   ON_POSTGRES
-    ? { dataDirectory: null, database: await freshDatabase(), imageDirectory: temporaryDirectory(), secretsKey: TEST_KEY }
-    : { dataDirectory: temporaryDirectory() }
+    ? { dataFolder: null, database: await freshDatabase(), imageFolder: temporaryDirectory(), secretsKey: TEST_KEY }
+    : { dataFolder: temporaryDirectory() }
 
 /** The database of a store, without a service. */
-export const openStore = ({ database, dataDirectory }: Store): Promise<Database> =>
-  openDatabase({ url: database ?? null, directory: dataDirectory, onError: () => undefined })
+export const openStore = ({ database, dataFolder }: Store): Promise<Database> =>
+  openDatabase({ url: database ?? null, folder: dataFolder, onError: () => undefined })
 
 /** The URL of an empty PostgreSQL database of the service, or one without tables. Only in the project `postgres`. */
 export async function freshDatabase({ tables = true } = {}): Promise<string> {
@@ -77,10 +77,10 @@ export const LOOPBACK = { host: '127.0.0.1', port: 0 } as const
 /** A service without rate limits that is stopped after the tests of the file; an internal error fails them. */
 export async function startForTest(options: Partial<ServiceOptions> = {}): Promise<{ service: RunningService; client: Client }> {
   const errors: unknown[] = []
-  const store = options.dataDirectory === undefined && options.database === undefined ? await freshStore() : {}
+  const store = options.dataFolder === undefined && options.database === undefined ? await freshStore() : {}
   const service = await startService({
     ...UNLIMITED,
-    dataDirectory: null,
+    dataFolder: null,
     ...(options.database ? { secretsKey: TEST_KEY } : {}),
     ...store,
     listen: LOOPBACK,

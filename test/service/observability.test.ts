@@ -89,7 +89,7 @@ describe('the observability listener', () => {
   })
 
   test('is healthy while the service runs and reports stopping while a request is running', async () => {
-    const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null, observability: LOOPBACK, bootstrapToken: TOKEN })
+    const service = await startService({ dataFolder: null, listen: LOOPBACK, dns: null, observability: LOOPBACK, bootstrapToken: TOKEN })
     expect(await text(`${service.observabilityUrl}/healthz`)).toEqual({ status: 200, body: '{"status":"ok","checks":{"database":"ok"}}\n' })
     const { hostname, port } = new URL(service.baseUrl)
     const body = JSON.stringify({ domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
@@ -152,8 +152,8 @@ describeWithTools(['openssl'], 'TLS', () => {
     ['no certificate', { cert: 'nonsense', key: 'nonsense' }],
     ['a key of another certificate', { cert: selfSigned('one.example').cert, key: selfSigned('other.example').key }],
   ])('refuses to start with %s, and releases everything', async (_, tls) => {
-    const dataDirectory = temporaryDirectory()
-    const options = { dataDirectory, listen: LOOPBACK, dns: null, bootstrapToken: TOKEN }
+    const dataFolder = temporaryDirectory()
+    const options = { dataFolder, listen: LOOPBACK, dns: null, bootstrapToken: TOKEN }
     const failure = await startService({ ...options, tls }).then(
       () => null,
       (error: Error) => error,

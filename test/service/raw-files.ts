@@ -8,7 +8,7 @@ import type { Store } from './harness.ts'
 
 /** The folders with a store's data; on PostgreSQL those of its database and the server's transaction log. */
 async function rawFolders(store: Store): Promise<string[]> {
-  if (!store.database) return [store.dataDirectory as string]
+  if (!store.database) return [store.dataFolder as string]
   const server = join(new URL(store.database.replace('@/', '@_/')).searchParams.get('host') as string, 'data')
   const oid = await numberOf(store, 'select oid as number from pg_database where datname = current_database()')
   return [join(server, 'base', String(oid)), join(server, 'pg_wal'), join(server, 'global')]
@@ -36,7 +36,7 @@ export async function numberOf(store: Store, query: string): Promise<number> {
     await client.end()
     return Number(rows[0].number)
   }
-  const db = new Libsql(join(store.dataDirectory as string, 'service.db'))
+  const db = new Libsql(join(store.dataFolder as string, 'service.db'))
   const row = db.prepare(query).get() as { number: number }
   db.close()
   return row.number
@@ -51,7 +51,7 @@ export async function runSql(store: Store, statements: readonly string[]): Promi
     await client.end()
     return
   }
-  const db = new Libsql(join(store.dataDirectory as string, 'service.db'))
+  const db = new Libsql(join(store.dataFolder as string, 'service.db'))
   db.exec('pragma secure_delete = off')
   for (const statement of statements) db.exec(statement)
   db.close()

@@ -24,10 +24,9 @@ const random = seededRandom(13)
 /** Users besides the administrator, each with three answers: several batches. */
 const USERS = 160
 
-const placeOf = ({ database, dataDirectory }: Store): DatabaseLocation =>
-  database ? { database } : { dataDirectory: dataDirectory as string }
+const placeOf = ({ database, dataFolder }: Store): DatabaseLocation => (database ? { database } : { dataFolder: dataFolder as string })
 
-const keyFile = (store: Store): string => join(store.dataDirectory as string, 'secrets.key')
+const keyFile = (store: Store): string => join(store.dataFolder as string, 'secrets.key')
 
 const keysIn = (store: Store): string[] => readFileSync(keyFile(store), 'utf8').trimEnd().split('\n')
 
@@ -64,7 +63,7 @@ async function countsOf(store: Store): Promise<Record<string, number>> {
 }
 
 const rotate = (store: Store): Promise<ProgramRun> =>
-  startProgram(['serve', 'rotate-key', ...(store.database ? [] : ['--data', store.dataDirectory as string])], {
+  startProgram(['serve', 'rotate-key', ...(store.database ? [] : ['--data', store.dataFolder as string])], {
     cwd: temporaryDirectory(),
     env: store.database ? { ZONEWRIGHT_DATABASE: store.database, ZONEWRIGHT_SECRETS_KEY: `${NEW_KEY},${TEST_KEY}` } : {},
   })
@@ -200,12 +199,12 @@ describe.skipIf(ON_POSTGRES)('with a key file', () => {
     expect(await rotateKey(placeOf(store), null)).toMatchObject({ resealed: 480 })
     expect(keysIn(store)).toEqual([expect.not.stringContaining(first as string), second])
     expect(statSync(keyFile(store)).mode & 0o777).toBe(0o600)
-    expect(readdirSync(store.dataDirectory as string).filter((name) => name.startsWith('secrets'))).toEqual(['secrets.key'])
+    expect(readdirSync(store.dataFolder as string).filter((name) => name.startsWith('secrets'))).toEqual(['secrets.key'])
   })
 
   test.skipIf(process.geteuid?.() !== 0)('keeps the user of the service as owner of every file if root runs it', async () => {
     const store = await filledStore()
-    const folder = store.dataDirectory as string
+    const folder = store.dataFolder as string
     const user = 65534
     for (const name of ['', ...readdirSync(folder)]) chownSync(join(folder, name), user, user)
     await rotateKey(placeOf(store), null)
@@ -239,10 +238,10 @@ describe.skipIf(ON_POSTGRES)('with a key file', () => {
     const backup = join(temporaryDirectory(), 'all.backup')
     await backUpService(placeOf(store), backup)
     await rotateKey(placeOf(store), null)
-    const dataDirectory = temporaryDirectory()
-    await restoreService({ dataDirectory }, backup)
-    writeFileSync(join(dataDirectory, 'secrets.key'), readFileSync(keyFile(store)))
-    const service = await startService({ dataDirectory, listen: LOOPBACK, dns: null })
+    const dataFolder = temporaryDirectory()
+    await restoreService({ dataFolder }, backup)
+    writeFileSync(join(dataFolder, 'secrets.key'), readFileSync(keyFile(store)))
+    const service = await startService({ dataFolder, listen: LOOPBACK, dns: null })
     expect(await responsesOf(connect(service.baseUrl, 'user-7').client)).toEqual(['7-1', '7-2', '7-3'])
     await service.stop()
   })
@@ -267,7 +266,7 @@ test('is refused with a message without keys if it is impossible', async () => {
     await expect(rotateKey(place, null)).rejects.toThrow('set ZONEWRIGHT_SECRETS_KEY to two keys')
     await expect(rotateKey(place, TEST_KEY)).rejects.toThrow('set ZONEWRIGHT_SECRETS_KEY to two keys')
   } else {
-    await expect(rotateKey({ dataDirectory: temporaryDirectory() }, null)).rejects.toThrow('there is no database in')
+    await expect(rotateKey({ dataFolder: temporaryDirectory() }, null)).rejects.toThrow('there is no database in')
   }
   await expect(rotateKey(place, `${NEW_KEY},${'y'.repeat(40)}`)).rejects.toThrow(
     /the database is encrypted with another key \([0-9a-f]{16}\)/,

@@ -26,10 +26,9 @@ const spawnService = serviceProcesses()
 
 const OTHER_KEY = 'another key of the secrets of enough characters'
 
-const placeOf = ({ database, dataDirectory }: Store): DatabaseLocation =>
-  database ? { database } : { dataDirectory: dataDirectory as string }
+const placeOf = ({ database, dataFolder }: Store): DatabaseLocation => (database ? { database } : { dataFolder: dataFolder as string })
 
-const keyFile = (store: Store): string => join(store.dataDirectory as string, 'secrets.key')
+const keyFile = (store: Store): string => join(store.dataFolder as string, 'secrets.key')
 
 /** A unique text of the allowed length. */
 const needle = (): string => `x${randomBytes(8).toString('hex')}`
@@ -45,7 +44,7 @@ const responsesOf = async (client: Client): Promise<string[]> =>
 
 /** Runs a service on a store during `work`. */
 async function during<T>(options: Partial<ServiceOptions>, work: (client: Client) => Promise<T>): Promise<T> {
-  const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap', ...options })
+  const service = await startService({ dataFolder: null, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap', ...options })
   const { client, close } = connect(service.baseUrl, 'bootstrap')
   try {
     return await work(client)
@@ -136,7 +135,7 @@ describe('a database of an earlier version', () => {
 
   test.skipIf(ON_POSTGRES)('is erased by the next start if another process was reading the database', async () => {
     const { store, answers, deleted } = await oldStore()
-    const reader = new Libsql(join(store.dataDirectory as string, 'service.db'))
+    const reader = new Libsql(join(store.dataFolder as string, 'service.db'))
     reader.exec('begin')
     reader.prepare('select count(*) from users').get()
     const killed = await spawnService(store)
@@ -197,7 +196,7 @@ describe('a start', () => {
     await expect(during({ database }, responsesOf)).rejects.toThrow(
       'PostgreSQL requires ZONEWRIGHT_SECRETS_KEY, the same key for all processes',
     )
-    await (await startService({ dataDirectory: null, database, listen: null, dns: LOOPBACK })).stop()
+    await (await startService({ dataFolder: null, database, listen: null, dns: LOOPBACK })).stop()
   })
 
   test('with another key is refused, and succeeds with the right key afterwards', async () => {
@@ -223,15 +222,14 @@ describe('a start', () => {
     const store = await usedStore()
     const backup = join(temporaryDirectory(), 'all.backup')
     await backUpService(placeOf(store), backup)
-    const dataDirectory = temporaryDirectory()
-    await restoreService({ dataDirectory }, backup)
-    await expect(during({ dataDirectory }, responsesOf)).rejects.toThrow('their key is missing')
-    if (store.secretsKey)
-      expect(await during({ dataDirectory, secretsKey: store.secretsKey }, responsesOf)).toEqual(['one', 'two', 'three'])
+    const dataFolder = temporaryDirectory()
+    await restoreService({ dataFolder }, backup)
+    await expect(during({ dataFolder }, responsesOf)).rejects.toThrow('their key is missing')
+    if (store.secretsKey) expect(await during({ dataFolder, secretsKey: store.secretsKey }, responsesOf)).toEqual(['one', 'two', 'three'])
     else {
-      copyFileSync(keyFile(store), join(dataDirectory, 'secrets.key'))
-      expect(await during({ dataDirectory }, responsesOf)).toEqual(['one', 'two', 'three'])
+      copyFileSync(keyFile(store), join(dataFolder, 'secrets.key'))
+      expect(await during({ dataFolder }, responsesOf)).toEqual(['one', 'two', 'three'])
     }
-    expect(readdirSync(dataDirectory).filter((name) => name.endsWith('.part'))).toEqual([])
+    expect(readdirSync(dataFolder).filter((name) => name.endsWith('.part'))).toEqual([])
   })
 })

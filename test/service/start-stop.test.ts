@@ -17,7 +17,7 @@ async function during<T>(
   options: Partial<ServiceOptions>,
   work: (client: Client, service: Awaited<ReturnType<typeof startService>>) => Promise<T>,
 ): Promise<T> {
-  const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null, ...options })
+  const service = await startService({ dataFolder: null, listen: LOOPBACK, dns: null, ...options })
   const { client, close } = connect(service.baseUrl, service.token ?? options.bootstrapToken ?? '')
   try {
     return await work(client, service)
@@ -91,11 +91,11 @@ test('renders a change just before the stop', async () => {
   expect(lines[0]).toBe(`; last.example [${id}]`)
 })
 
-test('deletes a temporary directory', async () => {
+test('deletes a temporary folder', async () => {
   const before = new Set(readdirSync('/tmp'))
   const made = await during({}, async () => readdirSync('/tmp').filter((name) => name.startsWith('zonewright-') && !before.has(name)))
   expect(made.length).toBeGreaterThan(0)
-  // Other tests may create directories concurrently; at least ours is deleted.
+  // Other tests may create folders concurrently; at least ours is deleted.
   expect(made.some((name) => !existsSync(join('/tmp', name)))).toBe(true)
 })
 
@@ -116,7 +116,7 @@ test.each([[[]], [['not a name']], [['ns1..test']]])('refuses the name server na
 })
 
 test('a stopping service completes its requests', async () => {
-  const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null })
+  const service = await startService({ dataFolder: null, listen: LOOPBACK, dns: null })
   const { client, close } = connect(service.baseUrl, service.token as string)
   await client.ok('GET', '/domains')
   const answers = Array.from({ length: 20 }, (_, index) => client.call('POST', '/domains', { ...MASTER, domain: `stop-${index}.example` }))

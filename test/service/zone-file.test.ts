@@ -145,7 +145,7 @@ describe('the rendered zone', () => {
   const checkzone = spawnSync('named-checkzone', ['-v']).error === undefined
   if (!checkzone) process.stderr.write('named-checkzone is not installed: what it says of rendered zones is NOT tested\n')
   test.skipIf(!checkzone)('is a valid zone file for named-checkzone and for our parser', async () => {
-    const directory = temporaryDirectory()
+    const folder = temporaryDirectory()
     const { id } = await create('check.example', { ttl_sec: 300 })
     for (const record of [
       { type: 'A', name: 'in', target: '192.0.2.1' },
@@ -163,7 +163,7 @@ describe('the rendered zone', () => {
       await addRecord(id, record)
     }
     const lines = await zoneFile(id)
-    const file = join(directory, 'check.example.zone')
+    const file = join(folder, 'check.example.zone')
     writeFileSync(file, `${lines.join('\n')}\n`)
     const output = execFileSync('named-checkzone', ['-k', 'ignore', 'check.example', file], { encoding: 'utf8' })
     expect(output).toContain(`loaded serial ${serialOf(lines)}`)

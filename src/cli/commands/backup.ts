@@ -38,7 +38,7 @@ const DEFAULT_FOLDER = 'zonewright-data'
 /** The place of the service's data: `--database`, then `--data`, then the environment, then the default folder. */
 export const storePlace = (io: CliIo, { data, database }: Pick<StoreOptions, 'data' | 'database'>): DatabaseLocation => {
   const url = database ?? (data === undefined ? io.env['ZONEWRIGHT_DATABASE'] || null : null)
-  return url === null ? { dataDirectory: resolve(io.cwd, data ?? DEFAULT_FOLDER) } : { database: url }
+  return url === null ? { dataFolder: resolve(io.cwd, data ?? DEFAULT_FOLDER) } : { database: url }
 }
 
 /** Reports errors of files and databases. Rethrows program errors. */

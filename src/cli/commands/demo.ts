@@ -48,7 +48,7 @@ async function demo(io: CliIo, _args: readonly [], options: DemoOptions): Promis
   const clean = (): void => rmSync(folder, { recursive: true, force: true })
   const release = exitOnSignal(clean)
   try {
-    const service = await startService({ dataDirectory: folder, listen: LOOPBACK, dns: LOOPBACK, ...UNLIMITED })
+    const service = await startService({ dataFolder: folder, listen: LOOPBACK, dns: LOOPBACK, ...UNLIMITED })
     try {
       const dns = service.dnsAddress as Address
       const zones = options.zones === undefined ? join(packageFolder(), 'zones') : resolve(io.cwd, options.zones)

@@ -233,10 +233,10 @@ async function start(io: CliIo, output: CliOutput, given: StartOptions, options:
   try {
     const sms = parseSmsDestination(options.smsSink)
     return await startService({
-      dataDirectory: null,
+      dataFolder: null,
       ...storePlace(io, options),
       ...given,
-      ...(options.imageData === undefined ? {} : { imageDirectory: resolve(io.cwd, options.imageData) }),
+      ...(options.imageData === undefined ? {} : { imageFolder: resolve(io.cwd, options.imageData) }),
       ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
       ...(options.quotas === undefined ? {} : { quotas: parseQuotas(options.quotas) }),
       rateLimits: options.rateLimit === 0 ? UNLIMITED_RATES : requestsPerMinute(options.rateLimit),

@@ -128,7 +128,7 @@ function ruleOf(routed: Omit<RoutedZone, 'parts'>, zone: ImportedZone, { targets
   const converted = entry.targets.flatMap((target) => {
     const known = targets.get(target)
     // Providers without a counterpart are reported once, not per zone.
-    if (known === undefined && sources.has(target)) drop(`its target ${target}, a directory of files`)
+    if (known === undefined && sources.has(target)) drop(`its target ${target}, a folder of files`)
     else if (known === undefined) drop(`its target ${JSON.stringify(target)}, which is not a provider in the octoDNS config`)
     return known && !known.isDryRun ? known : []
   })

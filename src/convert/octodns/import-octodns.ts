@@ -1,4 +1,4 @@
-/** Imports zones of octoDNS from a directory, a file or a config. */
+/** Imports zones of octoDNS from a folder, a file or a config. */
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { CONFIG_FILE } from '../../definition/config/config.ts'
@@ -34,13 +34,13 @@ import { routeZones } from './route-zones.ts'
 import { type OpenSource, openSources } from './yaml-sources.ts'
 
 /**
- * Imports zones of octoDNS from a directory of YAML files, one such file or an octoDNS config. Files are copied unchanged where possible.
+ * Imports zones of octoDNS from a folder of YAML files, one such file or an octoDNS config. Files are copied unchanged where possible.
  */
 export const importOctodns: Importer = async (request) => {
   const path = resolve(request.cwd, request.source)
   const shown = displayPath(path, request.cwd)
   try {
-    if ((await stat(path)).isDirectory()) return await importDirectory(path, request)
+    if ((await stat(path)).isDirectory()) return await importFolder(path, request)
   } catch (error) {
     return failed({ severity: 'error', code: 'file-unreadable', message: `${shown} ${describeReadError(error)}` })
   }
@@ -56,11 +56,11 @@ export const importOctodns: Importer = async (request) => {
     severity: 'error',
     code: 'file-format',
     message,
-    hint: 'name the directory of the zones, or the config with providers: and zones:',
+    hint: 'name the folder of the zones, or the config with providers: and zones:',
   })
 }
 
-async function importDirectory(folder: string, request: ImportRequest): Promise<ImportedZones> {
+async function importFolder(folder: string, request: ImportRequest): Promise<ImportedZones> {
   const { config, zones } = request
   const layout = { splitExtension: config.octodnsSplitExtension, hasZoneFiles: true, named: zones }
   const unprintable = await unprintableNames(folder, layout.splitExtension, displayPath(folder, request.cwd))

@@ -158,7 +158,7 @@ function parseAs(
   const options = { zoneName: as, include, octodnsDefaultTtl: defaultTtl, escapesSemicolons }
   return folder === null
     ? parseDefinition(first.text, { ...options, file: first.file })
-    : parseSplitZone(sources, { ...options, directory: displayPath(folder, cwd) })
+    : parseSplitZone(sources, { ...options, folder: displayPath(folder, cwd) })
 }
 
 /**

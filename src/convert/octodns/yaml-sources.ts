@@ -75,7 +75,7 @@ async function findIn(
     diagnostics.push({ severity: 'error', code: 'file-unreadable', message, at })
     return null
   }
-  if (source.directory === null) return fail(`the provider ${source.name} has no directory, or its environment variable is not set`)
+  if (source.directory === null) return fail(`the provider ${source.name} has no "directory", or its environment variable is not set`)
   const { shown } = source
   const directory = resolve(base, source.directory)
   try {
@@ -87,7 +87,7 @@ async function findIn(
     const own = baseFor(directory, base)
     return { source, base: own, directory: displayPath(resolveLinks(directory), resolveLinks(own)), found, sharedPath }
   } catch (error) {
-    return fail(`the directory ${shown.directory} of the provider ${source.name} ${describeReadError(error)}`)
+    return fail(`the folder ${shown.directory} of the provider ${source.name} ${describeReadError(error)}`)
   }
 }
 

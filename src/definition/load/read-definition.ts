@@ -108,7 +108,7 @@ function parseSources(
   const { kind, file } = definition
   const { text } = sources[0] as { text: string }
   const common = { include, octodnsDefaultTtl: config.octodnsDefaultTtl }
-  if (kind === 'split' && zoneName !== null) return withRules(parseSplitZone(sources, { ...common, zoneName, directory: file }))
+  if (kind === 'split' && zoneName !== null) return withRules(parseSplitZone(sources, { ...common, zoneName, folder: file }))
   if (kind === 'yaml') return withRules(parseDefinition(text, { ...common, file, zoneName }))
   const { zone, outside, includedFiles, diagnostics } = zoneFileDefinition(text, zoneName, { file, include: includeZoneFile })
   const found = [...diagnostics, ...(zone === null ? [] : outsideErrors(outside, zone.name))]

@@ -227,17 +227,17 @@ function checkSlave(root: YamlMapping, { zone, records, problems }: ParseState):
 }
 
 interface SplitZoneOptions extends Omit<ParseOptions, 'file' | 'zoneName'> {
-  /** The zone that the directory is named after. */
+  /** The zone that the folder is named after. */
   readonly zoneName: DomainName
-  /** The path of the directory, used as the position of the zone. */
-  readonly directory?: string | undefined
+  /** The path of the folder, used as the position of the zone. */
+  readonly folder?: string | undefined
 }
 
 /**
- * Parses an octoDNS split directory (`split_extension`): every file in it is a record map of the same zone, `$ZONE.yaml` by convention that
+ * Parses an octoDNS split folder (`split_extension`): every file in it is a record map of the same zone, `$ZONE.yaml` by convention that
  * of the apex and wildcard. The files are read in the order of their paths, as octoDNS does.
  */
 export function parseSplitZone(files: readonly SourceFile[], options: SplitZoneOptions): ParsedDefinition {
   const sorted = [...files].sort((a, b) => (a.file < b.file ? -1 : 1))
-  return parseFilesOfZone(sorted, { ...options, file: options.directory ?? sorted[0]?.file ?? options.zoneName })
+  return parseFilesOfZone(sorted, { ...options, file: options.folder ?? sorted[0]?.file ?? options.zoneName })
 }

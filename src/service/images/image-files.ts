@@ -29,11 +29,11 @@ export interface ImageFile {
 }
 
 /** Opens a folder of image files and creates it if necessary. Removes the access of other users to the folder and its files. */
-export async function openImageFiles(directory: string, warn: WarnAboutMode = NO_WARNING): Promise<ImageFiles> {
-  privateFolder(directory, warn)
-  for (const { name } of (await readdir(directory)).sort().flatMap(fileOf)) tightenFile(join(directory, name), warn)
-  const fileOfImage = (image: number, receiver: string): string => join(directory, `${image}-${receiver}.img.gz`)
-  const partOf = (image: number, receiver: string): string => join(directory, `${image}-${receiver}.part`)
+export async function openImageFiles(folder: string, warn: WarnAboutMode = NO_WARNING): Promise<ImageFiles> {
+  privateFolder(folder, warn)
+  for (const { name } of (await readdir(folder)).sort().flatMap(fileOf)) tightenFile(join(folder, name), warn)
+  const fileOfImage = (image: number, receiver: string): string => join(folder, `${image}-${receiver}.img.gz`)
+  const partOf = (image: number, receiver: string): string => join(folder, `${image}-${receiver}.part`)
   return {
     create: (image, receiver) => open(partOf(image, receiver), 'wx', 0o600),
     commit: async (image, receiver) => {
@@ -43,8 +43,8 @@ export async function openImageFiles(directory: string, warn: WarnAboutMode = NO
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
         throw error
       }
-      const folder = await open(directory, 'r')
-      await folder.sync().finally(() => folder.close())
+      const handle = await open(folder, 'r')
+      await handle.sync().finally(() => handle.close())
       return true
     },
     size: async (image, receiver) => {
@@ -57,11 +57,11 @@ export async function openImageFiles(directory: string, warn: WarnAboutMode = NO
     },
     discard: (image, receiver) => rm(partOf(image, receiver), { force: true }),
     freeSpace: async () => {
-      const { bavail, bsize } = await statfs(directory)
+      const { bavail, bsize } = await statfs(folder)
       return bavail * bsize
     },
-    remove: ({ name }) => rm(join(directory, name), { force: true }),
-    list: async () => (await readdir(directory)).flatMap(fileOf),
+    remove: ({ name }) => rm(join(folder, name), { force: true }),
+    list: async () => (await readdir(folder)).flatMap(fileOf),
   }
 }
 

@@ -73,7 +73,7 @@ export interface ImageUploadsOptions {
   readonly database: Database
   readonly timers: Timers
   /** The folder for image data; null if images cannot be uploaded. */
-  readonly directory: string | null
+  readonly folder: string | null
   readonly limits: Partial<UploadLimits>
   readonly quotas: Quotas
   readonly onError: (error: unknown) => void
@@ -93,7 +93,7 @@ const CHECK_INTERVAL = 8 * MEBIBYTE
 export async function createImageUploads(options: ImageUploadsOptions): Promise<ImageUploads> {
   const { database, timers, quotas, onError } = options
   const limits = { ...DEFAULT_UPLOAD_LIMITS, ...options.limits }
-  const files = options.directory === null ? null : await openImageFiles(options.directory, options.warn)
+  const files = options.folder === null ? null : await openImageFiles(options.folder, options.warn)
   /** The running uploads with their abort controllers. */
   const running = new Map<UploadClaim, AbortController>()
   const work = new Set<Promise<unknown>>()

@@ -21,7 +21,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { keepOwner } from '../store/private-files.ts'
 
-/** The name of the key file in a data directory. */
+/** The name of the key file in a data folder. */
 export const KEY_FILE = 'secrets.key'
 
 /** Random octets of a key, as AES-256 requires. */
@@ -52,7 +52,7 @@ export function makeKeyFile(path: string): void {
   }
 }
 
-/** Removes temporary files of a process that was killed while creating the key file. Only the process that holds the directory may call it. */
+/** Removes temporary files of a process that was killed while creating the key file. Only the process that holds the folder may call it. */
 export function removeUnfinishedKeys(path: string): void {
   for (const name of readdirSync(dirname(path))) {
     if (name.startsWith(`${basename(path)}.`) && name.endsWith('.part')) rmSync(join(dirname(path), name), { force: true })
@@ -74,7 +74,7 @@ export function replaceKeyFile(path: string, keys: readonly string[]): void {
   syncFolder(dirname(file))
 }
 
-export const keyFilePath = (directory: string): string => join(directory, KEY_FILE)
+export const keyFilePath = (folder: string): string => join(folder, KEY_FILE)
 
 interface KeyFileAccess {
   readonly mode: number

@@ -39,12 +39,12 @@ export async function prepareSecrets({ database, given, log }: SecretsToPrepare)
 /** Finds the keys. Creates the key file if nothing is encrypted yet. */
 async function findKeys(database: Database, given: string | null, warn: WarnAboutMode): Promise<KeyRing> {
   if (given !== null) return keysFromText(given)
-  if (database.directory === null) {
+  if (database.folder === null) {
     throw new RangeError(
       'PostgreSQL requires ZONEWRIGHT_SECRETS_KEY, the same key for all processes: create one with "openssl rand -base64 32"',
     )
   }
-  const path = keyFilePath(database.directory)
+  const path = keyFilePath(database.folder)
   removeUnfinishedKeys(path)
   if (!existsSync(path)) {
     const sealed = await database.read(countSealed)

@@ -29,16 +29,16 @@ export async function rotateKey(location: DatabaseLocation, given: string | null
   const database = await openStore(location)
   try {
     if ((await database.read(findSecretKey)).keyId === '') throw new RangeError('the database has no key yet: start the service first')
-    if (database.directory === null || given !== null) {
+    if (database.folder === null || given !== null) {
       const resealed = await changeKey(database, twoKeys(given))
       // SQLite overwrites deleted values at once.
-      const notErased = database.directory === null ? await errorOf(database.eraseDeleted()) : null
+      const notErased = database.folder === null ? await errorOf(database.eraseDeleted()) : null
       return { resealed, keyFile: null, notErased }
     }
-    const { lockRotation } = await import('../store/sqlite/directory-lock.ts')
-    const lock = lockRotation(database.directory)
+    const { lockRotation } = await import('../store/sqlite/folder-lock.ts')
+    const lock = lockRotation(database.folder)
     try {
-      const keyFile = keyFilePath(database.directory)
+      const keyFile = keyFilePath(database.folder)
       await addKey(database, keyFile)
       return { resealed: await changeKey(database, keysFromFile(keyFile)), keyFile, notErased: null }
     } finally {
@@ -56,7 +56,7 @@ const errorOf = (work: Promise<void>): Promise<string | null> =>
   )
 
 async function openStore(location: DatabaseLocation): Promise<Database> {
-  if ('dataDirectory' in location) return (await import('../store/sqlite/open-sqlite.ts')).openBesideService(location.dataDirectory)
+  if ('dataFolder' in location) return (await import('../store/sqlite/open-sqlite.ts')).openBesideService(location.dataFolder)
   const { requirePostgresSchema } = await import('../store/postgres/open-postgres.ts')
   await requirePostgresSchema(location.database)
   return (await import('../store/postgres/open-postgres.ts')).openPostgres({ url: location.database, onError: () => undefined })

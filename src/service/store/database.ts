@@ -22,8 +22,8 @@ export interface Database {
   write<T>(work: (connection: Connection) => Promise<T>): Promise<T>
   /** Changes by other processes that use the database; null if there can be none. */
   readonly otherProcesses: OtherProcesses | null
-  /** The directory of the database; null on a server. */
-  readonly directory: string | null
+  /** The folder of the database; null on a server. */
+  readonly folder: string | null
   /** Rewrites the files that contained secrets, so that deleted and replaced values cannot be read from them. Takes as long as copying them. */
   eraseDeleted(): Promise<void>
   /** Stops waiting for a database server: pending and later queries fail. Does nothing without a server. */

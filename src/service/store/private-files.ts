@@ -1,35 +1,35 @@
 /**
- * Restricts files (mode 0600) and directories (mode 0700) to their owner, regardless of the umask and their previous mode. It never opens
+ * Restricts files (mode 0600) and folders (mode 0700) to their owner, regardless of the umask and their previous mode. It never opens
  * existing files, because closing one would release the locks that SQLite has on it in this process (POSIX fcntl).
  */
 import { chmodSync, closeSync, existsSync, fchownSync, lstatSync, mkdirSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir, tmpdir, userInfo } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 
-/** Reports a file or directory that other users could read: its path and previous mode, and what was done. */
+/** Reports a file or folder that other users could read: its path and previous mode, and what was done. */
 export type WarnAboutMode = (found: { readonly path: string; readonly mode: string }, message: string) => void
 
 export const NO_WARNING: WarnAboutMode = () => undefined
 
-/** The names of the service's own files in a data directory. */
+/** The names of the service's own files in a data folder. */
 const SERVICE_FILE =
   /^(?:service\.(?:db|lock)(?:-(?:wal|shm|journal))?|service\.db\.part(?:-(?:wal|shm|journal))?|service\.pid|secrets\.key.*|rotation\.lock)$/
 
-/** The name of the SQLite database in a data directory. */
+/** The name of the SQLite database in a data folder. */
 export const DATABASE_FILE = 'service.db'
 
-/** The name of the image directory in a data directory. */
+/** The name of the image folder in a data folder. */
 export const IMAGE_FOLDER = 'images'
 
 const OTHERS = 0o077
 const EVERYONE_WRITES = 0o002
 
 /**
- * Creates a directory if necessary and restricts it to its owner. A shared directory (a system or home directory, or another user's) keeps its
+ * Creates a folder if necessary and restricts it to its owner. A shared folder (a system or home folder, or another user's) keeps its
  * mode, with a warning. Throws a `RangeError` if every user may write to it, and the system's error if it cannot be created.
  */
 export function privateFolder(path: string, warn: WarnAboutMode): void {
-  makeDirectory(path)
+  makeFolder(path)
   if (process.platform === 'win32') return
   const { mode, uid } = statSync(path)
   if ((mode & OTHERS) === 0) return
@@ -87,11 +87,11 @@ export function tightenFile(path: string, warn: WarnAboutMode): void {
   }
 }
 
-/** Restricts the service's own files in a data directory. Throws a `RangeError` if a database file is a symbolic link, because SQLite would write its other files next to the target. */
-export function tightenServiceFiles(directory: string, warn: WarnAboutMode): void {
-  for (const name of readdirSync(directory).sort()) {
+/** Restricts the service's own files in a data folder. Throws a `RangeError` if a database file is a symbolic link, because SQLite would write its other files next to the target. */
+export function tightenServiceFiles(folder: string, warn: WarnAboutMode): void {
+  for (const name of readdirSync(folder).sort()) {
     if (!SERVICE_FILE.test(name)) continue
-    const path = join(directory, name)
+    const path = join(folder, name)
     if (name.startsWith('service.') && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
       throw new RangeError(`${path} is a symbolic link: name the folder that it leads to with --data`)
     tightenFile(path, warn)
@@ -100,7 +100,7 @@ export function tightenServiceFiles(directory: string, warn: WarnAboutMode): voi
 
 const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0')
 
-/** System directories (Filesystem Hierarchy Standard 3.0, macOS). They may be empty, so they are recognized by name. */
+/** System folders (Filesystem Hierarchy Standard 3.0, macOS). They may be empty, so they are recognized by name. */
 const SYSTEM_FOLDERS: ReadonlySet<string> = new Set(
   [
     'bin boot dev etc home lib lib32 lib64 libx32 media mnt opt proc root run sbin snap srv sys tmp usr var',
@@ -114,12 +114,12 @@ const SYSTEM_FOLDERS: ReadonlySet<string> = new Set(
     .map((path) => `/${path}`),
 )
 
-/** Why a directory (without symbolic links) is shared with other uses; null if it does not seem to be. */
+/** Why a folder (without symbolic links) is shared with other uses; null if it does not seem to be. */
 export function sharedFolderReason(folder: string): string | null {
   if (dirname(folder) === folder || SYSTEM_FOLDERS.has(folder)) return 'it is a folder of the system'
   if (isAtOrBelow(realPath(tmpdir()), folder)) return 'it is the folder of temporary files'
   const homes = homeFolders()
-  // The home directory of a dedicated service user is often the data directory.
+  // The home folder of a dedicated service user is often the data folder.
   if (homes.includes(folder)) return isOnlyServiceFiles(folder) ? null : 'it is a home folder'
   return homes.some((home) => isAtOrBelow(home, folder)) ? 'it is above a home folder' : null
 }
@@ -148,17 +148,17 @@ function realPath(path: string): string {
 }
 
 /**
- * Creates a directory with mode 0700, and its missing parents. Throws the system's error. Node's recursive `mkdir` is not used because it loops
+ * Creates a folder with mode 0700, and its missing parents. Throws the system's error. Node's recursive `mkdir` is not used because it loops
  * forever where nothing exists and nothing can be created, for example in /proc.
  */
-export function makeDirectory(path: string): void {
+export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EEXIST' && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
     if (code !== 'ENOENT' || existsSync(dirname(path))) throw error
-    makeDirectory(dirname(path))
-    makeDirectory(path)
+    makeFolder(dirname(path))
+    makeFolder(path)
   }
 }

@@ -38,7 +38,7 @@ const strict = defineRoute({
 })
 
 const store = await freshStore()
-const database = await openDatabase({ url: store.database ?? null, directory: store.dataDirectory, onError: () => undefined })
+const database = await openDatabase({ url: store.database ?? null, folder: store.dataFolder, onError: () => undefined })
 await createUsers(database, 'administrator', seedOfPeople([]), NOW, NO_SECRETS)
 const app = await createHttpApp({
   service: {

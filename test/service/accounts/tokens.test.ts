@@ -210,7 +210,7 @@ test('an update changes only the label', async () => {
 /** A copy of the service's database, since the service holds SQLite exclusively. */
 function openBeside() {
   const onError = () => undefined
-  if (store.database) return openDatabase({ url: store.database, directory: null, onError })
-  for (const name of ['service.db', 'service.db-wal']) cpSync(join(String(store.dataDirectory), name), join(copy, name))
-  return openDatabase({ url: null, directory: copy, onError })
+  if (store.database) return openDatabase({ url: store.database, folder: null, onError })
+  for (const name of ['service.db', 'service.db-wal']) cpSync(join(String(store.dataFolder), name), join(copy, name))
+  return openDatabase({ url: null, folder: copy, onError })
 }

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import type { Client, Store } from '../harness.ts'
 
 /** The folder of the image data. */
-export const folderOf = ({ imageDirectory, dataDirectory }: Store): string => imageDirectory ?? join(dataDirectory as string, 'images')
+export const folderOf = ({ imageFolder, dataFolder }: Store): string => imageFolder ?? join(dataFolder as string, 'images')
 
 export const filesOf = (store: Store): string[] => readdirSync(folderOf(store)).sort()
 

@@ -81,7 +81,7 @@ test.each(['0.0.0.0', '::', '::ffff:0.0.0.0', '0'])(
 
 test('refuses to start with an invalid public URL', async () => {
   for (const publicUrl of ['dns.example.net', 'https://dns.example.net/v4', 'ftp://dns.example.net', '']) {
-    await expect(startService({ dataDirectory: null, listen: LOOPBACK, dns: null, publicUrl })).rejects.toThrow(/is not a service URL/)
+    await expect(startService({ dataFolder: null, listen: LOOPBACK, dns: null, publicUrl })).rejects.toThrow(/is not a service URL/)
   }
 })
 

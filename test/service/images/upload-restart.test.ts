@@ -85,10 +85,10 @@ test('data that takes longer than a day is cut off, and the image is deleted', a
 })
 
 test('a service on another database does not touch the image data', async () => {
-  const imageDirectory = temporaryDirectory()
+  const imageFolder = temporaryDirectory()
   const files = ['7-0123456789abcdef.img.gz', '1-0123456789abcdef.part', 'README']
-  for (const file of files) writeFileSync(join(imageDirectory, file), DATA)
-  const store = { ...(await freshStore()), imageDirectory }
+  for (const file of files) writeFileSync(join(imageFolder, file), DATA)
+  const store = { ...(await freshStore()), imageFolder }
   const { client } = await startForTest({ ...store, bootstrapToken: 'other' })
   const { number, url } = await startUpload(client)
   expect((await put(url, DATA)).status).toBe(200)
@@ -130,7 +130,7 @@ test.runIf(ON_POSTGRES)('an image that another process deletes in a shared folde
 
 test.runIf(ON_POSTGRES)('several processes: each stores the data that it receives, and no image is received twice', async () => {
   const store = { ...(await freshStore()), uploadLimits: { claim: 2_000 } }
-  const other = { ...store, imageDirectory: temporaryDirectory() }
+  const other = { ...store, imageFolder: temporaryDirectory() }
   const [one, two] = await Promise.all([start(store), start(other)])
   const { client } = connect(one.baseUrl, 'bootstrap')
   const { client: second } = connect(two.baseUrl, 'bootstrap')

@@ -34,7 +34,7 @@ async function receiverOf(store: Store, limits: Partial<UploadLimits>) {
     quotas: UNLIMITED_QUOTAS,
     database: failing,
     timers: createTimers({ clock: Date.now, speed: 1 }),
-    directory: folderOf(store),
+    folder: folderOf(store),
     limits,
     onError: (error) => state.errors.add((error as Error).message),
   })

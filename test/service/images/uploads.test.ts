@@ -167,8 +167,8 @@ test('upload keys are never logged', async () => {
 })
 
 test('without a folder, no upload starts', async () => {
-  const { imageDirectory: _, ...rest } = await freshStore()
-  const { client: other } = await startForTest({ ...rest, ...(rest.dataDirectory ? { dataDirectory: null } : {}) })
+  const { imageFolder: _, ...rest } = await freshStore()
+  const { client: other } = await startForTest({ ...rest, ...(rest.dataFolder ? { dataFolder: null } : {}) })
   const { status, body } = await other.call('POST', '/images/upload', { label: 'image', region: 'us-east' })
   expect([status, body.errors[0].reason]).toEqual([503, 'This service accepts no image data.'])
   expect((await other.ok('GET', '/images')).results).toBeGreaterThan(20)

@@ -308,10 +308,10 @@ describe('load', () => {
 
 describeWithTools(['dig', 'kdig', 'drill', 'named-checkzone'], 'other secondaries', () => {
   test.each(RICH_ZONES)('transfer $name, and named-checkzone finds no error in it', async ({ name: zone, records: all }) => {
-    const directory = temporaryDirectory()
+    const folder = temporaryDirectory()
     const lines = await dig({ port, name: zone, type: 'AXFR', options: ['+noall', '+answer', '+tcp'] })
     expect(lines).toHaveLength(all.length + 1)
-    const file = join(directory, 'zone')
+    const file = join(folder, 'zone')
     // The last SOA repeats the first.
     writeFileSync(file, `${lines.slice(0, -1).join('\n')}\n`)
     const checked = await runTool('named-checkzone', ['-i', 'none', '-k', 'ignore', '-r', 'ignore', zone, file])

@@ -40,7 +40,7 @@ const userSeed = (): ReturnType<typeof readSeed>['seed'] => {
 export async function startClocked(options: Partial<ServiceOptions> = {}): Promise<ClockedService> {
   let now = START
   let users = 0
-  const store = options.database || options.dataDirectory ? {} : await freshStore()
+  const store = options.database || options.dataFolder ? {} : await freshStore()
   const { service, client } = await startForTest({
     clock: () => now,
     ...store,

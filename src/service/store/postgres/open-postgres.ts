@@ -70,7 +70,7 @@ export async function openPostgres({ url, onError }: PostgresOptions): Promise<D
     read: (work) => readTransaction(reading, work),
     readOne: (query) => readOne(reading, query),
     write: (work) => writeTransaction(writing, work),
-    directory: null,
+    folder: null,
     eraseDeleted: () => eraseDeletedRows(writing, SEALED_TABLES),
     otherProcesses: { subscribe: (onChange) => listenForChanges(url, onChange, onError) },
     abandon,

@@ -7,44 +7,44 @@ import type { Database, RawStore, SchemaDialect } from '../database.ts'
 import { migrate, requireSchema } from '../migrate.ts'
 import { createPrivateFile, DATABASE_FILE, NO_WARNING, privateFolder, tightenServiceFiles, type WarnAboutMode } from '../private-files.ts'
 import type { Tables } from '../tables.ts'
-import { lockDirectory } from './directory-lock.ts'
+import { lockFolder } from './folder-lock.ts'
 import { createGroupCommit, createOffThreadRunner } from './group-commit.ts'
 
 /**
- * Opens or creates the SQLite database of a data directory and locks the directory for this process. Write-ahead logging lets reads continue
+ * Opens or creates the SQLite database of a data folder and locks the folder for this process. Write-ahead logging lets reads continue
  * during a write; with `synchronous = full`, a commit waits until it is on disk.
  */
-export async function openSqlite(directory: string, warn: WarnAboutMode = NO_WARNING): Promise<Database> {
-  privateFolder(directory, warn)
-  tightenServiceFiles(directory, warn)
-  const lock = lockDirectory(directory)
+export async function openSqlite(folder: string, warn: WarnAboutMode = NO_WARNING): Promise<Database> {
+  privateFolder(folder, warn)
+  tightenServiceFiles(folder, warn)
+  const lock = lockFolder(folder)
   // SQLite creates its other files with the mode of the database file.
-  createPrivateFile(join(directory, DATABASE_FILE))
-  return openFile(directory, (db) => migrate(db, SQLITE_SCHEMA), lock.release)
+  createPrivateFile(join(folder, DATABASE_FILE))
+  return openFile(folder, (db) => migrate(db, SQLITE_SCHEMA), lock.release)
 }
 
 /**
- * Opens the SQLite database of a data directory while a service may be running on it, so writes must be short. Throws a `RangeError` unless it
+ * Opens the SQLite database of a data folder while a service may be running on it, so writes must be short. Throws a `RangeError` unless it
  * exists and has the current schema.
  */
-export async function openBesideService(directory: string): Promise<Database> {
-  if (!existsSync(join(directory, DATABASE_FILE))) throw new RangeError(`there is no database in ${directory}`)
-  tightenServiceFiles(directory, NO_WARNING)
+export async function openBesideService(folder: string): Promise<Database> {
+  if (!existsSync(join(folder, DATABASE_FILE))) throw new RangeError(`there is no database in ${folder}`)
+  tightenServiceFiles(folder, NO_WARNING)
   return openFile(
-    directory,
+    folder,
     (db) => requireSchema(db, SQLITE_SCHEMA),
     () => undefined,
   )
 }
 
-async function openFile(directory: string, prepare: (db: Kysely<Tables>) => Promise<void>, release: () => void): Promise<Database> {
+async function openFile(folder: string, prepare: (db: Kysely<Tables>) => Promise<void>, release: () => void): Promise<Database> {
   const connections: Kysely<Tables>[] = []
   const close = async (): Promise<void> => {
     for (const connection of connections.reverse()) await connection.destroy()
     release()
   }
   try {
-    const file = join(directory, DATABASE_FILE)
+    const file = join(folder, DATABASE_FILE)
     const { db: writer, native } = connect(file)
     connections.push(writer)
     await prepare(writer)
@@ -57,7 +57,7 @@ async function openFile(directory: string, prepare: (db: Kysely<Tables>) => Prom
       readOne: (query) => query(reader),
       write: group.write,
       otherProcesses: null,
-      directory,
+      folder,
       eraseDeleted: async () => {
         await group.drained()
         await run('vacuum')
@@ -121,31 +121,31 @@ function cachingStatements(db: Libsql.Database): SqliteDatabase {
 }
 
 /**
- * Opens the database of a directory for reading, even while a service runs on it: with write-ahead logging, a reader sees one snapshot and does
+ * Opens the database of a folder for reading, even while a service runs on it: with write-ahead logging, a reader sees one snapshot and does
  * not block writers. Throws if there is no database.
  */
-export function openRawSqlite(directory: string): RawStore {
-  const file = join(directory, DATABASE_FILE)
-  if (!existsSync(file)) throw new RangeError(`there is no database in ${directory}`)
-  tightenServiceFiles(directory, NO_WARNING)
+export function openRawSqlite(folder: string): RawStore {
+  const file = join(folder, DATABASE_FILE)
+  if (!existsSync(file)) throw new RangeError(`there is no database in ${folder}`)
+  tightenServiceFiles(folder, NO_WARNING)
   return rawStore(file, () => undefined)
 }
 
 /**
- * Creates a database in a directory that has none. It gets its final name when it is closed by `keep`; `close` deletes it. The directory is locked
- * until then. Throws if the directory has a database or is locked by another process.
+ * Creates a database in a folder that has none. It gets its final name when it is closed by `keep`; `close` deletes it. The folder is locked
+ * until then. Throws if the folder has a database or is locked by another process.
  */
-export function createRawSqlite(directory: string, warn: WarnAboutMode = NO_WARNING): RawStore & { keep(): Promise<void> } {
-  privateFolder(directory, warn)
-  tightenServiceFiles(directory, warn)
-  const lock = lockDirectory(directory)
-  const file = join(directory, DATABASE_FILE)
+export function createRawSqlite(folder: string, warn: WarnAboutMode = NO_WARNING): RawStore & { keep(): Promise<void> } {
+  privateFolder(folder, warn)
+  tightenServiceFiles(folder, warn)
+  const lock = lockFolder(folder)
+  const file = join(folder, DATABASE_FILE)
   const temporary = `${file}.part`
   const clear = (): void => {
     for (const suffix of ['', ...SIDE_FILES]) rmSync(`${temporary}${suffix}`, { force: true })
   }
   try {
-    if (existsSync(file)) throw new RangeError(`${directory} already has a database`)
+    if (existsSync(file)) throw new RangeError(`${folder} already has a database`)
     clear()
     createPrivateFile(temporary)
     const store = rawStore(temporary, () => {

@@ -61,8 +61,8 @@ test.each<[string, (url: string) => string, RegExp]>([
 
 test('processes that start together on an empty database create its tables and administrator once', { timeout: 180_000 }, async () => {
   const database = await freshDatabase({ tables: false })
-  const started = await Promise.all(Array.from({ length: 4 }, () => serve({ dataDirectory: null, database })))
-  const ours = await startService({ dataDirectory: null, database, secretsKey: TEST_KEY, listen: LOOPBACK, dns: null })
+  const started = await Promise.all(Array.from({ length: 4 }, () => serve({ dataFolder: null, database })))
+  const ours = await startService({ dataFolder: null, database, secretsKey: TEST_KEY, listen: LOOPBACK, dns: null })
   expect(ours.token).toBeNull()
   await ours.stop()
   const opened = await openPostgres({ url: database, onError: () => undefined })

@@ -34,7 +34,7 @@ test('replaces a connection without a response', async () => {
 test('a service stops even if its database hangs', { timeout: 180_000 }, async () => {
   const errors: unknown[] = []
   const service = await startService({
-    dataDirectory: null,
+    dataFolder: null,
     secretsKey: TEST_KEY,
     database: server.url('postgres'),
     listen: LOOPBACK,
@@ -59,7 +59,7 @@ test('requests wait if the server has no free connections', { timeout: 180_000 }
   await server.query('postgres', 'create database scarce owner guarded')
   await server.query('postgres', 'alter role guarded connection limit 4')
   const service = await startService({
-    dataDirectory: null,
+    dataFolder: null,
     secretsKey: TEST_KEY,
     database: server.url('scarce', 'guarded').replace('guarded@', 'guarded:right@'),
     listen: LOOPBACK,

@@ -14,7 +14,7 @@ afterAll(() => server.remove())
 test('acknowledged writes survive a killed database server, and the service continues', {
   timeout: 180_000,
 }, async () => {
-  const store = { dataDirectory: null, database: server.url('postgres') }
+  const store = { dataFolder: null, database: server.url('postgres') }
   const { baseUrl, kill } = await serve(store)
   const { client, close } = connect(baseUrl, 'bootstrap')
   const { id } = await client.ok('POST', '/domains', { domain: 'kept.example', type: 'master', soa_email: 'a@kept.example' })

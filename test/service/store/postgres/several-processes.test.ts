@@ -15,9 +15,9 @@ let nameServer: ServiceProcess
 
 /** Two processes with HTTP and a name server, one with only a name server. */
 beforeAll(async () => {
-  processes.push(...(await Promise.all([serve({ dataDirectory: null, database }), serve({ dataDirectory: null, database })])))
+  processes.push(...(await Promise.all([serve({ dataFolder: null, database }), serve({ dataFolder: null, database })])))
   for (const { baseUrl } of processes) clients.push(connect(baseUrl, 'bootstrap').client)
-  nameServer = await serve({ dataDirectory: null, database }, 'dns-only')
+  nameServer = await serve({ dataFolder: null, database }, 'dns-only')
 })
 
 const client = (index: number): Client => clients[index % clients.length] as Client
@@ -193,7 +193,7 @@ test('a new process serves the stored zones without rendering them', async () =>
   const serials = async () => query('select name, serial, revision from served_zones order by name')
   await expect.poll(() => query('select id from domains where settled < revision')).toEqual([])
   const before = await serials()
-  const { service } = await startForTest({ dataDirectory: null, database, dns: LOOPBACK, bootstrapToken: 'bootstrap' })
+  const { service } = await startForTest({ dataFolder: null, database, dns: LOOPBACK, bootstrapToken: 'bootstrap' })
   const { host, port } = service.dnsAddress as { host: string; port: number }
   const { stdout } = await runTool('dig', [`@${host}`, '-p', String(port), '+short', 'limit.example', 'SOA'])
   expect(stdout).toContain(` ${await serialOf('limit.example')} `)

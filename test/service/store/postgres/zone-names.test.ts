@@ -48,8 +48,8 @@ const baseUrls: string[] = []
 
 beforeAll(async () => {
   const seed = seedOf(PEOPLE.map((username) => ({ users: [user(username)] })))
-  const { service } = await startForTest({ dataDirectory: null, database, bootstrapToken: 'bootstrap', seed, peerPort })
-  const options = { dataDirectory: null, database, peerPort }
+  const { service } = await startForTest({ dataFolder: null, database, bootstrapToken: 'bootstrap', seed, peerPort })
+  const options = { dataFolder: null, database, peerPort }
   baseUrls.push(service.baseUrl, ...(await Promise.all([serve(options), serve(options)])).map(({ baseUrl }) => baseUrl))
 })
 

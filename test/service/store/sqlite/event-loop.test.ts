@@ -45,9 +45,9 @@ test('a failed commit rejects the write', async () => {
 })
 
 test('the event loop and reads continue while a write waits for a lock, and the write succeeds afterwards', async () => {
-  const directory = temporaryDirectory()
-  const database = await openSqlite(directory)
-  const other = new Libsql(join(directory, 'service.db'))
+  const folder = temporaryDirectory()
+  const database = await openSqlite(folder)
+  const other = new Libsql(join(folder, 'service.db'))
   const add = () => database.write((connection) => connection.insertInto('accounts').values(account).returning('id').executeTakeFirst())
   await add()
   other.exec('begin immediate')

@@ -51,14 +51,14 @@ test('a read sees one snapshot of committed writes', async () => {
 })
 
 test('closing finishes queued writes', async () => {
-  const directory = temporaryDirectory()
-  const database = await openSqlite(directory)
+  const folder = temporaryDirectory()
+  const database = await openSqlite(folder)
   const writes = Array.from({ length: 300 }, () =>
     database.write((connection) => connection.insertInto('accounts').values(account).execute()),
   )
   await database.close()
   await Promise.all(writes)
-  const again = await openSqlite(directory)
+  const again = await openSqlite(folder)
   expect(await again.read((connection) => connection.selectFrom('accounts').select('id').execute())).toHaveLength(300)
   await again.close()
   await expect(again.write(async () => 1)).rejects.toThrow()

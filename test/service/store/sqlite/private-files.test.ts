@@ -47,7 +47,7 @@ async function during(
 ) {
   const lines: string[] = []
   const log = { level: 'warn' as const, write: (line: string) => void lines.push(line) }
-  const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null, bootstrapToken: 'token', log, ...options })
+  const service = await startService({ dataFolder: null, listen: LOOPBACK, dns: null, bootstrapToken: 'token', log, ...options })
   const { client, close } = connect(service.baseUrl, 'token')
   try {
     await work(client)
@@ -69,11 +69,11 @@ async function useAll(client: ReturnType<typeof connect>['client']): Promise<voi
 test('with umask 000, no created file is readable by other users', async () => {
   withUmask(0)
   const folder = temporaryDirectory()
-  const place = { dataDirectory: join(folder, 'above', 'data') }
+  const place = { dataFolder: join(folder, 'above', 'data') }
   const warnings = await during({ ...place, smsSink: { kind: 'file', path: join(folder, 'sms.jsonl') } }, async (client) => {
     await useAll(client)
     expect(
-      Object.keys(modesOf(place.dataDirectory))
+      Object.keys(modesOf(place.dataFolder))
         .filter((name) => !name.startsWith('images/'))
         .sort(),
     ).toEqual([
@@ -91,7 +91,7 @@ test('with umask 000, no created file is readable by other users', async () => {
     await backUpService(place, join(folder, 'all.backup'))
   })
   expect(warnings).toEqual([])
-  await restoreService({ dataDirectory: join(folder, 'restored') }, join(folder, 'all.backup'))
+  await restoreService({ dataFolder: join(folder, 'restored') }, join(folder, 'all.backup'))
   isPrivate(folder)
 })
 
@@ -99,14 +99,14 @@ test('files have the right modes even if the umask removes the owner’s permiss
   const folder = temporaryDirectory()
   mkdirSync(join(folder, 'data'), 0o700)
   withUmask(0o277)
-  await during({ dataDirectory: join(folder, 'data'), imageDirectory: null })
+  await during({ dataFolder: join(folder, 'data'), imageFolder: null })
   expect(modesOf(join(folder, 'data'))).toMatchObject({ 'service.db': '600', 'secrets.key': '600', 'service.lock': '600' })
 })
 
 /** A folder with all files of a killed service, readable and writable by everyone. */
 async function openedFolder(): Promise<string> {
   const folder = join(temporaryDirectory(), 'data')
-  const killed = await serve({ dataDirectory: folder })
+  const killed = await serve({ dataFolder: folder })
   const { client, close } = connect(killed.baseUrl, 'bootstrap')
   await useAll(client)
   await close()
@@ -123,7 +123,7 @@ test('tightens wider modes at startup, each with a warning that contains the pre
   writeFileSync(sms, '{}\n')
   chmodSync(sms, 0o644)
   const opened = Object.entries(modesOf(folder))
-  const warnings = await during({ dataDirectory: folder, smsSink: { kind: 'file', path: sms } }, async (client) => {
+  const warnings = await during({ dataFolder: folder, smsSink: { kind: 'file', path: sms } }, async (client) => {
     isPrivate(folder)
     await client.ok('POST', '/profile/phone-number', { iso_code: 'US', phone_number: '201-555-0123' })
   })
@@ -132,7 +132,7 @@ test('tightens wider modes at startup, each with a warning that contains the pre
   )
   for (const { message } of warnings) expect(message).toMatch(/mode is 0[67]00 now$/)
   expect(modesOf(sms)).toEqual({ '.': '600' })
-  expect(await during({ dataDirectory: folder })).toEqual([])
+  expect(await during({ dataFolder: folder })).toEqual([])
 })
 
 test('a folder created by the operator is tightened, but not other files in it', async () => {
@@ -140,7 +140,7 @@ test('a folder created by the operator is tightened, but not other files in it',
   writeFileSync(join(folder, 'notes.txt'), '')
   chmodSync(join(folder, 'notes.txt'), 0o644)
   chmodSync(folder, 0o755)
-  const warnings = await during({ dataDirectory: folder })
+  const warnings = await during({ dataFolder: folder })
   expect(warnings.map(({ path, mode }) => [path, mode])).toEqual([[folder, '0755']])
   expect(modesOf(folder)).toMatchObject({ '.': '700', 'notes.txt': '644', 'service.db': '600' })
 })
@@ -150,7 +150,7 @@ test('a backup is private, even if it replaces a readable file or the database w
   const file = join(temporaryDirectory(), 'all.backup')
   writeFileSync(file, '')
   chmodSync(file, 0o666)
-  await backUpService({ dataDirectory: folder }, file)
+  await backUpService({ dataFolder: folder }, file)
   expect(modesOf(file)).toEqual({ '.': '600' })
   expect(modesOf(folder)).toMatchObject({ 'service.db': '600', 'service.db-wal': '600', 'service.db-shm': '600' })
 })
@@ -184,7 +184,7 @@ describe('a shared folder', () => {
       [home, 'it is a home folder'],
       [above, 'it is above a home folder'],
     ] as const) {
-      const warnings = await during({ dataDirectory: folder }, async () =>
+      const warnings = await during({ dataFolder: folder }, async () =>
         expect(modesOf(folder)).toMatchObject({
           '.': '755',
           'service.db': '600',
@@ -202,7 +202,7 @@ describe('a shared folder', () => {
     chmodSync(home, 0o755)
     withHome(home)
     for (let start = 0; start < 2; start += 1) {
-      expect(await during({ dataDirectory: home })).toHaveLength(1)
+      expect(await during({ dataFolder: home })).toHaveLength(1)
       expect(modesOf(home)).toMatchObject({ '.': '700' })
       chmodSync(home, 0o755)
     }
@@ -217,7 +217,7 @@ describe('a shared folder', () => {
       if (former === undefined) delete process.env['TMPDIR']
       else process.env['TMPDIR'] = former
     })
-    await expect(during({ dataDirectory: temporary })).rejects.toThrow(
+    await expect(during({ dataFolder: temporary })).rejects.toThrow(
       `every user may write to ${temporary}, and it is the folder of temporary files: give the service a folder of its own`,
     )
     expect(modesOf(temporary)).toEqual({ '.': '1777' })
@@ -227,11 +227,11 @@ describe('a shared folder', () => {
     const folder = temporaryDirectory()
     chownSync(folder, NOBODY, NOBODY)
     chmodSync(folder, 0o755)
-    const [warning] = await during({ dataDirectory: folder })
+    const [warning] = await during({ dataFolder: folder })
     expect(warning?.message).toContain('it belongs to another user')
     expect(modesOf(folder)).toMatchObject({ '.': '755', 'service.db': '600', 'secrets.key': '600' })
     chmodSync(folder, 0o777)
-    await expect(during({ dataDirectory: folder })).rejects.toThrow('every user may write')
+    await expect(during({ dataFolder: folder })).rejects.toThrow('every user may write')
     expect(modesOf(folder)).toMatchObject({ '.': '777' })
   })
 })
@@ -242,10 +242,10 @@ test('the target of a symbolic link keeps its mode: a database is refused, an im
   writeFileSync(elsewhere, '')
   chmodSync(elsewhere, 0o644)
   symlinkSync(elsewhere, join(folder, 'images', `9-${'0'.repeat(16)}.img.gz`))
-  await during({ dataDirectory: folder })
+  await during({ dataFolder: folder })
   renameSync(join(folder, 'service.db'), join(folder, 'kept'))
   symlinkSync(elsewhere, join(folder, 'service.db'))
-  await expect(during({ dataDirectory: folder })).rejects.toThrow('service.db is a symbolic link')
+  await expect(during({ dataFolder: folder })).rejects.toThrow('service.db is a symbolic link')
   expect(modesOf(elsewhere)).toEqual({ '.': '644' })
 })
 
@@ -261,9 +261,9 @@ test.skipIf(!isRoot || findTool('setpriv') === null)('another user can read no f
   expect(canNobodyRead(join(parent, 'open'))).toBe(true)
   const folder = join(parent, 'data')
   cpSync(await openedFolder(), folder, { recursive: true, mode: 0 })
-  await during({ dataDirectory: folder }, async (client) => {
+  await during({ dataFolder: folder }, async (client) => {
     await useAll(client)
-    await backUpService({ dataDirectory: folder }, join(parent, 'all.backup'))
+    await backUpService({ dataFolder: folder }, join(parent, 'all.backup'))
     expect(canNobodyRead(join(parent, 'all.backup'))).toBe(false)
     const files = Object.keys(modesOf(folder)).filter((name) => lstatSync(join(folder, name)).isFile())
     expect(files.length).toBeGreaterThanOrEqual(8)
