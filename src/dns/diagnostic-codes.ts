@@ -79,6 +79,7 @@ export const DIAGNOSTIC_CODES = {
   'caa-tag-unknown': 'The tag of a CAA record is not registered.',
   'caa-flags-reserved': 'The flags of a CAA record are neither 0 nor 128.',
   'digest-length': 'The digest of a DS, TLSA or similar record has the wrong length for its type.',
+  'signature-times': 'A signature expires before it begins.',
   'below-dname': 'A record is hidden below a DNAME.',
   'wildcard-misplaced': 'A name has an asterisk that does not make it a wildcard.',
   'wildcard-ns': 'There are NS records at a wildcard name.',

@@ -18,7 +18,7 @@ import {
   unmanagedCollision,
 } from './rrset-rules.ts'
 import { targetIsAddress, targetIsCname, targetIsUrl, targetNonexistent } from './target-rules.ts'
-import { digestLength, policyMultiple, txtQuoted } from './value-rules.ts'
+import { digestLength, policyMultiple, signatureTimes, txtQuoted } from './value-rules.ts'
 import { indexZone, type ZoneIndex } from './zone-index.ts'
 
 /** A rule of the DNS about the records of a zone. Its cost is linear in the records. */
@@ -39,6 +39,7 @@ export const RULES: readonly ZoneRule[] = [
   caaTagUnknown,
   caaFlagsReserved,
   digestLength,
+  signatureTimes,
   srvNameInvalid,
   wildcardMisplaced,
   hostNameInvalid,

@@ -1,8 +1,10 @@
 /** Rules for values of records. */
 import { txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { timestampSeconds } from '../../dns/rdata/numbers.ts'
 import { digestProblem } from '../../dns/rdata/rdata-problem.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
+import { isNewerSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
 /** A kind of policy in TXT records of which a name may have only one. */
@@ -73,6 +75,29 @@ export function digestLength({ zone }: ZoneIndex): Diagnostic[] {
       message: `${name} ${type}: the digest ${problem.message}`,
       at,
       hint: 'copy the whole digest, or correct its type',
+    })
+  }
+  return diagnostics
+}
+
+/** The fields of RRSIG and SIG with the times. */
+const EXPIRATION = 4
+const INCEPTION = 5
+
+/** Reports signatures that expire before they begin. Times are serial numbers (RFC 4034 section 3.1.5), so the order holds around 2106 too. */
+export function signatureTimes({ zone }: ZoneIndex): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  for (const { name, type, data, at } of zone.records) {
+    if ((type !== 'RRSIG' && type !== 'SIG') || data.startsWith('\\#')) continue
+    const fields = data.split(' ', INCEPTION + 1)
+    const timeOf = (field: number): SerialNumber => serialNumber(timestampSeconds(fields[field] ?? ''))
+    if (!isNewerSerial(timeOf(INCEPTION), timeOf(EXPIRATION))) continue
+    diagnostics.push({
+      severity: 'warning',
+      code: 'signature-times',
+      message: `${name} ${type}: the signature expires (${fields[EXPIRATION]}) before it begins (${fields[INCEPTION]}), so it is never valid`,
+      at,
+      hint: 'sign the zone again, or remove the signature',
     })
   }
   return diagnostics

@@ -343,6 +343,20 @@ const CASES: readonly Case[] = [
     ],
     expected: ['1 warning digest-length', '2 warning digest-length', '3 warning digest-length', '4 warning digest-length'],
   },
+  {
+    name: 'signatures that expire before they begin, compared as serial numbers',
+    records: [
+      'a 300 A 192.0.2.1',
+      'a 300 RRSIG A 8 3 300 20240101000000 20240201000000 1 example.com. AQID',
+      'a 300 RRSIG A 8 3 300 20240201000000 20240101000000 2 example.com. AQID',
+      'a 300 RRSIG A 8 3 300 20240101000000 20240101000000 3 example.com. AQID',
+      // From the end of 2105 to 2106-03, which is 1970-01 modulo 2^32 seconds.
+      'a 300 RRSIG A 8 3 300 21060301000000 21051201000000 4 example.com. AQID',
+      'a 300 RRSIG A 8 3 300 21051201000000 21060301000000 5 example.com. AQID',
+      'a 300 SIG A 8 3 300 0 1 6 example.com. AQID',
+    ],
+    expected: ['2 warning signature-times', '6 warning signature-times', '7 warning signature-times'],
+  },
 
   { name: 'TXT that fits', records: [`a 300 TXT ${text(1232)}`], expected: [] },
   { name: 'TXT that needs TCP', records: [`a 300 TXT ${text(1233)}`], expected: ['1 warning txt-long'] },
