@@ -38,6 +38,8 @@ export interface Capabilities {
   readonly ttlSteps: readonly number[] | null
   /** Whether a record may have no TTL and follow the zone's default. */
   readonly ttlDefault: boolean
+  /** The default TTL in seconds of a zone that does not set one; absent if zones have no default or it is unknown. */
+  readonly fallbackTtl?: number | undefined
   /** The values that the target stores for a zone's times, ascending; null for any. */
   readonly settingSteps: readonly number[] | null
   /** The supported settings of a zone. */

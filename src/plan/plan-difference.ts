@@ -3,7 +3,7 @@ import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
-import type { ExistingZone, UnmanagedSelector } from '../dns/zone.ts'
+import type { ExistingZone, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
 import { counted, listed } from '../report/english.ts'
 import type { Preference } from './break-cycles.ts'
 import type { Capabilities } from './capabilities.ts'
@@ -68,12 +68,24 @@ export function planDifference(input: DifferenceInput): ZonePlan {
       unmanaged: difference.unmanaged.length,
       limit: capabilities.maxRecords,
     },
+    ...defaultTtlOf(input, changes),
     changes,
     calls: countCalls(changes),
     refusals: safetyRefusals(zone, difference, input.deletesZone, input),
     rendered: input.rendered,
     diagnostics,
   }
+}
+
+function defaultTtlOf({ existing, domain, capabilities }: DifferenceInput, changes: readonly Change[]): Pick<ZonePlan, 'defaultTtl'> {
+  const followsDefault = (record: ResourceRecord | null): boolean => record !== null && record.ttl === null
+  const isNeeded = changes.some(
+    (change) => change.subject === 'record' && (followsDefault(change.existing) || followsDefault(change.desired)),
+  )
+  if (!isNeeded || !capabilities.ttlDefault) return {}
+  const ttlOf = (settings: ZoneSettings): number | null => settings.ttl_sec || capabilities.fallbackTtl || null
+  const live = existing?.settings ?? {}
+  return { defaultTtl: { existing: existing && ttlOf(live), desired: ttlOf({ ...live, ...domain?.desired }) } }
 }
 
 /** An error if unmanaged and desired records together exceed the limit. If the desired ones alone do, `fitToTarget` has reported it. */

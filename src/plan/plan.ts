@@ -34,11 +34,19 @@ export interface ZonePlan {
     /** Maximum number of records of a zone at the target; null without a limit. */
     readonly limit: number | null
   }
+  /** The zone's default TTL in seconds before and after the plan, for changed records that follow it; absent if there are none. */
+  readonly defaultTtl?: DefaultTtl | undefined
   readonly changes: readonly Change[]
   readonly calls: CallCount
   readonly refusals: readonly Refusal[]
   readonly rendered: RenderedState
   readonly diagnostics: readonly Diagnostic[]
+}
+
+export interface DefaultTtl {
+  /** Null if it is unknown or the zone does not exist. */
+  readonly existing: number | null
+  readonly desired: number | null
 }
 
 export interface CallCount {

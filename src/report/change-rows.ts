@@ -1,19 +1,24 @@
-/** The changes of a zone as rows, by owner in canonical order. A renamed record has two rows, out and in. Text in rows contains no control characters. */
+/**
+ * The changes of a zone as rows, like a diff: each record is under its owner and type, in canonical order, removed ones first. Text in rows contains no
+ * control characters.
+ */
 import { compareText } from '../dns/compare-text.ts'
 import { oneLine } from '../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, relativeName, sortKey } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import type { ZoneSettings } from '../dns/zone.ts'
-import type { Change, DomainChange, Outcome } from '../plan/plan.ts'
+import type { Change, DomainChange, Outcome, ZonePlan } from '../plan/plan.ts'
 import type { ZoneView } from './report.ts'
 
-/** One value, or the existing and the desired value if they differ. */
+/** One value, or the existing and the desired value of a setting. */
 export type Cell = readonly [value: string] | readonly [existing: string, desired: string]
 
 export type Marker = '+' | '~' | '-'
 
 interface RowBase {
   readonly marker: Marker
+  /** The index of the change in the plan. An update of a record has two rows. */
+  readonly change: number
   readonly id: string | null
   readonly state: Outcome['state'] | null
   /** Why a change was split, failed or skipped. */
@@ -22,13 +27,13 @@ interface RowBase {
 
 export interface RecordRow extends RowBase {
   readonly subject: 'record'
-  /** For a rename, which half this is: `out` comes directly before `in`. */
-  readonly joint: 'out' | 'in' | null
   /** Relative to the zone, `@` at the apex. */
   readonly name: string
-  readonly ttl: Cell
+  readonly ttl: string
   readonly type: string
-  readonly data: Cell
+  readonly data: string
+  /** The other record of an update, which the same call removes or adds; null if the call carries only this one. */
+  readonly sameCall: Pick<RecordRow, 'marker' | 'name' | 'data'> | null
 }
 
 export interface DomainRow extends RowBase {
@@ -38,73 +43,70 @@ export interface DomainRow extends RowBase {
 
 export type ChangeRow = RecordRow | DomainRow
 
-/** The rows of one change; a rename has two. */
-export type RowGroup = readonly [ChangeRow] | readonly [RecordRow, RecordRow]
-
-export function changeRows({ plan, outcomes }: ZoneView): RowGroup[] {
-  const keyed = plan.changes.map((change, index) => ({ change, index, ...orderKeys(change) }))
-  keyed.sort((a, b) => compareText(a.owner, b.owner) || compareText(a.kind, b.kind) || a.index - b.index)
-  return keyed.map(({ change, index }) => rowsOf(change, outcomes?.[index] ?? null, plan.zone))
+export function changeRows(view: ZoneView): ChangeRow[] {
+  const keyed = view.plan.changes.flatMap((change, index) => rowsOf(change, index, view))
+  keyed.sort(
+    (a, b) => compareText(a.owner, b.owner) || compareText(a.type, b.type) || compareMarkers(a.row, b.row) || a.row.change - b.row.change,
+  )
+  return keyed.map(({ row }) => row)
 }
 
-const ACTION_ORDER = { delete: 0, update: 1, create: 2 } as const
-
-/** Changes of the zone itself come first. At one owner, deletes come before updates and creates. */
-function orderKeys(change: Change): { readonly owner: string; readonly kind: string } {
-  if (change.subject === 'domain') return { owner: '', kind: '' }
-  const { name } = change.existing ?? change
-  return { owner: sortKey(name), kind: `${ACTION_ORDER[change.action]} ${change.type}` }
+/** A row with its sort keys. Changes of the zone itself have no owner and come first. */
+interface KeyedRow {
+  readonly row: ChangeRow
+  readonly owner: string
+  readonly type: string
 }
 
-function rowsOf(change: Change, outcome: Outcome | null, zone: DomainName): RowGroup {
-  if (change.subject === 'domain') return [domainRow(change, outcome)]
+const MARKER_ORDER = { '~': 0, '-': 1, '+': 2 } as const
+
+const compareMarkers = (a: ChangeRow, b: ChangeRow): number => MARKER_ORDER[a.marker] - MARKER_ORDER[b.marker]
+
+function rowsOf(change: Change, index: number, { plan, outcomes }: ZoneView): KeyedRow[] {
+  const outcome = outcomes?.[index] ?? null
+  if (change.subject === 'domain') return [{ row: domainRow(change, index, outcome), owner: '', type: '' }]
   const { existing, desired } = change
   const split = change.split === undefined ? [] : [`separate calls: ${oneLine(change.split)}`]
   const source = desired?.source === undefined ? [] : [`from ${oneLine(desired.source)}`]
-  const facts = { id: idText(change), state: outcome?.state ?? null, notes: [...source, ...split, ...outcomeNotes(outcome)] }
-  if (existing && desired && existing.name !== desired.name) {
-    return [recordRow(existing, null, '-', 'out', zone, { ...facts, notes: [] }), recordRow(desired, null, '+', 'in', zone, facts)]
+  const result = outcomeNotes(outcome)
+  const facts = { change: index, id: idText(change), state: outcome?.state ?? null }
+  const rows: KeyedRow[] = []
+  const add = (record: ResourceRecord, marker: '-' | '+', other: ResourceRecord | null, notes: readonly string[]): void => {
+    const sameCall = other && {
+      marker: marker === '-' ? ('+' as const) : ('-' as const),
+      name: ownerText(other.name, plan.zone),
+      data: oneLine(other.data),
+    }
+    const row = { ...facts, ...recordCells(record, marker, plan), marker, sameCall, notes }
+    rows.push({ row, owner: sortKey(record.name), type: record.type })
   }
-  if (existing && desired) return [recordRow(desired, existing, '~', null, zone, facts)]
-  const record = desired ?? existing
-  if (!record) throw new Error('a change without records')
-  return [recordRow(record, null, desired ? '+' : '-', null, zone, facts)]
+  // The notes of a renamed record are at both names.
+  const isRenamed = existing !== null && desired !== null && existing.name !== desired.name
+  if (existing) add(existing, '-', desired, [...(desired ? [] : split), ...(desired && !isRenamed ? [] : result)])
+  if (desired) add(desired, '+', existing, [...source, ...split, ...result])
+  return rows
 }
 
-type Facts = Pick<RecordRow, 'id' | 'state' | 'notes'>
-
-/** The row of a record. If `before` is given, cells show both values where they differ. */
-function recordRow(
+const recordCells = (
   record: ResourceRecord,
-  before: ResourceRecord | null,
-  marker: Marker,
-  joint: RecordRow['joint'],
-  zone: DomainName,
-  { id, state, notes }: Facts,
-): RecordRow {
-  const ttl = ttlText(record)
-  const data = oneLine(record.data)
-  return {
-    subject: 'record',
-    marker,
-    joint,
-    name: ownerText(record.name, zone),
-    ttl: before === null || before.ttl === record.ttl ? [ttl] : [ttlText(before), ttl],
-    type: oneLine(record.type),
-    data: before === null || before.data === record.data ? [data] : [oneLine(before.data), data],
-    id,
-    state,
-    notes,
-  }
-}
+  marker: '-' | '+',
+  { zone, defaultTtl }: ZonePlan,
+): Pick<RecordRow, 'subject' | 'name' | 'ttl' | 'type' | 'data'> => ({
+  subject: 'record',
+  name: ownerText(record.name, zone),
+  ttl: ttlText(record, (marker === '-' ? defaultTtl?.existing : defaultTtl?.desired) ?? null),
+  type: oneLine(record.type),
+  data: oneLine(record.data),
+})
 
-function domainRow(change: DomainChange, outcome: Outcome | null): DomainRow {
+function domainRow(change: DomainChange, index: number, outcome: Outcome | null): DomainRow {
   const { action, existing, desired, fields } = change
   const settings = action === 'delete' ? [] : fields.map((key) => ({ key, value: settingCell(action, existing?.[key], desired?.[key]) }))
   return {
     subject: 'domain',
     marker: action === 'create' ? '+' : action === 'delete' ? '-' : '~',
     settings,
+    change: index,
     id: idText(change),
     state: outcome?.state ?? null,
     notes: outcomeNotes(outcome),
@@ -136,7 +138,8 @@ function ownerText(name: DomainName, zone: DomainName): string {
   return oneLine(relativeName(name, zone)) || '@'
 }
 
-const ttlText = ({ ttl }: ResourceRecord): string => (ttl === null ? 'default' : String(ttl))
+const ttlText = ({ ttl }: ResourceRecord, defaultTtl: number | null): string =>
+  ttl !== null ? String(ttl) : defaultTtl === null ? 'default' : `${defaultTtl} (default)`
 
 function settingText(value: Setting): string {
   if (value === undefined) return '(none)'

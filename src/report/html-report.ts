@@ -13,7 +13,7 @@ h1{font-size:1.35rem}details{border:1px solid var(--line);border-radius:6px;marg
 summary{cursor:pointer}summary b{font-family:ui-monospace,monospace}
 table{border-collapse:collapse;width:100%;font:13px/1.5 ui-monospace,monospace;margin:.5rem 0}
 th{text-align:left;color:var(--dim);font-weight:normal}td,th{padding:.1rem .75rem .1rem 0;vertical-align:top}
-td{border-top:1px solid var(--line);overflow-wrap:anywhere}tr.in td{border-top:0}td.ttl{text-align:right;white-space:nowrap}
+td{border-top:1px solid var(--line);overflow-wrap:anywhere}td.ttl{text-align:right;white-space:nowrap}
 .a,ins{color:var(--added)}.r,del{color:var(--removed)}.c{color:var(--changed)}.dim,footer{color:var(--dim)}ins,del{text-decoration:none}
 .error{color:var(--removed);font-weight:bold}.warning{color:var(--changed)}pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.25rem 0}
 `
@@ -49,26 +49,21 @@ function zoneSection(view: ZoneView, options: ReportOptions): string {
 
 const HEAD = '<table>\n<tr><th></th><th>name</th><th>TTL</th><th>type</th><th>data</th></tr>\n'
 
-const changeTable = (view: ZoneView): string =>
-  `${HEAD}${changeRows(view)
-    .map((group) => group.map((row: ChangeRow) => tableRow(row)).join(''))
-    .join('')}</table>\n`
+const changeTable = (view: ZoneView): string => `${HEAD}${changeRows(view).map(tableRow).join('')}</table>\n`
 
 const CLASSES = { '+': 'a', '-': 'r', '~': 'c' } as const
-const JOINTS = { out: '┌ ', in: '└ ' } as const
 
 function tableRow(row: ChangeRow): string {
-  const joint = row.subject === 'record' ? row.joint : null
-  const marker = `<td class="${CLASSES[row.marker]}">${joint === null ? '' : JOINTS[joint]}${row.marker}</td>`
+  const marker = `<td class="${CLASSES[row.marker]}">${row.marker}</td>`
   const notes = row.notes.map(
     (note) => `<div class="${row.state === 'failed' || row.state === 'unknown' ? 'error' : 'dim'}">${escapeHtml(note)}</div>`,
   )
   const cells = row.subject === 'record' ? recordCells(row, notes.join('')) : domainCells(row.settings, notes.join(''))
-  return `<tr${joint === 'in' ? ' class="in"' : ''}>${marker}${cells}</tr>\n`
+  return `<tr>${marker}${cells}</tr>\n`
 }
 
 const recordCells = (row: RecordRow, notes: string): string =>
-  `<td>${escapeHtml(row.name)}</td><td class="ttl">${cellHtml(row.ttl)}</td><td>${escapeHtml(row.type)}</td><td>${cellHtml(row.data)}${notes}</td>`
+  `<td>${escapeHtml(row.name)}</td><td class="ttl">${escapeHtml(row.ttl)}</td><td>${escapeHtml(row.type)}</td><td class="${CLASSES[row.marker]}">${escapeHtml(row.data)}${notes}</td>`
 
 const domainCells = (settings: readonly { readonly key: string; readonly value: Cell }[], notes: string): string =>
   `<td colspan="3">zone</td><td>${settings.map(({ key, value }) => `<div>${escapeHtml(key)} ${cellHtml(value)}</div>`).join('')}${notes}</td>`

@@ -3,7 +3,7 @@
  * fenced blocks, whose fence is longer than any run of backticks in them, or escaped in `<code>`. So it cannot end the block, be markup or mention a user.
  */
 import { compareDiagnostics, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
-import { changeRows, type Marker, type RecordRow, type RowGroup } from './change-rows.ts'
+import { type ChangeRow, changeRows, type Marker } from './change-rows.ts'
 import { counted } from './english.ts'
 import { escapeHtml } from './escape.ts'
 import { paletteOf } from './palette.ts'
@@ -68,38 +68,37 @@ function zoneSection(view: ZoneView, options: ReportOptions, room: Room): { text
   const overhead = head.length + tail.length
   if (!room.take(overhead)) return { text: '', shown: 0 }
   if (plan.changes.length === 0) return { text: head + tail, shown: 0 }
-  const groups = changeRows(view)
-  const { lines, shown } = fitRows(groups, room)
+  const { lines, shown } = fitRows(changeRows(view), room)
   return { text: `${head}\n${fenced('diff', lines)}${tail}`, shown }
 }
 
-/** The lines of as many changes as fit. Only as many are laid out as could fit. */
-function fitRows(groups: readonly RowGroup[], room: Room): { lines: string[]; shown: number } {
-  const candidates = groups.slice(0, LONGEST_REPORT / 8)
-  const laidOut = layoutRows(candidates, {
+/** The lines of as many rows as fit, and how many changes they show completely. Only as many are laid out as could fit. */
+function fitRows(rows: readonly ChangeRow[], room: Room): { lines: string[]; shown: number } {
+  const laidOut = layoutRows(rows.slice(0, LONGEST_REPORT / 8), {
     palette: paletteOf(false),
     width: null,
     longestValue: LONGEST_VALUE,
-    identifiers: false,
+    calls: false,
     prefix,
   })
   const lines: string[] = []
-  let shown = 0
   // Both fences, even if they are longer than three backticks.
-  if (!room.take(64)) return { lines, shown }
-  for (const group of laidOut) {
-    // A run of backticks in a line lengthens both fences by no more than the line is long.
-    const size = group.reduce((sum, line) => sum + line.length + 1 + 2 * longestBackticks(line), 0)
-    if (!room.take(size)) break
-    lines.push(...group)
-    shown += 1
+  let count = 0
+  if (room.take(64)) {
+    for (const row of laidOut) {
+      // A run of backticks in a line lengthens both fences by no more than the line is long.
+      const size = row.reduce((sum, line) => sum + line.length + 1 + 2 * longestBackticks(line), 0)
+      if (!room.take(size)) break
+      lines.push(...row)
+      count += 1
+    }
   }
-  return { lines, shown }
+  const cut = new Set(rows.slice(count).map(({ change }) => change))
+  return { lines, shown: new Set(rows.flatMap(({ change }) => (cut.has(change) ? [] : [change]))).size }
 }
 
 /** The first column is that of a diff, in which `!` marks a changed line. */
-const prefix = (marker: Marker, joint: RecordRow['joint']): string =>
-  `${marker === '~' ? '!' : marker} ${joint === null ? ' ' : joint === 'out' ? '┌' : '└'} `
+const prefix = (marker: Marker): string => `${marker === '~' ? '!' : marker} `
 
 function block(language: string, lines: readonly string[], room: Room, noun: string): string[] {
   if (lines.length === 0) return []

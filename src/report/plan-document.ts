@@ -2,7 +2,7 @@
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { type UnmanagedSelector, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
-import type { Change, Outcome, Plan, RenderedState, ZoneOutcome } from '../plan/plan.ts'
+import type { Change, DefaultTtl, Outcome, Plan, RenderedState, ZoneOutcome } from '../plan/plan.ts'
 import { jsonText } from './escape.ts'
 import { type OutcomeSummary, type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
 
@@ -32,6 +32,7 @@ export interface ZoneDocument {
     readonly unmanaged: number
     readonly limit: number | null
   }
+  readonly defaultTtl?: DefaultTtl
   readonly changes: readonly ChangeDocument[]
   readonly calls: { readonly create: number; readonly update: number; readonly delete: number; readonly total: number }
   readonly refusals: readonly { readonly name: string; readonly message: string; readonly allowed: boolean }[]
@@ -69,7 +70,7 @@ export interface DiagnosticDocument {
 /** The document of a plan, with the outcome of each change if there are outcomes. */
 export function planDocument(plan: Plan, outcomes: readonly ZoneOutcome[] | null = null): PlanDocument {
   const views = zoneViews({ plan, outcomes })
-  const summary = summarize(plan.zones)
+  const summary = summarize({ plan, outcomes })
   return {
     format: PLAN_FORMAT,
     version: PLAN_VERSION,
@@ -98,6 +99,7 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
       unmanaged: records.unmanaged,
       limit: records.limit,
     },
+    ...(plan.defaultTtl === undefined ? {} : { defaultTtl: { existing: plan.defaultTtl.existing, desired: plan.defaultTtl.desired } }),
     changes: plan.changes.map((change, index) => changeDocument(change, outcomes?.[index])),
     calls: { create: calls.create, update: calls.update, delete: calls.delete, total: calls.total },
     refusals: plan.refusals.map(({ name, message, allowed }) => ({ name, message, allowed })),

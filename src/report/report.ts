@@ -1,6 +1,6 @@
 /** The content of a report, and its totals. */
-import type { Diagnostic } from '../dns/diagnostic.ts'
-import type { Action, Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
+import { type Diagnostic, isError } from '../dns/diagnostic.ts'
+import type { Action, Outcome, Plan, Refusal, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import type { FromRoot } from './workflow-command.ts'
 
 /** A plan, with its outcomes if it was applied. */
@@ -54,6 +54,8 @@ const viewKey = ({ zone, target }: ZonePlan): string => `${zone} ${target}`
 
 /** Totals over all zones. `unchanged` is a number of records. */
 export interface Summary {
+  readonly errors: number
+  readonly refusedZones: number
   readonly create: number
   readonly update: number
   readonly delete: number
@@ -63,9 +65,21 @@ export interface Summary {
   readonly calls: number
 }
 
-export function summarize(zones: readonly ZonePlan[]): Summary {
-  const summary = { create: 0, update: 0, delete: 0, unchanged: 0, zones: zones.length, changedZones: 0, calls: 0 }
-  for (const { calls, records, changes } of zones) {
+export function summarize(report: Report): Summary {
+  const { plan } = report
+  const diagnostics = [...plan.diagnostics, ...zoneViews(report).flatMap((view) => view.diagnostics)]
+  const summary = {
+    errors: diagnostics.filter(isError).length,
+    refusedZones: plan.zones.filter((zone) => blockingRefusals(zone).length > 0).length,
+    create: 0,
+    update: 0,
+    delete: 0,
+    unchanged: 0,
+    zones: plan.zones.length,
+    changedZones: 0,
+    calls: 0,
+  }
+  for (const { calls, records, changes } of plan.zones) {
     summary.create += calls.create
     summary.update += calls.update
     summary.delete += calls.delete
@@ -75,6 +89,9 @@ export function summarize(zones: readonly ZonePlan[]): Summary {
   }
   return summary
 }
+
+/** The refusals that are not lifted. */
+export const blockingRefusals = (zone: ZonePlan): Refusal[] => zone.refusals.filter(({ allowed }) => !allowed)
 
 /** The outcomes over all zones. */
 export interface OutcomeSummary {

@@ -1,5 +1,5 @@
 /** Rows as aligned lines of text, for terminals and for code blocks. */
-import type { Cell, ChangeRow, DomainRow, Marker, RecordRow, RowGroup } from './change-rows.ts'
+import type { Cell, ChangeRow, DomainRow, Marker, RecordRow } from './change-rows.ts'
 import { formatCount } from './english.ts'
 import type { Paint, Palette } from './palette.ts'
 
@@ -9,14 +9,17 @@ export interface RowStyle {
   readonly width: number | null
   /** Maximum length of one value in characters; null without a limit. */
   readonly longestValue: number | null
-  readonly identifiers: boolean
+  /** Whether to show identifiers, and which records one call carries. */
+  readonly calls: boolean
   /** The text before a row; always as wide. */
-  readonly prefix: (marker: Marker, joint: RecordRow['joint']) => string
+  readonly prefix: (marker: Marker) => string
 }
 
 /** Longer names do not widen the column. */
 const NAME_COLUMN = 32
 const LEAST_ROOM = 24
+/** Maximum length of data that only identify a record. */
+const LONGEST_MENTION = 60
 const GAP = '  '
 
 interface Columns {
@@ -26,21 +29,19 @@ interface Columns {
   readonly type: number
 }
 
-/** The lines of each change, in order. */
-export function layoutRows(groups: readonly RowGroup[], style: RowStyle): string[][] {
-  const columns = measure(groups, style)
-  return groups.map((group) => group.flatMap((row: ChangeRow) => rowLines(row, columns, style)))
+/** The lines of each row, in order. */
+export function layoutRows(rows: readonly ChangeRow[], style: RowStyle): string[][] {
+  const columns = measure(rows, style)
+  return rows.map((row) => rowLines(row, columns, style))
 }
 
-function measure(groups: readonly RowGroup[], style: RowStyle): Columns {
-  const columns = { prefix: style.prefix('+', null).length, name: 1, ttl: 1, type: 1 }
-  for (const group of groups) {
-    for (const row of group) {
-      if (row.subject === 'domain') continue
-      if (row.name.length <= NAME_COLUMN) columns.name = Math.max(columns.name, row.name.length)
-      columns.ttl = Math.max(columns.ttl, cellText(row.ttl).length)
-      columns.type = Math.max(columns.type, row.type.length)
-    }
+function measure(rows: readonly ChangeRow[], style: RowStyle): Columns {
+  const columns = { prefix: style.prefix('+').length, name: 1, ttl: 1, type: 1 }
+  for (const row of rows) {
+    if (row.subject === 'domain') continue
+    if (row.name.length <= NAME_COLUMN) columns.name = Math.max(columns.name, row.name.length)
+    columns.ttl = Math.max(columns.ttl, row.ttl.length)
+    columns.type = Math.max(columns.type, row.type.length)
   }
   return columns
 }
@@ -51,31 +52,39 @@ const cellText = (cell: Cell): string => (cell.length === 1 ? cell[0] : cell.joi
 
 function rowLines(row: ChangeRow, columns: Columns, style: RowStyle): string[] {
   const lines = row.subject === 'domain' ? domainLines(row, columns, style) : recordLines(row, columns, style)
-  if (style.identifiers && row.id !== null) lines[0] += style.palette.dim(`${GAP}[id ${row.id}]`)
+  if (style.calls) lines[0] += style.palette.dim(callText(row))
   const indent = ' '.repeat(columns.prefix + 2)
   const paint = row.state === 'failed' || row.state === 'unknown' ? style.palette.error : style.palette.dim
   for (const note of row.notes) lines.push(indent + paint(note))
   return lines
 }
 
-function recordLines(row: RecordRow, columns: Columns, style: RowStyle): string[] {
-  const { palette } = style
-  const paint = markerPaint(row.marker, palette)
-  const name = row.name.padEnd(columns.name)
-  const head = `${paint(style.prefix(row.marker, row.joint))}${row.marker === '~' ? name : paint(name)}${GAP}${ttlCell(row, columns, palette)}${GAP}${row.type.padEnd(columns.type)}${GAP}`
-  const before = columns.prefix + name.length + columns.ttl + columns.type + 3 * GAP.length
-  return valueLines(head, before, row.data, row.marker, style)
+/** The identifier and the other record of the same call, in brackets; empty if there are none. */
+function callText(row: ChangeRow): string {
+  const other = row.subject === 'record' ? row.sameCall : null
+  const parts = [
+    ...(row.id === null ? [] : [`id ${row.id}`]),
+    ...(other === null ? [] : [`same call as ${other.marker} ${other.name} ${shorten(other.data, LONGEST_MENTION)}`]),
+  ]
+  return parts.length === 0 ? '' : `${GAP}[${parts.join('; ')}]`
 }
 
-function ttlCell(row: RecordRow, columns: Columns, palette: Palette): string {
-  const padding = ' '.repeat(columns.ttl - cellText(row.ttl).length)
-  return padding + paintCell(row.ttl, palette, palette.dim)
+function recordLines(row: RecordRow, columns: Columns, style: RowStyle): string[] {
+  const paint = markerPaint(row.marker, style.palette)
+  const name = row.name.padEnd(columns.name)
+  const ttl = style.palette.dim(row.ttl.padStart(columns.ttl))
+  const head = `${paint(style.prefix(row.marker) + name)}${GAP}${ttl}${GAP}${row.type.padEnd(columns.type)}${GAP}`
+  const before = columns.prefix + name.length + columns.ttl + columns.type + 3 * GAP.length
+  const room = roomFor(before, style)
+  // Of two long texts in one call, the first difference is visible.
+  const data = row.sameCall === null ? shorten(row.data, room) : shortenPair(row.data, row.sameCall.data, room)[0]
+  return [head + paint(data)]
 }
 
 function domainLines(row: DomainRow, columns: Columns, style: RowStyle): string[] {
   const { palette } = style
   const paint = markerPaint(row.marker, palette)
-  const lead = `${paint(`${style.prefix(row.marker, null)}zone`)}${GAP}`
+  const lead = `${paint(`${style.prefix(row.marker)}zone`)}${GAP}`
   const width = columns.prefix + 'zone'.length + GAP.length
   if (row.settings.length === 0) return [lead + paint(row.marker === '-' ? 'and all its records' : 'with the default settings')]
   return row.settings.flatMap(({ key, value }, index) => {

@@ -1,49 +1,46 @@
 /** Sentences of reports about plans and zones. */
 import { hasErrors, oneLine } from '../dns/diagnostic.ts'
 import { displayName } from '../dns/domain-name.ts'
-import type { CallCount, Refusal, RenderedState, ZonePlan } from '../plan/plan.ts'
+import type { CallCount, RenderedState, ZonePlan } from '../plan/plan.ts'
 import { counted, formatCount } from './english.ts'
-import { type Report, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
+import { type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
 
-/** The summary line: what a plan would do, or what an apply did. */
+/** The headline of a report: errors and refusals first, then what a plan would do or what an apply did. */
 export function summaryLine(report: Report): string {
-  const { zones } = report.plan
-  const summary = summarize(zones)
-  if (summary.calls === 0) return emptySummary(report)
-  if (report.outcomes === null)
-    return `Plan: ${toDo(summary)} in ${counted(summary.changedZones, 'zone')} (${counted(summary.calls, 'call')})${refused(zones)}`
+  const summary = summarize(report)
+  const problems = [
+    ...(summary.errors > 0 ? [counted(summary.errors, 'error')] : []),
+    ...(summary.refusedZones > 0 ? [`${counted(summary.refusedZones, 'zone')} refused`] : []),
+  ]
+  const rest = summary.calls === 0 ? unchangedText(report) : report.outcomes === null ? planText(summary) : outcomeText(report)
+  if (problems.length === 0) return rest
+  // A plan with a problem is not applied, not even in part.
+  return `${problems.join(', ')}${report.outcomes === null ? ', nothing will be applied' : ''}. ${rest}`
+}
+
+const planText = (summary: Summary): string =>
+  `Plan: ${toDo(summary)} in ${counted(summary.changedZones, 'zone')} (${counted(summary.calls, 'call')})`
+
+function outcomeText(report: Report): string {
   const { applied, failed, skipped, unknown } = summarizeOutcomes(zoneViews(report))
   const rest = [
     ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
-    ...(skipped > 0 ? [`${formatCount(skipped)} skipped`] : []),
     ...(unknown > 0 ? [`${formatCount(unknown)} unknown`] : []),
+    ...(skipped > 0 ? [`${formatCount(skipped)} skipped`] : []),
   ].join(', ')
-  if (applied.total === 0) return `Nothing applied: ${rest}${refused(zones)}`
+  if (applied.total === 0) return `Nothing applied: ${rest}`
   const done = `${formatCount(applied.create)} created, ${formatCount(applied.update)} updated, ${formatCount(applied.delete)} deleted in ${counted(applied.zones, 'zone')} (${counted(applied.total, 'call')})`
-  return rest === '' ? `Applied: ${done}` : `Applied in part: ${done}; ${rest}${refused(zones)}`
+  return rest === '' ? `Applied: ${done}` : `Applied in part: ${rest}; ${done}`
 }
 
 /** `3 to create, 1 to update, 2 to delete`. */
 export const toDo = (count: Pick<CallCount, 'create' | 'update' | 'delete'>): string =>
   `${formatCount(count.create)} to create, ${formatCount(count.update)} to update, ${formatCount(count.delete)} to delete`
 
-/** The refusals that are not lifted. */
-export const blockingRefusals = (zone: ZonePlan): Refusal[] => zone.refusals.filter(({ allowed }) => !allowed)
-
-function refused(zones: readonly ZonePlan[]): string {
-  const count = zones.filter((zone) => blockingRefusals(zone).length > 0).length
-  return count === 0 ? '' : `; ${counted(count, 'zone')} refused`
-}
-
-function emptySummary({ plan }: Report): string {
-  const invalid = plan.zones.filter(({ diagnostics }) => hasErrors(diagnostics)).length
-  const matching = plan.zones.length - invalid
-  const match = counted(matching, 'zone matches', 'zones match')
-  if (invalid === 0)
-    return hasErrors(plan.diagnostics)
-      ? `No changes were planned: there are errors.${matching > 0 ? ` ${match}.` : ''}`
-      : `No changes. ${match}.`
-  return `No changes. ${match}; ${counted(invalid, 'zone has', 'zones have')} errors.`
+function unchangedText({ plan }: Report): string {
+  const matching = plan.zones.filter(({ diagnostics }) => !hasErrors(diagnostics)).length
+  if (matching === 0 && hasErrors(plan.diagnostics)) return 'No changes were planned.'
+  return `No changes. ${counted(matching, 'zone matches', 'zones match')}.`
 }
 
 /** The zone's name, also in Unicode if it has A-labels, and its target. */
@@ -92,11 +89,12 @@ export function readBackText({ readBack, outcomes }: ZoneView, verbose: boolean)
   return outcomes?.some(({ state }) => state === 'applied' || state === 'unknown') ? 'read again: not possible' : null
 }
 
-/** `1 to create, 2 to delete (3 calls)`. */
-export function callFigures({ calls }: ZonePlan): string {
+/** `1 to create, 2 to update, 1 to delete (4 calls; an update is a - and a + in one call)`. */
+export function callFigures({ calls, changes }: ZonePlan): string {
   const actions = ['create', 'update', 'delete'] as const
   const parts = actions.flatMap((action) => (calls[action] === 0 ? [] : [`${formatCount(calls[action])} to ${action}`]))
-  return `${parts.join(', ')} (${counted(calls.total, 'call')})`
+  const updatesRecords = changes.some(({ subject, action }) => subject === 'record' && action === 'update')
+  return `${parts.join(', ')} (${counted(calls.total, 'call')}${updatesRecords ? '; an update is a - and a + in one call' : ''})`
 }
 
 /** Whether a report that is not verbose shows the zone. */

@@ -1,7 +1,7 @@
 /** The text report: zones with their changes, refusals and diagnostics, and a summary line. */
 import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import type { Refusal } from '../plan/plan.ts'
-import { changeRows, type Marker, type RecordRow, type RowGroup } from './change-rows.ts'
+import { type ChangeRow, changeRows, type Marker } from './change-rows.ts'
 import { formatCount } from './english.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
@@ -48,11 +48,10 @@ export function zoneLines(view: ZoneView, options: ReportOptions): string[] {
 /** The changes that were not applied as planned: all failures, and the first skipped changes. */
 function unappliedLines(view: ZoneView, options: ReportOptions): string[] {
   const palette = paletteOf(options.color)
-  const groups = changeRows(view)
-  const stateOf = ([row]: RowGroup) => row.state
-  const skipped = groups.filter((group) => stateOf(group) === 'skipped')
-  const left = new Set(skipped.slice(SKIPPED_SHOWN))
-  const shown = groups.filter((group) => stateOf(group) !== 'applied' && !left.has(group))
+  const rows = changeRows(view)
+  const skipped = new Set(rows.filter(({ state }) => state === 'skipped').map(({ change }) => change))
+  const left = new Set([...skipped].slice(SKIPPED_SHOWN))
+  const shown = rows.filter(({ state, change }) => state !== 'applied' && !left.has(change))
   const lines = [titleLine(view, palette), ...rowLines(shown, options, palette)]
   if (left.size > 0) lines.push(palette.dim(`    and ${formatCount(left.size)} more skipped`))
   return lines.concat(readBackLines(view, options, palette))
@@ -67,12 +66,12 @@ function titleLine({ plan }: ZoneView, palette: Palette): string {
   return `${palette.bold(zoneTitle(plan))} ${palette.dim(`(${figures})`)}`
 }
 
-const rowLines = (groups: readonly RowGroup[], { verbose, width }: ReportOptions, palette: Palette): string[] =>
-  layoutRows(groups, {
+const rowLines = (rows: readonly ChangeRow[], { verbose, width }: ReportOptions, palette: Palette): string[] =>
+  layoutRows(rows, {
     palette,
     width: verbose ? null : width,
     longestValue: verbose ? null : LONGEST_VALUE,
-    identifiers: verbose,
+    calls: verbose,
     prefix,
   }).flat()
 
@@ -81,9 +80,7 @@ function readBackLines(view: ZoneView, { verbose }: ReportOptions, palette: Pale
   return text === null ? [] : [`  ${view.readBack === 'equal' ? palette.dim(text) : palette.warning(text)}`]
 }
 
-const JOINTS = { out: '┌ ', in: '└ ' } as const
-
-const prefix = (marker: Marker, joint: RecordRow['joint']): string => `  ${joint === null ? '  ' : JOINTS[joint]}${marker} `
+const prefix = (marker: Marker): string => `  ${marker} `
 
 function refusalLines({ name, message, allowed }: Refusal, palette: Palette): string[] {
   if (allowed) return [`  ${palette.warning(`allowed ${name}:`)} ${oneLine(message)}`]

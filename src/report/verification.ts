@@ -1,6 +1,6 @@
 /** The result of `verify`, as text, JSON and annotations. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import { compareDiagnostics, hasErrors, oneLine } from '../dns/diagnostic.ts'
+import { compareDiagnostics, hasErrors, isError, oneLine } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { RenderedState } from '../plan/plan.ts'
 import { agreeing, counted } from './english.ts'
@@ -152,7 +152,12 @@ function renderText({ zones, diagnostics }: Verification, { color, verbose }: Re
     (sum, zone) => sum + zone.hidden.length + Math.max(0, ...zone.nameServers.map((server) => server.covered.length)),
     0,
   )
-  const parts = [`${verified} of ${counted(zones.length, 'zone')} as defined`, `${counted(asked, 'record set')} asked for`]
+  const errors = [...diagnostics, ...zones.flatMap((zone) => zone.diagnostics)].filter(isError).length
+  const parts = [
+    ...(errors > 0 ? [counted(errors, 'error')] : []),
+    `${verified} of ${counted(zones.length, 'zone')} as defined`,
+    `${counted(asked, 'record set')} asked for`,
+  ]
   if (hidden > 0) parts.push(`${counted(hidden, 'record set')} hidden by delegations`)
   const failed = hasErrors(diagnostics)
   if (failed) parts.push('the rest could not be read')

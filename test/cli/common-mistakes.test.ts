@@ -131,7 +131,7 @@ describe('in the config', () => {
     const { status, stdout, stderr } = await scene.run('plan')
     expect(status).toBe(1)
     expect(stderr).toContain('(the server does not use TLS at that port: check the port, or use http:// for a service on this machine)')
-    expect(stdout).toBe('No changes were planned: there are errors.\n')
+    expect(stdout).toBe('1 error, nothing will be applied. No changes were planned.\n')
   })
 })
 

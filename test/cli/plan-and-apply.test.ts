@@ -23,11 +23,11 @@ describe('plan', () => {
     const { status, stdout, stderr } = await scene.run('plan')
     expect(status).toBe(0)
     expect(stdout).toBe(`example.com. at cloud (new zone, 0 → 3 of 12,000 records)
-    + zone  soa_email hostmaster@example.com
-            type master
-    + @     default  A      192.0.2.1
-    + mail     3600  A      192.0.2.2
-    + www   default  CNAME  example.com.
+  + zone  soa_email hostmaster@example.com
+          type master
+  + @     86400 (default)  A      192.0.2.1
+  + mail             3600  A      192.0.2.2
+  + www   86400 (default)  CNAME  example.com.
   4 to create (4 calls)
 
 Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
@@ -203,7 +203,7 @@ describe('apply', () => {
       / \+ mail {2}3600 {2}A {2}192\.0\.2\.2\n +failed: cloud: creating mail\.example\.com\. A: 400 target: Not on a Friday\.\n/,
     )
     expect(report).not.toContain('www')
-    expect(report).toMatch(/\nApplied in part: 3 created, 0 updated, 0 deleted in 1 zone \(3 calls\); 1 failed\n$/)
+    expect(report).toMatch(/\nApplied in part: 1 failed; 3 created, 0 updated, 0 deleted in 1 zone \(3 calls\)\n$/)
     expect(stderr).toBe('')
     expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(2)
   })
@@ -226,7 +226,7 @@ describe('apply', () => {
     })
     const { status, stdout } = await scene.run('apply', '--yes')
     expect(status).toBe(4)
-    expect(stdout).toMatch(/\nApplied in part: 4 created, 0 updated, 0 deleted in 1 zone \(4 calls\); 1 failed, 3 skipped\n$/)
+    expect(stdout).toMatch(/\nApplied in part: 1 failed, 3 skipped; 4 created, 0 updated, 0 deleted in 1 zone \(4 calls\)\n$/)
   })
 
   test('reports changes that another client reverts during the run, and fails', async () => {

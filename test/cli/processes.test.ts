@@ -46,9 +46,9 @@ describe('a signal during apply', () => {
       run.kill(signal)
       expect(await run.ended).toEqual({ status, signal: null })
       expect(run.stderr()).toMatch(/^Stopping: /m)
-      const summary = /\nApplied in part: (\d+) created, 0 updated, 0 deleted in 1 zone \(\d+ calls\); (\d+) skipped\n$/.exec(run.stdout())
+      const summary = /\nApplied in part: (\d+) skipped; (\d+) created, 0 updated, 0 deleted in 1 zone \(\d+ calls\)\n$/.exec(run.stdout())
       expect(summary).not.toBeNull()
-      const [, applied, skipped] = (summary as RegExpExecArray).map(Number) as [number, number, number]
+      const [, skipped, applied] = (summary as RegExpExecArray).map(Number) as [number, number, number]
       expect(applied + skipped).toBe(201)
       expect(applied).toBe(scene.proxy.mutations().length)
       expect(run.stdout()).toContain('skipped: the run was interrupted')

@@ -32,13 +32,13 @@ test('a plan is annotations, a group per zone and the summary', () => {
 ::error title=refused%3A updates::too many: 40 %25%0Ato allow it: --allow updates
 ::warning title=allowed%3A deletes::some
 ::group::example.com. at cloud (10 → 11 of 12,000 records)
-    + www  300  A  192.0.2.1
+  + www  300  A  192.0.2.1
   REFUSED updates: too many: 40 %
     to allow it: --allow updates
   allowed deletes: some
   1 to create (1 call)
 ::endgroup::
-Plan: 1 to create, 0 to update, 0 to delete in 1 zone (1 call); 1 zone refused
+1 zone refused, nothing will be applied. Plan: 1 to create, 0 to update, 0 to delete in 1 zone (1 call)
 `)
 })
 

@@ -27,7 +27,7 @@ test('a plan is a comment with a block per zone', () => {
   ])
   expect(`\n${markdown(plan)}`).toBe(
     `
-### Plan: 1 to create, 2 to update, 1 to delete in 1 zone (4 calls); 1 zone refused
+### 1 zone refused, nothing will be applied. Plan: 1 to create, 2 to update, 1 to delete in 1 zone (4 calls)
 
 \`\`\`diff
 - REFUSED deletes: too many (to allow it: --allow deletes)
@@ -37,14 +37,15 @@ test('a plan is a comment with a block per zone', () => {
 zones/a.yaml:7:3: notice[ttl-rounded] rounded
 \`\`\`
 
-<details><summary><code>example.com. at cloud</code>: 1 to create, 2 to update, 1 to delete (4 calls); 13 of 12,000 records; rendered zone file: older than the records</summary>
+<details><summary><code>example.com. at cloud</code>: 1 to create, 2 to update, 1 to delete (4 calls; an update is a - and a + in one call); 13 of 12,000 records; rendered zone file: older than the records</summary>
 
 \`\`\`diff
--   gone        300  TXT  "\`code\`"
-!   mail  300 → 600  A    192.0.2.2
-- ┌ old         300  A    192.0.2.3
-+ └ out         300  A    192.0.2.3
-+   www         300  A    192.0.2.1
+- gone  300  TXT  "\`code\`"
+- mail  300  A    192.0.2.2
++ mail  600  A    192.0.2.2
+- old   300  A    192.0.2.3
++ out   300  A    192.0.2.3
++ www   300  A    192.0.2.1
 \`\`\`
 
 </details>

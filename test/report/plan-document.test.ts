@@ -108,6 +108,8 @@ test('a plan is the documented document, with sorted keys', () => {
   ],
   "diagnostics": [],
   "summary": {
+    "errors": 0,
+    "refusedZones": 0,
     "create": 0,
     "update": 1,
     "delete": 0,

@@ -25,7 +25,7 @@ const updateOfZone: DomainChange = {
 const shown = (text: string): string => `\n${text}`
 
 describe('a plan as text', () => {
-  test('has a line per change, sorted by owner', () => {
+  test('reads like a diff: each record under its owner and type, removed before added', () => {
     const plan = planOf([
       zoneOf([
         updateOfZone,
@@ -39,27 +39,48 @@ describe('a plan as text', () => {
     ])
     expect(shown(renderPlan(plan, 'text', PLAIN))).toBe(`
 example.com. at cloud (14 → 15 of 12,000 records)
-    ~ zone  tags [] → [production]
-            ttl_sec 300 → 3600
-    + @        default  MX     10 mail.example.com.
-    ~ api          300  A      192.0.2.3 → 192.0.2.4
-    ~ both   300 → 600  TXT    "a" → "b"
-    - gone         300  CNAME  www.example.com.
-    ~ mail  300 → 3600  A      192.0.2.2
-    + www          300  A      192.0.2.1
-  2 to create, 4 to update, 1 to delete (7 calls)
+  ~ zone  tags [] → [production]
+          ttl_sec 300 → 3600
+  + @     default  MX     10 mail.example.com.
+  - api       300  A      192.0.2.3
+  + api       300  A      192.0.2.4
+  - both      300  TXT    "a"
+  + both      600  TXT    "b"
+  - gone      300  CNAME  www.example.com.
+  - mail      300  A      192.0.2.2
+  + mail     3600  A      192.0.2.2
+  + www       300  A      192.0.2.1
+  2 to create, 4 to update, 1 to delete (7 calls; an update is a - and a + in one call)
 
 Plan: 2 to create, 4 to update, 1 to delete in 1 zone (7 calls)
 `)
   })
 
-  test('marks the two lines of a rename as one call', () => {
+  test('shows the value of the default TTL, before and after', () => {
+    const changes = [
+      changeOf('a.example.com. - A 192.0.2.1', 'a.example.com. - A 192.0.2.2'),
+      changeOf('b.example.com. - A 192.0.2.1', 'b.example.com. 86400 A 192.0.2.1'),
+    ]
+    const text = renderPlan(planOf([zoneOf(changes, { defaultTtl: { existing: 300, desired: 86_400 } })]), 'text', PLAIN)
+    expect(text.split('\n').slice(1, 5)).toEqual([
+      '  - a    300 (default)  A  192.0.2.1',
+      '  + a  86400 (default)  A  192.0.2.2',
+      '  - b    300 (default)  A  192.0.2.1',
+      '  + b            86400  A  192.0.2.1',
+    ])
+  })
+
+  test('shows the two records of a rename under their names; verbose says that they are one call', () => {
     const plan = planOf([zoneOf([changeOf('old.example.com. 300 A 192.0.2.1', 'new.example.com. 600 A 192.0.2.1')])])
+    expect(renderPlan(plan, 'text', { ...PLAIN, verbose: true })).toContain(`
+  + new  600  A  192.0.2.1  [id 7; same call as - old 192.0.2.1]
+  - old  300  A  192.0.2.1  [id 7; same call as + new 192.0.2.1]
+`)
     expect(shown(renderPlan(plan, 'text', PLAIN))).toBe(`
 example.com. at cloud (11 of 12,000 records)
-  ┌ - old  300  A  192.0.2.1
-  └ + new  600  A  192.0.2.1
-  1 to update (1 call)
+  + new  600  A  192.0.2.1
+  - old  300  A  192.0.2.1
+  1 to update (1 call; an update is a - and a + in one call)
 
 Plan: 0 to create, 1 to update, 0 to delete in 1 zone (1 call)
 `)
@@ -78,9 +99,9 @@ Plan: 0 to create, 1 to update, 0 to delete in 1 zone (1 call)
     ])
     expect(shown(renderPlan(plan, 'text', PLAIN))).toBe(`
 example.com. at cloud (3 records, 4 unmanaged)
-    - www  300  A      192.0.2.1
-        separate calls: www cannot be a CNAME while its A record is there
-    + www  300  CNAME  example.net.
+  - www  300  A      192.0.2.1
+      separate calls: www cannot be a CNAME while its A record is there
+  + www  300  CNAME  example.net.
   1 to create, 1 to delete (2 calls)
 
 Plan: 1 to create, 0 to update, 1 to delete in 1 zone (2 calls)
@@ -103,7 +124,7 @@ Plan: 1 to create, 0 to update, 1 to delete in 1 zone (2 calls)
     ])
     expect(shown(renderPlan(plan, 'text', PLAIN))).toBe(`
 example.com. at cloud (11 → 10 of 12,000 records)
-    - a  300  A  192.0.2.1
+  - a  300  A  192.0.2.1
   REFUSED deletes: 4 of 10 record sets of example.com. would be deleted (40 %); the limit is 30 %
     to allow it: --allow deletes
   allowed apex-ns: NS records at the apex of example.com. would change
@@ -112,7 +133,7 @@ example.com. at cloud (11 → 10 of 12,000 records)
   rendered zone file: older than the records
   1 to delete (1 call)
 
-Plan: 0 to create, 0 to update, 1 to delete in 1 zone (1 call); 1 zone refused
+1 error, 1 zone refused, nothing will be applied. Plan: 0 to create, 0 to update, 1 to delete in 1 zone (1 call)
 `)
     expect(renderPlan(plan, 'text', { ...PLAIN, diagnostics: false })).not.toContain('record-limit')
   })
@@ -137,13 +158,13 @@ Plan: 0 to create, 0 to update, 1 to delete in 1 zone (1 call); 1 zone refused
     ])
     expect(shown(renderPlan(plan, 'text', PLAIN))).toBe(`
 example.com. at cloud (new zone, 0 → 1 of 12,000 records)
-    + zone  soa_email hostmaster@example.com
-            type master
-    + @  300  A  192.0.2.1
+  + zone  soa_email hostmaster@example.com
+          type master
+  + @  300  A  192.0.2.1
   2 to create (2 calls)
 
 example.net. at cloud (to be deleted, 10 of 12,000 records)
-    - zone  and all its records
+  - zone  and all its records
   1 to delete (1 call)
 
 xn--bcher-kva.example. (bücher.example) at cloud (10 of 12,000 records)
@@ -157,7 +178,7 @@ Plan: 2 to create, 0 to update, 1 to delete in 2 zones (3 calls)
   test.each([
     [66, 0, 'No changes. 66 zones match.\n'],
     [1, 0, 'No changes. 1 zone matches.\n'],
-    [3, 1, 'No changes. 2 zones match; 1 zone has errors.\n'],
+    [3, 1, '1 error, nothing will be applied. No changes. 2 zones match.\n'],
   ])('of %i zones without changes, %i with errors, is one line', (zones, invalid, expected) => {
     const diagnostics = [{ severity: 'error', code: 'record-limit', message: 'm' }] as const
     const plan = planOf(Array.from({ length: zones }, (_, index) => zoneOf([], index < invalid ? { diagnostics } : {})))
@@ -168,7 +189,8 @@ Plan: 2 to create, 0 to update, 1 to delete in 2 zones (3 calls)
   test('uses colours only if requested', () => {
     const plan = planOf([zoneOf([changeOf('a.example.com. 300 A 192.0.2.1', 'a.example.com. 600 A 192.0.2.1')])])
     const colored = renderPlan(plan, 'text', { ...PLAIN, color: true })
-    expect(colored).toContain('\u001b[31m300\u001b[39m → \u001b[32m600\u001b[39m')
+    expect(colored).toContain('\u001b[31m  - a\u001b[39m')
+    expect(colored).toContain('\u001b[32m  + a\u001b[39m')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the test removes the escape sequences
     expect(colored.replace(/\u001b\[[0-9;]*m/g, '')).toBe(renderPlan(plan, 'text', PLAIN))
   })
@@ -186,10 +208,10 @@ describe('long rdata', () => {
   test('is truncated to the width, from the first difference, with its length', () => {
     expect(shown(renderPlan(plan, 'text', { ...PLAIN, width: 80 }))).toBe(`
 example.com. at cloud (11 → 12 of 12,000 records)
-    + key._domainkey  300  TXT  "v=DKIM1; k=rsa; p=AAAAAAAAAAA… (251 characters)
-    ~ old._domainkey  300  TXT  …AAAAAAxBBBBBBBBBBBBBBBBBBBBBB… (251 characters)
-                              → …AAAAAAyBBBBBBBBBBBBBBBBBBBBBB… (251 characters)
-  1 to create, 1 to update (2 calls)
+  + key._domainkey  300  TXT  "v=DKIM1; k=rsa; p=AAAAAAAAAAAAA… (251 characters)
+  - old._domainkey  300  TXT  …AAAAAAxBBBBBBBBBBBBBBBBBBBBBBBB… (251 characters)
+  + old._domainkey  300  TXT  …AAAAAAyBBBBBBBBBBBBBBBBBBBBBBBB… (251 characters)
+  1 to create, 1 to update (2 calls; an update is a - and a + in one call)
 
 Plan: 1 to create, 1 to update, 0 to delete in 1 zone (2 calls)
 `)
@@ -197,13 +219,9 @@ Plan: 1 to create, 1 to update, 0 to delete in 1 zone (2 calls)
 
   test('is complete if requested', () => {
     const text = renderPlan(plan, 'text', { ...PLAIN, width: 80, verbose: true })
-    expect(text).toContain(`    + key._domainkey  300  TXT  ${dkim('x')}\n`)
-    expect(text).toContain(
-      `    ~ old._domainkey  300  TXT  ${dkim('x')}  [id 7]\n                              → ${dkim('y')}\n`.replace(
-        '  [id 7]',
-        '  [id 7]',
-      ),
-    )
+    expect(text).toContain(`  + key._domainkey  300  TXT  ${dkim('x')}\n`)
+    expect(text).toContain(`  - old._domainkey  300  TXT  ${dkim('x')}  [id 7;`)
+    expect(text).toContain(`  + old._domainkey  300  TXT  ${dkim('y')}  [id 7;`)
   })
 })
 
@@ -232,20 +250,21 @@ describe('an outcome as text', () => {
     ]
     expect(shown(renderOutcome(plan, [outcomeOf(0, outcomes, 'different')], 'text', PLAIN))).toBe(`
 example.com. at cloud (13 → 12 of 12,000 records)
-    + a        300  A  192.0.2.1
-    ~ b  300 → 600  A  192.0.2.1
-        failed: the server refuses it
-    - c        300  A  192.0.2.1
-        skipped: b failed
-    - d        300  A  192.0.2.1
-        unknown whether it was carried out: the connection was lost
+  + a  300  A  192.0.2.1
+  - b  300  A  192.0.2.1
+  + b  600  A  192.0.2.1
+      failed: the server refuses it
+  - c  300  A  192.0.2.1
+      skipped: b failed
+  - d  300  A  192.0.2.1
+      unknown whether it was carried out: the connection was lost
   read again: the records are not what the plan makes
 
 example.net. at cloud (10 → 11 of 12,000 records)
-    + a.example.com.  300  A  192.0.2.1
-        skipped: the zone was not applied
+  + a.example.com.  300  A  192.0.2.1
+      skipped: the zone was not applied
 
-Applied in part: 1 created, 0 updated, 0 deleted in 1 zone (1 call); 1 failed, 2 skipped, 1 unknown
+Applied in part: 1 failed, 1 unknown, 2 skipped; 1 created, 0 updated, 0 deleted in 1 zone (1 call)
 `)
   })
 
@@ -284,7 +303,7 @@ test.each(HOSTILE)('hostile data %j stays on its line without control characters
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]|\p{Cs}/u)
   }
-  expect(renderPlan(plan, 'text', PLAIN).split('\n')).toHaveLength(11)
+  expect(renderPlan(plan, 'text', PLAIN).split('\n')).toHaveLength(12)
 })
 
 test.each(['text', 'json', 'html', 'markdown', 'github'] as const)('renders a plan of 50,000 changes as %s', (format) => {

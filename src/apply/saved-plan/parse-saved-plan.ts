@@ -147,7 +147,7 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
   const name = parseDomainName(document.zone)
   if (!name.ok || name.value !== document.zone) return failure(`.zone ${JSON.stringify(document.zone)} is not a canonical name`)
   const zone = name.value
-  const { target, exists, records, refusals, rendered } = document
+  const { target, exists, records, defaultTtl, refusals, rendered } = document
   const needsState = exists && document.changes.length > 0
   if (needsState !== (document.state !== undefined)) return failure(needsState ? '.state is missing' : '.state must be absent')
 
@@ -180,6 +180,7 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
       fingerprint: document.fingerprint,
       ...(unmanaged === undefined ? {} : { unmanaged }),
       records: { ...records },
+      ...(defaultTtl === undefined ? {} : { defaultTtl }),
       changes,
       calls: countCalls(changes),
       refusals: refusals as readonly Refusal[],

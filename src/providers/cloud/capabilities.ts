@@ -46,6 +46,7 @@ export const CLOUD_CAPABILITIES: Capabilities = {
   types: new Set(['A', 'AAAA', 'NS', 'MX', 'CNAME', 'TXT', 'SRV', 'PTR', 'CAA']),
   ttlSteps: RECORD_TTLS,
   ttlDefault: true,
+  fallbackTtl: 86_400,
   settingSteps: RECORD_TTLS,
   settings: new Set(ZONE_SETTINGS),
   storesSoaFields: false,
