@@ -153,15 +153,11 @@ function renderText({ zones, diagnostics }: Verification, { color, verbose }: Re
     0,
   )
   const errors = [...diagnostics, ...zones.flatMap((zone) => zone.diagnostics)].filter(isError).length
-  const parts = [
-    ...(errors > 0 ? [counted(errors, 'error')] : []),
-    `${verified} of ${counted(zones.length, 'zone')} as defined`,
-    `${counted(asked, 'record set')} asked for`,
-  ]
+  const parts = [`${verified} of ${counted(zones.length, 'zone')} as defined`, `${counted(asked, 'record set')} asked for`]
   if (hidden > 0) parts.push(`${counted(hidden, 'record set')} hidden by delegations`)
   const failed = hasErrors(diagnostics)
   if (failed) parts.push('the rest could not be read')
-  const summary = `Verified: ${parts.join(', ')}.`
+  const summary = `${errors > 0 ? `${counted(errors, 'error')}. ` : ''}Verified: ${parts.join(', ')}.`
   if (lines.length > 0) lines.push('')
   lines.push(verified === zones.length && !failed ? palette.added(summary) : palette.error(summary))
   return `${lines.join('\n')}\n`

@@ -122,7 +122,7 @@ describe('a server that replies with', () => {
   test('verify fails too', async () => {
     const scene = await openScene({ script: () => errors(401, 'Invalid Token') })
     const { stdout } = await expectNothingDone(scene, 'provider-unauthorized', 'verify')
-    expect(stdout).toMatch(/^Verified: 0 of 0 zones as defined, .*could not be read\.\n$/)
+    expect(stdout).toMatch(/^1 error\. Verified: 0 of 0 zones as defined, .*could not be read\.\n$/)
   })
 
   test('a temporary failure is retried', async () => {
