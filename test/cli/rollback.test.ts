@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { validate as validateHistory } from '../../generated/history-schema.js'
 import { validate as validatePlan } from '../../generated/plan-schema.js'
+import { JOURNAL_VERSION } from '../../src/apply/journal/journal-format.ts'
 import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
 
 const YES = ['--yes', '--allow', 'deletes', '--allow', 'updates', '--allow', 'empty-zone'] as const
@@ -98,7 +99,7 @@ describe('a run of another machine', () => {
   const journal = 'copied/journal.jsonl'
   const HINT = '(name the folder of the run, with journal.jsonl and plans, or its journal.jsonl)'
   const line = (more: object): string =>
-    `${JSON.stringify({ event: 'begin', format: 'zonewright-journal', version: 1, time: '2026-01-01T00:00:00Z', ...more })}\n`
+    `${JSON.stringify({ event: 'begin', format: 'zonewright-journal', version: JOURNAL_VERSION, time: '2026-01-01T00:00:00Z', ...more })}\n`
   it.each<readonly [string, (folder: string) => void, string, string]>([
     [
       'nothing there',
@@ -126,7 +127,7 @@ describe('a run of another machine', () => {
       'a later version',
       (folder) => writeFileSync(join(folder, journal), line({ version: 9 })),
       journal,
-      'its journal has version 9; this program reads version 1',
+      `its journal has version 9; this program reads version ${JOURNAL_VERSION}`,
     ],
     [
       'too much',
