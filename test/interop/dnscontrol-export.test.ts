@@ -44,9 +44,9 @@ describe('export dnscontrol', () => {
     writeFileSync(join(cwd, 'ir.json'), ir)
     expect((await cli(['import', 'dnscontrol', 'ir.json', '-o', 'back', '--lossy'], { cwd })).status).toBe(0)
     const text = readFileSync(join(cwd, 'back/example.com.yaml'), 'utf8')
-    // DNSControl 5 has lowercase names.
-    const email = version === 4 ? 'Host.Master@example.com' : 'host.master@example.com'
-    for (const part of [email, '_acme-challenge*', 'ns1.example.net.', '192.0.2.1', 'it\'s; "so"']) expect(text).toContain(part)
+    // DNSControl writes the mailbox in small letters.
+    for (const part of ['host.master@example.com', '_acme-challenge*', 'ns1.example.net.', '192.0.2.1', 'it\'s; "so"'])
+      expect(text).toContain(part)
   })
 })
 
@@ -148,7 +148,7 @@ describe.skipIf(skip)('DNSControl', () => {
         .map(line)
         .sort()
     for (const format of ['zone', 'tsv']) {
-      const get = ['get-zones', '--creds', 'creds.json', `--format=${format}`, '--out', `all.${format}`, 'bind', '-', 'example.com']
+      const get = ['get-zones', '--creds', 'creds.json', `--format=${format}`, '--out', `all.${format}`, 'bind', 'BIND', 'example.com']
       await output(cwd, get)
       const text = readFileSync(join(cwd, `all.${format}`), 'utf8')
       const found = format === 'tsv' ? readTsv(text, '').zones[0]?.records : parseZoneFile(text, { origin: ZONE, file: '' }).records

@@ -53,14 +53,21 @@ async function fill(scene: Scene, domain: string, seed: number): Promise<void> {
 interface Change {
   readonly name: string | null
   readonly type: string | null
+  readonly existing: { readonly soa_email?: string } | null
+  readonly desired: { readonly soa_email?: string } | null
+  readonly fields: readonly string[]
 }
+
+/** Whether only the case of the zone's mailbox changes: DNSControl writes it in small letters. */
+const isMailboxCase = ({ existing, desired, fields }: Change): boolean =>
+  fields.join() === 'soa_email' && existing?.soa_email?.toLowerCase() === desired?.soa_email
 
 async function changesOf(scene: Scene): Promise<string[]> {
   const { stdout, stderr } = await scene.run('plan', '--format', 'json', '--allow', 'deletes')
   expect(stderr.match(/^.*error\[.*$/gm)).toBeNull()
   const { zones } = JSON.parse(stdout) as { zones: { zone: string; changes: Change[] }[] }
   expect(zones).toHaveLength(ZONES.length)
-  return zones.flatMap(({ changes }) => changes.map(({ name, type }) => `${name} ${type}`))
+  return zones.flatMap(({ changes }) => changes.filter((one) => !isMailboxCase(one)).map(({ name, type }) => `${name} ${type}`))
 }
 
 /** The record sets that an export reports as dropped, by owner and type. */

@@ -3,7 +3,6 @@ import type { OutputFile } from '../../definition/imported-zone.ts'
 import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, ROOT, relativeName } from '../../dns/domain-name.ts'
-import { emailToName, restoreMailboxCase } from '../../dns/mailbox.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { type DefinedRecord, type ResourceRecord, recordKey, rrsetKey } from '../../dns/record.ts'
 import type { DesiredZone, RrsetTargets, UnmanagedSelector } from '../../dns/zone.ts'
@@ -41,7 +40,7 @@ export const exportDnscontrol: Exporter = (zones, options) => {
   const diagnostics: Diagnostic[] = []
   let script = HEAD
   for (const given of zones) {
-    const { zone, ignored } = withoutIgnored(given)
+    const { zone, ignored } = withoutIgnored(withLowerCaseMailbox(given))
     const keepsUnknown = zone.policy === 'upsert-only'
     const exported = exportZoneFiles([{ ...zone, unmanaged: [], policy: keepsUnknown ? null : zone.policy }], {
       ...options,
@@ -67,10 +66,8 @@ export const exportDnscontrol: Exporter = (zones, options) => {
       continue
     }
     const positionOf = positionsOf(zone)
-    const mailbox = emailToName(zone.settings.soa_email ?? '')
     const records = [...parseZoneFile(file.text, { origin: zone.name, file: path }).records].map((record) => ({
       ...record,
-      data: record.type === 'SOA' && mailbox !== null ? restoreMailboxCase(record.data, mailbox) : record.data,
       at: positionOf(record),
     }))
     const domain = printDomain({ name: zone.name, records, unmanaged: zone.unmanaged, ignored, keepsUnknown }, dropped)
@@ -90,6 +87,12 @@ export const exportDnscontrol: Exporter = (zones, options) => {
 }
 
 const IGNORED_RRSET = 'the options of an ignored record set; IGNORE keeps it unchanged'
+
+/** The zone with its mailbox in small letters, as DNSControl writes it: otherwise the zone file would differ from dnsconfig.js. */
+const withLowerCaseMailbox = (zone: DesiredZone): DesiredZone => {
+  const { soa_email: email } = zone.settings
+  return email === undefined ? zone : { ...zone, settings: { ...zone.settings, soa_email: email.toLowerCase() } }
+}
 
 /** Removes record sets that are ignored at all targets: DNSControl refuses a domain that contains what it ignores. */
 function withoutIgnored(zone: DesiredZone): { readonly zone: DesiredZone; readonly ignored: readonly RrsetTargets[] } {

@@ -92,6 +92,8 @@ function svcbArguments(data: string): Result<string[]> {
     printed.push(`${key}=${value.join('=')}`)
   }
   if (target.includes('\\')) return failure('a name with escaped characters')
+  // `dnscontrol check` of 4.3x says "bad SVCB key".
+  if (printed.length > 1 && printed.some((param) => param.endsWith('='))) return failure('a service parameter without a value among others')
   return ok([priority, jsString(target), jsString(printed.join(' '))])
 }
 

@@ -85,7 +85,13 @@ function checkRecord(record: GivenRecord, domain: string): GivenRecord {
       refuseUnless(label === '@', 'an SOA below the apex')
       refuseUnless(values[1] !== '' && !String(values[1]).includes('@'), `the mailbox ${values[1]}`)
       for (const time of values.slice(2)) refuseUnless(time !== 0 && isWhole(time, 2 ** 32 - 1), `a time of ${time} in an SOA`)
+      return { ...record, values: values.map((value, i) => (i === 1 ? String(value).toLowerCase() : value)) }
+    case 'HTTPS':
+    case 'SVCB': {
+      const params = String(values[2]).split(' ')
+      refuseUnless(params.length < 2 || params.every((param) => /=./.test(param)), 'bad SVCB key')
       break
+    }
     case 'OPENPGPKEY':
       return { ...record, values: [keyOf(String(values[0]))] }
   }

@@ -27,7 +27,9 @@ loc LOC 52 14 5.01 N 0 8 50 W -10.33m 0.00m 100m 10m
 loc LOC 0 0 59.99 S 180 0 0 E 24.29m 1m 90000000m 0.01m
 loc LOC 90 0 0 N 0 0 0 W -100000m 1m 1m 1m
 h HTTPS 1 . alpn="h2,h3" port=443
-h HTTPS 2 . alpn=h2 no-default-alpn ipv4hint=192.0.2.1 ech=AEX+DQBB dohpath=/q{?dns} ohttp key667=x key668
+h HTTPS 2 . alpn=h2 ipv4hint=192.0.2.1 ech=AEX+DQBB dohpath=/q{?dns} key667=x
+h HTTPS 3 . ohttp
+h HTTPS 4 . key668
 v SVCB 0 svc.example.net.
 o OPENPGPKEY AAAABBBB
 o OPENPGPKEY mDMEAAAAARYJKwYB
