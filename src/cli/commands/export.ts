@@ -39,7 +39,12 @@ export function configure(command: Command, setAction: SetAction): void {
         .argParser(collect)
         .default([], 'none'),
     )
-    .option('--serial <how>', `zonefile: the serial of a changed zone: ${SERIAL_METHODS.join(', ')} or a number`, serial, 'increment')
+    .addOption(
+      command
+        .createOption('--serial <how>', `zonefile: the serial of a changed zone: ${SERIAL_METHODS.join(', ')} or a number`)
+        .argParser(serial)
+        .default('increment', 'increment'),
+    )
     .option('--canonical', 'zonefile: one record per line, all names absolute')
     .addHelpText('after', HELP)
   setAction(command, exportCommand)
