@@ -58,7 +58,10 @@ export async function importZones(request: ImportZonesRequest): Promise<ImportZo
     diagnostics.push({ severity: 'error', code: 'no-definitions', message: `${request.source} has no zones` })
   if (!hasErrors(diagnostics)) {
     const shownPath = (path: string): string => displayPath(resolve(cwd, options.out ?? '', path), cwd)
-    diagnostics.push(...(await checkImport(imported.zones, files, { ...config, ...imported.octodnsSettings }, shownPath)))
+    const checked = await checkImport(imported.zones, files, { ...config, ...imported.octodnsSettings }, shownPath)
+    // A warning about the source is not repeated about its copy.
+    const known = new Set(diagnostics.map(({ code, message }) => `${code} ${message}`))
+    diagnostics.push(...checked.filter(({ severity, code, message }) => severity === 'error' || !known.has(`${code} ${message}`)))
     const folder = options.out === undefined ? resolve(config.folder, 'zones') : resolve(cwd, options.out)
     diagnostics.push(...soaWarnings(imported.zones, config, ({ name }) => resolve(folder, paths.get(name) ?? '')))
   }

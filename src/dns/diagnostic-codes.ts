@@ -44,6 +44,7 @@ export const DIAGNOSTIC_CODES = {
   'setting-invalid': 'A setting of a zone has an invalid value.',
   // Records
   'name-invalid': 'An owner name is not a domain name.',
+  'name-unquoted': 'octoDNS reads a name without quotes as another name.',
   'name-outside-zone': 'An owner name is not in the zone.',
   'type-unknown': 'A record type is unknown.',
   'ttl-invalid': 'A TTL is not a number of seconds between 0 and 2147483647.',

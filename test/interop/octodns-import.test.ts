@@ -278,10 +278,6 @@ describe('what cannot be expressed is reported per record', () => {
       /cannot express dynamic/,
     ],
     ['www: {type: A, value: 192.0.2.1, octodns: {cloudflare: {proxied: true}}}', /cannot express octodns\.cloudflare/],
-    [
-      '10.20: {type: A, value: 192.0.2.1}',
-      /:1:1: error\[import-lossy\] example\.com\.: a definition cannot express the name 10\.2, which octoDNS reads/,
-    ],
     ['www: {type: Route53Provider/ALIAS, value: a.}', /cannot express Route53Provider\/ALIAS, a record type of another provider/],
     [
       'www: {type: TXT, value: "a\u0085b"}',
@@ -297,6 +293,17 @@ describe('what cannot be expressed is reported per record', () => {
     expect([result.status, result.stderr]).toEqual([1, expect.stringMatching(message)])
     expect(() => readdirSync(join(cwdOf(run), 'out'))).toThrow()
     expect((await run('zones', '-o', 'out', '--lossy')).status).toBe(0)
+  })
+
+  it('a name without quotes is a warning, once', async () => {
+    const run = scene({ 'zones/example.com.yaml': '10.20: {type: A, value: 192.0.2.1}\n' })
+    const { status, stderr } = await run('zones', '-o', 'out')
+    expect([status, stderr.match(/^.*\[.*$/gm)]).toEqual([
+      0,
+      [
+        `zones/example.com.yaml:1:1: warning[name-unquoted] "10.20" without quotes is the name 10.20.example.com.; octoDNS reads 10.2.example.com. (quote the name that you mean, such as '10.20')`,
+      ],
+    ])
   })
 
   it('quoted names and a byte order mark are kept', async () => {

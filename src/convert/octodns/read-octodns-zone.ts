@@ -23,7 +23,7 @@ import type { ZoneComment } from '../../dns/zone.ts'
 import type { OctodnsFileSettings } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import type { OctodnsZoneFiles } from './find-zone-files.ts'
-import { misreadLineBreaks, misreadNames, unsupportedExtras, withoutExtrasWarnings } from './zone-file-differences.ts'
+import { misreadLineBreaks, unsupportedExtras, withoutExtrasWarnings } from './zone-file-differences.ts'
 
 export interface OctodnsReadOptions {
   /** The absolute folder that output paths are relative to. Nothing outside it is read. */
@@ -100,10 +100,7 @@ export async function readOctodnsZone(
     folder,
     isReusable: hasOwnName(found, common) && isReusable(sources, records, found, reading, as, common),
     files: included.map(({ file, text }) => ({ path: includedPath(file, found, zone.name, reading), text })),
-    dropped: [
-      ...unsupportedExtras(zone, parsed),
-      ...roots.flatMap(({ source, root }) => [...misreadNames(root, zone.name), ...misreadLineBreaks(source.text, source.file, zone.name)]),
-    ],
+    dropped: [...unsupportedExtras(zone, parsed), ...sources.flatMap(({ text, file }) => misreadLineBreaks(text, file, zone.name))],
     diagnostics: withoutExtrasWarnings(parsed.diagnostics),
   }
 }

@@ -4,6 +4,7 @@ import type { SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, displayName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { isBroken, isNull, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
+import { octodnsName } from './octodns-name.ts'
 import type { Owner, ParseState } from './parse-state.ts'
 import { kindName, reportVariable } from './parse-state.ts'
 import { readRecord } from './read-record.ts'
@@ -56,11 +57,23 @@ function readOwner(key: YamlScalar, state: ParseState): DomainName | null {
     problems.report('name-invalid', key.at, zone, `${quoted(key.text)} is not a valid name: ${parsed.message}`)
     return null
   }
+  if (state.layout === 'octodns' && key.plain) reportUnquotedName(key, parsed.value, state)
   if (isAtOrBelow(parsed.value, zone)) return parsed.value
   problems.report('name-outside-zone', key.at, zone, `${quoted(key.text)} is an absolute name outside the zone`, {
     hint: hintOf(key.text, zone),
   })
   return null
+}
+
+/** Warns of a name without quotes that octoDNS reads as another name. */
+function reportUnquotedName(key: YamlScalar, name: DomainName, { problems, zone }: ParseState): void {
+  const theirs = parseDomainName(octodnsName(key.text), zone)
+  const other = theirs.ok ? theirs.value : octodnsName(key.text)
+  if (other === name) return
+  problems.report('name-unquoted', key.at, '', `${quoted(key.text)} without quotes is the name ${name}; octoDNS reads ${other}`, {
+    severity: 'warning',
+    hint: `Quote the name that you mean, such as '${key.text}'.`,
+  })
 }
 
 const hintOf = (text: string, zone: DomainName): string =>
