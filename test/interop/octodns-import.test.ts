@@ -301,7 +301,7 @@ describe('what cannot be expressed is reported per record', () => {
     expect([status, stderr.match(/^.*\[.*$/gm)]).toEqual([
       0,
       [
-        `zones/example.com.yaml:1:1: warning[name-unquoted] "10.20" without quotes is the name 10.20.example.com.; octoDNS reads 10.2.example.com. (quote the name that you mean, such as '10.20')`,
+        `zones/example.com.yaml:1:1: warning[name-unquoted] "10.20" without quotes is the name 10.20.example.com.; octoDNS reads 10.2.example.com. (Quote the name that you mean, such as '10.20'.)`,
       ],
     ])
   })
