@@ -33,8 +33,8 @@ export interface CallRun {
   readonly claimed: Set<number | string>
   /** Milliseconds to wait after a connection broke, so that the server can finish, before the zone is read. */
   readonly recoveryPause: number
-  /** Called before the call is sent, repetitions included. */
-  readonly onCall: () => void
+  /** Called before the call is sent, repetitions included. Returns why it must not be sent; null if it may. */
+  readonly onCall: () => string | null
 }
 
 /**
@@ -44,7 +44,8 @@ export interface CallRun {
 export async function applyCall(call: Changeset, run: CallRun): Promise<ChangeResult[]> {
   let unanswered: ProviderError | null = null
   for (let attempt = 1; ; attempt += 1) {
-    run.onCall()
+    const forbidden = run.onCall()
+    if (forbidden !== null) return each(call, unsent(forbidden, unanswered))
     const { results, error } = await callOnce(call, run)
     if (error === undefined) return results
     const isUncertain = error.ambiguous || !run.provider.capabilities.calls.atomic
@@ -60,6 +61,12 @@ export async function applyCall(call: Changeset, run: CallRun): Promise<ChangeRe
     return reading.verdicts.map((verdict) => found(verdict, unanswered as ProviderError, reading.zone))
   }
 }
+
+/** The result of a call that is not sent, or not sent again. */
+const unsent = (because: string, unanswered: ProviderError | null): ChangeResult =>
+  unanswered === null
+    ? { outcome: { state: 'skipped', because } }
+    : { outcome: { state: 'unknown', error: failureText(unanswered) }, error: unanswered }
 
 const each = ({ indexes }: Changeset, result: ChangeResult): ChangeResult[] => indexes.map(() => result)
 

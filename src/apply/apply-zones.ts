@@ -41,8 +41,8 @@ export interface ApplyZonesOptions {
   readonly freshFor?: number | undefined
   /** Milliseconds that reading back may take after the run was stopped. */
   readonly lastReading?: number | undefined
-  /** Called before each call is sent, repetitions included. */
-  readonly onCall?: ((zone: ApplicableZone, call: Changeset) => void) | undefined
+  /** Called before each call is sent, repetitions included. Returns why it must not be sent; null if it may. */
+  readonly onCall?: ((zone: ApplicableZone, call: Changeset) => string | null) | undefined
   /** Called when a change ends. Reading back may resolve an unknown outcome later. */
   readonly onOutcome?: ((zone: ApplicableZone, index: number, outcome: Outcome) => void) | undefined
   /** Called when a zone has been read back. */
@@ -86,7 +86,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
     if (stop.aborted) return skipped(call, stopReason(stop))
     const late = await findLateChange(call, reference)
     if (late !== null) return call.indexes.map(() => ({ state: 'failed', error: late }))
-    const onCall = (): void => run.onCall?.(zone, call)
+    const onCall = (): string | null => run.onCall?.(zone, call) ?? null
     const made = await applyCall(call, { provider, reference, options, reread, claimed, recoveryPause, onCall })
     const [first] = made as [ChangeResult]
     watch.note(first.outcome.state === 'applied' ? null : (first.error ?? null))

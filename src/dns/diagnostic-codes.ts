@@ -128,6 +128,7 @@ export const DIAGNOSTIC_CODES = {
   'nameserver-failed': 'A query to a name server failed.',
   'region-unknown': 'A provider does not have a region, or has no resolvers there.',
   'resolver-failed': 'Queries to the resolvers of a region failed.',
+  'zone-fixed': 'A zone would have to be created or deleted at a target that cannot do that.',
   'zone-missing': 'The zone does not exist at the target.',
   // Plan and apply
   refused: 'A safety limit refuses the plan.',

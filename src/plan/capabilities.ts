@@ -38,7 +38,7 @@ export interface Capabilities {
   readonly ttlSteps: readonly number[] | null
   /** Whether a record may have no TTL and follow the zone's default. */
   readonly ttlDefault: boolean
-  /** The default TTL in seconds of a zone that does not set one; absent if zones have no default or it is unknown. */
+  /** The TTL in seconds of a record without one in a zone that sets no default; absent if it is unknown. If `ttlDefault` is false, such records are given it. */
   readonly fallbackTtl?: number | undefined
   /** The values that the target stores for a zone's times, ascending; null for any. */
   readonly settingSteps: readonly number[] | null
@@ -51,6 +51,9 @@ export interface Capabilities {
   readonly settingProblems: (settings: ZoneSettings) => readonly SettingProblem[]
   /** Settings that the target requires for a new zone, by its type. */
   readonly neededToCreate: Readonly<Record<'master' | 'slave', readonly (keyof ZoneSettings)[]>>
+  /** Whether zones can be created and deleted at the target. */
+  readonly createsZones: boolean
+  /** Whether a zone may have this name. */
   readonly canCreateZone: (name: DomainName) => boolean
   /** Maximum number of records of a zone; null without a limit. */
   readonly maxRecords: number | null

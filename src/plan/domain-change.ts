@@ -61,8 +61,18 @@ export interface DomainTarget {
 
 /** Errors of a domain change that the target would refuse. */
 export function domainProblems(change: DomainChange, domain: DomainTarget): Diagnostic[] {
+  if (change.action !== 'update' && !domain.capabilities.createsZones) return [fixedZones(change, domain)]
   if (change.action === 'create') return [...nameProblems(domain), ...missingSettings(change, domain)]
   return change.action === 'update' ? fixedSettings(change, domain) : []
+}
+
+/** An error at a target whose zones are created and deleted by its administrator. */
+function fixedZones({ action }: DomainChange, { desired, target }: DomainTarget): Diagnostic {
+  const message =
+    action === 'create'
+      ? `${desired.name} does not exist at ${target}, where a plan cannot create zones`
+      : `${target} has ${desired.name}, and a plan cannot delete zones there`
+  return { severity: 'error', code: 'zone-fixed', message, at: desired.at, hint: `${action} the zone on the server first` }
 }
 
 function nameProblems({ desired, target, capabilities }: DomainTarget): Diagnostic[] {

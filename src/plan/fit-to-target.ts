@@ -6,6 +6,7 @@ import { type DefinedRecord, groupRrsets, recordKey, rrsetKey } from '../dns/rec
 import { SOA_TIMES } from '../dns/soa.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import type { DesiredZone, ZoneSettings } from '../dns/zone.ts'
+import { agreeing } from '../report/english.ts'
 import type { Capabilities } from './capabilities.ts'
 import { lowestTtl } from './changesets.ts'
 
@@ -57,8 +58,8 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
       )
     }
     if (ruled.record === null) continue
-    const fitted = fitTtl(ruled.record, capabilities)
-    if (fitted !== ruled.record && !roundedSets.has(rrsetKey(record))) {
+    const fitted = fitTtl(ruled.record, zone, capabilities)
+    if (fitted.ttl !== record.ttl && record.ttl !== null && !roundedSets.has(rrsetKey(record))) {
       roundedSets.add(rrsetKey(record))
       const message = `${target} stores TTL ${fitted.ttl ?? 'default'} for ${record.name} ${record.type}, not ${record.ttl}`
       diagnostics.push({ severity: 'notice', code: 'ttl-rounded', message, at: record.at })
@@ -105,8 +106,10 @@ function applyRules(
 }
 
 /** The record with the TTL that the target stores. A TTL of 0 means the zone's default if the target has one. */
-function fitTtl(record: DefinedRecord, capabilities: Capabilities): DefinedRecord {
+function fitTtl(record: DefinedRecord, zone: DesiredZone, capabilities: Capabilities): DefinedRecord {
   const { ttl } = record
+  const { ttlDefault, fallbackTtl } = capabilities
+  if (ttl === null && !ttlDefault && fallbackTtl !== undefined) return { ...record, ttl: (zone.settings.ttl_sec || fallbackTtl) as Ttl }
   if (ttl === null || capabilities.ttlSteps === null) return record
   const fitted = ttl === 0 && capabilities.ttlDefault ? null : (nearestStep(ttl, capabilities.ttlSteps) as Ttl)
   return fitted === ttl ? record : { ...record, ttl: fitted }
@@ -131,6 +134,7 @@ function unifyTtls(records: DefinedRecord[], target: string, diagnostics: Diagno
 const TIME_SETTINGS = ['ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as const
 
 function fitSettings(zone: DesiredZone, target: string, capabilities: Capabilities, diagnostics: Diagnostic[]): ZoneSettings {
+  if (capabilities.settings.size === 0) return withoutSettings(zone, target, diagnostics)
   const settings: Record<string, unknown> = soaTimes(zone, capabilities)
   const positionOf = (key: keyof ZoneSettings): SourcePosition => zone.settingPositions?.[key] ?? zone.at
   for (const [key, value] of Object.entries(zone.settings)) {
@@ -165,6 +169,20 @@ function soaTimes({ soa, settings }: DesiredZone, capabilities: Capabilities): R
   for (const [field, key] of soa === undefined ? [] : SOA_TIMES)
     if (soa?.[field] !== undefined && settings[key] === undefined && capabilities.settings.has(key)) times[key] = soa[field]
   return times
+}
+
+/** The settings at a target that has none: one notice for all, and an error for a slave, whose records would come from its masters. */
+function withoutSettings({ name, settings, at }: DesiredZone, target: string, diagnostics: Diagnostic[]): ZoneSettings {
+  if (settings.type === 'slave')
+    diagnostics.push({ severity: 'error', code: 'setting-unsupported', message: `${target} has no slave zones (${name})`, at })
+  const unused = Object.entries(settings).flatMap(([key, value]) =>
+    value === undefined || key === 'type' || key === 'ttl_sec' ? [] : [key],
+  )
+  if (unused.length > 0) {
+    const message = `${target} keeps its own settings of ${name}: ${unused.sort().join(', ')} of the definition ${agreeing(unused.length, 'is', 'are')} not used`
+    diagnostics.push({ severity: 'notice', code: 'setting-unsupported', message, at })
+  }
+  return {}
 }
 
 /** A mail address with its host in A-labels and without a final dot. If it has that form, it stays as written. */

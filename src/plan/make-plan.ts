@@ -1,6 +1,6 @@
 /** The plan of one zone at one target, from its definition, the live zone and the target's capabilities. The order of the inputs has no effect. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import { type ExistingRecord, rrsetKey } from '../dns/record.ts'
+import { type ExistingRecord, isApexNs, rrsetKey } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { DesiredZone, ExistingZone, Policy, RefusalName } from '../dns/zone.ts'
 import { listed } from '../report/english.ts'
@@ -60,7 +60,9 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
 
 function compare({ desired }: PlanInput, fitted: FittedZone, existing: readonly ExistingRecord[]): ZoneDifference {
   const isSelected = unmanagedTest(desired.unmanaged, desired.name)
-  const apexNsKey = fitted.apexNs === null ? null : rrsetKey({ name: desired.name, type: 'NS' })
+  // A definition without apex NS records leaves them to the target: a zone without any does not work.
+  const isKept = fitted.apexNs !== null || !fitted.records.some((record) => isApexNs(record, desired.name))
+  const apexNsKey = isKept ? rrsetKey({ name: desired.name, type: 'NS' }) : null
   return compareZones(existing, fitted.records, (record) => {
     if (isSelected(record)) return true
     if (record.type === 'NS' && apexNsKey !== null && rrsetKey(record) === apexNsKey) return true

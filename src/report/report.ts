@@ -95,25 +95,28 @@ export const blockingRefusals = (zone: ZonePlan): Refusal[] => zone.refusals.fil
 
 /** The outcomes over all zones. */
 export interface OutcomeSummary {
-  readonly applied: Readonly<Record<Action, number>> & { readonly total: number; readonly zones: number }
+  /** `total` counts changes, `calls` the calls that carried them. */
+  readonly applied: Readonly<Record<Action, number>> & { readonly total: number; readonly calls: number; readonly zones: number }
   readonly failed: number
   readonly skipped: number
   readonly unknown: number
 }
 
 export function summarizeOutcomes(views: readonly ZoneView[]): OutcomeSummary {
-  const applied = { create: 0, update: 0, delete: 0, total: 0, zones: 0 }
+  const applied = { create: 0, update: 0, delete: 0, total: 0, calls: 0, zones: 0 }
   const others = { failed: 0, skipped: 0, unknown: 0 }
   for (const { plan, outcomes } of views) {
-    const before = applied.total
-    plan.changes.forEach(({ action }, index) => {
+    const calls = new Set<number>()
+    plan.changes.forEach(({ action, call }, index) => {
       const state = outcomes?.[index]?.state
       if (state === 'applied') {
         applied[action] += 1
         applied.total += 1
+        calls.add(call)
       } else if (state !== undefined) others[state] += 1
     })
-    if (applied.total > before) applied.zones += 1
+    applied.calls += calls.size
+    if (calls.size > 0) applied.zones += 1
   }
   return { applied, ...others }
 }

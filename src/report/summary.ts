@@ -29,7 +29,7 @@ function outcomeText(report: Report): string {
     ...(skipped > 0 ? [`${formatCount(skipped)} skipped`] : []),
   ].join(', ')
   if (applied.total === 0) return `Nothing applied: ${rest}`
-  const done = `${formatCount(applied.create)} created, ${formatCount(applied.update)} updated, ${formatCount(applied.delete)} deleted in ${counted(applied.zones, 'zone')} (${counted(applied.total, 'call')})`
+  const done = `${formatCount(applied.create)} created, ${formatCount(applied.update)} updated, ${formatCount(applied.delete)} deleted in ${counted(applied.zones, 'zone')} (${counted(applied.calls, 'call')})`
   return rest === '' ? `Applied: ${done}` : `Applied in part: ${rest}; ${done}`
 }
 

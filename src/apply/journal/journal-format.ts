@@ -41,6 +41,9 @@ export interface RunZone {
   readonly calls: CallCount
 }
 
+/** The number of changes of a zone, however few calls carry them. */
+export const plannedChanges = ({ create, update, delete: deletes }: CallCount): number => create + update + deletes
+
 /** A call is about to be sent. `zone` is an index into the zones of the first entry, `change` into the changes of the zone's plan. */
 export interface CallEntry {
   readonly event: 'call'

@@ -7,7 +7,7 @@ import { describeReadError } from '../../definition/files/read-text.ts'
 import { compareText } from '../../dns/compare-text.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
-import type { Action, CallCount, Outcome, ZoneOutcome, ZonePlan } from '../../plan/plan.ts'
+import type { Action, Outcome, ZoneOutcome, ZonePlan } from '../../plan/plan.ts'
 import type { DiagnosticDocument } from '../../report/plan-document.ts'
 import {
   type BeginEntry,
@@ -18,6 +18,7 @@ import {
   JOURNAL_FILE,
   type JournalEntry,
   type OutcomeEntry,
+  plannedChanges,
   type RunFigures,
   type ZoneEntry,
 } from './journal-format.ts'
@@ -85,8 +86,6 @@ function readRun(folder: string, id: string | null, here: ProcessIdentity): Resu
 }
 
 const plannedInAll = ({ zones }: BeginEntry): number => zones.reduce((sum, { calls }) => sum + plannedChanges(calls), 0)
-
-const plannedChanges = ({ create, update, delete: deletes }: CallCount): number => create + update + deletes
 
 /** The exit statuses after SIGHUP, SIGINT and SIGTERM: 128 plus the signal's number. */
 const BY_SIGNAL: ReadonlySet<number> = new Set([129, 130, 143])

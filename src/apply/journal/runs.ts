@@ -10,7 +10,7 @@ import type { ZoneOutcome } from '../../plan/plan.ts'
 import { listed } from '../../report/english.ts'
 import { parseSavedPlan } from '../saved-plan/parse-saved-plan.ts'
 import { readPlanText, type SavedTarget, type SavedZone } from '../saved-plan/saved-plan.ts'
-import { isRunPrefix, PLANS_FOLDER, planFile, type RunZone } from './journal-format.ts'
+import { isRunPrefix, PLANS_FOLDER, planFile, plannedChanges, type RunZone } from './journal-format.ts'
 import type { RunRecord } from './read-journal.ts'
 import { outcomesOf, readRunZones } from './read-journal.ts'
 
@@ -96,7 +96,7 @@ async function readZonePlan(path: string, run: string, { zone, target, calls }: 
   const [only] = saved.zones
   const [bound] = saved.targets
   const isExpected =
-    only !== undefined && only.plan.zone === zone && only.plan.target === target && only.plan.changes.length === calls.total
+    only !== undefined && only.plan.zone === zone && only.plan.target === target && only.plan.changes.length === plannedChanges(calls)
   if (!isExpected || bound?.name !== target)
     return failure(`run ${run}: the plan of ${zone} at ${target} is of another zone or does not match the journal`)
   return ok({ ...only, target: bound })

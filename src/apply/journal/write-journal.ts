@@ -193,7 +193,7 @@ export function applyJournalled(zones: readonly ApplicableZone[], run: ApplyZone
     onCall(zone, call) {
       const problem = journal.call(zone, call)
       if (problem !== null && !journalFailed.signal.aborted) journalFailed.abort(problem)
-      run.onCall?.(zone, call)
+      return problem ?? run.onCall?.(zone, call) ?? null
     },
     onOutcome(zone, index, outcome) {
       journal.outcome(zone, index, outcome)

@@ -53,6 +53,7 @@ export const CLOUD_CAPABILITIES: Capabilities = {
   fixedSettings: new Set(['type']),
   settingProblems: cloudSettingProblems,
   neededToCreate: { master: ['soa_email'], slave: ['master_ips'] },
+  createsZones: true,
   canCreateZone: (name) => ZONE_NAME.test(name),
   maxRecords: 12_000,
   servesApexNs: true,

@@ -1,26 +1,7 @@
 /** The content of an UPDATE message (RFC 2136 section 2) that replaces RRsets. */
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { ResourceRecord } from '../../dns/record.ts'
+import type { UpdateContent, UpdatePart } from '../../dns/wire/update.ts'
 import type { RrsetChange } from '../../plan/changesets.ts'
-
-/** One part of the update section (RFC 2136 section 2.5). */
-export type UpdatePart =
-  | { readonly action: 'delete-rrset'; readonly name: DomainName; readonly type: string }
-  | { readonly action: 'delete' | 'add'; readonly record: ResourceRecord }
-
-/** An RRset that must hold exactly these data or, without data, must not exist (RFC 2136 sections 2.4.2 and 2.4.3). */
-export interface Prerequisite {
-  readonly name: DomainName
-  readonly type: string
-  readonly data: readonly string[]
-}
-
-export interface UpdateContent {
-  /** Unless all are met, the server does nothing. */
-  readonly prerequisites: readonly Prerequisite[]
-  /** In the order of the message, in which the server applies them. */
-  readonly updates: readonly UpdatePart[]
-}
 
 /**
  * Every RRset is a prerequisite, so concurrent changes are not overwritten. Deletions come first, because a server ignores records beside a CNAME (RFC 2136
