@@ -115,7 +115,7 @@ const KEY_STATEMENT = /^\s*key\s+(?:"([^"]{1,255})"|([^\s"{;]{1,255}))\s*\{([^{}
 
 /** Parses a key file as `tsig-keygen` writes it. */
 export function parseKeyFile(text: string): Result<WrittenKey> {
-  const plain = text.replace(/\/\*[^]*?\*\//g, ' ').replace(/(?:\/\/|#)[^\n]*/g, ' ')
+  const plain = text.replace(/\/\*[\s\S]*?\*\//g, ' ').replace(/(?:\/\/|#)[^\n]*/g, ' ')
   const [, quoted, bare, body] = KEY_STATEMENT.exec(plain) ?? []
   const name = quoted ?? bare
   if (name === undefined || body === undefined)
