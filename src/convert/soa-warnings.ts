@@ -1,3 +1,4 @@
+/** Warns of targets that cannot hold the SOA records of imported zones. */
 import type { Config } from '../definition/config/config.ts'
 import type { ImportedZone } from '../definition/imported-zone.ts'
 import { createRuleLookup, targetsOf } from '../definition/load/configured-zone.ts'

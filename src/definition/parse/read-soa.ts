@@ -1,3 +1,4 @@
+/** Reads the fields of the SOA record in a definition. */
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { canonicalSeconds, canonicalUnsigned } from '../../dns/rdata/numbers.ts'
