@@ -338,7 +338,7 @@ describe('a directory', () => {
     expect((await run('zones', '-o', 'out')).status).toBe(1)
     symlinkSync(join(outside, 'www.yaml'), join(cwdOf(run), 'zones', 'www.part'))
     write(cwdOf(run), { 'zones/example.com.yaml': 'www: !include www.part\n' })
-    expect(await run('zones', '-o', 'out')).toMatchObject({ status: 1, stderr: expect.stringContaining('is outside the folder') })
+    expect(await run('zones', '-o', 'out')).toMatchObject({ status: 1, stderr: expect.stringContaining('is outside the config folder') })
   })
 })
 
