@@ -52,7 +52,8 @@ export function unsupportedFeaturesOf(zone: DesiredZone, { settings, others }: F
   if (zone.absent && !supports('absent')) drop('the deletion of the zone')
   for (const key of ZONE_SETTINGS) {
     const value = zone.settings[key]
-    if (value === undefined || settings.has(key) || DEFAULT_SETTINGS[key] === value) continue
+    // Every target has a mailbox for its SOA records, so leaving it out loses nothing.
+    if (value === undefined || settings.has(key) || DEFAULT_SETTINGS[key] === value || key === 'soa_email') continue
     if (value === '' || (Array.isArray(value) && value.length === 0)) continue
     drop(`the setting ${key}`, zone.settingPositions?.[key])
   }

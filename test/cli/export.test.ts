@@ -195,7 +195,7 @@ describe('unsupported features of a format', () => {
         'ALIAS records, which no name server supports',
       ],
     ],
-    ['csv', ['setting tags', 'setting soa_email', 'selectors of unmanaged records', 'its targets', 'policy upsert-only']],
+    ['csv', ['setting tags', 'selectors of unmanaged records', 'its targets', 'policy upsert-only']],
     ['json', []],
   ] as const)('%s reports them, and exports nothing without --lossy', async (format, dropped) => {
     const strict = await run(cwd, 'export', format)

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { CONFIG_FILE } from '../../definition/config/config.ts'
+import { unknownProvider } from '../../definition/config/read-config.ts'
 import { noSecrets } from '../../definition/config/secret-guard.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { describeReadError, readText } from '../../definition/files/read-text.ts'
@@ -28,10 +29,10 @@ import {
   unprintableNames,
   ZONE_FILE,
 } from './find-zone-files.ts'
-import { type ConvertedTarget, convertTarget } from './octodns-provider.ts'
+import { type ConvertedTarget, convertTarget, foreignTarget, type OctodnsProvider } from './octodns-provider.ts'
 import { isOctodnsConfig, type OctodnsConfig, readOctodnsConfig } from './read-octodns-config.ts'
 import { routeZones } from './route-zones.ts'
-import { type OpenSource, openSources } from './yaml-sources.ts'
+import { isYamlProvider, openSources } from './yaml-sources.ts'
 
 /**
  * Imports zones of octoDNS from a folder of YAML files, one such file or an octoDNS config. Files are copied unchanged where possible.
@@ -157,7 +158,12 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
   const routes = routeZones(config, opened.sources, request)
   const wanted = routes.zones.filter(({ name }) => request.zones.length === 0 || request.zones.includes(name))
   const dropped: UnsupportedFeature[] = []
-  const targets = convertTargets(config, opened.sources, dropped)
+  const chosen = chosenTarget(config, request)
+  if (chosen === undefined) return failed(unknownProvider(request.options.target ?? '', request.config.providers.keys(), undefined))
+  /** Parts on which no record depends. */
+  const aside: UnsupportedFeature[] = []
+  const targets = convertTargets(config, chosen, aside)
+  const missing = [...config.providers.values()].filter(({ name }) => targets.get(name)?.settings === null)
   const sources = [...opened.sources.values()].map(({ source }) => source)
   const defaultTtl = sources[0]?.defaultTtl ?? request.config.octodnsDefaultTtl
   const splitExtension = commonExtension(sources)
@@ -169,13 +175,14 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
   const imported = combineZones(read)
   const processing = createProcessing(config)
   const isPartial = request.zones.length > 0
-  const rules = convertRules(wanted, read, { config, targets, sources: opened.sources, processing, dropped, isPartial })
+  const rules = convertRules(wanted, read, { config, targets, sources: opened.sources, processing, dropped: aside, isPartial })
   dropped.push(...droppedScopes(imported, targets))
   const configText = printConvertedConfig({
     from: file,
     defaultTtl,
     splitExtension,
-    targets: [...targets.values()].filter((target) => target !== null),
+    targets: [...new Map([...targets.values()].flatMap((one) => (one.settings === null ? [] : [[one.name, one]]))).values()],
+    missingProviders: missing,
     rules,
   })
   return {
@@ -184,6 +191,8 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
     diagnostics: [
       ...config.diagnostics,
       ...processing.unused,
+      ...placeholderWarnings(missing),
+      ...asides(aside),
       ...(isPartial ? [] : listedOneByOne(config)),
       ...opened.diagnostics,
       ...routes.diagnostics,
@@ -207,33 +216,70 @@ const listedOneByOne = ({ zones }: OctodnsConfig): Diagnostic[] =>
       hint: 'add a rule with a glob for zones to come',
     }))
 
-/** Converts each octoDNS provider that is not a YAML source. Null for a class without a counterpart, which is reported once. */
+/** Converts each octoDNS provider that is not a YAML source. `chosen` takes the place of those that have no counterpart here. */
 function convertTargets(
-  { providers, secretHandlers }: OctodnsConfig,
-  sources: ReadonlyMap<string, OpenSource>,
+  { providers, secretHandlers, zones }: OctodnsConfig,
+  chosen: Pick<ConvertedTarget, 'name' | 'settings'> | null,
   dropped: UnsupportedFeature[],
-): Map<string, ConvertedTarget | null> {
-  const targets = new Map<string, ConvertedTarget | null>()
+): Map<string, ConvertedTarget> {
+  const targets = new Map<string, ConvertedTarget>()
   for (const provider of providers.values()) {
-    if (sources.has(provider.name)) continue
-    const taken = new Set([...[...targets.values()].flatMap((target) => target?.name ?? []), ...providers.keys()])
+    const isTarget = zones.some((zone) => zone.targets.includes(provider.name))
+    const isSource = zones.some((zone) => zone.sources.includes(provider.name))
+    if (!isTarget && !isSource) {
+      const what = `the provider ${provider.name}, which no zone uses`
+      dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
+    }
+    if (!isTarget || isYamlProvider(provider)) continue
+    const taken = new Set([...[...targets.values()].map(({ name }) => name), ...providers.keys()])
     taken.delete(provider.name)
-    const target = convertTarget(provider, dropped, { takenNames: taken, secretHandlers })
+    const target = convertTarget(provider, dropped, { takenNames: taken, secretHandlers }) ?? foreignTarget(provider, chosen, dropped)
     targets.set(provider.name, target)
-    if (target !== null) continue
-    const what = `the provider ${provider.name} of class ${provider.className}`
-    dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
   }
   return targets
 }
+
+/** The provider that `--target` names, from the config of octoDNS or the current one. Null without the option, undefined for an unknown name. */
+function chosenTarget(
+  { providers }: OctodnsConfig,
+  { config, options }: ImportRequest,
+): Pick<ConvertedTarget, 'name' | 'settings'> | null | undefined {
+  const { target: name } = options
+  if (name === undefined) return null
+  const given = providers.get(name)
+  const converted = given && convertTarget(given, [])
+  if (converted) return converted
+  const current = config.providers.get(name)
+  return current && { name, settings: { type: current.type, ...current.settings } }
+}
+
+/** A warning for each target that needs a provider. */
+const placeholderWarnings = (missing: readonly OctodnsProvider[]): Diagnostic[] =>
+  missing.map(({ name, className, at }) => ({
+    severity: 'warning',
+    code: 'import-aside',
+    message: `the target ${name} is ${className}, for which there is no provider here; ${CONFIG_FILE} has a placeholder`,
+    at,
+    hint: 'define a provider there, or name one with --target',
+  }))
+
+/** Warnings for parts of octoDNS's config on which no record depends. */
+const asides = (dropped: readonly UnsupportedFeature[]): Diagnostic[] =>
+  dropped.map(({ zone, what, at, outcome }) => ({
+    severity: 'warning',
+    code: 'import-aside',
+    message: `${zone === null ? '' : `${zone}: `}not imported: ${what}`,
+    at,
+    hint: outcome,
+  }))
 
 /** The first split extension that a config can contain. Zones in folders with another one are printed as new definitions. */
 const commonExtension = (sources: readonly { readonly splitExtension: string | null }[]): string | null =>
   sources.find(({ splitExtension }) => splitExtension !== null && /^[A-Za-z0-9._-]{1,32}$/.test(splitExtension))?.splitExtension ?? null
 
 /** RRsets that name a provider whose name changes here. */
-function droppedScopes({ zones }: ImportedZones, targets: ReadonlyMap<string, ConvertedTarget | null>): UnsupportedFeature[] {
-  const renamed = new Map([...targets].flatMap(([name, target]) => (target === null || target.name === name ? [] : [[name, target.name]])))
+function droppedScopes({ zones }: ImportedZones, targets: ReadonlyMap<string, ConvertedTarget>): UnsupportedFeature[] {
+  const renamed = new Map([...targets].flatMap(([name, target]) => (target.name === name ? [] : [[name, target.name]])))
   if (renamed.size === 0) return []
   return zones.flatMap((zone) =>
     (zone.rrsetTargets ?? []).flatMap(({ name, type, included, excluded }) =>

@@ -11,8 +11,8 @@ export interface ConvertedSafety {
 /** The provider of a `zonewright.yaml` that replaces one of octoDNS. */
 export interface ConvertedTarget {
   readonly name: string
-  /** The keys in the order to print. */
-  readonly settings: Readonly<Record<string, string>>
+  /** The keys in the order to print; null if no provider of ours has its class. */
+  readonly settings: Readonly<Record<string, unknown>> | null
   readonly safety: ConvertedSafety
   /** Whether unsupported records are skipped with a warning instead of refused. */
   readonly skipsUnsupported: boolean
@@ -61,22 +61,33 @@ export function convertTarget(
   if (counterpart === undefined) return null
   const drop = (what: string): void => void dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
   const { settings } = provider
-  const isDryRun = !/^(?:false|no|off|0)$/i.test(String(settings['apply_disabled'] ?? 'false'))
-  if (isDryRun) {
-    const outcome = 'no rule has it as a target'
-    dropped.push({ zone: null, name: null, type: null, what: `apply_disabled of the provider ${provider.name}`, at: provider.at, outcome })
-  }
   const token = secretOf(provider, 'token', secretHandlers, drop)
   for (const key of Object.keys(settings)) if (!CARRIED_KEYS.has(key)) drop(`${key} of the provider ${provider.name}`)
   const name = freeName(provider.name, takenNames)
   if (name !== provider.name) drop(`the name of the provider ${JSON.stringify(provider.name)}: it becomes ${name}`)
-  return {
-    name,
-    settings: { ...counterpart.settings, token },
-    safety: readSafety(settings, (key) => drop(`${key} of the provider ${provider.name}`)),
-    skipsUnsupported: /^(?:false|no|off|0)$/i.test(String(settings['strict_supports'] ?? 'true')),
-    isDryRun,
-  }
+  return { name, settings: { ...counterpart.settings, token }, ...commonSettings(provider, dropped) }
+}
+
+/** A target of a class without a counterpart: under its own name, or as the provider `other`. */
+export function foreignTarget(
+  provider: OctodnsProvider,
+  other: Pick<ConvertedTarget, 'name' | 'settings'> | null,
+  dropped: UnsupportedFeature[],
+): ConvertedTarget {
+  return { ...(other ?? { name: freeName(provider.name, new Set()), settings: null }), ...commonSettings(provider, dropped) }
+}
+
+/** The settings that any target of octoDNS may have. */
+function commonSettings(
+  { name, settings, at }: OctodnsProvider,
+  dropped: UnsupportedFeature[],
+): Pick<ConvertedTarget, 'safety' | 'skipsUnsupported' | 'isDryRun'> {
+  const drop = (key: string): void => void dropped.push({ zone: null, name: null, type: null, what: `${key} of the provider ${name}`, at })
+  const isDryRun = !/^(?:false|no|off|0)$/i.test(String(settings['apply_disabled'] ?? 'false'))
+  if (isDryRun)
+    dropped.push({ zone: null, name: null, type: null, what: `apply_disabled of the provider ${name}; no rule has it as a target`, at })
+  const safety = readSafety(settings, drop)
+  return { safety, skipsUnsupported: /^(?:false|no|off|0)$/i.test(String(settings['strict_supports'] ?? 'true')), isDryRun }
 }
 
 /** Reads octoDNS's limits, which are fractions. `drop` is called with the key of each invalid one. */
@@ -95,7 +106,7 @@ export function readSafety(settings: Readonly<Record<string, unknown>>, drop: (k
 }
 
 /** A valid name for the config (schemas/config.schema.json) that resembles the given one. */
-function freeName(text: string, taken: ReadonlySet<string>): string {
+export function freeName(text: string, taken: ReadonlySet<string>): string {
   const name =
     text
       .replace(/[^A-Za-z0-9_.-]/g, '-')
@@ -108,6 +119,14 @@ function freeName(text: string, taken: ReadonlySet<string>): string {
   return `${name}-${count}`
 }
 
+/** The environment variable for a secret of a provider. */
+export const variableFor = (provider: string, key: string): string =>
+  `${provider}_${key}`
+    .toUpperCase()
+    .replace(/[^A-Z0-9_]/g, '_')
+    .replace(/^(?=[0-9])/, '_')
+    .slice(0, 100)
+
 /** Converts a secret to a reference: `env/NAME` keeps its variable; anything else gets a variable that the user must set. */
 function secretOf({ name, settings }: OctodnsProvider, key: string, handlers: ReadonlySet<string>, drop: (what: string) => void): string {
   const given = String(settings[key] ?? '')
@@ -116,11 +135,7 @@ function secretOf({ name, settings }: OctodnsProvider, key: string, handlers: Re
     if (fallback !== undefined) drop(`the default for the ${key} of the provider ${name} if ${variable} is not set`)
     return `env:${variable}`
   }
-  const newVariable = `${name}_${key}`
-    .toUpperCase()
-    .replace(/[^A-Z0-9_]/g, '_')
-    .replace(/^(?=[0-9])/, '_')
-    .slice(0, 100)
+  const newVariable = variableFor(name, key)
   const handler = given.slice(0, Math.max(0, given.indexOf('/')))
   if (handlers.has(handler))
     drop(`the ${key} of the provider ${name} from the secret handler ${handler}: set ${newVariable} in the environment`)

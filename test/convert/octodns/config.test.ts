@@ -126,7 +126,7 @@ describe("octoDNS's configuration", () => {
       isDryRun: false,
     })
     expect(convertTarget(route53, dropped)).toBeNull()
-    expect(convertTarget({ ...linode, name: '1-a', settings: { token: 'plain-secret' } }, dropped)?.settings['token']).toBe(
+    expect(convertTarget({ ...linode, name: '1-a', settings: { token: 'plain-secret' } }, dropped)?.settings?.['token']).toBe(
       'env:_1_A_TOKEN',
     )
     expect(dropped.map(({ what }) => what)).toEqual([
@@ -164,7 +164,7 @@ describe("octoDNS's configuration", () => {
   ])('the token %s is carried as a reference', (token, reference, named) => {
     const dropped: UnsupportedFeature[] = []
     const provider = { name: 'a', className: 'octodns_linode.LinodeProvider', settings: { token }, at: { file: 'a', line: 1, column: 1 } }
-    expect(convertTarget(provider, dropped, { secretHandlers: new Set(['vault']) })?.settings['token']).toBe(reference)
+    expect(convertTarget(provider, dropped, { secretHandlers: new Set(['vault']) })?.settings?.['token']).toBe(reference)
     expect(dropped.map(({ what }) => what)).toEqual(named)
     expect(JSON.stringify(dropped)).not.toContain('secret-default')
   })
