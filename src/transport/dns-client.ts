@@ -40,15 +40,16 @@ export interface DnsAnswer {
 }
 
 export interface DnsClient {
-  /** Sends one query; any number may be concurrent. Rejects with a `DnsFailure`. An error RCODE is an answer, not a failure. */
+  /** Sends one query. Any number may be pending; those above the maximum wait. Rejects with a `DnsFailure`. An error RCODE is an answer, not a failure. */
   query(question: DnsQuestion): Promise<DnsAnswer>
-  /** Closes the sockets; pending queries fail with `closed`. */
+  /** Closes the UDP sockets. Queries that wait on them or have not started fail with `closed`; a query over TCP ends normally. */
   close(): void
 }
 
 /**
- * Creates a client of one server. It uses UDP with EDNS from random ports, with retries, and TCP if an answer is truncated (RFC 7766). An answer is accepted only from the
- * server's address and with the question's identifier and text (RFC 5452 section 9).
+ * Creates a client of one server. It queries over UDP with EDNS, from random ports and with retries, and repeats the query over TCP if the answer is
+ * truncated (RFC 7766). It accepts a UDP answer only from the server's address, with the message ID of the query and an equal question section
+ * (RFC 5452 section 9).
  */
 export function createDnsClient(server: DnsServer, options: DnsClientOptions = {}): DnsClient {
   const { timeout = 2000, tries = 3, concurrency = 100 } = options
@@ -57,12 +58,12 @@ export function createDnsClient(server: DnsServer, options: DnsClientOptions = {
   let closed = false
 
   const queryUdp = async (question: DnsQuestion, withEdns: boolean): Promise<Message> => {
-    const received: { message: Message | null; garbled: string | null } = { message: null, garbled: null }
+    const received: { message: Message | null; problem: string | null } = { message: null, problem: null }
     const accept = (octets: Buffer): boolean => {
+      // An invalid answer may be forged, so it does not end the wait: the server's own may still arrive.
       const response = readResponse(octets, question)
       if (response.message) received.message = response.message
-      // It may be forged; the real answer may still arrive.
-      else received.garbled ??= response.problem
+      else received.problem ??= response.problem
       return response.message !== null
     }
     const encode = (id: number): Buffer => encodeMessage(queryOf(id, question, withEdns))
@@ -72,18 +73,18 @@ export function createDnsClient(server: DnsServer, options: DnsClientOptions = {
         return received.message as Message
       } catch (error) {
         if (attempt < tries && isDnsFailure(error) && error.retryable && !closed) continue
-        throw received.garbled === null ? error : garbled(server, question, received.garbled)
+        throw received.problem === null ? error : invalidAnswer(server, question, received.problem)
       }
     }
   }
 
   const query = async (question: DnsQuestion): Promise<DnsAnswer> => {
     if (closed) throw dnsFailure('closed', 'the DNS client was closed')
-    const message = await queryUdp(question, true)
-    if (message.truncated) return answerOf(await queryTcp(server, question, timeout), 'tcp')
+    const first = await queryUdp(question, true)
     // A server from before EDNS refuses the OPT record (RFC 6891 section 7).
-    const isBeforeEdns = !message.edns && (message.rcode === RCODE.FORMERR || message.rcode === RCODE.NOTIMP)
-    return answerOf(isBeforeEdns ? await queryUdp(question, false) : message, 'udp')
+    const isBeforeEdns = !first.edns && !first.truncated && (first.rcode === RCODE.FORMERR || first.rcode === RCODE.NOTIMP)
+    const message = isBeforeEdns ? await queryUdp(question, false) : first
+    return message.truncated ? answerOf(await queryTcp(server, question, timeout, !isBeforeEdns), 'tcp') : answerOf(message, 'udp')
   }
 
   return {
@@ -110,16 +111,16 @@ function queryOf(id: number, question: DnsQuestion, withEdns: boolean): Message 
   return withEdns ? query : { ...query, edns: null }
 }
 
-async function queryTcp(server: DnsServer, question: DnsQuestion, timeout: number): Promise<Message> {
+async function queryTcp(server: DnsServer, question: DnsQuestion, timeout: number, withEdns: boolean): Promise<Message> {
   // The connection proves the origin, so the identifier need not be random.
   const id = 1
   let message: Message | null = null
-  await exchangeTcp(server, encodeMessage(queryOf(id, question, true)), { timeout, total: timeout }, (octets) => {
+  await exchangeTcp(server, encodeMessage(queryOf(id, question, withEdns)), { timeout, total: timeout }, (octets) => {
     const response =
       octets.length >= 2 && octets.readUInt16BE(0) === id
         ? readResponse(octets, question)
         : { message: null, problem: 'it has another identifier' }
-    if (response.message === null) throw garbled(server, question, response.problem)
+    if (response.message === null) throw invalidAnswer(server, question, response.problem)
     message = response.message
     return false
   })
@@ -139,17 +140,23 @@ function readResponse(octets: Buffer, question: DnsQuestion): { message: Message
   return isSame || isBareError ? { message, problem: null } : { message: null, problem: 'it answers another question' }
 }
 
-/** Some servers cut a truncated answer within a record; the question before it is still valid. */
+/**
+ * A truncated response without records, if the octets begin like one to the question; otherwise null. Some servers cut an answer within a record.
+ */
 function truncatedResponse(octets: Buffer, question: DnsQuestion): { message: Message; problem: null } | null {
   const flags = octets.length >= 12 ? octets.readUInt16BE(2) : 0
   if ((flags & FLAG.QR) === 0 || (flags & FLAG.TC) === 0) return null
   const query = encodeMessage(queryOf(0, question, false))
+  const nameIn = (message: Buffer): string =>
+    message.toString('latin1', 12, query.length - 4).replace(/[A-Z]/g, (letter) => letter.toLowerCase())
   const hasQuestion =
-    octets.readUInt16BE(4) === 1 && octets.toString('latin1', 12, query.length).toLowerCase() === query.toString('latin1', 12)
+    octets.readUInt16BE(4) === 1 &&
+    nameIn(octets) === nameIn(query) &&
+    octets.subarray(query.length - 4, query.length).equals(query.subarray(-4))
   return hasQuestion ? { message: { ...queryOf(0, question, false), response: true, truncated: true }, problem: null } : null
 }
 
-const garbled = (server: DnsServer, question: DnsQuestion, problem: string): DnsFailure =>
+const invalidAnswer = (server: DnsServer, question: DnsQuestion, problem: string): DnsFailure =>
   dnsFailure('garbled', `the answer of ${formatServer(server)} to ${question.name} ${question.type} is invalid: ${problem}`)
 
 const answerOf = (message: Message, transport: 'udp' | 'tcp'): DnsAnswer => ({
@@ -161,8 +168,8 @@ const answerOf = (message: Message, transport: 'udp' | 'tcp'): DnsAnswer => ({
   additionals: toRecords(message.additionals),
 })
 
-/** The records of class IN. */
-export function toRecords(section: readonly WireRecord[]): ResourceRecord[] {
+/** The records of class IN that have rdata. */
+function toRecords(section: readonly WireRecord[]): ResourceRecord[] {
   const records: ResourceRecord[] = []
   for (const { name, type, class: recordClass, ttl, data } of section) {
     if (recordClass === CLASS.IN && data !== null) records.push({ name, type, ttl: ttl as Ttl, data })

@@ -247,6 +247,25 @@ test('queries a server without EDNS support without EDNS', async () => {
   expect((await queryDns(server, QUESTION)).rcode).toBe('NOERROR')
 })
 
+test('repeats a truncated query over TCP without EDNS if the server refuses EDNS', async () => {
+  const refuseEdns = (query: Message, response: Uint8Array): Uint8Array =>
+    query.edns ? reply(query, { rcode: 1, questions: [], answers: [], edns: null }) : response
+  const server = await scripted(
+    (query) => [refuseEdns(query, reply(query, { truncated: true, answers: [] }))],
+    (query) => [refuseEdns(query, reply(query))],
+  )
+  expect(await queryDns(server, QUESTION)).toMatchObject({ transport: 'tcp', rcode: 'NOERROR', answers: [{ data: '192.0.2.1' }] })
+})
+
+test('recognises the question of a cut response by all octets of its type', async () => {
+  const question = { name: QUESTION.name, type: 'HTTPS' }
+  const server = await scripted(
+    (query) => [reply(query, { truncated: true }).subarray(0, -5)],
+    (query) => [reply(query, { answers: [] })],
+  )
+  expect(await queryDns(server, question, { timeout: 200, tries: 1 })).toMatchObject({ transport: 'tcp' })
+})
+
 test('limits concurrent queries', async () => {
   let waiting = 0
   let most = 0
