@@ -26,7 +26,7 @@ export async function backUpService(
 }
 
 /**
- * Restores a backup into an empty database, or a folder without one, completely or not at all. No service may be running on it. Rejects with a
+ * Restores a backup into an empty database, or a folder without one: all rows or none. A failure may leave empty tables in PostgreSQL. No service may be running on it. Rejects with a
  * message for the operator if the target is not empty, or the file is damaged or comes from a later version.
  */
 export async function restoreService(
@@ -36,7 +36,8 @@ export async function restoreService(
 ): Promise<{ readonly rows: number; readonly created: string }> {
   const { restoreBackup } = await import('./store/backup/restore-backup.ts')
   if ('database' in location) {
-    const store = await openRaw(location)
+    const { openRawPostgres } = await import('./store/postgres/open-postgres.ts')
+    const store = await openRawPostgres(location.database)
     try {
       return await restoreBackup(store, file)
     } finally {
@@ -47,7 +48,8 @@ export async function restoreService(
   const store = createRawSqlite(location.dataFolder, warn)
   try {
     const restored = await restoreBackup(store, file)
-    await store.keep()
+    // Closes the database and gives it its final name; `close` would delete it.
+    await store.commit()
     return restored
   } catch (error) {
     await store.close()

@@ -44,7 +44,7 @@ async function makeFormer(): Promise<DatabaseLocation> {
   const dataFolder = join(temporaryDirectory(), 'data')
   const store = createRawSqlite(dataFolder)
   await fill(store)
-  await store.keep()
+  await store.commit()
   return { dataFolder }
 }
 

@@ -75,16 +75,16 @@ export async function checkGrants(
   ids: Readonly<Record<string, number>>,
 ): Promise<void> {
   if (!actor.restricted) return
-  if (required.unrestricted) throw unauthorized()
+  if (required.unrestricted) throw forbidden()
   const { object, global } = required
   await database.read(async (connection) => {
     const id = object && ids[object.parameter]
     if (object && id !== undefined) {
       const permissions = await findPermissions(connection, actor, object.kind, id)
       if (permissions === undefined) throw notFound()
-      if (permissions !== 'read_write' && permissions !== object.permissions) throw unauthorized()
+      if (permissions !== 'read_write' && permissions !== object.permissions) throw forbidden()
     }
-    if (global && !globalGrantsOf(await findUser(connection, actor.userId)).has(global)) throw unauthorized()
+    if (global && !globalGrantsOf(await findUser(connection, actor.userId)).has(global)) throw forbidden()
   })
 }
 
@@ -96,4 +96,4 @@ export async function grantToCreator(connection: Connection, actor: Actor, kind:
 export const globalGrantsOf = (user: { readonly global_grants: string }): ReadonlySet<GlobalGrant> =>
   new Set(JSON.parse(user.global_grants) as GlobalGrant[])
 
-export const unauthorized = (): RequestError => new RequestError(403, [{ field: null, reason: 'Unauthorized' }])
+export const forbidden = (): RequestError => new RequestError(403, [{ field: null, reason: 'Unauthorized' }])

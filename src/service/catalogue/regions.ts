@@ -1,11 +1,11 @@
 /** A place for instances and volumes. */
 export interface Region {
   readonly id: string
-  /** City, state or region, and country. */
+  /** The city with the code of its country, or of its state in the US. */
   readonly label: string
   /** The ISO 3166 code in lower case; `uk` for the United Kingdom, as in the hosting service. */
   readonly country: string
-  /** Available services. `Vlans` marks the regions with the next-generation network. */
+  /** Available services. `Vlans` allows VLAN interfaces. */
   readonly capabilities: readonly string[]
   readonly resolvers: Resolvers
   readonly status: 'ok' | 'outage'
@@ -17,7 +17,7 @@ export interface Resolvers {
   readonly ipv6: readonly string[]
 }
 
-const EVERYWHERE = ['Linodes', 'NodeBalancers', 'Block Storage', 'Kubernetes', 'Cloud Firewall']
+const COMMON_CAPABILITIES = ['Linodes', 'NodeBalancers', 'Block Storage', 'Kubernetes', 'Cloud Firewall']
 
 /** Id, label, country and additional capabilities, in the order of the list. */
 const ROWS: readonly (readonly [id: string, label: string, country: string, capabilities: readonly string[]])[] = [
@@ -39,14 +39,14 @@ const ROWS: readonly (readonly [id: string, label: string, country: string, capa
 const RESOLVERS = 10
 
 /**
- * All regions. Their resolvers are placeholders from the documentation ranges, 192.0.2.1 to 192.0.2.120 (RFC 5737) and 2001:db8:53::/48 (RFC 3849):
- * an installation configures its own.
+ * All regions. Their resolvers are placeholders from the documentation ranges, 192.0.2.1 to 192.0.2.120 (RFC 5737) and 2001:db8:53::/48 (RFC 3849),
+ * so nothing answers there.
  */
-export const REGIONS: readonly Region[] = ROWS.map(([id, label, country, more], index) => ({
+export const REGIONS: readonly Region[] = ROWS.map(([id, label, country, additional], index) => ({
   id,
   label,
   country,
-  capabilities: [...EVERYWHERE, ...more],
+  capabilities: [...COMMON_CAPABILITIES, ...additional],
   resolvers: {
     ipv4: Array.from({ length: RESOLVERS }, (_, number) => `192.0.2.${index * RESOLVERS + number + 1}`),
     ipv6: Array.from({ length: RESOLVERS }, (_, number) => `2001:db8:53:${(index + 1).toString(16)}::${(number + 1).toString(16)}`),

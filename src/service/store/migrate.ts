@@ -2,7 +2,7 @@
 import { DEFAULT_MIGRATION_TABLE, type Kysely, type Migration, Migrator } from 'kysely'
 import type { SchemaDialect } from './database.ts'
 import { createAccounts, createDomains, createSecondaries, createServedZones } from './migrations/001-to-004.ts'
-import { createImagesAndScripts, createInstances, createProfile, extendUsers } from './migrations/005-to-008.ts'
+import { createImagesAndScripts, createInstances, createUserData, extendUsers } from './migrations/005-to-008.ts'
 import { addOfferedSerials, addQuotas, createSecretKey, createTaggedObjects, indexZoneNames } from './migrations/009-to-013.ts'
 
 /** All migrations in order. Never change a released one. */
@@ -14,7 +14,7 @@ const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaD
   '005-users': extendUsers,
   '006-instances': createInstances,
   '007-images-scripts': createImagesAndScripts,
-  '008-profile': createProfile,
+  '008-profile': createUserData,
   '009-tagged-objects': createTaggedObjects,
   '010-offers': addOfferedSerials,
   '011-zone-names': indexZoneNames,

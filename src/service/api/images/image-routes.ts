@@ -27,7 +27,7 @@ import { hashUploadKey, UPLOAD_EXPIRY, UPLOAD_TIMEOUT } from '../../store/upload
 import { formatTimestamp } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkImageOctets, checkQuota } from '../check-quota.ts'
-import { grantToCreator, READ_IMAGE, unauthorized, WRITE_IMAGE } from '../grants.ts'
+import { forbidden, grantToCreator, READ_IMAGE, WRITE_IMAGE } from '../grants.ts'
 import { instanceBusy } from '../instances/instance-input.ts'
 import { type Page, pageOf, pageSchema } from '../paging.ts'
 import { badRequest, notFound, RequestError } from '../request-error.ts'
@@ -205,7 +205,7 @@ async function createImageFromDisk(
     .where('instances.account_id', '=', actor.accountId)
     .executeTakeFirst()
   if (disk === undefined) throw badRequest({ field: 'disk_id', reason: 'disk_id is not valid' })
-  if (actor.restricted && !(await findPermissions(connection, actor, 'instance', disk.instance_id))) throw unauthorized()
+  if (actor.restricted && !(await findPermissions(connection, actor, 'instance', disk.instance_id))) throw forbidden()
   if (disk.status !== 'ready') throw instanceBusy()
   const content = { label: label ?? disk.label, description, size: disk.size, status: 'creating', type: 'manual' } as const
   const { number, image } = await insert(connection, actor, content, now)

@@ -15,7 +15,7 @@ import { enqueueJob } from '../../store/job-store.ts'
 import type { BackupRow, InstanceRow } from '../../store/tables/instances.ts'
 import { type Moment, momentAt } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
-import { READ_INSTANCE, unauthorized, WRITE_INSTANCE } from '../grants.ts'
+import { forbidden, READ_INSTANCE, WRITE_INSTANCE } from '../grants.ts'
 import { badRequest, notFound } from '../request-error.ts'
 import { type Call, defineRoute } from '../route.ts'
 import { addContent, spaceProblem } from './create-instance.ts'
@@ -174,7 +174,7 @@ async function restoreBackup(
 /** Locks the instance to restore to. Throws 400 if the backup cannot be restored to it, 403 if the user may not change it. */
 async function lockRestoreTarget(connection: Connection, actor: Actor, backup: BackupRow, targetId: number): Promise<InstanceRow> {
   if ((await findInstanceRow(connection, actor.accountId, targetId)) === null) throw badRequest(notValid('instance_id'))
-  if (actor.restricted && (await findPermissions(connection, actor, 'instance', targetId)) !== 'read_write') throw unauthorized()
+  if (actor.restricted && (await findPermissions(connection, actor, 'instance', targetId)) !== 'read_write') throw forbidden()
   if (backup.status !== 'successful') throw badRequest({ field: null, reason: 'Unable to restore pending backups.' })
   const target = await lockInstanceRow(connection, actor.accountId, targetId)
   if (target === null || isBusy(target)) throw instanceBusy()

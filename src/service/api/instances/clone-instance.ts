@@ -31,7 +31,7 @@ import { foldLabel, labelsOf, MAX_TAGS, setTags } from '../../store/tag-store.ts
 import { type Moment, momentAt } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
-import { unauthorized, WRITE_INSTANCE } from '../grants.ts'
+import { forbidden, WRITE_INSTANCE } from '../grants.ts'
 import { badRequest, notFound, type RequestProblem } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 import { addContent, addInstance, spaceProblem } from './create-instance.ts'
@@ -152,7 +152,7 @@ async function existingTarget(
 ): Promise<InstanceRow> {
   const target = id === source.id ? null : await findInstanceRow(connection, actor.accountId, id)
   if (target === null) throw badRequest(notValid('instance_id'))
-  if (actor.restricted && (await findPermissions(connection, actor, 'instance', id)) !== 'read_write') throw unauthorized()
+  if (actor.restricted && (await findPermissions(connection, actor, 'instance', id)) !== 'read_write') throw forbidden()
   const locked = await lockInstanceRow(connection, actor.accountId, id)
   if (locked === null || isBusy(locked)) throw instanceBusy()
   const region = findRegion(locked.region)

@@ -29,14 +29,14 @@ import type { InstanceRow } from '../../store/tables/instances.ts'
 import { setTags } from '../../store/tag-store.ts'
 import type { Moment } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
-import { grantToCreator, unauthorized } from '../grants.ts'
+import { forbidden, grantToCreator } from '../grants.ts'
 import { badRequest, type RequestProblem } from '../request-error.ts'
 import { fieldValueProblems, parseUserDefinedFields } from '../scripts/user-defined-fields.ts'
 import { defaultAlerts, type InstanceSpec, labelTaken, notValid } from './instance-input.ts'
 
 /** Creates an instance and starts its provisioning, unless it is empty. Throws 400 with every error, 403 if the user may not create it. */
 export async function createInstance(connection: Connection, actor: Actor, spec: InstanceSpec, moment: Moment): Promise<InstanceRow> {
-  if (actor.restricted && spec.tags.length > 0) throw unauthorized()
+  if (actor.restricted && spec.tags.length > 0) throw forbidden()
   await lockAccountRow(connection, actor.accountId)
   const problems: RequestProblem[] = []
   if (spec.label !== null && (await isLabelTaken(connection, actor.accountId, spec.label, null))) problems.push(labelTaken())
@@ -196,7 +196,7 @@ async function findBackupToDeploy(
     problems.push(notValid('backup_id'))
     return null
   }
-  if (actor.restricted && (await findPermissions(connection, actor, 'instance', backup.instance_id)) !== 'read_write') throw unauthorized()
+  if (actor.restricted && (await findPermissions(connection, actor, 'instance', backup.instance_id)) !== 'read_write') throw forbidden()
   if (backup.status !== 'successful') problems.push({ field: 'backup_id', reason: 'Unable to restore pending backups.' })
   if (backup.region !== region.id) problems.push({ field: 'region', reason: `The backup can be restored in ${backup.region} only.` })
   const content = contentOf(backup)

@@ -26,7 +26,7 @@ import { foldLabel, labelsOf, setTags } from '../../store/tag-store.ts'
 import { type Moment, momentAt } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
-import { READ_INSTANCE, unauthorized, WRITE_INSTANCE } from '../grants.ts'
+import { forbidden, READ_INSTANCE, WRITE_INSTANCE } from '../grants.ts'
 import { pageOf, pageSchema } from '../paging.ts'
 import { badRequest, notFound } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
@@ -204,7 +204,7 @@ async function updateInstance(
   if (existing === null) throw notFound()
   if (tags) {
     const current = (await labelsOf(connection, 'instance', [id])).get(id) ?? []
-    if (actor.restricted && !haveSameTags(tags, current)) throw unauthorized()
+    if (actor.restricted && !haveSameTags(tags, current)) throw forbidden()
   }
   if (label !== undefined && label !== existing.label) {
     const problem = labelProblem(label)

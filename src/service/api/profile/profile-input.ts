@@ -3,7 +3,7 @@ import type { Updateable } from 'kysely'
 import type { UserRow } from '../../store/account-store.ts'
 import type { ShellAuthMethod, UsersTable } from '../../store/tables.ts'
 import { parseEmail } from '../domains/name-input.ts'
-import { unauthorized } from '../grants.ts'
+import { forbidden } from '../grants.ts'
 import { badRequest, type RequestProblem } from '../request-error.ts'
 import { parseSshKey, SSH_KEY_PROBLEM } from './ssh-key.ts'
 
@@ -24,7 +24,7 @@ export interface ProfileBody {
  * elsewhere. Throws 400 with every error, and 403 if a restricted user tries to lift the restriction.
  */
 export function profileToUpdate(existing: UserRow, body: ProfileBody): Updateable<UsersTable> {
-  if (body.restricted === false && existing.restricted !== 0) throw unauthorized()
+  if (body.restricted === false && existing.restricted !== 0) throw forbidden()
   const { timezone, authorized_keys, shell_auth_method } = body
   const email = body.email === undefined ? undefined : parseEmail(body.email)
   const problems: RequestProblem[] = []

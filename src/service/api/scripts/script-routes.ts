@@ -20,7 +20,7 @@ import {
 } from '../../store/script-store.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
-import { grantToCreator, READ_SCRIPT, unauthorized, WRITE_SCRIPT } from '../grants.ts'
+import { forbidden, grantToCreator, READ_SCRIPT, WRITE_SCRIPT } from '../grants.ts'
 import { pageOf, pageSchema } from '../paging.ts'
 import { badRequest, collectProblems, notFound, type RequestProblem } from '../request-error.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
@@ -31,14 +31,14 @@ type ScriptBody = Partial<ScriptContent>
 
 const DEFAULTS = { description: '', is_public: false, rev_note: '' } as const
 
-/** Returns the script that a create asks for. Throws 400 with every error. */
+/** Returns the script that a create asks for. Throws 400 with every error. The schema requires the fields with defaults here. */
 const scriptToCreate = (
   connection: Connection,
   viewer: Viewer,
   { label = '', images = [], script = '', ...body }: ScriptBody,
-): Promise<ScriptContent> => checked(connection, viewer, { ...DEFAULTS, label, images, script, ...settingsOf(body) }, images)
+): Promise<ScriptContent> => validateScript(connection, viewer, { ...DEFAULTS, label, images, script, ...settingsOf(body) }, images)
 
-/** Returns the existing script with the changes of an update. Throws 400 with every error. */
+/** Returns the existing script with the changes of an update. Throws 400: alone if a public script would become private, otherwise with every error. */
 async function scriptToUpdate(connection: Connection, viewer: Viewer, existing: ScriptContent, body: ScriptBody): Promise<ScriptContent> {
   if (existing.is_public && body.is_public === false) {
     throw badRequest({ field: 'is_public', reason: 'A public script cannot be made private again.' })
@@ -46,7 +46,7 @@ async function scriptToUpdate(connection: Connection, viewer: Viewer, existing: 
   const { label, description, images, is_public, rev_note, script } = existing
   // Only added images must exist: clients may send back ids of images that have been deleted.
   const added = (body.images ?? []).filter((image) => !images.includes(image))
-  return checked(connection, viewer, { label, description, images, is_public, rev_note, script, ...settingsOf(body) }, added)
+  return validateScript(connection, viewer, { label, description, images, is_public, rev_note, script, ...settingsOf(body) }, added)
 }
 
 /** The settings of a body, without undefined and ignored fields. */
@@ -56,9 +56,15 @@ function settingsOf(body: ScriptBody): ScriptBody {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
-async function checked(connection: Connection, viewer: Viewer, content: ScriptContent, images: readonly string[]): Promise<ScriptContent> {
+/** Returns the content with distinct images. Throws 400 with every error. Of the images, only `addedImages` must exist. */
+async function validateScript(
+  connection: Connection,
+  viewer: Viewer,
+  content: ScriptContent,
+  addedImages: readonly string[],
+): Promise<ScriptContent> {
   const problems: RequestProblem[] = [...collectProblems(() => parseUserDefinedFields(content.script))]
-  for (const image of new Set(images)) {
+  for (const image of new Set(addedImages)) {
     if (image === ANY_IMAGE || (await findImage(connection, viewer.accountId, image)) !== null) continue
     problems.push({ field: 'images', reason: `${image.slice(0, 100)} is not an image` })
   }
@@ -154,12 +160,13 @@ async function find(connection: Connection, actor: Actor, id: number | undefined
 async function lockScript(connection: Connection, actor: Actor, id: number | undefined): Promise<StoredScript> {
   const isOwn = await lockScriptRow(connection, actor.accountId, id as number)
   const script = await find(connection, actor, id)
-  if (!isOwn) throw unauthorized()
+  if (!isOwn) throw forbidden()
   return script
 }
 
 const responseOf = (script: StoredScript) => ({
   ...script,
+  // Fields of the API that nothing here sets.
   ordinal: 0,
   logo_url: '',
   user_defined_fields: parseUserDefinedFields(script.script),

@@ -1,23 +1,23 @@
-/** Migrations 5 to 8: users, instances, images, scripts and profiles. */
+/** Migrations 5 (users), 6 (instances), 7 (images and scripts) and 8 (data of single users). */
 import type { ColumnDataType, CreateTableBuilder, Kysely } from 'kysely'
 import type { SchemaDialect } from '../database.ts'
 
-/** The profile settings of users, and the grants of restricted users. */
+/** Columns for the settings of users, and the grants of restricted users. */
 export async function extendUsers(db: Kysely<unknown>): Promise<void> {
-  const column = (name: string, type: 'text' | 'integer', value: string | number): Promise<void> =>
+  const addUserColumn = (name: string, type: 'text' | 'integer', value: string | number): Promise<void> =>
     db.schema
       .alterTable('users')
       .addColumn(name, type, (definition) => definition.notNull().defaultTo(value))
       .execute()
-  await column('email_notifications', 'integer', 1)
-  await column('timezone', 'text', 'UTC')
-  await column('authentication_type', 'text', 'password')
-  await column('two_factor_auth', 'integer', 0)
-  await column('shell_auth_method', 'text', 'password_keys')
-  await column('authorized_keys', 'text', '[]')
-  await column('verified_phone_number', 'text', '')
-  await column('account_access', 'text', '')
-  await column('global_grants', 'text', '[]')
+  await addUserColumn('email_notifications', 'integer', 1)
+  await addUserColumn('timezone', 'text', 'UTC')
+  await addUserColumn('authentication_type', 'text', 'password')
+  await addUserColumn('two_factor_auth', 'integer', 0)
+  await addUserColumn('shell_auth_method', 'text', 'password_keys')
+  await addUserColumn('authorized_keys', 'text', '[]')
+  await addUserColumn('verified_phone_number', 'text', '')
+  await addUserColumn('account_access', 'text', '')
+  await addUserColumn('global_grants', 'text', '[]')
 
   await db.schema
     .createTable('grants')
@@ -35,21 +35,21 @@ type Table = CreateTableBuilder<string, string>
 const columns = (table: Table, type: ColumnDataType, names: readonly string[]): Table =>
   names.reduce((made, name) => made.addColumn(name, type, (column) => column.notNull()), table)
 
-/** Instances with their disks, profiles and backups, and the jobs that change their states. */
+/** Instances with their disks, configuration profiles (`configs`) and backups, and the jobs that change their states. */
 export async function createInstances(db: Kysely<unknown>, { idType, idColumn }: SchemaDialect): Promise<void> {
-  const numbered = (name: string): Table => db.schema.createTable(name).addColumn('id', idType, idColumn)
-  const owned = (name: string): Table =>
-    numbered(name).addColumn('instance_id', 'bigint', (column) => column.notNull().references('instances.id').onDelete('cascade'))
-  const indexed = (table: string): Promise<void> =>
+  const tableWithId = (name: string): Table => db.schema.createTable(name).addColumn('id', idType, idColumn)
+  const tableOfInstance = (name: string): Table =>
+    tableWithId(name).addColumn('instance_id', 'bigint', (column) => column.notNull().references('instances.id').onDelete('cascade'))
+  const indexByInstance = (table: string): Promise<void> =>
     db.schema.createIndex(`${table}_by_instance`).on(table).columns(['instance_id', 'id']).execute()
 
-  await columns(columns(numbered('jobs'), 'text', ['kind', 'payload']), 'bigint', ['subject', 'due'])
+  await columns(columns(tableWithId('jobs'), 'text', ['kind', 'payload']), 'bigint', ['subject', 'due'])
     .addColumn('attempts', 'integer', (column) => column.notNull().defaultTo(0))
     .execute()
   await db.schema.createIndex('jobs_by_due').on('jobs').columns(['due', 'id']).execute()
   await db.schema.createIndex('jobs_by_subject').on('jobs').columns(['kind', 'subject']).execute()
 
-  const instances = numbered('instances').addColumn('account_id', 'bigint', (column) =>
+  const instances = tableWithId('instances').addColumn('account_id', 'bigint', (column) =>
     column.notNull().references('accounts.id').onDelete('cascade'),
   )
   await columns(instances, 'text', ['label', 'group', 'region', 'type', 'host_uuid', 'status', 'alerts', 'created', 'updated'])
@@ -80,30 +80,30 @@ export async function createInstances(db: Kysely<unknown>, { idType, idColumn }:
     .execute()
   await db.schema.createIndex('addresses_by_instance').on('addresses').columns(['instance_id']).execute()
 
-  await columns(owned('disks'), 'text', ['label', 'filesystem', 'status', 'created', 'updated'])
+  await columns(tableOfInstance('disks'), 'text', ['label', 'filesystem', 'status', 'created', 'updated'])
     .addColumn('size', 'integer', (column) => column.notNull())
     .execute()
   const texts = ['label', 'devices', 'helpers', 'interfaces', 'kernel', 'root_device', 'run_level', 'virt_mode', 'created', 'updated']
-  await columns(owned('configs'), 'text', texts)
+  await columns(tableOfInstance('configs'), 'text', texts)
     .addColumn('comments', 'text')
     .addColumn('memory_limit', 'integer', (column) => column.notNull())
     .execute()
-  await columns(owned('backups'), 'text', ['type', 'status', 'region', 'content', 'created', 'updated'])
+  await columns(tableOfInstance('backups'), 'text', ['type', 'status', 'region', 'content', 'created', 'updated'])
     .addColumn('label', 'text')
     .addColumn('finished', 'text')
     .execute()
-  for (const table of ['disks', 'configs', 'backups']) await indexed(table)
+  for (const table of ['disks', 'configs', 'backups']) await indexByInstance(table)
 }
 
 /** Private images and provisioning scripts. */
 export async function createImagesAndScripts(db: Kysely<unknown>, { idType, idColumn }: SchemaDialect): Promise<void> {
-  const ofAccount = (name: string) =>
+  const tableOfAccount = (name: string) =>
     db.schema
       .createTable(name)
       .addColumn('id', idType, idColumn)
       .addColumn('account_id', 'bigint', (column) => column.notNull().references('accounts.id').onDelete('cascade'))
 
-  let images = ofAccount('images')
+  let images = tableOfAccount('images')
   for (const text of ['label', 'created_by', 'status', 'type', 'created', 'updated']) {
     images = images.addColumn(text, 'text', (column) => column.notNull())
   }
@@ -118,7 +118,9 @@ export async function createImagesAndScripts(db: Kysely<unknown>, { idType, idCo
     .execute()
   await db.schema.createIndex('images_by_account').on('images').columns(['account_id', 'id']).execute()
 
-  let scripts = ofAccount('scripts').addColumn('user_id', 'bigint', (column) => column.notNull().references('users.id').onDelete('cascade'))
+  let scripts = tableOfAccount('scripts').addColumn('user_id', 'bigint', (column) =>
+    column.notNull().references('users.id').onDelete('cascade'),
+  )
   for (const text of ['label', 'description', 'images', 'rev_note', 'script', 'created', 'updated']) {
     scripts = scripts.addColumn(text, 'text', (column) => column.notNull())
   }
@@ -131,16 +133,16 @@ export async function createImagesAndScripts(db: Kysely<unknown>, { idType, idCo
 }
 
 /** The data of a single user: apps, devices, logins, SSH keys, security answers, second factor, phone codes and preferences. */
-export async function createProfile(db: Kysely<unknown>, { idType, idColumn }: SchemaDialect): Promise<void> {
-  const numbered = (table: string) =>
+export async function createUserData(db: Kysely<unknown>, { idType, idColumn }: SchemaDialect): Promise<void> {
+  const tableOfUserWithId = (table: string) =>
     db.schema
       .createTable(table)
       .addColumn('id', idType, idColumn)
       .addColumn('user_id', 'bigint', (column) => column.notNull().references('users.id').onDelete('cascade'))
-  const ofUser = (table: string) =>
+  const tableOfUser = (table: string) =>
     db.schema.createTable(table).addColumn('user_id', 'bigint', (column) => column.notNull().references('users.id').onDelete('cascade'))
 
-  await numbered('apps')
+  await tableOfUserWithId('apps')
     .addColumn('client', 'text', (column) => column.notNull())
     .addColumn('label', 'text', (column) => column.notNull())
     .addColumn('scopes', 'text', (column) => column.notNull())
@@ -160,7 +162,7 @@ export async function createProfile(db: Kysely<unknown>, { idType, idColumn }: S
     .addColumn('ip_whitelist_enabled', 'integer', (column) => column.notNull().defaultTo(0))
     .execute()
 
-  await numbered('trusted_devices')
+  await tableOfUserWithId('trusted_devices')
     .addColumn('created', 'text', (column) => column.notNull())
     .addColumn('expiry', 'text', (column) => column.notNull())
     .addColumn('last_authenticated', 'text', (column) => column.notNull())
@@ -169,32 +171,32 @@ export async function createProfile(db: Kysely<unknown>, { idType, idColumn }: S
     .execute()
   await db.schema.createIndex('trusted_devices_by_user').on('trusted_devices').columns(['user_id', 'id']).execute()
 
-  await numbered('logins')
+  await tableOfUserWithId('logins')
     .addColumn('datetime', 'text', (column) => column.notNull())
     .addColumn('ip', 'text', (column) => column.notNull())
     .addColumn('restricted', 'integer', (column) => column.notNull())
     .addColumn('status', 'text', (column) => column.notNull())
     .addColumn('username', 'text', (column) => column.notNull())
     .addColumn('occasion', 'text')
-    // Null occasions are distinct in every dialect.
+    // At most one login per user, day, status and address (access-store.ts). Null is never a duplicate.
     .addUniqueConstraint('logins_occasion', ['user_id', 'occasion'])
     .execute()
   await db.schema.createIndex('logins_by_user').on('logins').columns(['user_id', 'datetime']).execute()
 
-  await numbered('ssh_keys')
+  await tableOfUserWithId('ssh_keys')
     .addColumn('label', 'text', (column) => column.notNull())
     .addColumn('ssh_key', 'text', (column) => column.notNull())
     .addColumn('created', 'text', (column) => column.notNull())
     .execute()
   await db.schema.createIndex('ssh_keys_by_user').on('ssh_keys').columns(['user_id', 'id']).execute()
 
-  await ofUser('security_answers')
+  await tableOfUser('security_answers')
     .addColumn('question_id', 'integer', (column) => column.notNull())
     .addColumn('response', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('security_answers_key', ['user_id', 'question_id'])
     .execute()
 
-  await ofUser('second_factors')
+  await tableOfUser('second_factors')
     .addColumn('secret', 'text', (column) => column.notNull().defaultTo(''))
     .addColumn('pending', 'text', (column) => column.notNull().defaultTo(''))
     .addColumn('pending_expiry', 'text', (column) => column.notNull().defaultTo(''))
@@ -205,7 +207,7 @@ export async function createProfile(db: Kysely<unknown>, { idType, idColumn }: S
     .addPrimaryKeyConstraint('second_factors_key', ['user_id'])
     .execute()
 
-  await ofUser('phone_codes')
+  await tableOfUser('phone_codes')
     .addColumn('phone_number', 'text', (column) => column.notNull())
     .addColumn('code', 'text', (column) => column.notNull())
     .addColumn('expiry', 'text', (column) => column.notNull())
@@ -215,7 +217,7 @@ export async function createProfile(db: Kysely<unknown>, { idType, idColumn }: S
     .addPrimaryKeyConstraint('phone_codes_key', ['user_id'])
     .execute()
 
-  await ofUser('preferences')
+  await tableOfUser('preferences')
     .addColumn('client', 'text', (column) => column.notNull())
     .addColumn('body', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('preferences_key', ['user_id', 'client'])

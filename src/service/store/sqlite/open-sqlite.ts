@@ -132,10 +132,10 @@ export function openRawSqlite(folder: string): RawStore {
 }
 
 /**
- * Creates a database in a folder that has none. It gets its final name when it is closed by `keep`; `close` deletes it. The folder is locked
+ * Creates a database in a folder that has none. It gets its final name when it is closed by `commit`; `close` deletes it. The folder is locked
  * until then. Throws if the folder has a database or is locked by another process.
  */
-export function createRawSqlite(folder: string, warn: WarnAboutMode = NO_WARNING): RawStore & { keep(): Promise<void> } {
+export function createRawSqlite(folder: string, warn: WarnAboutMode = NO_WARNING): RawStore & { commit(): Promise<void> } {
   privateFolder(folder, warn)
   tightenServiceFiles(folder, warn)
   const lock = lockFolder(folder)
@@ -154,7 +154,7 @@ export function createRawSqlite(folder: string, warn: WarnAboutMode = NO_WARNING
     })
     return {
       ...store,
-      keep: async () => {
+      commit: async () => {
         await store.db.destroy()
         // SQLite would apply the log that a killed process left for an earlier, deleted database.
         for (const suffix of SIDE_FILES) rmSync(`${file}${suffix}`, { force: true })
