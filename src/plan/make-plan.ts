@@ -34,7 +34,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   const { desired, existing, target, capabilities } = input
   const fitted = fitToTarget(desired, target, capabilities)
   const diagnostics: Diagnostic[] = [...fitted.diagnostics, ...apexNsNotice(fitted, input)]
-  // The listed records of a slave are a copy from its masters: plans never change them.
+  // The records of a slave come from its masters. Plans never change them: they compare with no records and make no record calls.
   const isSlave = (fitted.settings.type ?? existing?.settings.type) === 'slave'
   const compared = compare(input, fitted, isSlave ? [] : (existing?.records ?? []))
   const difference = applyPolicy(compared, input.policy)
@@ -43,7 +43,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
     diagnostics.push(...conflictsWithKept(difference, target), ...conflictsAmongAdded(difference, target))
   const domain = domainChange(desired.name, existing, fitted.settings, desired.absent, input.policy)
   if (domain) diagnostics.push(...domainProblems(domain, input))
-  if (isSlave && !desired.absent) diagnostics.push(...recordsOfSlave(input))
+  if (isSlave && !desired.absent) diagnostics.push(...slaveRecordProblems(input))
   return planDifference({
     ...input,
     zone: desired.name,
@@ -59,19 +59,19 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
 }
 
 function compare({ desired }: PlanInput, fitted: FittedZone, existing: readonly ExistingRecord[]): ZoneDifference {
-  const isSelected = unmanagedTest(desired.unmanaged, desired.name)
+  const isUnmanaged = unmanagedTest(desired.unmanaged, desired.name)
   // A definition without apex NS records leaves them to the target: a zone without any does not work.
   const isKept = fitted.apexNs !== null || !fitted.records.some((record) => isApexNs(record, desired.name))
   const apexNsKey = isKept ? rrsetKey({ name: desired.name, type: 'NS' }) : null
   return compareZones(existing, fitted.records, (record) => {
-    if (isSelected(record)) return true
+    if (isUnmanaged(record)) return true
     if (record.type === 'NS' && apexNsKey !== null && rrsetKey(record) === apexNsKey) return true
     return fitted.excluded.size > 0 && fitted.excluded.has(rrsetKey(record))
   })
 }
 
-/** An error if a definition without a type has records, and the existing zone is a slave. */
-function recordsOfSlave({ desired, target }: PlanInput): Diagnostic[] {
+/** An error if a definition has records but the existing zone is a slave. The parser refuses records of zones that are defined as slaves. */
+function slaveRecordProblems({ desired, target }: PlanInput): Diagnostic[] {
   if (desired.records.length === 0) return []
   const message = `${desired.name} is a slave zone at ${target}: its records come from its masters, so the definition cannot have any`
   const hint = 'delete the zone there to have it created as a master, or define it with "type: slave" and without records'
@@ -82,8 +82,8 @@ function apexNsNotice(fitted: FittedZone, { servedApexNs, target, desired }: Pla
   if (fitted.apexNs === null || fitted.apexNs.length === 0) return []
   const wanted = fitted.apexNs.map((record) => record.data).sort()
   if (servedApexNs !== null && JSON.stringify([...servedApexNs].sort()) === JSON.stringify(wanted)) return []
-  const served = servedApexNs === null || servedApexNs.length === 0 ? 'its own' : servedApexNs.join(', ')
-  const message = `${target} serves ${served} as NS of ${desired.name}; the definition's ${wanted.join(', ')} are left out`
+  const served = servedApexNs === null || servedApexNs.length === 0 ? 'unknown names' : servedApexNs.join(', ')
+  const message = `${target} sets the apex NS records of ${desired.name} itself (${served}); those of the definition (${wanted.join(', ')}) are ignored`
   return [
     { severity: 'notice', code: 'apex-ns-kept', message, at: fitted.apexNs[0]?.at, hint: 'set "apex_ns: manage" to have them as records' },
   ]
@@ -92,7 +92,7 @@ function apexNsNotice(fitted: FittedZone, { servedApexNs, target, desired }: Pla
 /** Maximum number of settings and RRsets in one message. */
 const MAX_LISTED = 5
 
-/** A notice of the differences that `create-only` keeps, so that an empty plan is not mistaken for a zone as defined. */
+/** Reports the differences that `create-only` leaves in place: an empty plan does not mean that the zone equals its definition. */
 function policyNotice(
   { rrsets }: ZoneDifference,
   { settings }: FittedZone,
