@@ -38,27 +38,29 @@ export interface CallRun {
 }
 
 /**
- * Sends a call. Without a response the zone is read: if its records are as desired, the call was applied. If they are as before, it is sent again, provided
- * that it cannot be applied twice. Returns one result per change.
+ * Sends a call and returns one result per change. If the result is uncertain, reads the zone: records as desired mean that the call was applied. If
+ * nothing has changed, sends the call again, provided that a second application is impossible or harmless (`mayRepeat`).
  */
 export async function applyCall(call: Changeset, run: CallRun): Promise<ChangeResult[]> {
-  let unanswered: ProviderError | null = null
+  let uncertain: ProviderError | null = null
   for (let attempt = 1; ; attempt += 1) {
     const forbidden = run.onCall()
     if (forbidden !== null) return each(call, unsent(forbidden, unanswered))
     const { results, error } = await callOnce(call, run)
     if (error === undefined) return results
+    // A refused call of a target that is not atomic may have been applied in part.
     const isUncertain = error.ambiguous || !run.provider.capabilities.calls.atomic
-    if (isUncertain && !error.notSent) unanswered = error
-    // After an unanswered call even a refusal may mean that it was applied: the name is taken, by this run.
-    if (unanswered === null) return results.map((result, position) => refused(call.changes[position] as Change, result))
-    if (error.notSent) return each(call, { outcome: { state: 'unknown', error: failureText(unanswered) }, error: unanswered })
+    if (isUncertain && !error.notSent) uncertain = error
+    // After an uncertain call, a refusal may mean that it was applied: this run has taken the name.
+    if (uncertain === null) return results.map((result, position) => resultOfRefusal(call.changes[position] as Change, result))
+    const unknown: ChangeResult = { outcome: { state: 'unknown', error: messageWithHint(uncertain) }, error: uncertain }
+    if (error.notSent) return each(call, unknown)
     const reading = await lookUp(call, run, attempt)
-    if (reading === null) return each(call, { outcome: { state: 'unknown', error: failureText(unanswered) }, error: unanswered })
+    if (reading === null) return each(call, unknown)
     const isUnchanged = reading.verdicts.every(({ state }) => state === 'not-applied')
     if (isUnchanged && error.ambiguous && mayRepeat(call, error, run) && attempt < TRIES && !run.options.stop?.aborted) continue
     if (isUnchanged && !error.ambiguous) return results
-    return reading.verdicts.map((verdict) => found(verdict, unanswered as ProviderError, reading.zone))
+    return reading.verdicts.map((verdict) => resultOfVerdict(verdict, uncertain as ProviderError, reading.zone))
   }
 }
 
@@ -71,7 +73,7 @@ const unsent = (because: string, unanswered: ProviderError | null): ChangeResult
 const each = ({ indexes }: Changeset, result: ChangeResult): ChangeResult[] => indexes.map(() => result)
 
 /** The message of a failure with its hint. */
-export const failureText = ({ message, hint }: ProviderError): string => (hint === undefined ? message : `${message} (${hint})`)
+export const messageWithHint = ({ message, hint }: ProviderError): string => (hint === undefined ? message : `${message} (${hint})`)
 
 async function callOnce(call: Changeset, run: CallRun): Promise<{ results: ChangeResult[]; error?: ProviderError }> {
   try {
@@ -84,7 +86,10 @@ async function callOnce(call: Changeset, run: CallRun): Promise<{ results: Chang
     return { results }
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
-    return { results: each(call, { outcome: { state: error.ambiguous ? 'unknown' : 'failed', error: failureText(error) }, error }), error }
+    return {
+      results: each(call, { outcome: { state: error.ambiguous ? 'unknown' : 'failed', error: messageWithHint(error) }, error }),
+      error,
+    }
   }
 }
 
@@ -101,8 +106,8 @@ function claim({ changes: applied }: AppliedCall, { changes }: Changeset, { clai
   }
 }
 
-/** The result of a change that the provider refused at once. */
-function refused(change: Change, result: ChangeResult): ChangeResult {
+/** The result of a refused change. Deleting a record that no longer exists is a success. */
+function resultOfRefusal(change: Change, result: ChangeResult): ChangeResult {
   const { error } = result
   if (error?.code !== 'provider-not-found' || change.subject !== 'record' || change.action === 'create') return result
   if (change.action === 'delete') return { outcome: { state: 'applied', id: change.id ?? undefined }, wasGone: true }
@@ -112,16 +117,16 @@ function refused(change: Change, result: ChangeResult): ChangeResult {
   }
 }
 
-/** The result of a change that reading the zone has shown. What that read leaves open, reading after all calls may still show. */
-function found(verdict: Verdict, error: ProviderError, zone: ZoneReference | undefined): ChangeResult {
+/** The result of a change, judged from a read. A conflict, or a change that may complete later, stays unknown until the final read. */
+function resultOfVerdict(verdict: Verdict, error: ProviderError, zone: ZoneReference | undefined): ChangeResult {
   const isOpen = verdict.state === 'conflict' || (verdict.state === 'not-applied' && error.mayCompleteLater)
-  const outcome: Outcome = isOpen ? { state: 'unknown', error: failureText(error) } : outcomeOf(verdict, failureText(error), false)
+  const outcome: Outcome = isOpen ? { state: 'unknown', error: messageWithHint(error) } : outcomeOf(verdict, messageWithHint(error), false)
   return { outcome, error, zone }
 }
 
 /**
- * Whether a call that was not applied may be sent again. One that may complete later is sent again only if that does no harm: the target refuses a zone or
- * an RRset a second time, or ends up with the same RRset. Updates and deletions of single records were already repeated by the provider.
+ * Whether a call that was not applied may be sent again. One that may complete later is sent again only if that does no harm: a second zone creation is refused,
+ * and a second call for an RRset is refused or leaves the same RRset. Updates and deletions of single records were already repeated by the provider.
  */
 function mayRepeat({ changes }: Changeset, { mayCompleteLater }: ProviderError, { provider }: CallRun): boolean {
   const [first] = changes as [Change]

@@ -7,10 +7,10 @@ import { ownProcess } from '../definition/files/process-identity.ts'
 import { writeProblemText } from '../definition/files/write-problem.ts'
 import { type Diagnostic, oneLine } from '../dns/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
-import type { ApplicableZone, ApplyZonesOptions } from './apply-zones.ts'
+import { type ApplicableZone, type ApplyZonesOptions, applyZones } from './apply-zones.ts'
 import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
 import { type RolledBackRun, type RunCommand, runId } from './journal/journal-format.ts'
-import { applyJournalled, beginJournal, type Journal } from './journal/write-journal.ts'
+import { beginJournal, type Journal } from './journal/write-journal.ts'
 import { lockZones } from './lock-zones.ts'
 import type { ApplyContext } from './run-context.ts'
 
@@ -152,3 +152,25 @@ function tightenOne(path: string): string[] {
 const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 const isOpen = (path: string): boolean => ((lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & OTHERS) !== 0
+
+/** Applies zones and journals every step. If a line cannot be written, neither its call nor a later one is sent. */
+export function applyJournalled(zones: readonly ApplicableZone[], run: ApplyZonesOptions, journal: Journal): Promise<ZoneOutcome[]> {
+  const journalFailed = new AbortController()
+  return applyZones(zones, {
+    ...run,
+    stop: run.stop ? AbortSignal.any([run.stop, journalFailed.signal]) : journalFailed.signal,
+    onCall(zone, call) {
+      const problem = journal.call(zone, call)
+      if (problem !== null && !journalFailed.signal.aborted) journalFailed.abort(problem)
+      return problem ?? run.onCall?.(zone, call) ?? null
+    },
+    onOutcome(zone, index, outcome) {
+      journal.outcome(zone, index, outcome)
+      run.onOutcome?.(zone, index, outcome)
+    },
+    onZone(zone, outcome) {
+      journal.zone(zone, outcome)
+      run.onZone?.(zone, outcome)
+    },
+  })
+}

@@ -1,4 +1,4 @@
-/** Creates what a command gives a run: its environment and options, and functions that print, ask and stop. */
+/** Creates the setup of a run from a command's options: environment, output, and the handling of questions and signals. */
 import type { ApplyOptions, ApplySetup, RunSetup, WorkspaceOptions } from '../apply/run-context.ts'
 import type { CommonOptions } from './command.ts'
 import { canAsk, confirm } from './confirm.ts'
@@ -8,7 +8,7 @@ import { type CliOutput, createOutput } from './output.ts'
 import { TOOL } from './package-info.ts'
 
 /** For a run that changes nothing: while it shows progress, Ctrl-C and SIGTERM end the program. */
-export function runSetup<Options extends WorkspaceOptions & CommonOptions>(
+export function readOnlySetup<Options extends WorkspaceOptions & CommonOptions>(
   io: CliIo,
   options: Options,
 ): RunSetup<Options> & { readonly output: CliOutput } {
@@ -25,7 +25,7 @@ export function runSetup<Options extends WorkspaceOptions & CommonOptions>(
   return { ...environmentOf(io), tool: TOOL, options, output: { ...output, progress } }
 }
 
-/** For a run that changes zones: the first signal, or the end of `--timeout`, lets calls in flight finish. */
+/** For a run that changes zones: the first signal, or `--timeout`, stops the run after the calls in flight. */
 export function applySetup<Options extends ApplyOptions & CommonOptions & { readonly timeout?: number }>(
   io: CliIo,
   options: Options,
@@ -40,6 +40,7 @@ export function applySetup<Options extends ApplyOptions & CommonOptions & { read
     ask: async (question, stop) => {
       if (!canAsk(io)) return 'no-terminal'
       const answer = await confirm(io, question, stop)
+      // Ends the line of the unanswered question.
       if (answer === 'interrupted') output.say('')
       return answer
     },

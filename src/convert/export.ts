@@ -29,7 +29,7 @@ export interface ExportZonesRequest {
 
 export interface ExportZonesResult extends Pick<ExportedFiles, 'files' | 'isSingleFile'> {
   readonly zones: number
-  /** Definitions that were not exported: they are disabled, or no rule matches their zone. */
+  /** Definitions that were not exported: they are disabled, or no rule matches their zone. Empty if zones were named. */
   readonly skippedFiles: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -39,12 +39,12 @@ export async function exportZones({ format, zones, config, lossy, options, folde
   const exporter = await exporterOf(format)
   if (exporter === null) throw new Error(`no exporter for ${format}`)
   const loaded = await loadDefinitions(config, { zones })
-  // An export needs no provider.
+  // A zone without a target can be exported, so this is no error here.
   const diagnostics = loaded.diagnostics.filter(({ code }) => code !== 'target-missing')
   const skippedFiles = zones.length === 0 ? loaded.skipped : []
   if (hasErrors(diagnostics)) return { files: [], isSingleFile: false, zones: 0, skippedFiles, diagnostics }
   const { files, isSingleFile, dropped, ...exported } = exporter(
-    loaded.zones.map((zone) => withPlannedTtls(zone, config)),
+    loaded.zones.map((zone) => withDefaultTtls(zone, config)),
     { ...options, existing: folder === null ? undefined : existingTexts(folder, config) },
   )
   const sources = new Set(loaded.files.map((file) => resolveLinks(fromDisplayPath(file, config.cwd))))
@@ -74,10 +74,10 @@ function existingTexts(folder: string, config: Config): (path: string) => string
 const withoutReplacing = ({ path, text }: OutputFile): OutputFile => ({ path, text })
 
 /**
- * The zone with the TTLs that a plan would use: if all its targets take a TTL of 0 as the zone's default, such a record has no TTL here.
- * Other formats would give it a TTL of 0 seconds.
+ * Returns the zone with `null` for TTLs of 0 if on all its targets a TTL of 0 means the zone's default. In other formats 0 would mean 0
+ * seconds.
  */
-function withPlannedTtls({ zone, targets }: LoadedZone, { providers }: Config): DesiredZone {
+function withDefaultTtls({ zone, targets }: LoadedZone, { providers }: Config): DesiredZone {
   const hasTtlDefault = (target: string): boolean => capabilitiesOf(providers.get(target)?.type ?? '')?.ttlDefault === true
   if (targets.length === 0 || !targets.every(hasTtlDefault)) return zone
   return { ...zone, records: zone.records.map((record) => (record.ttl === 0 ? { ...record, ttl: null } : record)) }

@@ -8,9 +8,9 @@ export type Ttl = number & { readonly [ttlBrand]: true }
 
 export const MAX_TTL = 2 ** 31 - 1
 
-const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 }
+const UNIT_SECONDS = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 } as const
 
-/** Checks a number of seconds. */
+/** Converts a number of seconds to a TTL. Fails unless it is a whole number from 0 to `MAX_TTL`. */
 export function ttlFromSeconds(seconds: number): Result<Ttl> {
   if (!Number.isInteger(seconds)) return failure(`a TTL is a whole number of seconds, not ${seconds}`)
   if (seconds < 0) return failure(`a TTL cannot be negative (${seconds})`)
@@ -25,8 +25,8 @@ export function parseTtl(text: string): Result<Ttl> {
     return failure(`${JSON.stringify(text.slice(0, 40))} is not a TTL: use seconds or a number with s, m, h, d or w, such as 300 or 1h`)
   }
   let seconds = 0
-  for (const [, amount, unit] of text.matchAll(/([0-9]+)([smhdw])/gi)) {
-    seconds += Number(amount) * (UNIT_SECONDS[(unit ?? 's').toLowerCase()] ?? 1)
+  for (const [, amount, unit] of text.toLowerCase().matchAll(/([0-9]+)([smhdw])/g)) {
+    seconds += Number(amount) * UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS]
   }
   return ttlFromSeconds(seconds)
 }

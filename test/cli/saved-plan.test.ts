@@ -31,7 +31,7 @@ const made = (scene: Scene): string[] => scene.proxy.mutations().map(({ method, 
 
 test('is applied exactly once on another machine without definitions', async () => {
   const { scene, planned, text } = await savedScene()
-  expect(planned).toMatchObject({ status: 0, stderr: 'The plan is in plan.json: zonewright apply plan.json\n' })
+  expect(planned).toMatchObject({ status: 0, stderr: 'Saved the plan to plan.json. To apply it: zonewright apply plan.json\n' })
   expect(text).not.toContain(TOKEN)
   const before = made(scene).length
   const there = secondMachine(scene, { 'plan.json': text })
@@ -119,7 +119,7 @@ test.each<[string, (text: string, scene: Scene) => string, string]>([
   ['a truncated file', (text) => text.slice(0, -20), 'plan-file-invalid'],
   ['a missing first byte', (text) => text.slice(1), 'plan-file-invalid'],
   ['an empty file', () => '', 'plan-file-invalid'],
-  ['a newer version', (text) => resealed(text, put('version', 2)), 'plan-file-version'],
+  ['a newer version', (text) => resealed(text, put('version', 3)), 'plan-file-version'],
   ['another base URL', (text) => resealed(text, put('targets.0.address', 'https://dns.example.net/v4')), 'plan-file-target'],
   ['another type of provider', (text) => resealed(text, put('targets.0.type', 'zonefile')), 'plan-file-target'],
   [
@@ -162,7 +162,7 @@ test('refuses a forged plan with the consistent IDs of another zone', async () =
 
 test('signatures: valid, invalid, missing, not checked', async () => {
   const { scene, text, planned } = await savedScene({ env: { ZONEWRIGHT_PLAN_KEY: 'f00dfeedcafe' } })
-  expect(planned.stderr).toContain('The plan is in plan.json, signed')
+  expect(planned.stderr).toContain('Saved the plan to plan.json (signed)')
   expect(text + planned.stdout + planned.stderr).not.toContain('f00dfeedcafe')
   const unsigned = resealed(text, put('signature', undefined))
   const there = secondMachine(scene, { 'plan.json': text, 'unsigned.json': unsigned })

@@ -25,38 +25,49 @@ export function findRun(runs: readonly RunRecord[], name: string): FoundRun {
   const found = isRunPrefix(name) ? runs.filter(({ id }) => id.toLowerCase().startsWith(wanted)) : []
   const [run] = found
   if (run !== undefined && found.length === 1) return { run }
-  if (run === undefined) return unknown(`the journal has no run ${quoted(name)}`)
+  if (run === undefined) return notFound(`the journal has no run ${quoted(name)}`)
   const ids = found.map(({ id }) => id)
-  return unknown(`${name} matches ${found.length} runs: ${listed(ids, SHOWN)}`)
+  return notFound(`${name} matches ${found.length} runs: ${listed(ids, SHOWN)}`)
 }
 
-/** The latest run that changed something or may have. */
+/** The latest run that changed something or may have. `runs` begins with the latest, as `readRuns` returns them. */
 export const lastRun = (runs: readonly RunRecord[]): FoundRun => {
   const run = runs.find(({ figures }) => figures.applied.total + figures.unknown > 0)
-  return run === undefined ? unknown('the journal has no run that changed anything') : { run }
+  return run === undefined ? notFound('the journal has no run that changed anything') : { run }
 }
 
-const unknown = (message: string): FoundRun => ({
+const notFound = (message: string): FoundRun => ({
   run: null,
   diagnostic: { severity: 'error', code: 'run-unknown', message, hint: '"zonewright history" lists the runs' },
 })
 
 /** Milliseconds after which the folder of a run that did not start is removed. */
-const DAY = 86_400_000
+const LEFTOVER_AGE = 86_400_000
 
-/** Removes all runs except the latest `keep` and those still running. Returns the names of the removed runs. Throws the system's error. */
+/**
+ * Removes all runs except the latest `keep` and those still running. Returns the names of the removed runs. `runs` begins with the latest.
+ * Also removes leftover folders. Throws the system's error.
+ */
 export function pruneRuns(journal: string, runs: readonly RunRecord[], keep: number, now: Date): string[] {
   const folder = join(journal, 'runs')
   const removed = runs.slice(keep).filter(({ state }) => state !== 'running')
   for (const { id } of removed) rmSync(join(folder, id), { recursive: true, force: true })
-  // Killed processes leave folders with temporary names.
-  const limit = new Date(now.getTime() - DAY).toISOString().replace(/[-:]|\.[0-9]+/g, '')
-  const unfinished = existsSync(folder) ? readdirSync(folder).filter((name) => /^\.[0-9]{8}T/.test(name) && name.slice(1) < limit) : []
-  for (const name of unfinished) rmSync(join(folder, name), { recursive: true, force: true })
+  removeLeftovers(folder, now)
   return removed.map(({ id }) => id)
 }
 
-/** A zone of a run: its state before, its plan and its outcome. */
+/**
+ * Removes folders of runs that were killed before they started. Until its journal has begun, a run's folder is named `.YYYYMMDDTHHMMSSZ…`; such names sort
+ * by time.
+ */
+function removeLeftovers(folder: string, now: Date): void {
+  if (!existsSync(folder)) return
+  const limit = new Date(now.getTime() - LEFTOVER_AGE).toISOString().replace(/[-:]|\.[0-9]+/g, '')
+  const leftovers = readdirSync(folder).filter((name) => /^\.[0-9]{8}T/.test(name) && name.slice(1) < limit)
+  for (const name of leftovers) rmSync(join(folder, name), { recursive: true, force: true })
+}
+
+/** A zone of a run: its state before, its plan and its outcome, whose plan is the same. */
 export interface RunZoneDetail extends SavedZone {
   readonly target: SavedTarget
   readonly outcome: ZoneOutcome
@@ -93,11 +104,13 @@ async function readZonePlan(path: string, run: string, { zone, target, calls }: 
   if (!text.ok) return failure(`run ${run}: the plan of ${zone} at ${target} ${text.message}`)
   const { saved, diagnostics } = parseSavedPlan(text.value, `run ${run}: the plan of ${zone} at ${target}`, null)
   if (saved === null) return failure(diagnostics.map(({ message }) => message).join('; '))
-  const [only] = saved.zones
-  const [bound] = saved.targets
+  const [savedZone] = saved.zones
+  const [savedTarget] = saved.targets
   const isExpected =
-    only !== undefined && only.plan.zone === zone && only.plan.target === target && only.plan.changes.length === plannedChanges(calls)
-  if (!isExpected || bound?.name !== target)
-    return failure(`run ${run}: the plan of ${zone} at ${target} is of another zone or does not match the journal`)
-  return ok({ ...only, target: bound })
+    savedTarget?.name === target &&
+    savedZone?.plan.zone === zone &&
+    savedZone.plan.target === target &&
+    savedZone.plan.changes.length === plannedChanges(calls)
+  if (!isExpected) return failure(`run ${run}: the plan of ${zone} at ${target} does not match the journal`)
+  return ok({ ...savedZone, target: savedTarget })
 }

@@ -11,7 +11,6 @@ import type { Changeset } from '../../plan/changesets.ts'
 import type { Outcome, Plan, ZoneOutcome } from '../../plan/plan.ts'
 import { diagnosticDocument } from '../../report/plan-document.ts'
 import type { ApplicableZone } from '../apply-zones.ts'
-import { type ApplyZonesOptions, applyZones } from '../apply-zones.ts'
 import { savedPlanText } from '../saved-plan/save-plan.ts'
 import type { SavedTarget } from '../saved-plan/saved-plan.ts'
 import {
@@ -43,7 +42,10 @@ export interface RunToJournal {
   readonly secrets: LoadedSecrets
 }
 
-/** The journal of a running run. Each method returns after the operating system has the line, so the line survives the process. */
+/**
+ * The journal of a run in progress. A method returns once the operating system has the line, so the line survives the process. After a failed
+ * write, later lines are dropped; `call` and `end` return the error.
+ */
 export interface Journal {
   readonly run: string
   /** Writes that a call is about to be sent. If that fails, returns why the call must not be sent. */
@@ -59,38 +61,42 @@ export interface Journal {
 const FILES_AT_ONCE = 16
 
 /**
- * Writes the state and the plan of each zone, then the first line. The run's folder gets its name only after that, so a visible run is complete, and a run
- * without a folder has sent nothing. Throws the system's error, and `SecretExposed`.
+ * Writes the state and the plan of each zone and the first line to a hidden folder, and renames it last. So a visible run always has its plans,
+ * and a run without a folder has sent nothing. Throws the system's error, and `SecretExposed`.
  */
 export async function beginJournal(request: RunToJournal): Promise<Journal> {
   const { journal, run, now, zones, secrets } = request
   const runs = join(journal, 'runs')
-  const made = join(runs, `.${run}`)
+  const temporary = join(runs, `.${run}`)
   const folder = join(runs, run)
   makeFolder(runs, 0o700)
   keepOutOfGit(journal)
   if (existsSync(folder)) throw Object.assign(new Error(`${folder} exists`), { code: 'EEXIST' })
-  await mkdir(made, { mode: 0o700 })
+  await mkdir(temporary, { mode: 0o700 })
   try {
-    await mkdir(join(made, PLANS_FOLDER), { mode: 0o700 })
+    await mkdir(join(temporary, PLANS_FOLDER), { mode: 0o700 })
     const limit = pLimit(FILES_AT_ONCE)
     await Promise.all(
       zones.map((zone, index) =>
-        limit(() => writeFile(join(made, PLANS_FOLDER, planFile(index)), planText(request, zone), { mode: 0o600, flush: true })),
+        limit(() => writeFile(join(temporary, PLANS_FOLDER, planFile(index)), planText(request, zone), { mode: 0o600, flush: true })),
       ),
     )
-    const lines = openSync(join(made, JOURNAL_FILE), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND, 0o600)
+    const descriptor = openSync(
+      join(temporary, JOURNAL_FILE),
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND,
+      0o600,
+    )
     try {
-      writeLine(lines, beginEntry(request), secrets)
-      fsyncSync(lines)
-      await rename(made, folder)
+      writeLine(descriptor, beginEntry(request), secrets)
+      fsyncSync(descriptor)
+      await rename(temporary, folder)
     } catch (error) {
-      closeSync(lines)
+      closeSync(descriptor)
       throw error
     }
-    return openJournal(run, lines, zones, now, secrets)
+    return openJournal(run, descriptor, zones, now, secrets)
   } catch (error) {
-    await rm(made, { recursive: true, force: true })
+    await rm(temporary, { recursive: true, force: true })
     throw error
   }
 }
@@ -123,7 +129,7 @@ const beginEntry = ({ run, command, rollsBack, process, now, plan, zones }: RunT
   zones: zones.map(({ plan: { zone, target, calls } }) => ({ zone, target, calls: { ...calls } })),
 })
 
-/** Writes a line at once, so that readers see only the last line incomplete. Throws `SecretExposed`. */
+/** Appends a line, so that only the last line can be incomplete. Throws `SecretExposed`. */
 function writeLine(descriptor: number, entry: JournalEntry, secrets: LoadedSecrets): void {
   const text = JSON.stringify(entry)
   assertNoSecret(secrets, text, 'a line of the journal')
@@ -132,17 +138,17 @@ function writeLine(descriptor: number, entry: JournalEntry, secrets: LoadedSecre
   while (written < line.length) written += writeSync(descriptor, line, written)
 }
 
-function openJournal(run: string, lines: number, zones: readonly ApplicableZone[], now: () => Date, secrets: LoadedSecrets): Journal {
+function openJournal(run: string, descriptor: number, zones: readonly ApplicableZone[], now: () => Date, secrets: LoadedSecrets): Journal {
   const indexes = new Map(zones.map((zone, index) => [zone, index]))
-  const final: Outcome[][] = zones.map(() => [])
+  const latest: Outcome[][] = zones.map(() => [])
   /** Why a line could not be written. No further line is written then. */
   let problem: string | null = null
   const write = (entry: JournalEntry): void => {
     if (problem !== null) return
     try {
-      writeLine(lines, entry, secrets)
+      writeLine(descriptor, entry, secrets)
     } catch (error) {
-      const { code = 'fault', message } = error as NodeJS.ErrnoException
+      const { code, message } = error as NodeJS.ErrnoException
       problem = `the journal of run ${run} cannot be written: ${code === 'ENOSPC' ? 'the disk is full' : oneLine(message)}`
     }
   }
@@ -161,47 +167,25 @@ function openJournal(run: string, lines: number, zones: readonly ApplicableZone[
     },
     outcome(zone, change, outcome) {
       const index = indexOf(zone)
-      ;(final[index] as Outcome[])[change] = outcome
+      ;(latest[index] as Outcome[])[change] = outcome
       write({ event: 'outcome', time: time(), zone: index, change, outcome })
     },
     zone(zone, { outcomes, readBack, diagnostics }) {
       const index = indexOf(zone)
-      const noted = final[index] as Outcome[]
-      const resolved = outcomes.flatMap((outcome, change) => (isSame(outcome, noted[change]) ? [] : [{ change, outcome }]))
-      final[index] = [...outcomes]
+      const journalled = latest[index] as Outcome[]
+      const resolved = outcomes.flatMap((outcome, change) => (isSame(outcome, journalled[change]) ? [] : [{ change, outcome }]))
+      latest[index] = [...outcomes]
       write({ event: 'zone', time: time(), zone: index, readBack, resolved, diagnostics: diagnostics.map(diagnosticDocument) })
     },
     end(status) {
       const states = zones.flatMap(({ plan }, index) =>
-        plan.changes.map(({ action }, change) => [action, final[index]?.[change]?.state ?? 'skipped'] as const),
+        plan.changes.map(({ action }, change) => [action, latest[index]?.[change]?.state ?? 'skipped'] as const),
       )
       write({ event: 'end', time: time(), status, ...countFigures(states) })
-      closeSync(lines)
+      closeSync(descriptor)
       return problem
     },
   }
 }
 
 const isSame = (a: Outcome, b: Outcome | undefined): boolean => JSON.stringify(a) === JSON.stringify(b)
-
-/** Applies zones and journals every step. Once a line cannot be written, no further call is sent. */
-export function applyJournalled(zones: readonly ApplicableZone[], run: ApplyZonesOptions, journal: Journal): Promise<ZoneOutcome[]> {
-  const journalFailed = new AbortController()
-  return applyZones(zones, {
-    ...run,
-    stop: run.stop ? AbortSignal.any([run.stop, journalFailed.signal]) : journalFailed.signal,
-    onCall(zone, call) {
-      const problem = journal.call(zone, call)
-      if (problem !== null && !journalFailed.signal.aborted) journalFailed.abort(problem)
-      return problem ?? run.onCall?.(zone, call) ?? null
-    },
-    onOutcome(zone, index, outcome) {
-      journal.outcome(zone, index, outcome)
-      run.onOutcome?.(zone, index, outcome)
-    },
-    onZone(zone, outcome) {
-      journal.zone(zone, outcome)
-      run.onZone?.(zone, outcome)
-    },
-  })
-}

@@ -25,11 +25,14 @@ import {
   type SavedZone,
 } from './saved-plan.ts'
 
-/** Saves a plan without errors to a file, signed if the environment has a key. Reports the result; returns false if the plan could not be saved. */
+/**
+ * Writes a plan to a file, signed if the environment has a key. The plan must have no errors. Reports the result; returns false if the file was not
+ * written. Throws `SecretExposed` if it would contain a secret.
+ */
 export async function savePlan(context: RunContext, file: string, { plan, zones }: PlannedRun): Promise<boolean> {
   const { cwd, env, secrets, providers, output } = context
   const path = resolve(cwd, file)
-  if (await isOtherFile(path)) {
+  if (await isForeignFile(path)) {
     output.error('file-exists', `${file} exists and is not a saved plan, so it was not overwritten`, 'give --out another name')
     return false
   }
@@ -41,21 +44,21 @@ export async function savePlan(context: RunContext, file: string, { plan, zones 
     output.error(
       'plan-file-invalid',
       `${file} was not written: it would have more than ${MAX_PLAN_OCTETS} octets`,
-      'name zones to plan fewer at once',
+      'plan fewer zones at once: name them on the command line',
     )
     return false
   }
-  // Check now that the file can be applied, not only when it is applied.
+  // A bug in the writer must appear now, not at apply.
   const { diagnostics, saved } = parseSavedPlan(text, file, key)
-  if (saved === null) throw new Error(`a plan that cannot be read again: ${diagnostics.map(({ message }) => message).join('; ')}`)
+  if (saved === null) throw new Error(`the saved plan cannot be parsed: ${diagnostics.map(({ message }) => message).join('; ')}`)
   try {
-    // The file contains zone data. A mode that the user has widened is kept.
+    // Zone data may be private, so only the owner can read a new file. An existing file keeps its mode.
     await writeFileAtomically(path, text, 0o600)
   } catch (error) {
     output.diagnostics([writeProblem(error, file)])
     return false
   }
-  output.note(`The plan is in ${file}${key === null ? '' : ', signed'}: zonewright apply ${file}`)
+  output.note(`Saved the plan to ${file}${key === null ? '' : ' (signed)'}. To apply it: zonewright apply ${file}`)
   return true
 }
 
@@ -65,8 +68,8 @@ const EMPTY_KEY: Diagnostic = {
   message: `${PLAN_KEY} is set and empty: the plan is not signed`,
 }
 
-/** Whether the file exists and is neither empty nor a saved plan. */
-async function isOtherFile(path: string): Promise<boolean> {
+/** Whether the file exists, has content and does not begin like a saved plan. */
+async function isForeignFile(path: string): Promise<boolean> {
   const facts = await stat(path).catch(() => null)
   return facts !== null && facts.size > 0 && !(await beginsLikeSavedPlan(path))
 }
@@ -92,8 +95,9 @@ export function savedPlanText({ plan, zones, targets }: PlanToSave, key: string 
     }),
     ...rest,
   }
-  const seal = key === null ? {} : { signature: signatureOf({ ...head, ...body }, key) }
-  const document: SavedPlanDocument = { ...head, checksum: checksumOf({ ...head, ...seal, ...body }), ...seal, ...body }
+  // The signature covers everything except itself and the checksum; the checksum covers the signature too.
+  const signature = key === null ? {} : { signature: signatureOf({ ...head, ...body }, key) }
+  const document: SavedPlanDocument = { ...head, checksum: checksumOf({ ...head, ...signature, ...body }), ...signature, ...body }
   const text = planFileText(document)
   assertNoSecret(secrets, text, `the saved plan of ${planned.length === 1 ? planned[0]?.zone : `${planned.length} zones`}`)
   return text

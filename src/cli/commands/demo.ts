@@ -25,7 +25,7 @@ import { exitOnSignal } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import type { CliOutput } from '../output.ts'
 import { packageFolder } from '../package-folder.ts'
-import { runSetup } from '../run-setup.ts'
+import { readOnlySetup } from '../run-setup.ts'
 
 const TOKEN_VARIABLE = 'ZONEWRIGHT_DEMO_TOKEN'
 
@@ -82,7 +82,7 @@ defaults: {soa_email: hostmaster@example.com}
   const { config, diagnostics } = readRunConfig(io, text, { file: 'demo.yaml', folder: zones, cwd: io.cwd })
   if (config === null) throw new Error(diagnostics.map((diagnostic) => diagnostic.message).join('; '))
   const { zones: _, ...common } = options
-  const setup = runSetup<CommonOptions & PlanOptions>(io, { ...common, format: 'text' })
+  const setup = readOnlySetup<CommonOptions & PlanOptions>(io, { ...common, format: 'text' })
   return { ...setup, ...(await openConfig(setup, config, [])) }
 }
 

@@ -7,7 +7,7 @@ import type { ReportFormat } from '../../report/formats.ts'
 import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import { exitOnSignal } from '../interruption.ts'
 import { type CliIo, colorOf } from '../io.ts'
-import { runSetup } from '../run-setup.ts'
+import { readOnlySetup } from '../run-setup.ts'
 
 export interface DoctorOptions extends CommonOptions {
   readonly format: ReportFormat<'doctor'>
@@ -20,7 +20,7 @@ export function configure(command: Command, setAction: SetAction): void {
 
 /** `zonewright doctor [zone...]` */
 async function doctor(io: CliIo, [zones]: readonly [string[]], options: DoctorOptions): Promise<ExitStatus> {
-  const setup = runSetup(io, options)
+  const setup = readOnlySetup(io, options)
   const release = exitOnSignal(() => undefined)
   try {
     const examinations = await runDoctor(setup, zones)

@@ -4,7 +4,7 @@ import type { ExitStatus } from '../../apply/exit-status.ts'
 import { type PlanRunOptions, runPlan } from '../../apply/run-plan.ts'
 import { type CommonOptions, type SetAction, withConfigOption, withFormatOption, withPlanOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
-import { runSetup } from '../run-setup.ts'
+import { readOnlySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
   withPlanOptions(withConfigOption(command)).argument('[zone...]', 'zones (default: all)')
@@ -16,4 +16,4 @@ export function configure(command: Command, setAction: SetAction): void {
 
 /** `zonewright plan [zone...]` */
 const plan = (io: CliIo, [zones]: readonly [string[]], options: PlanRunOptions & CommonOptions): Promise<ExitStatus> =>
-  runPlan(runSetup(io, options), zones)
+  runPlan(readOnlySetup(io, options), zones)

@@ -21,7 +21,7 @@ Examples:
   zonewright rollback 20261121T071813Z-ac1a example.com
   zonewright rollback copied/20261121T071813Z-ac1a  # of another machine`
 
-/** `zonewright rollback RUN [zone...]` */
+/** `zonewright rollback RUN [zone...]`, or `zonewright rollback --last [zone...]`. */
 const rollback = (
   io: CliIo,
   [args]: readonly [string[]],

@@ -4,7 +4,7 @@ import type { ExitStatus } from '../../apply/exit-status.ts'
 import { runVerify, type VerifyOptions } from '../../apply/run-verify.ts'
 import { type CommonOptions, collect, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
-import { runSetup } from '../run-setup.ts'
+import { readOnlySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command)
@@ -23,4 +23,4 @@ export function configure(command: Command, setAction: SetAction): void {
 
 /** `zonewright verify [zone...]` */
 const verify = (io: CliIo, [zones]: readonly [string[]], options: VerifyOptions & CommonOptions): Promise<ExitStatus> =>
-  runVerify(runSetup(io, options), zones)
+  runVerify(readOnlySetup(io, options), zones)

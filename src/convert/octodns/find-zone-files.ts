@@ -1,8 +1,9 @@
 /** Finds the zone files in a directory of octoDNS. */
+
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
-import { displayPath } from '../../definition/files/file-path.ts'
-import { parseFileName, splitFolderZone, unprintableNameError, withoutControlCharacters } from '../../definition/load/definition-name.ts'
+import { displayPath, withoutControlCharacters } from '../../definition/files/file-path.ts'
+import { parseFileName, splitFolderZone, unprintableNameError } from '../../definition/load/definition-name.ts'
 import { compareDiagnostics, type Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 
@@ -17,21 +18,23 @@ export interface OctodnsZoneFiles {
 }
 
 export interface OctodnsLayout {
+  /** Null if octoDNS reads no split folders. */
   readonly splitExtension: string | null
+  /** Whether octoDNS reads files `ZONE.yaml`. */
   readonly hasZoneFiles: boolean
-  /** Zones to find even if octoDNS does not list them: `com.yaml`, and `0/26.2.0.192.in-addr.arpa.yaml` of a zone with a slash. */
+  /** Zones to look for in folders too, because their names have a slash: `0/26.2.0.192.in-addr.arpa.yaml`. */
   readonly named?: Iterable<DomainName> | undefined
 }
 
 /** The name of a zone file that octoDNS lists: it contains at least two dots. */
-export const ZONE_FILE = /\..*\.yaml$/
+export const LISTED_ZONE_FILE = /\..*\.yaml$/
 
-/** Entries that are read from one directory. */
+/** Maximum number of entries read from one directory; further ones are ignored. */
 const MAX_ENTRIES = 100_000
 
 /**
- * Finds the zones in a directory as octoDNS does (its provider/yaml.py): files `ZONE.yaml` with at least two dots in the name, folders that
- * end in `split_extension`, and the unlisted files of zones that are named. Throws errors of the file system.
+ * Finds all files `ZONE.yaml` and all folders that end in `splitExtension`, and the files of named zones with a slash. `listed` is set for those that
+ * octoDNS lists itself (its provider/yaml.py). Throws errors of the file system.
  */
 export async function findOctodnsZones(directory: string, layout: OctodnsLayout): Promise<OctodnsZoneFiles[]> {
   const found: OctodnsZoneFiles[] = []
@@ -44,7 +47,7 @@ export async function findOctodnsZones(directory: string, layout: OctodnsLayout)
       if (zone !== null) found.push({ zone, folder: path, paths: await partsOf(path), listed: listedName(entry, layout.splitExtension) })
     } else if (facts?.isFile() && layout.hasZoneFiles && entry.endsWith('.yaml')) {
       const zone = parseFileName(entry)?.zone ?? null
-      const isListed = ZONE_FILE.test(entry)
+      const isListed = LISTED_ZONE_FILE.test(entry)
       if (zone !== null) found.push({ zone, folder: null, paths: [path], listed: isListed ? entry.slice(0, -'yaml'.length) : null })
     }
   }
@@ -55,11 +58,11 @@ export async function findOctodnsZones(directory: string, layout: OctodnsLayout)
  * Returns an error per zone file or folder with a control character in its name. `shown` is the directory in messages. Throws errors of the
  * file system.
  */
-export async function unprintableNames(directory: string, splitExtension: string | null, shown: string): Promise<Diagnostic[]> {
+export async function unprintableNameErrors(directory: string, splitExtension: string | null, shown: string): Promise<Diagnostic[]> {
   const found: Diagnostic[] = []
   const report = (path: string): void => {
-    const refused = unprintableNameError(basename(path), join(shown, relative(directory, path)))
-    if (refused !== null) found.push(refused)
+    const error = unprintableNameError(basename(path), join(shown, relative(directory, path)))
+    if (error !== null) found.push(error)
   }
   for (const entry of (await readdir(directory)).slice(0, MAX_ENTRIES)) {
     const path = join(directory, entry)
@@ -75,8 +78,8 @@ const isYaml = (name: string): boolean => withoutControlCharacters(name).endsWit
 
 const isPrintable = (name: string): boolean => withoutControlCharacters(name) === name
 
-/** Keeps zones that are listed or named. */
-export function requestedZones(found: readonly OctodnsZoneFiles[], named: Iterable<DomainName>): OctodnsZoneFiles[] {
+/** Returns the files of zones that octoDNS lists, or that are in `named`. */
+export function listedOrNamed(found: readonly OctodnsZoneFiles[], named: Iterable<DomainName>): OctodnsZoneFiles[] {
   const wanted = new Set(named)
   for (const { zone, listed } of found) if (listed !== null) wanted.add(zone)
   return found.filter(({ zone }) => wanted.has(zone))
@@ -94,7 +97,7 @@ async function filesInFolders(directory: string, named: Iterable<DomainName>): P
   return found
 }
 
-/** A folder name without what follows its final dot. */
+/** The zone of a split folder, with its final dot: the folder's name without the extension after its leading dot. */
 const listedName = (folder: string, extension: string): string => folder.slice(0, folder.length - extension.length + 1)
 
 /** Groups by zone: a file, a folder of split files, or both. */
@@ -108,7 +111,7 @@ export function groupByZone(found: readonly OctodnsZoneFiles[]): Map<DomainName,
   return entries
 }
 
-/** Returns an error per zone with two files or two folders, spelled in Unicode and as A-labels. */
+/** Returns an error per zone with two files or two folders: their names differ only in spelling (Unicode or A-labels, letter case). */
 export function duplicateZoneErrors(found: readonly OctodnsZoneFiles[], cwd: string): Diagnostic[] {
   return [...groupByZone(found)].flatMap(([zone, entries]) =>
     [entries.filter(({ folder }) => folder === null), entries.filter(({ folder }) => folder !== null)]
@@ -128,7 +131,7 @@ const partsOf = async (folder: string): Promise<string[]> =>
     .sort()
     .map((name) => join(folder, name))
 
-/** The YAML files in a directory and its folders that contain some, sorted by name. */
+/** The names of the YAML files in a directory, and of its folders that have YAML files, sorted. */
 export async function listYamlFiles(directory: string): Promise<{ readonly name: string; readonly isFolder: boolean }[]> {
   const entries = (await readdir(directory, { withFileTypes: true })).filter(({ name }) => isPrintable(name)).slice(0, MAX_ENTRIES)
   const found = await Promise.all(

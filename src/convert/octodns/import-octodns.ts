@@ -23,11 +23,11 @@ import {
   duplicateZoneErrors,
   findOctodnsZones,
   groupByZone,
+  LISTED_ZONE_FILE,
+  listedOrNamed,
   listYamlFiles,
   type OctodnsZoneFiles,
-  requestedZones,
-  unprintableNames,
-  ZONE_FILE,
+  unprintableNameErrors,
 } from './find-zone-files.ts'
 import { type ConvertedTarget, convertTarget, foreignTarget, type OctodnsProvider } from './octodns-provider.ts'
 import { isOctodnsConfig, type OctodnsConfig, readOctodnsConfig } from './read-octodns-config.ts'
@@ -64,8 +64,8 @@ export const importOctodns: Importer = async (request) => {
 async function importFolder(folder: string, request: ImportRequest): Promise<ImportedZones> {
   const { config, zones } = request
   const layout = { splitExtension: config.octodnsSplitExtension, hasZoneFiles: true, named: zones }
-  const unprintable = await unprintableNames(folder, layout.splitExtension, displayPath(folder, request.cwd))
-  const found = requestedZones(await findOctodnsZones(folder, layout), zones)
+  const unprintable = await unprintableNameErrors(folder, layout.splitExtension, displayPath(folder, request.cwd))
+  const found = listedOrNamed(await findOctodnsZones(folder, layout), zones)
   if (found.length > 0) {
     const imported = await importZones(found, folder, request)
     const left = zones.length > 0 ? { dropped: [], diagnostics: [] } : await reportSkipped(folder, imported, request)
@@ -92,13 +92,13 @@ async function reportSkipped(
   const policy = sourcePolicy({ ...config, folder, cwd })
   const taken = new Set([...zones.flatMap((zone) => zone.files ?? []), ...files].map(({ path }) => path))
   const rest = (await listYamlFiles(folder)).filter(({ name, isFolder }) =>
-    isFolder ? splitFolderZone(name, extension) === null : !taken.has(name) && !(ZONE_FILE.test(name) && parseFileName(name)?.zone),
+    isFolder ? splitFolderZone(name, extension) === null : !taken.has(name) && !(LISTED_ZONE_FILE.test(name) && parseFileName(name)?.zone),
   )
   const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []
   for (const { name, isFolder } of rest) {
     const shown = displayPath(join(folder, name), cwd)
-    const text = isFolder || ZONE_FILE.test(name) ? null : await readText(join(folder, name), shown, policy)
+    const text = isFolder || LISTED_ZONE_FILE.test(name) ? null : await readText(join(folder, name), shown, policy)
     if (text?.ok && isRecordMap(text.text)) {
       const what = `the records of ${shown}, which is no zone because its name has only one dot`
       dropped.push({ zone: null, name: null, type: null, what, outcome: 'they are left out; name the zone or the file to import them' })
@@ -106,7 +106,7 @@ async function reportSkipped(
     }
     const message = isFolder
       ? `the folder ${shown} has YAML files but does not end in ${JSON.stringify(extension)}, as a split zone would`
-      : `${shown} is skipped because its name ${ZONE_FILE.test(name) ? 'is no domain name' : 'has only one dot'}`
+      : `${shown} is skipped because its name ${LISTED_ZONE_FILE.test(name) ? 'is no domain name' : 'has only one dot'}`
     const hint = isFolder
       ? 'set octodns_split_extension in zonewright.yaml, or name the octoDNS config instead of the folder'
       : 'name the file itself if it is a zone'

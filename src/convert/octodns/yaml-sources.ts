@@ -11,9 +11,9 @@ import {
   duplicateZoneErrors,
   findOctodnsZones,
   groupByZone,
+  listedOrNamed,
   type OctodnsZoneFiles,
-  requestedZones,
-  unprintableNames,
+  unprintableNameErrors,
 } from './find-zone-files.ts'
 import { type OctodnsProvider, TARGET_KEYS } from './octodns-provider.ts'
 import type { OctodnsConfig } from './read-octodns-config.ts'
@@ -54,7 +54,7 @@ export async function openSources(config: OctodnsConfig, path: string, request: 
   const sources = new Map<string, OpenSource>()
   for (const one of found) {
     if (one === null) continue
-    const zones = requestedZones(one.found, wanted)
+    const zones = listedOrNamed(one.found, wanted)
     diagnostics.push(...duplicateZoneErrors(zones, request.cwd))
     const { found: _, ...source } = one
     sources.set(one.source.name, { ...source, zones: groupByZone(zones) })
@@ -80,7 +80,7 @@ async function findIn(
   const directory = resolve(base, source.directory)
   try {
     const found = await findOctodnsZones(directory, { ...source, named })
-    diagnostics.push(...(await unprintableNames(directory, source.splitExtension, shown.directory)))
+    diagnostics.push(...(await unprintableNameErrors(directory, source.splitExtension, shown.directory)))
     const sharedPath = source.sharedFile === null ? null : join(directory, source.sharedFile)
     const isFile = sharedPath === null || (await stat(sharedPath).catch(() => null))?.isFile()
     if (!isFile) return fail(`the file ${join(shown.directory, shown.sharedFile)} of the provider ${source.name} cannot be read`)

@@ -1,7 +1,7 @@
 /** Globs for file paths. */
 import { isAbsolute, relative, sep } from 'node:path'
 import { type CharacterTest, createLinearPattern, type LinearPattern, type OnStep } from '../../dns/linear-pattern.ts'
-import { withoutControlCharacters } from '../load/definition-name.ts'
+import { withoutControlCharacters } from './file-path.ts'
 
 /** Globs of a rule as one test. */
 export interface FileGlobs {
@@ -31,7 +31,7 @@ export function compileGlobs(globs: readonly string[], folder: string): FileGlob
   const isMatch = (path: string): boolean => wanted.some(({ matches }) => matches(path)) && !excludes(path)
   return {
     starts: wanted.map(({ start }) => start),
-    // "zones/*.yaml" is also asked about a file "a.yaml" with a line break at the end: it is reported.
+    // A name with control characters also matches as if it had none, so that the caller reports it instead of ignoring it.
     matches: (path) => isMatch(path) || (withoutControlCharacters(path) !== path && isMatch(withoutControlCharacters(path))),
     excludes,
   }
@@ -40,7 +40,7 @@ export function compileGlobs(globs: readonly string[], folder: string): FileGlob
 /** Whether a path is a glob and no plain path. */
 export const hasGlob = (path: string): boolean => !parseGlob(path).start.literal
 
-/** A glob that matches the path alone, and what is below it. */
+/** Escapes a path: the glob matches the path and everything below it. */
 export const escapeGlob = (path: string): string => path.replace(/[\\*?[\]{}]|^!/g, '\\$&')
 
 export interface FileGlob {
@@ -60,16 +60,13 @@ export function parseGlob(glob: string, onStep?: OnStep): FileGlob {
   /** The text without escapes, as far as it has no wildcard. */
   let literal = ''
   let isLiteral = true
-  const special = (): void => {
-    isLiteral = false
-  }
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at] as string
     const brace = braces.get(at)
     const stars = character === '*' ? runLength(text, at) : 0
     const set = sets.get(at)
     if (stars > 0) {
-      special()
+      isLiteral = false
       at += stars - 1
       if (stars === 2 && isSegment(text, at)) at += addFolders(pattern, text[at + 1])
       else {
@@ -78,22 +75,23 @@ export function parseGlob(glob: string, onStep?: OnStep): FileGlob {
         addStar(pattern)
       }
     } else if (character === '?') {
-      special()
+      isLiteral = false
       pattern.take(isOrdinary)
     } else if (set) {
-      special()
+      isLiteral = false
       pattern.take(set.test)
       at = set.end
     } else if (brace !== undefined) {
-      special()
-      if (brace.range) pattern.take(brace.range)
-      else if (character === '{') pattern.openChoice()
+      isLiteral = false
+      if (brace.range) {
+        pattern.take(brace.range)
+        at = brace.end
+      } else if (character === '{') pattern.openChoice()
       else if (character === ',') pattern.nextChoice()
       else pattern.closeChoice()
-      if (brace.range) at += 5
     } else if (character === '/' && text[at + 1] === '*' && text[at + 2] === '*' && endsHere(text[at + 3])) {
       if (isLiteral) literal += '/'
-      special()
+      isLiteral = false
       at += 2
       // "zones/**" matches the folder itself too; "*/**" does not match the files beside the folders.
       if (text[at - 3] === '*') addFolder(pattern, 'slash first')
@@ -145,7 +143,7 @@ function addFolder(pattern: LinearPattern, slash: 'slash first' | 'slash last'):
   if (slash === 'slash last') pattern.take(isSlash)
 }
 
-/** Adds `**` or, if a slash follows, both; returns the number of characters after the stars that are part of it. */
+/** Adds `**`, including a slash that follows. Returns how many characters after the stars it consumed: 0 or 1. */
 function addFolders(pattern: LinearPattern, next: string | undefined): number {
   if (next === '/') {
     pattern.repeat(() => addFolder(pattern, 'slash last'))
@@ -179,17 +177,17 @@ interface CharacterSet {
 /** The sets `[…]` by the places where they begin. A set ends within its segment; a bracket directly after its beginning belongs to it. */
 function characterSets(text: readonly string[]): ReadonlyMap<number, CharacterSet> {
   const found = new Map<number, CharacterSet>()
-  // Beyond the place where one search ended in vain, the next one begins: else many open brackets would take quadratic time.
-  let vain = -1
+  // No set that begins before this place ends. Searching again would take quadratic time.
+  let unclosedUntil = -1
   for (let begin = 0; begin < text.length; begin += 1) {
     if (text[begin] === '\\') begin += 1
-    else if (text[begin] === '[' && begin >= vain) {
+    else if (text[begin] === '[' && begin >= unclosedUntil) {
       const isNegated = text[begin + 1] === '!' || text[begin + 1] === '^'
       const { members, end } = membersOf(text, begin + (isNegated ? 2 : 1))
       if (text[end] === ']') {
         found.set(begin, { test: testOf(members, isNegated), end })
         begin = end
-      } else vain = end
+      } else unclosedUntil = end
     }
   }
   return found
@@ -227,10 +225,11 @@ function testOf(members: readonly Member[], isNegated: boolean): CharacterTest {
     isOrdinary(character, previous) && ranges.some(([from, to]) => from <= character && character <= to) !== isNegated
 }
 
-interface Brace {
-  /** Of `{1..3}`, with which it begins. */
-  readonly range?: CharacterTest
-}
+type Brace =
+  /** A brace or a comma of alternatives. */
+  | { readonly range?: undefined }
+  /** A range such as `{1..3}`, and the place of its closing brace. */
+  | { readonly range: CharacterTest; readonly end: number }
 
 /** The places of braces and commas that mean alternatives. Braces without a partner or a comma are literal. */
 function matchingBraces(text: readonly string[], sets: ReadonlyMap<number, CharacterSet>): ReadonlyMap<number, Brace> {
@@ -243,8 +242,9 @@ function matchingBraces(text: readonly string[], sets: ReadonlyMap<number, Chara
     else if (character === '\\') at += 1
     else if (character === '{' && isRange(text, at)) {
       const [from, to] = [text[at + 1] as string, text[at + 4] as string]
-      found.set(at, { range: (other, previous) => isOrdinary(other, previous) && from <= other && other <= to })
-      at += 5
+      const end = at + 5
+      found.set(at, { range: (other, previous) => isOrdinary(other, previous) && from <= other && other <= to, end })
+      at = end
     } else if (character === '{') open.push([at])
     else if (character === ',') open.at(-1)?.push(at)
     else if (character === '}') {

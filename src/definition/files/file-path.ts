@@ -27,3 +27,8 @@ export function resolveLinks(path: string): string {
     return path
   }
 }
+
+const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029]/gu
+
+/** A path without control characters and line separators. Names are classified without them, so that such files are refused, not ignored. */
+export const withoutControlCharacters = (path: string): string => path.replace(CONTROL_CHARACTERS, '')

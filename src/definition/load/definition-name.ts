@@ -1,6 +1,8 @@
 /** The names of definition files. */
+
 import { type Diagnostic, oneLine } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { withoutControlCharacters } from '../files/file-path.ts'
 
 /** The format of a definition: YAML, a zone file (RFC 1035), or an octoDNS folder of split files. */
 export type DefinitionKind = 'yaml' | 'zone-file' | 'split'
@@ -11,11 +13,6 @@ export interface FileName {
   /** Null if the name is not a domain name. */
   readonly zone: DomainName | null
 }
-
-const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029]/gu
-
-/** A path without control characters and line separators. Names are classified without them, so that such files are refused, not ignored. */
-export const withoutControlCharacters = (path: string): string => path.replace(CONTROL_CHARACTERS, '')
 
 /** The error for a path with a control character or line separator; null for other paths. `shown` is the path in the message. */
 export function unprintableNameError(path: string, shown: string): Pick<Diagnostic, 'severity' | 'code' | 'message' | 'hint'> | null {

@@ -2,23 +2,17 @@
  * Finds the files that are definitions, and the rules of the config that apply to them. The globs of all rules share one view of the folders,
  * which ends at the config's folder (symbolic links are resolved). Only names are examined.
  */
+
 import { stat } from 'node:fs/promises'
 import { basename, relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Config, ZoneRule } from '../config/config.ts'
 import { compileGlobs, type FileGlobs, type GlobStart } from '../files/file-glob.ts'
-import { displayPath, fromDisplayPath, isInside, resolveLinks } from '../files/file-path.ts'
+import { displayPath, fromDisplayPath, isInside, resolveLinks, withoutControlCharacters } from '../files/file-path.ts'
 import { type FolderTree, folderTree, type TreeEntry } from '../files/folder-tree.ts'
 import { describeReadError } from '../files/read-text.ts'
-import {
-  type DefinitionKind,
-  type FileName,
-  parseFileName,
-  splitFolderZone,
-  unprintableNameError,
-  withoutControlCharacters,
-} from './definition-name.ts'
+import { type DefinitionKind, type FileName, parseFileName, splitFolderZone, unprintableNameError } from './definition-name.ts'
 import { isHiddenName, type SourcePolicy, sourcePolicy } from './source-policy.ts'
 
 export interface FoundDefinition {

@@ -9,7 +9,8 @@ import { formKeys, RECORD_KEYS, type ValueForm, valueForm } from '../parse/value
 import { commentsOf } from '../yaml/comments.ts'
 import { parseEditableYaml, printDocument, readValidTree } from '../yaml/editable-yaml.ts'
 import { isSameTree, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
-import { canRelocateAnchors, type EntryOrder, keyText, relocateAnchors, sortEntries } from './sort-entries.ts'
+import { canRelocateAnchors, relocateAnchors } from './relocate-anchors.ts'
+import { type EntryOrder, keyText, sortEntries } from './sort-entries.ts'
 import { styleKey, styleScalar } from './styled-nodes.ts'
 
 /** Most rounds until the layout no longer changes. Unusual comments and line ends take two. */

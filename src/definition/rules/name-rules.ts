@@ -1,4 +1,4 @@
-/** Rules for owner names. */
+/** Rules for owner names and host names. */
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
@@ -14,10 +14,13 @@ const HOST_TARGET: ReadonlySet<string> = new Set(['NS', 'MX', 'SRV'])
 /** Labels of letters, digits and inner hyphens (RFC 952, RFC 1123 section 2.1), optionally below an asterisk label. */
 const HOST_NAME = /^(?:\*\.)?(?:[a-z0-9](?:-*[a-z0-9])*\.)+$/
 
-/** Names with underscores that services use for addresses: Active Directory's and those of SPF macros. Name servers allow them, too. */
-const EXCEPTED = /(?:^|\.)(?:_msdcs|_spf(?:_[a-z]+)?)\./
+/** Host names with underscores in common use: `_msdcs` (Active Directory) and `_spf` (SPF macros). Name servers accept them. */
+const UNDERSCORE_HOSTS = /(?:^|\.)(?:_msdcs|_spf(?:_[a-z]+)?)\./
 
-/** Reports hosts with an underscore or another special character in the name: name servers that check names refuse the zone. */
+/**
+ * Reports owners of addresses and MX, and targets of NS, MX and SRV, that are not host names (RFC 1123 section 2.1): name servers that check
+ * names refuse the zone.
+ */
 export function hostNameInvalid({ zone, byName }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const [name, records] of byName) {
@@ -29,18 +32,19 @@ export function hostNameInvalid({ zone, byName }: ZoneIndex): Diagnostic[] {
       code: 'host-name-invalid',
       message: `${name} has ${host.type} records but is not a valid host name; some name servers refuse it`,
       at: host.at,
-      hint: 'use only letters, digits and hyphens between them',
+      hint: 'use only letters, digits and inner hyphens in each label',
     })
   }
   for (const record of zone.records) {
     const target = HOST_TARGET.has(record.type) ? targetName(record.type, record.data) : null
+    // `target-is-url` reports URLs.
     if (target === null || isHostName(target) || hostOfUrl(target) !== null) continue
     diagnostics.push({
       severity: 'warning',
       code: 'host-name-invalid',
       message: `${record.name} ${record.type} points to ${target}, which is not a valid host name; some name servers refuse it`,
       at: record.at,
-      hint: 'use only letters, digits and hyphens between them',
+      hint: 'point to a host name of letters, digits and inner hyphens',
     })
   }
   return diagnostics
@@ -66,7 +70,7 @@ export function wildcardMisplaced({ byName }: ZoneIndex): Diagnostic[] {
 /** Whether a name contains an asterisk other than as its first label, or more than one. Escaped dots make no difference. */
 const hasMisplacedAsterisk = (name: DomainName): boolean => name.includes('*', name.startsWith('*.') ? 1 : 0)
 
-const isHostName = (name: DomainName): boolean => name === '.' || HOST_NAME.test(name) || EXCEPTED.test(name)
+const isHostName = (name: DomainName): boolean => name === '.' || HOST_NAME.test(name) || UNDERSCORE_HOSTS.test(name)
 
 /** Reports SRV records at a name other than `_service._protocol.name` (RFC 2782): no client looks there. */
 export function srvNameInvalid({ rrsets }: ZoneIndex): Diagnostic[] {
@@ -86,9 +90,10 @@ export function srvNameInvalid({ rrsets }: ZoneIndex): Diagnostic[] {
 
 /** Reports names that end in the zone's name twice: `www.example.com` without the final dot is `www.example.com.example.com.`. */
 export function nameRepeatsZone({ zone, byName }: ZoneIndex): Diagnostic[] {
+  // In a zone with one label, a repeated label is plausible.
+  if (!/\..*\./.test(zone.name)) return []
   const diagnostics: Diagnostic[] = []
   const doubled = `${zone.name}${zone.name}`
-  if (!/\..*\./.test(zone.name)) return diagnostics
   for (const [name, [first]] of byName) {
     if (!first || !(name === doubled || name.endsWith(`.${doubled}`))) continue
     const meant = name.slice(0, -zone.name.length)
