@@ -45,7 +45,7 @@ export async function applyCall(call: Changeset, run: CallRun): Promise<ChangeRe
   let uncertain: ProviderError | null = null
   for (let attempt = 1; ; attempt += 1) {
     const forbidden = run.onCall()
-    if (forbidden !== null) return each(call, unsent(forbidden, unanswered))
+    if (forbidden !== null) return each(call, unsent(forbidden, uncertain))
     const { results, error } = await callOnce(call, run)
     if (error === undefined) return results
     // A refused call of a target that is not atomic may have been applied in part.
@@ -65,10 +65,10 @@ export async function applyCall(call: Changeset, run: CallRun): Promise<ChangeRe
 }
 
 /** The result of a call that is not sent, or not sent again. */
-const unsent = (because: string, unanswered: ProviderError | null): ChangeResult =>
-  unanswered === null
+const unsent = (because: string, uncertain: ProviderError | null): ChangeResult =>
+  uncertain === null
     ? { outcome: { state: 'skipped', because } }
-    : { outcome: { state: 'unknown', error: failureText(unanswered) }, error: unanswered }
+    : { outcome: { state: 'unknown', error: messageWithHint(uncertain) }, error: uncertain }
 
 const each = ({ indexes }: Changeset, result: ChangeResult): ChangeResult[] => indexes.map(() => result)
 
