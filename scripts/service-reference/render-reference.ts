@@ -42,7 +42,9 @@ function indexOf(sections: ReadonlyMap<string, readonly Route[]>): string {
 Every operation with its scope, grants, fields and errors. Paths are relative to the base URL, which ends in \`/v4\`. The rules for all operations,
 and more about the fields, are in [the service](../service.md). The same reference as OpenAPI 3.1: \`GET /v4/openapi.json\`.
 
-| status | |
+These are the statuses of single operations. [Errors](../service.md#errors) has those that every request can get.
+
+| status | meaning |
 | --- | --- |
 ${Object.entries(ERROR_DESCRIPTIONS)
   .map(([status, meaning]) => `| ${status} | ${meaning} |`)
@@ -73,7 +75,9 @@ function operationText(route: Route, records: Records): string {
     `- Response: ${responseText(route, records)}`,
     `- Errors: ${errorStatuses(route).join(', ')}`,
   ]
-  const request = body === undefined ? '' : `\nRequest:\n\n${fieldTable(body, records)}`
+  const { description } = (body ?? {}) as Schema
+  const request =
+    body === undefined ? '' : `\nRequest:${description === undefined ? '' : ` ${description}`}\n\n${fieldTable(body, records)}`
   return `## ${nameOf(route)}\n\n${summary}.\n\n${facts.join('\n')}\n${request}`
 }
 

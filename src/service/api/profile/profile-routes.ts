@@ -74,7 +74,7 @@ const getGrants = defineRoute({
 const getPreferences = defineRoute({
   method: 'GET',
   path: '/profile/preferences',
-  summary: 'Read the preferences stored for the client that the token belongs to',
+  summary: 'Read the preferences of the user for the OAuth client of the token',
   scope: 'account:read_only',
   grants: null,
   response: PREFERENCES,
@@ -89,7 +89,7 @@ const getPreferences = defineRoute({
 const updatePreferences = defineRoute<object>({
   method: 'PUT',
   path: '/profile/preferences',
-  summary: 'Replace all preferences stored for the client that the token belongs to',
+  summary: 'Replace all preferences of the user for the OAuth client of the token',
   scope: 'account:read_write',
   grants: null,
   body: PREFERENCES,

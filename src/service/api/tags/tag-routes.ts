@@ -48,7 +48,7 @@ type TagBody = { readonly label: string } & Readonly<Partial<Record<keyof typeof
 const create = defineRoute<TagBody>({
   method: 'POST',
   path: '/tags',
-  summary: 'Create a tag and add it to objects: to all of them or to none',
+  summary: 'Create a tag, or use the existing one, and add it to the listed objects. If one cannot be tagged, none is',
   scope: 'account:read_write',
   grants: { unrestricted: true },
   body: TAG_CREATE,
