@@ -8,7 +8,16 @@ import type { ApplicableZone, ApplyZonesOptions, ChangesToMake } from './apply-z
 import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan } from './exit-status.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
 import { mayApply } from './plan-zones.ts'
-import { type ApplyContext, type ApplySetup, closeRun, isTextReport, openRun, type RunSetup, withProgress } from './run-context.ts'
+import {
+  type ApplyContext,
+  type ApplySetup,
+  closeRun,
+  isGithubReport,
+  isTextReport,
+  openRun,
+  type RunSetup,
+  withProgress,
+} from './run-context.ts'
 import { makePlan, reportEmptyPlan, reportPlanDiagnostics } from './run-plan.ts'
 import { namesPlan, openSavedPlan, type SavedWorkspace } from './saved-plan/open-saved-plan.ts'
 import { rereadAfterPause, rereadSavedPlan } from './saved-plan/reread-zones.ts'
@@ -72,7 +81,7 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
 
   const outcomes = await applyWithProgress(context, current, (zones, hooks) => run.apply(current, zones, hooks))
   if (outcomes === null) return endUnchanged(context, current.plan, EXIT.failure)
-  context.output.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
+  if (!isGithubReport(context)) context.output.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
   context.output.outcome(current.plan, outcomes, options.format, { planShown: isTextReport(context) })
   return interruption.status() ?? statusOfOutcomes(outcomes)
 }

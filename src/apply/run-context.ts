@@ -40,7 +40,8 @@ export interface RunOutput {
   say(text: string): void
   /** Writes a line that `--quiet` leaves out. */
   note(text: string): void
-  diagnostics(diagnostics: readonly Diagnostic[], options?: { readonly from?: Severity }): void
+  /** With `atMost`, only so many lines that are not errors. */
+  diagnostics(diagnostics: readonly Diagnostic[], options?: { readonly from?: Severity; readonly atMost?: number }): void
   /** Writes one error without a position. */
   error(code: Diagnostic['code'], message: string, hint?: string): void
   plan(plan: Plan, format: ReportFormat): void
@@ -159,6 +160,9 @@ export async function withProgress<T>(output: RunOutput, work: (onProgress: OnPr
 
 /** Whether the report is text, which grows during the run. The other formats are one document at its end. */
 export const isTextReport = ({ options }: { readonly options: PlanOptions }): boolean => options.format === 'text'
+
+/** Whether the report is for the log of a GitHub job, where it shows all diagnostics: the standard error of the job is in the same log. */
+export const isGithubReport = ({ options }: { readonly options: PlanOptions }): boolean => options.format === 'github'
 
 /** Reports that a server asks for a pause, so that the program does not seem to hang. */
 export const reportThrottling =

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { Plan } from '../plan/plan.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from './exit-status.ts'
 import { type PlannedRun, planZones } from './plan-zones.ts'
-import { isTextReport, type PlanOptions, type RunContext, type RunSetup, withProgress } from './run-context.ts'
+import { isGithubReport, isTextReport, type PlanOptions, type RunContext, type RunSetup, withProgress } from './run-context.ts'
 import { withoutSecrets } from './secrets-in-plan.ts'
 import { openWorkspace, reportLoaded } from './workspace.ts'
 
@@ -46,10 +46,15 @@ export const makePlan = (context: RunContext, signal?: AbortSignal): Promise<Pla
     return withoutSecrets(await planZones(jobs, { providers, now: now(), tool, signal, onProgress }), secrets)
   })
 
+/** Warnings and notices shown for a plan without changes, so that it stays short. */
+const SHOWN_WITHOUT_CHANGES = 4
+
 /** Reports the diagnostics of a plan that its report does not show: all for a text report, otherwise those that belong to no zone. */
 export function reportPlanDiagnostics(context: RunSetup, plan: Plan): void {
+  if (isGithubReport(context)) return
   const inZones = isTextReport(context) ? plan.zones.flatMap((zone) => zone.diagnostics) : []
-  context.output.diagnostics([...plan.diagnostics, ...inZones])
+  const isUnchanged = plan.zones.every((zone) => zone.changes.length === 0)
+  context.output.diagnostics([...plan.diagnostics, ...inZones], isUnchanged ? { atMost: SHOWN_WITHOUT_CHANGES } : {})
 }
 
 /** Prints the document of a run that could not plan. A text report has none. */

@@ -62,7 +62,8 @@ export async function runVerify(setup: VerifySetup, zones: readonly string[]): P
     const found = await findResolvers(context, planned.zones, policy)
     const verified = await verifyZones(context, planned.zones, found.resolvers, policy)
     const diagnostics = [...planned.plan.diagnostics, ...found.diagnostics]
-    output.diagnostics([...diagnostics, ...verified.flatMap((zone) => zone.diagnostics)])
+    // The log of a GitHub job has them as annotations.
+    if (options.format !== 'github') output.diagnostics([...diagnostics, ...verified.flatMap((zone) => zone.diagnostics)])
     output.verification({ zones: verified, diagnostics }, options.format)
     if (hasErrors(diagnostics) || verified.some((zone) => hasErrors(zone.diagnostics))) return EXIT.failure
     return verified.every(isVerified) ? EXIT.done : EXIT.pending

@@ -68,14 +68,19 @@ export async function openProviders(
  * Reports the errors of config and definitions, or with `inFull` all diagnostics. Returns false after an error: then nothing may be sent.
  */
 export function reportLoaded(
-  { diagnostics, output }: { readonly diagnostics: readonly Diagnostic[]; readonly output: RunOutput },
+  {
+    diagnostics,
+    output,
+    options: { format } = {},
+  }: { readonly diagnostics: readonly Diagnostic[]; readonly output: RunOutput; readonly options?: { readonly format?: string } },
   { inFull = false } = {},
 ): boolean {
   // A forgotten definition concerns the run itself, so it is never only counted.
   const isForgotten = ({ code }: Diagnostic): boolean => code === 'definition-unmatched'
   if (!inFull) output.diagnostics(diagnostics.filter(isForgotten))
   const others = inFull ? diagnostics : diagnostics.filter((diagnostic) => !isForgotten(diagnostic))
-  output.diagnostics(others, inFull ? {} : { from: 'error' })
+  // The log of a GitHub job has the errors as annotations.
+  if (inFull || format !== 'github') output.diagnostics(others, inFull ? {} : { from: 'error' })
   const count = countDiagnostics(others)
   if (hasErrors(diagnostics)) {
     output.say(`${count}: no server was contacted, nothing was changed.`)

@@ -9,6 +9,7 @@ import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import { renderDiagnostics } from '../report/diagnostics-report.ts'
 import { counted } from '../report/english.ts'
 import type { ReportFormat } from '../report/formats.ts'
+import { type GroupOptions, isAbridged } from '../report/group-diagnostics.ts'
 import { type History, renderHistoryJson, renderHistoryText } from '../report/history.ts'
 import { renderOutcome, renderPlan } from '../report/render-report.ts'
 import type { ReportOptions } from '../report/report.ts'
@@ -31,7 +32,10 @@ export interface CliOutput {
   /**
    * Writes diagnostics on standard error, with a count if they are many. `--quiet` leaves out all except errors. With `secret`, no source lines are shown.
    */
-  diagnostics(diagnostics: readonly Diagnostic[], options?: { readonly from?: Severity; readonly secret?: boolean }): void
+  diagnostics(
+    diagnostics: readonly Diagnostic[],
+    options?: { readonly from?: Severity; readonly secret?: boolean; readonly atMost?: number },
+  ): void
   /** Writes diagnostics that are the report. */
   printDiagnostics(diagnostics: readonly Diagnostic[], format: 'text' | 'github'): void
   /** Writes one error without a position. */
@@ -50,6 +54,8 @@ const RANK: Readonly<Record<Severity, number>> = { notice: 0, warning: 1, error:
 
 /** The largest source file, in octets, of which lines are shown with a diagnostic. */
 const MAX_FRAME_SOURCE = 20_000_000
+
+const ALL_HINT = ' --verbose lists all.'
 
 /** Above this number of diagnostics, their counts follow. */
 const COUNTED_ABOVE = 10
@@ -75,21 +81,29 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     const text = sourceText(path)
     return text === undefined || (io.secrets.guard?.find(text) ?? null) !== null ? undefined : text
   }
-  const render = (diagnostics: readonly Diagnostic[], stream: TextStream, format: 'text' | 'github', secret = false): string => {
+  const render = (
+    diagnostics: readonly Diagnostic[],
+    stream: TextStream,
+    format: 'text' | 'github',
+    groups: GroupOptions,
+    secret = false,
+  ): string => {
     const frames =
       !secret && (stream.isTTY === true || verbose)
         ? (file: string) => (isConfig(file) ? undefined : framedText(resolve(io.cwd, file)))
         : undefined
-    return renderDiagnostics(diagnostics, { color: colorOf(stream, io, options.color), frames, format, fromRoot: fromRoot(io) })
+    return renderDiagnostics(diagnostics, { color: colorOf(stream, io, options.color), frames, format, groups, fromRoot: fromRoot(io) })
   }
   const report: CliOutput['report'] = (text, format) => {
     io.stdout.write(format === 'text' && isWorkflow(io) ? plainLines(text) : text)
   }
-  const onStandardError: CliOutput['diagnostics'] = (diagnostics, { from = quiet ? 'error' : 'notice', secret } = {}) => {
+  const onStandardError: CliOutput['diagnostics'] = (diagnostics, { from = quiet ? 'error' : 'notice', secret, atMost } = {}) => {
     bar?.clear()
     const shown = diagnostics.filter((diagnostic) => RANK[diagnostic.severity] >= RANK[from])
-    io.stderr.write(render(shown, io.stderr, 'text', secret))
-    if (shown.length > COUNTED_ABOVE) say(`${countAll(shown)}.`)
+    const groups = { all: verbose, atMost: verbose ? undefined : atMost }
+    io.stderr.write(render(shown, io.stderr, 'text', groups, secret))
+    const abridged = isAbridged(shown, groups)
+    if (abridged || shown.length > COUNTED_ABOVE) say(`${countAll(shown)}.${abridged ? ALL_HINT : ''}`)
   }
   return {
     say,
@@ -101,7 +115,9 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     diagnostics: onStandardError,
     printDiagnostics: (diagnostics, format) => {
       const shown = quiet ? diagnostics.filter((diagnostic) => diagnostic.severity !== 'notice') : diagnostics
-      report(render(shown, io.stdout, format), format)
+      const groups = { all: verbose }
+      report(render(shown, io.stdout, format, groups), format)
+      if (isAbridged(shown, groups)) say(ALL_HINT.trim())
     },
     error: (code, message, hint) => onStandardError([{ severity: 'error', code, message, hint }]),
     // The diagnostics of a text report are already on standard error.

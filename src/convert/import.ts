@@ -5,7 +5,7 @@ import { CONFIG_FILE } from '../definition/config/config.ts'
 import { displayPath } from '../definition/files/file-path.ts'
 import type { ImportedZone, OutputFile } from '../definition/imported-zone.ts'
 import { printDefinition } from '../definition/print/print-definition.ts'
-import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
+import { type Diagnostic, hasErrors, isError } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { zoneFileName } from '../dns/zone-file/zone-file-name.ts'
 import { checkImport } from './check-import.ts'
@@ -58,14 +58,23 @@ export async function importZones(request: ImportZonesRequest): Promise<ImportZo
     diagnostics.push({ severity: 'error', code: 'no-definitions', message: `${request.source} has no zones` })
   if (!hasErrors(diagnostics)) {
     const shownPath = (path: string): string => displayPath(resolve(cwd, options.out ?? '', path), cwd)
-    const checked = await checkImport(imported.zones, files, { ...config, ...imported.octodnsSettings }, shownPath)
-    // A warning about the source is not repeated about its copy.
-    const known = new Set(diagnostics.map(({ code, message }) => `${code} ${message}`))
-    diagnostics.push(...checked.filter(({ severity, code, message }) => severity === 'error' || !known.has(`${code} ${message}`)))
+    const found = await checkImport(imported.zones, files, { ...config, ...imported.octodnsSettings }, shownPath)
+    diagnostics.push(...withoutRepeats(found, diagnostics))
     const folder = options.out === undefined ? resolve(config.folder, 'zones') : resolve(cwd, options.out)
     diagnostics.push(...soaWarnings(imported.zones, config, ({ name }) => resolve(folder, paths.get(name) ?? '')))
   }
   return { zones: imported.zones, files, diagnostics }
+}
+
+/** Codes of warnings about definitions that an import reports as `import-lossy`. */
+const LOSSES: ReadonlySet<string> = new Set(['record-extra', 'type-foreign'])
+
+/** The diagnostics of the new files without those that the source has had, which differ only in their position. */
+function withoutRepeats(found: readonly Diagnostic[], before: readonly Diagnostic[]): Diagnostic[] {
+  const textOf = ({ severity, code, message }: Diagnostic): string => `${severity} ${code} ${message}`
+  const known = new Set(before.map(textOf))
+  const hasLosses = before.some(({ code }) => code === 'import-lossy')
+  return found.filter((one) => isError(one) || (!known.has(textOf(one)) && !(hasLosses && LOSSES.has(one.code))))
 }
 
 interface ImportFiles extends Pick<ImportZonesResult, 'files' | 'diagnostics'> {

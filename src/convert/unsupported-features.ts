@@ -32,7 +32,8 @@ export const unsupportedFeatureDiagnostics = (
   dropped.map(({ zone, name, type, what, at, outcome }) => {
     const subject = [name ?? zone, type].filter((part) => part !== null).join(' ')
     const message = `${subject === '' ? '' : `${subject}: `}${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}`
-    return { severity: lossy ? 'warning' : 'error', code, message, at, hint: lossy ? outcome : hintOf(outcome) }
+    const cause = { subject: 'time', message: `${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}` }
+    return { severity: lossy ? 'warning' : 'error', code, message, at, cause, hint: lossy ? outcome : hintOf(outcome) }
   })
 
 const hintOf = (outcome: string | undefined): string => (outcome === undefined ? '--lossy leaves it out' : `with --lossy, ${outcome}`)

@@ -101,6 +101,8 @@ export interface DesiredZone {
   /** Fields of its SOA record that the settings cannot express. */
   readonly soa?: SoaFields | undefined
   readonly records: readonly DefinedRecord[]
+  /** The TTL of records without one, and where it is set; absent if the definition and the config set none. */
+  readonly defaultTtl?: { readonly ttl: Ttl; readonly at: SourcePosition } | undefined
   /** RRsets whose addresses are looked up when the zone is planned. `records` does not include them. */
   readonly inventory?: readonly InventoryRrset[] | undefined
   readonly providerSpecific: readonly ProviderSpecificRecord[]

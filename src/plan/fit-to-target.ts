@@ -61,8 +61,7 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
     const fitted = fitTtl(ruled.record, zone, capabilities)
     if (fitted.ttl !== record.ttl && record.ttl !== null && !roundedSets.has(rrsetKey(record))) {
       roundedSets.add(rrsetKey(record))
-      const message = `${target} stores TTL ${fitted.ttl ?? 'default'} for ${record.name} ${record.type}, not ${record.ttl}`
-      diagnostics.push({ severity: 'notice', code: 'ttl-rounded', message, at: record.at })
+      diagnostics.push(roundedNotice(record, fitted.ttl, target, zone))
     }
     const key = recordKey(fitted)
     if (seen.has(key)) continue
@@ -103,6 +102,23 @@ function applyRules(
     fitted = ruled.record
   }
   return { record: fitted, diagnostics }
+}
+
+function roundedNotice(
+  { name, type, ttl, at }: DefinedRecord,
+  fitted: Ttl | null,
+  target: string,
+  { defaultTtl }: DesiredZone,
+): Diagnostic {
+  const stored = `${target} stores TTL ${fitted ?? 'default'}`
+  return {
+    severity: 'notice',
+    code: 'ttl-rounded',
+    message: `${stored} for ${name} ${type}, not ${ttl}`,
+    at,
+    cause: { subject: 'record set', message: `${stored}, not ${ttl}` },
+    ...(defaultTtl !== undefined && defaultTtl.ttl === ttl && { related: [{ message: 'default_ttl', at: defaultTtl.at }] }),
+  }
 }
 
 /** The record with the TTL that the target stores. A TTL of 0 means the zone's default if the target has one. */

@@ -2,6 +2,7 @@
 import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine, type Severity, type SourcePosition } from '../dns/diagnostic.ts'
 import { counted } from './english.ts'
 import { jsonText } from './escape.ts'
+import { type GroupOptions, groupDiagnostics } from './group-diagnostics.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { type DiagnosticDocument, diagnosticDocument } from './plan-document.ts'
 import { diagnosticAnnotation, type FromRoot } from './workflow-command.ts'
@@ -9,6 +10,8 @@ import { diagnosticAnnotation, type FromRoot } from './workflow-command.ts'
 export interface DiagnosticsOptions {
   readonly format?: 'text' | 'github'
   readonly color: boolean
+  /** Which diagnostics to show, and which of them as one. */
+  readonly groups?: GroupOptions | undefined
   /** Names a file from the root of the repository, for annotations; file names are unchanged if absent. */
   readonly fromRoot?: FromRoot | undefined
   /** Returns the text of a source file if it is available. If given, each diagnostic is followed by its source lines and its hint. */
@@ -17,7 +20,7 @@ export interface DiagnosticsOptions {
 
 /** Renders diagnostics by file and position: one line each, or several with frames. */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], options: DiagnosticsOptions): string {
-  const sorted = [...diagnostics].sort(compareDiagnostics)
+  const sorted = groupDiagnostics(diagnostics, options.groups)
   if (options.format === 'github') return sorted.map((diagnostic) => `${diagnosticAnnotation(diagnostic, options.fromRoot)}\n`).join('')
   const palette = paletteOf(options.color)
   const linesOf = sourceLines(options.frames)

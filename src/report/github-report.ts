@@ -1,5 +1,6 @@
 /** The report for the log of a GitHub Actions job: annotations at the positions of diagnostics, and one group per zone. */
-import { compareDiagnostics, oneLine } from '../dns/diagnostic.ts'
+import { oneLine } from '../dns/diagnostic.ts'
+import { groupDiagnostics } from './group-diagnostics.ts'
 import { type Report, type ReportOptions, zoneViews } from './report.ts'
 import { isNotable, summaryLine } from './summary.ts'
 import { zoneLines } from './text-report.ts'
@@ -10,7 +11,8 @@ export function renderGithub(report: Report, options: ReportOptions): string {
   const lines: string[] = []
   if (options.diagnostics !== false) {
     const diagnostics = [...report.plan.diagnostics, ...views.flatMap((view) => view.diagnostics)]
-    lines.push(...diagnostics.sort(compareDiagnostics).map((diagnostic) => diagnosticAnnotation(diagnostic, options.fromRoot)))
+    const groups = groupDiagnostics(diagnostics, { all: options.verbose })
+    lines.push(...groups.map((diagnostic) => diagnosticAnnotation(diagnostic, options.fromRoot)))
   }
   for (const { plan } of views) {
     for (const { name, message, allowed } of plan.refusals) {

@@ -1,7 +1,8 @@
 /** The report as one HTML page without scripts, images or requests. */
-import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
+import { type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import { type Cell, type ChangeRow, changeRows, type RecordRow } from './change-rows.ts'
 import { escapeHtml } from './escape.ts'
+import { groupDiagnostics } from './group-diagnostics.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
 import { callFigures, isNotable, readBackText, recordFigures, renderedText, summaryLine, zoneState, zoneTitle } from './summary.ts'
 
@@ -26,7 +27,7 @@ export function renderHtml(report: Report, options: ReportOptions): string {
     '<meta name="viewport" content="width=device-width">\n',
     `<title>${escapeHtml(summaryLine(report))}</title>\n<style>${STYLE}</style>\n</head>\n<body>\n<h1>${escapeHtml(summaryLine(report))}</h1>\n`,
   ]
-  if (options.diagnostics !== false) parts.push(diagnosticList(plan.diagnostics))
+  if (options.diagnostics !== false) parts.push(diagnosticList(plan.diagnostics, options))
   for (const view of zoneViews(report)) if (options.verbose || isNotable(view)) parts.push(zoneSection(view, options))
   parts.push(`<footer>${escapeHtml(oneLine(plan.tool))}, ${escapeHtml(oneLine(plan.created))}</footer>\n</body>\n</html>\n`)
   return parts.join('')
@@ -43,7 +44,7 @@ function zoneSection(view: ZoneView, options: ReportOptions): string {
       : `<p class="error">REFUSED ${name}: ${escapeHtml(oneLine(message))}<br>to allow it: <code>--allow ${name}</code></p>\n`,
   )
   return `<details open><summary><b>${escapeHtml(zoneTitle(plan))}</b> <span class="dim">${figures}</span></summary>\n${refusals.join('')}${
-    options.diagnostics === false ? '' : diagnosticList(view.diagnostics)
+    options.diagnostics === false ? '' : diagnosticList(view.diagnostics, options)
   }${plan.changes.length === 0 ? '' : changeTable(view)}</details>\n`
 }
 
@@ -71,8 +72,7 @@ const domainCells = (settings: readonly { readonly key: string; readonly value: 
 const cellHtml = (cell: Cell): string =>
   cell.length === 1 ? escapeHtml(cell[0]) : `<del>${escapeHtml(cell[0])}</del> → <ins>${escapeHtml(cell[1])}</ins>`
 
-const diagnosticList = (diagnostics: readonly Diagnostic[]): string =>
-  [...diagnostics]
-    .sort(compareDiagnostics)
+const diagnosticList = (diagnostics: readonly Diagnostic[], { verbose }: ReportOptions): string =>
+  groupDiagnostics(diagnostics, { all: verbose })
     .map((diagnostic) => `<pre class="${diagnostic.severity}">${escapeHtml(formatDiagnostic(diagnostic))}</pre>\n`)
     .join('')

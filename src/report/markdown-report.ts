@@ -2,10 +2,11 @@
  * The report as a comment on a pull request, in GitHub and GitLab flavours of Markdown and of limited size. Text from users and servers appears only in
  * fenced blocks, whose fence is longer than any run of backticks in them, or escaped in `<code>`. So it cannot end the block, be markup or mention a user.
  */
-import { compareDiagnostics, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
+import { formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import { type ChangeRow, changeRows, type Marker } from './change-rows.ts'
 import { counted } from './english.ts'
 import { escapeHtml } from './escape.ts'
+import { groupDiagnostics } from './group-diagnostics.ts'
 import { paletteOf } from './palette.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
 import { layoutRows, shorten } from './row-layout.ts'
@@ -25,7 +26,7 @@ export function renderMarkdown(report: Report, options: ReportOptions): string {
   const parts = [`### ${summaryLine(report)}\n`]
   const prefaceRoom = createRoom(LONGEST_PREFACE)
   parts.push(...block('diff', refusalLines(views), prefaceRoom, 'refusal'))
-  if (options.diagnostics !== false) parts.push(...block('text', diagnosticLines(report, views), prefaceRoom, 'diagnostic'))
+  if (options.diagnostics !== false) parts.push(...block('text', diagnosticLines(report, views, options), prefaceRoom, 'diagnostic'))
   const room = createRoom(LONGEST_REPORT - RESERVE - parts.reduce((sum, part) => sum + part.length, 0))
   const leftOut = { changes: 0, zones: 0 }
   for (const view of views) {
@@ -120,8 +121,8 @@ function refusalLines(views: readonly ZoneView[]): string[] {
   )
 }
 
-const diagnosticLines = ({ plan }: Report, views: readonly ZoneView[]): string[] =>
-  [...plan.diagnostics, ...views.flatMap(({ diagnostics }) => diagnostics)].sort(compareDiagnostics).map(formatDiagnostic)
+const diagnosticLines = ({ plan }: Report, views: readonly ZoneView[], { verbose }: ReportOptions): string[] =>
+  groupDiagnostics([...plan.diagnostics, ...views.flatMap(({ diagnostics }) => diagnostics)], { all: verbose }).map(formatDiagnostic)
 
 function fenced(language: string, lines: readonly string[]): string {
   const fence = '`'.repeat(Math.max(3, lines.reduce((longest, line) => Math.max(longest, longestBackticks(line)), 0) + 1))

@@ -1,12 +1,13 @@
 /** The text report: zones with their changes, refusals and diagnostics, and a summary line. */
-import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
+import { type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import type { Refusal } from '../plan/plan.ts'
 import { type ChangeRow, changeRows, type Marker } from './change-rows.ts'
-import { formatCount } from './english.ts'
+import { formatCount, listed } from './english.ts'
+import { groupDiagnostics } from './group-diagnostics.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
 import { layoutRows } from './row-layout.ts'
-import { callFigures, isNotable, readBackText, recordFigures, renderedText, summaryLine, zoneState, zoneTitle } from './summary.ts'
+import { callFigures, readBackText, recordFigures, renderedText, summaryLine, zoneState, zoneTitle } from './summary.ts'
 
 /** Maximum length of one value in characters. */
 const LONGEST_VALUE = 400
@@ -18,15 +19,34 @@ export function renderText(report: Report, options: ReportOptions): string {
   const palette = paletteOf(options.color)
   const lines: string[] = []
   if (options.diagnostics !== false && report.plan.diagnostics.length > 0)
-    lines.push(...diagnosticLines(report.plan.diagnostics, palette, ''), '')
+    lines.push(...diagnosticLines(report.plan.diagnostics, options, ''), '')
   const isBrief = options.planShown === true && !options.verbose
   for (const view of zoneViews(report)) {
-    if (!options.verbose && !(isBrief ? hasUnapplied(view) : isNotable(view))) continue
+    if (!options.verbose && !(isBrief ? hasUnapplied(view) : hasSection(view, options))) continue
     for (const line of isBrief ? unappliedLines(view, options) : zoneLines(view, options)) lines.push(line)
     lines.push('')
   }
+  if (!options.verbose && !isBrief) lines.push(...renderedLines(report, options))
   lines.push(palette.bold(summaryLine(report)))
   return `${lines.join('\n')}\n`
+}
+
+/** Whether a zone is shown on its own, in a report that is not verbose. */
+const hasSection = ({ plan, diagnostics }: ZoneView, options: ReportOptions): boolean =>
+  plan.changes.length > 0 || plan.refusals.length > 0 || (options.diagnostics !== false && diagnostics.length > 0)
+
+/** Zones named in a line about several. */
+const ZONES_SHOWN = 3
+
+/** One line per state of the rendered zone file, for the zones that are not shown on their own. */
+function renderedLines(report: Report, options: ReportOptions): string[] {
+  const others = zoneViews(report).filter((view) => !hasSection(view, options))
+  return (['differs', 'stale'] as const).flatMap((state) => {
+    const [first, ...more] = others.filter(({ plan }) => plan.rendered === state).map(({ plan }) => plan)
+    if (first === undefined) return []
+    const text = `${renderedText(first, false)?.replace(':', '')}: ${listed([first, ...more].map(zoneTitle), ZONES_SHOWN)}`
+    return [state === 'differs' ? paletteOf(options.color).warning(text) : text]
+  })
 }
 
 /** The lines of one zone; the first has its name. */
@@ -37,7 +57,7 @@ export function zoneLines(view: ZoneView, options: ReportOptions): string[] {
   if (plan.changes.length === 0) lines.push(palette.dim('  no changes'))
   else for (const line of rowLines(changeRows(view), options, palette)) lines.push(line)
   for (const refusal of plan.refusals) lines.push(...refusalLines(refusal, palette))
-  if (options.diagnostics !== false) lines.push(...diagnosticLines(view.diagnostics, palette, '  '))
+  if (options.diagnostics !== false) lines.push(...diagnosticLines(view.diagnostics, options, '  '))
   const rendered = renderedText(plan, options.verbose)
   if (rendered !== null) lines.push(`  ${plan.rendered === 'differs' ? palette.warning(rendered) : palette.dim(rendered)}`)
   lines.push(...readBackLines(view, options, palette))
@@ -87,6 +107,9 @@ function refusalLines({ name, message, allowed }: Refusal, palette: Palette): st
   return [`  ${palette.error(`REFUSED ${name}:`)} ${oneLine(message)}`, `    to allow it: --allow ${name}`]
 }
 
-function diagnosticLines(diagnostics: readonly Diagnostic[], palette: Palette, indent: string): string[] {
-  return [...diagnostics].sort(compareDiagnostics).map((diagnostic) => indent + palette[diagnostic.severity](formatDiagnostic(diagnostic)))
+function diagnosticLines(diagnostics: readonly Diagnostic[], { color, verbose }: ReportOptions, indent: string): string[] {
+  const palette = paletteOf(color)
+  return groupDiagnostics(diagnostics, { all: verbose }).map(
+    (diagnostic) => indent + palette[diagnostic.severity](formatDiagnostic(diagnostic)),
+  )
 }

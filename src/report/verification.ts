@@ -6,6 +6,7 @@ import type { RenderedState } from '../plan/plan.ts'
 import { agreeing, counted } from './english.ts'
 import { jsonText } from './escape.ts'
 import type { ReportFormat } from './formats.ts'
+import { groupDiagnostics } from './group-diagnostics.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { type DiagnosticDocument, diagnosticDocument } from './plan-document.ts'
 import type { ReportOptions } from './report.ts'
@@ -129,9 +130,9 @@ export function renderVerification(verification: Verification, format: ReportFor
   const { zones, diagnostics } = verification
   const failed = zones.filter((zone) => !isVerified(zone))
   const annotations = [
-    ...[...diagnostics, ...failed.flatMap((zone) => zone.diagnostics)]
-      .sort(compareDiagnostics)
-      .map((one) => diagnosticAnnotation(one, options.fromRoot)),
+    ...groupDiagnostics([...diagnostics, ...failed.flatMap((zone) => zone.diagnostics)], { all: options.verbose }).map((one) =>
+      diagnosticAnnotation(one, options.fromRoot),
+    ),
     ...failed.map(({ zone, target }) =>
       annotation({ severity: 'error', title: 'verify-differs', message: `${zone} at ${oneLine(target)} is not as defined` }),
     ),

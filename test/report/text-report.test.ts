@@ -167,10 +167,7 @@ example.net. at cloud (to be deleted, 10 of 12,000 records)
   - zone  and all its records
   1 to delete (1 call)
 
-xn--bcher-kva.example. (bücher.example) at cloud (10 of 12,000 records)
-  no changes
-  rendered zone file: differs from the records
-
+rendered zone file differs from the records: xn--bcher-kva.example. (bücher.example) at cloud
 Plan: 2 to create, 0 to update, 1 to delete in 2 zones (3 calls)
 `)
   })

@@ -75,6 +75,7 @@ export interface ConfigDefaults {
   readonly settingPositions?: SettingPositions | undefined
   /** For records without a TTL; null for the zone's own default. */
   readonly ttl: Ttl | null
+  readonly ttlAt?: SourcePosition | undefined
 }
 
 export const CONFIG_FILE = 'zonewright.yaml'

@@ -265,6 +265,7 @@ function defaultsOf(document: Readonly<Record<string, unknown>>, reading: Readin
     settings: settings as ZoneSettings,
     ...(Object.keys(settings).length > 0 ? { settingPositions } : {}),
     ttl: ttlOf(defaultTtl, ['defaults', 'default_ttl'], reading),
+    ...(defaultTtl === undefined ? {} : { ttlAt: positionAt(reading.root, ['defaults', 'default_ttl']) }),
   }
 }
 

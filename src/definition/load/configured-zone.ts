@@ -8,7 +8,7 @@ import type { Ttl } from '../../dns/ttl.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { DesiredZone, Policy, RefusalName, RrsetTargets, SoaFields, ZoneSettings } from '../../dns/zone.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
-import type { Config, ZoneRule } from '../config/config.ts'
+import type { Config, ConfigDefaults, ZoneRule } from '../config/config.ts'
 import { DEFAULT_ZONE_RULE } from '../config/config.ts'
 import { unknownProvider } from '../config/read-config.ts'
 import { compileGlobs } from '../files/file-glob.ts'
@@ -58,6 +58,7 @@ export function configureZone(
       settings: settingsOf(zone, config.defaults.settings),
       settingPositions: { ...config.defaults.settingPositions, ...zone.settingPositions },
       records: withTtl(zone.records, config.defaults.ttl),
+      ...defaultTtlOf(zone, config.defaults),
       ...(zone.inventory && { inventory: withTtl(zone.inventory, config.defaults.ttl) }),
       apexNs: zone.apexNs === 'manage' ? 'manage' : (rule.apexNs ?? 'keep'),
       unmanaged: [...zone.unmanaged, ...rule.unmanaged],
@@ -140,6 +141,11 @@ function checkInventory({ inventory = [] }: DesiredZone, config: Config): Diagno
 
 /** Defaults that do not apply to slave zones, since the master defines them. */
 const OF_MASTERS: ReadonlySet<string> = new Set(['soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'])
+
+function defaultTtlOf({ defaultTtl }: DesiredZone, { ttl, ttlAt }: ConfigDefaults): Pick<DesiredZone, 'defaultTtl'> {
+  if (defaultTtl !== undefined || ttl === null || ttlAt === undefined) return {}
+  return { defaultTtl: { ttl, at: ttlAt } }
+}
 
 function settingsOf(zone: DesiredZone, defaults: ZoneSettings): ZoneSettings {
   if (zone.absent) return zone.settings

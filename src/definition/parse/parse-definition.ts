@@ -148,7 +148,7 @@ function parseWithSettings(root: YamlMapping, files: FileLoader, problems: Diagn
   }
   const state = { ...common, ...mergeSources(sources, problems) }
   if (settings.type === 'slave') checkSlave(root, state)
-  const desired: DesiredZone = { name: zone, at: domain.at, settings, ...rest, ...resultsOf(state) }
+  const desired: DesiredZone = { name: zone, at: domain.at, settings, ...rest, ...defaultTtlOf(root, defaultTtl), ...resultsOf(state) }
   return {
     zone: name === null ? null : desired,
     layout: 'settings',
@@ -159,6 +159,11 @@ function parseWithSettings(root: YamlMapping, files: FileLoader, problems: Diagn
     unsupportedKeys: state.unsupportedKeys,
     diagnostics: problems.diagnostics.sort(compareDiagnostics),
   }
+}
+
+function defaultTtlOf(root: YamlMapping, ttl: Ttl | null): Pick<DesiredZone, 'defaultTtl'> {
+  const at = lookUp(root, 'default_ttl')?.at
+  return ttl === null || at === undefined ? {} : { defaultTtl: { ttl, at } }
 }
 
 /** Reads the settings after the schema check. Reports the deferred schema errors only if the reader finds no error itself. */

@@ -128,6 +128,7 @@ export interface DiagnosticDetails {
   readonly severity?: Severity
   readonly hint?: string | undefined
   readonly related?: Diagnostic['related']
+  readonly cause?: Diagnostic['cause']
 }
 
 /** Maximum number of problems reported per definition. */
@@ -148,11 +149,19 @@ export function collectDiagnostics(): DiagnosticCollector {
   return {
     diagnostics,
     isFull: () => reported.size >= MAX_DIAGNOSTICS,
-    report: (code, at, subject, detail, { severity = 'error', hint, related } = {}) => {
+    report: (code, at, subject, detail, { severity = 'error', hint, related, cause } = {}) => {
       const key = `${at.file}:${at.line}:${at.column} ${code} ${detail}`
       if (reported.has(key) || reported.size >= MAX_DIAGNOSTICS) return
       reported.add(key)
-      diagnostics.push({ severity, code, message: subject === '' ? detail : `${subject}: ${detail}`, at, hint, related })
+      diagnostics.push({
+        severity,
+        code,
+        message: subject === '' ? detail : `${subject}: ${detail}`,
+        at,
+        hint,
+        related,
+        ...(cause && { cause }),
+      })
     },
   }
 }

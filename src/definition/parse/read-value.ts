@@ -225,7 +225,8 @@ export function resolveTargetName(text: string, at: SourcePosition, prefix: stri
     return failure('')
   }
   if (target.warning !== undefined) {
-    problems.report('target-relative', at, context.subject, prefix + target.warning, { severity: 'warning', hint: target.hint })
+    const cause = { subject: 'target', message: 'without the final dot, read as absolute names' }
+    problems.report('target-relative', at, context.subject, prefix + target.warning, { severity: 'warning', hint: target.hint, cause })
   }
   return target
 }

@@ -1,0 +1,85 @@
+/**
+ * Diagnostics as people read them: many with one cause are one, with a count and up to three places, and no diagnostic occurs twice. This is a view:
+ * documents in JSON have every diagnostic.
+ */
+import { compareDiagnostics, type Diagnostic, formatDiagnostic, type Severity, type SourcePosition } from '../dns/diagnostic.ts'
+import { DIAGNOSTIC_CODES } from '../dns/diagnostic-codes.ts'
+import { counted, formatCount } from './english.ts'
+
+/** Maximum number of diagnostics with one cause that are shown one by one. Each error must be corrected, so more of them are. */
+const MOST_SINGLE: Readonly<Record<Severity, number>> = { error: 10, warning: 3, notice: 3 }
+
+/** Places in the line of a group. */
+const MOST_PLACES = 3
+
+export interface GroupOptions {
+  /** Shows every diagnostic. */
+  readonly all?: boolean | undefined
+  /** Maximum number of lines that are not errors; the last ones are left out. No limit if absent. */
+  readonly atMost?: number | undefined
+}
+
+/** The diagnostics to show, by file and position. */
+export function groupDiagnostics(diagnostics: readonly Diagnostic[], { all = false, atMost }: GroupOptions = {}): Diagnostic[] {
+  const distinct = new Map([...diagnostics].sort(compareDiagnostics).map((one) => [`${formatDiagnostic(one)} ${one.hint}`, one]))
+  if (all) return [...distinct.values()]
+  const groups = new Map<string, Diagnostic[]>()
+  for (const one of distinct.values()) {
+    const key = `${one.severity} ${one.code} ${one.cause?.message ?? withoutNames(one.message)}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [one])
+    else group.push(one)
+  }
+  const shown = [...groups.values()].flatMap((group) => {
+    const [first] = group
+    return first !== undefined && group.length > MOST_SINGLE[first.severity] ? [joined(first, group)] : group
+  })
+  return limited(shown, atMost).sort(compareDiagnostics)
+}
+
+/** Whether some diagnostics are shown together or not at all. */
+export const isAbridged = (diagnostics: readonly Diagnostic[], options: GroupOptions): boolean =>
+  groupDiagnostics(diagnostics, options).length < groupDiagnostics(diagnostics, { all: true }).length
+
+/** Keeps all errors, and of the others the gravest. */
+function limited(diagnostics: readonly Diagnostic[], atMost: number | undefined): Diagnostic[] {
+  if (atMost === undefined) return [...diagnostics]
+  const of = (severity: Severity): Diagnostic[] => diagnostics.filter((one) => one.severity === severity)
+  return [...of('error'), ...[...of('warning'), ...of('notice')].slice(0, atMost)]
+}
+
+/** Quoted texts, and words with a dot or slash (names, addresses, paths) with the type that follows. */
+const NAMES = /(?:"(?:[^"\\]|\\.)*"|[^\s"]*[./][^\s"]*[^\s":,;.]\.?|[^\s"]+\.(?=\s))(?: [A-Z][A-Z0-9-]*(?=[\s:,;]|$))?/g
+
+const withoutNames = (message: string): string => message.replace(NAMES, '…')
+
+/** One diagnostic instead of a group. */
+function joined(first: Diagnostic, group: readonly Diagnostic[]): Diagnostic {
+  const { severity, code, cause } = first
+  const count = cause === undefined ? counted(group.length, 'time') : counted(group.length, cause.subject)
+  const text = cause === undefined ? `${lowerCase(DIAGNOSTIC_CODES[code].replace(/\.$/, ''))}, such as ${first.message}` : cause.message
+  const origin = commonOrigin(group)
+  const hint = group.every((one) => one.hint === first.hint) ? first.hint : undefined
+  if (origin !== null) return { severity, code, message: `${count}: ${text}; ${origin.message} at ${placeText(origin.at)}`, hint }
+  const places = [...new Set(group.flatMap(({ at }) => (at === undefined ? [] : [placeText(at)])))]
+  const others = places.slice(1, MOST_PLACES)
+  const more = places.length - 1 - others.length
+  const also = [...others, ...(more > 0 ? [`${formatCount(more)} more`] : [])]
+  const list = also.length < 2 ? also.join('') : `${also.slice(0, -1).join(', ')} and ${also.at(-1)}`
+  return { severity, code, message: `${count}: ${text}${list === '' ? '' : `; also at ${list}`}`, at: first.at, hint }
+}
+
+/** The related place that all diagnostics of a group share, such as the line with the default TTL; null if there is none. */
+function commonOrigin(group: readonly Diagnostic[]): NonNullable<Diagnostic['related']>[number] | null {
+  const origin = group[0]?.related?.[0]
+  if (origin === undefined) return null
+  const isShared = group.every(
+    ({ related: [other] = [] }) => other?.message === origin.message && placeText(other.at) === placeText(origin.at),
+  )
+  return isShared ? origin : null
+}
+
+const placeText = ({ file, line, column }: SourcePosition): string => `${file}:${line}:${column}`
+
+/** The sentence within another one: acronyms keep their capitals. */
+const lowerCase = (text: string): string => (/^[A-Z](?![A-Z])/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text)

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest'
+import { type Diagnostic, formatDiagnostic } from '../../src/dns/diagnostic.ts'
+import { groupDiagnostics, isAbridged } from '../../src/report/group-diagnostics.ts'
+
+const at = (line: number, file = 'zones/a.yaml') => ({ file, line, column: 3 })
+
+const many = (count: number, make: (index: number) => Diagnostic): Diagnostic[] => Array.from({ length: count }, (_, index) => make(index))
+
+const rounded = (index: number, more: Partial<Diagnostic> = {}): Diagnostic => ({
+  severity: 'notice',
+  code: 'ttl-rounded',
+  message: `cloud stores TTL 300 for h${index}.example.com. A, not 600`,
+  at: at(index + 1),
+  cause: { subject: 'record set', message: 'cloud stores TTL 300, not 600' },
+  ...more,
+})
+
+const lines = (diagnostics: readonly Diagnostic[], options = {}): string[] => groupDiagnostics(diagnostics, options).map(formatDiagnostic)
+
+describe('diagnostics with one cause', () => {
+  test('are one line with a count and three places', () => {
+    expect(lines(many(1838, rounded))).toEqual([
+      'zones/a.yaml:1:3: notice[ttl-rounded] 1,838 record sets: cloud stores TTL 300, not 600; also at zones/a.yaml:2:3, zones/a.yaml:3:3 and 1,835 more',
+    ])
+  })
+
+  test('name the place that they share', () => {
+    const related = [{ message: 'default_ttl', at: at(9, 'zonewright.yaml') }]
+    expect(lines(many(5, (index) => rounded(index, { related })))).toEqual([
+      'notice[ttl-rounded] 5 record sets: cloud stores TTL 300, not 600; default_ttl at zonewright.yaml:9:3',
+    ])
+  })
+
+  test('are recognised by their text without names, addresses and quoted texts', () => {
+    const found = many(4, (index) => ({
+      severity: 'warning',
+      code: 'host-name-invalid',
+      message: `a_${index}.example.com. ${index % 2 ? 'A' : 'AAAA'} points to "x${index}.", which 192.0.2.${index} lacks`,
+      at: at(index + 1),
+    }))
+    expect(lines(found)).toEqual([
+      'zones/a.yaml:1:3: warning[host-name-invalid] 4 times: a host name has characters that host names do not allow, such as a_0.example.com. AAAA points to "x0.", which 192.0.2.0 lacks; also at zones/a.yaml:2:3, zones/a.yaml:3:3 and 1 more',
+    ])
+  })
+
+  test.each([
+    ['notice', 3, 3],
+    ['warning', 4, 1],
+    ['error', 10, 10],
+    ['error', 11, 1],
+  ] as const)('%s: %i are %i lines', (severity, count, expected) => {
+    const found = many(count, (index) => rounded(index, { severity }))
+    expect(lines(found)).toHaveLength(expected)
+    expect(isAbridged(found, {})).toBe(expected < count)
+    expect(lines(found, { all: true })).toHaveLength(count)
+  })
+
+  test('of two causes are two lines', () => {
+    const other = { cause: { subject: 'record set', message: 'cloud stores TTL 3600, not 1800' } }
+    expect(lines([...many(5, rounded), ...many(5, (index) => rounded(index + 5, other))])).toHaveLength(2)
+  })
+})
+
+test('nothing is said twice', () => {
+  expect(lines([rounded(0), rounded(0), rounded(0, { hint: 'x' })], { all: true })).toHaveLength(2)
+})
+
+test('a limit keeps all errors, then warnings', () => {
+  const found = [rounded(0), rounded(1, { severity: 'error' }), rounded(2, { severity: 'warning' }), rounded(3, { severity: 'error' })]
+  expect(groupDiagnostics(found, { atMost: 1 }).map(({ severity }) => severity)).toEqual(['error', 'warning', 'error'])
+  expect(isAbridged(found, { atMost: 1 })).toBe(true)
+})
+
+test('groups 50,000 diagnostics with long names in a moment', () => {
+  const name = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'"'.repeat(50)}`
+  const found = many(50_000, (index) => ({ severity: 'warning', code: 'usage', message: `${name}${index}. A`, at: at(index) }))
+  const start = performance.now()
+  expect(groupDiagnostics(found).length).toBeLessThan(3)
+  expect(performance.now() - start).toBeLessThan(5000)
+})
