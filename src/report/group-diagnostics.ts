@@ -3,11 +3,23 @@
  * documents in JSON have every diagnostic.
  */
 import { compareDiagnostics, type Diagnostic, formatDiagnostic, type Severity, type SourcePosition } from '../dns/diagnostic.ts'
-import { DIAGNOSTIC_CODES } from '../dns/diagnostic-codes.ts'
-import { counted, formatCount } from './english.ts'
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../dns/diagnostic-codes.ts'
+import { counted, listed } from './english.ts'
 
 /** Maximum number of diagnostics with one cause that are shown one by one. Each error must be corrected, so more of them are. */
 const MOST_SINGLE: Readonly<Record<Severity, number>> = { error: 10, warning: 3, notice: 3 }
+
+/** Each of these is a fact that a reader has to see, such as a change by another client. Their number is limited where they are made. */
+const NEVER_GROUPED: ReadonlySet<DiagnosticCode> = new Set([
+  'apply-altered',
+  'apply-drift',
+  'apply-unconfirmed',
+  'import-mismatch',
+  'plan-stale',
+  'rollback-conflict',
+  'rollback-kept',
+  'secret-exposed',
+])
 
 /** Places in the line of a group. */
 const MOST_PLACES = 3
@@ -32,7 +44,9 @@ export function groupDiagnostics(diagnostics: readonly Diagnostic[], { all = fal
   }
   const shown = [...groups.values()].flatMap((group) => {
     const [first] = group
-    return first !== undefined && group.length > MOST_SINGLE[first.severity] ? [joined(first, group)] : group
+    return first !== undefined && group.length > MOST_SINGLE[first.severity] && !NEVER_GROUPED.has(first.code)
+      ? [joined(first, group)]
+      : group
   })
   return limited(shown, atMost).sort(compareDiagnostics)
 }
@@ -61,12 +75,19 @@ function joined(first: Diagnostic, group: readonly Diagnostic[]): Diagnostic {
   const origin = commonOrigin(group)
   const hint = group.every((one) => one.hint === first.hint) ? first.hint : undefined
   if (origin !== null) return { severity, code, message: `${count}: ${text}; ${origin.message} at ${placeText(origin.at)}`, hint }
-  const places = [...new Set(group.flatMap(({ at }) => (at === undefined ? [] : [placeText(at)])))]
-  const others = places.slice(1, MOST_PLACES)
-  const more = places.length - 1 - others.length
-  const also = [...others, ...(more > 0 ? [`${formatCount(more)} more`] : [])]
-  const list = also.length < 2 ? also.join('') : `${also.slice(0, -1).join(', ')} and ${also.at(-1)}`
-  return { severity, code, message: `${count}: ${text}${list === '' ? '' : `; also at ${list}`}`, at: first.at, hint }
+  // The first place comes before the message.
+  const [places, where] =
+    first.at === undefined
+      ? [group.flatMap(subjectOf), 'for']
+      : [
+          group
+            .flatMap(({ at }) => at ?? [])
+            .slice(1)
+            .map(placeText),
+          'also at',
+        ]
+  const list = listed([...new Set(places)], first.at === undefined ? MOST_PLACES : MOST_PLACES - 1)
+  return { severity, code, message: `${count}: ${text}${list === '' ? '' : `; ${where} ${list}`}`, at: first.at, hint }
 }
 
 /** The related place that all diagnostics of a group share, such as the line with the default TTL; null if there is none. */
@@ -78,6 +99,9 @@ function commonOrigin(group: readonly Diagnostic[]): NonNullable<Diagnostic['rel
   )
   return isShared ? origin : null
 }
+
+/** The record or zone that a message begins with. */
+const subjectOf = ({ message }: Diagnostic): string[] => (message.includes(': ') ? [message.slice(0, message.indexOf(': '))] : [])
 
 const placeText = ({ file, line, column }: SourcePosition): string => `${file}:${line}:${column}`
 

@@ -61,6 +61,19 @@ describe('diagnostics with one cause', () => {
   })
 })
 
+test('facts to see one by one are not grouped, and records without a place are named', () => {
+  expect(lines(many(20, (index) => rounded(index, { code: 'plan-stale' })))).toHaveLength(20)
+  const found = many(5, (index) => ({
+    severity: 'warning',
+    code: 'import-lossy',
+    message: `h${index}.example.com. A: a definition cannot express geo`,
+    cause: { subject: 'time', message: 'a definition cannot express geo' },
+  }))
+  expect(lines(found)).toEqual([
+    'warning[import-lossy] 5 times: a definition cannot express geo; for h0.example.com. A, h1.example.com. A, h2.example.com. A and 2 more',
+  ])
+})
+
 test('nothing is said twice', () => {
   expect(lines([rounded(0), rounded(0), rounded(0, { hint: 'x' })], { all: true })).toHaveLength(2)
 })

@@ -110,6 +110,7 @@ octodns_split_extension: .split
         ttl_sec: expect.objectContaining({ line: 12, column: 56 }),
       }),
       ttl: 300,
+      ttlAt: expect.objectContaining({ line: 12, column: 92 }),
     })
     expect(config.safety).toEqual({ max_delete_percent: 10, max_update_percent: 50.5, min_existing: 0 })
     expect(config).toMatchObject({

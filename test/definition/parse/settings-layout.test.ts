@@ -35,6 +35,7 @@ describe('a definition with settings', () => {
     const { records: _, settingPositions: __, ...zone } = parsed.zone ?? { records: [] }
     expect(zone).toEqual({
       name: 'example.com.',
+      defaultTtl: { ttl: 300, at: { file: 'zone.yaml', line: 7, column: 14 } },
       at: { file: 'zone.yaml', line: 2, column: 9 },
       settings: {
         type: 'master',
