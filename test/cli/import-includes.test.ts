@@ -13,7 +13,7 @@ describe('invalid $INCLUDE files', () => {
     ['the file itself', '$INCLUDE example.com.zone', {}, '3:10: error[zonefile-include] example.com.zone includes itself'],
     ['a cycle through a link', '$INCLUDE a', { a: '\n$INCLUDE link\n' }, 'a:2:10: error[zonefile-include] a includes itself'],
     ['a long chain', '$INCLUDE f0', chain, 'f15:1:10: error[zonefile-include] files are included more than 16 deep'],
-    ['ten files that include ten files each', '$INCLUDE f0', fan, ':10: error[zonefile-include] more than 1000 files are included'],
+    ['ten files that include ten files each', '$INCLUDE f0', fan, 'such as more than 1000 files are included'],
     ['a device', '$INCLUDE /dev/zero', {}, '3:10: error[zonefile-include] the path is outside the config folder'],
     ['a link to a device', '$INCLUDE zero', {}, '3:10: error[zonefile-include] the path is outside the config folder'],
     ['a pipe', '$INCLUDE pipe', {}, '3:10: error[zonefile-include] pipe is not a file'],

@@ -258,7 +258,7 @@ records:
 
   it('names some of many ignored files', async () => {
     const files = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`z/${i}`, SOA]))
-    const { stderr } = await run(folderOf({ 'z/a.example.zone': SOA, ...files }), 'import', 'zonefile', 'z')
+    const { stderr } = await run(folderOf({ 'z/a.example.zone': SOA, ...files }), 'import', 'zonefile', 'z', '--verbose')
     expect(stderr.match(/looks like a zone file/g)).toHaveLength(20)
     expect(stderr).toContain('warning[file-format] 5 more files look like zone files and were skipped')
   })
