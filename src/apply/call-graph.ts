@@ -87,7 +87,7 @@ function blockerIn(call: Changeset, calls: readonly Changeset[], outcomes: reado
 }
 
 const AFTER: Readonly<Record<Outcome['state'], string>> = {
-  applied: 'whose success was not known in time',
+  applied: 'whose result was unknown at that time',
   failed: 'which was not applied',
   skipped: 'which was not applied',
   unknown: 'whose result is unknown',

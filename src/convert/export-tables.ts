@@ -1,5 +1,4 @@
 /** Exports zones as CSV and as JSON. */
-import { rdataFields } from '../dns/rdata/canonical.ts'
 import { toGenericForm } from '../dns/rdata/generic-form.ts'
 import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
 import { compareRecords } from '../dns/record.ts'
@@ -11,14 +10,20 @@ const HEADER = ['zone', 'name', 'type', 'ttl', 'data']
 
 /**
  * Exports records as a table (RFC 4180): one row per record, data as in a zone file, and an empty TTL for the zone's default.
- * A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula. So a name that would do so begins with the escape of that
- * character (RFC 1035 section 5.1), and other data is written as octets (RFC 3597). Readers of zone files accept both.
+ * Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as a formula. In such a name the first character is escaped (RFC 1035 section 5.1);
+ * other data is written in the generic form (RFC 3597 section 5). Zone file parsers accept both.
  */
 export const exportCsv: Exporter = (zones): ExportedFiles => {
   const rows = [HEADER]
   for (const zone of zones) {
     for (const { name, type, ttl, data } of zone.records.toSorted(compareRecords))
-      rows.push([safeName(zone.name), safeName(name), type, ttl === null ? '' : String(ttl), safeData(type, data)])
+      rows.push([
+        escapeFormulaName(zone.name),
+        escapeFormulaName(name),
+        type,
+        ttl === null ? '' : String(ttl),
+        escapeFormulaData(type, data),
+      ])
   }
   return {
     files: [{ path: 'zones.csv', text: rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('') }],
@@ -30,24 +35,25 @@ export const exportCsv: Exporter = (zones): ExportedFiles => {
 
 const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-const isFormula = (text: string): boolean => /^[=+\-@]/.test(text)
+const looksLikeFormula = (text: string): boolean => /^[=+\-@]/.test(text)
 
-const safeName = (name: string): string => (isFormula(name) ? `\\${String(name.charCodeAt(0)).padStart(3, '0')}${name.slice(1)}` : name)
+const escapeFormulaName = (name: string): string =>
+  looksLikeFormula(name) ? `\\${String(name.charCodeAt(0)).padStart(3, '0')}${name.slice(1)}` : name
 
-function safeData(type: string, data: string): string {
-  if (!isFormula(data)) return data
-  const [first] = rdataFields(data)
-  if (RDATA_TYPES.get(type)?.fields[0]?.kind === 'name' && first !== undefined) return safeName(data)
-  // Only pseudo types of providers have no wire form, and their data begins with a name or a quotation mark.
+function escapeFormulaData(type: string, data: string): string {
+  if (!looksLikeFormula(data)) return data
+  // The data begins with a name, which can be escaped.
+  if (RDATA_TYPES.get(type)?.fields[0]?.kind === 'name') return escapeFormulaName(data)
+  // Types without a code are pseudo types of providers. Their data begins with a name or a quotation mark.
   return typeCode(type) === null ? data : toGenericForm(type, data)
 }
 
 /** The version of `schemas/export.schema.json`. */
-const VERSION = 1
+const EXPORT_VERSION = 1
 
-/** Exports zones as one JSON document with settings, records and all options. */
+/** Exports zones as one JSON document with everything that a definition can say. */
 export const exportJson: Exporter = (zones): ExportedFiles => {
-  const document = { format: 'zonewright-zones', version: VERSION, zones: zones.map(zoneJson) }
+  const document = { format: 'zonewright-zones', version: EXPORT_VERSION, zones: zones.map(zoneJson) }
   return {
     files: [{ path: 'zones.json', text: `${JSON.stringify(document, null, 2)}\n` }],
     isSingleFile: true,
@@ -56,6 +62,7 @@ export const exportJson: Exporter = (zones): ExportedFiles => {
   }
 }
 
+/** Every part that `zoneJson` writes. */
 const SUPPORTED = {
   settings: new Set(ZONE_SETTINGS),
   others: new Set(['absent', 'unmanaged', 'targets', 'policy', 'allow', 'apexNs', 'unsupported', 'rrsetTargets', 'soa'] as const),

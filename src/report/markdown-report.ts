@@ -13,43 +13,44 @@ import { layoutRows, shorten } from './row-layout.ts'
 import { callFigures, isNotable, readBackText, recordFigures, renderedText, summaryLine, zoneState, zoneTitle } from './summary.ts'
 
 /** GitHub takes 65,536 characters in a comment. */
-const LONGEST_REPORT = 60_000
+const MAX_REPORT_LENGTH = 60_000
 /** Maximum length of refusals and diagnostics together in characters. */
-const LONGEST_PREFACE = 20_000
-const LONGEST_VALUE = 500
-const LONGEST_MESSAGE = 1_000
+const MAX_PREFACE_LENGTH = 20_000
+const MAX_VALUE_LENGTH = 500
+const MAX_MESSAGE_LENGTH = 1_000
 /** For the line about omitted changes. */
-const RESERVE = 200
+const OMITTED_LINE_LENGTH = 200
 
 export function renderMarkdown(report: Report, options: ReportOptions): string {
   const views = zoneViews(report).filter((view) => options.verbose || isNotable(view))
   const parts = [`### ${summaryLine(report)}\n`]
-  const prefaceRoom = createRoom(LONGEST_PREFACE)
-  parts.push(...block('diff', refusalLines(views), prefaceRoom, 'refusal'))
-  if (options.diagnostics !== false) parts.push(...block('text', diagnosticLines(report, views, options), prefaceRoom, 'diagnostic'))
-  const room = createRoom(LONGEST_REPORT - RESERVE - parts.reduce((sum, part) => sum + part.length, 0))
-  const leftOut = { changes: 0, zones: 0 }
+  const prefaceBudget = createBudget(MAX_PREFACE_LENGTH)
+  parts.push(...limitedBlock('diff', refusalLines(views), prefaceBudget, 'refusal'))
+  if (options.diagnostics !== false)
+    parts.push(...limitedBlock('text', diagnosticLines(report, views, options), prefaceBudget, 'diagnostic'))
+  const budget = createBudget(MAX_REPORT_LENGTH - OMITTED_LINE_LENGTH - parts.reduce((sum, part) => sum + part.length, 0))
+  const omitted = { changes: 0, zones: 0 }
   for (const view of views) {
-    const { text, shown } = zoneSection(view, options, room)
+    const { text, shown } = zoneSection(view, options, budget)
     parts.push(text)
     if (shown === view.plan.changes.length && text !== '') continue
-    leftOut.changes += view.plan.changes.length - shown
-    leftOut.zones += 1
+    omitted.changes += view.plan.changes.length - shown
+    omitted.zones += 1
   }
-  if (leftOut.zones > 0)
-    parts.push(`\n**${counted(leftOut.changes, 'more change')} in ${counted(leftOut.zones, 'zone')} not shown here.**\n`)
+  if (omitted.zones > 0)
+    parts.push(`\n**${counted(omitted.changes, 'more change')} in ${counted(omitted.zones, 'zone')} not shown here.**\n`)
   return parts.join('')
 }
 
-interface Room {
-  /** Takes so many characters if they still fit, and returns whether they do. */
-  take(characters: number): boolean
+interface Budget {
+  /** Spends so many characters if they are left. Returns whether they were. */
+  spend(characters: number): boolean
 }
 
-function createRoom(characters: number): Room {
+function createBudget(characters: number): Budget {
   let left = characters
   return {
-    take: (wanted) => {
+    spend: (wanted) => {
       if (wanted > left) return false
       left -= wanted
       return true
@@ -57,7 +58,7 @@ function createRoom(characters: number): Room {
   }
 }
 
-function zoneSection(view: ZoneView, options: ReportOptions, room: Room): { text: string; shown: number } {
+function zoneSection(view: ZoneView, options: ReportOptions, budget: Budget): { text: string; shown: number } {
   const { plan } = view
   const state = zoneState(plan)
   const calls = plan.changes.length === 0 ? 'no changes' : callFigures(plan)
@@ -67,29 +68,29 @@ function zoneSection(view: ZoneView, options: ReportOptions, room: Room): { text
   const head = `\n<details><summary><code>${escapeHtml(zoneTitle(plan))}</code>: ${escapeHtml([calls, ...facts].join('; '))}</summary>\n`
   const tail = '\n</details>\n'
   const overhead = head.length + tail.length
-  if (!room.take(overhead)) return { text: '', shown: 0 }
+  if (!budget.spend(overhead)) return { text: '', shown: 0 }
   if (plan.changes.length === 0) return { text: head + tail, shown: 0 }
-  const { lines, shown } = fitRows(changeRows(view), room)
-  return { text: `${head}\n${fenced('diff', lines)}${tail}`, shown }
+  const { lines, shown } = fitRows(changeRows(view), budget)
+  return { text: `${head}\n${fencedBlock('diff', lines)}${tail}`, shown }
 }
 
 /** The lines of as many rows as fit, and how many changes they show completely. Only as many are laid out as could fit. */
-function fitRows(rows: readonly ChangeRow[], room: Room): { lines: string[]; shown: number } {
-  const laidOut = layoutRows(rows.slice(0, LONGEST_REPORT / 8), {
+function fitRows(rows: readonly ChangeRow[], budget: Budget): { lines: string[]; shown: number } {
+  const laidOut = layoutRows(rows.slice(0, MAX_REPORT_LENGTH / 8), {
     palette: paletteOf(false),
     width: null,
-    longestValue: LONGEST_VALUE,
+    longestValue: MAX_VALUE_LENGTH,
     calls: false,
     prefix,
   })
   const lines: string[] = []
   // Both fences, even if they are longer than three backticks.
   let count = 0
-  if (room.take(64)) {
+  if (budget.spend(64)) {
     for (const row of laidOut) {
       // A run of backticks in a line lengthens both fences by no more than the line is long.
       const size = row.reduce((sum, line) => sum + line.length + 1 + 2 * longestBackticks(line), 0)
-      if (!room.take(size)) break
+      if (!budget.spend(size)) break
       lines.push(...row)
       count += 1
     }
@@ -101,16 +102,16 @@ function fitRows(rows: readonly ChangeRow[], room: Room): { lines: string[]; sho
 /** The first column is that of a diff, in which `!` marks a changed line. */
 const prefix = (marker: Marker): string => `${marker === '~' ? '!' : marker} `
 
-function block(language: string, lines: readonly string[], room: Room, noun: string): string[] {
+function limitedBlock(language: string, lines: readonly string[], budget: Budget, noun: string): string[] {
   if (lines.length === 0) return []
   const shown: string[] = []
   for (const line of lines) {
-    const text = shorten(line, LONGEST_MESSAGE)
-    if (!room.take(text.length + 1 + 2 * longestBackticks(text))) break
+    const text = shorten(line, MAX_MESSAGE_LENGTH)
+    if (!budget.spend(text.length + 1 + 2 * longestBackticks(text))) break
     shown.push(text)
   }
   const more = lines.length - shown.length
-  return [`\n${fenced(language, shown)}`, ...(more > 0 ? [`\n**${counted(more, `more ${noun}`)} not shown here.**\n`] : [])]
+  return [`\n${fencedBlock(language, shown)}`, ...(more > 0 ? [`\n**${counted(more, `more ${noun}`)} not shown here.**\n`] : [])]
 }
 
 function refusalLines(views: readonly ZoneView[]): string[] {
@@ -124,7 +125,7 @@ function refusalLines(views: readonly ZoneView[]): string[] {
 const diagnosticLines = ({ plan }: Report, views: readonly ZoneView[], { verbose }: ReportOptions): string[] =>
   groupDiagnostics([...plan.diagnostics, ...views.flatMap(({ diagnostics }) => diagnostics)], { all: verbose }).map(formatDiagnostic)
 
-function fenced(language: string, lines: readonly string[]): string {
+function fencedBlock(language: string, lines: readonly string[]): string {
   const fence = '`'.repeat(Math.max(3, lines.reduce((longest, line) => Math.max(longest, longestBackticks(line)), 0) + 1))
   return `${fence}${language}\n${lines.map((line) => `${line}\n`).join('')}${fence}\n`
 }

@@ -123,7 +123,7 @@ it.each([
   const { status, stderr } = await cli(['import', 'dnscontrol', file], { cwd })
   expect([status, stderr]).toEqual([
     1,
-    `error[file-format] ${file} is a script, which only DNSControl can run (import the output of: dnscontrol print-ir --out ir.json)\nNothing was written.\n`,
+    `error[file-format] ${file} is a DNSControl script, not its output (run "dnscontrol print-ir --out ir.json" and import ir.json)\nNothing was written.\n`,
   ])
 })
 

@@ -11,7 +11,7 @@ import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { ok, type Result } from '../../dns/result.ts'
 import { parseTtl } from '../../dns/ttl.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
-import { type InvalidRecord, maskData } from './read-records.ts'
+import { type InvalidRecord, printableData } from './read-records.ts'
 
 /** A zone in the output of `dnscontrol get-zones --format=tsv`. */
 export interface TsvZone {
@@ -95,7 +95,7 @@ function readLine(line: string, isQuoted: boolean): Result<TsvLine> {
     name: name.value,
     type: known ? type : JSON.stringify(type.slice(0, 40)),
     ttl: ttl.value,
-    data: rdata.ok ? rdata.value : maskData(data),
+    data: rdata.ok ? rdata.value : printableData(data),
     extra,
     problem: rdata.ok ? null : rdata.message,
   })

@@ -18,7 +18,7 @@ import { commentedFeatures, isTsv, readTsv, splitZones } from './get-zones.ts'
 import { type DnscontrolDomain, readIntermediate } from './read-intermediate.ts'
 import type { InvalidRecord } from './read-records.ts'
 
-interface Read {
+interface ParsedSource {
   readonly zones: readonly ZoneToConvert[]
   readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
@@ -30,25 +30,25 @@ export const importDnscontrol: Importer = async ({ source, zones: wanted, cwd, c
   const file = displayPath(path, cwd)
   const text = await readText(path, file, sourcePolicy(config, 'allowed'))
   if (!text.ok) return { zones: [], dropped: [], diagnostics: [{ severity: 'error', ...text.problem }] }
-  const read = readAny(text.text, file, wanted)
-  const zones = read.zones.filter(({ name }) => wanted.length === 0 || wanted.some((one) => plainName(one) === name))
-  const dropped = read.dropped.filter(({ zone }) => zone === null || zones.some(({ name }) => name === zone))
+  const parsed = parseSource(text.text, file, wanted)
+  const zones = parsed.zones.filter(({ name }) => wanted.length === 0 || wanted.some((one) => withoutTag(one) === name))
+  const dropped = parsed.dropped.filter(({ zone }) => zone === null || zones.some(({ name }) => name === zone))
   const imported = zones.map((zone) => convertDnscontrolZone(zone, file))
-  const missing = missingZones(wanted.map(plainName), read.zones, file)
+  const missing = missingZones(wanted.map(withoutTag), parsed.zones, file)
   return {
     zones: imported.map(({ zone }) => zone),
     dropped: [...dropped, ...imported.flatMap((one) => one.dropped)],
-    diagnostics: [...read.diagnostics, ...missing, ...imported.flatMap((one) => one.diagnostics)],
+    diagnostics: [...parsed.diagnostics, ...missing, ...imported.flatMap((one) => one.diagnostics)],
   } satisfies ImportedZones
 }
 
 /** The start of a domain in a DNSControl script, which no zone file contains. */
 const SCRIPT = /^[ \t]*D(?:_EXTEND)?\(\s*["'`\w]/m
 
-function readAny(text: string, file: string, wanted: readonly DomainName[]): Read {
+function parseSource(text: string, file: string, wanted: readonly DomainName[]): ParsedSource {
   if (/\.js$/i.test(file) || SCRIPT.test(text.slice(0, 100_000))) {
-    const message = `${file} is a script, which only DNSControl can run`
-    const hint = 'import the output of: dnscontrol print-ir --out ir.json'
+    const message = `${file} is a DNSControl script, not its output`
+    const hint = 'run "dnscontrol print-ir --out ir.json" and import ir.json'
     return { zones: [], dropped: [], diagnostics: [{ severity: 'error', code: 'file-format', message, hint }] }
   }
   const start = text.trimStart()
@@ -65,7 +65,7 @@ function readAny(text: string, file: string, wanted: readonly DomainName[]): Rea
 }
 
 /** Reads concatenated zone files. Positions are those in the whole text. */
-function readZoneFiles(text: string, file: string): Read {
+function readZoneFiles(text: string, file: string): ParsedSource {
   const zones: ZoneToConvert[] = []
   const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []
@@ -94,7 +94,7 @@ function chooseVariants(
   const requested = new Set<DomainName | null>(wanted)
   for (const domain of domains) {
     const known = chosen.get(domain.name)
-    if (known === undefined || requested.has(variantName(domain)) || (domain.tag === '' && !requested.has(variantName(known))))
+    if (known === undefined || requested.has(parseTaggedName(domain)) || (domain.tag === '' && !requested.has(parseTaggedName(known))))
       chosen.set(domain.name, domain)
   }
   const dropped = domains
@@ -103,20 +103,20 @@ function chooseVariants(
       zone: name,
       name: null,
       type: null,
-      what: `a second variant of a zone (${JSON.stringify(tag)}): import it separately, as ${variant(name, tag)}`,
+      what: `a second variant of a zone (${JSON.stringify(tag)}): import it separately, as ${taggedName(name, tag)}`,
     }))
   return { domains: [...chosen.values()], dropped }
 }
 
-const variant = (name: DomainName, tag: string): string => `${name.slice(0, -1)}${tag === '' ? '' : `!${tag}`}`
+const taggedName = (name: DomainName, tag: string): string => `${name.slice(0, -1)}${tag === '' ? '' : `!${tag}`}`
 
-function variantName({ name, tag }: DnscontrolDomain): DomainName | null {
-  const parsed = tag === '' ? null : parseDomainName(`${variant(name, tag)}.`)
+function parseTaggedName({ name, tag }: DnscontrolDomain): DomainName | null {
+  const parsed = tag === '' ? null : parseDomainName(`${taggedName(name, tag)}.`)
   return parsed?.ok ? parsed.value : null
 }
 
 /** The name without a tag. */
-function plainName(name: DomainName): DomainName {
+function withoutTag(name: DomainName): DomainName {
   const parsed = parseDomainName(name.replace(/\\?!.*$/, '.'))
   return name.includes('!') && parsed.ok ? parsed.value : name
 }

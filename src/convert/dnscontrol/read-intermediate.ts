@@ -16,11 +16,11 @@ import { selectorsForIgnore } from './ignore-patterns.ts'
 import {
   DEFAULT_TTL,
   type DomainContext,
+  displayKey,
   type InvalidRecord,
   isObject,
   type JsonObject,
-  maskData,
-  quoteKey,
+  printableData,
   type ReadContext,
   readRecords,
 } from './read-records.ts'
@@ -87,12 +87,12 @@ function parseJson(text: string, context: ReadContext): unknown {
 /** Reports the metadata of providers and registrars. Their names are reported per domain. */
 function droppedMetadata(key: string, value: unknown, at: SourcePosition): UnsupportedFeature[] {
   const drop = (what: string): UnsupportedFeature => ({ zone: null, name: null, type: null, what, at })
-  if (key !== 'registrars' && key !== 'dns_providers') return value === null || isEmpty(value) ? [] : [drop(quoteKey(key))]
+  if (key !== 'registrars' && key !== 'dns_providers') return value === null || isEmpty(value) ? [] : [drop(displayKey(key))]
   return (Array.isArray(value) ? value : []).flatMap((entry) => {
     if (!isObject(entry) || !isObject(entry['meta'])) return []
     return Object.keys(entry['meta'])
       .filter((name) => !IGNORED_PROVIDER_METADATA.has(name))
-      .map((name) => drop(`the metadata ${quoteKey(name)} of the provider ${quoteKey(String(entry['name']))}`))
+      .map((name) => drop(`the metadata ${displayKey(name)} of the provider ${displayKey(String(entry['name']))}`))
   })
 }
 
@@ -126,7 +126,7 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
   const [plain = '', ownTag] = String(domain['name'] ?? '').split('!', 2)
   const name = parseAbsoluteName(plain)
   if (!name.ok || name.value === '.') {
-    context.fail('zone-name', `the domain ${quoteKey(plain)}: ${name.ok ? 'it has no name' : name.message}`)
+    context.fail('zone-name', `the domain ${displayKey(plain)}: ${name.ok ? 'it has no name' : name.message}`)
     return
   }
   const zone = name.value
@@ -146,12 +146,12 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
   for (const [key, value] of Object.entries(domain)) {
     if (key === 'auto_dnssec' && isOff(value)) warn('AUTODNSSEC_OFF is not imported', 'disable signing at the provider')
     else if (!IGNORED_KEYS.has(key) && !isEmpty(value))
-      drop((Object.hasOwn(KEY_WORDS, key) && KEY_WORDS[key]) || `the setting ${quoteKey(key)} (${quoteValue(value)})`)
+      drop((Object.hasOwn(KEY_WORDS, key) && KEY_WORDS[key]) || `the setting ${displayKey(key)} (${quoteValue(value)})`)
   }
   for (const [key, value] of Object.entries(meta)) {
     const isRead = key === 'ns_ttl' && isServersTtl(value) && records.some(({ name, type }) => name === zone && type === 'NS')
     if (key.startsWith('dnscontrol_') || isRead) continue
-    const what = `the metadata ${quoteKey(key)} (${quoteValue(value)})`
+    const what = `the metadata ${displayKey(key)} (${quoteValue(value)})`
     if (RECORDS_META.test(key) && !isOff(value)) drop(what)
     else warn(`${what} is not imported`)
   }
@@ -170,9 +170,9 @@ const isOff = (value: unknown): boolean => value === false || /^(?:off|false)$/i
 function warnAboutProviders({ registrar, dnsProviders }: JsonObject, warn: (message: string, hint?: string) => void): void {
   const registry = String(registrar ?? '')
   const providers = isObject(dnsProviders) ? Object.keys(dnsProviders) : []
-  const registrars = registry === '' || /^none$/i.test(registry) ? [] : [`the registrar ${quoteKey(registry)}`]
+  const registrars = registry === '' || /^none$/i.test(registry) ? [] : [`the registrar ${displayKey(registry)}`]
   const count = registrars.length + providers.length
-  const providerText = `the DNS ${agreeing(providers.length, 'provider', 'providers')} ${providers.map(quoteKey).join(', ')}`
+  const providerText = `the DNS ${agreeing(providers.length, 'provider', 'providers')} ${providers.map(displayKey).join(', ')}`
   const parts = providers.length === 0 ? registrars : [...registrars, providerText]
   if (count > 0) warn(`${listed(parts)} of DNSControl ${agreeing(count, 'is', 'are')} not imported`, RULES_HINT)
   if (isObject(dnsProviders) && providers.length === 0)
@@ -201,7 +201,7 @@ function readNameservers(nameservers: unknown, meta: JsonObject, { zone, at, inv
     const text = isObject(server) ? String(server['name'] ?? '') : ''
     const name = text === '' ? failure('a name server without a name') : parseAbsoluteName(text)
     if (name.ok) return [{ name: zone, type: 'NS', ttl, data: name.value, at }]
-    invalidRecords.push({ record: { name: zone, type: 'NS', ttl: null, data: maskData(text), at }, reason: name.message })
+    invalidRecords.push({ record: { name: zone, type: 'NS', ttl: null, data: printableData(text), at }, reason: name.message })
     return []
   })
 }

@@ -1,3 +1,4 @@
+/** Reads the records of DNSControl's intermediate JSON (its models/record.go): one key per field, or the data in presentation form. */
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
@@ -12,10 +13,77 @@ import { failure, ok, type Result } from '../../dns/result.ts'
 import { type Ttl, ttlFromSeconds } from '../../dns/ttl.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
-/**
- * Record data in DNSControl's intermediate JSON (its models/record.go). DNSControl 4 has a field per part of each type, with zeros left
- * out. DNSControl 5 has `rdata` in presentation form; before, `comparablev3` was the same without the serial.
- */
+/** The results that `readRecords` adds to. */
+export interface DomainContext extends ReadContext {
+  readonly zone: DomainName
+  /** Features that no definition can express. */
+  readonly dropped: UnsupportedFeature[]
+  /** Records with invalid data. */
+  readonly invalidRecords: InvalidRecord[]
+}
+
+/** Reads the records of a domain. Adds unsupported ones to `dropped` and malformed ones to `invalidRecords`. */
+export function readRecords(records: unknown, context: DomainContext): ImportedRecord[] {
+  if (records === undefined || records === null) return []
+  if (!Array.isArray(records)) {
+    context.fail('schema-type', `${context.zone}: records must be a list`)
+    return []
+  }
+  return records.flatMap((record) => {
+    if (isObject(record)) return readRecord(record, context) ?? []
+    context.fail('schema-type', `${context.zone}: a record must be an object`)
+    return []
+  })
+}
+
+function readRecord(record: JsonObject, context: DomainContext): ImportedRecord | null {
+  const { zone, dropped } = context
+  const label = String(record['name'] ?? '@')
+  const type = String(record['type'] ?? '')
+  const place = typeof record['filepos'] === 'string' ? ` (dnsconfig.js ${record['filepos'].slice(0, 40)})` : ''
+  const name = parseDomainName(label === '' ? '@' : label, zone)
+  if (!name.ok || !isAtOrBelow(name.value, zone)) {
+    const reason = name.ok ? 'the name is not in the zone' : name.message
+    dropped.push({
+      zone,
+      name: null,
+      type: null,
+      what: `the record ${displayKey(label)} ${displayKey(type)}${place}: ${reason}`,
+      at: context.at,
+    })
+    return null
+  }
+  const drop = (what: string): void =>
+    void dropped.push({ zone, name: name.value, type: type === '' ? null : displayKey(type), what, at: context.at })
+  if (!RDATA_TYPES.has(type)) {
+    drop(`a record of DNSControl's type ${displayKey(type)}, with the target ${quoted(String(record['target'] ?? ''))}`)
+    return null
+  }
+  if (record['ensure_absent'] === true) {
+    drop('a record that ENSURE_ABSENT_REC deletes')
+    return null
+  }
+  for (const key of Object.keys(record)) if (!IGNORED_KEYS.has(key)) drop(`the field ${displayKey(key)}`)
+  for (const [key, value] of Object.entries(isObject(record['meta']) ? record['meta'] : {})) {
+    const isUnproxied = key === 'cloudflare_proxy' && /^off$/i.test(String(value))
+    if (!IGNORED_METADATA.has(key) && !isUnproxied) drop(`the metadata ${displayKey(key)} (${quoted(String(value))})`)
+  }
+  const data = readRdata(type, record, originOf(record['subdomain'], zone))
+  const seconds = record['ttl'] ?? 0
+  const ttl = ttlFromSeconds(typeof seconds === 'number' ? seconds || DEFAULT_TTL : Number.NaN)
+  if (data.ok && ttl.ok) return { name: name.value, type, ttl: ttl.value, data: data.value, at: context.at }
+  const reason = data.ok ? (ttl.ok ? '' : ttl.message) : data.message
+  const text = data.ok ? data.value : printableData(rawData(type, record))
+  context.invalidRecords.push({ record: { name: name.value, type, ttl: null, data: text, at: context.at }, reason: `${reason}${place}` })
+  return null
+}
+
+/** The origin for relative names in data: the subdomain that `D_EXTEND` has added, or the zone. */
+function originOf(subdomain: unknown, zone: DomainName): DomainName {
+  const name = typeof subdomain === 'string' && subdomain !== '' ? parseDomainName(subdomain, zone) : null
+  return name?.ok && isAtOrBelow(name.value, zone) ? name.value : zone
+}
+
 /** The fields of each type in order. `"` marks a string with the escapes of a zone file, `#` a number that is 0 if absent. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   MX: ['#mxpreference', 'target'],
@@ -30,7 +98,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   SMIMEA: ['#smimeausage', '#smimeaselector', '#smimeamatchingtype', 'target'],
 }
 
-/** Types whose only field is `target`, a single word. */
+/** Types whose data is one token, in `target`. */
 const TARGET_ONLY: ReadonlySet<string> = new Set('A AAAA ALIAS CNAME DHCID DNAME NS OPENPGPKEY PTR'.split(' '))
 
 /** Fields with data in presentation form, one of them misspelled by DNSControl. */
@@ -49,19 +117,19 @@ const DATA_FIELDS: ReadonlySet<string> = new Set([
 
 /** Reads the canonical data of a record of a known type. Relative names are completed with `origin`. */
 function readRdata(type: string, record: JsonObject, origin: DomainName): Result<string> {
-  if (type === 'TXT') return textOf(record)
+  if (type === 'TXT') return readTxtRdata(record)
   if (isObject(record['rdata']) && presentationOf(record) === null) return failure('its rdata is not in presentation form')
-  const tokens = tokensOf(type, record)
+  const tokens = readTokens(type, record)
   if (!tokens.ok) return tokens
-  if (type === 'SOA') return soaRecord(tokens.value, origin)
+  if (type === 'SOA') return readSoaRdata(tokens.value, origin)
   return canonicalRdata(type, tokens.value, (text) => parseDomainName(text, origin))
 }
 
 /** Reads SOA data and keeps the case of the mailbox. */
-function soaRecord(tokens: readonly Token[], origin: DomainName): Result<string> {
+function readSoaRdata(tokens: readonly Token[], origin: DomainName): Result<string> {
   const mailbox = mailboxText(tokens[1]?.text ?? '')
-  const whole = tokens.map((token, i) => (i === 1 ? word(mailbox) : token))
-  const data = canonicalRdata('SOA', whole, (text) => parseDomainName(text, origin))
+  const corrected = tokens.map((token, i) => (i === 1 ? word(mailbox) : token))
+  const data = canonicalRdata('SOA', corrected, (text) => parseDomainName(text, origin))
   return data.ok ? ok(restoreMailboxCase(data.value, mailbox)) : data
 }
 
@@ -77,16 +145,19 @@ function rawData(type: string, record: JsonObject): string {
 }
 
 /** Reads the text of a TXT record from its strings, its target or, in the newest format, its presentation form. */
-function textOf(record: JsonObject): Result<string> {
+function readTxtRdata(record: JsonObject): Result<string> {
   const { txtstrings, target } = record
   const text = Array.isArray(txtstrings) ? txtstrings.join('') : target
   const presentation = presentationOf(record)
   if (typeof text === 'string' && (text !== '' || presentation === null)) return ok(octetsToTxtRdata(Buffer.from(text, 'utf8')))
   if (presentation === null) return failure('it has no text')
   const tokens = presentationTokens(presentation)
-  const data = tokens.ok ? canonicalRdata('TXT', tokens.value, () => failure('has no names')) : tokens
+  const data = tokens.ok ? canonicalRdata('TXT', tokens.value, NO_NAMES) : tokens
   return data.ok ? ok(octetsToTxtRdata(txtRdataToOctets(data.value))) : data
 }
+
+/** The data of TXT records contains no names, so this is never called. */
+const NO_NAMES = () => failure('has no names')
 
 /** The presentation form of the record data; null if there is none. */
 function presentationOf(record: JsonObject): string | null {
@@ -107,7 +178,7 @@ function mailboxText(text: string): string {
   return name.includes('.') && !name.endsWith('.') ? `${name}.` : name
 }
 
-function tokensOf(type: string, record: JsonObject): Result<Token[]> {
+function readTokens(type: string, record: JsonObject): Result<Token[]> {
   const fields = FIELDS[type]
   const presentation = presentationOf(record)
   if (presentation !== null) return presentationTokens(presentation)
@@ -139,11 +210,11 @@ function locationOf(record: JsonObject): string {
 function fieldToken(field: string, record: JsonObject): Token {
   const key = field.replace(/^[#"]/, '')
   if (field.startsWith('#')) return word(numberField(record, key))
-  return field.startsWith('"') ? { text: quotable(textField(record, key)), quoted: true } : word(textField(record, key))
+  return field.startsWith('"') ? { text: escapeQuotes(textField(record, key)), quoted: true } : word(textField(record, key))
 }
 
-/** Text that is safe in quotation marks: valid escapes are kept, and others (`\1`) become literal. */
-const quotable = (text: string): string =>
+/** Escapes quotation marks and stray backslashes. Keeps valid escapes. */
+const escapeQuotes = (text: string): string =>
   text.replace(/\\(?:[01][0-9]{2}|2[0-4][0-9]|25[0-5]|[^0-9])|[\\"]/gs, (part) => (part.length === 1 ? `\\${part}` : part))
 
 const word = (text: string): Token => ({ text, quoted: false })
@@ -153,7 +224,7 @@ const textField = (record: JsonObject, key: string): string => (typeof record[ke
 const numberField = (record: JsonObject, key: string): string =>
   String(typeof record[key] === 'number' ? record[key] : (record[key] ?? 0)).slice(0, 20)
 
-/** Keys that describe a record's origin or repeat its data. */
+/** Keys that are read elsewhere, describe where the record came from, or repeat its data. */
 const IGNORED_KEYS: ReadonlySet<string> = new Set([
   ...'type typenum name ttl meta subdomain filepos name_raw name_unicode comparable fields'.split(' '),
   ...DATA_FIELDS,
@@ -161,77 +232,6 @@ const IGNORED_KEYS: ReadonlySet<string> = new Set([
 
 /** Metadata for DNSControl's internal use. */
 const IGNORED_METADATA: ReadonlySet<string> = new Set(['orig_custom_type', 'skip_fqdn_check', 'txtSplitAlgorithm'])
-
-/** What reading the records of a domain collects. */
-export interface DomainContext extends ReadContext {
-  readonly zone: DomainName
-  /** Features that have no meaning here. */
-  readonly dropped: UnsupportedFeature[]
-  /** Records with invalid data. */
-  readonly invalidRecords: InvalidRecord[]
-}
-
-/** The records of a domain. */
-export function readRecords(records: unknown, context: DomainContext): ImportedRecord[] {
-  if (records === undefined || records === null) return []
-  if (!Array.isArray(records)) {
-    context.fail('schema-type', `${context.zone}: records must be a list`)
-    return []
-  }
-  return records.flatMap((record) => {
-    if (isObject(record)) return readRecord(record, context) ?? []
-    context.fail('schema-type', `${context.zone}: a record must be an object`)
-    return []
-  })
-}
-
-function readRecord(record: JsonObject, context: DomainContext): ImportedRecord | null {
-  const { zone, dropped } = context
-  const label = String(record['name'] ?? '@')
-  const type = String(record['type'] ?? '')
-  const place = typeof record['filepos'] === 'string' ? ` (dnsconfig.js ${record['filepos'].slice(0, 40)})` : ''
-  const name = parseDomainName(label === '' ? '@' : label, zone)
-  if (!name.ok || !isAtOrBelow(name.value, zone)) {
-    const reason = name.ok ? 'the name is not in the zone' : name.message
-    dropped.push({
-      zone,
-      name: null,
-      type: null,
-      what: `the record ${quoteKey(label)} ${quoteKey(type)}${place}: ${reason}`,
-      at: context.at,
-    })
-    return null
-  }
-  const drop = (what: string): void =>
-    void dropped.push({ zone, name: name.value, type: type === '' ? null : quoteKey(type), what, at: context.at })
-  if (!RDATA_TYPES.has(type)) {
-    drop(`a record of DNSControl's type ${quoteKey(type)}, with the target ${quoted(String(record['target'] ?? ''))}`)
-    return null
-  }
-  if (record['ensure_absent'] === true) {
-    drop('a record that ENSURE_ABSENT_REC deletes')
-    return null
-  }
-  for (const key of Object.keys(record)) if (!IGNORED_KEYS.has(key)) drop(`the field ${quoteKey(key)}`)
-  for (const [key, value] of Object.entries(isObject(record['meta']) ? record['meta'] : {})) {
-    const isUnproxied = key === 'cloudflare_proxy' && /^off$/i.test(String(value))
-    if (!IGNORED_METADATA.has(key) && !isUnproxied) drop(`the metadata ${quoteKey(key)} (${quoted(String(value))})`)
-  }
-  const data = readRdata(type, record, originOf(record['subdomain'], zone))
-  const seconds = record['ttl'] ?? 0
-  const ttl = ttlFromSeconds(typeof seconds === 'number' ? seconds || DEFAULT_TTL : Number.NaN)
-  if (data.ok && ttl.ok) return { name: name.value, type, ttl: ttl.value, data: data.value, at: context.at }
-  const reason = data.ok ? (ttl.ok ? '' : ttl.message) : data.message
-  const text = data.ok ? data.value : maskData(rawData(type, record))
-  context.invalidRecords.push({ record: { name: name.value, type, ttl: null, data: text, at: context.at }, reason: `${reason}${place}` })
-  return null
-}
-
-/** The origin for relative names in data: the subdomain that `D_EXTEND` has added, or the zone. */
-function originOf(subdomain: unknown, zone: DomainName): DomainName {
-  const name = typeof subdomain === 'string' && subdomain !== '' ? parseDomainName(subdomain, zone) : null
-  return name?.ok && isAtOrBelow(name.value, zone) ? name.value : zone
-}
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -253,10 +253,10 @@ export interface InvalidRecord {
 }
 
 /** Unparsed data for a message and for a selector that matches it. */
-export const maskData = (text: string): string => text.slice(0, 1000).replace(/[^ -~]+/g, '*')
+export const printableData = (text: string): string => text.slice(0, 1000).replace(/[^ -~]+/g, '*')
 
 /** A key from the input for a message: short and on one line. */
-export const quoteKey = (key: string): string => (/^[\w.-]{1,255}$/.test(key) ? key : quoted(key))
+export const displayKey = (key: string): string => (/^[\w.-]{1,255}$/.test(key) ? key : quoted(key))
 
 /** The TTL that DNSControl gives to records without one (its models/record.go). */
 export const DEFAULT_TTL = 300 as Ttl
