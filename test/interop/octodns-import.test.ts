@@ -39,6 +39,9 @@ const filesBelow = (folder: string): string[] =>
 
 let identical = 0
 
+/** Losses of records, or of addresses that they have. */
+const LOST_RECORDS = /cannot express (?:Route53Provider\/ALIAS|dynamic|geo)\b|which is no zone because its name has only one dot/
+
 describe('every file of the corpus is copied byte for byte', () => {
   it.each(RUNS)('%s', async (run) => {
     const [dir, split, ttl] = JSON.parse(run) as [string, string | null, number]
@@ -52,6 +55,11 @@ describe('every file of the corpus is copied byte for byte', () => {
     })
     // Fixtures of split zones are one folder deeper.
     const source = split !== null && cases.every(({ files }) => files.every((file) => file.startsWith('split/'))) ? 'in/split' : 'in'
+    // Only lost records need --lossy.
+    const strict = await cli(['import', 'octodns', source, '-o', 'strict'], { cwd })
+    const errors = strict.stderr.match(/^.*error\[.*$/gm) ?? []
+    expect(errors.filter((line) => !LOST_RECORDS.test(line))).toEqual([])
+    expect(strict.status).toBe(errors.length === 0 ? 0 : 1)
     const result = await cli(['import', 'octodns', source, '-o', 'out', '--lossy'], { cwd })
     expect([result.status, result.stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
     // octoDNS does not list a file whose name has one dot as a zone; it is imported if it is named.
@@ -336,16 +344,12 @@ describe('what cannot be expressed is reported per record', () => {
       'www: {type: A, value: 192.0.2.1, dynamic: {pools: {a: {values: [{value: 192.0.2.2}]}}, rules: [{pool: a}]}}',
       /cannot express dynamic/,
     ],
-    ['www: {type: A, value: 192.0.2.1, octodns: {cloudflare: {proxied: true}}}', /cannot express octodns\.cloudflare/],
     ['www: {type: Route53Provider/ALIAS, value: a.}', /cannot express Route53Provider\/ALIAS, a record type of another provider/],
     [
       'www: {type: TXT, value: "a\u0085b"}',
       /:1:27: error\[import-lossy\] example\.com\.: a definition cannot express the character U\+0085/,
     ],
-    [
-      'bücher: {type: A, value: 192.0.2.1, octodns: {"x, y": {}}}',
-      /xn--bcher-kva\.example\.com\. A: a definition cannot express octodns\.x, y/,
-    ],
+    ['bücher: {type: A, value: 192.0.2.1, geo: {NA: [192.0.2.2]}}', /xn--bcher-kva\.example\.com\. A: a definition cannot express geo/],
   ])('%s', async (text, message) => {
     const run = scene({ 'zones/example.com.yaml': `${text}\n` })
     const result = await run('zones', '-o', 'out')
@@ -370,6 +374,56 @@ describe('what cannot be expressed is reported per record', () => {
     const run = scene({ 'zones/example.com.yaml': text })
     expect((await run('zones', '-o', 'out')).status).toBe(0)
     expect(readFileSync(join(cwdOf(run), 'out/example.com.yaml'), 'utf8')).toBe(text)
+  })
+
+  it('a key of a provider is a warning, because the record stays', async () => {
+    const run = scene({ 'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1, octodns: {cloudflare: {proxied: true}}}\n' })
+    const { status, stderr } = await run('zones', '-o', 'out')
+    expect([status, stderr.match(/(?:error|warning)\[.*$/gm)]).toEqual([
+      0,
+      [expect.stringMatching(/^warning\[record-extra\] www\.example\.com\. A: .*"octodns\.cloudflare"/)],
+    ])
+  })
+
+  it('a lenient record set that breaks a rule stops no other zone; with --lossy it is left out and left alone', async () => {
+    const files = {
+      'zones/example.com.yaml': `# The zone.
+---
+'':
+  octodns: {lenient: true}
+  type: CAA
+  value: {flags: 0, tag: issue, value: ca.example}
+# both
+www:
+- type: A
+  value: 192.0.2.1
+- octodns: {lenient: true}
+  type: CNAME
+  value: web.example.net.
+x: {type: A, value: 192.0.2.2} # x
+`,
+      'zones/example.net.yaml': ZONE,
+    }
+    const run = scene(files)
+    const refused = await run('zones', '-o', 'out')
+    expect([refused.status, refused.stderr.match(/^.*\[.*$/gm)]).toEqual([
+      1,
+      [
+        expect.stringMatching(
+          /^zones\/example\.com\.yaml:13:10: error\[import-lossy\] www\.example\.com\. CNAME: a definition cannot express this lenient record set: /,
+        ),
+      ],
+    ])
+    const { status, stderr } = await run('zones', '-o', 'out', '--lossy')
+    expect([status, stderr.match(/error\[/g)]).toEqual([0, null])
+    expect(stderr).toContain('(it is left out, and a selector under "unmanaged" leaves it alone)')
+    const out = join(cwdOf(run), 'out')
+    expect(readFileSync(join(out, 'example.net.yaml'), 'utf8')).toBe(ZONE)
+    const text = readFileSync(join(out, 'example.com.yaml'), 'utf8')
+    for (const part of ['unmanaged:', '{name: www, type: CNAME}', '192.0.2.1', '# The zone.', '# x']) expect(text).toContain(part)
+    expect(text).not.toContain('web.example.net')
+    write(out, { 'zonewright.yaml': 'providers: {cloud: {type: cloud}}\nzones: [{files: "*.yaml"}]\n' })
+    expect((await cli(['validate'], { cwd: out })).status).toBe(0)
   })
 
   it('lenient and targeting are kept', async () => {

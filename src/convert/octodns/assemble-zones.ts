@@ -14,6 +14,7 @@ import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
 import type { ImportedZones, ImportRequest, OctodnsFileSettings } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import type { OctodnsZoneFiles } from './find-zone-files.ts'
+import { splitLenient } from './lenient-records.ts'
 import { type OctodnsReadOptions, type ReadOctodnsZone, readOctodnsZone } from './read-octodns-zone.ts'
 
 /** Zones that are read concurrently. */
@@ -57,8 +58,16 @@ async function readZone({ name, parts }: ZoneToRead, common: OctodnsFileSettings
   const read: { readonly read: ReadOctodnsZone; readonly replaces: boolean }[] = []
   for (const part of parts) for (const one of await readPart(part, name, common)) read.push({ read: one, replaces: part.replaces })
   const [only] = read
-  if (read.length === 1 && only && !parts[0].isShared) return only.read.isReusable ? only.read : reprintZone(only.read)
-  return reprintZone(joinParts(name, read))
+  if (read.length !== 1 || !only || parts[0].isShared) return reprintZone(withoutRefused(joinParts(name, read)))
+  const whole = withoutRefused(only.read)
+  return whole.isReusable ? whole : reprintZone(whole)
+}
+
+/** Leaves out the lenient record sets that no definition can contain. The files of such a zone cannot be copied. */
+function withoutRefused(read: ReadOctodnsZone): ReadOctodnsZone {
+  if (read.zone === null) return read
+  const { zone, dropped } = splitLenient(read.zone)
+  return dropped.length === 0 ? read : { ...read, zone, isReusable: false, dropped: [...read.dropped, ...dropped] }
 }
 
 async function readPart({ files, reading, replaces }: ZonePart, name: DomainName, common: OctodnsFileSettings): Promise<ReadOctodnsZone[]> {

@@ -32,7 +32,10 @@ export const unsupportedExtras = (
     what: `${type}, a record type of another provider`,
     at,
   })),
-  ...unsupportedKeys.map(({ name, type, key, at }) => ({ zone: zone.name, name, type, what: key, at })),
+  // Keys of providers below `octodns:` change no record; loading the file warns of them.
+  ...unsupportedKeys
+    .filter(({ key }) => !key.startsWith('octodns.'))
+    .map(({ name, type, key, at }) => ({ zone: zone.name, name, type, what: key, at })),
 ]
 
 /** Diagnostics without those that `unsupportedExtras` replaces. */

@@ -119,6 +119,9 @@ function parseSources(
 /** Errors that octoDNS's `lenient: true` turns into warnings. */
 const LENIENT_CODES: ReadonlySet<string> = new Set(['cname-at-apex', 'caa-value-invalid'])
 
+/** Whether an error is only a warning for a record set that octoDNS marks as lenient. */
+export const isSoftened = ({ code }: Diagnostic): boolean => LENIENT_CODES.has(code)
+
 function withRules({ zone, enabled, includedFiles, lenient, diagnostics }: ParsedDefinition): ParsedText {
   const found = checkRules(zone, diagnostics)
   if (zone === null || lenient.size === 0) return { zone, enabled, includedFiles, diagnostics: [...diagnostics, ...found] }
