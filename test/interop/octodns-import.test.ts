@@ -147,7 +147,7 @@ providers:
   linode: {type: cloud, preset: linode, token: env:LINODE_TOKEN}
   second: {type: cloud, preset: linode, token: env:SECOND_TOKEN}
   # elsewhere was octodns_elsewhere.ElsewhereProvider in octoDNS. Define a provider in its place, and name it in the targets below:
-  # elsewhere: {type: cloud, token: env:ELSEWHERE_TOKEN}
+  # elsewhere: {type: cloud, preset: linode, token: env:ELSEWHERE_TOKEN}
 zones:
   - files:
       - zones/example.com.yaml
@@ -252,7 +252,7 @@ zones:
         'the target aws is octodns_route53.Route53Provider, for which there is no provider here; zonewright.yaml has a placeholder (define a provider there, or name one with --target)',
         'the target gcp is octodns_googlecloud.GoogleCloudProvider, for which there is no provider here; zonewright.yaml has a placeholder (define a provider there, or name one with --target)',
       ])
-      expect(made).toContain('\n  # aws: {type: cloud, token: env:AWS_TOKEN}\n')
+      expect(made).toContain('\n  # aws: {type: cloud, preset: linode, token: env:AWS_TOKEN}\n')
       expect(made).toContain('    targets: [] # in octoDNS also aws, gcp\n')
       expect(made).toContain('    targets: [linode] # in octoDNS also aws\n')
     })
@@ -422,7 +422,7 @@ x: {type: A, value: 192.0.2.2} # x
     const text = readFileSync(join(out, 'example.com.yaml'), 'utf8')
     for (const part of ['unmanaged:', '{name: www, type: CNAME}', '192.0.2.1', '# The zone.', '# x']) expect(text).toContain(part)
     expect(text).not.toContain('web.example.net')
-    write(out, { 'zonewright.yaml': 'providers: {cloud: {type: cloud}}\nzones: [{files: "*.yaml"}]\n' })
+    write(out, { 'zonewright.yaml': 'providers: {cloud: {type: cloud, preset: linode, token: env:A}}\nzones: [{files: "*.yaml"}]\n' })
     expect((await cli(['validate'], { cwd: out })).status).toBe(0)
   })
 

@@ -43,7 +43,7 @@ export function printConvertedConfig({ from, defaultTtl, splitExtension, targets
   for (const { name, settings } of targets) text += `  ${printText(name)}: ${flowValue(settings)}\n`
   for (const { name, className } of missingProviders) {
     text += `  # ${commentText(name)} was ${commentText(className)} in octoDNS. Define a provider in its place, and name it in the targets below:\n`
-    text += `  # ${printText(freeName(name, new Set()))}: {type: cloud, token: env:${variableFor(name, 'token')}}\n`
+    text += `  # ${printText(freeName(name, new Set()))}: {type: cloud, preset: linode, token: env:${variableFor(name, 'token')}}\n`
   }
   text += rules.length === 0 ? 'zones: []\n' : 'zones:\n'
   for (const rule of rules) {
