@@ -161,7 +161,7 @@ describe('an inventory without addresses', () => {
     const script: Script = ({ path }) =>
       path.startsWith('/v4/compute/instances') ? { headers: { 'content-type': 'application/json' }, ...reply } : null
     const scene = await openScene({ files: { 'zones/example.com.yaml': POOL }, script, provider: 'timeout: 4' })
-    await expectNothingDone(scene, what.startsWith('forgets') ? 'inventory-empty' : 'inventory-unreadable', 'apply', '--yes')
+    await expectNothingDone(scene, what.startsWith('ignores') ? 'inventory-empty' : 'inventory-unreadable', 'apply', '--yes')
   })
 
   test('an unknown provider is an error in the definition', async () => {
