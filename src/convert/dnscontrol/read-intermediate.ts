@@ -65,7 +65,11 @@ export function readIntermediate(text: string, file: string): DnscontrolConfig {
   const domains: DnscontrolDomain[] = []
   if (isObject(root) && Array.isArray(root['domains'])) {
     for (const domain of root['domains']) readDomain(domain, context, domains)
-    for (const [key, value] of Object.entries(root)) if (key !== 'domains') dropped.push(...droppedMetadata(key, value, at))
+    for (const [key, value] of Object.entries(root)) {
+      if (key === 'registrars' || key === 'dns_providers') diagnostics.push(...providerMetadata(value, at))
+      else if (key !== 'domains' && value !== null && !isEmpty(value))
+        dropped.push({ zone: null, name: null, type: null, what: displayKey(key), at })
+    }
   } else if (diagnostics.length === 0) context.fail('schema-type', 'the JSON has no list "domains", which dnscontrol print-ir writes')
   return { domains, dropped, diagnostics }
 }
@@ -84,15 +88,18 @@ function parseJson(text: string, context: ReadContext): unknown {
   }
 }
 
-/** Reports the metadata of providers and registrars. Their names are reported per domain. */
-function droppedMetadata(key: string, value: unknown, at: SourcePosition): UnsupportedFeature[] {
-  const drop = (what: string): UnsupportedFeature => ({ zone: null, name: null, type: null, what, at })
-  if (key !== 'registrars' && key !== 'dns_providers') return value === null || isEmpty(value) ? [] : [drop(displayKey(key))]
+/** Warns of the metadata of providers and registrars, on which no record depends. Their names are reported per domain. */
+function providerMetadata(value: unknown, at: SourcePosition): Diagnostic[] {
   return (Array.isArray(value) ? value : []).flatMap((entry) => {
     if (!isObject(entry) || !isObject(entry['meta'])) return []
     return Object.keys(entry['meta'])
       .filter((name) => !IGNORED_PROVIDER_METADATA.has(name))
-      .map((name) => drop(`the metadata ${displayKey(name)} of the provider ${displayKey(String(entry['name']))}`))
+      .map((name) => ({
+        severity: 'warning',
+        code: 'import-aside',
+        message: `the metadata ${displayKey(name)} of the provider ${displayKey(String(entry['name']))} is not imported`,
+        at,
+      }))
   })
 }
 
