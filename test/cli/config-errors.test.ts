@@ -9,7 +9,7 @@ const provider = (settings: string): string => `providers: {cloud: {type: cloud,
 
 describe('a config with', () => {
   test.each([
-    ['broken YAML', 'providers: {', 'yaml-syntax', '1:13'],
+    ['broken YAML', 'providers: {', 'yaml-syntax', '1:12'],
     ['a duplicate key', `${provider('preset: linode, token: env:X')}providers: {}\n`, 'yaml-duplicate-key', '2:1'],
     ['an unknown key', `provider: {}\n`, 'schema-unknown-key', '1:1'],
     ['an unknown setting', provider('base_ulr: x'), 'schema-unknown-key', '1:34'],
