@@ -1,11 +1,11 @@
 /** Makes one call, and finds out what became of it if no response comes. */
-import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
+import type { ResourceRecord } from '../dns/record.ts'
 import type { Changeset } from '../plan/changesets.ts'
 import { differingSettings } from '../plan/domain-change.ts'
 import type { Change, DomainChange, Outcome, RecordChange } from '../plan/plan.ts'
 import { type AppliedCall, type Provider, type ProviderCallOptions, ProviderError, type ZoneReference } from '../providers/provider.ts'
 import { sleep } from '../transport/retry.ts'
-import { judgeCall, outcomeOf, type Verdict } from './judge-call.ts'
+import { indexRecords, judgeCall, outcomeOf, type RecordIndex, type Verdict } from './judge-call.ts'
 
 /** Maximum number of times a call is sent. Before each repetition the zone is read. */
 const TRIES = 3
@@ -15,6 +15,8 @@ export interface ChangeResult {
   readonly outcome: Outcome
   /** The failure; also the error of a call that turned out to be applied. */
   readonly error?: ProviderError | undefined
+  /** Whether the provider may still complete an unanswered attempt. */
+  readonly mayCompleteLater?: boolean
   /** The zone after a change to the zone itself. */
   readonly zone?: ZoneReference | undefined
   /** The stored record, if it differs from the record sent. */
@@ -43,32 +45,39 @@ export interface CallRun {
  */
 export async function applyCall(call: Changeset, run: CallRun): Promise<ChangeResult[]> {
   let uncertain: ProviderError | null = null
+  let mayCompleteLater = false
   for (let attempt = 1; ; attempt += 1) {
     const forbidden = run.onCall()
-    if (forbidden !== null) return each(call, unsent(forbidden, uncertain))
+    if (forbidden !== null) return each(call, unsent(forbidden, uncertain, mayCompleteLater))
     const { results, error } = await callOnce(call, run)
     if (error === undefined) return results
     // A refused call of a target that is not atomic may have been applied in part.
     const isUncertain = error.ambiguous || !run.provider.capabilities.calls.atomic
-    if (isUncertain && !error.notSent) uncertain = error
+    if (isUncertain && !error.notSent) {
+      uncertain = error
+      mayCompleteLater ||= error.mayCompleteLater
+    }
     // After an uncertain call, a refusal may mean that it was applied: this run has taken the name.
     if (uncertain === null) return results.map((result, position) => resultOfRefusal(call.changes[position] as Change, result))
-    const unknown: ChangeResult = { outcome: { state: 'unknown', error: messageWithHint(uncertain) }, error: uncertain }
-    if (error.notSent) return each(call, unknown)
+    if (error.notSent) return each(call, unresolved(uncertain, mayCompleteLater))
     const reading = await lookUp(call, run, attempt)
-    if (reading === null) return each(call, unknown)
+    if (reading === null) return each(call, unresolved(uncertain, mayCompleteLater))
     const isUnchanged = reading.verdicts.every(({ state }) => state === 'not-applied')
     if (isUnchanged && error.ambiguous && mayRepeat(call, error, run) && attempt < TRIES && !run.options.stop?.aborted) continue
     if (isUnchanged && !error.ambiguous) return results
-    return reading.verdicts.map((verdict) => resultOfVerdict(verdict, uncertain as ProviderError, reading.zone))
+    return reading.verdicts.map((verdict) => resultOfVerdict(verdict, uncertain as ProviderError, mayCompleteLater, reading.zone))
   }
 }
 
 /** The result of a call that is not sent, or not sent again. */
-const unsent = (because: string, uncertain: ProviderError | null): ChangeResult =>
-  uncertain === null
-    ? { outcome: { state: 'skipped', because } }
-    : { outcome: { state: 'unknown', error: messageWithHint(uncertain) }, error: uncertain }
+const unsent = (because: string, uncertain: ProviderError | null, mayCompleteLater: boolean): ChangeResult =>
+  uncertain === null ? { outcome: { state: 'skipped', because } } : unresolved(uncertain, mayCompleteLater)
+
+const unresolved = (error: ProviderError, mayCompleteLater: boolean): ChangeResult => ({
+  outcome: { state: 'unknown', error: messageWithHint(error) },
+  error,
+  mayCompleteLater,
+})
 
 const each = ({ indexes }: Changeset, result: ChangeResult): ChangeResult[] => indexes.map(() => result)
 
@@ -95,15 +104,17 @@ async function callOnce(call: Changeset, run: CallRun): Promise<{ results: Chang
 
 /** Throws if the identifier in the response is that of another record: then it is the response to another request. */
 function claim({ changes: applied }: AppliedCall, { changes }: Changeset, { claimed, provider }: CallRun): void {
+  const own = new Set<number | string>()
   for (const [position, change] of changes.entries()) {
     const id = applied?.[position]?.id
     if (id === undefined || change.action !== 'create' || change.subject !== 'record') continue
-    if (claimed.has(id)) {
+    if (claimed.has(id) || own.has(id)) {
       const message = `${provider.name}: creating ${change.name} ${change.type}: the response has the identifier of another record, ${id}`
       throw new ProviderError('provider-garbled', message, { ambiguous: true })
     }
-    claimed.add(id)
+    own.add(id)
   }
+  for (const id of own) claimed.add(id)
 }
 
 /** The result of a refused change. Deleting a record that no longer exists is a success. */
@@ -118,10 +129,10 @@ function resultOfRefusal(change: Change, result: ChangeResult): ChangeResult {
 }
 
 /** The result of a change, judged from a read. A conflict, or a change that may complete later, stays unknown until the final read. */
-function resultOfVerdict(verdict: Verdict, error: ProviderError, zone: ZoneReference | undefined): ChangeResult {
-  const isOpen = verdict.state === 'conflict' || (verdict.state === 'not-applied' && error.mayCompleteLater)
+function resultOfVerdict(verdict: Verdict, error: ProviderError, mayCompleteLater: boolean, zone: ZoneReference | undefined): ChangeResult {
+  const isOpen = verdict.state === 'conflict' || (verdict.state === 'not-applied' && mayCompleteLater)
   const outcome: Outcome = isOpen ? { state: 'unknown', error: messageWithHint(error) } : outcomeOf(verdict, messageWithHint(error), false)
-  return { outcome, error, zone }
+  return { outcome, error, mayCompleteLater, zone }
 }
 
 /**
@@ -173,26 +184,27 @@ async function judgeZone({ action, name, desired }: DomainChange, { provider, op
 }
 
 /** Reads at least the records with the owners and types of these. */
-type Reread = (zone: ZoneReference, like: readonly ResourceRecord[]) => Promise<readonly ExistingRecord[]>
+type Reread = (zone: ZoneReference, like: readonly ResourceRecord[]) => Promise<RecordIndex>
 
 /**
  * Creates a reader for one zone that combines requests. A request during a read waits for the next one, since a read that started before the call failed
  * proves nothing.
  */
 export function createReread(provider: Provider, options: ProviderCallOptions): Reread {
-  let waiting: { readonly like: readonly ResourceRecord[]; readonly resolve: (reading: Promise<readonly ExistingRecord[]>) => void }[] = []
+  let waiting: { readonly like: readonly ResourceRecord[]; readonly resolve: (reading: Promise<RecordIndex>) => void }[] = []
   let reading: Promise<unknown> | null = null
 
   const readNext = (zone: ZoneReference): void => {
     const batch = waiting
     waiting = []
-    const read = provider.findRecords
+    const records = provider.findRecords
       ? provider.findRecords(
           zone,
           batch.flatMap(({ like }) => like),
           options,
         )
       : provider.readZone(zone, options).then((whole) => whole.records)
+    const read = records.then(indexRecords)
     reading = read.then(
       () => undefined,
       () => undefined,
@@ -205,7 +217,7 @@ export function createReread(provider: Provider, options: ProviderCallOptions): 
   }
 
   return (zone, like) =>
-    new Promise<readonly ExistingRecord[]>((resolve) => {
+    new Promise<RecordIndex>((resolve) => {
       waiting.push({ like, resolve })
       if (reading === null) readNext(zone)
     })

@@ -16,13 +16,24 @@ export type Verdict =
 
 const NOT_APPLIED: Verdict = { state: 'not-applied' }
 
+/** Records by identifier and by RRset. */
+export interface RecordIndex {
+  readonly records: readonly ExistingRecord[]
+  readonly byId: ReadonlyMap<Identifier, ExistingRecord>
+  readonly sets: ReadonlyMap<string, readonly ExistingRecord[]>
+}
+
+export const indexRecords = (records: readonly ExistingRecord[]): RecordIndex => ({
+  records,
+  byId: new Map(records.flatMap((record) => (record.id === undefined ? [] : [[record.id, record] as const]))),
+  sets: groupRrsets(records),
+})
+
 /**
  * One verdict per change of a call. `live`: at least all records with the owners and types of the changes. `claimed`: identifiers of records whose origin is
  * known; found creations are added.
  */
-export function judgeCall({ changes, rrsets }: Changeset, live: readonly ExistingRecord[], claimed: Set<Identifier>): Verdict[] {
-  const sets = groupRrsets(live)
-  const byId = new Map(live.flatMap((record) => (record.id === undefined ? [] : [[record.id, record] as const])))
+export function judgeCall({ changes, rrsets }: Changeset, { sets, byId }: RecordIndex, claimed: Set<Identifier>): Verdict[] {
   const verdicts = new Map(
     rrsets.map((rrset) => {
       const now = rrsetImage(sets.get(rrsetKey(rrset)) ?? [])
@@ -41,10 +52,10 @@ function judgeRrset(now: RrsetImage | null, existing: RrsetImage | null, desired
   return { state: 'conflict', act: now === null ? 'deleted the records' : 'changed the records', isGone: now === null }
 }
 
-/** Whether two images are equal. A TTL that follows the zone's default equals any. */
+/** Whether two images are equal in data and TTLs. */
 export function sameImage(a: RrsetImage | null, b: RrsetImage | null): boolean {
   if (a === null || b === null) return a === b
-  return (a.ttl === b.ttl || a.ttl === null || b.ttl === null) && JSON.stringify(a.data) === JSON.stringify(b.data)
+  return a.ttl === b.ttl && a.hasOtherTtls === b.hasOtherTtls && JSON.stringify(a.data) === JSON.stringify(b.data)
 }
 
 function judgeRecord(
@@ -87,23 +98,24 @@ export function resolveUnknownOutcomes(calls: readonly Changeset[], outcomes: re
   const claimed = new Set<Identifier>(before.flatMap(({ id }) => (id === undefined ? [] : [id])))
   for (const outcome of outcomes) if (outcome.state === 'applied' && outcome.id !== undefined) claimed.add(outcome.id)
   const resolved = [...outcomes]
+  const index = live === null ? null : indexRecords(live)
   for (const call of calls) {
-    if (call.indexes.every((index) => outcomes[index]?.state !== 'unknown')) continue
-    const verdicts = verdictsOf(call, live, claimed)
-    for (const [position, index] of call.indexes.entries()) {
-      const outcome = outcomes[index] as Outcome
+    if (call.indexes.every((at) => outcomes[at]?.state !== 'unknown')) continue
+    const verdicts = verdictsOf(call, index, claimed)
+    for (const [position, at] of call.indexes.entries()) {
+      const outcome = outcomes[at] as Outcome
       const verdict = verdicts?.[position]
       if (outcome.state === 'unknown' && verdict !== undefined)
-        resolved[index] = outcomeOf(verdict, outcome.error, reading.mayCompleteLater(index))
+        resolved[at] = outcomeOf(verdict, outcome.error, reading.mayCompleteLater(at))
     }
   }
   return resolved
 }
 
 /** Null if reading the zone cannot show it. */
-function verdictsOf(call: Changeset, live: readonly ExistingRecord[] | null, claimed: Set<Identifier>): Verdict[] | null {
+function verdictsOf(call: Changeset, live: RecordIndex | null, claimed: Set<Identifier>): Verdict[] | null {
   const [first] = call.changes as [Change]
-  if (first.subject === 'record') return judgeCall(call, live ?? [], claimed)
+  if (first.subject === 'record') return judgeCall(call, live ?? indexRecords([]), claimed)
   if (first.action === 'update') return null
   return [(first.action === 'create') === (live !== null) ? { state: 'applied' } : NOT_APPLIED]
 }

@@ -4,11 +4,11 @@
  * change between such a read and the call goes unnoticed.
  */
 import { excerpt } from '../dns/excerpt.ts'
-import { type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey, sameRecord } from '../dns/record.ts'
+import { type ExistingRecord, type ResourceRecord, rrsetKey, sameRecord } from '../dns/record.ts'
 import { type Changeset, type RrsetChange, rrsetImage } from '../plan/changesets.ts'
 import type { RecordChange } from '../plan/plan.ts'
 import { type Provider, type ProviderCallOptions, ProviderError, type ZoneReference, type ZoneSnapshot } from '../providers/provider.ts'
-import { sameImage } from './judge-call.ts'
+import { indexRecords, type RecordIndex, sameImage } from './judge-call.ts'
 
 /** Milliseconds for which a read is fresh. */
 const FRESH_FOR = 10_000
@@ -27,12 +27,12 @@ export function lateChangeFinder(
   freshFor = FRESH_FOR,
 ): FindLateChange {
   let staleAt = performance.now() + freshFor
-  let reading: Promise<readonly ExistingRecord[] | null> = Promise.resolve(null)
+  let reading: Promise<RecordIndex | null> = Promise.resolve(null)
 
-  const read = async (zone: ZoneReference): Promise<readonly ExistingRecord[] | null> => {
+  const read = async (zone: ZoneReference): Promise<RecordIndex | null> => {
     const begun = performance.now()
     try {
-      return (await provider.readZone(zone, options)).records
+      return indexRecords((await provider.readZone(zone, options)).records)
     } catch (error) {
       if (error instanceof ProviderError) return null
       throw error
@@ -51,7 +51,7 @@ export function lateChangeFinder(
     }
     const live = await reading
     if (live === null) return null
-    return call.changes[0]?.subject === 'domain' ? zoneProblem(existing.records, live) : recordsProblem(call, live)
+    return call.changes[0]?.subject === 'domain' ? zoneProblem(existing.records, live.records) : recordsProblem(call, live)
   }
 }
 
@@ -63,14 +63,12 @@ function needsReading({ changes, rrsets }: Changeset, { capabilities }: Provider
   return rrsets.length > 0 || changes.some(({ action }) => action !== 'create')
 }
 
-function recordsProblem({ changes, rrsets }: Changeset, live: readonly ExistingRecord[]): string | null {
-  const sets = groupRrsets(live)
+function recordsProblem({ changes, rrsets }: Changeset, { sets, byId }: RecordIndex): string | null {
   for (const rrset of rrsets) {
     const problem = rrsetProblem(rrset, sets.get(rrsetKey(rrset)) ?? [])
     if (problem !== null) return problem
   }
   if (rrsets.length > 0) return null
-  const byId = new Map(live.flatMap((record) => (record.id === undefined ? [] : [[record.id, record] as const])))
   for (const change of changes as readonly RecordChange[]) {
     const problem = change.id === null ? null : recordProblem(change, byId.get(change.id))
     if (problem !== null) return problem

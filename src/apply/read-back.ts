@@ -54,7 +54,8 @@ export async function readBack(applied: AppliedZone, options: ReadBackOptions): 
   const mayHaveChanged = outcomes.some((outcome, index) => concernsState(outcome, results.get(index)?.error))
   if (!mayHaveChanged) return { plan, outcomes, readBack: 'not-read', diagnostics: noticed }
   const deadline = createReadingDeadline(options)
-  const mayCompleteLater = (index: number): boolean => results.get(index)?.error?.mayCompleteLater ?? false
+  const mayCompleteLater = (index: number): boolean =>
+    results.get(index)?.mayCompleteLater ?? results.get(index)?.error?.mayCompleteLater ?? false
   try {
     if (outcomes.some(({ state }) => state === 'unknown')) await sleep(options.recoveryPause)
     const live = await readAgain(applied, { stop: deadline.signal, signal: options.abort })

@@ -17,6 +17,8 @@ import { stronglyConnectedComponents, withoutCycles } from './topological-order.
 export interface CarriedChanges {
   readonly changes: readonly RecordChange[]
   readonly interrupted: readonly string[]
+  /** Whether the record limit decides the order. */
+  readonly isLimited: boolean
 }
 
 type Uncarried = Omit<RecordChange, 'call'>
@@ -108,7 +110,7 @@ function octetsOf({ name, existing, desired }: RrsetChange): number {
 
 /**
  * Changes of RRsets, in several calls. `headroom`: the records that the target accepts beyond the existing ones. If that is too little for all additions at
- * once, RRsets that lose records come first, and one call follows another.
+ * once, RRsets that lose records come first and one call follows another: then the zone never holds more records than before the plan or after it.
  */
 export function carryRrsets(
   changes: readonly Uncarried[],
@@ -117,24 +119,12 @@ export function carryRrsets(
   headroom: number,
 ): CarriedChanges {
   const units = rrsetUnits(changes, existing)
-  const growth = (unit: RrsetUnit): number => (unit.desired?.data.length ?? 0) - (unit.existing?.data.length ?? 0)
-  const isLimited = units.reduce((sum, unit) => sum + Math.max(0, growth(unit)), 0) > headroom
-  units.sort((a, b) => (isLimited ? growth(a) - growth(b) : phaseOf(a) - phaseOf(b)) || compareRrsets(a, b))
+  const isLimited = units.reduce((sum, unit) => sum + Math.max(0, growthOf(unit)), 0) > headroom
+  units.sort((a, b) => (isLimited ? growthOf(a) - growthOf(b) : phaseOf(a) - phaseOf(b)) || compareRrsets(a, b))
   const edges = rrsetEdges(units)
-  const clusters = clustersOf(units, edges, rules)
-  const callOf = new Int32Array(units.length)
-  let call = -1
-  let open: number[] = []
-  for (const cluster of clusters) {
-    const octets = cluster.map((at) => (units[at] as RrsetUnit).octets)
-    if (call === -1 || !fits([...open, ...octets], rules)) {
-      call += 1
-      open = []
-    }
-    open.push(...octets)
-    for (const at of cluster) callOf[at] = call
-  }
-  const waits: Set<number>[] = Array.from({ length: call + 1 }, (_, at) => new Set(isLimited && at > 0 ? [at - 1] : []))
+  const callOf = callsOfUnits(units, edges, rules, isLimited)
+  const count = callOf.reduce((most, call) => Math.max(most, call + 1), 0)
+  const waits: Set<number>[] = Array.from({ length: count }, (_, at) => new Set(isLimited && at > 0 ? [at - 1] : []))
   const interrupted = new Set<string>()
   const noteLayer = (layer: readonly ReadonlySet<number>[], nameAtStake: typeof yieldedName): void =>
     layer.forEach((set, at) => {
@@ -159,7 +149,39 @@ export function carryRrsets(
       return { ...change, call: own, after }
     }),
     interrupted: [...interrupted].sort(),
+    isLimited,
   }
+}
+
+/** By how many records the zone grows. */
+const growthOf = ({ existing, desired }: RrsetChange): number => (desired?.data.length ?? 0) - (existing?.data.length ?? 0)
+
+/** The number of the call of each unit. Clusters fill one call after another. */
+function callsOfUnits(units: readonly RrsetUnit[], edges: RrsetEdges, rules: CallRules, isLimited: boolean): Int32Array {
+  const callOf = new Int32Array(units.length).fill(-1)
+  let call = -1
+  let open: number[] = []
+  const mustFollow = (cluster: readonly number[]): boolean => {
+    const octets = [...open, ...cluster].map((at) => (units[at] as RrsetUnit).octets)
+    if (!fits(octets, rules)) return true
+    // A call that may be carried out in part keeps no order inside, and no record limit.
+    if (rules.atomic) return false
+    return (
+      isLimited ||
+      cluster.some((at) =>
+        [edges.required, edges.preferred].some((layer) => [...(layer[at] ?? [])].some((before) => callOf[before] === call)),
+      )
+    )
+  }
+  for (const cluster of isLimited ? clustersByGrowth(units, edges, rules) : clustersOf(units, edges, rules)) {
+    if (call === -1 || mustFollow(cluster)) {
+      call += 1
+      open = []
+    }
+    open.push(...cluster)
+    for (const at of cluster) callOf[at] = call
+  }
+  return callOf
 }
 
 /** A name at which a CNAME and other types replace each other is empty between their two calls. */
@@ -237,4 +259,27 @@ function clustersOf(units: readonly RrsetUnit[], { required, preferred }: RrsetE
     )
     return canShare ? [cluster] : cluster.sort((a, b) => rankOf(a) - rankOf(b)).map((at) => [at])
   })
+}
+
+/**
+ * RRsets in the order of their growth, for a zone without room. Required edges lead from removed to new RRsets, so that order is accepted. A CNAME and its
+ * replacement share a call if it can carry both.
+ */
+function clustersByGrowth(units: readonly RrsetUnit[], { required }: RrsetEdges, rules: CallRules): number[][] {
+  const singly = units.map((_, at) => [at])
+  if (!rules.atomic || rules.maxUnits === 1) return singly
+  const bound = required.map((set) => new Set(set))
+  required.forEach((set, at) => {
+    for (const before of set) bound[before]?.add(at)
+  })
+  const clusters = stronglyConnectedComponents(bound).flatMap((cluster) =>
+    fits(
+      cluster.map((at) => (units[at] as RrsetUnit).octets),
+      rules,
+    )
+      ? [cluster]
+      : cluster.map((at) => [at]),
+  )
+  const growth = (cluster: readonly number[]): number => cluster.reduce((sum, at) => sum + growthOf(units[at] as RrsetUnit), 0)
+  return clusters.sort((a, b) => growth(a) - growth(b) || (a[0] as number) - (b[0] as number))
 }

@@ -6,9 +6,12 @@ import type { Ttl } from '../dns/ttl.ts'
 import type { CallRules } from './capabilities.ts'
 import { type Change, finalRecords } from './plan.ts'
 
-/** The data of an RRset, sorted and without duplicates, and its TTL; null if its records follow the zone's default. */
+/** The data of an RRset, sorted and without duplicates, and its TTL. */
 export interface RrsetImage {
+  /** The lowest TTL of its records; null if they follow the zone's default. */
   readonly ttl: Ttl | null
+  /** Whether some record has another TTL, against RFC 2181 section 5.2. Never in a desired image. */
+  readonly hasOtherTtls: boolean
   readonly data: readonly string[]
 }
 
@@ -73,7 +76,12 @@ export function rrsetChanges(existing: readonly ExistingRecord[], changes: reado
 
 export function rrsetImage(records: readonly ResourceRecord[]): RrsetImage | null {
   if (records.length === 0) return null
-  return { ttl: lowestTtl(records), data: [...new Set(records.map((record) => record.data))].sort(compareText) }
+  const ttl = lowestTtl(records)
+  return {
+    ttl,
+    hasOtherTtls: records.some((record) => record.ttl !== ttl),
+    data: [...new Set(records.map((record) => record.data))].sort(compareText),
+  }
 }
 
 /** The lowest TTL of an RRset's records, which should be equal (RFC 2181 section 5.2). */

@@ -28,6 +28,7 @@ export interface SearchTask {
 export function searchExactly(task: SearchTask): Call[] | null {
   if (task.removed.length + task.added.length > MAX_RECORDS) return null
   const space = stateSpace(task)
+  if (!task.keepsContinuity) return searchFewestCalls(task, space)
   const allowances = leastMissed(space)
   if (allowances === null) return null
   const finders = allowances.map((allowed) => sequenceFinder(space, allowed))
@@ -36,6 +37,25 @@ export function searchExactly(task: SearchTask): Call[] | null {
       const calls = find(budget, Number.POSITIVE_INFINITY)
       if (calls !== null) return withFewestRenames(calls, (renames) => find(budget, renames))
     }
+  }
+  return null
+}
+
+/** The fewest calls, whatever they miss; then as little as a greedy choice can spare with that many calls, the weightiest needs first. */
+function searchFewestCalls({ removed, added }: SearchTask, space: StateSpace): Call[] | null {
+  const bits = space.needs.map((need, at) => ({ ...need, bit: 1n << BigInt(at) })).sort((a, b) => b.weight - a.weight)
+  let allowed = bits.reduce((all, { bit }) => all | bit, 0n)
+  for (let budget = space.callsFrom(space.start); budget <= removed.length + added.length; budget += 1) {
+    let calls = sequenceFinder(space, allowed)(budget, Number.POSITIVE_INFINITY)
+    if (calls === null) continue
+    for (const { bit } of bits) {
+      const fewer = sequenceFinder(space, allowed & ~bit)(budget, Number.POSITIVE_INFINITY)
+      if (fewer === null) continue
+      calls = fewer
+      allowed &= ~bit
+    }
+    const find = sequenceFinder(space, allowed)
+    return withFewestRenames(calls, (renames) => find(budget, renames))
   }
   return null
 }
@@ -62,7 +82,7 @@ interface StateSpace {
   callsFrom(present: number): number
 }
 
-function stateSpace({ removed, added, state, headroom, keepsContinuity }: SearchTask): StateSpace {
+function stateSpace({ removed, added, state, headroom }: SearchTask): StateSpace {
   const records: readonly ResourceRecord[] = [...removed, ...added]
   const maskOf = (isMember: (record: ResourceRecord, bit: number) => boolean): number =>
     records.reduce((mask, record, bit) => (isMember(record, bit) ? mask | (1 << bit) : mask), 0)
@@ -73,7 +93,7 @@ function stateSpace({ removed, added, state, headroom, keepsContinuity }: Search
     maskOf((other, bit) => bit !== removed.length + at && other.name === one.name && conflicts(one, other)),
   )
   const types = [...new Set(records.map(({ type }) => type))].map((type) => maskOf((record) => record.type === type))
-  const needs = keepsContinuity ? state.needsOf(removed, added) : []
+  const needs = state.needsOf(removed, added)
   return {
     start,
     goal,

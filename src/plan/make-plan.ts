@@ -61,7 +61,8 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
 function compare({ desired }: PlanInput, fitted: FittedZone, existing: readonly ExistingRecord[]): ZoneDifference {
   const isUnmanaged = unmanagedTest(desired.unmanaged, desired.name)
   // A definition without apex NS records leaves them to the target: a zone without any does not work.
-  const isKept = fitted.apexNs !== null || !fitted.records.some((record) => isApexNs(record, desired.name))
+  const hasApexNs = fitted.records.some((record) => isApexNs(record, desired.name))
+  const isKept = fitted.apexNs !== null || (desired.apexNs === 'keep' && !hasApexNs)
   const apexNsKey = isKept ? rrsetKey({ name: desired.name, type: 'NS' }) : null
   return compareZones(existing, fitted.records, (record) => {
     if (isUnmanaged(record)) return true

@@ -120,7 +120,7 @@ function recordChanges(
     if (fitInOneCall(changes, existing, rules)) return carryTogether(changes)
     if (rules.unit === 'rrset') {
       const carried = carryRrsets(changes, existing, rules, headroom)
-      noteInterruption(carried.interrupted, 'order')
+      noteInterruption(carried.interrupted, carried.isLimited ? 'room' : 'order')
       return [...carried.changes]
     }
   }

@@ -78,7 +78,7 @@ interface Candidate extends CallOrder {
 function bestOf(task: Task, prefer: Preference): Candidate {
   const { difference, continuity, paired, headroom } = task
   const found = candidateOf(task, breakCycles(paired, difference, continuity, prefer), false)
-  if (found.splits === 0 && (found.missed.length === 0 || prefer === 'calls')) return found
+  if (found.splits === 0 && found.missed.length === 0) return found
   const { removed, added } = difference
   const state = zoneBefore(difference, continuity)
   const exact = searchExactly({ removed, added, state, headroom, keepsContinuity: prefer === 'continuity' })

@@ -3,11 +3,13 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
-import type { DefinedRecord } from '../../dns/record.ts'
+import { type DefinedRecord, rrsetKey } from '../../dns/record.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ZoneSettings } from '../../dns/zone.ts'
+import type { Capabilities } from '../../plan/capabilities.ts'
 import { fitToTarget } from '../../plan/fit-to-target.ts'
 import type { ZonePlan } from '../../plan/plan.ts'
 import type { Provider } from '../../providers/provider.ts'
+import { counted } from '../../report/english.ts'
 import { loadRunConfig } from '../run-config.ts'
 import type { ApplySetup, Workspace } from '../run-context.ts'
 import { openProviders } from '../workspace.ts'
@@ -125,6 +127,8 @@ export function checkTargets({ targets, plan }: SavedPlan, file: string, provide
 
 /** Describes the first desired value that the target would store differently; null if there is none. */
 function unfit(plan: ZonePlan, { name: target, capabilities }: Provider): string | null {
+  const overfull = overfullCall(plan, capabilities)
+  if (overfull !== null) return overfull
   const at = { file: 'plan', line: 1, column: 1 }
   const records: DefinedRecord[] = []
   let settings: ZoneSettings = {}
@@ -148,6 +152,26 @@ function unfit(plan: ZonePlan, { name: target, capabilities }: Provider): string
     firstDifference(fitted.records, records, 'records') ?? firstDifference(definedOnly(stored), definedOnly(settings), 'settings')
   return difference === null ? null : `${difference} would be stored differently`
 }
+
+/** Describes a call that carries more than the target takes, or an RRset that two calls change; null if there is none. */
+function overfullCall({ changes }: ZonePlan, { calls: { unit, maxUnits } }: Capabilities): string | null {
+  const units = new Map<number, Set<string>>()
+  const callOf = new Map<string, number>()
+  for (const [index, change] of changes.entries()) {
+    if (change.subject === 'domain') continue
+    const key = unit === 'rrset' ? rrsetKey(change) : String(index)
+    const own = units.get(change.call) ?? new Set()
+    units.set(change.call, own.add(key))
+    if (maxUnits !== null && own.size > maxUnits) return `call ${change.call} carries more than ${counted(maxUnits, UNIT_NAMES[unit])}`
+    if (callOf.has(key) && callOf.get(key) !== change.call) return `two calls change ${key}`
+    callOf.set(key, change.call)
+    const renames = unit === 'rrset' && change.existing !== null && rrsetKey(change.existing) !== key
+    if (renames) return `changes[${index}] moves a record to another record set`
+  }
+  return null
+}
+
+const UNIT_NAMES = { record: 'record', rrset: 'record set' } as const
 
 const definedOnly = (settings: ZoneSettings): Record<string, unknown> =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))

@@ -32,7 +32,8 @@ interface UpdateParts {
   readonly adds: readonly UpdatePart[]
 }
 
-const changesTtl = ({ existing, desired }: RrsetChange): boolean => existing !== null && desired !== null && existing.ttl !== desired.ttl
+const changesTtl = ({ existing, desired }: RrsetChange): boolean =>
+  existing !== null && desired !== null && (existing.ttl !== desired.ttl || existing.hasOtherTtls)
 
 const rrsetParts = ({ name, type, desired }: RrsetChange): UpdateParts => ({
   deletes: [{ action: 'delete-rrset', name, type }],

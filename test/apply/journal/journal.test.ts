@@ -339,6 +339,27 @@ describe('the journal of a run', () => {
     journal.end(0)
   })
 
+  it('is read in version 1, in which each call carried one change', async () => {
+    const folder = temporaryDirectory()
+    const zone = zoneToApply()
+    const journal = await begin(folder, [zone])
+    journalAll(journal, zone)
+    journal.end(0)
+    const path = join(folder, 'runs', RUN, 'journal.jsonl')
+    const lines = readFileSync(path, 'utf8')
+      .split('\n')
+      .map((line) =>
+        line
+          .replace('"version":2', '"version":1')
+          .replace(/"changes":\[\{(.*?)\}\]/, '$1')
+          .replace('"resolved":', '"settled":'),
+      )
+    writeFileSync(path, lines.join('\n'))
+    expect(lines.join('\n')).toMatch(/"event":"call",.*"zone":0,"change":0,"action"/)
+    const { runs, diagnostics } = readRuns(folder, OWN)
+    expect([runs.map(({ id, state }) => [id, state]), diagnostics]).toEqual([[[RUN, 'applied']], []])
+  })
+
   const damagedPlans: [string, (path: string) => void, RegExp][] = [
     ['is missing', (path) => rmSync(path), /does not exist/],
     [

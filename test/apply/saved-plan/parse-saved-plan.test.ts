@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { checkTargets } from '../../../src/apply/saved-plan/open-saved-plan.ts'
 import { type ParsedSavedPlan, parseSavedPlan } from '../../../src/apply/saved-plan/parse-saved-plan.ts'
 import type { DesiredZone, ExistingZone } from '../../../src/dns/zone.ts'
+import type { CallRules } from '../../../src/plan/capabilities.ts'
 import { fingerprint } from '../../../src/plan/plan.ts'
 import { CLOUD_CAPABILITIES } from '../../../src/providers/cloud/capabilities.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
 import { fc } from '../../support/fast-check.ts'
-import { ORIGIN, planOf } from '../../support/plan.ts'
+import { CALL_RULES, ORIGIN, planOf } from '../../support/plan.ts'
 import { planSchemaErrors } from '../../support/plan-schema.ts'
 import { rounds, seededRandom } from '../../support/random.ts'
 import { randomRecords } from '../../support/random-records.ts'
@@ -423,4 +424,23 @@ describe('targets', () => {
       { code: 'plan-file-invalid', message: expect.stringMatching(expected) },
     ])
   })
+
+  test.each<[string, CallRules, RegExp]>([
+    ['two records in one call', CALL_RULES.record, /call 0 carries more than 1 record$/],
+    ['two record sets in one call', CALL_RULES.rrset, /call 0 carries more than 1 record set$/],
+  ])('%s are refused if the target takes one', (_, calls, expected) => {
+    const plan = planOf('', 'www A 192.0.2.1\nmail A 192.0.2.2')
+    const forged = parse(resealed(savedText([{ plan, existing: existingZone(ORIGIN, '') }]), joinCalls)).saved
+    const provider = { ...TARGET, capabilities: { ...CLOUD_CAPABILITIES, calls } } as Provider
+    expect(forged && checkTargets(forged, 'plan.json', new Map([['cloud', provider]]))).toMatchObject([
+      { code: 'plan-file-invalid', message: expect.stringMatching(expected) },
+    ])
+  })
 })
+
+/** Puts the changes of a document with two calls into one. */
+function joinCalls(document: Parameters<Parameters<typeof resealed>[1]>[0]): void {
+  document.zones[0].changes[1].call = 0
+  document.zones[0].calls.total = 1
+  document.summary.calls = 1
+}
