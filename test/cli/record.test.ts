@@ -201,6 +201,22 @@ describe('record', () => {
     expect(text('zones/example.com.yaml')).toBe('domain:   example.com\r\nrecords: # c\r\n# foot\r\ntags:   [a]\r\n')
   })
 
+  it.each([
+    ['comments', '---\n# head\n', 'www: {type: A, value: 192.0.2.1}\n# foot\n', '# foot\n'],
+    ['CRLF and a line of dots', '# head\r\n---\r\n', 'www: {type: A, value: 192.0.2.1}\r\n...\r\n', '...\r\n'],
+    ['no final line end', '# head\n', 'www: {type: A, value: 192.0.2.1}', ''],
+  ])("leaves an empty mapping in octoDNS's layout, and replaces it later: %s", async (_, head, before, foot) => {
+    const path = 'zones/example.com.yaml'
+    const removed = await edit({ [path]: head + before }, ['remove', 'example.com', 'www', 'A'])
+    expect(removed.status).toBe(0)
+    const text = removed.text(path)
+    expect(text.split(/\r?\n/).filter((line) => line === '{}')).toHaveLength(1)
+    expect(text.replace(/\{\}(?:\r?\n)?/, '')).toBe(`${head}${foot}`)
+    const added = await edit({ [path]: text }, ['add', 'example.com', 'mail', 'A', '192.0.2.2'])
+    expect(added.status).toBe(0)
+    expect(added.text(path).replace(/mail:\r?\n {2}type: A\r?\n {2}value: 192\.0\.2\.2(?:\r?\n)?/, '')).toBe(`${head}${foot}`)
+  })
+
   it('loses no concurrent edit: a late one fails with a message', async () => {
     const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
     const results = await Promise.all([1, 2, 3, 4].map((n) => cli(['record', 'add', 'example.com', `n${n}`, 'A', `192.0.2.${n}`], { cwd })))

@@ -3,6 +3,7 @@ import { type Document, isMap, isScalar, type Pair, type YAMLMap } from 'yaml'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { parseEditableYaml } from '../yaml/editable-yaml.ts'
+import { isBlankYaml } from '../yaml/read-yaml.ts'
 
 /** The lines of each entry of a mapping. */
 export interface EntryLocations {
@@ -11,10 +12,18 @@ export interface EntryLocations {
   readonly entries: ReadonlyMap<DomainName | null, EntryLines>
 }
 
-/** Removes the entry of an owner and the comment directly above it. */
+/** Removes the entry of an owner and the comment directly above it. A text without other content becomes an empty mapping. */
 export function removeEntry({ lines, entries }: EntryLocations, name: DomainName): string {
   const own = entries.get(name)
-  return (own === undefined ? lines : [...lines.slice(0, startWithComment(lines, own)), ...lines.slice(own.to)]).join('\n')
+  const rest = own === undefined ? lines : [...lines.slice(0, startWithComment(lines, own)), ...lines.slice(own.to)]
+  return (isBlankYaml(rest.join('\n')) ? withEmptyMap(rest) : rest).join('\n')
+}
+
+/** Adds a `{}`, because a definition cannot be an empty file. */
+function withEmptyMap(lines: readonly string[]): readonly string[] {
+  const carriageReturn = lines[0]?.endsWith('\r') ? '\r' : ''
+  const end = beforeEnd(lines, lines.at(-1) === '' ? lines.length - 1 : lines.length)
+  return [...lines.slice(0, end), `{}${carriageReturn}`, ...lines.slice(end)]
 }
 
 /**
@@ -188,8 +197,15 @@ export function locateFirstEntry(text: string, document: Document, isWhole: bool
   const end = text.endsWith('\n') ? lines.length - 1 : lines.length
   const { contents } = document
   if (contents === null || (isScalar(contents) && contents.value === null)) return { lines, at: beforeEnd(lines, end), indent: 0 }
+  if (isMap(contents) && isWhole && contents.items.length === 0) return insteadOfEmptyMap(lines)
   if (!isMap(contents) || contents.flow || isWhole) return null
   return belowRecords(contents, lines)
+}
+
+/** The place of a `{}` that is alone in its line; null if there is none. */
+function insteadOfEmptyMap(lines: readonly string[]): FirstEntryLocation | null {
+  const at = lines.findIndex((line) => /^\{ *\}\s*$/.test(line))
+  return at === -1 ? null : { lines: [...lines.slice(0, at), ...lines.slice(at + 1)], at, indent: 0 }
 }
 
 /** A document may end with a line of three dots. */
