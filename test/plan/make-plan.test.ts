@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ExistingRecord } from '../../src/dns/record.ts'
 import type { ExistingZone } from '../../src/dns/zone.ts'
+import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
 import { desiredZone, existingZone, name } from '../support/records.ts'
 
@@ -301,6 +302,17 @@ describe('never changes', () => {
     const plan = planOf('@ NS ns1.example.net.\nwww A 192.0.2.1', '@ NS ns9.example.net.\nwww A 192.0.2.1')
     expect(changesOf(plan)).toEqual([])
     expect(plan.diagnostics.map(({ code }) => code)).toEqual(['apex-ns-kept'])
+  })
+  it('apex NS records that a definition without any leaves to a target that needs them, unless they are managed', () => {
+    const changes = (apexNs: 'keep' | 'manage'): string[] =>
+      changesOf(
+        planOf('@ NS ns1.example.net.\nwww A 192.0.2.1', '', {
+          desired: desiredZone(ORIGIN, 'www A 192.0.2.1', { apexNs }),
+          capabilities: { ...CLOUD_CAPABILITIES, servesApexNs: false },
+        }),
+      )
+    expect(changes('keep')).toEqual([])
+    expect(changes('manage')).toEqual(['- @ NS ns1.example.net.'])
   })
   it('RRsets that octoDNS excludes from the target', () => {
     const rrsetTargets = [{ name: ORIGIN, type: 'TXT', ignored: true, included: [], excluded: [] }]
