@@ -52,7 +52,7 @@ const runs = async (scene: Scene): Promise<Run[]> => JSON.parse((await scene.run
 const locks = (scene: Scene): string[] => readdirSync(join(scene.folder, '.zonewright/locks')).filter((name) => !name.startsWith('.'))
 
 /** The complete lines of the only journal. */
-function journalLines(scene: Scene, run: string): { event: string; name?: string }[] {
+function journalLines(scene: Scene, run: string): { event: string; changes: readonly { name: string }[] }[] {
   const text = readFileSync(join(scene.folder, '.zonewright/runs', run, 'journal.jsonl'), 'utf8')
   const lines = text
     .slice(0, text.lastIndexOf('\n'))
@@ -75,7 +75,7 @@ describe('an apply that is killed', () => {
     expect(run).toMatchObject({ state: 'interrupted', status: null })
     expect(run.unknown).toBeGreaterThan(0)
     expect(run.applied.total + run.unknown + run.skipped).toBe(RECORDS + 1)
-    const noted = journalLines(scene, run.run).flatMap(({ event, name }) => (event === 'call' ? [name] : []))
+    const noted = journalLines(scene, run.run).flatMap(({ event, changes }) => (event === 'call' ? changes.map(({ name }) => name) : []))
     const sent = scene.proxy
       .mutations()
       .flatMap(({ body }) => (JSON.parse(body).name === undefined ? [] : [`${JSON.parse(body).name}.example.com.`]))

@@ -150,18 +150,23 @@ describe('an inventory without addresses', () => {
   })
 
   test.each([
-    ['fails', { status: 500, body: '{"errors":[{"reason":"Internal server error"}]}' }],
-    ['refuses the token', { status: 401, body: '{"errors":[{"reason":"Your OAuth token is not authorized to use this endpoint."}]}' }],
-    ['returns an invalid response', { body: '{"data":[{"id":1,"ipv4":"none"}],"page":1,"pages":1,"results":1}' }],
+    ['fails', 'inventory-unreadable', { status: 500, body: '{"errors":[{"reason":"Internal server error"}]}' }],
+    [
+      'refuses the token',
+      'inventory-unreadable',
+      { status: 401, body: '{"errors":[{"reason":"Your OAuth token is not authorized to use this endpoint."}]}' },
+    ],
+    ['returns an invalid response', 'inventory-unreadable', { body: '{"data":[{"id":1,"ipv4":"none"}],"page":1,"pages":1,"results":1}' }],
     [
       'ignores the filter and has no match',
+      'inventory-empty',
       { body: '{"data":[{"id":1,"label":"db","tags":["db"],"ipv4":["192.0.2.9"]}],"page":1,"pages":1,"results":1}' },
     ],
-  ])('or one that %s', async (what, reply) => {
+  ])('or one that %s', async (_, code, reply) => {
     const script: Script = ({ path }) =>
       path.startsWith('/v4/compute/instances') ? { headers: { 'content-type': 'application/json' }, ...reply } : null
     const scene = await openScene({ files: { 'zones/example.com.yaml': POOL }, script, provider: 'timeout: 4' })
-    await expectNothingDone(scene, what.startsWith('ignores') ? 'inventory-empty' : 'inventory-unreadable', 'apply', '--yes')
+    await expectNothingDone(scene, code, 'apply', '--yes')
   })
 
   test('an unknown provider is an error in the definition', async () => {

@@ -23,7 +23,7 @@ test('planned in one job, applied in another', async () => {
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.7') })
   const planned = await inProcess(scene.folder, 'plan', '--out', 'plan.json', '--detailed-exitcode')
-  expect(planned).toMatchObject({ status: 2, stderr: expect.stringContaining('plan.json, signed') })
+  expect(planned).toMatchObject({ status: 2, stderr: expect.stringContaining('Saved the plan to plan.json (signed)') })
   const text = readFileSync(join(scene.folder, 'plan.json'), 'utf8')
   expect(text).not.toContain(TOKEN)
   expect(text).not.toContain(KEY)

@@ -129,7 +129,9 @@ function workspace(cases: readonly Case[], service: RunningService): { cwd: stri
     for (const file of one.files) {
       const path = join(cwd, 'zones', file)
       mkdirSync(join(path, '..'), { recursive: true })
-      writeFileSync(path, readFileSync(join(CORPUS, one.dir, file)))
+      const text = readFileSync(join(CORPUS, one.dir, file))
+      // A definition cannot be an empty file, as it can in octoDNS.
+      writeFileSync(path, text.toString() === '---\n' ? '{}\n' : text)
     }
   }
   const config = [

@@ -133,8 +133,12 @@ octodns_split_extension: .split
     ],
     ['a provider without a type', 'providers:\n  cloud: {token: env:T}\n', ['2:10 error schema-missing-key']],
     ['a misspelt provider type', 'providers:\n  lab: {type: clod}\n', ['2:15 error provider-unknown (Did you mean "cloud"?)']],
-    ['a provider type that does not exist', 'providers:\n  lab: {type: bind}\n', ['2:15 error provider-unknown (the types are cloud)']],
-    ['a list as provider type', 'providers:\n  lab: {type: [cloud]}\n', ['2:15 error provider-unknown (the types are cloud)']],
+    [
+      'a provider type that does not exist',
+      'providers:\n  lab: {type: bind}\n',
+      ['2:15 error provider-unknown (the types are cloud, rfc2136)'],
+    ],
+    ['a list as provider type', 'providers:\n  lab: {type: [cloud]}\n', ['2:15 error provider-unknown (the types are cloud, rfc2136)']],
     [
       'a provider without its settings',
       'providers:\n  lab:\n    type: cloud\n',
