@@ -16,23 +16,29 @@ export interface UnsupportedFeature {
   readonly at?: SourcePosition | undefined
   /** What happens with `--lossy`; absent if the feature is just left out. */
   readonly outcome?: string | undefined
+  /** Whether every record is kept nevertheless: an import warns of it and needs no `--lossy`. */
+  readonly keepsRecords?: boolean | undefined
 }
 
 /** Records of a zone file outside its zone, which name servers ignore or refuse. */
 export const recordsOutside = (records: readonly DefinedRecord[], zone: DomainName): UnsupportedFeature[] =>
   records.map(({ name, type, at }) => ({ zone, name, type, what: `a record outside the zone ${zone}`, at }))
 
-/** One diagnostic per feature: errors, or warnings with `--lossy`. `format` is the one that is exported to. */
+/**
+ * One diagnostic per feature: errors, or warnings with `--lossy`. A feature on which no record depends is a warning in either case. `format`
+ * is the one that is exported to.
+ */
 export const unsupportedFeatureDiagnostics = (
   dropped: readonly UnsupportedFeature[],
   code: 'import-lossy' | 'export-lossy',
   format: string,
   lossy: boolean,
 ): Diagnostic[] =>
-  dropped.map(({ zone, name, type, what, at, outcome }) => {
+  dropped.map(({ zone, name, type, what, at, outcome, keepsRecords = false }) => {
     const subject = [name ?? zone, type].filter((part) => part !== null).join(' ')
     const message = `${subject === '' ? '' : `${subject}: `}${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}`
     const cause = { subject: 'time', message: `${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}` }
+    if (keepsRecords) return { severity: 'warning', code: 'import-aside', message, at, cause, hint: outcome }
     return { severity: lossy ? 'warning' : 'error', code, message, at, cause, hint: lossy ? outcome : hintOf(outcome) }
   })
 

@@ -143,7 +143,9 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
   }
   const dropped: UnsupportedFeature[] = []
   const invalidRecords: InvalidRecord[] = []
-  const drop = (what: string, outcome?: string): void => void dropped.push({ zone, name: null, type: null, what, at: context.at, outcome })
+  // Settings of a domain lose no record.
+  const drop = (what: string, outcome?: string): void =>
+    void dropped.push({ zone, name: null, type: null, what, at: context.at, outcome, keepsRecords: true })
   const warnings: Diagnostic[] = []
   const warn = (message: string, hint?: string): void =>
     void warnings.push({ severity: 'warning', code: 'import-aside', message: `${zone}: ${message}`, at: context.at, hint })
@@ -243,7 +245,7 @@ function readUnmanaged(
     }
     const { ownTypes, isWider } = read.value
     if (ownTypes.length > 0) warn(`no provider here supports the types ${ownTypes.join(', ')}, which ${ignore} ignores`)
-    if (isWider) drop(`${ignore} exactly`, '"unmanaged" ignores more, with * for single characters')
+    if (isWider) drop(`${ignore} exactly`, 'the selectors of "unmanaged" match more: * takes the place of single characters')
     return read.value.selectors
   })
   return { selectors, policy }

@@ -53,20 +53,20 @@ function readRecord(record: JsonObject, context: DomainContext): ImportedRecord 
     })
     return null
   }
-  const drop = (what: string): void =>
-    void dropped.push({ zone, name: name.value, type: type === '' ? null : displayKey(type), what, at: context.at })
+  const drop = (what: string, keepsRecords = false): void =>
+    void dropped.push({ zone, name: name.value, type: type === '' ? null : displayKey(type), what, at: context.at, keepsRecords })
   if (!RDATA_TYPES.has(type)) {
     drop(`a record of DNSControl's type ${displayKey(type)}, with the target ${quoted(String(record['target'] ?? ''))}`)
     return null
   }
   if (record['ensure_absent'] === true) {
-    drop('a record that ENSURE_ABSENT_REC deletes')
+    drop('a record that ENSURE_ABSENT_REC deletes', true)
     return null
   }
   for (const key of Object.keys(record)) if (!IGNORED_KEYS.has(key)) drop(`the field ${displayKey(key)}`)
   for (const [key, value] of Object.entries(isObject(record['meta']) ? record['meta'] : {})) {
     const isUnproxied = key === 'cloudflare_proxy' && /^off$/i.test(String(value))
-    if (!IGNORED_METADATA.has(key) && !isUnproxied) drop(`the metadata ${displayKey(key)} (${quoted(String(value))})`)
+    if (!IGNORED_METADATA.has(key) && !isUnproxied) drop(`the metadata ${displayKey(key)} (${quoted(String(value))})`, true)
   }
   const data = readRdata(type, record, originOf(record['subdomain'], zone))
   const seconds = record['ttl'] ?? 0

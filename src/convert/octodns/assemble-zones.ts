@@ -7,9 +7,9 @@ import { createIncludeReader } from '../../definition/load/include-reader.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
 import { printDefinition } from '../../definition/print/print-definition.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import type { DomainName } from '../../dns/domain-name.ts'
+import { type DomainName, relativeName } from '../../dns/domain-name.ts'
 import { groupRrsets, rrsetKey } from '../../dns/record.ts'
-import type { RrsetTargets } from '../../dns/zone.ts'
+import type { RrsetTargets, UnmanagedSelector } from '../../dns/zone.ts'
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
 import type { ImportedZones, ImportRequest, OctodnsFileSettings } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
@@ -130,6 +130,8 @@ function joinParts(name: DomainName, parts: readonly { readonly read: ReadOctodn
   }
   const all = [...rrsets.values()]
   const [first] = parts
+  const defined = new Set(all.flatMap(({ records }) => records.map((one) => `${relativeName(one.name, name) || '@'} ${one.type}`)))
+  const isDefined = (selector: UnmanagedSelector): boolean => defined.has(`${selector.name} ${selector.type}`)
   const isRead = parts.every(({ read }) => read.zone !== null)
   return {
     zone: isRead
@@ -138,6 +140,8 @@ function joinParts(name: DomainName, parts: readonly { readonly read: ReadOctodn
           settings: {},
           records: all.flatMap(({ records }) => records),
           rrsetTargets: all.flatMap(({ scope }) => scope ?? []),
+          // A later part may define a record set that an earlier one has only with invalid data.
+          unmanaged: parts.flatMap(({ read }) => read.zone?.unmanaged ?? []).filter((selector) => !isDefined(selector)),
           lenient: new Set([...rrsets].flatMap(([key, { isLenient }]) => (isLenient ? [key] : []))),
         }
       : null,

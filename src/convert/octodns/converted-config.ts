@@ -99,6 +99,7 @@ interface DroppedEffect {
   readonly processor: Pick<OctodnsProvider, 'name' | 'className'> & { readonly at: UnsupportedFeature['at'] }
   readonly what: string
   readonly outcome: string
+  readonly keepsRecords?: true
   readonly zones: DomainName[]
 }
 
@@ -143,7 +144,7 @@ export function createProcessing({ processors, globalProcessors, zones }: Octodn
 /** The most restrictive first. */
 const POLICIES: readonly Policy[] = ['create-only', 'upsert-only']
 
-function droppedEffect({ processor: { name, className, at }, what, outcome, zones }: DroppedEffect): UnsupportedFeature {
+function droppedEffect({ processor: { name, className, at }, what, outcome, keepsRecords, zones }: DroppedEffect): UnsupportedFeature {
   const kind = className === '' ? 'which the config does not define' : className
   return {
     zone: null,
@@ -152,5 +153,6 @@ function droppedEffect({ processor: { name, className, at }, what, outcome, zone
     what: `the effect of the processor ${name} (${kind}) on ${listed(zones, MAX_ZONES)}: ${what}`,
     at,
     outcome,
+    keepsRecords,
   }
 }

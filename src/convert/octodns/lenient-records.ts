@@ -1,11 +1,12 @@
 /** Record sets that octoDNS accepts because they are marked `lenient`, and that no definition can contain. */
 import type { ImportedZone } from '../../definition/imported-zone.ts'
 import { isSoftened } from '../../definition/load/read-definition.ts'
+import type { ParsedDefinition } from '../../definition/parse/parse-definition.ts'
 import { checkZone } from '../../definition/rules/rules.ts'
-import { isError } from '../../dns/diagnostic.ts'
-import { relativeName } from '../../dns/domain-name.ts'
+import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
+import { type DomainName, relativeName } from '../../dns/domain-name.ts'
 import { type DefinedRecord, rrsetKey } from '../../dns/record.ts'
-import { DEFAULT_ZONE_OPTIONS } from '../../dns/zone.ts'
+import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type UnmanagedSelector } from '../../dns/zone.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 export interface SplitZone {
@@ -51,10 +52,42 @@ export function splitLenient(zone: ImportedZone): SplitZone {
     records = records.filter((record) => !refused.has(rrsetKey(record)))
   }
   if (dropped.length === 0) return { zone, dropped }
-  const selectors = dropped.flatMap(({ name, type }) =>
-    name === null || type === null ? [] : [{ name: relativeName(name, zone.name) || '@', type }],
-  )
-  return { zone: { ...zone, records, unmanaged: [...(zone.unmanaged ?? []), ...selectors] }, dropped }
+  return { zone: { ...zone, records, unmanaged: [...(zone.unmanaged ?? []), ...selectorsOf(dropped, zone.name)] }, dropped }
+}
+
+const selectorsOf = (dropped: readonly Pick<UnsupportedFeature, 'name' | 'type'>[], zone: DomainName): UnmanagedSelector[] =>
+  dropped.flatMap(({ name, type }) => (name === null || type === null ? [] : [{ name: relativeName(name, zone) || '@', type }]))
+
+/** Takes out the lenient record sets with invalid data. Their errors become reports of dropped record sets. */
+export function withoutRefusedLenient(
+  zone: DesiredZone,
+  { refusedLenient, diagnostics }: Pick<ParsedDefinition, 'refusedLenient' | 'diagnostics'>,
+): { readonly zone: DesiredZone; readonly dropped: readonly UnsupportedFeature[]; readonly diagnostics: readonly Diagnostic[] } {
+  if (refusedLenient.length === 0) return { zone, dropped: [], diagnostics }
+  const refused = new Set(refusedLenient.map(rrsetKey))
+  const errors = new Set(refusedLenient.flatMap((rrset) => rrset.errors))
+  const dropped = refusedLenient.map(({ name, type, at, errors: [first] }) => ({
+    zone: zone.name,
+    name,
+    type,
+    what: `this lenient record set: ${first === undefined ? 'its data is invalid' : withoutSubject(first.message, name, type)}`,
+    at: first?.at ?? at,
+    outcome: OUTCOME,
+  }))
+  return {
+    zone: {
+      ...zone,
+      records: zone.records.filter((record) => !refused.has(rrsetKey(record))),
+      unmanaged: [...zone.unmanaged, ...selectorsOf(dropped, zone.name)],
+    },
+    dropped,
+    diagnostics: diagnostics.filter((found) => !errors.has(found)),
+  }
+}
+
+const withoutSubject = (message: string, name: DomainName, type: string): string => {
+  const subject = `${name} ${type}: `
+  return message.startsWith(subject) ? message.slice(subject.length) : message
 }
 
 const OUTCOME = 'it is left out, and a selector under "unmanaged" leaves it alone'

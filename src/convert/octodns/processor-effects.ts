@@ -21,7 +21,7 @@ export interface ProcessorEffect {
   /** Whether octoDNS ignores record sets that the definition contains. */
   readonly hidesRecords?: true
   /** The part without a counterpart; null if there is none. */
-  readonly dropped: { readonly what: string; readonly outcome: string } | null
+  readonly dropped: { readonly what: string; readonly outcome: string; readonly keepsRecords?: true } | null
 }
 
 export type ProcessedZone = Pick<DesiredZone, 'name'> & { readonly records: readonly ResourceRecord[] }
@@ -54,12 +54,12 @@ const createOnly = (what: string): ProcessorEffect => ({
 const upsertOnly = (what: string, more = ''): ProcessorEffect => ({
   unmanaged: [],
   policy: 'upsert-only',
-  dropped: { what, outcome: `no plan deletes a record set (policy: upsert-only)${more}` },
+  dropped: { what, outcome: `no plan deletes a record set (policy: upsert-only)${more}`, keepsRecords: true },
 })
 
 const skippedCheck = (what: string): ProcessorEffect => ({
   ...NOTHING,
-  dropped: { what, outcome: 'the check is not done; plans are the same' },
+  dropped: { what, outcome: 'the check is not done; plans are the same', keepsRecords: true },
 })
 
 /** Whether a filter matches a record; `name` is relative to the zone. */
@@ -148,6 +148,7 @@ const zoneNameFilter: Effect = (settings, zone) => {
       ? {
           what: 'its refusal of names that end in the zone name',
           outcome: ignoresTarget ? 'they are ignored' : 'the check is not done',
+          keepsRecords: true,
         }
       : null,
   }
@@ -176,7 +177,11 @@ const meta: Effect = ({ record_name: given = 'meta' }) => {
   return {
     ...NOTHING,
     unmanaged: [{ name, type: 'TXT' }],
-    dropped: { what: `the TXT record ${name}, which it rewrites with every change`, outcome: 'the record keeps its last value' },
+    dropped: {
+      what: `the TXT record ${name}, which it rewrites with every change`,
+      outcome: 'the record keeps its last value',
+      keepsRecords: true,
+    },
   }
 }
 
@@ -191,6 +196,7 @@ const clamp: Effect = (settings, zone) => {
         count === 0
           ? 'plans are the same, because no TTL is outside that range'
           : `the first plan gives ${counted(count, 'record set')} TTLs outside that range`,
+      keepsRecords: true,
     },
   }
 }

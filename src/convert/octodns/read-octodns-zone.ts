@@ -23,6 +23,7 @@ import type { ZoneComment } from '../../dns/zone.ts'
 import type { OctodnsFileSettings } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import type { OctodnsZoneFiles } from './find-zone-files.ts'
+import { withoutRefusedLenient } from './lenient-records.ts'
 import { misreadLineBreaks, unsupportedExtras, withoutExtrasWarnings } from './zone-file-differences.ts'
 
 export interface OctodnsReadOptions {
@@ -75,8 +76,9 @@ export async function readOctodnsZone(
   const [first] = sources
   if (diagnostics.length > 0 || first === undefined) return { ...none, diagnostics }
   const parsed = parseAs(sources, found, reading, as, reading)
-  const { zone, includedFiles } = parsed
-  if (zone === null) return { ...none, diagnostics: parsed.diagnostics }
+  const { includedFiles, refusedLenient } = parsed
+  if (parsed.zone === null) return { ...none, diagnostics: parsed.diagnostics }
+  const { zone, dropped: refused, diagnostics: remaining } = withoutRefusedLenient(parsed.zone, parsed)
   const files = sources.map(({ file, whole }) => ({ path: pathOf(file, found, zone.name, reading), text: whole }))
   const trees = createFileLoader(include, undefined, collectDiagnostics())
   const roots = sources.map((source) => ({ source, root: trees.parse(source) }))
@@ -98,10 +100,14 @@ export async function readOctodnsZone(
     comments: () => commentsOf(roots, included, zone.name),
     path: found.folder === null ? (files[0]?.path ?? '') : dirname(files[0]?.path ?? ''),
     folder,
-    isReusable: hasOwnName(found, common) && isReusable(sources, records, found, reading, as, common),
+    isReusable: refusedLenient.length === 0 && hasOwnName(found, common) && isReusable(sources, records, found, reading, as, common),
     files: included.map(({ file, text }) => ({ path: includedPath(file, found, zone.name, reading), text })),
-    dropped: [...unsupportedExtras(zone, parsed), ...sources.flatMap(({ text, file }) => misreadLineBreaks(text, file, zone.name))],
-    diagnostics: withoutExtrasWarnings(parsed.diagnostics),
+    dropped: [
+      ...unsupportedExtras(zone, parsed),
+      ...refused,
+      ...sources.flatMap(({ text, file }) => misreadLineBreaks(text, file, zone.name)),
+    ],
+    diagnostics: withoutExtrasWarnings(remaining),
   }
 }
 

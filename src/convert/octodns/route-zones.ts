@@ -89,8 +89,14 @@ const UNICODE_FILE = 'the second entry "*" that octoDNS uses for it, because its
 const listedZones = (entry: OctodnsZoneEntry, sources: ReadonlyMap<string, OpenSource>): OctodnsZoneFiles[] =>
   entry.sources.flatMap((name) => [...(sources.get(name)?.zones.values() ?? [])].flat())
 
-const drop = ({ dropped }: RouteContext, zone: DomainName | null, what: string, { at }: OctodnsZoneEntry, outcome?: string): void =>
-  void dropped.push({ zone, name: null, type: null, what, at, outcome })
+const drop = (
+  { dropped }: RouteContext,
+  zone: DomainName | null,
+  what: string,
+  { at }: OctodnsZoneEntry,
+  outcome?: string,
+  keepsRecords?: true,
+): void => void dropped.push({ zone, name: null, type: null, what, at, outcome, keepsRecords })
 
 /** The policy for records from sources of other classes: octoDNS knows them, the definition does not. */
 export function policyForUnreadSources(
@@ -127,7 +133,7 @@ function partsOf(origin: DomainName, name: DomainName, entry: OctodnsZoneEntry, 
   }
   if (parts.length > 0) for (const other of unreadSources) drop(context, name, `the records of the source ${other}`, entry, outcome)
   else if (unreadSources.length > 0) drop(context, name, `the zone, whose records all come from ${unreadSources.join(', ')}`, entry)
-  else drop(context, name, 'a zone without a file (ignore_missing_zones)', entry)
+  else drop(context, name, 'a zone without a file (ignore_missing_zones)', entry, 'it is left out', true)
   return parts
 }
 

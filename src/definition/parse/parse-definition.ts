@@ -19,6 +19,7 @@ import {
   newParseState,
   newSource,
   type ParseState,
+  type RefusedRrset,
   type UnsupportedKey,
 } from './parse-state.ts'
 import { readRecordMap } from './read-record-map.ts'
@@ -58,6 +59,8 @@ export interface ParsedDefinition {
   readonly includedFiles: readonly string[]
   /** RRsets with `octodns: {lenient: true}`, by `rrsetKey`. */
   readonly lenient: ReadonlySet<string>
+  /** Lenient RRsets with invalid data, whose errors are among `diagnostics`. */
+  readonly refusedLenient: readonly RefusedRrset[]
   /** Keys of records that no target supports, each also reported as `record-extra`. */
   readonly unsupportedKeys: readonly UnsupportedKey[]
   readonly diagnostics: readonly Diagnostic[]
@@ -111,6 +114,7 @@ function parseRecordMaps(
     includes: [],
     includedFiles: files.includedFiles(),
     lenient: state.lenient,
+    refusedLenient: state.refusedLenient,
     unsupportedKeys: state.unsupportedKeys,
     diagnostics: problems.diagnostics.sort(compareDiagnostics),
   }
@@ -156,6 +160,7 @@ function parseWithSettings(root: YamlMapping, files: FileLoader, problems: Diagn
     includes,
     includedFiles: files.includedFiles(),
     lenient: state.lenient,
+    refusedLenient: state.refusedLenient,
     unsupportedKeys: state.unsupportedKeys,
     diagnostics: problems.diagnostics.sort(compareDiagnostics),
   }

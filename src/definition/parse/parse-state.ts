@@ -27,6 +27,17 @@ export interface ParseState extends SourceContents {
   readonly source?: RecordSource | undefined
   /** Whether `\;` in a text means `;`: false only if octoDNS's config says `escaped_semicolons: false`. */
   readonly escapesSemicolons: boolean
+  /** Lenient RRsets with invalid data. */
+  readonly refusedLenient: RefusedRrset[]
+}
+
+/** An RRset whose data or TTL is invalid, with its errors. */
+export interface RefusedRrset {
+  readonly name: DomainName
+  readonly type: string
+  readonly at: SourcePosition
+  /** Empty if aliases repeat data whose errors are reported at another RRset. */
+  readonly errors: readonly Diagnostic[]
 }
 
 /** The state before the first record. */
@@ -43,6 +54,7 @@ export const newParseState = (layout: Layout, zone: DomainName, defaultTtl: Ttl 
   lenient: new Set(),
   unsupportedKeys: [],
   escapesSemicolons: true,
+  refusedLenient: [],
 })
 
 /** The owner name whose records are being read. */

@@ -8,7 +8,7 @@ import { rrsetKey } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { entryOf, isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
-import type { Owner, ParseState } from './parse-state.ts'
+import type { Owner, ParseState, RefusedRrset } from './parse-state.ts'
 import { type DiagnosticCollector, kindName, type ValueContext } from './parse-state.ts'
 import { readInventory } from './read-inventory.ts'
 import { parseTtlNode } from './read-scalar.ts'
@@ -32,10 +32,27 @@ export function readRecord(node: YamlNode, owner: Owner, state: ParseState): voi
   }
   const reported = problems.diagnostics.length
   const deferred = isCommonRecord(node) ? [] : checkRecord(node, subjectOf(node, owner), state.layout, state.invalid, problems)
-  readChecked(node, owner, state)
+  const read = state.records.length
+  const type = readChecked(node, owner, state)
   // A record that the schema refuses is never valid, even if the reader found no error.
-  if (deferred.length === 0 || problems.diagnostics.slice(reported).some(isError)) return
-  for (const problem of deferred) problems.report('schema-value', problem.node.at, problem.subject, problem.message)
+  if (deferred.length > 0 && !problems.diagnostics.slice(reported).some(isError))
+    for (const problem of deferred) problems.report('schema-value', problem.node.at, problem.subject, problem.message)
+  if (type !== null) noteRefusedLenient(node, { name: owner.name, type }, { reported, read }, state)
+}
+
+/** Notes a record set that octoDNS takes because it is lenient, and whose data or TTL is invalid here. */
+function noteRefusedLenient(
+  node: YamlMapping,
+  rrset: Pick<RefusedRrset, 'name' | 'type'>,
+  before: { readonly reported: number; readonly read: number },
+  { problems, records, lenient, refusedLenient }: ParseState,
+): void {
+  if (!lenient.has(rrsetKey(rrset)) || rrset.type.includes('/') || problems.isFull()) return
+  const errors = problems.diagnostics.slice(before.reported).filter(isError)
+  const values = lookUp(node, 'values') ?? lookUp(node, 'value')
+  const count = values?.kind === 'sequence' ? values.items.length : 1
+  // Errors in a node that aliases repeat are reported once, so the number of records matters too.
+  if (errors.length > 0 || records.length - before.read < count) refusedLenient.push({ ...rrset, at: node.at, errors })
 }
 
 /** Owner and, if it is readable, type for messages. */
@@ -44,10 +61,11 @@ function subjectOf(node: YamlMapping, owner: Owner): string {
   return type?.kind === 'scalar' && !isNull(type) ? `${owner.label} ${type.text.slice(0, 40)}` : owner.label
 }
 
-function readChecked(node: YamlMapping, owner: Owner, state: ParseState): void {
+/** Reads a record into the state. Returns its type, or null if it is unknown. */
+function readChecked(node: YamlMapping, owner: Owner, state: ParseState): string | null {
   const { problems } = state
   const type = readType(node, owner, state)
-  if (type === null) return
+  if (type === null) return null
   const subject = `${owner.label} ${type}`
   if (type.includes('/')) {
     const detail = `the type ${type} exists only at another provider; no target supports it`
@@ -56,14 +74,15 @@ function readChecked(node: YamlMapping, owner: Owner, state: ParseState): void {
   }
   const options = octodnsOptionsOf(node, subject, state)
   applyOctodnsOptions(options, owner, type, state)
-  if (type.includes('/')) return
+  if (type.includes('/')) return type
   reportOtherKeys(node, options, owner, type, state)
   readMergeFlags(node, owner, type, state)
   const ttl = readTtl(node, subject, state)
-  if (ttl === undefined) return
+  if (ttl === undefined) return type
   const from = lookUp(node, 'from')
   if (from === undefined) readValues(node, { type, subject, state }, owner, ttl)
   else readInventory(node, from, { type, subject, state }, owner, ttl)
+  return type
 }
 
 function readType(node: YamlMapping, owner: Owner, { problems, invalid }: ParseState): string | null {
