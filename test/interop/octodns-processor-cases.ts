@@ -39,6 +39,8 @@ export interface ProcessorCase {
   readonly more?: string
   /** The report of what is dropped; undefined if both plan the same changes. */
   readonly dropped?: RegExp
+  /** Whether the report is only a warning, because no record is lost. */
+  readonly keepsRecords?: true
   readonly rule: RegExp
   /** True if octoDNS refuses the whole zone. */
   readonly refused?: true
@@ -85,6 +87,7 @@ export const PROCESSOR_CASES: readonly ProcessorCase[] = [
     processor: filter("NameRejectlistFilter, rejectlist: ['/^web-[0-9]$/']"),
     rule: /^ {4}policy: upsert-only$/m,
     dropped: /the names that it ignores, which no selector can express/,
+    keepsRecords: true,
   },
   {
     name: 'NameRejectlistFilter with such an expression that matches the files',
@@ -97,6 +100,7 @@ export const PROCESSOR_CASES: readonly ProcessorCase[] = [
     processor: filter("NameAllowlistFilter, allowlist: ['', kept, new, changed, alias]"),
     rule: /^ {4}policy: upsert-only$/m,
     dropped: /which are all except those it lists/,
+    keepsRecords: true,
   },
   {
     name: 'NameAllowlistFilter',
@@ -122,6 +126,7 @@ export const PROCESSOR_CASES: readonly ProcessorCase[] = [
     processor: filter('ZoneNameFilter'),
     rule: /- \{name: '\*example\.com'\}$/m,
     dropped: /its refusal of names that end in the zone name/,
+    keepsRecords: true,
     refused: true,
   },
   {
@@ -141,12 +146,14 @@ export const PROCESSOR_CASES: readonly ProcessorCase[] = [
     processor: '{class: octodns.processor.ownership.OwnershipProcessor}',
     rule: /^ {4}policy: upsert-only$/m,
     dropped: /it deletes its own record sets/,
+    keepsRecords: true,
   },
   {
     name: 'MetaProcessor',
     processor: '{class: octodns.processor.meta.MetaProcessor}',
     rule: /- \{name: meta, type: TXT\}$/m,
     dropped: /the TXT record meta, which it rewrites/,
+    keepsRecords: true,
   },
   {
     name: 'include_meta',
@@ -154,18 +161,21 @@ export const PROCESSOR_CASES: readonly ProcessorCase[] = [
     manager: 'include_meta: true',
     rule: /- \{name: octodns-meta, type: TXT\}$/m,
     dropped: /the TXT record octodns-meta, which it rewrites/,
+    keepsRecords: true,
   },
   {
     name: 'TtlRestrictionFilter',
     processor: '{class: octodns.processor.restrict.TtlRestrictionFilter, min_ttl: 60}',
     rule: /targets: \[linode\]\n[a-z]/,
     dropped: /its refusal of TTLs/,
+    keepsRecords: true,
   },
   {
     name: 'TtlClampProcessor',
     processor: '{class: octodns.processor.clamp.TtlClampProcessor, min_ttl: 60}',
     rule: /targets: \[linode\]\n[a-z]/,
     dropped: /its limit of TTLs to 60 to 86400/,
+    keepsRecords: true,
   },
   {
     name: 'Templating',

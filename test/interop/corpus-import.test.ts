@@ -1,0 +1,164 @@
+/** Real configurations of octoDNS and DNSControl, and their own test data, import without `--lossy` unless a record is lost. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+const CORPORA = fileURLToPath(new URL('../corpora', import.meta.url))
+
+interface Case {
+  readonly dir: string
+  readonly zone: string
+  readonly files: readonly string[]
+  /** Owner and type of the record sets that octoDNS itself refuses without the provider. */
+  readonly unsupported?: readonly (readonly [string, string])[]
+}
+
+const CASES: readonly Case[] = readFileSync(join(CORPORA, 'octodns/cases.jsonl'), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '')
+  .map((line) => JSON.parse(line))
+
+/** The text of each error with `--verbose`, and the exit status without `--lossy` and with it. */
+async function imported(cwd: string, format: string, source: string): Promise<{ statuses: (number | null)[]; errors: string[] }> {
+  const strict = await cli(['import', format, source, '-o', 'strict', '--verbose'], { cwd })
+  const lossy = await cli(['import', format, source, '-o', 'lossy', '--lossy'], { cwd })
+  return { statuses: [strict.status, lossy.status], errors: (strict.stderr.match(/(?<=error\[).*$/gm) ?? []).sort() }
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
+describe('configurations of octoDNS', () => {
+  // The folder of the zones as the configuration names it.
+  it.each([
+    ['moj', '_config.yaml.txt', 'hostedzones', 105],
+    ['pydis', '_production.yaml.txt', 'dns/zones', 0],
+  ])('%s', async (dir, config, folder, lost) => {
+    const cwd = temporaryDirectory()
+    const read = (file: string): string => readFileSync(join(CORPORA, 'octodns', dir, file), 'utf8')
+    write(join(cwd, 'production.yaml'), read(config))
+    const cases = CASES.filter((one) => one.dir === dir)
+    for (const { files } of cases) for (const file of files) write(join(cwd, folder, file), read(file))
+    const refused = cases.flatMap(({ zone, unsupported = [] }) =>
+      unsupported.map(([name, type]) => `${name === '' ? '' : `${name}.`}${zone} ${type}`),
+    )
+    expect(refused).toHaveLength(lost)
+    const { statuses, errors } = await imported(cwd, 'octodns', 'production.yaml')
+    expect(errors.map((line) => /^import-lossy\] (\S+ \S+): /.exec(line)?.[1] ?? line)).toEqual(refused.sort())
+    expect(statuses).toEqual([lost === 0 ? 0 : 1, 0])
+  })
+})
+
+/** The lost records of DNSControl's configurations: owner and type, or a whole variant of a zone. */
+const LOST: Readonly<Record<string, readonly string[]>> = {
+  '011-cfRedirect': ['foo.com. CLOUDFLAREAPI_SINGLE_REDIRECT', 'foo.com. CLOUDFLAREAPI_SINGLE_REDIRECT'],
+  // Data that no name server accepts: base64 instead of hexadecimal.
+  '015-tlsa': ['_443._tcp.foo.com. TLSA'],
+  '019-r53-alias': 'aaaa aevaltargethealth a caa cname mx naptr ptr spf srv txt'
+    .split(' ')
+    .map((label) => `${label}test.foo.com. R53_ALIAS`),
+  '037-splithor': ['example.com.', 'example.com.', 'example.net.', 'example.net.'],
+  '039-include': ['foo.com.'],
+  '057-smimea': ['f10e7de079689f55c0cdd6782e4dd1448c84006962a4bd832e8eff73._smimecert.foo.com. SMIMEA'],
+  '061-mikrotik': ['blocked.foo.com. MIKROTIK_NXDOMAIN', 'corp.example.com.foo.com. MIKROTIK_FORWARDER', 'foo.com. MIKROTIK_FWD'],
+}
+
+describe('configurations of DNSControl', () => {
+  const folder = join(CORPORA, 'dnscontrol/parse_tests')
+  const names = readdirSync(folder).flatMap((file) => /^(\d.*)\.json$/.exec(file)?.[1] ?? [])
+
+  it('are 31', () => expect(names).toHaveLength(31))
+
+  it.each(names)('%s', async (name) => {
+    const { statuses, errors } = await imported(temporaryDirectory(), 'dnscontrol', join(folder, `${name}.json`))
+    // It has providers and no domain.
+    if (name === '041-newstyleproviders') {
+      expect(errors).toEqual([expect.stringMatching(/^no-definitions\]/)])
+      return
+    }
+    const lost = LOST[name] ?? []
+    expect(errors.map((line) => /^import-lossy\] (\S+(?: \S+)?): a definition cannot/.exec(line)?.[1] ?? line)).toEqual(lost)
+    expect(statuses).toEqual([lost.length === 0 ? 0 : 1, 0])
+  })
+})
+
+describe('lenient record sets of octoDNS with invalid data', () => {
+  const files = {
+    'in/example.com.yaml': `---
+'':
+  type: MX
+  octodns: {lenient: true}
+  values:
+    - {exchange: mail.example.com., preference: ten}
+    - {exchange: mail2.example.com., preference: 5}
+bad: {type: A, value: 192.0.2.300, octodns: {lenient: true}}
+late: {type: A, ttl: soon, value: 192.0.2.3, octodns: {lenient: true}}
+none: {type: A, octodns: {lenient: true}}
+same: {type: A, value: &same 192.0.2.301, octodns: {lenient: true}}
+same2: {type: A, value: *same, octodns: {lenient: true}}
+# The web server
+www: {type: A, value: 192.0.2.1}
+`,
+    'in/example.net.yaml': '---\nwww: {type: A, value: 192.0.2.1}\n',
+  }
+  const scene = (): string => {
+    const cwd = temporaryDirectory()
+    for (const [path, text] of Object.entries(files)) write(join(cwd, path), text)
+    return cwd
+  }
+
+  it('are losses', async () => {
+    const { statuses, errors } = await imported(scene(), 'octodns', 'in')
+    expect(statuses).toEqual([1, 0])
+    expect(errors.map((line) => /^import-lossy\] (\S+ \S+): a definition cannot express this lenient/.exec(line)?.[1] ?? line)).toEqual(
+      ['bad', 'late', 'none', 'same', 'same2']
+        .flatMap((label) => `${label}.example.com. A`)
+        .concat('example.com. MX')
+        .sort(),
+    )
+  })
+
+  it('are left out with --lossy, and the other records and zones are imported', async () => {
+    const cwd = scene()
+    expect((await cli(['import', 'octodns', 'in', '-o', 'out', '--lossy'], { cwd })).status).toBe(0)
+    const text = readFileSync(join(cwd, 'out/example.com.yaml'), 'utf8')
+    for (const label of ['bad', 'late', 'none', 'same', 'same2']) expect(text).toContain(`{name: ${label}, type: A}`)
+    expect(text).toContain("{name: '@', type: MX}")
+    expect(text.slice(text.indexOf('records:'))).toBe('records:\n  # The web server\n  www: {type: A, ttl: 3600, value: 192.0.2.1}\n')
+    expect(readFileSync(join(cwd, 'out/example.net.yaml'), 'utf8')).toBe(files['in/example.net.yaml'])
+  })
+
+  it('stay errors if they are not lenient', async () => {
+    const cwd = temporaryDirectory()
+    write(join(cwd, 'in/example.com.yaml'), '---\nbad: {type: A, value: 192.0.2.300}\n')
+    expect((await cli(['import', 'octodns', 'in', '-o', 'out', '--lossy'], { cwd })).status).toBe(1)
+  })
+})
+
+it('needs no --lossy for a zone without a file, and for a processor that keeps all records', async () => {
+  const cwd = temporaryDirectory()
+  write(
+    join(cwd, 'production.yaml'),
+    `providers: {config: {class: octodns.provider.yaml.YamlProvider, directory: ./zones, ignore_missing_zones: true}}
+processors: {meta: {class: octodns.processor.meta.MetaProcessor}, spf: {class: octodns.processor.spf.SpfDnsLookupProcessor}}
+zones:
+  example.com.: {sources: [config], processors: [meta, spf]}
+  example.net.: {sources: [config]}
+`,
+  )
+  write(join(cwd, 'zones/example.com.yaml'), '---\nwww: {type: A, value: 192.0.2.1}\n')
+  const { status, stderr } = await cli(['import', 'octodns', 'production.yaml', '-o', 'out'], { cwd })
+  expect([status, stderr.match(/(?<=warning\[import-aside\] ).*$/gm)]).toEqual([
+    0,
+    expect.arrayContaining([
+      expect.stringContaining('example.net.: a definition cannot express a zone without a file'),
+      expect.stringContaining('the processor meta'),
+      expect.stringContaining('the processor spf'),
+    ]),
+  ])
+})
