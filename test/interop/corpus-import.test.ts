@@ -133,6 +133,15 @@ www: {type: A, value: 192.0.2.1}
     expect(readFileSync(join(cwd, 'out/example.net.yaml'), 'utf8')).toBe(files['in/example.net.yaml'])
   })
 
+  it('have no selector if it would match managed records', async () => {
+    const cwd = temporaryDirectory()
+    const text = "---\n'*': {type: CNAME, value: 'a..b.', octodns: {lenient: true}}\na: {type: CNAME, value: b.example.}\n"
+    write(join(cwd, 'in/example.com.yaml'), text)
+    const { status, stderr } = await cli(['import', 'octodns', 'in', '-o', 'out', '--lossy'], { cwd })
+    expect([status, stderr]).toEqual([0, expect.stringContaining('separate it from managed records, so plans delete it')])
+    expect(readFileSync(join(cwd, 'out/example.com.yaml'), 'utf8')).not.toContain('unmanaged')
+  })
+
   it('stay errors if they are not lenient', async () => {
     const cwd = temporaryDirectory()
     write(join(cwd, 'in/example.com.yaml'), '---\nbad: {type: A, value: 192.0.2.300}\n')

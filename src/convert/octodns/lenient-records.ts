@@ -5,7 +5,8 @@ import type { ParsedDefinition } from '../../definition/parse/parse-definition.t
 import { checkZone } from '../../definition/rules/rules.ts'
 import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
 import { type DomainName, relativeName } from '../../dns/domain-name.ts'
-import { type DefinedRecord, rrsetKey } from '../../dns/record.ts'
+import { type DefinedRecord, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
+import { unmanagedTest } from '../../dns/unmanaged.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type UnmanagedSelector } from '../../dns/zone.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
@@ -46,17 +47,30 @@ export function splitLenient(zone: ImportedZone): SplitZone {
         type: first.type,
         what: `this lenient record set: ${message}`,
         at: first.at,
-        outcome: OUTCOME,
       })
     }
     records = records.filter((record) => !refused.has(rrsetKey(record)))
   }
   if (dropped.length === 0) return { zone, dropped }
-  return { zone: { ...zone, records, unmanaged: [...(zone.unmanaged ?? []), ...selectorsOf(dropped, zone.name)] }, dropped }
+  const left = leftOut(dropped, zone.name, records)
+  return { zone: { ...zone, records, unmanaged: [...(zone.unmanaged ?? []), ...left.selectors] }, dropped: left.dropped }
 }
 
-const selectorsOf = (dropped: readonly Pick<UnsupportedFeature, 'name' | 'type'>[], zone: DomainName): UnmanagedSelector[] =>
-  dropped.flatMap(({ name, type }) => (name === null || type === null ? [] : [{ name: relativeName(name, zone) || '@', type }]))
+/** Adds selectors for record sets that are left out, except those that would match records of the definition: `*` is a pattern there. */
+function leftOut(
+  refused: readonly UnsupportedFeature[],
+  zone: DomainName,
+  records: readonly ResourceRecord[],
+): { readonly selectors: readonly UnmanagedSelector[]; readonly dropped: readonly UnsupportedFeature[] } {
+  const selectors: UnmanagedSelector[] = []
+  const dropped = refused.map((item) => {
+    const selector = { name: relativeName(item.name ?? zone, zone) || '@', ...(item.type !== null && { type: item.type }) }
+    if (selector.name.includes('*') && records.some(unmanagedTest([selector], zone))) return { ...item, outcome: INSEPARABLE }
+    selectors.push(selector)
+    return { ...item, outcome: OUTCOME }
+  })
+  return { selectors, dropped }
+}
 
 /** Takes out the lenient record sets with invalid data. Their errors become reports of dropped record sets. */
 export function withoutRefusedLenient(
@@ -72,15 +86,12 @@ export function withoutRefusedLenient(
     type,
     what: `this lenient record set: ${first === undefined ? 'its data is invalid' : withoutSubject(first.message, name, type)}`,
     at: first?.at ?? at,
-    outcome: OUTCOME,
   }))
+  const records = zone.records.filter((record) => !refused.has(rrsetKey(record)))
+  const left = leftOut(dropped, zone.name, records)
   return {
-    zone: {
-      ...zone,
-      records: zone.records.filter((record) => !refused.has(rrsetKey(record))),
-      unmanaged: [...zone.unmanaged, ...selectorsOf(dropped, zone.name)],
-    },
-    dropped,
+    zone: { ...zone, records, unmanaged: [...zone.unmanaged, ...left.selectors] },
+    dropped: left.dropped,
     diagnostics: diagnostics.filter((found) => !errors.has(found)),
   }
 }
@@ -89,5 +100,7 @@ const withoutSubject = (message: string, name: DomainName, type: string): string
   const subject = `${name} ${type}: `
   return message.startsWith(subject) ? message.slice(subject.length) : message
 }
+
+const INSEPARABLE = 'it is left out; no selector of "unmanaged" can separate it from managed records, so plans delete it'
 
 const OUTCOME = 'it is left out, and a selector under "unmanaged" leaves it alone'
