@@ -51,7 +51,7 @@ describe('requests outside the API', async () => {
   ])('%s', async (_name, method, path, body, headers, status, expected) => {
     const answer = await client.call(method, path, body, headers)
     expect([answer.status, answer.body]).toEqual([status, expected])
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(answer.headers['content-type']).toBe('application/json')
   })
 
   test.each([

@@ -88,6 +88,7 @@ export async function createHttpApp({ service, routes, tls, log, metrics, onErro
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJson)
   app.addHook('onRequest', setCommonHeaders)
+  app.addHook('onSend', setExactContentType)
   app.addHook('onRequest', checkHost)
   app.addHook('onRequest', ignoreTypeOfEmptyBody)
   app.addHook('onResponse', async (request, reply) => recordRequest(request, reply, log, metrics))
@@ -143,6 +144,14 @@ async function setCommonHeaders(_request: FastifyRequest, reply: FastifyReply): 
   })
 }
 
+/**
+ * JSON has no charset parameter (RFC 8259 section 11), and clients such as linodego compare the header literally. The framework adds the parameter
+ * before this hook.
+ */
+async function setExactContentType(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  if (String(reply.getHeader('content-type') ?? '').startsWith('application/json')) reply.header('content-type', 'application/json')
+}
+
 function hostErrorOf({ raw: { rawHeaders, httpVersion }, originalUrl }: FastifyRequest): RequestError | null {
   const problem = hostProblem({ rawHeaders, httpVersion, target: originalUrl })
   return problem === null ? null : new RequestError(400, [requestProblem(problem)])
@@ -179,7 +188,7 @@ const pathOf = ({ url, routeOptions }: FastifyRequest): string =>
   routeOptions.url?.startsWith(UPLOADS_PATH) ? routeOptions.url : withoutUploadKey(url.split('?', 1)[0] as string).slice(0, 200)
 
 function sendError(reply: FastifyReply, error: RequestError): FastifyReply {
-  return reply.code(error.status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(errorBody(error.problems))
+  return reply.code(error.status).type('application/json').serializer(JSON.stringify).send(errorBody(error.problems))
 }
 
 /** Media types that HTTP libraries send by default, even without a body. */
@@ -233,6 +242,6 @@ function respondToMalformedRequest(error: NodeJS.ErrnoException, socket: import(
         ? ['408 Request Timeout', 'The request is incomplete']
         : ['400 Bad Request', 'Bad request']
   const body = JSON.stringify(errorBody([requestProblem(reason)]))
-  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`
   socket.end(head + body)
 }
