@@ -270,6 +270,8 @@ const boundaryRecord: fc.Arbitrary<BoundaryRecord> = fc.oneof(
       srvOwner,
     ),
   },
+  // A service that is not available (RFC 2782).
+  record('SRV', fc.constant([word(0), word(0), word(0), word('.')]), srvOwner),
   { weight: 4, arbitrary: record('TXT', text, ownerOrApex) },
   { weight: 3, arbitrary: record('CAA', caa, ownerOrApex) },
 )

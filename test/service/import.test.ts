@@ -142,7 +142,7 @@ for (const [make, tool, start] of SOURCES) {
           'skipped, its tag is not issue, issuewild or iodef: tagged CAA',
           'skipped, You have entered an invalid target: param CAA',
           'skipped, target is not valid: space CNAME',
-          expect.stringMatching(/^skipped, protocol is required: _odd SRV$/),
+          expect.stringMatching(/^skipped, the service cannot store this name for this type: _odd SRV$/),
           'strings joined and split every 255 octets: parts TXT',
           'flags dropped: flags CAA',
           'TTL changed to 2419200: ttlmax A (2147483647)',

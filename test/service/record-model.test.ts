@@ -49,6 +49,7 @@ function formOf(field: string, value: unknown): string | null {
       return TYPES.includes(value as string) ? null : 'Invalid record type'
     case 'name':
     case 'target':
+      if (value === null) return null
       return typeof value === 'string' ? null : `${field} is not valid`
     case 'service':
     case 'protocol':
@@ -60,6 +61,7 @@ function formOf(field: string, value: unknown): string | null {
     case 'weight':
     case 'port':
     case 'ttl_sec': {
+      if (value === null) return null
       const reason = whole(value, { priority: 255, weight: 65535, port: 65535, ttl_sec: Infinity }[field])
       return reason && `${field} ${reason}`
     }
@@ -68,7 +70,7 @@ function formOf(field: string, value: unknown): string | null {
     case 'updated':
       return null
     default:
-      return 'Unknown field'
+      return value === null ? null : 'Unknown field'
   }
 }
 
@@ -108,7 +110,7 @@ const isHost = (text: string): boolean =>
 
 /** The errors of a target in its stored form. */
 function targetFault({ type, target, tag }: Fields): string | null {
-  if (target === '') return type === 'MX' ? null : 'target is required'
+  if (target === '') return type === 'MX' || type === 'SRV' ? null : 'target is required'
   if (type === 'A' && !isIPv4(target)) return 'Invalid IPv4 or IPv6 address'
   if (type === 'AAAA' && !isIPv6(target)) return 'Invalid IPv4 or IPv6 address'
   if (type !== 'CAA' || isHost(target)) return null
@@ -117,7 +119,11 @@ function targetFault({ type, target, tag }: Fields): string | null {
   return fits ? null : 'You have entered an invalid target'
 }
 
-const NEEDED: Readonly<Record<string, readonly string[]>> = { MX: ['target'], CNAME: ['name'], SRV: ['priority', 'weight', 'port'] }
+const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  MX: ['target'],
+  CNAME: ['name'],
+  SRV: ['priority', 'weight', 'port', 'target'],
+}
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   priority: ['MX', 'SRV'],
   weight: ['SRV'],
@@ -135,7 +141,10 @@ function judge(body: Body, existing: Fields | null, others: readonly Fields[]): 
   })
   if (existing === null && body['type'] === undefined) form.push('type: type is required')
   const broken = new Set(form.map((problem) => problem.split(':')[0]))
-  const given = Object.fromEntries(Object.entries(body).filter(([field]) => !broken.has(field)))
+  // Null is the same as no field, except for texts that a record may lack.
+  const isGiven = (field: string, value: unknown): boolean =>
+    !broken.has(field) && (value !== null || ['service', 'protocol', 'tag'].includes(field))
+  const given = Object.fromEntries(Object.entries(body).filter(([field, value]) => isGiven(field, value)))
   if (existing === null && given['type'] === undefined) return { problems: form }
   const values = valuesOf(given, existing)
   const problems = [...form, ...values.problems.filter((problem) => !broken.has(problem.split(':')[0]))]
@@ -154,14 +163,19 @@ function valuesOf(body: Body, existing: Fields | null): { readonly record: Field
   }
   const base: Fields = existing ?? { type, ...BLANK }
   const record: { -readonly [K in keyof Fields]: Fields[K] } = { ...base }
-  for (const field of ['priority', 'weight', 'port'] as const) record[field] = (body[field] ?? base[field]) as number
+  for (const field of ['A', 'AAAA', 'CNAME', 'TXT'].includes(type) ? [] : (['priority', 'weight', 'port'] as const))
+    record[field] = (body[field] ?? base[field]) as number
   if (body['ttl_sec'] !== undefined) record.ttl_sec = nearest(body['ttl_sec'] as number)
   if (body['tag'] !== undefined) record.tag = (body['tag'] as string) || null
 
   const target = body['target'] as string | undefined
   if (target !== undefined && target !== base.target) {
-    const named = ['NS', 'MX', 'CNAME', 'SRV', 'PTR'].includes(type) && target !== '' && !(type === 'MX' && target === '.')
-    const stored = named ? leadsTo(target) : type === 'MX' ? '' : target.replace(/^\[remote_addr\]$/, type[0] === 'A' ? '127.0.0.1' : '$&')
+    const named = ['NS', 'MX', 'CNAME', 'SRV', 'PTR'].includes(type) && target !== '' && !(['MX', 'SRV'].includes(type) && target === '.')
+    const stored = named
+      ? leadsTo(target)
+      : ['MX', 'SRV'].includes(type)
+        ? ''
+        : target.replace(/^\[remote_addr\]$/, type[0] === 'A' ? '127.0.0.1' : '$&')
     if (stored === null) problems.push('target: target is not valid')
     record.target = stored ?? target
   }
@@ -172,13 +186,13 @@ function valuesOf(body: Body, existing: Fields | null): { readonly record: Field
         .replace(/^_*/, '')
         .replace(/\.$/, '')
     record.service = bare(body['service'] === undefined ? base.service : body['service'])
-    record.protocol = bare(body['protocol'] === undefined ? base.protocol : body['protocol'])
-    record.name = `_${record.service}._${record.protocol}`
+    record.protocol = bare(body['protocol'] === undefined ? base.protocol : body['protocol']) || null
+    record.name = `_${record.service}._${record.protocol ?? 'tcp'}`
     const before = problems.length
     if (record.service === '') problems.push('service: service is required')
     else if (!/^[a-z0-9_-]{1,62}$/.test(record.service)) problems.push('service: service is not valid')
-    if (record.protocol === '') problems.push('protocol: protocol is required')
-    else if (!/^[a-z0-9-]{1,62}(\.[a-z0-9_-]{1,63})*$/.test(record.protocol)) problems.push('protocol: protocol is not valid')
+    if (record.protocol !== null && !/^[a-z0-9-]{1,62}(\.[a-z0-9_-]{1,63})*$/.test(record.protocol))
+      problems.push('protocol: protocol is not valid')
     if (problems.length === before && record.name.length > 100) problems.push('name: Length must be 1-100 characters')
   } else {
     record.service = (body['service'] as string) || base.service
@@ -291,7 +305,15 @@ const change: fc.Arbitrary<Body> = fc.oneof(
   fc.tuple(fc.constantFrom('priority', 'weight', 'port', 'ttl_sec', 'ttl_sec'), number).map(([field, value]) => ({ [field]: value })),
   fc.tuple(fc.constantFrom('service', 'protocol'), label).map(([field, value]) => ({ [field]: value })),
   fc.record<Body>({ tag }),
-  fc.constantFrom<Body>({ more: 1 }, { id: 'x', created: null }, { name: 5 }, { target: null }, { type: 'TXT' }, { type: 'X' }),
+  fc.constantFrom<Body>(
+    { more: 1 },
+    { id: 'x', created: null },
+    { name: 5 },
+    { target: null },
+    { more: null },
+    { type: 'TXT' },
+    { type: 'X' },
+  ),
 )
 const changes = fc.array(change, { maxLength: 3, size: 'small' }).map((list): Body => Object.assign({}, ...list))
 const step = fc.oneof(

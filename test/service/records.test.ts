@@ -72,6 +72,21 @@ describe('create', () => {
     ['SRV with an ignored name', { ...SRV, name: 'ignored' }, { name: '_sip._tcp' }],
     ['SRV with a single label', { ...SRV, target: 'host' }, { target: 'host.example.com' }],
     ['SRV to an address, which is kept', { ...SRV, target: '8.8.8.8' }, { target: '8.8.8.8' }],
+    ['SRV without a protocol', { ...SRV, protocol: undefined }, { name: '_sip._tcp', service: 'sip', protocol: null }],
+    ['SRV with null as the protocol', { ...SRV, protocol: null }, { name: '_sip._tcp', protocol: null }],
+    ['SRV with an empty protocol', { ...SRV, protocol: '' }, { name: '_sip._tcp', protocol: null }],
+    ['SRV to the root', { ...SRV, target: '.' }, { target: '' }],
+    ['SRV to the root, as it is returned', { ...SRV, target: '' }, { target: '' }],
+    ...['A', 'AAAA', 'CNAME', 'TXT'].flatMap((type): [string, object, object][] => {
+      const target = { A: '192.0.2.1', AAAA: '2001:db8::1', CNAME: 'host.example.net', TXT: 'text' }[type]
+      const body = { type, name: `${type.toLowerCase()}-numbers`, target }
+      return [[`${type} with numbers, which are ignored`, { ...body, priority: 7, weight: 1, port: 80 }, { ...body, ...UNSET }]]
+    }),
+    [
+      'null for optional and unknown fields',
+      { type: 'A', target: '192.0.2.1', name: null, weight: null, ttl_sec: null, more: null },
+      { ...UNSET, name: '' },
+    ],
     ['SRV with zeros', { ...SRV, priority: 0, weight: 0, port: 0 }, { priority: 0, weight: 0, port: 0 }],
     ['fields of other types with their defaults', { type: 'A', name: 'z', target: '192.0.2.1', ...UNSET, service: '', tag: '' }, UNSET],
     ['read-only fields, which are ignored', { type: 'A', name: 'r', target: '192.0.2.1', id: 1, created: 2, updated: [] }, { name: 'r' }],
@@ -142,8 +157,14 @@ describe('create', () => {
     ],
     ['MX with a weight', { type: 'MX', target: 'm.example.net', weight: 1 }, [['weight', 'Cannot specify weight for MX record']]],
     ['MX with a port', { type: 'MX', target: 'm.example.net', port: 1 }, [['port', 'Cannot specify port for MX record']]],
-    ['A with a priority', { ...a, priority: 1 }, [['priority', 'Cannot specify priority for A record']]],
-    ['TXT with a weight', { type: 'TXT', target: 'x', weight: 55 }, [['weight', 'Cannot specify weight for TXT record']]],
+    [
+      'NS with a weight',
+      { type: 'NS', name: 'n', target: 'ns.example.net', weight: 1 },
+      [['weight', 'Cannot specify weight for NS record']],
+    ],
+    ['NS with a priority', { type: 'NS', name: 'n', target: 'a.b', priority: 1 }, [['priority', 'Cannot specify priority for NS record']]],
+    ['PTR with a port', { type: 'PTR', name: '1', target: 'a.b', port: 1 }, [['port', 'Cannot specify port for PTR record']]],
+    ['CAA with a weight', { ...caa, weight: 1 }, [['weight', 'Cannot specify weight for CAA record']]],
     ['A with a service', { ...a, service: 'sip' }, [['service', 'Cannot specify service for A record']]],
     ['A with a protocol', { ...a, protocol: 'tcp' }, [['protocol', 'Cannot specify protocol for A record']]],
     ['A with a tag', { ...a, tag: 'issue' }, [['tag', 'Cannot specify tag for A record']]],
@@ -180,17 +201,15 @@ describe('create', () => {
         ['priority', 'priority is required'],
         ['weight', 'weight is required'],
         ['port', 'port is required'],
-        ['service', 'service is required'],
-        ['protocol', 'protocol is required'],
         ['target', 'target is required'],
+        ['service', 'service is required'],
       ],
     ],
     ['SRV with an empty service', { ...SRV, service: '' }, [['service', 'service is required']]],
     ['SRV with a service of two labels', { ...SRV, service: 'a.b' }, [['service', 'service is not valid']]],
     ['SRV with a service that is too long', { ...SRV, service: 's'.repeat(63) }, [['service', 'service is not valid']]],
     ['SRV with an unknown protocol', { ...SRV, protocol: 't cp' }, [['protocol', 'protocol is not valid']]],
-    ['SRV with null as the protocol', { ...SRV, protocol: null }, [['protocol', 'protocol is required']]],
-    ['SRV to the root', { ...SRV, target: '.' }, TARGET],
+    ['SRV to two dots', { ...SRV, target: '..' }, TARGET],
     ['SRV with a name that is too long', { ...SRV, service: 's'.repeat(60), protocol: `tcp.${'a'.repeat(40)}` }, LENGTH],
     ['CAA with a name that is too long', { ...caa, target: `${'a.'.repeat(127)}example` }, CAA_TARGET],
     ['CAA with a control character', { ...caa, tag: 'iodef', target: 'https://example.net/\u0001' }, CAA_TARGET],
@@ -204,7 +223,10 @@ describe('create', () => {
     ['a weight of 65536', { ...SRV, weight: 65536 }, [['weight', 'weight must be between 0 and 65535']]],
     ['a port of 65536', { ...SRV, port: 65536 }, [['port', 'port must be between 0 and 65535']]],
     ['a port as text', { ...SRV, port: '80' }, [['port', 'port is not valid']]],
-    ['a priority as null', { ...SRV, priority: null }, [['priority', 'priority is not valid']]],
+    ['a priority as null', { ...SRV, priority: null }, [['priority', 'priority is required']]],
+    ['a type as null', { ...a, type: null }, [['type', 'Invalid record type']]],
+    ['an unknown field of 0', { ...a, ttl: 0 }, [['ttl', 'Unknown field']]],
+    ['an unknown field without text', { ...a, ttl: '' }, [['ttl', 'Unknown field']]],
     ['a TTL as text', { ...a, ttl_sec: '300' }, [['ttl_sec', 'ttl_sec is not valid']]],
     ['a TTL below 0', { ...a, ttl_sec: -1 }, [['ttl_sec', 'ttl_sec is not valid']]],
     ['a TTL that is not whole', { ...a, ttl_sec: 300.5 }, [['ttl_sec', 'ttl_sec is not valid']]],
@@ -227,7 +249,6 @@ describe('create', () => {
         ['priority', 'priority must be between 0 and 255'],
         ['ttl_sec', 'ttl_sec is not valid'],
         ...INVALID_CHARACTERS,
-        ['weight', 'Cannot specify weight for A record'],
         ...ADDRESS,
       ],
     ],
@@ -240,14 +261,9 @@ describe('create', () => {
         ['service', 'service is not valid'],
         ['port', 'port is required'],
         ['target', 'target is not valid'],
-        ['protocol', 'protocol is required'],
       ],
     ],
-    [
-      'several semantic errors',
-      { type: 'A', name: '@', target: 'x', weight: 1 },
-      [...INVALID_CHARACTERS, ['weight', 'Cannot specify weight for A record'], ...ADDRESS],
-    ],
+    ['several semantic errors', { type: 'A', name: '@', target: 'x', weight: 1 }, [...INVALID_CHARACTERS, ...ADDRESS]],
   ])('is refused with %s', async (_name, body, problems) => {
     expect(await client.refused('POST', RECORDS, body)).toEqual(problems)
   })
@@ -399,6 +415,8 @@ describe('update', () => {
     ['SRV', SRV, {}],
     ['SRV with underscores', { ...SRV, service: '__sip_', protocol: '_tcp.a_b._c' }, { name: '_sip_._tcp.a_b._c' }],
     ['SRV with a single label', { ...SRV, target: 'x.' }, { target: 'x' }],
+    ['SRV without a protocol', { ...SRV, protocol: null }, { protocol: null }],
+    ['SRV to the root', { ...SRV, target: '.' }, { target: '' }],
   ])('accepts the complete returned record: %s', async (_name, body, stored) => {
     const id = await roundDomain
     const record = await client.ok('POST', `/domains/${id}/records`, body)
@@ -417,6 +435,20 @@ describe('update', () => {
       service: 'imap',
     })
     expect(await client.ok('PUT', `${records}/${id}`, { protocol: 'udp.sub' })).toMatchObject({ name: '_imap._udp.sub', service: 'imap' })
+    expect(await client.ok('PUT', `${records}/${id}`, { protocol: null })).toMatchObject({ name: '_imap._tcp', protocol: null })
+  })
+
+  test('ignores null for optional and unknown fields', async () => {
+    const records = await freshRecords()
+    const { updated: _, ...record } = await client.ok('POST', records, SRV)
+    const nulls = { target: null, priority: null, weight: null, port: null, ttl_sec: null, name: null, type: null, more: null }
+    expect(await client.ok('PUT', `${records}/${record.id}`, nulls)).toMatchObject(record)
+  })
+
+  test('ignores numbers of a type without them', async () => {
+    const records = await freshRecords()
+    const { id } = await client.ok('POST', records, { type: 'TXT', target: 'x' })
+    expect(await client.ok('PUT', `${records}/${id}`, { weight: 1, priority: 2, port: 3 })).toMatchObject(UNSET)
   })
 
   test('moves a record to the apex', async () => {
@@ -455,6 +487,12 @@ describe('update', () => {
         ['name', 'Invalid hostname'],
         ['target', 'target is required'],
       ],
+    ],
+    [
+      'a weight of an NS record',
+      { type: 'NS', name: 'n', target: 'ns.example.net' },
+      { weight: 1 },
+      [['weight', 'Cannot specify weight for NS record']],
     ],
     ['an unknown field', { type: 'A', target: '192.0.2.1' }, { ttl: 300 }, [['ttl', 'Unknown field']]],
   ])('is refused with %s', async (_name, body, change, problems) => {

@@ -99,17 +99,19 @@ export function invalidBodiesOf(schema: Schema, good: Body): fc.Arbitrary<Invali
   }
   if (schema.additionalProperties === false) {
     const unknown = fc.string({ minLength: 1, maxLength: 12 }).map((name) => `?${name}`)
-    kinds.push(fc.tuple(unknown, fc.jsonValue({ maxDepth: 1 })).map(([field, value]) => ({ body: { ...good, [field]: value }, field })))
+    // Null means that the field is absent.
+    const value = fc.jsonValue({ maxDepth: 1 }).filter((one) => one !== null)
+    kinds.push(fc.tuple(unknown, value).map(([field, value]) => ({ body: { ...good, [field]: value }, field })))
   }
   const wrong = Object.entries<Schema>(schema.properties ?? {}).flatMap(([field, property]) =>
-    wrongValues(property).map((value) => ({ body: { ...good, [field]: value }, field })),
+    wrongValues(property, required.includes(field)).map((value) => ({ body: { ...good, [field]: value }, field })),
   )
   if (wrong.length > 0) kinds.push(fc.constantFrom(...wrong))
   return fc.oneof(...kinds)
 }
 
-/** Values that a schema must refuse, if it restricts values. */
-function wrongValues(schema: Schema): unknown[] {
+/** Values that a schema must refuse, if it restricts values. An optional field that is null is absent. */
+function wrongValues(schema: Schema, required: boolean): unknown[] {
   const types: readonly string[] = [schema.type ?? []].flat()
   if (schema.enum) return ['no such value', 1e9].filter((value) => !schema.enum.includes(value))
   if (types.length === 0) return []
@@ -119,7 +121,7 @@ function wrongValues(schema: Schema): unknown[] {
     ['boolean', true],
     ['array', []],
     ['object', {}],
-    ['null', null],
+    ...(required ? [['null', null] as const] : []),
   ]
   const others = samples
     .filter(([type]) => !types.includes(type) && !(type === 'integer' && types.includes('number')))

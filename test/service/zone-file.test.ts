@@ -156,6 +156,7 @@ describe('the rendered zone', () => {
       { type: 'TXT', name: 'long', target: 'y'.repeat(60_000) },
       { type: 'CAA', tag: 'iodef', target: 'https://example.com/(a);b?c=$1' },
       { type: 'SRV', service: 'a-b', protocol: 'udp', priority: 255, weight: 65535, port: 65535, target: 'in' },
+      { type: 'SRV', service: 'none', protocol: null, priority: 0, weight: 0, port: 0, target: '.' },
       { type: 'NS', name: 'sub', target: 'ns.example.net' },
       { type: 'MX', target: '' },
       { type: 'CNAME', name: 'bücher', target: 'a_b.example.net' },
@@ -173,6 +174,7 @@ describe('the rendered zone', () => {
     expect(parsed.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
     const records = [...parsed.records]
     expect(records).toHaveLength(lines.length - 2)
+    expect(lines).toContain('_none._tcp\t\tSRV\t0 0 0 .')
     const text = records.find(({ name }) => name === '_x.check.example.')
     expect(Buffer.from(text?.data.replace(/" "/g, '').slice(1, -1) ?? '').toString()).toContain(
       '\\001\\010\\013\\009\\"\\\\;$@()\\240\\159\\152\\128',

@@ -88,7 +88,9 @@ export function recordToApi(record: ResourceRecord, zone: DomainName): Record<st
       const owner = splitSrvOwner(record.name, zone)
       if (owner === null) throw new Error(`${record.name} is not an SRV owner that the service can store`)
       const [priority, weight, port] = fields.slice(0, 3).map(Number) as [number, number, number]
-      return { ...owner, target: withoutDot(fields[3]), priority, weight, port, ...common }
+      // The root says that the service is not available (RFC 2782).
+      const target = fields[3] === '.' ? '.' : withoutDot(fields[3])
+      return { ...owner, target, priority, weight, port, ...common }
     }
     case 'CAA':
       return { name, target: Buffer.from(txtRdataToOctets(fields[2] ?? '')).toString('utf8'), tag: fields[1] ?? '', ...common }

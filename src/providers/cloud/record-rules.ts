@@ -34,7 +34,9 @@ const nameCharacters: RecordRule = (record, zone) => {
 
 const targetCharacters: RecordRule = (record) => {
   const target = targetName(record.type, record.data)
-  if (target === null || (record.type === 'MX' && target === '.')) return accept(record)
+  if (target === null) return accept(record)
+  // A null MX (RFC 7505), or a service that is not available (RFC 2782).
+  if (target === '.' && (record.type === 'MX' || record.type === 'SRV')) return accept(record)
   if (target === '.') return refuse(record, 'the service cannot hold the root as a target')
   return /^(?:[a-z0-9_-]+\.)+$/.test(target) ? accept(record) : refuse(record, `the service cannot hold the target ${target}`)
 }

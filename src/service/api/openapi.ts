@@ -8,7 +8,8 @@ const DIALECT = 'http://json-schema.org/draft-07/schema#'
 const DESCRIPTION = `DNS hosting: domains and their records, tags, the user's profile and personal access tokens.
 
 Requests carry \`Authorization: Bearer TOKEN\`. A token has scopes; each operation names those it needs. Bodies are JSON. Times are UTC without
-a zone suffix. A list has pages and can be filtered. The response to a refused request is a list of errors, each with the field it concerns.`
+a zone suffix. A field that is null is absent if the operation does not know it, or if it is optional and its schema has no null. A list has pages
+and can be filtered. The response to a refused request is a list of errors, each with the field it concerns.`
 
 const SECTIONS: Readonly<Record<string, string>> = {
   Domains: 'DNS zones and their records',
@@ -52,7 +53,7 @@ export async function addOpenApi(
   let document: string | null = null
   app.get(`${prefix}/openapi.json`, { onRequest: limitRate }, async (_request, reply) => {
     document ??= JSON.stringify(app.swagger())
-    return reply.headers({ 'cache-control': 'public, max-age=3600', 'content-type': 'application/json; charset=utf-8' }).send(document)
+    return reply.headers({ 'cache-control': 'public, max-age=3600', 'content-type': 'application/json' }).send(document)
   })
 }
 

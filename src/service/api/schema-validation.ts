@@ -71,8 +71,55 @@ ajv.addVocabulary(['x-reason', 'example'])
 /** Fastify's validator compiler: returns the validator of one part of a request. */
 export function compileRequestValidator({ schema, httpPart }: { schema: unknown; httpPart?: string | undefined }): ValidateFunction {
   const validate = ajv.compile(schema as AnySchema)
-  return httpPart === 'querystring' ? withIntegers(validate, schema as QuerySchema) : validate
+  if (httpPart === 'querystring') return withIntegers(validate, schema as QuerySchema)
+  return httpPart === 'body' ? withoutNulls(validate, schema as ObjectSchema) : validate
 }
+
+interface ObjectSchema {
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly properties?: Readonly<Record<string, ObjectSchema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: unknown
+  readonly items?: ObjectSchema
+}
+
+/** Removes fields that are null before validation, if they mean the same as absent fields. */
+function withoutNulls(validate: ValidateFunction, schema: ObjectSchema): ValidateFunction {
+  const validateBody = (body: unknown): boolean => {
+    removeNulls(body, schema)
+    const valid = validate(body) as boolean
+    validateBody.errors = validate.errors
+    return valid
+  }
+  validateBody.errors = null as ValidateFunction['errors']
+  return validateBody as unknown as ValidateFunction
+}
+
+/**
+ * Removes null fields that the schema does not know, or that are optional and do not accept null: client libraries send fields without a value
+ * as null. A field that accepts null keeps it, and objects of any content (preferences, script data) stay as they are.
+ */
+function removeNulls(value: unknown, schema: ObjectSchema): void {
+  if (Array.isArray(value)) {
+    if (schema.items) for (const item of value) removeNulls(item, schema.items)
+    return
+  }
+  if (typeof value !== 'object' || value === null || schema.properties === undefined) return
+  const fields = value as Record<string, unknown>
+  for (const [name, field] of Object.entries(fields)) {
+    const known = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
+    if (field !== null) {
+      if (known) removeNulls(field, known)
+    } else if (known ? !acceptsNull(known) && !schema.required?.includes(name) : schema.additionalProperties === false) {
+      delete fields[name]
+    }
+  }
+}
+
+/** Whether a property accepts null: also without any restriction. */
+const acceptsNull = ({ type, enum: values }: ObjectSchema): boolean =>
+  values ? values.includes(null) : type === undefined || type === 'null' || (Array.isArray(type) && type.includes('null'))
 
 interface QuerySchema {
   readonly properties?: Readonly<Record<string, { readonly type?: string }>>

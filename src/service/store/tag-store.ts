@@ -195,24 +195,29 @@ export async function tagObjects(
   return { label: tag.label }
 }
 
-/** The objects with a tag that the viewer may see, by kind and id. */
+/**
+ * The objects with a tag that the viewer may see, by kind and id. Null if the tag does not exist; for a restricted viewer also if it is on no object
+ * that the viewer may see, as in `listTags`.
+ */
 export async function listTaggedEntities(
   connection: Connection,
   viewer: Viewer,
   label: string,
   { offset, limit }: { readonly offset: number; readonly limit: number },
-): Promise<ListSlice<TaggedEntity>> {
+): Promise<ListSlice<TaggedEntity> | null> {
   const tag = await findTag(connection, viewer.accountId, label)
-  if (tag === null) return { items: [], total: 0 }
+  if (tag === null) return null
   const tagged = sql.join(
     TAGGED_KINDS.map((kind) => selectTagged(viewer, kind, sql`${tag.id}`)),
     sql` union all `,
   )
   const { rows: counted } = await sql<{ total: number }>`select count(*) as total from (${tagged}) as tagged`.execute(connection)
+  const total = Number(counted[0]?.total)
+  if (total === 0) return viewer.restricted ? null : { items: [], total }
   const { rows } = await sql<{ place: number; id: number }>`
     select place, id from (${tagged}) as tagged order by place, id limit ${limit} offset ${offset}`.execute(connection)
   const items = rows.map(({ place, id }) => ({ kind: TAGGED_KINDS[place] as TaggedKind, id }))
-  return { items, total: Number(counted[0]?.total) }
+  return { items, total }
 }
 
 /** Deletes a tag and removes it from all objects. False if there is no such tag. */

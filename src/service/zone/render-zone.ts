@@ -148,7 +148,7 @@ export function recordRdata(record: ZoneRecord): Result<string> {
     case 'MX':
       return withName(target === '' ? '.' : target, (name) => `${priority} ${name}`)
     case 'SRV':
-      return withName(target, (name) => `${priority} ${weight} ${port} ${name}`)
+      return withName(target === '' ? '.' : target, (name) => `${priority} ${weight} ${port} ${name}`)
     case 'NS':
     case 'CNAME':
     case 'PTR':

@@ -49,12 +49,15 @@ describe('a tag', () => {
     expect(await carriers(owner, label)).toEqual([])
   })
 
-  test('without objects exists until it is deleted, and its list is 404', async () => {
+  test('without objects exists until it is deleted, and its list is empty', async () => {
     await owner.ok('POST', '/tags', { label: 'bare' })
     expect(await labels(owner)).toContain('bare')
-    expect((await owner.call('GET', '/tags/bare')).status).toBe(404)
+    expect(await owner.ok('GET', '/tags/bare')).toEqual({ data: [], page: 1, pages: 1, results: 0 })
+    expect((await reader.call('GET', '/tags/bare')).status).toBe(404)
+    expect((await stranger.call('GET', '/tags/bare')).status).toBe(404)
     expect(await owner.ok('DELETE', '/tags/BARE')).toEqual({})
     expect((await owner.call('DELETE', '/tags/bare')).status).toBe(404)
+    expect((await owner.call('GET', '/tags/bare')).status).toBe(404)
     expect(await labels(owner)).not.toContain('bare')
   })
 

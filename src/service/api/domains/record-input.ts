@@ -26,6 +26,9 @@ export interface RecordRequest {
   readonly remoteAddress: string
 }
 
+/** Types with the root as a target: the null MX (RFC 7505), and SRV for a service that is not available (RFC 2782). It is stored as an empty text. */
+const ROOT_TARGETS: ReadonlySet<string> = new Set(['MX', 'SRV'])
+
 const NAME_TYPES: ReadonlySet<string> = new Set(['NS', 'MX', 'CNAME', 'SRV', 'PTR'])
 
 const EMPTY: Omit<RecordFields, 'type'> = {
@@ -55,7 +58,7 @@ export function recordToUpdate(existing: RecordFields, body: RecordBody, context
 
 /** Reports missing fields that are required although they may be empty or 0. The rules of the type check all others. */
 function missingFields(body: RecordBody): RequestProblem[] {
-  const required = { MX: ['target'], CNAME: ['name'], SRV: ['priority', 'weight', 'port'] }[body.type ?? ''] ?? []
+  const required = { MX: ['target'], CNAME: ['name'], SRV: ['priority', 'weight', 'port', 'target'] }[body.type ?? ''] ?? []
   return required
     .filter((field) => body[field as keyof RecordBody] === undefined)
     .map((field) => ({ field, reason: `${field} is required` }))
@@ -69,9 +72,7 @@ function readRecord(base: RecordFields, body: RecordBody, context: RecordRequest
   const problems: RequestProblem[] = [...before]
   const record = {
     ...base,
-    priority: body.priority ?? base.priority,
-    weight: body.weight ?? base.weight,
-    port: body.port ?? base.port,
+    ...(IGNORES_NUMBERS.has(base.type) ? {} : numbersOf(base, body)),
     tag: (body.tag === undefined ? base.tag : body.tag) || null,
     ttl_sec: body.ttl_sec === undefined ? base.ttl_sec : roundRecordTtl(body.ttl_sec),
     target: body.target === undefined || body.target === base.target ? base.target : readTarget(base.type, body.target, context, problems),
@@ -91,10 +92,22 @@ function readRecord(base: RecordFields, body: RecordBody, context: RecordRequest
   return record
 }
 
+/**
+ * Types whose records have no `priority`, `weight` and `port`, and for which clients send them all the same: external-dns sends a weight of 1 with
+ * each.
+ */
+const IGNORES_NUMBERS: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'TXT'])
+
+const numbersOf = (base: RecordFields, { priority, weight, port }: RecordBody) => ({
+  priority: priority ?? base.priority,
+  weight: weight ?? base.weight,
+  port: port ?? base.port,
+})
+
 function readTarget(type: string, text: string, { domain, remoteAddress }: RecordRequest, problems: RequestProblem[]): string {
   if (type === 'A' || type === 'AAAA') return text === '[remote_addr]' ? plainAddress(remoteAddress) : text
   if (!NAME_TYPES.has(type) || text === '') return text
-  if (type === 'MX' && text === '.') return ''
+  if (text === '.' && ROOT_TARGETS.has(type)) return ''
   const name = parseHostName(text, domain)
   if (name === null) problems.push({ field: 'target', reason: 'target is not valid' })
   return name ?? text
@@ -109,6 +122,9 @@ function plainAddress(address: string): string {
 const SERVICE = /^[a-z0-9_-]{1,62}$/
 const PROTOCOL = /^[a-z0-9-]{1,62}(?:\.[a-z0-9_-]{1,63})*$/
 
+/** The protocol in the name of an SRV record without one. */
+const DEFAULT_PROTOCOL = 'tcp'
+
 /**
  * Sets the service, protocol and name of a SRV record. Service and protocol are stored without their underscores. The name is built from them,
  * never from the request's name; below the apex its rest follows the protocol (`tcp.sub`).
@@ -122,13 +138,12 @@ function readService(
   const service = bareLabel(body.service === undefined ? record.service : body.service)
   const protocol = bareLabel(body.protocol === undefined ? record.protocol : body.protocol)
   record.service = service
-  record.protocol = protocol
-  record.name = `_${service}._${protocol}`
+  record.protocol = protocol || null
+  record.name = `_${service}._${protocol || DEFAULT_PROTOCOL}`
   const before = problems.length
   if (service === '') problems.push({ field: 'service', reason: 'service is required' })
   else if (!SERVICE.test(service)) problems.push({ field: 'service', reason: 'service is not valid' })
-  if (protocol === '') problems.push({ field: 'protocol', reason: 'protocol is required' })
-  else if (!PROTOCOL.test(protocol)) problems.push({ field: 'protocol', reason: 'protocol is not valid' })
+  if (protocol !== '' && !PROTOCOL.test(protocol)) problems.push({ field: 'protocol', reason: 'protocol is not valid' })
   if (problems.length > before) return
   if (record.name.length > MAX_RECORD_NAME || !fitsNameLimit(record.name.length, domain)) {
     problems.push({ field: 'name', reason: `Length must be 1-${MAX_RECORD_NAME} characters` })
@@ -196,7 +211,7 @@ const RULES: Readonly<Record<string, readonly RecordRule[]>> = {
   MX: [nullMx],
   CNAME: [targetRequired, apexCname],
   TXT: [targetRequired],
-  SRV: [targetRequired],
+  SRV: [],
   PTR: [targetRequired],
   CAA: [caa],
 }

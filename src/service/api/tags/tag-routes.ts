@@ -19,7 +19,7 @@ import {
 import { findLoadBalancers, findVolumes } from '../../store/volume-store.ts'
 import { withinTagQuota } from '../check-quota.ts'
 import { pageOf, pageSchema } from '../paging.ts'
-import { badRequest, notFound } from '../request-error.ts'
+import { badRequest, notFound, orNotFound } from '../request-error.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 const list = defineRoute({
@@ -82,8 +82,7 @@ const objects = defineRoute({
   response: pageSchema(TAGGED_OBJECT),
   handle: async ({ actor, texts, query }, { database }) =>
     database.read(async (connection) => {
-      const { items, total } = await listTaggedEntities(connection, actor, texts['label'] as string, query)
-      if (total === 0) throw notFound()
+      const { items, total } = orNotFound(await listTaggedEntities(connection, actor, texts['label'] as string, query))
       return pageOf(query, { total, items: await dataOf(connection, items) })
     }),
 })
