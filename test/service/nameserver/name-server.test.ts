@@ -161,7 +161,8 @@ async function open(): Promise<{ socket: Socket; received: () => Buffer; closed:
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
   socket.on('error', () => {})
-  const closed = once(socket, 'close')
+  // A reset, which `once` would reject, closes the connection too.
+  const closed = new Promise((resolve) => socket.on('close', resolve))
   await once(socket, 'connect')
   return { socket, received: () => Buffer.concat(chunks), closed }
 }
