@@ -64,7 +64,7 @@ test.each<[string, object, (string | null)[][]]>([
   ],
   ['an empty label', { label: '', devices: {} }, [['label', 'Length must be 1-48 characters']]],
   ['a long label', { label: 'x'.repeat(49), devices: {} }, [['label', 'Length must be 1-48 characters']]],
-  ['an invalid device', { label: 'x', devices: { sdi: null } }, [['devices.sdi', 'Unknown field']]],
+  ['an invalid device', { label: 'x', devices: { sdi: sda } }, [['devices.sdi', 'Unknown field']]],
   ['a disk of another', { label: 'x', devices: { sda: { disk_id: 9999 } } }, [['devices.sda.disk_id', 'devices.sda.disk_id is not valid']]],
   [
     'an invalid volume',
