@@ -21,7 +21,7 @@ export interface DnsRequestOptions {
 export async function requestTcp(server: DnsServer, message: Omit<Message, 'id'>, { timeout, key }: DnsRequestOptions): Promise<Message> {
   const id = randomInt(0x10000)
   const octets = encodeMessage({ ...message, id })
-  const signed = key && signMessage(octets, key, seconds())
+  const signed = key && signMessage(octets, key, secondsNow())
   const verifier = key && signed && createTsigVerifier(key, signed.mac)
   let response: Message | null = null
   await exchangeTcp(server, signed?.octets ?? octets, { timeout }, (received) => {
@@ -30,8 +30,7 @@ export async function requestTcp(server: DnsServer, message: Omit<Message, 'id'>
     const { value } = decoded
     if (!value.response || value.id !== id || value.opcode !== message.opcode)
       throw dnsFailure('garbled', `${formatServer(server)} sent a response to another request`)
-    const isSigned = value.additionals.some(({ type }) => type === 'TSIG')
-    const verdict = verifier && (value.rcode === RCODE.NOERROR || isSigned) ? verifier.accept(received, seconds()) : undefined
+    const verdict = verifier && (value.rcode === RCODE.NOERROR || hasSignature(value)) ? verifier.accept(received, secondsNow()) : undefined
     if (verdict && !verdict.ok) throw dnsFailure('rejected', `${formatServer(server)}: ${verdict.message}`)
     response = value
     return false
@@ -40,4 +39,8 @@ export async function requestTcp(server: DnsServer, message: Omit<Message, 'id'>
   return response
 }
 
-const seconds = (): number => Math.floor(Date.now() / 1000)
+/** The time in seconds since 1970, as signatures have it. */
+export const secondsNow = (): number => Math.floor(Date.now() / 1000)
+
+/** Whether a message has a transaction signature. */
+export const hasSignature = ({ additionals }: Message): boolean => additionals.some(({ type }) => type === 'TSIG')

@@ -6,11 +6,12 @@ import type { Result } from '../dns/result.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import { decodeMessage, readSoaMailbox } from '../dns/wire/decode-message.ts'
 import { encodeMessage } from '../dns/wire/encode-message.ts'
-import { type Message, RCODE, rcodeName, type WireRecord } from '../dns/wire/message.ts'
+import { RCODE, rcodeName, type WireRecord } from '../dns/wire/message.ts'
 import { createAxfrQuery, createAxfrReader } from '../dns/wire/transfer.ts'
 import type { TsigKey } from '../dns/wire/tsig.ts'
 import { createTsigVerifier, signMessage } from '../dns/wire/tsig-client.ts'
 import { type DnsFailure, type DnsServer, dnsFailure, exchangeTcp, formatServer } from './dns-exchange.ts'
+import { hasSignature, secondsNow } from './dns-request.ts'
 
 export interface TransferOptions {
   /** Milliseconds per message; 10,000 if absent. */
@@ -41,7 +42,7 @@ export async function transferZone(server: DnsServer, zone: DomainName, options:
   const id = randomInt(0x10000)
   const transfer = createAxfrReader(zone, id, maxRecords)
   const query = encodeMessage(createAxfrQuery(id, zone))
-  const signed = key && signMessage(query, key, seconds())
+  const signed = key && signMessage(query, key, secondsNow())
   const verifier = key && signed && createTsigVerifier(key, signed.mac)
   const check = (verdict: Result<void> | undefined): void => {
     if (verdict && !verdict.ok) throw failure('rejected', server, zone, verdict.message)
@@ -51,7 +52,7 @@ export async function transferZone(server: DnsServer, zone: DomainName, options:
     const message = decodeMessage(octets, { lenient: true })
     if (!message.ok) throw failure('garbled', server, zone, message.message)
     // A refusal may be unsigned; a forged one does no more harm than a lost message.
-    if (message.value.rcode === RCODE.NOERROR || hasSignature(message.value)) check(verifier?.accept(octets, seconds()))
+    if (message.value.rcode === RCODE.NOERROR || hasSignature(message.value)) check(verifier?.accept(octets, secondsNow()))
     if (message.value.rcode !== RCODE.NOERROR) throw failure('rejected', server, zone, `the answer is ${rcodeName(message.value.rcode)}`)
     const written = transfer.records.length === 0 ? readSoaMailbox(octets) : null
     if (written?.ok) mailbox = written.value
@@ -67,10 +68,6 @@ export async function transferZone(server: DnsServer, zone: DomainName, options:
 
 const toTransferred = ({ name, type, ttl, data, malformed }: WireRecord): TransferredRecord[] =>
   data === null ? [] : [{ name, type, ttl: ttl as Ttl, data, ...(malformed === undefined ? {} : { malformed }) }]
-
-const seconds = (): number => Math.floor(Date.now() / 1000)
-
-const hasSignature = ({ additionals }: Message): boolean => additionals.some(({ type }) => type === 'TSIG')
 
 const failure = (reason: 'garbled' | 'rejected', server: DnsServer, zone: DomainName, problem: string): DnsFailure =>
   dnsFailure(reason, `the transfer of ${zone} from ${formatServer(server)} failed: ${problem}`)

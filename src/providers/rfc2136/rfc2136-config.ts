@@ -89,6 +89,7 @@ async function readKey(
   const key =
     tsig.file === undefined ? keyOf(tsig.name ?? '', tsig.algorithm ?? 'hmac-sha256', resolved.value) : parseKeyFile(resolved.value)
   if (key.ok) {
+    // A key file contains the secret as a part, which must not appear anywhere either.
     addSecret(context.secrets.loaded, what, key.value.text)
     return key.value
   }
