@@ -1,11 +1,12 @@
 /** Makes one call, and finds out what became of it if no response comes. */
 import type { ResourceRecord } from '../dns/record.ts'
+import type { ZoneSettings } from '../dns/zone.ts'
 import type { Changeset } from '../plan/changesets.ts'
 import { differingSettings } from '../plan/domain-change.ts'
-import type { Change, DomainChange, Outcome, RecordChange } from '../plan/plan.ts'
+import type { Change, DomainChange, Outcome } from '../plan/plan.ts'
 import { type AppliedCall, type Provider, type ProviderCallOptions, ProviderError, type ZoneReference } from '../providers/provider.ts'
 import { sleep } from '../transport/retry.ts'
-import { indexRecords, judgeCall, outcomeOf, type RecordIndex, type Verdict } from './judge-call.ts'
+import { indexRecords, judgeCall, judgeCreation, outcomeOf, type RecordIndex, type Verdict } from './judge-call.ts'
 
 /** Maximum number of times a call is sent. Before each repetition the zone is read. */
 const TRIES = 3
@@ -160,28 +161,33 @@ async function lookUp(call: Changeset, run: CallRun, attempt: number): Promise<R
   if (options.stop?.aborted) return null
   try {
     const [first] = call.changes as [Change]
-    if (first.subject === 'domain') return await judgeZone(first, run)
+    if (first.subject === 'domain') return await judgeZone(first, call, run)
     if (reference === null) return null
-    const like = (call.changes as readonly RecordChange[]).flatMap(({ existing, desired }) => [existing, desired])
-    const live = await run.reread(
-      reference,
-      like.filter((record) => record !== null),
-    )
-    return { verdicts: judgeCall(call, live, run.claimed) }
+    return { verdicts: judgeCall(call, await run.reread(reference, recordsOf(call)), run.claimed) }
   } catch (error) {
     if (error instanceof ProviderError) return null
     throw error
   }
 }
 
-async function judgeZone({ action, name, desired }: DomainChange, { provider, options }: CallRun): Promise<Reading> {
-  const zone = (await provider.findZones([name], options)).get(name)
-  const isApplied =
-    action === 'update'
-      ? zone !== undefined && differingSettings(zone.settings, desired ?? {}).length === 0
-      : (action === 'create') === (zone !== undefined)
+const recordsOf = ({ changes }: Changeset): ResourceRecord[] =>
+  changes
+    .flatMap((change) => (change.subject === 'record' ? [change.existing, change.desired] : []))
+    .filter((record) => record !== null)
+
+async function judgeZone({ action, name, desired }: DomainChange, call: Changeset, run: CallRun): Promise<Reading> {
+  const zone = (await run.provider.findZones([name], run.options)).get(name)
+  if (action === 'create') {
+    const carriesRecords = call.changes.length > 1
+    const live = zone === undefined ? null : carriesRecords ? await run.reread(zone, recordsOf(call)) : indexRecords([])
+    return { verdicts: judgeCreation(call, live, run.claimed, zone?.id), zone }
+  }
+  const isApplied = action === 'delete' ? zone === undefined : differsNowhere(zone, desired)
   return { verdicts: [isApplied ? { state: 'applied', id: zone?.id } : { state: 'not-applied' }], zone }
 }
+
+const differsNowhere = (zone: ZoneReference | undefined, desired: ZoneSettings | null): boolean =>
+  zone !== undefined && differingSettings(zone.settings, desired ?? {}).length === 0
 
 /** Reads at least the records with the owners and types of these. */
 type Reread = (zone: ZoneReference, like: readonly ResourceRecord[]) => Promise<RecordIndex>

@@ -33,7 +33,7 @@ export const indexRecords = (records: readonly ExistingRecord[]): RecordIndex =>
  * One verdict per change of a call. `live`: at least all records with the owners and types of the changes. `claimed`: identifiers of records whose origin is
  * known; found creations are added.
  */
-export function judgeCall({ changes, rrsets }: Changeset, { sets, byId }: RecordIndex, claimed: Set<Identifier>): Verdict[] {
+export function judgeCall({ changes, rrsets }: Pick<Changeset, 'changes' | 'rrsets'>, { sets, byId }: RecordIndex, claimed: Set<Identifier>): Verdict[] {
   const verdicts = new Map(
     rrsets.map((rrset) => {
       const now = rrsetImage(sets.get(rrsetKey(rrset)) ?? [])
@@ -117,7 +117,19 @@ function verdictsOf(call: Changeset, live: RecordIndex | null, claimed: Set<Iden
   const [first] = call.changes as [Change]
   if (first.subject === 'record') return judgeCall(call, live ?? indexRecords([]), claimed)
   if (first.action === 'update') return null
-  return [(first.action === 'create') === (live !== null) ? { state: 'applied' } : NOT_APPLIED]
+  if (first.action === 'create') return judgeCreation(call, live, claimed, undefined)
+  return [live === null ? { state: 'applied' } : NOT_APPLIED]
+}
+
+/** One verdict per change of a call that creates a zone, alone or with records. `live`: the zone's records; null if the zone does not exist. */
+export function judgeCreation(
+  { changes, rrsets }: Pick<Changeset, 'changes' | 'rrsets'>,
+  live: RecordIndex | null,
+  claimed: Set<Identifier>,
+  id: Identifier | undefined,
+): Verdict[] {
+  if (live === null) return changes.map(() => NOT_APPLIED)
+  return [{ state: 'applied', id }, ...judgeCall({ changes: changes.slice(1), rrsets }, live, claimed)]
 }
 
 /** The outcome of a call without a response. */

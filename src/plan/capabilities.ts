@@ -27,6 +27,8 @@ export interface CallRules {
   readonly atomic: boolean
   /** Whether a call states what it expects to find, so that it never overwrites another client's change. */
   readonly hasPrecondition: boolean
+  /** Whether the call that creates a zone carries records too, as many as another call carries, so that no new zone is served without its records. */
+  readonly createsZoneWithRecords: boolean
 }
 
 /** What a target can store, as data and a few named rules. */

@@ -28,7 +28,7 @@ export interface Changeset {
   /** Indexes of the changes that it carries, ascending. */
   readonly indexes: readonly number[]
   readonly changes: readonly Change[]
-  /** The RRsets that it changes. Empty if the target takes single records. */
+  /** The RRsets that it changes; for the deletion of a zone, all of them. Empty if the target takes single records. */
   readonly rrsets: readonly RrsetChange[]
   /** Numbers of the calls that must be done before this one, ascending. */
   readonly after: readonly number[]
@@ -45,15 +45,23 @@ export function changesetsOf(changes: readonly Change[], existing: readonly Exis
   const rrsets = unit === 'record' ? null : new Map(rrsetChanges(existing, changes).map((rrset) => [rrsetKey(rrset), rrset]))
   return calls.map(({ indexes, after }) => {
     const own = indexes.map((index) => changes[index] as Change)
-    const keys = rrsets === null ? [] : new Set(own.flatMap((change) => (change.subject === 'record' ? [rrsetKey(change)] : [])))
+    const keys = new Set(own.flatMap((change) => (change.subject === 'record' ? [rrsetKey(change)] : [])))
+    const deletesZone = own.some(({ subject, action }) => subject === 'domain' && action === 'delete')
+    const touched = deletesZone ? allRemoved(existing) : [...keys].flatMap((key) => rrsets?.get(key) ?? [])
     return {
       indexes,
       changes: own,
-      rrsets: [...keys].flatMap((key) => rrsets?.get(key) ?? []).sort(compareRrsets),
+      rrsets: rrsets === null ? [] : touched.sort(compareRrsets),
       after: [...after].sort((a, b) => a - b),
     }
   })
 }
+
+const allRemoved = (existing: readonly ExistingRecord[]): RrsetChange[] =>
+  [...groupRrsets(existing).values()].flatMap((records) => {
+    const [first] = records
+    return first === undefined ? [] : [{ name: first.name, type: first.type, existing: rrsetImage(records), desired: null }]
+  })
 
 /** The number of calls that carry these changes. */
 export const totalCalls = (changes: readonly Change[]): number => changes.reduce((most, { call }) => Math.max(most, call + 1), 0)

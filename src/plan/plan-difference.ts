@@ -6,7 +6,7 @@ import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
 import { counted, listed } from '../report/english.ts'
 import type { Preference } from './break-cycles.ts'
-import type { Capabilities } from './capabilities.ts'
+import type { CallRules, Capabilities } from './capabilities.ts'
 import { carryOneByOne, carryRecords, carryRrsets, carryTogether, fitInOneCall } from './carry-changes.ts'
 import { totalCalls } from './changesets.ts'
 import type { ZoneDifference } from './compare-zones.ts'
@@ -53,7 +53,7 @@ export function planDifference(input: DifferenceInput): ZonePlan {
   const existingCount = existing?.records.length ?? 0
   const records = input.hasRecordCalls ? recordChanges(difference, existing?.records ?? [], input, diagnostics) : []
   if (!input.deletesZone) diagnostics.push(...recordLimitProblems(input, existingCount))
-  const changes = joinChanges(domain, records)
+  const changes = joinChanges(domain, records, capabilities.calls)
   const unmanaged = untouchedSelectors(changes, input.unmanaged ?? [], zone)
   return {
     zone,
@@ -165,13 +165,18 @@ function recordChange(call: Call, after: readonly number[]): Omit<RecordChange, 
 
 const contentOf = ({ name, type, ttl, data }: ResourceRecord): ResourceRecord => ({ name, type, ttl, data })
 
-/** Changes of the zone itself come first; a new zone's records wait for it. */
-function joinChanges(domain: Change | null, records: readonly RecordChange[]): Change[] {
+/** Changes of the zone itself come first. A new zone's records wait for it, or are created with it: the first call of records follows no other. */
+function joinChanges(domain: Change | null, records: readonly RecordChange[], { createsZoneWithRecords }: CallRules): Change[] {
   if (domain === null) return [...records]
-  const waits = domain.action === 'create' ? [0] : []
+  const creates = domain.action === 'create'
+  const firstCall = creates && createsZoneWithRecords ? 0 : 1
   return [
     domain,
-    ...records.map((change) => ({ ...change, call: change.call + 1, after: [...waits, ...change.after.map((index) => index + 1)] })),
+    ...records.map((change) => {
+      const call = change.call + firstCall
+      const waits = creates && call > 0 ? [0] : []
+      return { ...change, call, after: [...waits, ...change.after.map((index) => index + 1)] }
+    }),
   ]
 }
 

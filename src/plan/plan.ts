@@ -97,7 +97,10 @@ export interface RecordChange extends ChangeBase {
   readonly split?: string | undefined
 }
 
-/** The creation, update or deletion of the zone itself, in a separate call. */
+/**
+ * The creation, update or deletion of the zone itself. A creation shares its call with records if the target takes both together; a deletion removes all
+ * records with the zone. Otherwise the call carries nothing else.
+ */
 export interface DomainChange extends ChangeBase {
   readonly subject: 'domain'
   readonly name: DomainName

@@ -114,8 +114,10 @@ export interface Provider {
   /** Creates a zone with the settings and records of another one; absent if the provider cannot do that. */
   cloneZone?(source: ZoneReference, name: DomainName, options?: ProviderCallOptions): Promise<CopiedZone>
   /**
-   * Makes one call. It carries as many changes as `capabilities.calls` permits; a change of the zone itself is alone in its call. `zone` is null only for the
-   * creation of a zone. If the target can state preconditions, the call is refused with `provider-conflict` unless every RRset is as expected.
+   * Makes one call. It carries as many changes as `capabilities.calls` permits. A change of the zone itself comes first in its call. It is alone there, unless it
+   * creates the zone at a target with `createsZoneWithRecords`: then records of the new zone follow. A call that deletes a zone has the expected RRsets of the
+   * whole zone. `zone` is null only for the creation of a zone. If the target can state preconditions, the call is refused with `provider-conflict` unless
+   * every RRset is as expected, and the creation of a zone unless the zone does not exist.
    */
   apply(zone: ZoneReference | null, call: ProviderCall, options?: ProviderCallOptions): Promise<AppliedCall>
   close(): Promise<void>

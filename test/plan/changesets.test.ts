@@ -141,16 +141,53 @@ describe.each(['message', 'zone'] as const)('a plan for a target that takes all 
     expect(plan.changes.map((change) => [change.after, 'split' in change])).toEqual(Array(changes).fill([[], false]))
     expect(plan.calls.total).toBe(1)
   })
+})
 
-  it('creates the zone first, in a separate call', () => {
-    const plan = planOf(null, '', at(rules, 'a A 192.0.2.1\nb A 192.0.2.1'))
-    expect(plan.changes.map(({ after }) => after)).toEqual([[], [0], [0]])
-    expect(plan.calls).toEqual({ create: 3, update: 0, delete: 0, total: 2 })
+describe('a new zone', () => {
+  const DESIRED = 'a A 192.0.2.1\nb A 192.0.2.1\nw CNAME a'
+  /** The call of each change, after `<` the changes that it waits for. */
+  const callsFor = (rules: PlanInput['capabilities']['calls']): string[] =>
+    planOf(null, '', at(rules, DESIRED)).changes.map(({ call, after }) => `${call}${after.length > 0 ? ` < ${after.join(',')}` : ''}`)
+
+  it.each([
+    ['comes before its records in a separate call', CALL_RULES.message, ['0', '1 < 0', '1 < 0', '1 < 0']],
+    ['is created with its records in one call', CALL_RULES.zone, ['0', '0', '0', '0']],
+    ['is created with as many RRsets as a call takes', { ...CALL_RULES.zone, maxUnits: 2 }, ['0', '0', '0', '1 < 0,1']],
+    ['is created with as many records as a call takes', { ...CALL_RULES.zone, unit: 'record', maxUnits: 2 }, ['0', '0', '0', '1 < 0,1']],
+    ['is created with its first record', { ...CALL_RULES.rrset, createsZoneWithRecords: true }, ['0', '0', '1 < 0', '2 < 0,1']],
+  ] as const)('%s', (_, rules, expected) => {
+    expect(callsFor(rules)).toEqual(expected)
+    const { changes, calls } = planOf(null, '', at(rules, DESIRED))
+    expect(calls).toEqual({ create: 4, update: 0, delete: 0, total: 1 + Math.max(...changes.map(({ call }) => call)) })
+  })
+
+  it('is expected to be empty', () => {
+    const plan = planOf(null, '', at(CALL_RULES.zone, DESIRED))
+    const [call] = callsOf(plan, CALL_RULES.zone, '') as [Changeset]
+    expect([call.indexes, call.rrsets.map(({ existing: before }) => before)]).toEqual([
+      [0, 1, 2, 3],
+      [null, null, null],
+    ])
+  })
+})
+
+describe('the deletion of a zone', () => {
+  const BEFORE = 'a A 192.0.2.1\na A 192.0.2.2\nb TXT "b"'
+  it.each([
+    ['has all RRsets that it removes', CALL_RULES.zone, ['- a A', '- b TXT']],
+    ['has none at a target of single records', CALL_RULES.record, []],
+  ])('%s', (_, rules, expected) => {
+    const desired = desiredZone(ORIGIN, '', { absent: true })
+    const plan = planOf(BEFORE, '', { ...at(rules, ''), desired, allow: new Set(['delete-zone']) })
+    const calls = callsOf(plan, rules, BEFORE)
+    expect(calls.map(({ changes }) => changes.map(({ action, subject }) => `${action} ${subject}`))).toEqual([['delete domain']])
+    expect(calls.flatMap(rrsetTexts)).toEqual(expected)
+    expect(calls[0]?.rrsets[0]?.existing?.data ?? null).toEqual(expected.length > 0 ? ['192.0.2.1', '192.0.2.2'] : null)
   })
 })
 
 describe('batches', () => {
-  const batch = { unit: 'rrset', maxUnits: 3, maxOctets: null, atomic: true, hasPrecondition: true } as const
+  const batch = { unit: 'rrset', maxUnits: 3, maxOctets: null, atomic: true, hasPrecondition: true, createsZoneWithRecords: false } as const
   /** Each call as its RRsets, after `<` the calls that it follows. */
   const batches = (rules: PlanInput['capabilities']['calls'], before: string, after: string, limit: number | null = null): string[] =>
     callsOf(planAt(rules, before, after, limit), rules, before).map(
@@ -202,7 +239,14 @@ describe('batches', () => {
 })
 
 describe('batches of records', () => {
-  const rules = { unit: 'record', maxUnits: 2, maxOctets: null, atomic: true, hasPrecondition: false } as const
+  const rules = {
+    unit: 'record',
+    maxUnits: 2,
+    maxOctets: null,
+    atomic: true,
+    hasPrecondition: false,
+    createsZoneWithRecords: false,
+  } as const
   const numbers = (plan: ZonePlan): string[] => plan.changes.map(({ call }, index) => `${changesOf(plan)[index]} in ${call}`)
 
   it('carry everything in one call without order or split if it fits', () => {

@@ -10,12 +10,54 @@ import { finalLines, isSound, planCase, randomCase, recordOf, tightCase, trading
 import { identity, refusalOf } from '../support/zone-simulator.ts'
 
 const RULES: Readonly<Record<string, CallRules>> = {
-  'one RRset per call': { unit: 'rrset', maxUnits: 1, maxOctets: null, atomic: true, hasPrecondition: false },
-  'three RRsets per call': { unit: 'rrset', maxUnits: 3, maxOctets: null, atomic: true, hasPrecondition: false },
-  'three RRsets per call, in any order': { unit: 'rrset', maxUnits: 3, maxOctets: null, atomic: false, hasPrecondition: false },
-  'messages of 600 octets': { unit: 'rrset', maxUnits: null, maxOctets: 600, atomic: true, hasPrecondition: true },
-  'three records per call': { unit: 'record', maxUnits: 3, maxOctets: null, atomic: true, hasPrecondition: false },
-  'three records per call, in any order': { unit: 'record', maxUnits: 3, maxOctets: null, atomic: false, hasPrecondition: false },
+  'one RRset per call': {
+    unit: 'rrset',
+    maxUnits: 1,
+    maxOctets: null,
+    atomic: true,
+    hasPrecondition: false,
+    createsZoneWithRecords: false,
+  },
+  'three RRsets per call': {
+    unit: 'rrset',
+    maxUnits: 3,
+    maxOctets: null,
+    atomic: true,
+    hasPrecondition: false,
+    createsZoneWithRecords: false,
+  },
+  'three RRsets per call, in any order': {
+    unit: 'rrset',
+    maxUnits: 3,
+    maxOctets: null,
+    atomic: false,
+    hasPrecondition: false,
+    createsZoneWithRecords: false,
+  },
+  'messages of 600 octets': {
+    unit: 'rrset',
+    maxUnits: null,
+    maxOctets: 600,
+    atomic: true,
+    hasPrecondition: true,
+    createsZoneWithRecords: false,
+  },
+  'three records per call': {
+    unit: 'record',
+    maxUnits: 3,
+    maxOctets: null,
+    atomic: true,
+    hasPrecondition: false,
+    createsZoneWithRecords: false,
+  },
+  'three records per call, in any order': {
+    unit: 'record',
+    maxUnits: 3,
+    maxOctets: null,
+    atomic: false,
+    hasPrecondition: false,
+    createsZoneWithRecords: false,
+  },
 }
 
 function zoneCase(random: Random): ZoneCase | null {

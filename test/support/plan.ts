@@ -9,10 +9,10 @@ export const ORIGIN = name('example.com.')
 
 /** What one call carries at the kinds of targets. */
 export const CALL_RULES = {
-  record: { unit: 'record', maxUnits: 1, maxOctets: null, atomic: true, hasPrecondition: false },
-  rrset: { unit: 'rrset', maxUnits: 1, maxOctets: null, atomic: true, hasPrecondition: false },
-  message: { unit: 'rrset', maxUnits: null, maxOctets: 60_000, atomic: true, hasPrecondition: true },
-  zone: { unit: 'rrset', maxUnits: null, maxOctets: null, atomic: true, hasPrecondition: true },
+  record: { unit: 'record', maxUnits: 1, maxOctets: null, atomic: true, hasPrecondition: false, createsZoneWithRecords: false },
+  rrset: { unit: 'rrset', maxUnits: 1, maxOctets: null, atomic: true, hasPrecondition: false, createsZoneWithRecords: false },
+  message: { unit: 'rrset', maxUnits: null, maxOctets: 60_000, atomic: true, hasPrecondition: true, createsZoneWithRecords: false },
+  zone: { unit: 'rrset', maxUnits: null, maxOctets: null, atomic: true, hasPrecondition: true, createsZoneWithRecords: true },
 } as const satisfies Record<string, CallRules>
 
 /** The plan from one zone text to another at a target with the cloud's capabilities. */

@@ -154,11 +154,13 @@ function unfit(plan: ZonePlan, { name: target, capabilities }: Provider): string
 }
 
 /** Describes a call that carries more than the target takes, or an RRset that two calls change; null if there is none. */
-function overfullCall({ changes }: ZonePlan, { calls: { unit, maxUnits } }: Capabilities): string | null {
+function overfullCall({ changes }: ZonePlan, { calls: { unit, maxUnits, createsZoneWithRecords } }: Capabilities): string | null {
   const units = new Map<number, Set<string>>()
   const callOf = new Map<string, number>()
+  const creation = changes.find(({ subject, action }) => subject === 'domain' && action === 'create')
   for (const [index, change] of changes.entries()) {
     if (change.subject === 'domain') continue
+    if (change.call === creation?.call && !createsZoneWithRecords) return `call ${change.call} creates the zone and carries a record`
     const key = unit === 'rrset' ? rrsetKey(change) : String(index)
     const own = units.get(change.call) ?? new Set()
     units.set(change.call, own.add(key))

@@ -235,7 +235,7 @@ function changesProblem(changes: readonly Change[], exists: boolean): string | n
   return domainProblem(changes, exists) ?? orderProblem(changes)
 }
 
-/** Only the first change may concern the zone itself, and changes of records need the zone. */
+/** Only the first change may concern the zone itself. Changes of records wait for the creation of the zone, or share its call. */
 function domainProblem(changes: readonly Change[], exists: boolean): string | null {
   const second = changes.findIndex(({ subject }, index) => subject === 'domain' && index > 0)
   if (second !== -1) return `[${second}] changes the zone itself and is not the first change`
@@ -243,7 +243,7 @@ function domainProblem(changes: readonly Change[], exists: boolean): string | nu
   if (first === undefined) return null
   if (!exists) {
     if (first.subject !== 'domain' || first.action !== 'create') return '[0] does not create the zone, which does not exist'
-    const early = changes.findIndex(({ after }, index) => index > 0 && !after.includes(0))
+    const early = changes.findIndex(({ after, call }, index) => index > 0 && call !== first.call && !after.includes(0))
     return early === -1 ? null : `[${early}].after does not wait for the zone`
   }
   return first.action === 'delete' && first.subject === 'domain' && changes.length > 1 ? '[1] follows the deletion of the zone' : null
@@ -256,7 +256,9 @@ function orderProblem(changes: readonly Change[]): string | null {
   const used = new Set(changes.map(({ call }) => call))
   const gap = waits.findIndex((_, call) => !used.has(call))
   if (gap !== -1) return ` have no call ${gap}`
-  if (changes[0]?.subject === 'domain' && changes.findIndex(({ call }, index) => call === 0 && index > 0) !== -1)
+  const [first] = changes
+  if (first?.subject === 'domain' && first.call !== 0) return '[0].call is not the first call'
+  if (first?.subject === 'domain' && first.action !== 'create' && changes.some(({ call }, index) => call === 0 && index > 0))
     return '[0].call carries changes of records, too'
   for (const [index, { call, after }] of changes.entries()) {
     for (const before of after) {

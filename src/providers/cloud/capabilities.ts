@@ -42,7 +42,7 @@ const ZONE_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?:[a-z]{2,63}
 
 /** What a domain of the API can store. */
 export const CLOUD_CAPABILITIES: Capabilities = {
-  calls: { unit: 'record', maxUnits: 1, maxOctets: null, atomic: true, hasPrecondition: false },
+  calls: { unit: 'record', maxUnits: 1, maxOctets: null, atomic: true, hasPrecondition: false, createsZoneWithRecords: false },
   types: new Set(['A', 'AAAA', 'NS', 'MX', 'CNAME', 'TXT', 'SRV', 'PTR', 'CAA']),
   ttlSteps: RECORD_TTLS,
   ttlDefault: true,

@@ -24,7 +24,14 @@ const refuseServerTypes: RecordRule = (record, zone) => {
 }
 
 export const RFC2136_CAPABILITIES: Capabilities = {
-  calls: { unit: 'rrset', maxUnits: null, maxOctets: MAX_UPDATE_OCTETS, atomic: true, hasPrecondition: true },
+  calls: {
+    unit: 'rrset',
+    maxUnits: null,
+    maxOctets: MAX_UPDATE_OCTETS,
+    atomic: true,
+    hasPrecondition: true,
+    createsZoneWithRecords: false,
+  },
   types: null,
   ttlSteps: null,
   ttlDefault: false,

@@ -442,6 +442,39 @@ describe('targets', () => {
   })
 })
 
+describe('a zone that is created with its records', () => {
+  const capabilities = { ...CLOUD_CAPABILITIES, calls: CALL_RULES.zone }
+  const plan = planOf(null, '', { desired: desiredZone(ORIGIN, 'www A 192.0.2.1\nmail A 192.0.2.2'), capabilities })
+  const text = savedText([{ plan, existing: null }])
+
+  test('is read unchanged', () => {
+    expect(plan.calls).toMatchObject({ create: 3, total: 1 })
+    expect(parse(text).saved?.plan.zones).toMatchObject([plan])
+  })
+
+  test.each<[string, Corruption, RegExp]>([
+    ['after its records', swapCalls, /changes\[0\]\.call is not the first call/],
+    ['in an update', put('zones.0.changes.0.action', 'update'), /changes\[0\]/],
+  ])('is refused %s', (_, corrupt, expected) => expect(refusal(parse(resealed(text, corrupt)))).toMatch(expected))
+
+  test('is refused by a target that does not take both in one call', () => {
+    const { saved } = parse(text)
+    const provider = { ...TARGET, capabilities: { ...capabilities, calls: { ...CALL_RULES.zone, createsZoneWithRecords: false } } }
+    expect(saved && checkTargets(saved, 'plan.json', new Map([['cloud', provider as Provider]]))).toMatchObject([
+      { code: 'plan-file-invalid', message: expect.stringMatching(/call 0 creates the zone and carries a record$/) },
+    ])
+  })
+})
+
+/** Puts the last change of a document with one call before the others. */
+function swapCalls(document: Parameters<Parameters<typeof resealed>[1]>[0]): void {
+  const { changes, calls } = document.zones[0]
+  for (const change of changes.slice(0, -1)) change.call = 1
+  changes.at(-1).after = [0]
+  calls.total = 2
+  document.summary.calls = 2
+}
+
 /** Puts the changes of a document with two calls into one. */
 function joinCalls(document: Parameters<Parameters<typeof resealed>[1]>[0]): void {
   document.zones[0].changes[1].call = 0
