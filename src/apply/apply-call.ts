@@ -171,9 +171,7 @@ async function lookUp(call: Changeset, run: CallRun, attempt: number): Promise<R
 }
 
 const recordsOf = ({ changes }: Changeset): ResourceRecord[] =>
-  changes
-    .flatMap((change) => (change.subject === 'record' ? [change.existing, change.desired] : []))
-    .filter((record) => record !== null)
+  changes.flatMap((change) => (change.subject === 'record' ? [change.existing, change.desired] : [])).filter((record) => record !== null)
 
 async function judgeZone({ action, name, desired }: DomainChange, call: Changeset, run: CallRun): Promise<Reading> {
   const zone = (await run.provider.findZones([name], run.options)).get(name)

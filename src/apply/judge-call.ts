@@ -33,7 +33,11 @@ export const indexRecords = (records: readonly ExistingRecord[]): RecordIndex =>
  * One verdict per change of a call. `live`: at least all records with the owners and types of the changes. `claimed`: identifiers of records whose origin is
  * known; found creations are added.
  */
-export function judgeCall({ changes, rrsets }: Pick<Changeset, 'changes' | 'rrsets'>, { sets, byId }: RecordIndex, claimed: Set<Identifier>): Verdict[] {
+export function judgeCall(
+  { changes, rrsets }: Pick<Changeset, 'changes' | 'rrsets'>,
+  { sets, byId }: RecordIndex,
+  claimed: Set<Identifier>,
+): Verdict[] {
   const verdicts = new Map(
     rrsets.map((rrset) => {
       const now = rrsetImage(sets.get(rrsetKey(rrset)) ?? [])
