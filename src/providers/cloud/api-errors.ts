@@ -1,5 +1,6 @@
-/** Converts failed requests and invalid responses of the API to `ProviderError`s with hints. */
-import type { HttpResponse, TransportError } from '../../transport/http-client.ts'
+/** How the cloud API reports errors. */
+import type { HttpResponse } from '../../transport/http-client.ts'
+import { type ApiDialect, describeBody } from '../api-errors.ts'
 import { ProviderError } from '../provider.ts'
 
 /** One error of a request, as the API reports it. */
@@ -16,8 +17,14 @@ const CODES = {
   429: 'provider-rate-limited',
 } as const
 
-/** The error of a response with an error status. `what` names the request for messages. */
-export function errorOfResponse(provider: string, what: string, response: HttpResponse, mutates: boolean): ProviderError {
+export const CLOUD_DIALECT: ApiDialect = {
+  errorOfResponse,
+  isBusy: (response) => response.status === 400 && (problemsOf(response)?.some((problem) => problem.reason === 'Linode busy.') ?? false),
+  addressHint: (provider) => `check that base_url of ${provider} is the URL of the API with its version, such as https://…/v4`,
+  startHint: 'start the service with "zonewright serve"',
+}
+
+function errorOfResponse(provider: string, what: string, response: HttpResponse, mutates: boolean): ProviderError {
   const { status } = response
   const problems = problemsOf(response)
   const lacksScope = problems?.some((problem) => /not authorized to use this endpoint/i.test(problem.reason)) ?? false
@@ -35,52 +42,6 @@ export function errorOfResponse(provider: string, what: string, response: HttpRe
   })
 }
 
-/** The error of a request without a usable response. */
-export function errorOfTransport(provider: string, what: string, error: TransportError, mutates: boolean): ProviderError {
-  const code =
-    error.problem === 'unreachable'
-      ? 'provider-unreachable'
-      : error.problem === 'timeout'
-        ? 'provider-timeout'
-        : error.problem === 'reset'
-          ? 'provider-failed'
-          : 'provider-garbled'
-  return new ProviderError(code, `${provider}: ${what}: ${error.message}`, {
-    ambiguous: mutates && error.sent,
-    mayCompleteLater: mutates && error.problem === 'timeout',
-    hint: code === 'provider-unreachable' ? unreachableHint(provider, error) : undefined,
-    cause: error,
-  })
-}
-
-/** The error of a response that does not match the API. `problem` says why. */
-export function garbled(provider: string, what: string, problem: string, response: HttpResponse, mutates: boolean): ProviderError {
-  return new ProviderError('provider-garbled', `${provider}: ${what}: ${problem} (${describeBody(response)})`, {
-    status: String(response.status),
-    ambiguous: mutates,
-    hint: `check that base_url of ${provider} is the URL of the API with its version, such as https://…/v4`,
-  })
-}
-
-const TLS_HINTS: readonly (readonly [codes: RegExp, hint: string])[] = [
-  [
-    /WRONG_VERSION|EPROTO|PACKET_LENGTH/,
-    'the server does not use TLS at that port: check the port, or use http:// for a service on this machine',
-  ],
-  [
-    /SELF_SIGNED|VERIFY_LEAF|ISSUER/,
-    'its certificate is not signed by a known authority: NODE_EXTRA_CA_CERTS can name a file with more authorities',
-  ],
-  [/EXPIRED/, 'its certificate has expired'],
-  [/ALTNAME/, 'its certificate is for another name'],
-]
-
-const unreachableHint = (provider: string, { message }: TransportError): string =>
-  (message.includes('no secure connection') && TLS_HINTS.find(([codes]) => codes.test(message))?.[1]) ||
-  (/^(?:127\.|localhost\b|\[::1\])/.test(message)
-    ? `start the service with "zonewright serve", or check base_url of ${provider}`
-    : `check base_url of ${provider} and the network; proxy variables of the environment are ignored`)
-
 /** The problems that an error body lists; null if the body is not an error body of the API. */
 function problemsOf(response: HttpResponse): ApiProblem[] | null {
   let body: unknown
@@ -95,15 +56,6 @@ function problemsOf(response: HttpResponse): ApiProblem[] | null {
     field: typeof entry?.field === 'string' ? entry.field.slice(0, 100) : null,
     reason: typeof entry?.reason === 'string' ? entry.reason.slice(0, 500) : 'no reason given',
   }))
-}
-
-/** Whether the server asks to send the request again later. */
-export const isBusy = (response: HttpResponse): boolean =>
-  response.status === 400 && (problemsOf(response)?.some((problem) => problem.reason === 'Linode busy.') ?? false)
-
-function describeBody({ headers, text }: HttpResponse): string {
-  const type = (headers['content-type'] ?? 'no content type').split(';')[0] as string
-  return text === '' ? `${type}, empty` : `${type}, ${text.length} characters`
 }
 
 function hintFor(code: string, lacksScope: boolean, response: HttpResponse): string | undefined {

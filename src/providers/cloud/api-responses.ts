@@ -1,4 +1,5 @@
 /** The response bodies of the API, checked once on arrival. Unknown fields are ignored. */
+import { ShapeError } from '../json-api.ts'
 
 export interface ApiDomain {
   readonly id: number
@@ -80,11 +81,6 @@ export interface ApiPage<T> {
   readonly page: number
   readonly pages: number
   readonly results: number
-}
-
-/** A response body with the wrong shape. */
-export class ShapeError extends Error {
-  override readonly name = 'ShapeError'
 }
 
 type Fields = Readonly<Record<string, unknown>>

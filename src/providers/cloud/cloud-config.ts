@@ -1,8 +1,7 @@
 /** Creates a cloud provider from its settings in the config. */
 import type { ProviderConfig } from '../../definition/config/config.ts'
-import { resolveSecret } from '../../definition/config/resolve-secret.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { endpointOfUrl, isLoopback } from '../../transport/allowed-hosts.ts'
+import { checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
 import { type CloudInstance, createCloudProvider } from './cloud-provider.ts'
@@ -40,10 +39,20 @@ function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
 }
 
 function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
-  const key = config.settings['base_url'] === undefined ? 'preset' : 'base_url'
-  const url = parseUrl(addressOf(config))
-  if (url === null || !isHttp(url)) return []
-  return [{ setting: `providers.${config.name}.${key}`, endpoint: endpointOfUrl(url), at: config.placeOf(key) }]
+  return endpointOfBaseUrl(config, config.settings['base_url'] === undefined ? 'preset' : 'base_url', addressOf(config))
+}
+
+/** The checked address; null after an error was added to the diagnostics. */
+function readBaseUrl(config: ProviderConfig, address: unknown, diagnostics: Diagnostic[]): URL | null {
+  if (address !== undefined) return checkBaseUrl(config, address, 'https://api.example.com/v4', diagnostics)
+  diagnostics.push({
+    severity: 'error',
+    code: 'schema-missing-key',
+    message: `providers.${config.name}.base_url: is missing`,
+    at: config.placeOf('base_url'),
+    hint: `give base_url, or preset: ${[...PRESETS.keys()].join(' or ')}`,
+  })
+  return null
 }
 
 /** Creates the provider from its settings: `base_url` or `preset`, `token`, `parallelism`, and `timeout` in seconds, for a change or for a read with its retries. */
@@ -53,19 +62,8 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   const preset = PRESETS.get(settings['preset'])
   const baseUrl = readBaseUrl(config, addressOf(config), diagnostics)
   if (baseUrl === null) return { provider: null, diagnostics }
-  const secret = await resolveSecret(
-    String(settings['token'] ?? ''),
-    `providers.${config.name}.token`,
-    config.placeOf('token'),
-    context.secrets,
-  )
-  if (secret.diagnostic) diagnostics.push(secret.diagnostic)
-  const token = secret.value ?? ''
-  if (/[^\x21-\x7e]/.test(token)) {
-    const message = `providers.${config.name}.token: the token has spaces or non-ASCII characters, which no token has`
-    diagnostics.push({ severity: 'error', code: 'secret-missing', message, at: config.placeOf('token') })
-  }
-  if (diagnostics.some((diagnostic) => diagnostic.severity === 'error')) return { provider: null, diagnostics }
+  const token = await resolveToken(config, 'token', context, diagnostics)
+  if (token === null) return { provider: null, diagnostics }
   const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
   const provider = createCloudProvider(
     {
@@ -83,40 +81,3 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   )
   return { provider, diagnostics }
 }
-
-function readBaseUrl(config: ProviderConfig, address: unknown, diagnostics: Diagnostic[]): URL | null {
-  const refuse = (code: Diagnostic['code'], problem: string, hint?: string): null => {
-    diagnostics.push({
-      severity: 'error',
-      code,
-      message: `providers.${config.name}.base_url: ${problem}`,
-      at: config.placeOf('base_url'),
-      hint,
-    })
-    return null
-  }
-  if (address === undefined)
-    return refuse('schema-missing-key', 'is missing', `give base_url, or preset: ${[...PRESETS.keys()].join(' or ')}`)
-  const url = parseUrl(address)
-  if (url === null) return refuse('schema-value', 'is not a URL', 'such as https://api.example.com/v4')
-  if (!isHttp(url)) return refuse('schema-value', `has the scheme ${url.protocol} instead of https:`)
-  if (url.username !== '' || url.password !== '') return refuse('schema-value', 'contains a user name or password')
-  if (url.search !== '' || url.hash !== '') return refuse('schema-value', 'has a query or fragment')
-  if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    return refuse(
-      'insecure-url',
-      `would send the token to ${url.hostname} without TLS`,
-      'use https; plain http is for loopback addresses only',
-    )
-  return url
-}
-
-function parseUrl(text: unknown): URL | null {
-  try {
-    return new URL(String(text ?? ''))
-  } catch {
-    return null
-  }
-}
-
-const isHttp = ({ protocol }: URL): boolean => protocol === 'https:' || protocol === 'http:'

@@ -3,11 +3,12 @@ import { relativeName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, type ResourceRecord, sameRecord } from '../../dns/record.ts'
 import { isServerAddress } from '../../dns/server-address.ts'
 import type { DomainChange, RecordChange } from '../../plan/plan.ts'
+import { type ApiConnection, ShapeError } from '../json-api.ts'
 import type { AppliedCall, Provider, ProviderCallOptions, ZoneReference, ZoneSnapshot } from '../provider.ts'
 import { ProviderError } from '../provider.ts'
-import { domainShape, emptyShape, recordShape, regionShape, ShapeError, zoneFileShape } from './api-responses.ts'
+import { domainShape, emptyShape, recordShape, regionShape, zoneFileShape } from './api-responses.ts'
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
-import { type CloudApi, type CloudApiOptions, createCloudApi } from './cloud-api.ts'
+import { type CloudApi, createCloudApi } from './cloud-api.ts'
 import { examineCloud } from './examine.ts'
 import { API_PATHS, type InventoryPaths, readCloudInventory } from './inventory.ts'
 import { recordFromApi, recordToApi } from './record-codec.ts'
@@ -22,7 +23,7 @@ export interface CloudInstance {
 }
 
 /** Creates a provider for the cloud API, whose zones are the domains at `{base_url}/domains`. */
-export function createCloudProvider(options: CloudApiOptions, instance: CloudInstance = {}): Provider {
+export function createCloudProvider(options: ApiConnection, instance: CloudInstance = {}): Provider {
   const { paths = API_PATHS, transferAddresses = [] } = instance
   const api = createCloudApi(options)
   const account: CloudAccount = { api, name: options.provider }

@@ -3,11 +3,12 @@
 import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { counted, listed } from '../../report/english.ts'
+import type { ApiResponse } from '../json-api.ts'
 import { type ProviderCallOptions, ProviderError, type UnusableZone, type ZoneList, type ZoneReference } from '../provider.ts'
+import type { ApiRequest } from '../send-request.ts'
 import { type ApiGrants, type ApiProfile, type ApiToken, grantsShape, profileShape, tokenShape } from './api-responses.ts'
 import type { CloudApi } from './cloud-api.ts'
 import { judgeClock, judgeScopes, judgeToken } from './judge-token.ts'
-import type { ApiRequest, ApiResponse } from './send-request.ts'
 
 /** Minimum characters of a token that identify it. Lists show the first 16. */
 const MIN_PREFIX = 6
@@ -32,7 +33,7 @@ export async function examineCloud(
   const { api, address, token } = examined
   const profile = await attempt(() => api.request({ method: 'GET', path: '/profile', what: 'reading the profile', ...call }, profileShape))
   if (profile.failure) return [failed(profile.failure)]
-  const { value: user, serverTime, grantedScopes } = profile.value as ApiResponse<ApiProfile>
+  const { value: user, serverTime, headers } = profile.value as ApiResponse<ApiProfile>
   const [tokens, grants, zones] = await Promise.all([
     attempt(() => api.list({ method: 'GET', path: '/profile/tokens', what: 'listing tokens', ...call }, tokenShape)),
     attempt(() => readGrants(api, user, call)),
@@ -40,7 +41,7 @@ export async function examineCloud(
   ])
   const found = zones.value ? new Map(zones.value.zones.map((zone) => [zone.name, zone])) : null
   const alike = tokensLike(tokens.value?.value ?? [], token)
-  const scopes = alike.length === 1 ? (alike[0] as ApiToken).scopes : grantedScopes
+  const scopes = alike.length === 1 ? (alike[0] as ApiToken).scopes : (headers['x-oauth-scopes'] ?? null)
   return [
     { status: 'ok', check: 'connection', message: `${address} responds` },
     ...judgeClock(serverTime, now),

@@ -3,6 +3,7 @@ import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts
 import { parseIpv6 } from '../../dns/ip-address.ts'
 import { failure, type Result } from '../../dns/result.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
+import { ShapeError } from '../json-api.ts'
 import {
   type CopiedZone,
   type ProviderCallOptions,
@@ -11,7 +12,7 @@ import {
   type ZoneList,
   type ZoneReference,
 } from '../provider.ts'
-import { type ApiDomain, domainShape, ShapeError } from './api-responses.ts'
+import { type ApiDomain, domainShape } from './api-responses.ts'
 import type { CloudApi } from './cloud-api.ts'
 
 /** Maximum octets of an X-Filter. For more names the whole list is read. */

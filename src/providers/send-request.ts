@@ -1,16 +1,17 @@
-/** Sends one request to the API with retries, pauses and deadlines. */
+/** Sends one request to an HTTP API with retries, pauses and deadlines. */
 import { setMaxListeners } from 'node:events'
-import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
-import { counted } from '../../report/english.ts'
-import { type AdaptiveLimit, LimitClosed, type Turn, type TurnResult } from '../../transport/adaptive-limit.ts'
-import { formatSeconds, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
-import { createReadDeadline, type ReadDeadline, type SilenceClock } from '../../transport/read-deadline.ts'
-import { DEFAULT_RETRY, parseRateLimit, parseRetryAfter, type RetryPolicy, retryDelay, sleep } from '../../transport/retry.ts'
-import { type ProviderCallOptions, ProviderError } from '../provider.ts'
-import { errorOfResponse, errorOfTransport, isBusy } from './api-errors.ts'
+import type { DiagnosticCode } from '../dns/diagnostic-codes.ts'
+import { counted } from '../report/english.ts'
+import { type AdaptiveLimit, LimitClosed, type Turn, type TurnResult } from '../transport/adaptive-limit.ts'
+import { formatSeconds, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../transport/http-client.ts'
+import { createReadDeadline, type ReadDeadline, type SilenceClock } from '../transport/read-deadline.ts'
+import { DEFAULT_RETRY, parseRateLimit, parseRetryAfter, type RetryPolicy, retryDelay, sleep } from '../transport/retry.ts'
+import { type ApiDialect, errorOfTransport } from './api-errors.ts'
+import { type ProviderCallOptions, ProviderError } from './provider.ts'
 
 export interface Sender {
   readonly provider: string
+  readonly dialect: ApiDialect
   readonly client: HttpClient
   readonly limit: AdaptiveLimit
   readonly silence: SilenceClock
@@ -64,7 +65,7 @@ export async function sendRequest(sender: Sender, call: ApiRequest): Promise<Htt
     mayHaveActed ||= error.ambiguous
     mayCompleteLater ||= error.mayCompleteLater
     last = { error, mayHaveActed, mayCompleteLater, tries: failures + postponed, took: silence.now() - startedAt }
-    const repeatable = isBusy || (failure.retry === 'yes' && (call.method !== 'POST' || !error.ambiguous))
+    const repeatable = isBusy || (failure.retry === 'yes' && (!MAKES_TWICE.has(call.method) || !error.ambiguous))
     if (!repeatable || failures >= retry.tries || postponed >= retry.busyTries) throw lastFailure(last)
     if (failure.wait !== null && failure.wait > retry.maxRetryAfter) throw lastFailure({ ...last, asked: failure.wait })
     const pause = retryDelay(retry, isBusy ? postponed : failures, failure.wait, Math.random)
@@ -75,6 +76,9 @@ export async function sendRequest(sender: Sender, call: ApiRequest): Promise<Htt
     if (stop?.aborted) throw lastFailure(last)
   }
 }
+
+/** A second POST may create a second object, and a second PATCH may undo another client's change since the first. */
+const MAKES_TWICE: ReadonlySet<string> = new Set(['POST', 'PATCH'])
 
 const DELETED: HttpResponse = { status: 200, headers: { 'content-type': 'application/json' }, text: '{}' }
 
@@ -121,7 +125,7 @@ type AttemptResult =
   | { readonly response?: never; readonly failure: Failure }
 
 async function attemptOnce(sender: Sender, call: ApiRequest, turn: Turn, deadline: ReadDeadline | null): Promise<AttemptResult> {
-  const { client, provider, silence } = sender
+  const { client, dialect, provider, silence } = sender
   const mutates = call.method !== 'GET'
   let result: TurnResult = { congested: false }
   try {
@@ -134,13 +138,13 @@ async function attemptOnce(sender: Sender, call: ApiRequest, turn: Turn, deadlin
     silence.recordResponse(Math.max(wait ?? 0, budget?.remaining === 0 ? budget.resetIn : 0))
     result = { congested: CONGESTED.has(response.status), pause: wait, budget }
     if (response.status < 400) return { response }
-    const retry = response.status === 429 || isBusy(response) ? 'busy' : isTransient(response) ? 'yes' : 'no'
-    return { failure: { error: errorOfResponse(provider, call.what, response, mutates), retry, wait } }
+    const retry = response.status === 429 || dialect.isBusy?.(response) ? 'busy' : isTransient(response) ? 'yes' : 'no'
+    return { failure: { error: dialect.errorOfResponse(provider, call.what, response, mutates), retry, wait } }
   } catch (error) {
     if (!(error instanceof TransportError)) throw error
     result = { congested: error.problem === 'timeout' && !call.signal?.aborted }
     const retry = error.problem === 'garbled' || error.problem === 'too-large' || call.signal?.aborted ? 'no' : 'yes'
-    return { failure: { error: errorOfTransport(provider, call.what, error, mutates), retry, wait: null } }
+    return { failure: { error: errorOfTransport(dialect, provider, call.what, error, mutates), retry, wait: null } }
   } finally {
     turn.end(result)
   }
@@ -149,7 +153,7 @@ async function attemptOnce(sender: Sender, call: ApiRequest, turn: Turn, deadlin
 /** A maintenance, which the server announces, takes longer than any wait here. */
 const isTransient = ({ status, headers }: HttpResponse): boolean => TRANSIENT.has(status) && headers['x-maintenance-mode'] === undefined
 
-/** The wait that a refusal asks for. The API also sends `Retry-After` with successful responses, where it has no meaning. */
+/** The wait that a refusal asks for. Some servers also send `Retry-After` with successful responses, where it has no meaning. */
 const waitOf = (response: HttpResponse): number | null =>
   response.status === 429 || response.status === 503 ? parseRetryAfter(response.headers['retry-after'], clockOf(response)) : null
 
@@ -193,33 +197,18 @@ function httpRequest(call: ApiRequest): HttpRequest {
   return {
     method: call.method,
     path: call.path + query,
-    ...(call.filter === undefined ? {} : { headers: { 'x-filter': asciiJson(call.filter) } }),
+    ...(call.headers && { headers: call.headers }),
     ...(call.body === undefined ? {} : { body: call.body }),
     signal: call.signal,
   }
 }
 
-/** JSON for a header (RFC 9110 section 5.5): all but printable ASCII is escaped (RFC 8259 section 7). */
-const asciiJson = (value: unknown): string =>
-  JSON.stringify(value).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-
 export interface ApiRequest extends ProviderCallOptions {
   readonly method: HttpRequest['method']
   readonly path: string
   readonly query?: Readonly<Record<string, string | number>>
-  readonly filter?: unknown
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
   /** The purpose of the request, for messages. */
   readonly what: string
 }
-
-/** A checked response. `serverTime` is in milliseconds since 1970; null if the server sends no date. */
-export interface ApiResponse<T> {
-  readonly value: T
-  readonly serverTime: number | null
-  /** The scopes of the token (`*` for all); null if the server does not report them. */
-  readonly grantedScopes: string | null
-}
-
-/** Sends a request with its retries, and returns the response body converted by `shape`. Throws `ProviderError`. */
-export type SendAndCheck = <T>(request: ApiRequest, shape: (body: unknown) => T) => Promise<ApiResponse<T>>

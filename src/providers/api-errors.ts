@@ -1,0 +1,80 @@
+/** Converts failed requests and invalid responses of an HTTP API to `ProviderError`s with hints. */
+import type { HttpResponse, TransportError } from '../transport/http-client.ts'
+import { ProviderError } from './provider.ts'
+
+/** How one API reports errors, and what to tell its users. */
+export interface ApiDialect {
+  /** The error of a response with an error status. `what` names the request for messages. */
+  errorOfResponse(provider: string, what: string, response: HttpResponse, mutates: boolean): ProviderError
+  /** Whether the server did not act and asks to send the request again, although the status is not 429. */
+  isBusy?(response: HttpResponse): boolean
+  /** What to check if a response does not come from the API. */
+  addressHint(provider: string): string
+  /** How to start the server, if it should run on this machine. */
+  readonly startHint: string
+}
+
+/** The error of a request without a usable response. */
+export function errorOfTransport(
+  dialect: ApiDialect,
+  provider: string,
+  what: string,
+  error: TransportError,
+  mutates: boolean,
+): ProviderError {
+  const code =
+    error.problem === 'unreachable'
+      ? 'provider-unreachable'
+      : error.problem === 'timeout'
+        ? 'provider-timeout'
+        : error.problem === 'reset'
+          ? 'provider-failed'
+          : 'provider-garbled'
+  return new ProviderError(code, `${provider}: ${what}: ${error.message}`, {
+    ambiguous: mutates && error.sent,
+    mayCompleteLater: mutates && error.problem === 'timeout',
+    hint: code === 'provider-unreachable' ? unreachableHint(dialect, provider, error) : undefined,
+    cause: error,
+  })
+}
+
+/** The error of a response that does not match the API. `problem` says why. */
+export function garbled(
+  dialect: ApiDialect,
+  provider: string,
+  what: string,
+  problem: string,
+  response: HttpResponse,
+  mutates: boolean,
+): ProviderError {
+  return new ProviderError('provider-garbled', `${provider}: ${what}: ${problem} (${describeBody(response)})`, {
+    status: String(response.status),
+    ambiguous: mutates,
+    hint: dialect.addressHint(provider),
+  })
+}
+
+const TLS_HINTS: readonly (readonly [codes: RegExp, hint: string])[] = [
+  [
+    /WRONG_VERSION|EPROTO|PACKET_LENGTH/,
+    'the server does not use TLS at that port: check the port, or use http:// for a service on this machine',
+  ],
+  [
+    /SELF_SIGNED|VERIFY_LEAF|ISSUER/,
+    'its certificate is not signed by a known authority: NODE_EXTRA_CA_CERTS can name a file with more authorities',
+  ],
+  [/EXPIRED/, 'its certificate has expired'],
+  [/ALTNAME/, 'its certificate is for another name'],
+]
+
+const unreachableHint = ({ startHint }: ApiDialect, provider: string, { message }: TransportError): string =>
+  (message.includes('no secure connection') && TLS_HINTS.find(([codes]) => codes.test(message))?.[1]) ||
+  (/^(?:127\.|localhost\b|\[::1\])/.test(message)
+    ? `${startHint}, or check base_url of ${provider}`
+    : `check base_url of ${provider} and the network; proxy variables of the environment are ignored`)
+
+/** Content type and size of a body, for messages. */
+export function describeBody({ headers, text }: HttpResponse): string {
+  const type = (headers['content-type'] ?? 'no content type').split(';')[0] as string
+  return text === '' ? `${type}, empty` : `${type}, ${text.length} characters`
+}

@@ -1,0 +1,63 @@
+/** The settings that providers with an HTTP API have in common: its address and a token. */
+import type { ProviderConfig } from '../definition/config/config.ts'
+import { resolveSecret } from '../definition/config/resolve-secret.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import { endpointOfUrl, isLoopback } from '../transport/allowed-hosts.ts'
+import type { ProviderContext, ProviderEndpoint } from './provider.ts'
+
+/** The address of an API; null after an error was added to the diagnostics. `example` is a valid one, for messages. */
+export function checkBaseUrl(config: ProviderConfig, address: unknown, example: string, diagnostics: Diagnostic[]): URL | null {
+  const refuse = (code: Diagnostic['code'], problem: string, hint?: string): null => {
+    const message = `providers.${config.name}.base_url: ${problem}`
+    diagnostics.push({ severity: 'error', code, message, at: config.placeOf('base_url'), hint })
+    return null
+  }
+  const url = parseUrl(address)
+  if (url === null) return refuse('schema-value', 'is not a URL', `such as ${example}`)
+  if (!isHttp(url)) return refuse('schema-value', `has the scheme ${url.protocol} instead of https:`)
+  if (url.username !== '' || url.password !== '') return refuse('schema-value', 'contains a user name or password')
+  if (url.search !== '' || url.hash !== '') return refuse('schema-value', 'has a query or fragment')
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    return refuse(
+      'insecure-url',
+      `would send the token to ${url.hostname} without TLS`,
+      'use https; plain http is for loopback addresses only',
+    )
+  return url
+}
+
+/** The host of an address that the setting `key` names; none if the address is invalid. */
+export function endpointOfBaseUrl(config: ProviderConfig, key: string, address: unknown): ProviderEndpoint[] {
+  const url = parseUrl(address)
+  if (url === null || !isHttp(url)) return []
+  return [{ setting: `providers.${config.name}.${key}`, endpoint: endpointOfUrl(url), at: config.placeOf(key) }]
+}
+
+function parseUrl(text: unknown): URL | null {
+  try {
+    return new URL(String(text ?? ''))
+  } catch {
+    return null
+  }
+}
+
+const isHttp = ({ protocol }: URL): boolean => protocol === 'https:' || protocol === 'http:'
+
+/** The secret that the setting `key` refers to, for an HTTP header; null after an error was added to the diagnostics. */
+export async function resolveToken(
+  config: ProviderConfig,
+  key: string,
+  context: ProviderContext,
+  diagnostics: Diagnostic[],
+): Promise<string | null> {
+  const what = `providers.${config.name}.${key}`
+  const at = config.placeOf(key)
+  const secret = await resolveSecret(String(config.settings[key] ?? ''), what, at, context.secrets)
+  if (secret.diagnostic) diagnostics.push(secret.diagnostic)
+  const token = secret.value ?? ''
+  if (/[^\x21-\x7e]/.test(token)) {
+    const message = `${what}: the ${key} has spaces or non-ASCII characters, which no ${key} has`
+    diagnostics.push({ severity: 'error', code: 'secret-missing', message, at })
+  }
+  return diagnostics.some(({ severity }) => severity === 'error') ? null : token
+}
