@@ -1,5 +1,6 @@
 /** Renders the pages of `docs/service-reference/` from the declarations of the service's operations. */
 
+import { aliasPathOf } from '../../src/service/api/alias-names.ts'
 import type { RequiredGrants } from '../../src/service/api/grants.ts'
 import { sectionOf } from '../../src/service/api/openapi.ts'
 import { ERROR_DESCRIPTIONS, errorStatuses, type Route, scopesOf } from '../../src/service/api/route.ts'
@@ -67,7 +68,9 @@ const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 
 function operationText(route: Route, records: Records): string {
   const { summary, body, filter, grants } = route
+  const aliasPath = aliasPathOf(route.path)
   const facts = [
+    ...(aliasPath === null ? [] : [`- [Alias](../service.md#which-other-names-do-clients-use): \`${aliasPath}\``]),
     `- Scope: ${scopeText(route)}`,
     `- Grants: ${grantsText(grants)}`,
     ...(filter === undefined ? [] : [`- Pages: \`page\` and \`page_size\`; ${filterText(Object.keys(filter))}`]),

@@ -10,6 +10,7 @@ import { notFound, RequestError, type RequestProblem } from './request-error.ts'
 import { type Call, type Route, type Service, scopesOf } from './route.ts'
 import { schemaProblems } from './schema-validation.ts'
 import { allowsScopes } from './scopes.ts'
+import { aliasBody, aliasError, aliasScope, ownBody, ownFilter, ownParameters, usesAliases } from './translate-names.ts'
 
 /** The user of each request, from its authentication to its handling. */
 const actors = new WeakMap<FastifyRequest, Actor | null>()
@@ -51,19 +52,31 @@ function addRoute(app: FastifyInstance, route: Route, service: Service): void {
     // A request without a body is validated like an empty object.
     preValidation: async (request) => {
       if (route.wildcard) request.params = { ...(request.params as object), [route.wildcard]: parameter(request, '*') }
+      request.params = ownParameters(request.raw, request.params as Record<string, string>)
       if (route.body && request.body === undefined) request.body = {}
+      if (usesAliases(request.raw)) request.body = ownBody(route.path, request.body)
     },
     handler: async (request, reply) => {
-      const { validationError } = request
-      if (validationError?.validationContext === 'params') throw notFound()
-      const actor = actors.get(request)
-      // Grants come first: without them the user learns nothing about the object or the body.
-      if (actor && route.grants) await checkGrants(service.database, actor, route.grants, idsOf(request, route))
-      if (validationError) throw new RequestError(400, await requestProblems(request, route, service))
-      const result = await route.handle(callOf(request, route), service)
-      return result === undefined ? reply.code(204).send() : result
+      try {
+        return await respond(request, reply, route, service)
+      } catch (error) {
+        throw usesAliases(request.raw) ? aliasError(route.path, error) : error
+      }
     },
+    preSerialization: async (request, _reply, payload) => (usesAliases(request.raw) ? aliasBody(route.path, payload) : payload),
   })
+}
+
+/** Checks grants and the request, and returns the response. Throws a `RequestError` if the request is refused. */
+async function respond(request: FastifyRequest, reply: FastifyReply, route: Route, service: Service): Promise<unknown> {
+  const { validationError } = request
+  if (validationError?.validationContext === 'params') throw notFound()
+  const actor = actors.get(request)
+  // Grants come first: without them the user learns nothing about the object or the body.
+  if (actor && route.grants) await checkGrants(service.database, actor, route.grants, idsOf(request, route))
+  if (validationError) throw new RequestError(400, await requestProblems(request, route, service))
+  const result = await route.handle(callOf(request, route), service)
+  return result === undefined ? reply.code(204).send() : result
 }
 
 /**
@@ -72,7 +85,8 @@ function addRoute(app: FastifyInstance, route: Route, service: Service): void {
  */
 async function authorize(request: FastifyRequest, reply: FastifyReply, route: Route, service: Service): Promise<Actor | null> {
   const scopes = scopesOf(route)
-  reply.headers({ 'x-oauth-scopes': 'unknown', 'x-accepted-oauth-scopes': scopes.join(',') || '*' })
+  const accepted = usesAliases(request.raw) ? scopes.map(aliasScope) : scopes
+  reply.headers({ 'x-oauth-scopes': 'unknown', 'x-accepted-oauth-scopes': accepted.join(',') || '*' })
   const actor = await identify(request, reply, route, service)
   if (actor === null) return null
   reply.header('x-oauth-scopes', actor.scopes)
@@ -114,7 +128,8 @@ async function requestProblems(request: FastifyRequest, route: Route, service: S
 
 function callOf(request: FastifyRequest, route: Route): Call<unknown> {
   const header = request.headers['x-filter']
-  const filter = route.filter && header !== undefined ? parseFilter(String(header), route.filter) : null
+  const parsed = route.filter && header !== undefined ? parseFilter(String(header), route.filter) : null
+  const filter = parsed !== null && usesAliases(request.raw) ? ownFilter(parsed) : parsed
   return {
     actor: actors.get(request) as Actor,
     ids: idsOf(request, route),

@@ -14,6 +14,7 @@ import { addressCaller, RateLimited, rateHeaders } from './rate-limit.ts'
 import { errorBody, notFound, RequestError, type RequestProblem } from './request-error.ts'
 import type { Route, Service } from './route.ts'
 import { compileRequestValidator } from './schema-validation.ts'
+import { routedUrl } from './translate-names.ts'
 
 /** Largest request body, in octets. */
 const BODY_LIMIT = 1024 * 1024
@@ -73,7 +74,7 @@ export async function createHttpApp({ service, routes, tls, log, metrics, onErro
   checkCertificate(tls)
   const app: FastifyInstance = Fastify({
     ...(tls === null ? { http: SERVER_OPTIONS } : { https: { ...tls, ...TLS_OPTIONS, ...SERVER_OPTIONS } }),
-    rewriteUrl: ({ url = '' }) => originForm(url),
+    rewriteUrl: (request) => routedUrl(request, originForm(request.url ?? '')),
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT,
     forceCloseConnections: 'idle',

@@ -1,5 +1,6 @@
 /** Describes the operations as an OpenAPI document. */
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
+import { ALIASES_IN_WORDS, aliasPathOf } from './alias-names.ts'
 import { ERROR_DESCRIPTIONS, errorStatuses, type Route, scopesOf } from './route.ts'
 
 /** The JSON Schema dialect of the schemas. */
@@ -9,7 +10,9 @@ const DESCRIPTION = `DNS hosting: domains and their records, tags, the user's pr
 
 Requests carry \`Authorization: Bearer TOKEN\`. A token has scopes; each operation names those it needs. Bodies are JSON. Times are UTC without
 a zone suffix. A field that is null is absent if the operation does not know it, or if it is optional and its schema has no null. A list has pages
-and can be filtered. The response to a refused request is a list of errors, each with the field it concerns.`
+and can be filtered. The response to a refused request is a list of errors, each with the field it concerns.
+
+${ALIASES_IN_WORDS}`
 
 const SECTIONS: Readonly<Record<string, string>> = {
   Domains: 'DNS zones and their records',
@@ -150,9 +153,11 @@ const ID = { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 } as cons
 function describeOperation(operation: Operation, route: Route, schemas: NamedSchemas): object {
   const { requestBody, responses } = operation
   const { path, textParameters = [] } = route
+  const aliasPath = aliasPathOf(path)
   return {
     operationId: route.name ?? operationId(route),
     tags: [sectionOf(path)],
+    ...(aliasPath === null ? {} : { 'x-alias-path': aliasPath }),
     ...operation,
     parameters: [
       ...(operation.parameters ?? []).map(({ description, ...parameter }) => ({

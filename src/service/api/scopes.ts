@@ -3,14 +3,13 @@
  * `read_write` scope includes `read_only` of its family.
  */
 
+import { ALIAS_SCOPES } from './alias-names.ts'
+
 /** The families that operations of this API require. */
 const OWN_FAMILIES = ['instances', 'scripts', 'domains', 'images', 'account'] as const
 
 /** A scope that an operation requires. */
 export type Scope = `${(typeof OWN_FAMILIES)[number]}:${'read_only' | 'read_write'}`
-
-/** The names of two families in clients of the hosting service behind this API. */
-const ALIASES = { linodes: 'instances', stackscripts: 'scripts' } as const
 
 /** Families of the hosting service that no operation here requires; tokens may carry them. */
 const OTHER_FAMILIES = [
@@ -21,7 +20,7 @@ const OTHER_FAMILIES = [
 /** The family of each family name. */
 const FAMILIES: ReadonlyMap<string, string> = new Map([
   ...[...OWN_FAMILIES, ...OTHER_FAMILIES].map((family): [string, string] => [family, family]),
-  ...Object.entries(ALIASES),
+  ...Object.entries(ALIAS_SCOPES),
 ])
 
 /** Maximum length of a list of scopes in characters. */

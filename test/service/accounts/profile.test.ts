@@ -150,7 +150,12 @@ describe('grants', () => {
     ['reader', { ...none, global: global({}), domain: entries('read_only') }],
     ['writer', { ...none, global: global({}), domain: entries('read_write') }],
   ])('of %s, with any scopes', async (user, expected) => {
-    expect(await as(user, 'images-read_only').ok('GET', '/profile/grants')).toEqual(expected)
+    const grants = await as(user, 'images-read_only').ok('GET', '/profile/grants')
+    // Both names of each field that clients call otherwise; see alias-names.test.ts.
+    expect(grants).toMatchObject(expected)
+    expect(grants.global).toMatchObject({ add_linodes: grants.global.add_instances, add_stackscripts: grants.global.add_scripts })
+    const aliases = ['linode', 'longview', 'nodebalancer', 'stackscript']
+    expect(Object.keys(grants).sort()).toEqual([...Object.keys(expected), ...aliases].sort())
   })
 
   test('are created with the objects of a restricted user, and deleted with them', async () => {

@@ -70,6 +70,8 @@ const VOLUME = {
   hardware_type: 'nvme',
   instance_id: 1001,
   instance_label: 'web-1',
+  linode_id: 1001,
+  linode_label: 'web-1',
   region: 'us-east',
   size: 40,
   status: 'active',

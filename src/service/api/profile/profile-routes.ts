@@ -17,6 +17,7 @@ import type { Connection } from '../../store/database.ts'
 import { GRANT_TABLES, type Granted, listGranted } from '../../store/grant-store.ts'
 import type { GrantKind } from '../../store/tables.ts'
 import { removeSecondFactor } from '../../store/user-secret-store.ts'
+import { ALIAS_GRANTS, withAliases } from '../alias-names.ts'
 import { GLOBAL_GRANTS, globalGrantsOf, REPORTED_KINDS } from '../grants.ts'
 import { badRequest, type RequestError } from '../request-error.ts'
 import { defineRoute, type Route } from '../route.ts'
@@ -136,7 +137,7 @@ async function grantsOf(connection: Connection, userId: number): Promise<object>
   }
   const objects: Partial<Record<(typeof REPORTED_KINDS)[number], readonly Granted[]>> = {}
   for (const kind of REPORTED_KINDS) objects[kind] = isGrantKind(kind) ? await listGranted(connection, userId, kind) : []
-  return { global, ...objects }
+  return withAliases({ global: withAliases(global, ALIAS_GRANTS), ...objects }, ALIAS_GRANTS)
 }
 
 const isGrantKind = (kind: string): kind is GrantKind => Object.hasOwn(GRANT_TABLES, kind)

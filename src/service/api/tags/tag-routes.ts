@@ -17,6 +17,7 @@ import {
   tagObjects,
 } from '../../store/tag-store.ts'
 import { findLoadBalancers, findVolumes } from '../../store/volume-store.ts'
+import { ALIAS_TAG_FIELDS, ALIAS_VOLUME_FIELDS, withAliases } from '../alias-names.ts'
 import { withinTagQuota } from '../check-quota.ts'
 import { pageOf, pageSchema } from '../paging.ts'
 import { badRequest, notFound, orNotFound } from '../request-error.ts'
@@ -33,17 +34,15 @@ const list = defineRoute({
   handle: async ({ actor, query }, { database }) => pageOf(query, await database.read((connection) => listTags(connection, actor, query))),
 })
 
-/** The fields that list objects, with their kind; clients of the hosting service use other names for two of them. */
-const FIELDS = {
-  instances: 'instance',
-  linodes: 'instance',
-  domains: 'domain',
-  volumes: 'volume',
-  loadbalancers: 'loadbalancer',
-  nodebalancers: 'loadbalancer',
-} as const satisfies Record<string, TaggedKind>
+const KINDS = { instances: 'instance', domains: 'domain', volumes: 'volume', loadbalancers: 'loadbalancer' } as const
 
-type TagBody = { readonly label: string } & Readonly<Partial<Record<keyof typeof FIELDS, readonly number[] | null>>>
+type Field = keyof typeof KINDS | keyof typeof ALIAS_TAG_FIELDS
+
+/** The kind of the objects that a field lists. */
+const kindOf = (field: string): TaggedKind =>
+  KINDS[(Object.hasOwn(ALIAS_TAG_FIELDS, field) ? ALIAS_TAG_FIELDS[field as keyof typeof ALIAS_TAG_FIELDS] : field) as keyof typeof KINDS]
+
+type TagBody = { readonly label: string } & Readonly<Partial<Record<Field, readonly number[] | null>>>
 
 const create = defineRoute<TagBody>({
   method: 'POST',
@@ -56,7 +55,7 @@ const create = defineRoute<TagBody>({
   handle: async ({ actor, body: { label, ...fields } }, { database, quotas, now }) => {
     const objects = new Map<TaggedKind, readonly number[]>()
     for (const [field, ids] of Object.entries(fields)) {
-      const kind = FIELDS[field as keyof typeof FIELDS]
+      const kind = kindOf(field)
       if (ids !== null) objects.set(kind, [...(objects.get(kind) ?? []), ...ids])
     }
     return database.write(async (connection) => {
@@ -107,7 +106,7 @@ export const TAG_ROUTES: readonly Route[] = [list, create, objects, remove]
 
 /** The fields of a request that list objects of these kinds. */
 const fieldsOf = (fields: object, kinds: readonly TaggedKind[]): string[] =>
-  Object.entries(fields).flatMap(([field, ids]) => (ids?.length > 0 && kinds.includes(FIELDS[field as keyof typeof FIELDS]) ? [field] : []))
+  Object.entries(fields).flatMap(([field, ids]) => (ids?.length > 0 && kinds.includes(kindOf(field)) ? [field] : []))
 
 const noSuchObject = (field: string) => ({ field, reason: `${field} is not valid` })
 
@@ -140,7 +139,7 @@ type Load = (connection: Connection, ids: readonly number[]) => Promise<readonly
 const LOADS: Readonly<Record<TaggedKind, Load>> = {
   instance: findInstances,
   domain: async (connection, ids) => (await findDomains(connection, ids)).map(({ recordCount: _, ...domain }) => domain),
-  volume: findVolumes,
+  volume: async (connection, ids) => (await findVolumes(connection, ids)).map((volume) => withAliases(volume, ALIAS_VOLUME_FIELDS)),
   loadbalancer: findLoadBalancers,
 }
 

@@ -1,0 +1,132 @@
+/**
+ * Lets clients of the hosting service call this API unchanged. A request to one of their paths is routed to the path of this API; its fields, image
+ * ids and filter are translated before validation, and the response and its errors back. `alias-names.ts` has the table.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { Condition, Filter } from '../filter/filter.ts'
+import { ALIAS_FIELDS, ALIAS_IMAGES, ALIAS_PATHS, ALIAS_SCOPES, ALIAS_VERSION, type AliasTable } from './alias-names.ts'
+import { RequestError, type RequestProblem } from './request-error.ts'
+import type { Scope } from './scopes.ts'
+
+/** Requests with the clients' names. */
+const translated = new WeakSet<IncomingMessage>()
+
+/** Whether a request uses the clients' names, so that its response must use them, too. */
+export const usesAliases = (request: IncomingMessage): boolean => translated.has(request)
+
+/** The version segment, the rest of the path, and the query. */
+const VERSIONED_PATH = /^\/(v4|v4beta)(\/[^?#]*)(.*)$/s
+
+/** Returns the path and query of this API for those of a request, and remembers whether they differ. */
+export function routedUrl(request: IncomingMessage, url: string): string {
+  const [, version, path = '', query = ''] = VERSIONED_PATH.exec(url) ?? []
+  if (version === undefined) return url
+  const ownPath = ownPathOf(path)
+  if (ownPath === null && version !== ALIAS_VERSION) return url
+  // The alias version has no path of this API that has an alias: a client of the hosting service does not know it.
+  if (ownPath === null && Object.values(ALIAS_PATHS).some((name) => startsWithPath(path, name))) return url
+  translated.add(request)
+  return `/v4${ownPath ?? path}${query}`
+}
+
+function ownPathOf(path: string): string | null {
+  for (const [alias, name] of Object.entries(ALIAS_PATHS)) if (startsWithPath(path, alias)) return name + path.slice(alias.length)
+  return null
+}
+
+const startsWithPath = (path: string, start: string): boolean => path === start || path.startsWith(`${start}/`)
+
+/** Both names of each field: a client's path refuses the name of this API like any other unknown field. */
+const EXCHANGED_FIELDS: AliasTable = Object.fromEntries(
+  Object.entries(ALIAS_FIELDS).flatMap(([alias, name]) => [
+    [alias, name],
+    [name, alias],
+  ]),
+)
+
+const exchange = (table: AliasTable, name: string): string => (Object.hasOwn(table, name) ? (table[name] as string) : name)
+
+const [[ALIAS_IMAGE, OWN_IMAGE]] = Object.entries(ALIAS_IMAGES) as [[string, string]]
+
+/** Returns the id of this API for an image id in a request. Ids of this API are accepted, too: lists of images have them. */
+export const ownImageId = (id: string): string => (id.startsWith(ALIAS_IMAGE) ? OWN_IMAGE + id.slice(ALIAS_IMAGE.length) : id)
+
+const aliasImageId = (id: string): string => (id.startsWith(OWN_IMAGE) ? ALIAS_IMAGE + id.slice(OWN_IMAGE.length) : id)
+
+/** The parameters of a path with the image id of this API. A client's image id makes the request use the clients' names. */
+export function ownParameters(request: IncomingMessage, parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { imageId } = parameters
+  if (imageId === undefined || !imageId.startsWith(ALIAS_IMAGE)) return parameters
+  translated.add(request)
+  return { ...parameters, imageId: ownImageId(imageId) }
+}
+
+/** Whether the body of a request to a path of this API has fields with aliases. */
+const hasAliasFields = (path: string): boolean => Object.values(ALIAS_PATHS).some((name) => startsWithPath(path, name))
+
+/** Returns the body of a request with the names of this API. */
+export function ownBody(path: string, body: unknown): unknown {
+  if (!hasAliasFields(path) || typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  return Object.fromEntries(
+    Object.entries(body).map(([field, value]) => [
+      exchange(EXCHANGED_FIELDS, field),
+      field === 'image' || field === 'images' ? mapTexts(value, ownImageId) : value,
+    ]),
+  )
+}
+
+/** Returns a filter with the image ids of this API. */
+export function ownFilter(filter: Filter): Filter {
+  const own = (condition: Condition): Condition => {
+    if ('all' in condition) return { all: condition.all.map(own) }
+    if ('any' in condition) return { any: condition.any.map(own) }
+    const { field, value } = condition
+    return field === 'image' && typeof value === 'string' ? { ...condition, value: ownImageId(value) } : condition
+  }
+  return { ...filter, condition: own(filter.condition) }
+}
+
+/** Sections whose responses contain ids of images. */
+const WITH_IMAGES = ['/compute/instances', '/compute/scripts', '/images', '/tags']
+
+/** Returns the body of a response with the clients' image ids. */
+export const aliasBody = (path: string, body: unknown): unknown =>
+  WITH_IMAGES.some((section) => startsWithPath(path, section)) ? withAliasImages(body) : body
+
+function withAliasImages(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withAliasImages)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([field, inner]) => {
+      if (field === 'id' || field === 'images') return [field, mapTexts(inner, aliasImageId)]
+      if (field === 'image') return [field, typeof inner === 'string' ? aliasImageId(inner) : withAliasImages(inner)]
+      return [field, field === 'data' ? withAliasImages(inner) : inner]
+    }),
+  )
+}
+
+const mapTexts = (value: unknown, map: (text: string) => string): unknown =>
+  Array.isArray(value) ? value.map((item) => mapTexts(item, map)) : typeof value === 'string' ? map(value) : value
+
+/** Returns an error of a request with the clients' names; any other error unchanged. */
+export function aliasError(path: string, error: unknown): unknown {
+  if (!(error instanceof RequestError) || !hasAliasFields(path)) return error
+  return new RequestError(error.status, error.problems.map(aliasProblem))
+}
+
+/** A reason may repeat the field, or contain the id of an image. */
+function aliasProblem({ field, reason }: RequestProblem): RequestProblem {
+  if (field === null) return { field, reason }
+  const [first = '', ...rest] = field.split('.')
+  if (first === 'image' || first === 'images') return { field, reason: reason.replaceAll(OWN_IMAGE, ALIAS_IMAGE) }
+  const alias = exchange(EXCHANGED_FIELDS, first)
+  return alias === first ? { field, reason } : { field: [alias, ...rest].join('.'), reason: reason.replaceAll(first, alias) }
+}
+
+const ALIAS_FAMILIES: AliasTable = Object.fromEntries(Object.entries(ALIAS_SCOPES).map(([alias, name]) => [name, alias]))
+
+/** A required scope with the clients' name of its family. */
+export function aliasScope(scope: Scope): string {
+  const [family = '', level] = scope.split(':')
+  return `${exchange(ALIAS_FAMILIES, family)}:${level}`
+}
