@@ -8,6 +8,7 @@ import type { RefusalName } from '../dns/zone.ts'
 import type { Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import { countDiagnostics } from '../report/diagnostics-report.ts'
+import { agreeing, listed } from '../report/english.ts'
 import { loadRunConfig } from './run-config.ts'
 import { type RunOutput, type RunSetup, reportThrottling, type Workspace, type WorkspaceOptions, type ZoneJob } from './run-context.ts'
 
@@ -26,13 +27,14 @@ export async function openConfig(setup: RunSetup<WorkspaceOptions>, config: Conf
   const loaded = await loadDefinitions(config, { zones })
   const jobs = loaded.zones.flatMap((zone) => jobsOf(zone, setup.options))
   const problems = target === undefined ? [] : checkTarget(target, config, loaded.zones, zones)
+  const notices = loaded.zones.flatMap((zone) => unselectedReverse(zone, jobs))
   const names = new Set(jobs.flatMap((job) => [job.target, ...inventoryProviders(job)]))
   const opened = await openProviders(
     setup,
     config,
     [...names].filter((name) => config.providers.has(name)),
   )
-  return { ...opened, jobs, diagnostics: [...loaded.diagnostics, ...problems, ...opened.diagnostics] }
+  return { ...opened, jobs, diagnostics: [...loaded.diagnostics, ...problems, ...notices, ...opened.diagnostics] }
 }
 
 /** Creates the providers with these names. A name that the config does not have is an error. */
@@ -75,10 +77,10 @@ export function reportLoaded(
   }: { readonly diagnostics: readonly Diagnostic[]; readonly output: RunOutput; readonly options?: { readonly format?: string } },
   { inFull = false } = {},
 ): boolean {
-  // A forgotten definition concerns the run itself, so it is never only counted.
-  const isForgotten = ({ code }: Diagnostic): boolean => code === 'definition-unmatched'
-  if (!inFull) output.diagnostics(diagnostics.filter(isForgotten))
-  const others = inFull ? diagnostics : diagnostics.filter((diagnostic) => !isForgotten(diagnostic))
+  // What the run leaves out concerns the run itself, so it is never only counted.
+  const isLeftOut = ({ code }: Diagnostic): boolean => code === 'definition-unmatched' || code === 'ptr-not-selected'
+  if (!inFull) output.diagnostics(diagnostics.filter(isLeftOut))
+  const others = inFull ? diagnostics : diagnostics.filter((diagnostic) => !isLeftOut(diagnostic))
   // The log of a GitHub job has the errors as annotations.
   if (inFull || format !== 'github') output.diagnostics(others, inFull ? {} : { from: 'error' })
   const count = countDiagnostics(others)
@@ -109,6 +111,26 @@ function checkTarget(target: string, config: Config, zones: readonly LoadedZone[
   if (zones.length > elsewhere.length) return []
   return [{ severity: 'warning', code: 'target-missing', message: `no zone has the target ${target}` }]
 }
+
+/** A notice if a zone of the run has PTR records in a reverse zone that is not part of the run. */
+function unselectedReverse({ zone, reverseZones }: LoadedZone, jobs: readonly ZoneJob[]): Diagnostic[] {
+  const isSelected = (name: string): boolean => jobs.some(({ desired }) => desired.name === name)
+  const others = isSelected(zone.name) ? reverseZones.filter((name) => !isSelected(name)) : []
+  if (others.length === 0) return []
+  const message = `${zone.name}: this run does not change its PTR records in ${listed(others, MAX_ZONES)}, which ${agreeing(others.length, 'is', 'are')} not selected`
+  return [
+    {
+      severity: 'notice',
+      code: 'ptr-not-selected',
+      message,
+      at: zone.at,
+      hint: `select the reverse zone, too, such as ${zone.name} ${others[0]}`,
+    },
+  ]
+}
+
+/** Maximum number of zones that a message lists. */
+const MAX_ZONES = 3
 
 function jobsOf({ zone, targets, policy, allow, thresholds, nameservers }: LoadedZone, options: WorkspaceOptions): ZoneJob[] {
   return targets

@@ -86,6 +86,11 @@ export const DIAGNOSTIC_CODES = {
   'wildcard-ns': 'There are NS records at a wildcard name.',
   'ds-without-ns': 'There are DS records at a name that is not delegated.',
   'rrset-too-large': 'An RRset does not fit in a DNS message.',
+  // Reverse zones
+  'ptr-conflict': 'An address with auto_ptr has two names, or its reverse zone has another record at its name.',
+  'ptr-zone-missing': 'An address with auto_ptr belongs to no reverse zone that is defined.',
+  'ptr-unreachable': 'The zone above a reverse zone lacks the CNAME records that lead to its PTR records.',
+  'ptr-not-selected': 'The reverse zone with the PTR records of a zone is not part of the run.',
   // Addresses from an inventory
   'inventory-empty': 'No object of an inventory has an address for a record.',
   'inventory-unreadable': 'The inventory for a definition cannot be read.',

@@ -21,6 +21,8 @@ export interface ResourceRecord {
 /** A record of a definition or zone file, with its position. */
 export interface DefinedRecord extends ResourceRecord {
   readonly at: SourcePosition
+  /** Whether the address gets a PTR record; absent if the zone decides. */
+  readonly autoPtr?: boolean | undefined
 }
 
 /** A record as a provider holds it. */

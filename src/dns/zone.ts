@@ -105,6 +105,8 @@ export interface DesiredZone {
   readonly defaultTtl?: { readonly ttl: Ttl; readonly at: SourcePosition } | undefined
   /** RRsets whose addresses are looked up when the zone is planned. `records` does not include them. */
   readonly inventory?: readonly InventoryRrset[] | undefined
+  /** Whether addresses get PTR records unless their record says otherwise; absent if the config decides. */
+  readonly autoPtr?: boolean | undefined
   readonly providerSpecific: readonly ProviderSpecificRecord[]
   /** The RRsets that some targets do not manage. */
   readonly rrsetTargets: readonly RrsetTargets[]

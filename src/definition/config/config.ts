@@ -60,6 +60,8 @@ export interface ZoneRule {
   readonly allow: readonly RefusalName[]
   readonly unsupported: DesiredZone['unsupported'] | null
   readonly apexNs: DesiredZone['apexNs'] | null
+  /** Whether the addresses of its zones get PTR records. */
+  readonly autoPtr: boolean
   /** Selectors that are added to those of the definition. */
   readonly unmanaged: readonly UnmanagedSelector[]
   readonly safety: Partial<SafetyThresholds>
@@ -93,6 +95,7 @@ export const DEFAULT_ZONE_RULE: ZoneRule = {
   allow: [],
   unsupported: null,
   apexNs: null,
+  autoPtr: false,
   unmanaged: [],
   safety: {},
   nameservers: null,

@@ -64,6 +64,7 @@ interface RuleDocument {
   readonly allow?: readonly RefusalName[]
   readonly unsupported?: 'error' | 'skip'
   readonly apex_ns?: 'keep' | 'manage'
+  readonly auto_ptr?: boolean
   readonly unmanaged?: readonly UnmanagedSelector[]
   readonly safety?: Partial<SafetyThresholds>
   readonly nameservers?: readonly string[]
@@ -168,6 +169,7 @@ function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<st
     allow: document.allow ?? [],
     unsupported: document.unsupported ?? null,
     apexNs: document.apex_ns ?? null,
+    autoPtr: document.auto_ptr ?? false,
     unmanaged: selectorsOf(document.unmanaged ?? [], [...path, 'unmanaged'], reading),
     safety: document.safety ?? {},
     nameservers: nameserversOf(document.nameservers, [...path, 'nameservers'], reading),

@@ -67,12 +67,12 @@ export interface FoundZone {
 /** The only definition of the zone of an edit; otherwise the reason why there is none. */
 export async function findZone(edit: EditSubject, config: Config): Promise<FoundZone | EditedDefinition> {
   const seen = new Map<string, string>()
-  const { zones, diagnostics } = await loadDefinitions(config, { zones: [edit.zone], textsRead: seen })
+  const { zones, diagnostics } = await loadDefinitions(config, { autoPtr: false, zones: [edit.zone], textsRead: seen })
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
   const [loaded, ...others] = zones
   if (errors.length > 0 || loaded === undefined) {
     // Errors that have changed by now came from files of which another process had replaced only some.
-    const again = await loadDefinitions(config, { zones: [edit.zone] })
+    const again = await loadDefinitions(config, { autoPtr: false, zones: [edit.zone] })
     const isStale = JSON.stringify(again.diagnostics) !== JSON.stringify(diagnostics)
     return isStale ? { ...refused(...errors), isStale } : refused(...errors)
   }
@@ -123,7 +123,10 @@ async function editAndCheck(
   const texts = textsOf(changes, cwd)
   const isShared = changes.some(({ path }) => path !== main)
   const only = isShared ? undefined : [edit.zone]
-  const [before, after] = [isShared ? await loadDefinitions(config) : null, await loadDefinitions(config, { zones: only, texts })]
+  const [before, after] = [
+    isShared ? await loadDefinitions(config, { autoPtr: false }) : null,
+    await loadDefinitions(config, { autoPtr: false, zones: only, texts }),
+  ]
   // The texts were read after the zone was loaded, so another process may have changed them in between.
   const recordsNow = before?.zones.find((one) => one.zone.at.file === zone.at.file)?.zone.records ?? []
   if (before !== null && !haveSameRecords(zone.records, recordsNow))
@@ -152,7 +155,7 @@ async function editAndCheck(
 
 /** Marks a refusal as stale if another process has changed the zone since, which may be the reason for it. */
 export async function refusedOrStale(refusal: Checked, zone: LoadedZone['zone'], config: Config): Promise<Checked> {
-  const { zones } = await loadDefinitions(config, { zones: [zone.name] })
+  const { zones } = await loadDefinitions(config, { autoPtr: false, zones: [zone.name] })
   const now = zones.find((one) => one.zone.at.file === zone.at.file)?.zone
   const isSame = now !== undefined && haveSameRecords(zone.records, now.records) && besideRecords(zone) === besideRecords(now)
   return isSame ? refusal : { ...refusal, isStale: true }

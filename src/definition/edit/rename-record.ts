@@ -60,8 +60,8 @@ export async function renameRecord(edit: NameEdit, config: Config, { allZones }:
   }
   const isShared = changes.some(({ path }) => path !== main)
   const only = isShared ? undefined : [edit.zone]
-  const before = isShared ? await loadDefinitions(config) : null
-  const after = await loadDefinitions(config, { zones: only, texts: textsOf(changes, cwd) })
+  const before = isShared ? await loadDefinitions(config, { autoPtr: false }) : null
+  const after = await loadDefinitions(config, { autoPtr: false, zones: only, texts: textsOf(changes, cwd) })
   if (hasErrors(after.diagnostics)) return refusal(...after.diagnostics.filter(({ severity }) => severity === 'error'))
   const now = after.zones.find((one) => one.zone.name === edit.zone)?.zone
   const rename = <T extends { readonly name: DomainName }>(all: readonly T[]): T[] =>

@@ -1,6 +1,7 @@
 /** Combines a definition with the config. */
 import { relative, sep } from 'node:path'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { globTest } from '../../dns/glob.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import { SOA_TIMES } from '../../dns/soa.ts'
@@ -26,6 +27,8 @@ export interface LoadedZone {
   readonly thresholds: SafetyThresholds
   /** The servers that `verify` queries; null for the NS records of the zone. */
   readonly nameservers: readonly string[] | null
+  /** The reverse zones that hold the PTR records of its addresses. */
+  readonly reverseZones: readonly DomainName[]
   /** Its diagnostics, which are also among those of the run. */
   readonly diagnostics: readonly Diagnostic[]
   /** Whether it has no errors, so that it can be planned. */
@@ -63,6 +66,7 @@ export function configureZone(
       apexNs: zone.apexNs === 'manage' ? 'manage' : (rule.apexNs ?? 'keep'),
       unmanaged: [...zone.unmanaged, ...rule.unmanaged],
       rrsetTargets: [...zone.rrsetTargets, ...unmanaged.rrsetTargets],
+      autoPtr: zone.autoPtr ?? rule.autoPtr,
       unsupported: zone.unsupported === 'skip' ? 'skip' : (rule.unsupported ?? config.unsupported),
     },
     files,
@@ -71,6 +75,7 @@ export function configureZone(
     allow: new Set([...zone.allow, ...rule.allow]),
     thresholds: { ...config.safety, ...rule.safety },
     nameservers: rule.nameservers ?? config.nameservers,
+    reverseZones: [],
     diagnostics,
     valid: !hasErrors(diagnostics),
   }

@@ -4,15 +4,18 @@
  */
 import { dirname } from 'node:path'
 import pLimit from 'p-limit'
-import { compareDiagnostics, type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { compareText } from '../../dns/compare-text.ts'
+import { compareDiagnostics, type Diagnostic, hasErrors, isError } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
+import { isReverseName } from '../../dns/reverse-name.ts'
 import type { Config } from '../config/config.ts'
 import { secretsInZone } from '../config/secret-guard.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import { configureZone, type LoadedZone, ruleFor } from './configured-zone.ts'
 import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
 import { createIncludeReader } from './include-reader.ts'
+import { addPtrRecords } from './ptr-records.ts'
 import { type LoadedDefinition, readDefinition } from './read-definition.ts'
 import { sourcePolicy } from './source-policy.ts'
 import { unmatchedDefinitions, unmatchedWarning } from './unmatched-definitions.ts'
@@ -29,6 +32,8 @@ export interface LoadOptions {
   readonly texts?: ReadonlyMap<string, string> | undefined
   /** Receives the texts of the wanted definitions as they were read, by absolute path. */
   readonly textsRead?: Map<string, string> | undefined
+  /** False to leave out the PTR records of addresses with `auto_ptr`, so that every record is one that a file of its zone has. */
+  readonly autoPtr?: false | undefined
 }
 
 export interface LoadedDefinitions {
@@ -54,14 +59,16 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   const definitions = found.definitions
     .filter((definition) => !isDisabled(definition))
     .map((definition) => withNewFiles(definition, options.texts))
-  const read = await Promise.all(
-    definitions.map((definition) =>
-      limit(() =>
-        readDefinition(definition, config, sources, { wanted: wanted.names, texts: options.texts, textsRead: options.textsRead }),
+  const readEach = (some: readonly FoundDefinition[], names: WantedZones['names']): Promise<(LoadedDefinition | null)[]> =>
+    Promise.all(
+      some.map((definition) =>
+        limit(() => readDefinition(definition, config, sources, { wanted: names, texts: options.texts, textsRead: options.textsRead })),
       ),
-    ),
-  )
-  const all = read.filter((one): one is LoadedDefinition => one !== null)
+    )
+  const read = await readEach(definitions, wanted.names)
+  const needsOthers = options.autoPtr !== false && wanted.names !== null && areLinked(read, wanted.names)
+  const otherDefinitions = new Set(needsOthers ? definitions.filter((_, index) => read[index] === null) : [])
+  const all = [...read, ...(await readEach([...otherDefinitions], null))].filter((one): one is LoadedDefinition => one !== null)
   const included = new Set(all.flatMap((one) => one.includedFiles))
   const parsed = withoutFragments(all, included, config)
 
@@ -69,15 +76,20 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   const diagnostics: Diagnostic[] = [...(found.definitions.length === 0 ? nothingFound(found.diagnostics, config) : found.diagnostics)]
   diagnostics.push(...wanted.diagnostics)
   const zones: LoadedZone[] = []
+  /** The zones that are not wanted, but that may add PTR records to a wanted zone or hold those of one. */
+  const linked: LoadedZone[] = []
   const known = { found: found.definitions, isNamed: options.paths !== undefined, included, wanted: wanted.names }
   const unmatched = hasErrors(found.diagnostics) ? [] : await unmatchedDefinitions(config, known)
   for (const one of parsed) {
-    if (!one.enabled || joinWithConfig(one, config, wanted.names, zones, diagnostics)) skipped.add(one.definition.file)
+    const isOther = otherDefinitions.has(one.definition) || !isWanted(one, wanted.names)
+    if (!isOther && (!one.enabled || joinWithConfig(one, config, zones, diagnostics))) skipped.add(one.definition.file)
+    if (isOther && needsOthers && one.enabled) diagnostics.push(...joinLinked(one, config, linked, wanted.names))
     if (hasNoRule(one, wanted.names)) unmatched.push(one.definition.file)
   }
   diagnostics.push(...unmatchedWarning(unmatched))
   const files = [...new Set(parsed.flatMap((one) => one.files))].sort()
-  const distinct = refuseDuplicates(zones)
+  const unlinked = refuseDuplicates(zones)
+  const distinct = options.autoPtr === false ? unlinked : withPtrs(unlinked, linked, options.paths === undefined)
   diagnostics.push(...missingZones(wanted.names, distinct, parsed, found.definitions))
   for (const zone of distinct) diagnostics.push(...zone.diagnostics)
   return {
@@ -123,11 +135,49 @@ function withoutFragments(parsed: readonly LoadedDefinition[], included: Readonl
   return parsed.filter((one) => !included.has(displayPath(resolveLinks(fromDisplayPath(one.definition.file, config.cwd)), cwd)))
 }
 
+/** Whether a definition is of a wanted zone, or may be: its zone is unknown because of an error. */
+const isWanted = ({ zone }: LoadedDefinition, wanted: WantedZones['names']): boolean =>
+  wanted === null || zone === null || wanted.has(zone.name)
+
+/** Whether PTR records connect the wanted zones with others: one of them is a reverse zone, or uses `auto_ptr`. */
+const areLinked = (read: readonly (LoadedDefinition | null)[], wanted: ReadonlySet<DomainName>): boolean =>
+  [...wanted].some(isReverseName) ||
+  read.some(
+    (one) =>
+      one?.zone?.autoPtr || one?.zone?.records.some(({ autoPtr }) => autoPtr) || one?.definition.rules.some(({ autoPtr }) => autoPtr),
+  )
+
+/** The zones with their PTR records. All zones take part in the order of their files, so a selection of zones makes no difference. */
+function withPtrs(zones: readonly LoadedZone[], linked: readonly LoadedZone[], isComplete: boolean): LoadedZone[] {
+  const all = [...zones, ...linked]
+  const order = [...all.keys()].sort((a, b) => compareText(all[a]?.zone.at.file ?? '', all[b]?.zone.at.file ?? '') || a - b)
+  const added = addPtrRecords(
+    order.flatMap((index) => all[index] ?? []),
+    isComplete,
+  )
+  const result: LoadedZone[] = []
+  for (const [place, index] of order.entries()) result[index] = added[place] as LoadedZone
+  return result.slice(0, zones.length)
+}
+
+/**
+ * Adds a zone that is not wanted to those that PTR records may connect with wanted ones. Returns its errors if a reverse zone is wanted: it would lack
+ * PTR records.
+ */
+function joinLinked(one: LoadedDefinition, config: Config, linked: LoadedZone[], wanted: WantedZones['names']): Diagnostic[] {
+  const found: Diagnostic[] = []
+  const zones: LoadedZone[] = []
+  joinWithConfig(one, config, zones, found)
+  linked.push(...zones)
+  const hasReverse = [...(wanted ?? [])].some(isReverseName)
+  if (!hasReverse || !(one.mayUseAutoPtr || one.zone === null)) return []
+  return [...found, ...zones.flatMap(({ diagnostics }) => diagnostics)].filter(isError)
+}
+
 /** Adds the zone or its diagnostics. Returns true if the config skips the definition instead. */
 function joinWithConfig(
   { definition, zone, files, diagnostics: found }: LoadedDefinition,
   config: Config,
-  wanted: ReadonlySet<DomainName> | null,
   zones: LoadedZone[],
   diagnostics: Diagnostic[],
 ): boolean {
@@ -135,7 +185,6 @@ function joinWithConfig(
     diagnostics.push(...found)
     return false
   }
-  if (wanted !== null && !wanted.has(zone.name)) return false
   const named = definition.rules.find((rule) => rule.zoneName !== null && rule.zoneName !== zone.name)
   if (named) {
     const message = `the file defines ${zone.name}, but the config names its zone ${named.zoneName}`

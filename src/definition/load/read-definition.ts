@@ -22,6 +22,8 @@ export interface LoadedDefinition {
   /** The files that were read, as messages show them, sorted. */
   readonly files: readonly string[]
   readonly includedFiles: readonly string[]
+  /** Whether it may ask for PTR records in other zones. */
+  readonly mayUseAutoPtr: boolean
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -65,17 +67,22 @@ export async function readDefinition(
     const at = { file: definition.file, line: 1, column: 1 }
     problems.push({ severity: 'error', code: 'no-definitions', message: `the folder ${definition.file} has no YAML files`, at })
   }
+  const mayUseAutoPtr =
+    problems.length > 0 ||
+    definition.rules.some(({ autoPtr }) => autoPtr) ||
+    sources.some(({ text }) => /\bauto_ptr\b|^include\b/m.test(text))
   if (problems.length > 0) {
-    return { definition, zone: null, enabled: true, files, includedFiles: [], diagnostics: problems }
+    return { definition, zone: null, enabled: true, files, includedFiles: [], mayUseAutoPtr, diagnostics: problems }
   }
   if (wanted !== null && !sources.some((source) => mayDefine(wanted, zoneName, source.text))) return null
   const empty = definition.kind === 'zone-file' ? [] : sources.filter(({ text }) => isBlankYaml(text))
   if (empty.length > 0) {
-    return { definition, zone: null, enabled: true, files, includedFiles: [], diagnostics: empty.map(({ file }) => emptyFile(file)) }
+    const diagnostics = empty.map(({ file }) => emptyFile(file))
+    return { definition, zone: null, enabled: true, files, includedFiles: [], mayUseAutoPtr, diagnostics }
   }
   if (textsRead) for (const { path, text } of sources) textsRead.set(path, text)
   const parsed = parseSources(definition, sources, zoneName, config, include)
-  return { definition, ...parsed, files: [...files, ...parsed.includedFiles].sort() }
+  return { definition, ...parsed, mayUseAutoPtr, files: [...files, ...parsed.includedFiles].sort() }
 }
 
 /** A file that was truncated must not look like a zone without records. */

@@ -1,16 +1,17 @@
 /** Parses the records of one name. */
 
-import { isError, type Severity, type SourcePosition } from '../../dns/diagnostic.ts'
+import { isError, type SourcePosition } from '../../dns/diagnostic.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
-import { rrsetKey } from '../../dns/record.ts'
+import { type DefinedRecord, rrsetKey } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { entryOf, isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import type { Owner, ParseState, RefusedRrset } from './parse-state.ts'
-import { type DiagnosticCollector, kindName, type ValueContext } from './parse-state.ts'
+import { kindName, type ValueContext } from './parse-state.ts'
 import { readInventory } from './read-inventory.ts'
+import { NO_OCTODNS_OPTIONS, type OctodnsOptions, readOctodnsOptions } from './read-octodns-options.ts'
 import { parseTtlNode } from './read-scalar.ts'
 import { readValue } from './read-value.ts'
 import { checkRecord, isCommonRecord } from './schema-check.ts'
@@ -80,7 +81,8 @@ function readChecked(node: YamlMapping, owner: Owner, state: ParseState): string
   const ttl = readTtl(node, subject, state)
   if (ttl === undefined) return type
   const from = lookUp(node, 'from')
-  if (from === undefined) readValues(node, { type, subject, state }, owner, ttl)
+  const autoPtr = readAutoPtr(node, owner, type, state)
+  if (from === undefined) readValues(node, { type, subject, state }, owner, { ttl, autoPtr })
   else readInventory(node, from, { type, subject, state }, owner, ttl)
   return type
 }
@@ -185,7 +187,29 @@ function readTtl(node: YamlMapping, subject: string, state: ParseState): Ttl | n
   return undefined
 }
 
-function readValues(node: YamlMapping, context: ValueContext, owner: Owner, ttl: Ttl | null): void {
+/** The value of `auto_ptr`; undefined if it is absent or invalid, which is reported. */
+function readAutoPtr(node: YamlMapping, owner: Owner, type: string, { problems, invalid }: ParseState): boolean | undefined {
+  const entry = entryOf(node, 'auto_ptr')
+  if (entry === undefined || invalid.has(entry.value) || isBroken(entry.value)) return undefined
+  const isTrue = entry.value.kind === 'scalar' && /^true$/i.test(entry.value.text)
+  const report = (message: string, hint: string): undefined => {
+    problems.report('schema-value', entry.key.at, `${owner.label} ${type}`, `auto_ptr ${message}`, { hint })
+    return undefined
+  }
+  if (type !== 'A' && type !== 'AAAA') return report(`is for the addresses of A and AAAA records, not for ${type}`, 'Remove auto_ptr.')
+  if (isTrue && lookUp(node, 'from') !== undefined)
+    return report('needs addresses in the definition, not "from"', 'Write the PTR records into the reverse zone.')
+  if (isTrue && owner.name.includes('*'))
+    return report('is not possible here, because a PTR record cannot point at a wildcard', 'Remove auto_ptr.')
+  return isTrue
+}
+
+function readValues(
+  node: YamlMapping,
+  context: ValueContext,
+  owner: Owner,
+  { ttl, autoPtr }: Pick<DefinedRecord, 'ttl' | 'autoPtr'>,
+): void {
   const { problems, invalid, layout, records } = context.state
   const value = lookUp(node, 'value')
   const values = lookUp(node, 'values')
@@ -207,74 +231,8 @@ function readValues(node: YamlMapping, context: ValueContext, owner: Owner, ttl:
   for (const item of items) {
     if (problems.isFull()) return
     const data = readValue(item, context)
-    if (data !== null) records.push({ name: owner.name, type: context.type, ttl, data, at: item.at })
+    if (data === null) continue
+    const record: DefinedRecord = { name: owner.name, type: context.type, ttl, data, at: item.at }
+    records.push(autoPtr === undefined ? record : { ...record, autoPtr })
   }
-}
-
-/** The options of a record's `octodns:` key. */
-interface OctodnsOptions {
-  readonly ignored: boolean
-  readonly included: readonly string[]
-  readonly excluded: readonly string[]
-  readonly lenient: boolean
-  /** Keys that no target supports, such as `healthcheck` or the name of an octoDNS provider. */
-  readonly unsupported: readonly YamlScalar[]
-}
-
-const NO_OCTODNS_OPTIONS: OctodnsOptions = { ignored: false, included: [], excluded: [], lenient: false, unsupported: [] }
-
-const KEYS = ['ignored', 'included', 'excluded', 'lenient'] as const
-
-/** Reads an `octodns:` mapping. An unknown key is taken for one of a provider, unless it looks misspelt: then it is reported with the severity `misspelt`. */
-function readOctodnsOptions(node: YamlNode, subject: string, problems: DiagnosticCollector, misspelt: Severity): OctodnsOptions {
-  if (isNull(node) || isBroken(node)) return NO_OCTODNS_OPTIONS
-  if (node.kind !== 'mapping') {
-    problems.report('schema-type', node.at, subject, 'octodns must be a mapping')
-    return NO_OCTODNS_OPTIONS
-  }
-  const options = { ignored: false, lenient: false, included: [] as string[], excluded: [] as string[], unsupported: [] as YamlScalar[] }
-  for (const { key, value } of node.entries) {
-    switch (key.text) {
-      case 'ignored':
-      case 'lenient':
-        options[key.text] = readBoolean(value, `octodns.${key.text}`, subject, problems)
-        break
-      case 'included':
-      case 'excluded':
-        options[key.text] = readNames(value, `octodns.${key.text}`, subject, problems)
-        break
-      default: {
-        const hint = value.kind === 'mapping' ? undefined : didYouMean(key.text, KEYS)
-        if (hint === undefined) options.unsupported.push(key)
-        else
-          problems.report('schema-unknown-key', key.at, subject, `unknown key ${JSON.stringify(key.text)} under octodns`, {
-            hint,
-            severity: misspelt,
-          })
-      }
-    }
-  }
-  return options
-}
-
-/** A boolean as octoDNS reads it: in YAML 1.1 `yes` and `on` are true, too. */
-function readBoolean(node: YamlNode, name: string, subject: string, problems: DiagnosticCollector): boolean {
-  if (isBroken(node)) return false
-  if (node.kind === 'scalar' && node.plain) {
-    if (/^(?:true|yes|on)$/i.test(node.text)) return true
-    if (/^(?:false|no|off)$/i.test(node.text) || isNull(node)) return false
-  }
-  problems.report('schema-type', node.at, subject, `${name} must be true or false`)
-  return false
-}
-
-function readNames(node: YamlNode, name: string, subject: string, problems: DiagnosticCollector): string[] {
-  if (isBroken(node) || isNull(node)) return []
-  const items = node.kind === 'sequence' ? node.items : [node]
-  const names: string[] = []
-  for (const item of items) {
-    if (item.kind === 'scalar' && !isNull(item)) names.push(item.text)
-    else if (!isBroken(item)) problems.report('schema-type', item.at, subject, `${name} must be a list of provider names`)
-  }
-  return names
 }

@@ -34,6 +34,7 @@ export interface DefinitionSettings {
   readonly allow: readonly RefusalName[]
   readonly apexNs: 'keep' | 'manage'
   readonly unsupported: 'error' | 'skip'
+  readonly autoPtr: boolean | undefined
   readonly unmanaged: readonly UnmanagedSelector[]
   readonly includes: readonly IncludeEntry[]
 }
@@ -79,6 +80,7 @@ export function readSettings(
     allow: read.choices('allow', REFUSAL_NAMES) ?? [],
     apexNs: read.choice('apex_ns', ['keep', 'manage']) ?? 'keep',
     unsupported: read.choice('unsupported', ['error', 'skip']) ?? 'error',
+    autoPtr: read.flag('auto_ptr'),
     unmanaged: read.items('unmanaged').flatMap((node) => readSelector(node, subject, invalidNodes, problems) ?? []),
     includes: read.items('include').flatMap((node) => readInclude(node, subject, invalidNodes, problems) ?? []),
   }
@@ -227,6 +229,7 @@ export const SETTING_KEYS = [
   'allow',
   'apex_ns',
   'unsupported',
+  'auto_ptr',
   'include',
   'unmanaged',
   'records',

@@ -145,12 +145,12 @@ const VALUES: ReadonlyMap<string, Form> = new Map<string, Form>([
 /** Maximum number of values checked here; the schema check splits longer lists. */
 const MAX_VALUES = 64
 
-/** Whether the schema certainly accepts a record: it has a common type, values of its form, and at most a TTL. */
+/** Whether the schema certainly accepts a record: it has a common type, values of its form, and at most a TTL and `auto_ptr`. */
 export function isCommonRecord(record: YamlMapping): boolean {
   const { entries } = record
   const type = entryOf(record, 'type')?.value
   const form = type?.kind === 'scalar' ? VALUES.get(type.text) : undefined
-  if (form === undefined || entries.length > 3) return false
+  if (form === undefined || entries.length > 4) return false
   let values = 0
   for (const { key, value } of entries) {
     switch (key.text) {
@@ -158,6 +158,9 @@ export function isCommonRecord(record: YamlMapping): boolean {
         break
       case 'ttl':
         if (!isNumber(value, MAX_TTL)) return false
+        break
+      case 'auto_ptr':
+        if (value.kind !== 'scalar' || !value.plain || !/^(?:true|false)$/.test(value.text)) return false
         break
       case 'value':
       case 'values':

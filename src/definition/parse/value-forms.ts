@@ -96,6 +96,7 @@ export const RECORD_KEYS = [
   'value',
   'values',
   'from',
+  'auto_ptr',
   'override',
   'merge',
   'octodns',

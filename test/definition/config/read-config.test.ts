@@ -37,7 +37,7 @@ providers:
     token: file:lab.token
 zones:
   - {files: zones/internal/*.yaml, targets: [lab], policy: upsert-only, allow: [deletes, apex-ns]}
-  - {files: [zones/**/*.yaml, '!zones/old/*'], zone: ['*.Example.com', bücher.example], targets: [cloud], unsupported: skip, apex_ns: manage}
+  - {files: [zones/**/*.yaml, '!zones/old/*'], zone: ['*.Example.com', bücher.example], targets: [cloud], unsupported: skip, apex_ns: manage, auto_ptr: true}
   - {zone: example.org, files: dns/org.yaml, enabled: false, safety: {max_delete_percent: 5}, nameservers: ['192.0.2.1:53']}
 defaults: {soa_email: hostmaster@example.com, ttl_sec: 1h, refresh_sec: 7200, default_ttl: 5m, tags: [dns], group: web}
 safety: {max_delete_percent: 10, max_update_percent: 50.5, min_existing: 0}
@@ -67,6 +67,7 @@ octodns_split_extension: .split
         allow: ['deletes', 'apex-ns'],
         unsupported: null,
         apexNs: null,
+        autoPtr: false,
         unmanaged: [],
         safety: {},
         nameservers: null,
@@ -82,6 +83,7 @@ octodns_split_extension: .split
         allow: [],
         unsupported: 'skip',
         apexNs: 'manage',
+        autoPtr: true,
         unmanaged: [],
         safety: {},
         nameservers: null,
@@ -97,6 +99,7 @@ octodns_split_extension: .split
         allow: [],
         unsupported: null,
         apexNs: null,
+        autoPtr: false,
         unmanaged: [],
         safety: { max_delete_percent: 5 },
         nameservers: ['192.0.2.1:53'],
