@@ -101,12 +101,16 @@ function checkTarget(target: string, config: Config, zones: readonly LoadedZone[
   if (!config.providers.has(target)) return [unknownProvider(target, config.providers.keys(), undefined)]
   const elsewhere = zones.filter(({ targets }) => !targets.includes(target))
   if (requested.length > 0) {
-    return elsewhere.map(({ zone, targets }) => ({
-      severity: 'error',
-      code: 'target-missing',
-      message: `${zone.name} does not have the target ${target}; its targets are ${targets.join(', ') || 'none'}`,
-      at: zone.at,
-    }))
+    // With split horizon, another definition of the zone may have the target.
+    const names = new Set(zones.filter(({ targets }) => targets.includes(target)).map(({ zone }) => zone.name))
+    return elsewhere
+      .filter(({ zone }) => !names.has(zone.name))
+      .map(({ zone, targets }) => ({
+        severity: 'error',
+        code: 'target-missing',
+        message: `${zone.name} does not have the target ${target}; its targets are ${targets.join(', ') || 'none'}`,
+        at: zone.at,
+      }))
   }
   if (zones.length > elsewhere.length) return []
   return [{ severity: 'warning', code: 'target-missing', message: `no zone has the target ${target}` }]

@@ -1,6 +1,7 @@
 /** Exports definitions: loads them, converts them and reports unsupported features. */
 import { join } from 'node:path'
 import type { Config } from '../definition/config/config.ts'
+import { unknownProvider } from '../definition/config/read-config.ts'
 import { fromDisplayPath, resolveLinks } from '../definition/files/file-path.ts'
 import { readTextSync } from '../definition/files/read-text.ts'
 import type { OutputFile } from '../definition/imported-zone.ts'
@@ -8,6 +9,7 @@ import type { LoadedZone } from '../definition/load/configured-zone.ts'
 import { loadDefinitions } from '../definition/load/load-definitions.ts'
 import { sourcePolicy } from '../definition/load/source-policy.ts'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
 import type { DesiredZone } from '../dns/zone.ts'
 import { capabilitiesOf } from '../providers/registry.ts'
 import type { ExportedFiles, ExportOptions } from './exporter.ts'
@@ -19,6 +21,8 @@ export interface ExportZonesRequest {
   readonly format: string
   /** The zones to export as the command line names them; empty for all. */
   readonly zones: readonly string[]
+  /** Only the zones of this target; undefined for all. */
+  readonly target?: string | undefined
   readonly config: Config
   /** Whether unsupported features are dropped with a warning instead of refused. */
   readonly lossy: boolean
@@ -35,23 +39,35 @@ export interface ExportZonesResult extends Pick<ExportedFiles, 'files' | 'isSing
 }
 
 /** Loads definitions and converts them to another format. Writes nothing; if a diagnostic is an error, the files must not be written. */
-export async function exportZones({ format, zones, config, lossy, options, folder }: ExportZonesRequest): Promise<ExportZonesResult> {
+export async function exportZones({
+  format,
+  zones,
+  target,
+  config,
+  lossy,
+  options,
+  folder,
+}: ExportZonesRequest): Promise<ExportZonesResult> {
   const exporter = await exporterOf(format)
   if (exporter === null) throw new Error(`no exporter for ${format}`)
   const loaded = await loadDefinitions(config, { zones })
+  const selected = loaded.zones.filter(({ targets }) => target === undefined || targets.includes(target))
   // A zone without a target can be exported, so this is no error here.
-  const diagnostics = loaded.diagnostics.filter(({ code }) => code !== 'target-missing')
+  const diagnostics = [
+    ...loaded.diagnostics.filter(({ code }) => code !== 'target-missing'),
+    ...selectionProblems(selected, format, target, config),
+  ]
   const skippedFiles = zones.length === 0 ? loaded.skipped : []
   if (hasErrors(diagnostics)) return { files: [], isSingleFile: false, zones: 0, skippedFiles, diagnostics }
   const { files, isSingleFile, dropped, ...exported } = exporter(
-    loaded.zones.map((zone) => withDefaultTtls(zone, config)),
+    selected.map((zone) => withDefaultTtls(zone, config)),
     { ...options, existing: folder === null ? undefined : existingTexts(folder, config) },
   )
   const sources = new Set(loaded.files.map((file) => resolveLinks(fromDisplayPath(file, config.cwd))))
   return {
     files: files.map((file) => (folder !== null && sources.has(resolveLinks(join(folder, file.path))) ? withoutReplacing(file) : file)),
     isSingleFile,
-    zones: loaded.zones.length,
+    zones: selected.length,
     skippedFiles,
     diagnostics: [
       ...extrasAsUnsupported(diagnostics, lossy),
@@ -59,6 +75,32 @@ export async function exportZones({ format, zones, config, lossy, options, folde
       ...unsupportedFeatureDiagnostics(dropped, 'export-lossy', format, lossy),
     ],
   }
+}
+
+/** Errors for a target that does not exist or has no zones, and for zones with several definitions, unless the format can tell them apart. */
+function selectionProblems(zones: readonly LoadedZone[], format: string, target: string | undefined, { providers }: Config): Diagnostic[] {
+  if (target !== undefined && !providers.has(target)) return [unknownProvider(target, providers.keys(), undefined)]
+  if (target !== undefined && zones.length === 0)
+    return [{ severity: 'error', code: 'target-missing', message: `no exported zone has the target ${target}` }]
+  const first = new Map<DomainName, LoadedZone>()
+  return zones.flatMap((loaded): Diagnostic[] => {
+    const { zone, targets } = loaded
+    const earlier = first.get(zone.name)
+    first.set(zone.name, earlier ?? loaded)
+    if (earlier === undefined || format === 'json') return []
+    const message = `${zone.name} has several definitions, and ${format} cannot tell them apart`
+    const hint = `choose one with --target, such as --target ${earlier.targets[0]} or --target ${targets[0]}`
+    return [
+      {
+        severity: 'error',
+        code: 'zone-duplicate',
+        message,
+        at: zone.at,
+        hint,
+        related: [{ message: 'the other definition', at: earlier.zone.at }],
+      },
+    ]
+  })
 }
 
 /** A reader of zone files in a folder: their text by path, or null if there is none. */

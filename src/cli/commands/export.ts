@@ -19,6 +19,7 @@ export interface ExportCommandOptions extends CommonOptions {
   /** The format, instead of the first argument. */
   readonly to?: string
   readonly out?: string
+  readonly target?: string
   readonly force?: boolean
   readonly dryRun?: boolean
   readonly lossy?: boolean
@@ -32,6 +33,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .usage('[options] <format> [zone...]')
     .argument('[args...]', `format (${EXPORT_FORMATS.join(', ')}), and zones (default: all)`)
     .option('--to <format>', 'the format, instead of the first argument')
+    .option('--target <name>', 'only the zones of this target')
     .option('-o, --out <path>', 'the file, or the folder of several (default: standard output)')
     .addOption(
       command
@@ -75,6 +77,7 @@ async function exportCommand(io: CliIo, [args]: readonly [string[]], options: Ex
   const { files, isSingleFile, zones, skippedFiles, diagnostics } = await exportZones({
     format,
     zones: names,
+    target: options.target,
     config,
     lossy: options.lossy === true,
     folder: options.out === undefined ? null : resolve(io.cwd, options.out),

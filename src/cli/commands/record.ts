@@ -26,6 +26,8 @@ export interface RecordCommandOptions extends CommonOptions {
   /** Whether other zones that include the file may change. */
   readonly allZones?: boolean
   readonly dryRun?: boolean
+  /** Selects one of several definitions of the zone. */
+  readonly target?: string
 }
 
 /** The subcommands with their summaries. */
@@ -49,7 +51,10 @@ export function configure(command: Command, setAction: SetAction): void {
 const NAME = "relative to the zone, '@' for the apex, absolute with a final dot"
 
 const withEditOptions = (command: Command): Command =>
-  command.option('--all-zones', 'allow changes of a file that other zones include').option('--dry-run', 'write nothing; show the change')
+  command
+    .option('--target <name>', 'the definition with this target, if the zone has several')
+    .option('--all-zones', 'allow changes of a file that other zones include')
+    .option('--dry-run', 'write nothing; show the change')
 
 function configureEdit(command: Command, action: RecordEdit['action']): Command {
   const removes = action === 'remove'
@@ -87,7 +92,7 @@ const editRecord =
     runEdit(io, options, () => {
       const edit = parseRecordEdit(action, { zone, name, type, values, ttl: options.ttl ?? null })
       const file = options.file === undefined ? null : resolve(io.cwd, options.file)
-      const editOptions = { file, allZones: options.allZones === true }
+      const editOptions = { file, target: options.target ?? null, allZones: options.allZones === true }
       return edit.ok ? ok((config: Config) => editDefinition(edit.value, config, editOptions)) : edit
     })
 
@@ -97,7 +102,9 @@ type NameArguments = readonly [zone: string, name: string, newName: string]
 const renameName = (io: CliIo, [zone, name, newName]: NameArguments, options: RecordCommandOptions): Promise<ExitStatus> =>
   runEdit(io, options, () => {
     const edit = parseNameEdit({ zone, name, newName })
-    return edit.ok ? ok((config: Config) => renameRecord(edit.value, config, { allZones: options.allZones === true })) : edit
+    return edit.ok
+      ? ok((config: Config) => renameRecord(edit.value, config, { target: options.target ?? null, allZones: options.allZones === true }))
+      : edit
   })
 
 /** An edit of the current files, without writing them. */

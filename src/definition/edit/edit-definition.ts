@@ -24,6 +24,8 @@ export interface EditedDefinition {
 export interface EditOptions {
   /** The file for new values, absolute; null to choose it automatically. */
   readonly file: string | null
+  /** The target of the definition to edit; null if the zone has only one definition. */
+  readonly target: string | null
   /** Whether other zones that include a file may change. */
   readonly allZones: boolean
 }
@@ -33,7 +35,7 @@ export interface EditOptions {
  * nothing but the RRset.
  */
 export async function editDefinition(asked: RecordEdit, config: Config, options: EditOptions): Promise<EditedDefinition> {
-  const found = await findZone(asked, config)
+  const found = await findZone(asked, config, options)
   if (!('loaded' in found)) return found
   const { loaded } = found
   const own = loaded.zone.records.filter(({ name, type }) => name === asked.name && type === asked.type)
@@ -64,21 +66,34 @@ export interface FoundZone {
   readonly seen: ReadonlyMap<string, string>
 }
 
-/** The only definition of the zone of an edit; otherwise the reason why there is none. */
-export async function findZone(edit: EditSubject, config: Config): Promise<FoundZone | EditedDefinition> {
+/** The definition of the zone of an edit; otherwise the reason why there is none. With split horizon, the target or the file selects it. */
+export async function findZone(
+  edit: EditSubject,
+  config: Config,
+  { target, file = null }: Pick<EditOptions, 'target'> & Partial<EditOptions>,
+): Promise<FoundZone | EditedDefinition> {
   const seen = new Map<string, string>()
   const { zones, diagnostics } = await loadDefinitions(config, { autoPtr: false, zones: [edit.zone], textsRead: seen })
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
-  const [loaded, ...others] = zones
-  if (errors.length > 0 || loaded === undefined) {
+  if (errors.length > 0 || zones.length === 0) {
     // Errors that have changed by now came from files of which another process had replaced only some.
     const again = await loadDefinitions(config, { autoPtr: false, zones: [edit.zone] })
     const isStale = JSON.stringify(again.diagnostics) !== JSON.stringify(diagnostics)
     return isStale ? { ...refused(...errors), isStale } : refused(...errors)
   }
-  if (others.length === 0) return { loaded, seen }
+  const ofTarget = target === null ? zones : zones.filter(({ targets }) => targets.includes(target))
+  const ofFile = ofTarget.filter(({ files }) => file !== null && files.some((one) => realPathOf(one, config.cwd) === resolveLinks(file)))
+  const [loaded, ...others] = ofFile.length === 1 ? ofFile : ofTarget
+  if (loaded !== undefined && others.length === 0) return { loaded, seen }
   const related = zones.map(({ zone }) => ({ message: 'a definition of the zone', at: zone.at }))
-  return refused(editProblem(edit, 'edit-refused', `${edit.zone} has several definitions; edit them by hand`, { related }))
+  const known = [...new Set(zones.flatMap(({ targets }) => targets))]
+  const [code, message] =
+    loaded === undefined
+      ? (['target-missing', `no definition of ${edit.zone} has the target ${target}`] as const)
+      : (['edit-refused', `${edit.zone} has several definitions`] as const)
+  return refused(
+    editProblem(edit, code, message, { related, hint: `choose one with ${known.map((name) => `--target ${name}`).join(' or ')}` }),
+  )
 }
 
 /** Values to be removed that do not exist. */
@@ -135,7 +150,7 @@ async function editAndCheck(
       isStale: true,
     }
   if (hasErrors(after.diagnostics)) return refusal(...after.diagnostics.map((one) => asRefusal(edit, own, one)))
-  const now = after.zones.find((one) => one.zone.name === edit.zone)
+  const now = after.zones.find((one) => one.zone.name === edit.zone && one.zone.at.file === zone.at.file)
   const unexpected = unexpectedChanges(edit, zone.records, now?.zone.records ?? [], desiredData(edit, own))
   if (besideRecords(zone) !== besideRecords(now?.zone)) unexpected.push('something other than its records would change in the zone')
   const at = own[0]?.at ?? zone.at
@@ -143,7 +158,7 @@ async function editAndCheck(
     const message = `the edit would have other effects because of the form of the file: ${unexpected.join('; ')}; edit it by hand`
     return refusal(editProblem(edit, 'edit-refused', message, { at }))
   }
-  const others = before === null ? [] : otherZones(before, after, edit.zone)
+  const others = before === null ? [] : otherZones(before, after, zone)
   if (others.length > 0 && !allZones) return refused(sharedFileProblem(edit, changes, others, { cwd, at }))
   const present = new Set(own.map(({ data }) => data))
   const fresh = (now?.zone.records ?? []).filter(({ name, type, data }) => name === edit.name && type === edit.type && !present.has(data))
@@ -171,9 +186,11 @@ export const textsOf = (changes: readonly FileEdit[], cwd: string): ReadonlyMap<
   )
 
 /** The zones, except `own`, whose records differ. */
-export function otherZones(before: LoadedDefinitions, after: LoadedDefinitions, own: DomainName): DomainName[] {
+export function otherZones(before: LoadedDefinitions, after: LoadedDefinitions, own: LoadedZone['zone']): DomainName[] {
   const records = new Map(after.zones.map(({ zone }) => [zone.at.file, zone.records]))
-  const changed = before.zones.filter(({ zone }) => zone.name !== own && !haveSameRecords(zone.records, records.get(zone.at.file) ?? []))
+  const changed = before.zones.filter(
+    ({ zone }) => zone.at.file !== own.at.file && !haveSameRecords(zone.records, records.get(zone.at.file) ?? []),
+  )
   return [...new Set(changed.map(({ zone }) => zone.name))].sort()
 }
 

@@ -35,8 +35,12 @@ import { editProblem, type NameEdit } from './record-edit.ts'
  * Renames the owner of all records at a name, without writing the files. Records elsewhere that point at the former name stay as they are. The
  * definitions are loaded and validated before and after; the zone may differ in nothing but the owner of these records.
  */
-export async function renameRecord(edit: NameEdit, config: Config, { allZones }: Pick<EditOptions, 'allZones'>): Promise<EditedDefinition> {
-  const found = await findZone(edit, config)
+export async function renameRecord(
+  edit: NameEdit,
+  config: Config,
+  { allZones, target }: Pick<EditOptions, 'allZones' | 'target'>,
+): Promise<EditedDefinition> {
+  const found = await findZone(edit, config, { target })
   if (!('loaded' in found)) return found
   const { zone, diagnostics: knownBefore } = found.loaded
   const { cwd } = config
@@ -63,7 +67,7 @@ export async function renameRecord(edit: NameEdit, config: Config, { allZones }:
   const before = isShared ? await loadDefinitions(config, { autoPtr: false }) : null
   const after = await loadDefinitions(config, { autoPtr: false, zones: only, texts: textsOf(changes, cwd) })
   if (hasErrors(after.diagnostics)) return refusal(...after.diagnostics.filter(({ severity }) => severity === 'error'))
-  const now = after.zones.find((one) => one.zone.name === edit.zone)?.zone
+  const now = after.zones.find((one) => one.zone.name === edit.zone && one.zone.at.file === zone.at.file)?.zone
   const rename = <T extends { readonly name: DomainName }>(all: readonly T[]): T[] =>
     all.map((one) => (one.name === edit.name ? { ...one, name: edit.newName } : one))
   const expected = { ...zone, records: rename(zone.records), providerSpecific: rename(zone.providerSpecific) }
@@ -74,7 +78,7 @@ export async function renameRecord(edit: NameEdit, config: Config, { allZones }:
     const message = `the edit would have other effects because of the form of the file: ${effects}; edit it by hand`
     return refusal(editProblem(edit, 'edit-refused', message, { at: own[0]?.at }))
   }
-  const others = before === null ? [] : otherZones(before, after, edit.zone)
+  const others = before === null ? [] : otherZones(before, after, zone)
   if (others.length > 0 && !allZones) return refused(sharedFileProblem(edit, changes, others, { cwd, at: own[0]?.at }))
   const known = new Set([...knownBefore, ...(before?.diagnostics ?? [])].map(({ code, message }) => `${code} ${message}`))
   return { changes, others, diagnostics: after.diagnostics.filter(({ code, message }) => !known.has(`${code} ${message}`)) }
