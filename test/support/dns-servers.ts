@@ -12,6 +12,7 @@ import { afterEveryFile } from './after-file.ts'
 import { freePort } from './free-port.ts'
 import { bind } from './server-recipes/bind.ts'
 import { bindResolver, type ForwardedZone } from './server-recipes/bind-resolver.ts'
+import { bindViews, type View } from './server-recipes/bind-views.ts'
 import { knot } from './server-recipes/knot.ts'
 import { nsd } from './server-recipes/nsd.ts'
 import { POWERDNS_API_KEY, powerdns } from './server-recipes/powerdns.ts'
@@ -66,6 +67,9 @@ export interface PowerDnsServer extends DnsServer {
 export const startBind = (options: DnsServerOptions = {}): Promise<DnsServer> => startServer(bind, options)
 export const startKnot = (options: DnsServerOptions = {}): Promise<DnsServer> => startServer(knot, options)
 export const startNsd = (options: DnsServerOptions = {}): Promise<DnsServer> => startServer(nsd, options)
+
+/** BIND with a view per key; the last view also answers requests without a key. */
+export const startBindViews = (views: readonly View[]): Promise<DnsServer> => startServer(bindViews(views), {})
 
 /** A resolver that queries the given servers and caches their answers. */
 export const startResolver = (forwarded: readonly ForwardedZone[]): Promise<DnsServer> => startServer(bindResolver(forwarded), {})

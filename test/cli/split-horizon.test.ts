@@ -1,0 +1,265 @@
+/** A zone in two versions, its reverse zone, and PTR records, in two views of a real BIND that the keys of its clients select. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
+import { acquireLock, lockPath } from '../../src/definition/files/lock-file.ts'
+import { ownProcess } from '../../src/definition/files/process-identity.ts'
+import { addFiles } from '../definition/files.ts'
+import { cli } from '../support/cli.ts'
+import { type DnsServer, startBindViews } from '../support/dns-servers.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { dig, nsupdate, runTool, type TsigKey } from '../support/tools.ts'
+
+const key = (name: string, octet: number): TsigKey => ({
+  name: `${name}.`,
+  algorithm: 'hmac-sha256',
+  secret: Buffer.alloc(32, octet).toString('base64'),
+})
+const INSIDE = key('inside', 1)
+const OUTSIDE = key('outside', 2)
+
+const emptyZone = (zone: string): string =>
+  `$TTL 60\n@ SOA ns.example.net. hostmaster.example.net. 1 60 60 600 60\n@ NS ns.example.net.\n; ${zone}\n`
+const ZONES = ['example.com', '2.0.192.in-addr.arpa', '0/26.2.0.192.in-addr.arpa', '8.b.d.0.1.0.0.2.ip6.arpa']
+const zoneFiles = Object.fromEntries(ZONES.map((zone) => [zone, emptyZone(zone)]))
+
+const REVERSE = {
+  '2.0.192.yaml': `domain: 2.0.192.in-addr.arpa
+records:
+  '10': {type: CNAME, ttl: 60, value: 10.0/26.2.0.192.in-addr.arpa.}
+  0/26: {type: NS, ttl: 60, value: ns.example.net.}
+`,
+  'block.yaml': 'domain: 0/26.2.0.192.in-addr.arpa\n',
+  'ip6.yaml': 'domain: 8.b.d.0.1.0.0.2.ip6.arpa\n',
+}
+
+describeWithTools(['named', 'dig', 'nsupdate'], 'split horizon', () => {
+  let server: DnsServer
+  let folder: string
+  beforeAll(async () => {
+    server = await startBindViews([
+      { key: INSIDE, zones: zoneFiles },
+      { key: OUTSIDE, zones: zoneFiles },
+    ])
+  })
+  afterAll(() => server.stop())
+
+  const below = (path: string, files: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(files).map(([name, text]) => [`${path}/${name}`, text]))
+
+  const www = (address: string): string => `domain: example.com
+auto_ptr: true
+records:
+  www: {type: A, ttl: 60, values: [${address}, 192.0.2.100]}
+  '*': {type: A, ttl: 60, value: 192.0.2.101}
+  v6: {type: AAAA, ttl: 60, value: '2001:db8::1'}
+`
+
+  const define = (files: Readonly<Record<string, string>>): void => addFiles(folder, files)
+
+  const configOf = (inside: TsigKey, outside: TsigKey, host = '127.0.0.1'): string => `providers:
+  inside: {type: rfc2136, server: '${host}:${server.port}', tsig: {name: ${inside.name}, secret: env:${inside === INSIDE ? 'INSIDE' : 'OUTSIDE'}}}
+  outside: {type: rfc2136, server: '${host}:${server.port}', tsig: {name: ${outside.name}, secret: env:${outside === OUTSIDE ? 'OUTSIDE' : 'INSIDE'}}}
+zones:
+  - {files: zones/internal/*, targets: [inside]}
+  - {files: zones/public/*, targets: [outside]}
+safety: {min_existing: 1000}
+`
+
+  beforeEach(() => {
+    folder = temporaryDirectory()
+    define({
+      'zonewright.yaml': configOf(INSIDE, OUTSIDE),
+      ...below('zones/internal', { 'example.com.yaml': www('192.0.2.10'), ...REVERSE }),
+      ...below('zones/public', {
+        'example.com.yaml': www('192.0.2.200'),
+        '2.0.192.yaml': 'domain: 2.0.192.in-addr.arpa\n',
+        'ip6.yaml': REVERSE['ip6.yaml'],
+      }),
+    })
+  })
+
+  const run = (...args: string[]) => cli([...args, '--no-color'], { cwd: folder, env: { INSIDE: INSIDE.secret, OUTSIDE: OUTSIDE.secret } })
+
+  const applied = async (...args: string[]) => {
+    const result = await run('apply', ...args, '--yes', '--format', 'json')
+    expect([result.status, result.stderr]).toEqual([0, ''])
+    return (JSON.parse(result.stdout).zones as { zone: string; target: string; changes: unknown[] }[])
+      .filter(({ changes }) => changes.length > 0)
+      .map(({ zone, target }) => `${zone} ${target}`)
+  }
+
+  /** The names of an address in a view, by `dig -x`. */
+  const namesOf = async (address: string, view: TsigKey): Promise<string[]> => {
+    const args = [
+      '-r',
+      '@127.0.0.1',
+      '-p',
+      String(server.port),
+      '-y',
+      `${view.algorithm}:${view.name}:${view.secret}`,
+      '-x',
+      address,
+      '+short',
+    ]
+    return (await runTool('dig', args)).stdout.split('\n').filter((line) => line !== '')
+  }
+
+  test('both versions are applied, each with its own addresses and PTR records', async () => {
+    expect((await run('validate')).stdout + (await run('validate')).stderr).toContain('7 zones')
+    expect(await applied()).toEqual([
+      '0/26.2.0.192.in-addr.arpa. inside',
+      '2.0.192.in-addr.arpa. inside',
+      '2.0.192.in-addr.arpa. outside',
+      '8.b.d.0.1.0.0.2.ip6.arpa. inside',
+      '8.b.d.0.1.0.0.2.ip6.arpa. outside',
+      'example.com. inside',
+      'example.com. outside',
+    ])
+    // The CNAME record of RFC 2317 leads to the block; an authoritative server does not follow it into another zone.
+    expect(await namesOf('192.0.2.10', INSIDE)).toEqual(['10.0/26.2.0.192.in-addr.arpa.'])
+    const inBlock = await dig({ port: server.port, name: '10.0/26.2.0.192.in-addr.arpa', type: 'PTR', key: INSIDE })
+    expect(inBlock).toEqual(['www.example.com.'])
+    expect(await namesOf('192.0.2.10', OUTSIDE)).toEqual([])
+    expect(await namesOf('192.0.2.200', OUTSIDE)).toEqual(['www.example.com.'])
+    expect(await namesOf('192.0.2.200', INSIDE)).toEqual([])
+    expect(await namesOf('192.0.2.100', INSIDE)).toEqual(['www.example.com.'])
+    expect(await namesOf('192.0.2.101', INSIDE)).toEqual([])
+    expect(await namesOf('2001:db8::1', OUTSIDE)).toEqual(['v6.example.com.'])
+    const plan = await run('plan', '--detailed-exitcode')
+    expect([plan.status, plan.stderr]).toEqual([0, ''])
+    const verified = await run('verify', '--no-dns')
+    expect([verified.status, verified.stdout]).toEqual([0, expect.stringContaining('Verified: 7 of 7 zones')])
+  })
+
+  test('names and --target select the versions', async () => {
+    define({ 'zones/internal/example.com.yaml': www('192.0.2.11') })
+    const one = await run('plan', 'example.com', '--target', 'inside')
+    expect(one.status).toBe(0)
+    expect(one.stdout).toContain('192.0.2.11')
+    expect(one.stdout).not.toContain('outside')
+    expect(one.stderr).toContain(
+      'notice[ptr-not-selected] example.com.: this run does not change its PTR records in 0/26.2.0.192.in-addr.arpa., 2.0.192.in-addr.arpa. and 8.b.d.0.1.0.0.2.ip6.arpa.',
+    )
+    const verified = await run('verify', '--no-dns')
+    expect(verified.stdout).toContain('example.com. at inside')
+    expect(verified.stdout).not.toContain('example.com. at outside')
+    const both = await run('plan', 'example.com', '--format', 'json')
+    expect(JSON.parse(both.stdout).zones.map(({ target }: { target: string }) => target)).toEqual(['inside', 'outside'])
+    const none = await run('plan', 'example.com', '2.0.192.in-addr.arpa', '0/26.2.0.192.in-addr.arpa', '--target', 'elsewhere')
+    expect(none.stderr).toContain('provider-unknown')
+    const reverse = await run('plan', '0/26.2.0.192.in-addr.arpa', '--target', 'inside')
+    expect(reverse.stdout).toMatch(/\+ 11 +60 +PTR +www\.example\.com\.\n +from auto_ptr of www\.example\.com\. A/)
+    const missing = await run('plan', '0/26.2.0.192.in-addr.arpa', '--target', 'outside')
+    expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining('target-missing')])
+  })
+
+  test('a saved plan and a rollback change the version that they were made for', async () => {
+    define({ 'zones/internal/example.com.yaml': www('192.0.2.12'), 'zones/public/example.com.yaml': www('192.0.2.201') })
+    expect((await run('plan', '--target', 'inside', '--out', 'plan.json')).status).toBe(0)
+    expect(await applied('plan.json')).toEqual(['0/26.2.0.192.in-addr.arpa. inside', 'example.com. inside'])
+    expect(await namesOf('192.0.2.12', INSIDE)).toEqual([])
+    expect(await namesOf('192.0.2.201', OUTSIDE)).toEqual([])
+    const back = await run('rollback', '--last', '--yes')
+    expect(back.status).toBe(0)
+    expect(back.stdout).not.toContain('outside')
+    expect((await run('history')).stdout).toContain('at inside')
+    // The plan is for another address.
+    define({ 'zonewright.yaml': configOf(INSIDE, OUTSIDE, 'localhost') })
+    expect((await run('apply', 'plan.json', '--yes')).stderr).toContain('plan-file-target')
+  })
+
+  test('a saved plan does not change the other view if the keys are swapped', async () => {
+    define({ 'zones/internal/example.com.yaml': www('192.0.2.13') })
+    expect((await run('plan', 'example.com', '--target', 'inside', '--out', 'plan.json')).status).toBe(0)
+    const before = await nsupdate(server.port, 'zone example.com\nupdate add www.example.com 60 A 192.0.2.77', OUTSIDE)
+    expect(before.status).toBe(0)
+    define({ 'zonewright.yaml': configOf(OUTSIDE, INSIDE) })
+    const swapped = await run('apply', 'plan.json', '--yes')
+    expect([swapped.status, swapped.stderr + swapped.stdout]).toEqual([
+      expect.any(Number),
+      expect.stringMatching(/plan-stale|plan-file-target/),
+    ])
+    expect(swapped.status).not.toBe(0)
+    await nsupdate(server.port, 'zone example.com\nupdate delete www.example.com A 192.0.2.77', OUTSIDE)
+  })
+
+  test('a lock holds one version', async () => {
+    const locks = join(folder, '.zonewright/locks')
+    addFiles(folder, { '.zonewright/locks/.keep': '' })
+    const holder = { ...ownProcess(), since: new Date().toISOString(), command: 'apply', run: 'other' }
+    const lock = acquireLock(lockPath(locks, 'example.com.', 'inside'), holder)
+    expect(lock.state).toBe('acquired')
+    expect((await run('apply', 'example.com', '--target', 'inside', '--yes')).stderr).toContain('zone-locked')
+    expect((await run('apply', 'example.com', '--target', 'outside', '--yes')).stderr).not.toContain('zone-locked')
+    if (lock.state === 'acquired') lock.release()
+  })
+})
+
+describe('commands for one definition of a zone with two', () => {
+  const setUp = () => {
+    const folder = temporaryDirectory()
+    addFiles(folder, {
+      'zonewright.yaml': `providers:
+  lab: {type: rfc2136, server: '127.0.0.1:1'}
+  own: {type: rfc2136, server: '127.0.0.1:2'}
+zones:
+  - {files: zones/internal/*, targets: [lab]}
+  - {files: zones/public/*, targets: [own]}
+`,
+      'zones/internal/example.com.yaml': 'domain: example.com\nrecords:\n  www: {type: A, ttl: 60, value: 192.0.2.1, auto_ptr: true}\n',
+      'zones/internal/2.0.192.yaml': 'domain: 2.0.192.in-addr.arpa\n',
+      'zones/public/example.com.yaml': 'domain: example.com\nrecords:\n  www: {type: A, ttl: 60, value: 192.0.2.2}\n',
+    })
+    return {
+      folder,
+      run: (...args: string[]) => cli([...args, '--no-color'], { cwd: folder }),
+      read: (path: string) => readFileSync(join(folder, path), 'utf8'),
+    }
+  }
+
+  it('record asks for --target, or takes the file', async () => {
+    const { run, read } = setUp()
+    const asked = await run('record', 'add', 'example.com', 'www', 'A', '192.0.2.9')
+    expect([asked.status, asked.stderr]).toEqual([1, expect.stringContaining('choose one with --target lab or --target own')])
+    expect((await run('record', 'add', 'example.com', 'www', 'A', '192.0.2.9', '--target', 'cloud')).stderr).toContain('target-missing')
+    expect((await run('record', 'add', 'example.com', 'www', 'A', '192.0.2.9', '--target', 'own')).status).toBe(0)
+    expect(read('zones/public/example.com.yaml')).toContain('values: [192.0.2.2, 192.0.2.9]')
+    expect((await run('record', 'add', 'example.com', 'www', 'A', '192.0.2.8', '--file', 'zones/internal/example.com.yaml')).status).toBe(0)
+    expect(read('zones/internal/example.com.yaml')).toContain('values: [192.0.2.1, 192.0.2.8], auto_ptr: true}')
+    expect((await run('record', 'rename', 'example.com', 'www', 'web', '--target', 'lab')).status).toBe(0)
+    expect(read('zones/internal/example.com.yaml')).toContain('  web: ')
+    expect(read('zones/public/example.com.yaml')).toContain('  www: ')
+  })
+
+  it('record edits only what files have, not PTR records of auto_ptr', async () => {
+    const { run } = setUp()
+    const { status, stderr } = await run('record', 'remove', '2.0.192.in-addr.arpa', '1', 'PTR')
+    expect([status, stderr]).toEqual([1, expect.stringContaining('record-unknown')])
+    expect((await run('record', 'add', '2.0.192.in-addr.arpa', '2', 'PTR', 'host.example.net.', '--dry-run')).status).toBe(0)
+  })
+
+  test.each(['zonefile', 'octodns', 'dnscontrol', 'csv'])('export %s asks for --target', async (format) => {
+    const { run, read } = setUp()
+    const asked = await run('export', format, '-o', 'out', '--lossy')
+    expect([asked.status, asked.stderr]).toEqual([
+      1,
+      expect.stringContaining('choose one with --target, such as --target lab or --target own'),
+    ])
+    const { status } = await run('export', format, '-o', 'out', '--target', 'lab', '--lossy', '--ns', 'ns1.example.net.')
+    expect(status).toBe(0)
+    if (format === 'csv') expect(read('out')).toContain('2.0.192.in-addr.arpa.,1.2.0.192.in-addr.arpa.,PTR,60,www.example.com.')
+    if (format === 'octodns') expect(read('out/2.0.192.in-addr.arpa.yaml')).toContain('value: www.example.com.')
+  })
+
+  it('export json has both definitions', async () => {
+    const { run } = setUp()
+    const { stdout } = await run('export', 'json')
+    expect(JSON.parse(stdout).zones.map(({ zone }: { zone: string }) => zone)).toEqual([
+      '2.0.192.in-addr.arpa.',
+      'example.com.',
+      'example.com.',
+    ])
+  })
+})
