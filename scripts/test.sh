@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # All tests. Arguments go to vitest: `npm test -- test/plan`.
-# Suites against DNS servers, PostgreSQL and octoDNS run if these programs are installed. If CI or ZONEWRIGHT_INSTALL_SERVERS is set, missing
-# programs are installed first: the servers as Debian packages (as root), octoDNS into node_modules. Otherwise the suites are skipped and counted.
+# Suites against DNS servers, PostgreSQL, octoDNS and clients in Go and Python run if these programs are installed. If CI or ZONEWRIGHT_INSTALL_SERVERS
+# is set, missing programs are installed first: the servers as Debian packages (as root), octoDNS and the clients into node_modules. Otherwise the suites
+# are skipped and counted.
 # ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 makes a missing program a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,6 +21,11 @@ if [ -z "${ZONEWRIGHT_OCTODNS:-}" ] && ! command -v octodns-sync >/dev/null; the
   octodns=$(bash scripts/install-octodns.sh ${may_install:+--install}) || echo "octoDNS could not be installed." >&2
   if [ -n "$octodns" ]; then export ZONEWRIGHT_OCTODNS=$octodns; else missing="${missing}octodns-sync "; fi
 fi
+
+for client in linodego python-clients; do
+  program=$(bash scripts/install-foreign-clients.sh "$client" ${may_install:+--install}) || echo "$client could not be installed." >&2
+  [ -n "$program" ] || missing="$missing$client "
+done
 
 if [ -n "$missing" ]; then
   if [ "${ZONEWRIGHT_REQUIRE_DNS_SERVERS:-}" = 1 ]; then

@@ -38,6 +38,9 @@ export const ALIAS_GRANTS = {
   stackscript: 'script',
 } as const
 
+/** Fields of the profile. Updates accept both; if they differ, the name of this API wins. Responses have both. */
+export const ALIAS_PROFILE_FIELDS = { lish_auth_method: 'shell_auth_method' } as const
+
 /** Fields of a volume in the list of the objects with a tag, which has both names. */
 export const ALIAS_VOLUME_FIELDS = { linode_id: 'instance_id', linode_label: 'instance_label' } as const
 

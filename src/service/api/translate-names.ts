@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Condition, Filter } from '../filter/filter.ts'
 import { ALIAS_FIELDS, ALIAS_IMAGES, ALIAS_PATHS, ALIAS_SCOPES, ALIAS_VERSION, type AliasTable } from './alias-names.ts'
 import { RequestError, type RequestProblem } from './request-error.ts'
+import type { Route } from './route.ts'
 import type { Scope } from './scopes.ts'
 
 /** Requests with the clients' names. */
@@ -64,15 +65,18 @@ export function ownParameters(request: IncomingMessage, parameters: Readonly<Rec
 /** Whether the body of a request to a path of this API has fields with aliases. */
 const hasAliasFields = (path: string): boolean => Object.values(ALIAS_PATHS).some((name) => startsWithPath(path, name))
 
-/** Returns the body of a request with the names of this API. */
-export function ownBody(path: string, body: unknown): unknown {
+/**
+ * Returns the body of a request with the names of this API. An unknown field with an empty text is left out: typed clients send newer fields of the
+ * hosting service that way.
+ */
+export function ownBody({ path, body: schema }: Pick<Route, 'path' | 'body'>, body: unknown): unknown {
   if (!hasAliasFields(path) || typeof body !== 'object' || body === null || Array.isArray(body)) return body
-  return Object.fromEntries(
-    Object.entries(body).map(([field, value]) => [
-      exchange(EXCHANGED_FIELDS, field),
-      field === 'image' || field === 'images' ? mapTexts(value, ownImageId) : value,
-    ]),
-  )
+  const { properties = {} } = (schema ?? {}) as { readonly properties?: object }
+  const entries = Object.entries(body).map(([field, value]): [string, unknown] => [
+    exchange(EXCHANGED_FIELDS, field),
+    field === 'image' || field === 'images' ? mapTexts(value, ownImageId) : value,
+  ])
+  return Object.fromEntries(entries.filter(([field, value]) => value !== '' || Object.hasOwn(properties, field)))
 }
 
 /** Returns a filter with the image ids of this API. */

@@ -16,6 +16,8 @@ export interface ProfileBody {
   readonly two_factor_auth?: boolean
   readonly ip_whitelist_enabled?: boolean
   readonly shell_auth_method?: ShellAuthMethod
+  /** The clients' name; see `ALIAS_PROFILE_FIELDS`. */
+  readonly lish_auth_method?: ShellAuthMethod
   readonly authorized_keys?: readonly string[] | null
 }
 
@@ -25,7 +27,7 @@ export interface ProfileBody {
  */
 export function profileToUpdate(existing: UserRow, body: ProfileBody): Updateable<UsersTable> {
   if (body.restricted === false && existing.restricted !== 0) throw forbidden()
-  const { timezone, authorized_keys, shell_auth_method } = body
+  const { timezone, authorized_keys, lish_auth_method, shell_auth_method = lish_auth_method } = body
   const email = body.email === undefined ? undefined : parseEmail(body.email)
   const problems: RequestProblem[] = []
   if (email === null) problems.push({ field: 'email', reason: 'email is not valid' })

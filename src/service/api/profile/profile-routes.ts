@@ -17,7 +17,7 @@ import type { Connection } from '../../store/database.ts'
 import { GRANT_TABLES, type Granted, listGranted } from '../../store/grant-store.ts'
 import type { GrantKind } from '../../store/tables.ts'
 import { removeSecondFactor } from '../../store/user-secret-store.ts'
-import { ALIAS_GRANTS, withAliases } from '../alias-names.ts'
+import { ALIAS_GRANTS, ALIAS_PROFILE_FIELDS, withAliases } from '../alias-names.ts'
 import { GLOBAL_GRANTS, globalGrantsOf, REPORTED_KINDS } from '../grants.ts'
 import { badRequest, type RequestError } from '../request-error.ts'
 import { defineRoute, type Route } from '../route.ts'
@@ -107,7 +107,7 @@ export const PROFILE_ROUTES: readonly Route[] = [getProfile, updateProfile, getG
 function profileOf(user: UserRow): object {
   const { id, username, email, timezone, authentication_type, shell_auth_method } = user
   const keys = JSON.parse(user.authorized_keys) as string[]
-  return {
+  const profile = {
     uid: id,
     username,
     email,
@@ -122,6 +122,7 @@ function profileOf(user: UserRow): object {
     verified_phone_number: user.verified_phone_number || null,
     referrals: NO_REFERRALS,
   }
+  return withAliases(profile, ALIAS_PROFILE_FIELDS)
 }
 
 /** The referrals of an account that has earned none. */

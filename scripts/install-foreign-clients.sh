@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# install-foreign-clients.sh NAME [--install]: prints the path of a program with clients of the hosting service, which the tests run on the service.
+# `linodego` is the Go program of the tests, `python-clients` a Python with the clients of that language. With --install it is installed first, into
+# node_modules. Prints nothing if it is not there. Versions and checksums are pinned in go.sum and requirements.txt.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+name=$1
+sources=test/service/foreign-clients
+case $name in
+  linodego) inputs=("$sources"/linodego/*) tool=go program=linodego ;;
+  python-clients) inputs=("$sources"/python/requirements.txt) tool=python3 program=bin/python3 ;;
+  *) echo "unknown client: $name" >&2 && exit 2 ;;
+esac
+place="$PWD/node_modules/.cache/$name-$(cat "${inputs[@]}" | sha256sum | cut -c1-16)"
+
+if [ ! -e "$place/complete" ]; then
+  [ "${2:-}" = --install ] || exit 0
+  command -v "$tool" >/dev/null || exit 0
+  # An incomplete environment is removed; a virtual environment cannot be moved into place.
+  trap 'rm -rf "$place"' EXIT
+  rm -rf "$place"
+  mkdir -p "$place"
+  case $name in
+    linodego) (cd "$sources/linodego" && go build -mod=readonly -o "$place/linodego" .) >&2 ;;
+    python-clients)
+      python3 -m venv "$place" >&2
+      "$place/bin/python3" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$sources/python/requirements.txt" >&2
+      ;;
+  esac
+  touch "$place/complete"
+  trap - EXIT
+fi
+echo "$place/$program"
