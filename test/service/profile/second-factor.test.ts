@@ -46,7 +46,7 @@ describe('a second factor', () => {
     ])
     await client.ok('POST', '/profile/security-questions', ANSWERS)
     const issued = await client.ok('POST', '/profile/tfa-enable')
-    expect(issued).toEqual({ secret: expect.stringMatching(/^[A-Z2-7]{16}$/), expiry: textOf(now() + 60 * MINUTE) })
+    expect(issued).toEqual({ secret: expect.stringMatching(/^[A-Z2-7]{32}$/), expiry: textOf(now() + 60 * MINUTE) })
     expect(await hasFactor(client)).toBe(false)
     const code = authenticator(issued.secret)(now())
     expect(await client.refused('POST', '/profile/tfa-enable-confirm', { tfa_code: wrongFor(code) })).toEqual([

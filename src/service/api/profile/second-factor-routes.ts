@@ -153,8 +153,8 @@ const accept = (connection: Connection, userId: number, changes: Partial<SecondF
 const PERIOD = 30
 const DRIFT = 1
 
-/** Octets of a secret: 16 characters of base32, which every authenticator accepts. */
-const SECRET = 10
+/** Octets of a secret: 160 bits, as RFC 4226 section 4 recommends, and 32 characters of base32. Some clients refuse less than 112 bits. */
+const SECRET = 20
 
 interface Totp {
   /** A new secret in base32. */
