@@ -1,0 +1,4 @@
+import { conformanceTests } from './provider-suite.ts'
+import { CLOUD } from './targets.ts'
+
+conformanceTests(CLOUD, {})

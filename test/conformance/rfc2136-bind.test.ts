@@ -1,0 +1,4 @@
+import { conformanceTests } from './provider-suite.ts'
+import { BIND } from './targets.ts'
+
+conformanceTests(BIND, {})

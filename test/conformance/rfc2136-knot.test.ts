@@ -1,0 +1,4 @@
+import { conformanceTests } from './provider-suite.ts'
+import { KNOT } from './targets.ts'
+
+conformanceTests(KNOT, {})

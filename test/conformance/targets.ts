@@ -1,0 +1,84 @@
+/**
+ * The real servers that the conformance suites run against, each behind an entry of `providers` as a config has it. A provider joins the
+ * suites with a kind here and a file that names it.
+ */
+import { readConfig } from '../../src/definition/config/read-config.ts'
+import { noSecrets } from '../../src/definition/config/secret-guard.ts'
+import type { ZoneSettings } from '../../src/dns/zone.ts'
+import type { Provider } from '../../src/providers/provider.ts'
+import { createProvider } from '../../src/providers/registry.ts'
+import { startService, UNLIMITED } from '../../src/service/index.ts'
+import { type DnsServer, type DnsServerOptions, startBind, startKnot, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
+import { transferZone } from '../support/tools.ts'
+
+/** A running server with an empty zone, or one that the provider creates. */
+export interface RunningTarget {
+  /** The entry of `providers` in flow style, such as `{type: cloud, …}`. */
+  readonly entry: string
+  /** The values of the environment variables that the entry names. */
+  readonly env: Readonly<Record<string, string>>
+  /** Settings of the zone, if the provider has settings. */
+  readonly settings?: ZoneSettings | undefined
+  /** The lines of the zone as `dig` prints a transfer; null if the server does not offer one. */
+  readonly transfer: (() => Promise<readonly string[]>) | null
+  stop(): Promise<void>
+}
+
+export interface TargetKind {
+  readonly name: string
+  /** The programs that it needs. */
+  readonly tools: readonly string[]
+  /** Whether it stores the strings of a TXT record in other lengths. */
+  readonly rejoinsTexts?: boolean
+  start(): Promise<RunningTarget>
+}
+
+export const ZONE = 'example.com'
+
+const ZONE_FILE = [
+  '$TTL 3600',
+  '@ SOA ns1.example.net. hostmaster.example.com. 1 14400 14400 1209600 300',
+  '@ NS ns1.example.net.',
+  '@ NS ns2.example.net.',
+  '',
+].join('\n')
+
+export const CLOUD: TargetKind = { name: 'cloud', tools: [], rejoinsTexts: true, start: startCloud }
+export const BIND: TargetKind = { name: 'rfc2136 on BIND', tools: ['named'], start: () => startUpdatable(startBind) }
+export const KNOT: TargetKind = { name: 'rfc2136 on Knot DNS', tools: ['knotd'], start: () => startUpdatable(startKnot) }
+export const POWERDNS: TargetKind = { name: 'rfc2136 on PowerDNS', tools: ['pdns_server'], start: () => startUpdatable(startPowerDns) }
+
+async function startCloud(): Promise<RunningTarget> {
+  const loopback = { host: '127.0.0.1', port: 0 }
+  const service = await startService({ ...UNLIMITED, dataFolder: null, listen: loopback, dns: loopback })
+  return {
+    entry: `{type: cloud, base_url: '${service.baseUrl}', token: env:TOKEN, parallelism: 16}`,
+    env: { TOKEN: service.token ?? '' },
+    settings: { soa_email: 'hostmaster@example.com', axfr_ips: ['127.0.0.1'] },
+    async transfer() {
+      await service.flush()
+      return transferZone({ port: service.dnsAddress?.port ?? 0, name: ZONE })
+    },
+    stop: () => service.stop(),
+  }
+}
+
+async function startUpdatable(start: (options: DnsServerOptions) => Promise<DnsServer>): Promise<RunningTarget> {
+  const server = await start({ zones: [{ name: ZONE, text: ZONE_FILE }], key: TEST_KEY })
+  return {
+    entry: `{type: rfc2136, server: '127.0.0.1:${server.port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}`,
+    env: { LAB_KEY: TEST_KEY.secret },
+    transfer: () => transferZone({ port: server.port, name: ZONE, key: TEST_KEY }),
+    stop: () => server.stop(),
+  }
+}
+
+/** Creates the provider of a config entry, as a run does. Throws if the entry has a problem. */
+export async function openProvider(entry: string, env: Readonly<Record<string, string>>, folder = process.cwd()): Promise<Provider> {
+  const { config, diagnostics } = readConfig(`providers:\n  target: ${entry}\n`, { file: 'zonewright.yaml', folder, cwd: folder })
+  const found = config?.providers.get('target')
+  if (found === undefined) throw new Error(diagnostics.map(({ message }) => message).join('; '))
+  const created = await createProvider(found, { secrets: { env, folder, loaded: noSecrets() } })
+  if (created.provider === null) throw new Error(created.diagnostics.map(({ message }) => message).join('; '))
+  return created.provider
+}
