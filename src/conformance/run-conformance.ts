@@ -14,7 +14,8 @@ import { type DesiredZone, REFUSAL_NAMES, type ZoneSettings } from '../dns/zone.
 import { fitToTarget } from '../plan/fit-to-target.ts'
 import { DEFAULT_THRESHOLDS } from '../plan/safety-limits.ts'
 import type { Provider } from '../providers/provider.ts'
-import { CONFORMANCE_SUITE, type ConformanceGroup, type ConformanceStep } from './suite.ts'
+import type { ConformanceGroup, ConformanceStep } from './step.ts'
+import { CONFORMANCE_SUITE } from './suite.ts'
 
 /** A zone for the suite. Every record of it is deleted. */
 export interface ConformanceTarget {
@@ -174,7 +175,11 @@ interface ParsedStep {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-function desiredZone(target: ConformanceTarget, group: Pick<ConformanceGroup, 'name' | 'managesApexNs'>, step: ConformanceStep): ParsedStep {
+function desiredZone(
+  target: ConformanceTarget,
+  group: Pick<ConformanceGroup, 'name' | 'managesApexNs'>,
+  step: ConformanceStep,
+): ParsedStep {
   const { zone, diagnostics } = zoneFileDefinition(textOf({ ...step, stays: '' }), target.zone, { file: group.name })
   if (zone === null) throw new Error(messages(diagnostics))
   const { unmanaged = [] } = step

@@ -69,6 +69,9 @@ async function canonicalLines(text: string): Promise<readonly string[] | null> {
   return stdout.split('\n').filter((line) => line.trim() !== '')
 }
 
+/** BIND's own record of the state of signing. */
+const BIND_SIGNING = 'TYPE65534'
+
 const RECORD = /^(\S+)\s+(\d+)\s+IN\s+(\S+)\s+(.*)$/
 
 /** Types whose data is case-insensitive. */
@@ -77,7 +80,7 @@ const NAMES = new Set(['CNAME', 'MX', 'NS', 'PTR', 'SRV', 'DNAME', 'RP'])
 /** Owner, type and data of a line; null if it is not compared. */
 function contentOf(line: string, { rejoinsTexts, hasApexNs }: JudgeOptions): string | null {
   const [, owner = '', , type = '', data = ''] = RECORD.exec(line) ?? []
-  if (type === '' || type === 'SOA' || data === 'frame.invalid.') return null
+  if (type === '' || type === 'SOA' || type === BIND_SIGNING || data === 'frame.invalid.') return null
   if (type === 'NS' && owner === `${ZONE}.` && !hasApexNs) return null
   const text = NAMES.has(type) ? data.toLowerCase() : rejoinsTexts && type === 'TXT' ? data.replaceAll('" "', '') : data
   return `${owner.toLowerCase()} ${type} ${text}`

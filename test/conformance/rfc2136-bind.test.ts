@@ -1,4 +1,4 @@
-import { conformanceTests } from './provider-suite.ts'
+import { conformanceTests, UPDATE_SKIPS } from './provider-suite.ts'
 import { BIND } from './targets.ts'
 
-conformanceTests(BIND, {})
+conformanceTests(BIND, UPDATE_SKIPS)

@@ -1,4 +1,4 @@
-import { conformanceTests } from './provider-suite.ts'
+import { conformanceTests, UPDATE_SKIPS } from './provider-suite.ts'
 import { KNOT } from './targets.ts'
 
-conformanceTests(KNOT, {})
+conformanceTests(KNOT, UPDATE_SKIPS)

@@ -1,4 +1,4 @@
-import { conformanceTests } from './provider-suite.ts'
+import { conformanceTests, UPDATE_SKIPS } from './provider-suite.ts'
 import { POWERDNS } from './targets.ts'
 
-conformanceTests(POWERDNS, {})
+conformanceTests(POWERDNS, UPDATE_SKIPS)

@@ -52,13 +52,20 @@ describe('an UPDATE message', () => {
       'adds apex NS records before it deletes others, one by one',
       '@ NS a.example.net.\n@ NS b.example.net.\nx A 192.0.2.1',
       '@ NS c.example.net.\nx A 192.0.2.2',
-      ['+ @ - NS c.example.net.', '- @ NS a.example.net.', '- @ NS b.example.net.', '- x A 192.0.2.1', '+ x - A 192.0.2.2'],
+      ['+ @ - NS c.example.net.', '- @ NS a.example.net.', '- @ NS b.example.net.', '- x A', '+ x - A 192.0.2.2'],
     ],
     [
       'treats NS records below the apex like other records',
       's NS a.example.net.',
       's NS b.example.net.',
-      ['- s NS a.example.net.', '+ s - NS b.example.net.'],
+      ['- s NS', '+ s - NS b.example.net.'],
+    ],
+    ['adds a record to an RRset', 'x A 192.0.2.1', 'x A 192.0.2.1\nx A 192.0.2.2', ['+ x - A 192.0.2.2']],
+    [
+      'replaces an RRset that loses a record',
+      'x A 192.0.2.1\nx A 192.0.2.2',
+      'x A 192.0.2.2\nx A 192.0.2.3',
+      ['- x A', '+ x - A 192.0.2.2', '+ x - A 192.0.2.3'],
     ],
     ['deletes records before it adds a CNAME', 'x A 192.0.2.1', 'x CNAME h.example.net.', ['- x A', '+ x - CNAME h.example.net.']],
     [

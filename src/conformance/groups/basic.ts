@@ -1,15 +1,5 @@
 /** Everyday records: create, change, delete, several at once, TTLs, changes of type. */
-import type { ConformanceGroup, ConformanceStep } from '../suite.ts'
-
-/** A step of lines of zone-file text. */
-export const step = (name: string, ...lines: readonly string[]): ConformanceStep => ({ name, records: lines.join('\n') })
-
-export const group = (
-  number: number | null,
-  name: string,
-  steps: readonly ConformanceStep[],
-  more: Pick<ConformanceGroup, 'managesApexNs' | 'needs'> = {},
-): ConformanceGroup => ({ number, name, steps, ...more })
+import { type ConformanceGroup, type ConformanceStep, group, step } from '../step.ts'
 
 const LABEL_1 = ['www A 192.0.2.1', 'www A 192.0.2.2', 'www A 192.0.2.3']
 

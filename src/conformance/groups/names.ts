@@ -1,6 +1,6 @@
 /** Names: case, internationalised names, and long names. */
-import type { ConformanceGroup } from '../suite.ts'
-import { group, step } from './basic.ts'
+import type { ConformanceGroup } from '../step.ts'
+import { group, step } from '../step.ts'
 
 export const NAME_GROUPS: readonly ConformanceGroup[] = [
   group(29, 'Case Sensitivity', [

@@ -1,6 +1,6 @@
 /** TXT records around the limits of strings and with characters that need escapes. */
-import type { ConformanceGroup } from '../suite.ts'
-import { group, step } from './basic.ts'
+import type { ConformanceGroup } from '../step.ts'
+import { group, step } from '../step.ts'
 
 /** Strings of at most 255 octets (RFC 1035 section 3.3). */
 function textOf(length: number, character: string): string {

@@ -1,7 +1,7 @@
 /** Records that another system manages: they stay, whatever the definition says. */
 import type { UnmanagedSelector } from '../../dns/zone.ts'
-import type { ConformanceGroup, ConformanceStep } from '../suite.ts'
-import { group, step } from './basic.ts'
+import type { ConformanceGroup, ConformanceStep } from '../step.ts'
+import { group, step } from '../step.ts'
 
 /** A step that leaves some records unmanaged and omits them, and a step that finds all of them unchanged. */
 function ignoring(all: readonly string[]) {

@@ -1,6 +1,6 @@
 /** Groups about features of one vendor, which no record of a zone file has. They are skipped, and so counted. */
 import type { Capabilities } from '../../plan/capabilities.ts'
-import type { ConformanceGroup } from '../suite.ts'
+import type { ConformanceGroup } from '../step.ts'
 
 /** No capability expresses the feature, so no provider has it. */
 const isMet = (_: Capabilities): boolean => false

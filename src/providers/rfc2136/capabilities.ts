@@ -1,5 +1,6 @@
 /** What a zone that is changed by dynamic update can hold. */
 
+import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import type { Capabilities, RecordRule } from '../../plan/capabilities.ts'
 
 /** Octets of an UPDATE message without its signature: the maximum of 65,535, less room for header and TSIG. */
@@ -16,6 +17,13 @@ const SERVER_APEX_TYPES: ReadonlySet<string> = new Set(['DNSKEY', 'CDS', 'CDNSKE
 /** Whether the server maintains the record itself, so that it is neither read nor written. */
 export const isServerOwned = ({ name, type }: { readonly name: string; readonly type: string }, zone: string): boolean =>
   SERVER_TYPES.has(type) || (name === zone && SERVER_APEX_TYPES.has(type))
+
+/** Types of a provider, such as ALIAS, have no number and so no place in a message. */
+const refusePseudoTypes: RecordRule = (record) => {
+  if (RDATA_TYPES.get(record.type)?.code !== null) return { record, diagnostics: [] }
+  const message = `${record.name} ${record.type}: name servers do not know this type of a provider`
+  return { record: null, diagnostics: [{ severity: 'error', code: 'type-unsupported', message, at: record.at }] }
+}
 
 const refuseServerTypes: RecordRule = (record, zone) => {
   if (!isServerOwned(record, zone)) return { record, diagnostics: [] }
@@ -47,5 +55,5 @@ export const RFC2136_CAPABILITIES: Capabilities = {
   maxRecords: null,
   servesApexNs: false,
   cnameExclusive: true,
-  rules: [refuseServerTypes],
+  rules: [refuseServerTypes, refusePseudoTypes],
 }

@@ -8,15 +8,13 @@ import type { RrsetChange } from '../../plan/changesets.ts'
  * section 3.4.2.2). Apex NS records are the exception: they are added first and then deleted one by one, because a server ignores the deletion of all of them
  * (section 3.4.2.4).
  *
- * An RRset whose TTL changes is deleted and added again: adding its records alone changes the TTL in BIND, as the RFC says, but not in Knot DNS. For apex NS
- * records there is no other way.
+ * An RRset that loses a record or changes its TTL is deleted and added again. PowerDNS ignores the deletion of single records of some types, such as SVCB and RP.
+ * Adding the records alone changes the TTL in BIND, as the RFC says, but not in Knot DNS. For apex NS records there is no other way.
  */
 export function updateContent(rrsets: readonly RrsetChange[], zone: DomainName): UpdateContent {
   const isApexNs = ({ name, type }: RrsetChange): boolean => type === 'NS' && name === zone
   const apexNs = rrsets.filter(isApexNs).map(recordParts)
-  const others = rrsets
-    .filter((rrset) => !isApexNs(rrset))
-    .map((rrset) => (rrset.desired === null || changesTtl(rrset) ? rrsetParts(rrset) : recordParts(rrset)))
+  const others = rrsets.filter((rrset) => !isApexNs(rrset)).map((rrset) => (onlyGrows(rrset) ? recordParts(rrset) : rrsetParts(rrset)))
   return {
     prerequisites: rrsets.map(({ name, type, existing }) => ({ name, type, data: existing?.data ?? [] })),
     updates: [
@@ -34,6 +32,11 @@ interface UpdateParts {
 
 const changesTtl = ({ existing, desired }: RrsetChange): boolean =>
   existing !== null && desired !== null && (existing.ttl !== desired.ttl || existing.hasOtherTtls)
+
+function onlyGrows(rrset: RrsetChange): boolean {
+  const desired = rrset.desired?.data ?? []
+  return desired.length > 0 && !changesTtl(rrset) && (rrset.existing?.data ?? []).every((data) => desired.includes(data))
+}
 
 const rrsetParts = ({ name, type, desired }: RrsetChange): UpdateParts => ({
   deletes: [{ action: 'delete-rrset', name, type }],
