@@ -2,8 +2,9 @@
  * Step 4: break the cycles in which calls wait for one another, and list all calls in an order in which the provider accepts each.
  *
  * Pairs make the fewest calls unless they form a cycle: a CNAME and an A record swap names, or a host is renamed while a CNAME follows it. Each cycle is a
- * strongly connected component. An exact search pairs its records again, first alone, then with calls of the same types that wait for nothing: such a call
- * can take over half of an update at no cost. Otherwise an update is split into a delete and a create, one call more; that create can help the next cycle.
+ * strongly connected component. An exact search pairs its records again, first alone. If every order of them interrupts something, it takes in the calls
+ * that change the same names. If they need a split, it takes in calls of the same types that wait for nothing: such a call can take over half of an update
+ * at no cost. Otherwise an update is split into a delete and a create, one call more; that create can help the next cycle.
  *
  * A component with too many records for the search loses its updates to splits, one at a time, until its remainder is small enough. The number of calls is
  * then not proved minimal.
@@ -11,10 +12,10 @@
  * Components come after those they wait for, and every call is applied to one state of the zone. So each listed call is accepted in turn and, if the search
  * found a way, interrupts nothing.
  */
-import { rrsetKey } from '../dns/record.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import type { Continuity } from './continuity.ts'
-import { MAX_RECORDS, searchExactly } from './exact-search.ts'
+import { HelperPool, isRename, isSingle, NeighbourFinder, recordCount } from './cycle-helpers.ts'
+import { type ExactCalls, MAX_RECORDS, searchExactly } from './exact-search.ts'
 import { append, NO_CALLS, type OrderEdges, orderEdges } from './order-edges.ts'
 import { additionsOf, type Call, compareCalls, lowerBound, recordOf, removalsOf } from './pair-records.ts'
 import { stronglyConnectedComponents, withoutCycles } from './topological-order.ts'
@@ -70,8 +71,6 @@ interface Graph {
 const union = (a: ReadonlySet<number>, b: ReadonlySet<number>): ReadonlySet<number> =>
   a.size === 0 ? b : b.size === 0 ? a : new Set([...a, ...b])
 
-const recordCount = (calls: readonly Call[]): number => removalsOf(calls).length + additionsOf(calls).length
-
 /** Makes one component of all cycles and whatever lies between them if a search can take it: cycles of one component share splits. */
 function joinSmallCycles(components: readonly Component[], calls: readonly Call[], waits: Waits): readonly Component[] {
   const cycles = components.filter(({ length }) => length > 1)
@@ -100,10 +99,6 @@ function updatesToSplit(component: Component, { calls, waits }: Graph, count: nu
     .slice(0, count)
     .map(({ at }) => at)
 }
-
-const isSingle = ({ existing, desired }: Call): boolean => existing === null || desired === null
-
-const isRename = ({ existing, desired }: Call): boolean => existing !== null && desired !== null && rrsetKey(existing) !== rrsetKey(desired)
 
 /**
  * Replaces each of these updates by two calls. If a call of the same type has no edges, it takes over one half, so the number of calls stays. Updates made
@@ -137,90 +132,84 @@ function openCycles({ calls, waits, required, components }: Graph, state: ZoneSt
   const cycles = components.filter(({ length }) => length > 1)
   if (cycles.length === 0) return components.flat().map((at) => calls[at] as Call)
   const needed = withAllWaits(cycles.flat(), waits)
-  const helpers = new HelperPool(calls.filter((_, at) => waits[at]?.size === 0 && !needed.has(at)))
+  const helpers = new HelperPool(
+    calls.filter((_, at) => waits[at]?.size === 0 && !needed.has(at)),
+    cycles.map((cycle) => cycle.map((at) => calls[at] as Call)),
+  )
   const sequence: Call[] = []
+  const made = new Set<number>()
   const apply = (call: Call): void => {
     state.apply(call)
     sequence.push(call)
   }
+  const isMade = (at: number): boolean => made.has(at) || helpers.isTaken(calls[at] as Call)
+  const neighbours = new NeighbourFinder(calls, waits, new Set(cycles.flat()))
   for (const component of components) {
-    if (!needed.has(component[0] as number)) continue
+    if (!needed.has(component[0] as number) || made.has(component[0] as number)) continue
     // What it waits for may be a create of an earlier cycle that is still among the helpers.
     if (component.some((at) => [...(waits[at] ?? [])].some((before) => !component.includes(before)))) helpers.takeLate().forEach(apply)
+    for (const at of component) made.add(at)
     if (component.length === 1) {
       apply(calls[component[0] as number] as Call)
       continue
     }
     const cycle = component.map((at) => calls[at] as Call)
-    const opened = pairAgain(cycle, helpers, state, prefer) ?? alongRequired(component, required, waits).map((at) => calls[at] as Call)
-    const lastRemoval = opened.findLastIndex(({ existing }) => existing !== null)
-    opened.slice(0, lastRemoval + 1).forEach(apply)
-    for (const create of opened.slice(lastRemoval + 1)) helpers.addLate(create)
+    helpers.open(cycle)
+    const alone = searchFor(cycle, state, prefer)
+    const near = alone !== null && alone.missedWeight > 0 ? neighbours.of(component, isMade) : []
+    // A neighbour may wait for a create of an earlier cycle that is still among the helpers.
+    if (near.length > 0) helpers.takeLate().forEach(apply)
+    const larger = [...cycle, ...near.map((at) => calls[at] as Call)]
+    const spared = near.length === 0 ? null : searchFor(larger, state, prefer)
+    const isSpared = spared !== null && isBetter(spared, larger, alone as ExactCalls, cycle, prefer)
+    for (const at of isSpared ? near : []) {
+      made.add(at)
+      helpers.take(calls[at] as Call)
+    }
+    const opened = isSpared ? withHelpers(larger, spared, helpers, state, prefer) : withHelpers(cycle, alone, helpers, state, prefer)
+    const order = opened?.calls ?? alongRequired(component, required, waits).map((at) => calls[at] as Call)
+    const lastRemoval = order.findLastIndex(({ existing }) => existing !== null)
+    order.slice(0, lastRemoval + 1).forEach(apply)
+    for (const create of order.slice(lastRemoval + 1)) helpers.addLate(create)
   }
   helpers.takeLate().forEach(apply)
   const remaining = helpers.remaining()
   for (const [at] of components as readonly [number][]) {
     const call = calls[at] as Call
-    if (!needed.has(at) && (waits[at]?.size !== 0 || remaining.has(call))) apply(call)
+    if (!needed.has(at) && !made.has(at) && (waits[at]?.size !== 0 || remaining.has(call))) apply(call)
   }
   return sequence
 }
 
-/** Calls whose records a cycle may take over at no cost, because nothing that is still to come before them is pending. */
-class HelperPool {
-  readonly #byType = new Map<string, Set<Call>>()
-  /** Creates at the end of an opened cycle: nothing later in the cycle waits for them. */
-  readonly #late = new Set<Call>()
+const searchFor = (calls: readonly Call[], state: ZoneState, prefer: Preference): ExactCalls | null =>
+  searchExactly({
+    removed: removalsOf(calls),
+    added: additionsOf(calls),
+    state,
+    headroom: Number.POSITIVE_INFINITY,
+    keepsContinuity: prefer === 'continuity',
+  })
 
-  constructor(calls: readonly Call[]) {
-    for (const rank of [isSingle, isRename, (call: Call) => !isSingle(call) && !isRename(call)])
-      for (const call of calls.filter(rank))
-        this.#byType.set(recordOf(call).type, (this.#byType.get(recordOf(call).type) ?? new Set()).add(call))
-  }
-  addLate(call: Call): void {
-    this.#late.add(call)
-  }
-  /** At most `count` calls of the type, those that change most freely first: creates and deletes, then renames, then updates within an RRset. */
-  some(type: string, count: number): Call[] {
-    const found: Call[] = [...this.#late].filter((call) => recordOf(call).type === type).slice(0, count)
-    for (const call of this.#byType.get(type) ?? []) {
-      if (found.length >= count) break
-      found.push(call)
-    }
-    return found
-  }
-  take(call: Call): void {
-    this.#late.delete(call)
-    this.#byType.get(recordOf(call).type)?.delete(call)
-  }
-  takeLate(): Call[] {
-    const late = [...this.#late]
-    this.#late.clear()
-    return late
-  }
-  remaining(): ReadonlySet<Call> {
-    return new Set([...this.#byType.values()].flatMap((calls) => [...calls]))
-  }
-}
+const splitsIn = ({ calls }: ExactCalls, cycle: readonly Call[]): number => calls.length - lowerBound(cycle)
 
-/** Finds calls for the records of a cycle, and of helpers if that saves calls. Null if there are too many records, or no order is accepted. */
-function pairAgain(cycle: readonly Call[], pool: HelperPool, state: ZoneState, prefer: Preference): Call[] | null {
-  const search = (calls: readonly Call[]): Call[] | null =>
-    searchExactly({
-      removed: removalsOf(calls),
-      added: additionsOf(calls),
-      state,
-      headroom: Number.POSITIVE_INFINITY,
-      keepsContinuity: prefer === 'continuity',
-    })
-  const alone = search(cycle)
-  const splits = alone === null ? 0 : alone.length - lowerBound(cycle)
+const isBetter = (one: ExactCalls, larger: readonly Call[], other: ExactCalls, cycle: readonly Call[], prefer: Preference): boolean =>
+  one.missedWeight < other.missedWeight && (prefer === 'continuity' || splitsIn(one, larger) <= splitsIn(other, cycle))
+
+/** The calls found for a cycle, or those for it and helpers if that saves calls. */
+function withHelpers(
+  cycle: readonly Call[],
+  alone: ExactCalls | null,
+  pool: HelperPool,
+  state: ZoneState,
+  prefer: Preference,
+): ExactCalls | null {
+  const splits = alone === null ? 0 : splitsIn(alone, cycle)
   if (splits === 0) return alone
   const helpers: Call[] = []
   for (const type of new Set(cycle.map((call) => recordOf(call).type)))
     for (const helper of pool.some(type, splits)) if (recordCount([...cycle, ...helpers, helper]) <= MAX_RECORDS) helpers.push(helper)
-  const helped = helpers.length === 0 ? null : search([...cycle, ...helpers])
-  if (helped === null || helped.length - lowerBound([...cycle, ...helpers]) >= splits) return alone
+  const helped = helpers.length === 0 ? null : searchFor([...cycle, ...helpers], state, prefer)
+  if (helped === null || splitsIn(helped, [...cycle, ...helpers]) >= splits) return alone
   for (const helper of helpers) pool.take(helper)
   return helped
 }

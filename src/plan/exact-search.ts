@@ -24,25 +24,32 @@ export interface SearchTask {
   readonly keepsContinuity: boolean
 }
 
+export interface ExactCalls {
+  readonly calls: readonly Call[]
+  /** The weight of the needs that every order misses, or, if continuity does not come first, that these calls miss. */
+  readonly missedWeight: number
+}
+
 /** Calls in an order in which each is accepted and finds room; null if there is no such order, or if the search would take too long. */
-export function searchExactly(task: SearchTask): Call[] | null {
+export function searchExactly(task: SearchTask): ExactCalls | null {
   if (task.removed.length + task.added.length > MAX_RECORDS) return null
   const space = stateSpace(task)
   if (!task.keepsContinuity) return searchFewestCalls(task, space)
   const allowances = leastMissed(space)
   if (allowances === null) return null
+  const missedWeight = weightOf(space.needs, allowances[0] as bigint)
   const finders = allowances.map((allowed) => sequenceFinder(space, allowed))
   for (let budget = space.callsFrom(space.start); budget <= task.removed.length + task.added.length; budget += 1) {
     for (const find of finders) {
       const calls = find(budget, Number.POSITIVE_INFINITY)
-      if (calls !== null) return withFewestRenames(calls, (renames) => find(budget, renames))
+      if (calls !== null) return { calls: withFewestRenames(calls, (renames) => find(budget, renames)), missedWeight }
     }
   }
   return null
 }
 
 /** The fewest calls, whatever they miss; then as little as a greedy choice can spare with that many calls, the weightiest needs first. */
-function searchFewestCalls({ removed, added }: SearchTask, space: StateSpace): Call[] | null {
+function searchFewestCalls({ removed, added }: SearchTask, space: StateSpace): ExactCalls | null {
   const bits = space.needs.map((need, at) => ({ ...need, bit: 1n << BigInt(at) })).sort((a, b) => b.weight - a.weight)
   let allowed = bits.reduce((all, { bit }) => all | bit, 0n)
   for (let budget = space.callsFrom(space.start); budget <= removed.length + added.length; budget += 1) {
@@ -55,10 +62,14 @@ function searchFewestCalls({ removed, added }: SearchTask, space: StateSpace): C
       allowed &= ~bit
     }
     const find = sequenceFinder(space, allowed)
-    return withFewestRenames(calls, (renames) => find(budget, renames))
+    return { calls: withFewestRenames(calls, (renames) => find(budget, renames)), missedWeight: weightOf(space.needs, allowed) }
   }
   return null
 }
+
+/** The weight of a set of needs, one bit each. */
+const weightOf = (needs: readonly BitNeed[], set: bigint): number =>
+  needs.reduce((sum, { weight }, at) => ((set >> BigInt(at)) & 1n ? sum + weight : sum), 0)
 
 /** A call as bits. */
 interface Move {
@@ -198,7 +209,6 @@ function leastMissed(space: StateSpace): readonly bigint[] | null {
     missed.set(present, known)
     return known
   }
-  const weightOf = (set: bigint): number => space.needs.reduce((sum, { weight }, at) => ((set >> BigInt(at)) & 1n ? sum + weight : sum), 0)
   const open = new Map<bigint, number>([[0n, 0]])
   const tried = new Set<bigint>()
   const found: bigint[] = []
@@ -218,7 +228,7 @@ function leastMissed(space: StateSpace): readonly bigint[] | null {
     else
       for (const set of beyond) {
         const more = allowed | set
-        if (!tried.has(more)) open.set(more, weightOf(more))
+        if (!tried.has(more)) open.set(more, weightOf(space.needs, more))
       }
   }
   return found.length === 0 ? null : found

@@ -82,7 +82,7 @@ function bestOf(task: Task, prefer: Preference): Candidate {
   const { removed, added } = difference
   const state = zoneBefore(difference, continuity)
   const exact = searchExactly({ removed, added, state, headroom, keepsContinuity: prefer === 'continuity' })
-  return exact === null ? found : candidateOf(task, { calls: exact, edges: orderEdges(exact, continuity, true) }, true)
+  return exact === null ? found : candidateOf(task, { calls: exact.calls, edges: orderEdges(exact.calls, continuity, true) }, true)
 }
 
 function candidateOf({ paired, headroom }: Task, { calls, edges }: AcyclicCalls, isExact: boolean): Candidate {

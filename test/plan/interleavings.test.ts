@@ -254,6 +254,14 @@ describe('zones of 50 to 300 records', () => {
         'a.z0 MX 10 w.z0\nns.z0 A 192.0.2.2\nx.z0 SRV 0 5 443 host.example.net.\nw.z0 NS z0\nx.z1 CNAME x.z1\na.z1 A 192.0.2.3\na.z1 NS host.example.net.\nz2 CNAME a.z2\nw.z2 ALIAS w.z2\na.z2 A 192.0.2.3\na.z2 MX 20 z2',
       most: 13,
     },
+    {
+      name: 'a cycle that keeps a target only with a call after it',
+      existing:
+        'b.z4 CNAME b.z4\na.z4 MX 20 c.z4\na.z4 TXT "x"\nc.z4 MX 0 .\nc.z4 A 192.0.2.3\nb.z39 NS host.example.net.\nb.z39 300 MX 10 c.z39\nb.z39 A 192.0.2.4',
+      desired:
+        'b.z4 MX 20 c.z4\nb.z4 TXT "x"\na.z4 300 MX 0 .\na.z4 A 192.0.2.3\nc.z4 CNAME b.z4\nb.z39 300 MX 10 c.z39\nb.z39 AAAA 2001:db8::2\nb.z39 NS host.example.net.\nc.z39 MX 0 .\na.z39 MX 10 c.z39\na.z39 AAAA 2001:db8::1',
+      most: 11,
+    },
   ])('$name: no interruption, and no more calls than separately', ({ existing, desired, most }) => {
     const zone = { existing: existing.split('\n'), desired: desired.split('\n'), limit: null }
     expect(problemOf(zone, true, 'continuity')).toBeNull()
