@@ -121,7 +121,7 @@ function unselectedReverse({ zone, reverseZones }: LoadedZone, jobs: readonly Zo
   const isSelected = (name: string): boolean => jobs.some(({ desired }) => desired.name === name)
   const others = isSelected(zone.name) ? reverseZones.filter((name) => !isSelected(name)) : []
   if (others.length === 0) return []
-  const message = `${zone.name}: this run does not change its PTR records in ${listed(others, MAX_ZONES)}, which ${agreeing(others.length, 'is', 'are')} not selected`
+  const message = `${zone.name}: this run leaves out its PTR records in ${listed(others, MAX_ZONES)}, which ${agreeing(others.length, 'is', 'are')} not selected`
   return [
     {
       severity: 'notice',

@@ -140,7 +140,7 @@ safety: {min_existing: 1000}
     expect(one.stdout).toContain('192.0.2.11')
     expect(one.stdout).not.toContain('outside')
     expect(one.stderr).toContain(
-      'notice[ptr-not-selected] example.com.: this run does not change its PTR records in 0/26.2.0.192.in-addr.arpa., 2.0.192.in-addr.arpa. and 8.b.d.0.1.0.0.2.ip6.arpa.',
+      'notice[ptr-not-selected] example.com.: this run leaves out its PTR records in 0/26.2.0.192.in-addr.arpa., 2.0.192.in-addr.arpa. and 8.b.d.0.1.0.0.2.ip6.arpa.',
     )
     const verified = await run('verify', '--no-dns')
     expect(verified.stdout).toContain('example.com. at inside')

@@ -115,7 +115,10 @@ const SOURCES = `
 from octodns.zone import Zone
 def answer(manager):
     loaded = []
-    for name, settings in sorted(manager._preprocess_zones(manager.config['zones']).items()):
+    arpa = manager.processors.get('auto-arpa')
+    # As octoDNS does, reverse zones come last if auto_arpa fills them.
+    isLate = lambda name: arpa is not None and name.endswith('arpa.')
+    for name, settings in sorted(manager._preprocess_zones(manager.config['zones']).items(), key=lambda one: (isLate(one[0]), one[0])):
         origin = settings.get('alias', name)
         zone = Zone(origin, [])
         for source in manager.config['zones'][origin]['sources']:
@@ -125,6 +128,8 @@ def answer(manager):
             for record in zone.records:
                 alias.add_record(record.copy(zone=alias), lenient=True)
             zone = alias
+        if arpa is not None:
+            arpa.process_source_zone(zone, [])
         for record in sorted(zone.records):
             text = record._type in ('TXT', 'SPF')
             values = [value.to_raw_text() for value in record.values] if text else list(record.to_rrset().rdatas)

@@ -403,8 +403,8 @@ zones:
   })
 
   it.each([
-    ['auto_arpa: true', '', 'upsert-only'],
-    ['auto_arpa: {populate_should_replace: true}', '', 'create-only'],
+    ['auto_arpa: {wildcard_replacement: any}', '', 'upsert-only'],
+    ['auto_arpa: {wildcard_replacement: any, populate_should_replace: true}', '', 'create-only'],
     ['max_workers: 1', ', populate_should_replace: yes', 'create-only'],
     ['max_workers: 1', ', populate_should_replace: no', 'upsert-only'],
   ])('keep their records by a policy: %s%s is %s', async (manager, settings, policy) => {

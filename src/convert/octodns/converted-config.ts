@@ -23,6 +23,7 @@ export interface ConvertedRule {
   readonly isEnabled?: boolean | undefined
   readonly policy?: Policy | null | undefined
   readonly unmanaged?: readonly UnmanagedSelector[] | undefined
+  readonly autoPtr?: boolean | undefined
 }
 
 export interface ConvertedConfig {
@@ -56,6 +57,7 @@ export function printConvertedConfig({ from, defaultTtl, splitExtension, targets
     const limits = Object.entries(rule.safety ?? {})
     if (limits.length > 0) text += `    safety: {${limits.map(([key, percent]) => `${key}: ${percent}`).join(', ')}}\n`
     if (rule.skipsUnsupported) text += '    unsupported: skip\n'
+    if (rule.autoPtr) text += '    auto_ptr: true\n'
     const selectors = (rule.unmanaged ?? []).map(({ name, type }) =>
       flowValue({ ...(name !== undefined && { name }), ...(type && { type }) }),
     )

@@ -17,6 +17,7 @@ import type { Importer, ImportRequest } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { combineZones, readOptionsFor, readZones } from './assemble-zones.ts'
+import { convertAutoArpa } from './auto-arpa.ts'
 import { convertRules } from './convert-rules.ts'
 import { createProcessing, printConvertedConfig } from './converted-config.ts'
 import {
@@ -31,7 +32,7 @@ import {
 } from './find-zone-files.ts'
 import { type ConvertedTarget, convertTarget, foreignTarget, type OctodnsProvider } from './octodns-provider.ts'
 import { isOctodnsConfig, type OctodnsConfig, readOctodnsConfig } from './read-octodns-config.ts'
-import { routeZones } from './route-zones.ts'
+import { type RoutedZone, routeZones } from './route-zones.ts'
 import { isYamlProvider, openSources } from './yaml-sources.ts'
 
 /**
@@ -153,17 +154,11 @@ const failed = (...diagnostics: Diagnostic[]): ImportedZones => ({ zones: [], dr
 /** Imports the zones of an octoDNS config, and converts the config itself to a `zonewright.yaml`. */
 async function importOctodnsConfig(path: string, text: string, request: ImportRequest): Promise<ImportedZones> {
   const file = displayPath(path, request.cwd)
-  const config = readOctodnsConfig(text, file, createIncludeReader({ ...request.config, folder: dirname(path), cwd: request.cwd }, 'yaml'))
-  const opened = await openSources(config, path, request)
-  const routes = routeZones(config, opened.sources, request)
-  const wanted = routes.zones.filter(({ name }) => request.zones.length === 0 || request.zones.includes(name))
-  const dropped: UnsupportedFeature[] = []
-  const chosen = chosenTarget(config, request)
-  if (chosen === undefined) return failed(unknownProvider(request.options.target ?? '', request.config.providers.keys(), undefined))
-  /** Parts on which no record depends. */
-  const aside: UnsupportedFeature[] = []
-  const targets = convertTargets(config, chosen, aside)
-  const missing = [...config.providers.values()].filter(({ name }) => targets.get(name)?.settings === null)
+  const given = readOctodnsConfig(text, file, createIncludeReader({ ...request.config, folder: dirname(path), cwd: request.cwd }, 'yaml'))
+  const opened = await openSources(given, path, request)
+  const givenRoutes = routeZones(given, opened.sources, request)
+  const isPartial = request.zones.length > 0
+  const isWanted = ({ name }: RoutedZone): boolean => !isPartial || request.zones.includes(name)
   const sources = [...opened.sources.values()].map(({ source }) => source)
   const defaultTtl = sources[0]?.defaultTtl ?? request.config.octodnsDefaultTtl
   const splitExtension = commonExtension(sources)
@@ -171,10 +166,21 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
     octodnsDefaultTtl: defaultTtl as Ttl,
     octodnsSplitExtension: splitExtension ?? request.config.octodnsSplitExtension,
   }
-  const read = await readZones(wanted, reading)
+  const readGiven = await readZones(givenRoutes.zones.filter(isWanted), reading)
+  const autoArpa = isPartial ? null : convertAutoArpa(given, givenRoutes.zones, readGiven)
+  const { config, empty } = autoArpa ?? { config: given, empty: [] }
+  const routes = autoArpa === null ? givenRoutes : routeZones(config, opened.sources, request)
+  const wanted = [...routes.zones.filter(isWanted), ...empty.map(({ routed }) => routed)]
+  const read = [...readGiven, ...empty.map((one) => one.read)]
+  const dropped: UnsupportedFeature[] = [...(autoArpa?.dropped ?? [])]
+  const chosen = chosenTarget(config, request)
+  if (chosen === undefined) return failed(unknownProvider(request.options.target ?? '', request.config.providers.keys(), undefined))
+  /** Parts on which no record depends. */
+  const aside: UnsupportedFeature[] = []
+  const targets = convertTargets(config, chosen, aside)
+  const missing = [...config.providers.values()].filter(({ name }) => targets.get(name)?.settings === null)
   const imported = combineZones(read)
   const processing = createProcessing(config)
-  const isPartial = request.zones.length > 0
   const rules = convertRules(wanted, read, { config, targets, sources: opened.sources, processing, dropped: aside, isPartial })
   dropped.push(...droppedScopes(imported, targets))
   const configText = printConvertedConfig({
@@ -183,7 +189,7 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
     splitExtension,
     targets: [...new Map([...targets.values()].flatMap((one) => (one.settings === null ? [] : [[one.name, one]]))).values()],
     missingProviders: missing,
-    rules,
+    rules: autoArpa === null ? rules : rules.map((rule) => ({ ...rule, autoPtr: true })),
   })
   return {
     zones: imported.zones,

@@ -45,6 +45,8 @@ export interface OctodnsConfig {
   readonly replacingProviders: ReadonlySet<string>
   /** Names of secret handlers other than the environment. */
   readonly secretHandlers: ReadonlySet<string>
+  /** The settings of `manager.auto_arpa`, which adds PTR records; null if it is off. It is among `dropped`. */
+  readonly autoArpa: Readonly<Record<string, unknown>> | null
   readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -71,6 +73,7 @@ export function readOctodnsConfig(text: string, file: string, include?: ReadIncl
     zones: [],
     replacingProviders: new Set(),
     secretHandlers: new Set(),
+    autoArpa: null,
   }
   if (root?.kind === 'mapping') {
     for (const entry of root.entries) readSection(entry, state)
@@ -87,6 +90,7 @@ interface ReadState {
   readonly zones: OctodnsZoneEntry[]
   readonly replacingProviders: Set<string>
   readonly secretHandlers: Set<string>
+  autoArpa: Readonly<Record<string, unknown>> | null
 }
 
 const fail = (state: Pick<ReadState, 'diagnostics'>, at: SourcePosition, message: string): void =>
@@ -120,13 +124,20 @@ function readSection({ key, value }: YamlEntry, state: ReadState): void {
     else if (key.text === 'manager' && MANAGER_PROCESSORS.has(entry.key.text)) readManagerProcessors(entry, state)
     else {
       if (key.text === 'secret_handlers') state.secretHandlers.add(entry.key.text)
-      if (key.text === 'manager' && entry.key.text === 'auto_arpa' && isReplacing(entry.value)) state.replacingProviders.add('auto-arpa')
       const name = `${key.text}.${entry.key.text}`
+      if (name === AUTO_ARPA) {
+        if (isReplacing(entry.value)) state.replacingProviders.add('auto-arpa')
+        if (isTrue(entry.value))
+          state.autoArpa = entry.value.kind === 'mapping' ? (toJsonValue(entry.value) as Record<string, unknown>) : {}
+      }
       if (OCTODNS_KEYS.test(name)) warn(state, name, entry.key.at)
       else drop(state, name, entry.key.at)
     }
   }
 }
+
+/** The key with which octoDNS adds PTR records. */
+export const AUTO_ARPA = 'manager.auto_arpa'
 
 const MANAGER_PROCESSORS: ReadonlySet<string> = new Set(['processors', 'post_processors', 'include_meta'])
 
