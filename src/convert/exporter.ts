@@ -3,8 +3,8 @@ import type { OutputFile } from '../definition/imported-zone.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { type DesiredZone, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
+import type { SerialRule } from '../dns/zone-file/choose-serial.ts'
 import type { UnsupportedFeature } from './unsupported-features.ts'
-import type { SerialRule } from './zone-files/choose-serial.ts'
 
 /** Converts zones to another format. Pure. */
 export type Exporter = (zones: readonly DesiredZone[], options: ExportOptions) => ExportedFiles

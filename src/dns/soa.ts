@@ -1,4 +1,5 @@
 /** The SOA record of a zone (RFC 1035 section 3.3.13) as settings of a definition, and back. */
+import { type DomainName, labelsOf, nameFromLabels } from './domain-name.ts'
 import { isMailAddress, nameToEmail } from './mailbox.ts'
 import { rdataFields } from './rdata/canonical.ts'
 import type { ResourceRecord } from './record.ts'
@@ -13,6 +14,12 @@ export const SOA_TIMES = [
   ['expire', 'expire_sec'],
   ['minimum', 'ttl_sec'],
 ] as const satisfies readonly (readonly [keyof SoaFields, keyof ZoneSettings])[]
+
+/** The times of an SOA record for which a definition has no setting, or 0, in seconds. */
+export const DEFAULT_SOA_TIMES = { refresh_sec: 14_400, retry_sec: 14_400, expire_sec: 1_209_600, ttl_sec: 86_400 } as const
+
+/** The usual mailbox of a zone without one (RFC 2142): `hostmaster` below its name. */
+export const hostmasterOf = (zone: DomainName): DomainName => nameFromLabels([Buffer.from('hostmaster'), ...labelsOf(zone)])
 
 /** All fields, in the order of a definition. */
 export const SOA_FIELDS = [

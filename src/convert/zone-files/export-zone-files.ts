@@ -1,30 +1,27 @@
 /** Exports zones as zone files. */
 import type { OutputFile } from '../../definition/imported-zone.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { type DomainName, labelsOf, nameFromLabels, ROOT } from '../../dns/domain-name.ts'
+import { ROOT } from '../../dns/domain-name.ts'
 import { emailToName } from '../../dns/mailbox.ts'
 import { NEW_TO_BIND } from '../../dns/rdata/rdata-types.ts'
 import { type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { typeCode } from '../../dns/record-type.ts'
 import type { Result } from '../../dns/result.ts'
 import type { SerialNumber } from '../../dns/serial-number.ts'
-import { SOA_TIMES } from '../../dns/soa.ts'
+import { DEFAULT_SOA_TIMES, hostmasterOf, SOA_TIMES } from '../../dns/soa.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
+import { chooseSerial, compareExisting, type ExistingZoneFile } from '../../dns/zone-file/choose-serial.ts'
 import { type PrintOptions, printZoneFile } from '../../dns/zone-file/print-zone-file.ts'
 import { verifyZoneDigest } from '../../dns/zone-file/zone-digest.ts'
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
 import { type ExportedFiles, type Exporter, type ExportOptions, unsupportedFeaturesOf } from '../exporter.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
-import { chooseSerial, compareExisting, type ExistingZoneFile } from './choose-serial.ts'
 
 const SUPPORTED = {
   settings: new Set(['soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as const),
   others: new Set(['soa'] as const),
 }
-
-/** Values that 0 or a missing setting stand for in the API, in seconds. */
-const DEFAULTS = { refresh_sec: 14_400, retry_sec: 14_400, expire_sec: 1_209_600, ttl_sec: 86_400 } as const
 
 /** Exports a zone file per zone that name servers load as it is, with an SOA record made from the settings and NS records at the apex. */
 export const exportZoneFiles: Exporter = (zones, options): ExportedFiles => {
@@ -84,7 +81,7 @@ const serialError = ({ name, at }: DesiredZone, reason: string): Diagnostic => (
 function defaultTtlOf({ settings, soa }: DesiredZone): Ttl {
   const minimum = settings.ttl_sec ?? soa?.minimum
   const isOwn = settings.ttl_sec === undefined && minimum !== undefined && minimum <= MAX_TTL
-  return (isOwn ? minimum : settings.ttl_sec || DEFAULTS.ttl_sec) as Ttl
+  return (isOwn ? minimum : settings.ttl_sec || DEFAULT_SOA_TIMES.ttl_sec) as Ttl
 }
 
 /** One item per RRset of a pseudo type that only providers know. */
@@ -128,8 +125,6 @@ function soaRecord(
 ): ResourceRecord {
   const mailbox = soa.mailbox ?? (settings.soa_email === undefined ? hostmasterOf(name) : emailToName(settings.soa_email))
   if (mailbox === null) throw new Error(`not an e-mail address: ${settings.soa_email}`)
-  const times = SOA_TIMES.map(([field, key]) => soa[field] ?? (settings[key] || DEFAULTS[key]))
+  const times = SOA_TIMES.map(([field, key]) => soa[field] ?? (settings[key] || DEFAULT_SOA_TIMES[key]))
   return { name, type: 'SOA', ttl: soa.ttl ?? ttl, data: [soa.primary ?? servers[0]?.data ?? ROOT, mailbox, serial, ...times].join(' ') }
 }
-
-const hostmasterOf = (zone: DomainName): DomainName => nameFromLabels([Buffer.from('hostmaster'), ...labelsOf(zone)])

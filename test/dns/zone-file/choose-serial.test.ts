@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { chooseSerial, dateSerial, type ExistingZoneFile, unixTimeSerial } from '../../src/convert/zone-files/choose-serial.ts'
-import { isNewerSerial, type SerialNumber, serialNumber } from '../../src/dns/serial-number.ts'
-import { fc } from '../support/fast-check.ts'
+import { isNewerSerial, type SerialNumber, serialNumber } from '../../../src/dns/serial-number.ts'
+import { chooseSerial, dateSerial, type ExistingZoneFile, unixTimeSerial } from '../../../src/dns/zone-file/choose-serial.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const existing = (serial: number, isChanged: boolean): ExistingZoneFile => ({
   serial: serialNumber(serial),

@@ -1,13 +1,13 @@
 /**
- * Chooses the serial of an exported zone file. A file that exists already may be served, so its serial must not go back (RFC 1982): secondaries would
+ * Chooses the serial of a zone file to write. A file that exists already may be served, so its serial must not go back (RFC 1982): secondaries would
  * ignore the new content.
  */
-import { hasErrors } from '../../dns/diagnostic.ts'
-import type { DomainName } from '../../dns/domain-name.ts'
-import { rdataFields } from '../../dns/rdata/canonical.ts'
-import { failure, ok, type Result } from '../../dns/result.ts'
-import { isNewerSerial, nextSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
-import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
+import { hasErrors } from '../diagnostic.ts'
+import type { DomainName } from '../domain-name.ts'
+import { rdataFields } from '../rdata/canonical.ts'
+import { failure, ok, type Result } from '../result.ts'
+import { isNewerSerial, nextSerial, type SerialNumber, serialNumber } from '../serial-number.ts'
+import { parseZoneFile } from './parse-zone-file.ts'
 
 /**
  * A number for exactly this serial. Otherwise the serial is raised if the content has changed, to at least `atLeast` if that is newer; null for just
@@ -15,12 +15,12 @@ import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
  */
 export type SerialRule = number | { readonly atLeast: SerialNumber | null }
 
-/** A zone file at the path of an export. */
+/** A zone file at the path to write. */
 export interface ExistingZoneFile {
   readonly serial: SerialNumber
   /** Whether it has other records or another SOA record, the serial excepted. */
   readonly isChanged: boolean
-  /** Whether it has no errors, so an export replaces it without asking. */
+  /** Whether it has no errors, so it is replaced without asking. */
   readonly isReplaceable: boolean
 }
 
