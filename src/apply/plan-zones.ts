@@ -151,8 +151,10 @@ export async function readAndPlan(
     allow: job.allow,
     rendered: rendered.state,
     servedApexNs: rendered.providerApexNs,
+    readOnly: existing?.readOnly,
   })
-  return { job, reference, existing, rendered, plan: { ...plan, diagnostics: [...plan.diagnostics, ...file.diagnostics] } }
+  const warnings = (existing?.warnings ?? []).map((warning) => ({ ...warning, at: job.desired.at }))
+  return { job, reference, existing, rendered, plan: { ...plan, diagnostics: [...plan.diagnostics, ...file.diagnostics, ...warnings] } }
 }
 
 interface RenderedReading {

@@ -98,10 +98,11 @@ const concernsState = ({ state }: Outcome, error: ProviderError | undefined): bo
   state === 'unknown' ||
   (state === 'failed' && (error?.code === 'provider-rejected' || error?.code === 'provider-not-found'))
 
-/** Warnings about single calls: a record was already deleted, or data was stored differently. */
+/** Findings of single calls: something failed after the change, a record was already deleted, or data was stored differently. */
 function noticedByCalls({ zone, target, changes }: ZonePlan, results: ReadonlyMap<number, ChangeResult>): Diagnostic[] {
-  return [...results].flatMap(([index, { wasGone, stored }]): Diagnostic[] => {
+  return [...results].flatMap(([index, { wasGone, stored, problems }]): Diagnostic[] => {
     const change = changes[index] as Change
+    if (problems !== undefined && problems.length > 0) return [...problems]
     if (change.subject === 'domain') return []
     if (wasGone) {
       const message = `${zone} at ${target}: ${change.name} ${change.type} was to be deleted, but another client had already deleted it`

@@ -2,10 +2,11 @@
  * The flow of a run that changes zones. `apply` loads definitions or a saved plan, locks the zones, reads and plans, shows the plan, asks, applies, reads
  * back and reports. A rollback (`rollback/run-rollback.ts`) makes its plan from the journal and goes through the same `changeZones`.
  */
+import { hasErrors } from '../dns/diagnostic.ts'
 import type { Plan } from '../plan/plan.ts'
 import { agreeing, counted } from '../report/english.ts'
 import type { ApplicableZone, ApplyZonesOptions, ChangesToMake } from './apply-zones.ts'
-import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan } from './exit-status.ts'
+import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan, worstOf } from './exit-status.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
 import { mayApply } from './plan-zones.ts'
 import {
@@ -65,7 +66,8 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
 
   const refused = statusOfPlan(planned.plan)
   if (refused !== EXIT.done) return endUnchanged(context, planned.plan, refused, refusalText(planned))
-  if (planned.plan.zones.every((zone) => zone.changes.length === 0)) return endUnchanged(context, planned.plan, EXIT.done)
+  if (planned.plan.zones.every((zone) => zone.changes.length === 0))
+    return endUnchanged(context, planned.plan, await completeEarlierCalls(context))
   const declined = options.yes ? null : await ask(context, planned.plan)
   if (declined !== null) return endUnchanged(context, planned.plan, declined)
 
@@ -83,7 +85,21 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
   if (outcomes === null) return endUnchanged(context, current.plan, EXIT.failure)
   if (!isGithubReport(context)) context.output.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
   context.output.outcome(current.plan, outcomes, options.format, { planShown: isTextReport(context) })
-  return interruption.status() ?? statusOfOutcomes(outcomes)
+  const failed = new Set(outcomes.flatMap(({ plan, diagnostics }) => (hasErrors(diagnostics) ? [plan.target] : [])))
+  return interruption.status() ?? worstOf([await completeEarlierCalls(context, failed), statusOfOutcomes(outcomes)])
+}
+
+/** Completes calls of earlier runs whose last step failed, except at targets that just failed. Returns a failure if it fails again. */
+async function completeEarlierCalls({ providers, output, interruption }: ApplyContext, except = new Set<string>()): Promise<ExitStatus> {
+  let status: ExitStatus = EXIT.done
+  for (const [name, provider] of providers) {
+    if (except.has(name) || interruption.signal.aborted) continue
+    const completed = await provider.completeCalls?.({ stop: interruption.signal, signal: interruption.abort })
+    for (const text of completed?.done ?? []) output.note(text)
+    output.diagnostics(completed?.problems ?? [])
+    if (hasErrors(completed?.problems ?? [])) status = EXIT.failure
+  }
+  return status
 }
 
 /** Ends a run that changed nothing. */

@@ -41,7 +41,8 @@ export async function verifyZone(
     nameServers: results.map(({ result }) => result),
     hidden,
     diagnostics: [
-      ...plan.diagnostics,
+      // Nothing is to be changed here.
+      ...plan.diagnostics.filter(({ code }) => code !== 'zone-read-only'),
       ...(disabled ? disabledZoneWarning(planned) : []),
       ...checked.flatMap(({ refusal }) => refusal ?? []),
       ...results.flatMap(({ role, result }) => failureDiagnostic(result, role, planned)),

@@ -55,6 +55,7 @@ export async function openProviders(
     const created = await createProvider(entry, {
       secrets: { folder: config.folder, env, loaded: secrets },
       parallelism: options.parallelism,
+      now: setup.now,
       onThrottled: reportThrottling(output),
     })
     diagnostics.push(...created.diagnostics)

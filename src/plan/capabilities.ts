@@ -61,6 +61,8 @@ export interface Capabilities {
   readonly maxRecords: number | null
   /** Whether the target sets the apex NS records itself and does not list them. */
   readonly servesApexNs: boolean
+  /** Whether servers refuse a zone without NS records at its apex, and the target adds none; false if absent. */
+  readonly needsApexNs?: boolean | undefined
   /** Whether the target refuses a CNAME beside other records, and a second CNAME at a name. */
   readonly cnameExclusive: boolean
   readonly rules: readonly RecordRule[]

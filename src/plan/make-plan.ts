@@ -28,6 +28,15 @@ export interface PlanInput {
   readonly servedApexNs: readonly string[] | null
   /** Continuity if absent. */
   readonly prefer?: Preference | undefined
+  /** Why no call can change the existing zone; absent if calls can. */
+  readonly readOnly?: ReadOnlyReason | undefined
+}
+
+/** Why a zone cannot be changed at its target. */
+export interface ReadOnlyReason {
+  /** Worded to follow "cannot be changed: ". */
+  readonly reason: string
+  readonly hint: string
 }
 
 export function makeZonePlan(input: PlanInput): ZonePlan {
@@ -44,7 +53,8 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   const domain = domainChange(desired.name, existing, fitted.settings, desired.absent, input.policy)
   if (domain) diagnostics.push(...domainProblems(domain, input))
   if (isSlave && !desired.absent) diagnostics.push(...slaveRecordProblems(input))
-  return planDifference({
+  if (capabilities.needsApexNs && !desired.absent && !isSlave) diagnostics.push(...missingApexNs(difference, input))
+  const plan = planDifference({
     ...input,
     zone: desired.name,
     at: desired.at,
@@ -56,6 +66,22 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
     desiredRecords: fitted.records.length,
     diagnostics,
   })
+  return plan.changes.length === 0 ? plan : { ...plan, diagnostics: [...plan.diagnostics, ...readOnlyProblems(input)] }
+}
+
+/** An error for changes that no call can make. */
+function readOnlyProblems({ readOnly, desired, target }: PlanInput): Diagnostic[] {
+  if (readOnly === undefined) return []
+  const message = `${desired.name} at ${target} cannot be changed: ${readOnly.reason}`
+  return [{ severity: 'error', code: 'zone-read-only', message, at: desired.at, hint: readOnly.hint }]
+}
+
+/** An error if the zone would have no NS records at its apex, which its servers need. */
+function missingApexNs({ kept, unmanaged, added }: ZoneDifference, { desired, target }: PlanInput): Diagnostic[] {
+  if ([kept, unmanaged, added].some((records) => records.some((record) => isApexNs(record, desired.name)))) return []
+  const message = `${desired.name} would have no NS records at its apex at ${target}, and name servers refuse such a zone`
+  const hint = 'define NS records at the apex, for example in a file that all zones include'
+  return [{ severity: 'error', code: 'zone-without-ns', message, at: desired.at, hint }]
 }
 
 function compare({ desired }: PlanInput, fitted: FittedZone, existing: readonly ExistingRecord[]): ZoneDifference {

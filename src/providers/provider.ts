@@ -10,6 +10,7 @@ import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
 import type { ExistingZone, ZoneSettings } from '../dns/zone.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import type { Changeset } from '../plan/changesets.ts'
+import type { ReadOnlyReason } from '../plan/make-plan.ts'
 import type { Endpoint } from '../transport/allowed-hosts.ts'
 
 /** A zone at a provider without its records. */
@@ -44,6 +45,10 @@ export interface ZoneSnapshot extends ExistingZone {
   readonly id: number | string
   /** Milliseconds between the last change and the read, by the provider's clock; null if the provider does not report it. */
   readonly millisecondsSinceLastChange: number | null
+  /** Why no call can change the zone; absent if calls can. */
+  readonly readOnly?: ReadOnlyReason | undefined
+  /** Warnings about the zone at the provider, for every plan. */
+  readonly warnings?: readonly Diagnostic[] | undefined
 }
 
 /** The lines of the zone file that the provider rendered last; empty if it has rendered none. */
@@ -75,6 +80,8 @@ export interface AppliedCall {
   readonly changes?: readonly AppliedChange[] | undefined
   /** The zone after a change to the zone itself. */
   readonly zone?: ZoneReference | undefined
+  /** What failed after the change was made, such as the reload of a server that serves it. */
+  readonly problems?: readonly Diagnostic[] | undefined
 }
 
 /** A zone that the provider copied from another one. */
@@ -82,6 +89,14 @@ export interface CopiedZone {
   readonly zone: ZoneReference
   /** The parts that the provider could not copy, in its words. */
   readonly remarks: readonly string[]
+}
+
+/** The earlier calls that `completeCalls` completed. */
+export interface CompletedCalls {
+  /** What was done, as sentences for people. */
+  readonly done: readonly string[]
+  /** What still fails. */
+  readonly problems: readonly Diagnostic[]
 }
 
 /** A server or service that stores zones. Methods throw `ProviderError` for every failure that is not a bug. */
@@ -120,6 +135,11 @@ export interface Provider {
    * every RRset is as expected, and the creation of a zone unless the zone does not exist.
    */
   apply(zone: ZoneReference | null, call: ProviderCall, options?: ProviderCallOptions): Promise<AppliedCall>
+  /**
+   * Completes earlier calls whose last step failed or was interrupted, such as the reload of a server. Called by runs that change zones, also if no zone has
+   * changes. Absent if calls have no such step.
+   */
+  completeCalls?(options?: ProviderCallOptions): Promise<CompletedCalls>
   close(): Promise<void>
 }
 
@@ -128,6 +148,8 @@ export interface ProviderContext {
   readonly secrets: SecretSource
   /** Maximum concurrent requests, instead of the config's setting. */
   readonly parallelism?: number | undefined
+  /** The clock; that of the system if absent. */
+  readonly now?: (() => Date) | undefined
   /** Called with the provider's name and milliseconds when it asks for a longer pause. */
   readonly onThrottled?: OnThrottled | undefined
 }

@@ -10,11 +10,13 @@ import { CLOUD } from './cloud/cloud-config.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
 import { type Provider, ProviderError } from './provider.ts'
 import { RFC2136 } from './rfc2136/rfc2136-config.ts'
+import { ZONEFILE } from './zonefile/zonefile-config.ts'
 
 /** Every type of provider. */
 const TYPES: Readonly<Record<string, ProviderType>> = {
   cloud: CLOUD,
   rfc2136: RFC2136,
+  zonefile: ZONEFILE,
 }
 
 const typeOf = (name: string): ProviderType | null => (Object.hasOwn(TYPES, name) ? (TYPES[name] ?? null) : null)

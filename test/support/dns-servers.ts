@@ -93,7 +93,8 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-async function startServer(recipe: ServerRecipe, options: DnsServerOptions): Promise<DnsServer> {
+/** Starts a server with its own recipe. */
+export async function startServer(recipe: ServerRecipe, options: DnsServerOptions): Promise<DnsServer> {
   // Another process can take the free port before its use. The server then exits, and the next port is tried.
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -1,0 +1,62 @@
+/** What a zone file can hold. */
+import { typeCode } from '../../dns/record-type.ts'
+import type { ZoneSettings } from '../../dns/zone.ts'
+import type { Capabilities, RecordRule, SettingProblem } from '../../plan/capabilities.ts'
+
+/** The TTL of records without one, in seconds, if the definition has no default. */
+const DEFAULT_TTL = 3600
+
+/** Maximum number of records of a file that is read. */
+export const MAX_RECORDS = 500_000
+
+/** Types that signing generates (RFC 4034, RFC 5155), and the digest of a whole zone (RFC 8976), which the next serial invalidates. */
+export const SIGNING_TYPES: ReadonlySet<string> = new Set(['RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM', 'ZONEMD', 'SIG', 'NXT', 'TYPE65534'])
+
+const refuseUnservedTypes: RecordRule = (record) => {
+  const { name, type, at } = record
+  const refuse = (reason: string) => ({
+    record: null,
+    diagnostics: [{ severity: 'error', code: 'type-unsupported', message: `${name} ${type}: ${reason}`, at } as const],
+  })
+  if (type === 'SOA') return refuse('the SOA record follows from the settings of the zone')
+  if (SIGNING_TYPES.has(type)) return refuse('the server that signs the zone generates these records')
+  return typeCode(type) === null ? refuse('no name server supports this type') : { record, diagnostics: [] }
+}
+
+const SOA_TIMES = ['refresh_sec', 'retry_sec', 'expire_sec'] as const
+
+function settingProblems(settings: ZoneSettings): SettingProblem[] {
+  const problems: SettingProblem[] = SOA_TIMES.filter((field) => settings[field] === 0).map((field) => ({
+    field,
+    message: `${field} is 0, with which secondary servers do not work; state the seconds`,
+  }))
+  if (settings.type === 'slave') problems.push({ field: 'type', message: 'a slave zone has no zone file to write' })
+  return problems
+}
+
+/**
+ * Whether a zone may have a file here. Commands would take a name that begins with a hyphen as an option, and configurations of servers do not agree on
+ * escaped characters.
+ */
+export const canBeServed = (name: string): boolean => !/^-|[\\"]/.test(name)
+
+export const ZONEFILE_CAPABILITIES: Capabilities = {
+  calls: { unit: 'rrset', maxUnits: null, maxOctets: null, atomic: true, hasPrecondition: true, createsZoneWithRecords: true },
+  types: null,
+  ttlSteps: null,
+  ttlDefault: false,
+  fallbackTtl: DEFAULT_TTL,
+  settingSteps: null,
+  settings: new Set(['type', 'soa_email', 'ttl_sec', ...SOA_TIMES]),
+  storesSoaFields: false,
+  fixedSettings: new Set(['type']),
+  settingProblems,
+  neededToCreate: { master: [], slave: [] },
+  createsZones: true,
+  canCreateZone: canBeServed,
+  maxRecords: MAX_RECORDS,
+  servesApexNs: false,
+  needsApexNs: true,
+  cnameExclusive: true,
+  rules: [refuseUnservedTypes],
+}

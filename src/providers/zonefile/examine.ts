@@ -1,0 +1,83 @@
+/** The checks of `doctor` for a folder of zone files. Runs no command. */
+import { accessSync, constants } from 'node:fs'
+import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { counted, listed } from '../../report/english.ts'
+import { ProviderError } from '../provider.ts'
+import type { Publisher } from './publish.ts'
+import { type Command, type CommandRun, findProgram } from './run-command.ts'
+import type { ListSettings } from './served-lists.ts'
+import type { ZoneFolder } from './zone-folder.ts'
+import type { ServedZone } from './zone-text.ts'
+
+export interface ExaminedFolder {
+  readonly options: {
+    readonly provider: string
+    readonly directory: string
+    readonly shown: string
+    readonly check: Command | null
+    readonly reload: Command | null
+    readonly list: ListSettings | null
+    readonly commands: Omit<CommandRun, 'signal'>
+  }
+  readonly folder: ZoneFolder
+  readonly publisher: Publisher
+  readonly readZone: (name: DomainName) => Promise<ServedZone | null>
+}
+
+/** Maximum names in one finding. */
+const MAX_LISTED = 5
+
+export async function examineFolder(
+  { options, folder, publisher, readZone }: ExaminedFolder,
+  { zones }: ProviderUsage,
+): Promise<DoctorFinding[]> {
+  const findings: DoctorFinding[] = []
+  const add = (status: DoctorFinding['status'], check: DoctorFinding['check'], message: string, hint?: string): void =>
+    void findings.push({ status, check, message, hint })
+  try {
+    const files = await folder.list()
+    add('ok', 'connection', `${options.shown} has ${counted(files.length, 'zone file')}`)
+    if (!isWritable(options.directory))
+      add('error', 'connection', `${options.shown} cannot be written`, 'give this user the permission to write into it')
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    return [{ status: 'error', check: 'connection', message: error.message, hint: error.hint }]
+  }
+  for (const [setting, command] of [
+    ['check', options.check],
+    ['reload', options.reload],
+    ['list.reload', options.list?.reload ?? null],
+  ] as const) {
+    if (command !== null && findProgram(command[0], options.commands) === null)
+      add(
+        'error',
+        'config',
+        `${setting}: the program ${command[0]} is not installed, or cannot be executed`,
+        'install it, or write its whole path',
+      )
+  }
+  const pending: DomainName[] = []
+  for (const name of zones) {
+    try {
+      const zone = await readZone(name)
+      if (zone?.readOnly) add('warning', 'zones', `${name} cannot be changed: ${zone.readOnly.reason}`, zone.readOnly.hint)
+      if (publisher.isPending(name)) pending.push(name)
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error
+      add('error', 'zones', error.message, error.hint)
+    }
+  }
+  if (pending.length > 0)
+    add('warning', 'zones', `servers were not told of the change of ${listed(pending, MAX_LISTED)}`, '"zonewright apply" tries again')
+  return findings
+}
+
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,129 @@
+/** Runs the check and reload commands of the config: without a shell, with bounded time and output, and without the secrets of the environment. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { oneLine } from '../../dns/diagnostic.ts'
+import { excerpt } from '../../dns/excerpt.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
+
+/** A program and its arguments, in which `{zone}` and `{file}` are placeholders. */
+export type Command = readonly [program: string, ...args: string[]]
+
+/** The characters of a command in one text. All others have a meaning in a shell, which is not used. */
+const PLAIN_COMMAND = /^[A-Za-z0-9_{}.,:=@%+/ -]+$/
+
+/** Parses a setting: a text that is split at blanks, or a list. */
+export function parseCommand(setting: unknown): Result<Command> {
+  if (typeof setting === 'string' && !PLAIN_COMMAND.test(setting))
+    return failure(
+      'a command with other characters than letters, digits, blanks and {}.,:=@%+/-_ is written as a list: [program, argument]',
+    )
+  const words = typeof setting === 'string' ? setting.split(' ').filter((word) => word !== '') : (setting as readonly string[])
+  const [program, ...args] = words
+  if (program === undefined || program === '') return failure('the command is empty')
+  if (program.includes('{')) return failure('the program cannot be a placeholder')
+  return ok([program, ...args])
+}
+
+export const hasPlaceholder = (command: Command, name: 'zone' | 'file'): boolean => command.some((word) => word.includes(`{${name}}`))
+
+/** The command with the values of its placeholders. A value never becomes more than a part of one argument. */
+export const fillIn = ([program, ...args]: Command, values: { readonly zone: string; readonly file?: string }): Command => [
+  program,
+  ...args.map((arg) => arg.replace(/\{(zone|file)\}/g, (whole, name: 'zone' | 'file') => values[name] ?? whole)),
+]
+
+export interface CommandRun {
+  /** The working directory, absolute. */
+  readonly folder: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Milliseconds after which the command and its children are killed. */
+  readonly timeout: number
+  /** Kills the command. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The variables that a command gets. Tokens and keys of the run are in others. */
+const VARIABLES = ['HOME', 'USER', 'LOGNAME', 'TMPDIR', 'TZ'] as const
+
+/** The folders of Debian's name servers, which are not always on the PATH. */
+const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/sbin', '/usr/bin', '/bin']
+
+const pathOf = (env: CommandRun['env']): string[] =>
+  [...new Set([...(env['PATH'] ?? '').split(delimiter), ...MORE_FOLDERS])].filter((one) => one !== '')
+
+/** The absolute path of a program; null if it does not exist or cannot be executed. A name with a slash is relative to `folder`. */
+export function findProgram(program: string, { env, folder }: Pick<CommandRun, 'env' | 'folder'>): string | null {
+  const candidates =
+    isAbsolute(program) || program.includes('/')
+      ? [resolve(folder, program)]
+      : pathOf(env).map((one) => join(resolve(folder, one), program))
+  return candidates.find(isExecutable) ?? null
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** Characters of the output that are kept, from its end, and characters of it in a message. */
+const MAX_OUTPUT = 16_384
+const SHOWN_OUTPUT = 600
+
+/** Runs a command to its end. Returns null if its exit status is 0, otherwise what went wrong, in words that follow the name of the program. */
+export async function runCommand([program, ...args]: Command, run: CommandRun): Promise<string | null> {
+  const { env, folder, timeout, signal } = run
+  const path = findProgram(program, run)
+  if (path === null) return 'is not installed, or cannot be executed'
+  if (signal?.aborted) return 'was not run, because the run was stopped'
+  const own = Object.fromEntries(VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
+  return new Promise((done) => {
+    // In a process group of its own it does not get the Ctrl-C of the terminal, and can be killed with its children.
+    const child = spawn(path, args, {
+      cwd: folder,
+      env: { ...own, PATH: pathOf(env).join(delimiter), LC_ALL: 'C' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output = (output + text).slice(-MAX_OUTPUT)
+      })
+    let reason: string | null = null
+    const stop = (why: string): void => {
+      reason ??= why
+      killGroup(child)
+    }
+    const timer = setTimeout(() => stop(`did not end within ${timeout / 1000} s`), timeout)
+    const onAbort = (): void => stop('was stopped with the run')
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const finish = (problem: string | null): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+      // A child that left its output open must not keep this program running.
+      child.stdout.destroy()
+      child.stderr.destroy()
+      const text = excerpt(oneLine(output.trim().split('\n').slice(-5).join('; ')), SHOWN_OUTPUT)
+      done(problem === null ? null : `${problem}${text === '' ? '' : `: ${text}`}`)
+    }
+    child.once('error', (error: NodeJS.ErrnoException) => finish(`cannot be started (${error.code ?? error.message})`))
+    child.once('exit', (status, by) => {
+      // The last output may still be in the pipes.
+      setImmediate(() => finish(reason ?? (status === 0 ? null : status === null ? `was ended by ${by}` : `ended with status ${status}`)))
+    })
+  })
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
+}

@@ -1,0 +1,119 @@
+/** The folder of the served zone files: which file a zone has, and which zones there are. */
+import { readdirSync, type Stats, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { isInside, resolveLinks } from '../../definition/files/file-path.ts'
+import { readTextSync, readZoneFileText } from '../../definition/files/read-text.ts'
+import type { SourcePolicy } from '../../definition/load/source-policy.ts'
+import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
+import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
+import type { ReadZoneInclude } from '../../dns/zone-file/scope.ts'
+import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
+import { ProviderError } from '../provider.ts'
+
+export interface FolderOptions {
+  /** The provider's name in the config. */
+  readonly provider: string
+  /** Absolute. */
+  readonly directory: string
+  /** The folder as messages show it. */
+  readonly shown: string
+  /** The file name of a zone, with `{zone}` once. */
+  readonly fileName: string
+}
+
+/** A file of the folder that may be a zone file. */
+export interface ListedFile {
+  readonly fileName: string
+  /** The zone; null if the content shows none. */
+  readonly zone: DomainName | null
+}
+
+export interface ZoneFolder {
+  /** The name of the file of a zone, without the folder. Letters that no file name should have are replaced, so two zones may share a name. */
+  fileNameOf(zone: DomainName): string
+  pathOf(fileName: string): string
+  shownPathOf(fileName: string): string
+  /** The text of the file of a zone; null if there is none. Throws a `ProviderError`. */
+  read(fileName: string): Promise<string | null>
+  /** Whether the file is, through a symbolic link, outside the folder. */
+  isOutside(fileName: string): boolean
+  readonly include: ReadZoneInclude
+  /** The zone files by their names, in the order of the names. Throws a `ProviderError`. */
+  list(): Promise<readonly ListedFile[]>
+}
+
+/** Nothing here is a definition, so no file is protected. */
+const ANY_FILE: SourcePolicy = { refusePath: () => null, refuseFile: () => null, secretsIn: () => [] }
+
+export function createZoneFolder({ provider, directory, shown, fileName: pattern }: FolderOptions): ZoneFolder {
+  const [prefix = '', suffix = ''] = pattern.split('{zone}')
+  const known = new Map<string, { readonly facts: string; readonly zone: DomainName | null }>()
+  const pathOf = (fileName: string): string => join(directory, fileName)
+  const shownPathOf = (fileName: string): string => `${shown}/${fileName}`
+
+  const read = async (fileName: string): Promise<string | null> => {
+    assertFolder()
+    const text = await readZoneFileText(pathOf(fileName), shownPathOf(fileName), null)
+    if (text.ok) return text.text
+    if (text.isMissing && statSync(pathOf(fileName), { throwIfNoEntry: false }) === undefined) return null
+    const { message, hint } = text.problem
+    throw new ProviderError('file-unreadable', `${provider}: ${message}`, { hint })
+  }
+
+  /** Without its folder, perhaps because a disk is not mounted, no zone would seem to exist. */
+  function assertFolder(): void {
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return
+    throw new ProviderError('file-unreadable', `${provider}: the folder ${shown} does not exist`, {
+      hint: 'create the folder, or correct "directory" in the config',
+    })
+  }
+
+  const zoneOf = async (fileName: string, facts: Stats): Promise<DomainName | null> => {
+    const version = `${facts.ino} ${facts.size} ${facts.mtimeMs}`
+    const cached = known.get(fileName)
+    if (cached?.facts === version) return cached.zone
+    const text = await readZoneFileText(pathOf(fileName), shownPathOf(fileName), null)
+    const zone = text.ok ? soaOwner(text.text, fileName.slice(prefix.length, fileName.length - suffix.length)) : null
+    known.set(fileName, { facts: version, zone })
+    return zone
+  }
+
+  return {
+    fileNameOf: (zone) => prefix + zoneFileName(zone, new Set(), 'z').slice(0, -2) + suffix,
+    pathOf,
+    shownPathOf,
+    read,
+    isOutside: (fileName) => !isInside(resolveLinks(pathOf(fileName)), resolveLinks(directory)),
+    include: (path, from) => {
+      const base = from.startsWith(`${shown}/`) ? pathOf(from.slice(shown.length + 1)) : from
+      const wanted = resolve(dirname(base), path)
+      if (!isInside(resolveLinks(wanted), resolveLinks(directory))) return failure(`${path} is outside ${shown}`)
+      const text: Result<string> = readTextSync(wanted, path, ANY_FILE, 'zone-file')
+      return text.ok ? ok({ file: `${shown}/${wanted.slice(directory.length + 1)}`, text: text.value }) : text
+    },
+    async list() {
+      assertFolder()
+      const listed: ListedFile[] = []
+      for (const fileName of readdirSync(directory).sort()) {
+        const isNamed = fileName.length > prefix.length + suffix.length && fileName.startsWith(prefix) && fileName.endsWith(suffix)
+        if (!isNamed || fileName.startsWith('.')) continue
+        const facts = statSync(pathOf(fileName), { throwIfNoEntry: false })
+        if (facts?.isFile()) listed.push({ fileName, zone: await zoneOf(fileName, facts) })
+      }
+      return listed
+    },
+  }
+}
+
+/** The owner of the SOA record, which nearly always comes first; null without one. */
+function soaOwner(text: string, stem: string): DomainName | null {
+  const named = parseDomainName(`${stem}.`)
+  const origin = named.ok ? named.value : null
+  for (const maxRecords of [1, Number.POSITIVE_INFINITY]) {
+    const { records } = parseZoneFile(text, { origin, file: '', maxRecords })
+    const soa = records.find(({ type }) => type === 'SOA')
+    if (soa !== undefined) return soa.name
+  }
+  return null
+}

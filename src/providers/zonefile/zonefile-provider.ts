@@ -1,0 +1,250 @@
+/** A provider whose zones are the zone files of a folder that a name server serves: BIND, NSD, Knot DNS or any other. */
+import type { DomainName } from '../../dns/domain-name.ts'
+import type { Result } from '../../dns/result.ts'
+import { nextSerial, type SerialNumber } from '../../dns/serial-number.ts'
+import type { ZoneSettings } from '../../dns/zone.ts'
+import { chooseSerial } from '../../dns/zone-file/choose-serial.ts'
+import { differingSettings } from '../../plan/domain-change.ts'
+import type { DomainChange } from '../../plan/plan.ts'
+import {
+  type AppliedCall,
+  type Provider,
+  type ProviderCall,
+  type ProviderCallOptions,
+  ProviderError,
+  type UnusableZone,
+  type ZoneReference,
+  type ZoneSnapshot,
+} from '../provider.ts'
+import { canBeServed, ZONEFILE_CAPABILITIES } from './capabilities.ts'
+import { examineFolder } from './examine.ts'
+import { createPublisher, type FileChange, type Publisher } from './publish.ts'
+import { contentBefore, removeFile, replaceFile, withLock } from './replace-file.ts'
+import { type Command, type CommandRun, fillIn, runCommand } from './run-command.ts'
+import { createListWriter, type ListSettings } from './served-lists.ts'
+import type { ZoneFolder } from './zone-folder.ts'
+import { createZoneFolder } from './zone-folder.ts'
+import {
+  newSoa,
+  parseServedZone,
+  printServedZone,
+  replaceRrsets,
+  type ServedZone,
+  settingsOf,
+  unexpectedRrset,
+  withSettings,
+} from './zone-text.ts'
+
+export interface ZonefileOptions {
+  /** Its name in the config. */
+  readonly provider: string
+  /** Absolute. */
+  readonly directory: string
+  /** The folder as the config names it. */
+  readonly shown: string
+  readonly fileName: string
+  /** The lowest serial of a changed zone; null for just the next one. */
+  readonly serialFloor: () => SerialNumber | null
+  readonly check: Command | null
+  readonly reload: Command | null
+  readonly list: ListSettings | null
+  readonly catalog: DomainName | null
+  /** The primary in the SOA record of new zones; null for the first name server of each. */
+  readonly primary: DomainName | null
+  readonly adopt: boolean
+  readonly parallelism: number
+  readonly commands: Omit<CommandRun, 'signal'>
+  /** Replaces the secrets of the run in a text. */
+  readonly redact: (text: string) => string
+}
+
+/** The parts that share the settings of one provider. */
+interface Served {
+  readonly options: ZonefileOptions
+  readonly folder: ZoneFolder
+  readonly publisher: Publisher
+}
+
+export function createZonefileProvider(options: ZonefileOptions): Provider {
+  const { provider, shown, directory, catalog } = options
+  const folder = createZoneFolder(options)
+  const writeLists = options.list === null && catalog === null ? null : createListWriter(options, folder)
+  const publisher = createPublisher({ ...options, folder, writeLists, listReload: options.list?.reload ?? null })
+  const served: Served = { options, folder, publisher }
+  return {
+    name: provider,
+    type: 'zonefile',
+    address: `file:${shown}`,
+    capabilities: { ...ZONEFILE_CAPABILITIES, canCreateZone: (name) => canBeServed(name) && name !== catalog },
+    parallelism: options.parallelism,
+    async findZones(names) {
+      const found = new Map<DomainName, ZoneReference>()
+      for (const name of names) {
+        const zone = canBeServed(name) && name !== catalog ? await readServed(served, name) : null
+        if (zone !== null) found.set(name, referenceTo(zone))
+      }
+      return found
+    },
+    async listZones() {
+      const zones: ZoneReference[] = []
+      const unusable: UnusableZone[] = []
+      for (const { fileName, zone } of await folder.list()) {
+        if (zone !== null && zone === catalog) continue
+        const reason =
+          zone === null
+            ? 'its file has no SOA record'
+            : folder.fileNameOf(zone) === fileName
+              ? null
+              : `its file is that of ${zone} by its content, and must be named ${folder.fileNameOf(zone)}`
+        if (zone === null || reason !== null) unusable.push({ name: fileName, id: fileName, reason: reason ?? '' })
+        else zones.push(referenceTo((await readServed(served, zone)) as ServedZone))
+      }
+      return { zones, unusable }
+    },
+    readZone: (zone) => snapshotOf(served, zone.name),
+    readRendered: async () => null,
+    examine: (usage) => examineFolder({ options, folder, publisher, readZone: (name) => readServed(served, name) }, usage),
+    apply: (zone, call, more) => applyCall(served, directory, zone, call, more),
+    completeCalls: () => publisher.complete(),
+    close: async () => undefined,
+  }
+}
+
+const referenceTo = (zone: ServedZone): ZoneReference => ({ name: zone.name, id: zone.name, settings: settingsOf(zone.soa), updated: null })
+
+/** The zone in its file; null without a file. Throws a `ProviderError` if the file is not that of the zone. */
+async function readServed({ options, folder }: Pick<Served, 'options' | 'folder'>, name: DomainName): Promise<ServedZone | null> {
+  const fileName = folder.fileNameOf(name)
+  const text = await folder.read(fileName)
+  if (text === null) return null
+  const zone = parseServedZone(text, name, { file: folder.shownPathOf(fileName), include: folder.include, adopt: options.adopt })
+  if (!zone.ok)
+    throw new ProviderError('provider-garbled', `${options.provider}: ${zone.message}`, {
+      hint: 'correct the file, or remove it to have it written',
+    })
+  if (!folder.isOutside(fileName)) return zone.value
+  const reason = `${folder.shownPathOf(fileName)} is a symbolic link to a place outside the folder`
+  return { ...zone.value, readOnly: { reason, hint: 'move the file into the folder' } }
+}
+
+async function snapshotOf(served: Served, name: DomainName): Promise<ZoneSnapshot> {
+  const { options, publisher } = served
+  const zone = await readServed(served, name)
+  if (zone === null) throw new ProviderError('provider-not-found', `${options.provider}: ${name} has no file any more`)
+  const message = `${options.provider}: ${name} was written by an earlier run, but servers were not told`
+  return {
+    ...referenceTo(zone),
+    id: name,
+    records: zone.records,
+    millisecondsSinceLastChange: null,
+    readOnly: zone.readOnly,
+    ...(publisher.isPending(name) && {
+      warnings: [{ severity: 'warning', code: 'reload-failed', message, hint: 'apply again: that repeats the command' }],
+    }),
+  }
+}
+
+async function applyCall(
+  served: Served,
+  directory: string,
+  zone: ZoneReference | null,
+  call: ProviderCall,
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const { provider } = served.options
+  const [first] = call.changes
+  const name = zone?.name ?? (first?.name as DomainName)
+  const fileName = served.folder.fileNameOf(name)
+  const shown = `${provider}: ${served.folder.shownPathOf(fileName)}`
+  return withLock(directory, fileName, shown, async () => {
+    if (options?.stop?.aborted || options?.signal?.aborted)
+      throw new ProviderError('provider-stopped', `${provider}: the run was stopped before the file was written`, { notSent: true })
+    const file = { path: served.folder.pathOf(fileName), shown, before: contentBefore(served.folder.pathOf(fileName), shown) }
+    const current = await readServed(served, name)
+    const domain = first?.subject === 'domain' ? first : null
+    if (domain?.action === 'create') {
+      if (current !== null) throw conflict(served, name, 'was created after the plan was made')
+      return write(served, file, createdZone(served, name, domain, call), 'created', options)
+    }
+    if (current === null) throw conflict(served, name, 'was deleted after it was read for the plan')
+    const { readOnly } = current
+    if (readOnly)
+      throw new ProviderError('zone-read-only', `${provider}: ${name} cannot be changed: ${readOnly.reason}`, { hint: readOnly.hint })
+    assertAsExpected(served, current, call)
+    if (domain?.action === 'delete') return remove(served, file, name)
+    const settings: ZoneSettings = domain?.desired ?? {}
+    const changed = { ...current, soa: withSettings(current.soa, settings), records: replaceRrsets(current.records, call.rrsets) }
+    return write(served, file, { ...changed, soa: { ...changed.soa, serial: raised(served, current.soa.serial) } }, 'changed', options)
+  })
+}
+
+const conflict = ({ options: { provider } }: Served, name: DomainName, what: string): ProviderError =>
+  new ProviderError('provider-conflict', `${provider}: ${name} ${what}`, { hint: 'plan again to see the change' })
+
+function createdZone({ options }: Served, name: DomainName, { desired }: DomainChange, { rrsets }: ProviderCall): ServedZone {
+  const records = replaceRrsets([], rrsets)
+  const soa = newSoa(name, desired ?? {}, records, options.primary)
+  return { name, records, soa: { ...soa, serial: options.serialFloor() ?? soa.serial } }
+}
+
+/** The serial of a changed file (RFC 1982): at least the next one. */
+function raised({ options }: Served, serial: SerialNumber): SerialNumber {
+  const existing = { serial, isChanged: true, isReplaceable: true }
+  const chosen: Result<SerialNumber> = chooseSerial({ atLeast: options.serialFloor() }, null, existing)
+  return chosen.ok ? chosen.value : nextSerial(serial)
+}
+
+/** Throws unless the RRsets and settings that the call changes are as they were read for the plan; for a deletion, all RRsets. */
+function assertAsExpected(served: Served, { name, records, soa }: ServedZone, { changes, rrsets }: ProviderCall): void {
+  const [first] = changes
+  const different = unexpectedRrset(rrsets, records)
+  if (different !== null)
+    throw conflict(served, name, `${different.name} ${different.type} was changed after the zone was read for the plan`)
+  if (first?.subject !== 'domain') return
+  const known = new Set(rrsets.map((rrset) => `${rrset.name} ${rrset.type}`))
+  const added = first.action === 'delete' ? records.find((record) => !known.has(`${record.name} ${record.type}`)) : undefined
+  if (added !== undefined) throw conflict(served, name, `${added.name} ${added.type} was created after the zone was read for the plan`)
+  const settings = differingSettings(settingsOf(soa), first.existing ?? {})
+  if (first.action === 'update' && settings.length > 0)
+    throw conflict(served, name, `${settings.join(', ')} changed after the zone was read for the plan`)
+}
+
+interface FileOfZone {
+  readonly path: string
+  readonly shown: string
+  readonly before: string | null
+}
+
+async function write(
+  served: Served,
+  file: FileOfZone,
+  zone: ServedZone,
+  change: FileChange,
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const { publisher, options: settings } = served
+  const check = settings.check === null ? undefined : (temporary: string) => checkFile(served, zone.name, temporary, options?.signal)
+  await replaceFile({
+    ...file,
+    text: printServedZone(zone),
+    check: check ?? undefined,
+    beforeRename: () => publisher.mark(zone.name, change),
+  })
+  return { zone: referenceTo(zone), problems: await publisher.publish(zone.name, change) }
+}
+
+async function remove({ publisher }: Served, file: FileOfZone, name: DomainName): Promise<AppliedCall> {
+  await removeFile({ ...file, beforeRename: () => publisher.mark(name, 'deleted') })
+  return { problems: await publisher.publish(name, 'deleted') }
+}
+
+/** Throws unless the check command accepts the file. */
+async function checkFile({ options }: Served, zone: DomainName, file: string, signal: AbortSignal | undefined): Promise<void> {
+  const { check, provider, commands } = options
+  if (check === null) return
+  const problem = await runCommand(fillIn(check, { zone: zone === '.' ? zone : zone.slice(0, -1), file }), { ...commands, signal })
+  if (problem === null) return
+  throw new ProviderError('check-failed', options.redact(`${provider}: ${zone} was not written: "${check[0]}" ${problem}`), {
+    hint: 'correct the definition, or the check command in the config',
+  })
+}
