@@ -8,7 +8,9 @@ import type { ZoneSettings } from '../../src/dns/zone.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { createProvider } from '../../src/providers/registry.ts'
 import { startService, UNLIMITED } from '../../src/service/index.ts'
+import { startDnsFaultProxy } from '../support/dns-fault-proxy.ts'
 import { type DnsServer, type DnsServerOptions, startBind, startKnot, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { transferZone } from '../support/tools.ts'
 
 /** A running server with an empty zone, or one that the provider creates. */
@@ -21,7 +23,15 @@ export interface RunningTarget {
   readonly settings?: ZoneSettings | undefined
   /** The lines of the zone as `dig` prints a transfer; null if the server does not offer one. */
   readonly transfer: (() => Promise<readonly string[]>) | null
+  /** Starts a proxy before the server that injects faults; null if the provider uses no network. */
+  readonly startProxy: (() => Promise<ProxiedTarget>) | null
   stop(): Promise<void>
+}
+
+export interface ProxiedTarget {
+  readonly proxy: FaultProxy
+  /** The entry of `providers` through the proxy, with short timeouts. */
+  readonly entry: string
 }
 
 export interface TargetKind {
@@ -62,13 +72,19 @@ export const POWERDNS: TargetKind = {
 async function startCloud(): Promise<RunningTarget> {
   const loopback = { host: '127.0.0.1', port: 0 }
   const service = await startService({ ...UNLIMITED, dataFolder: null, listen: loopback, dns: loopback })
+  const entry = (baseUrl: string, more = ''): string => `{type: cloud, base_url: '${baseUrl}', token: env:TOKEN${more}}`
   return {
-    entry: `{type: cloud, base_url: '${service.baseUrl}', token: env:TOKEN, parallelism: 16}`,
+    entry: entry(service.baseUrl, ', parallelism: 16'),
     env: { TOKEN: service.token ?? '' },
     settings: { soa_email: 'hostmaster@example.com', axfr_ips: ['127.0.0.1'] },
     async transfer() {
       await service.flush()
       return transferZone({ port: service.dnsAddress?.port ?? 0, name: ZONE })
+    },
+    async startProxy() {
+      const { origin, pathname } = new URL(service.baseUrl)
+      const proxy = await startFaultProxy(origin)
+      return { proxy, entry: entry(`${proxy.origin}${pathname}`, ', timeout: 0.5') }
     },
     stop: () => service.stop(),
   }
@@ -76,10 +92,16 @@ async function startCloud(): Promise<RunningTarget> {
 
 async function startUpdatable(start: (options: DnsServerOptions) => Promise<DnsServer>): Promise<RunningTarget> {
   const server = await start({ zones: [{ name: ZONE, text: ZONE_FILE }], key: TEST_KEY })
+  const entry = (address: string, more = ''): string =>
+    `{type: rfc2136, server: '${address}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}${more}}`
   return {
-    entry: `{type: rfc2136, server: '127.0.0.1:${server.port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}`,
+    entry: entry(`127.0.0.1:${server.port}`),
     env: { LAB_KEY: TEST_KEY.secret },
     transfer: () => transferZone({ port: server.port, name: ZONE, key: TEST_KEY }),
+    async startProxy() {
+      const proxy = await startDnsFaultProxy(server.port)
+      return { proxy, entry: entry(proxy.origin, ', timeout: 0.5') }
+    },
     stop: () => server.stop(),
   }
 }

@@ -1,0 +1,4 @@
+import { faultTests } from './fault-suite.ts'
+import { CLOUD } from './targets.ts'
+
+faultTests(CLOUD)

@@ -1,0 +1,4 @@
+import { faultTests } from './fault-suite.ts'
+import { BIND } from './targets.ts'
+
+faultTests(BIND)

@@ -1,0 +1,4 @@
+import { faultTests } from './fault-suite.ts'
+import { POWERDNS } from './targets.ts'
+
+faultTests(POWERDNS)
