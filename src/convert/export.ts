@@ -60,7 +60,7 @@ export async function exportZones({
   const skippedFiles = zones.length === 0 ? loaded.skipped : []
   if (hasErrors(diagnostics)) return { files: [], isSingleFile: false, zones: 0, skippedFiles, diagnostics }
   const { files, isSingleFile, dropped, ...exported } = exporter(
-    selected.map((zone) => withDefaultTtls(zone, config)),
+    withTargets(selected).map((zone) => withDefaultTtls(zone, config)),
     { ...options, existing: folder === null ? undefined : existingTexts(folder, config) },
   )
   const sources = new Set(loaded.files.map((file) => resolveLinks(fromDisplayPath(file, config.cwd))))
@@ -100,6 +100,16 @@ function selectionProblems(zones: readonly LoadedZone[], format: string, target:
         related: [{ message: 'the other definition', at: earlier.zone.at }],
       },
     ]
+  })
+}
+
+/** The zones, with their targets where several definitions have the same name. */
+function withTargets(zones: readonly LoadedZone[]): LoadedZone[] {
+  const counts = new Map<DomainName, number>()
+  for (const { zone } of zones) counts.set(zone.name, (counts.get(zone.name) ?? 0) + 1)
+  return zones.map((loaded) => {
+    const { zone, targets } = loaded
+    return counts.get(zone.name) === 1 ? loaded : { ...loaded, zone: { ...zone, targets } }
   })
 }
 

@@ -256,10 +256,10 @@ zones:
   it('export json has both definitions', async () => {
     const { run } = setUp()
     const { stdout } = await run('export', 'json')
-    expect(JSON.parse(stdout).zones.map(({ zone }: { zone: string }) => zone)).toEqual([
-      '2.0.192.in-addr.arpa.',
-      'example.com.',
-      'example.com.',
+    expect(JSON.parse(stdout).zones.map(({ zone, targets }: { zone: string; targets?: string[] }) => [zone, targets])).toEqual([
+      ['2.0.192.in-addr.arpa.', undefined],
+      ['example.com.', ['lab']],
+      ['example.com.', ['own']],
     ])
   })
 })

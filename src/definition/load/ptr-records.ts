@@ -93,7 +93,7 @@ function withoutReverseZone({ zone }: LoadedZone, homeless: readonly Homeless[])
         message: `${name} ${type}: auto_ptr adds no PTR record, because no reverse zone for ${data} is defined${isSplit ? ' for the same target' : ''}`,
         at,
         hint: `define the zone, such as ${usualZone(data)}, or remove auto_ptr`,
-        cause: { subject: 'address', message: 'no reverse zone for the address is defined' },
+        cause: { subject: 'record', message: 'auto_ptr adds no PTR record, because no reverse zone for the address is defined' },
       }),
     )
   if (inherited.length === 0) return warnings

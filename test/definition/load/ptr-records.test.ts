@@ -92,6 +92,16 @@ records:
     expect(ptrs).toEqual(['lab: 1.2.0.192.in-addr.arpa. 60 www.example.com.'])
   })
 
+  it("reads it in octoDNS's layout", async () => {
+    const { ptrs, problems } = await load({
+      'zones/cloud/example.com.yaml':
+        'www: {type: A, ttl: 60, value: 192.0.2.1, auto_ptr: true}\nweb: {type: A, ttl: 60, value: 192.0.2.2}\n',
+      'zones/lab/2.0.192.in-addr.arpa.yaml': REVERSE,
+    })
+    expect(problems).toEqual([])
+    expect(ptrs).toEqual(['lab: 1.2.0.192.in-addr.arpa. 60 www.example.com.'])
+  })
+
   it('reads it in included files', async () => {
     const { ptrs, problems } = await load({
       'zones/cloud/example.com.yaml': 'domain: example.com\ninclude: [../../parts/www.yaml]\n',

@@ -18,6 +18,8 @@ describe('common records', () => {
   test.each([
     ['{type: A, value: 192.0.2.1}'],
     ['{type: AAAA, values: [2001:db8::1, 2001:db8::2], ttl: 300}'],
+    ['{type: A, ttl: 60, value: 192.0.2.1, auto_ptr: true}'],
+    ['{type: AAAA, auto_ptr: false, value: 2001:db8::1}'],
     ['{type: CNAME, value: www.example.net., ttl: 2147483647}'],
     ['{type: TXT, value: "v=spf1 -all"}'],
     ['{type: TXT, value: 2026}'],
@@ -36,6 +38,8 @@ describe('records that need the schema', () => {
     ['{value: 192.0.2.1}'],
     ['{type: A, value: 192.0.2.1, values: [192.0.2.2]}'],
     ['{type: A, value: 192.0.2.1, octodns: {}}'],
+    ['{type: A, value: 192.0.2.1, auto_ptr: yes}'],
+    ['{type: A, value: 192.0.2.1, auto_ptr: "true"}'],
     ['{type: A, values: []}'],
     ['{type: A, value: null}'],
     ['{type: A, value: }'],
