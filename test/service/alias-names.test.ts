@@ -257,6 +257,21 @@ describe('lists with one path for both names have the fields of both', () => {
     expect((await beta.ok('GET', '/tags/shown')).data[0].data.image).toBe('linode/debian11')
   })
 
+  test('the profile, which can be updated by either name', async () => {
+    const update = (body: object) => client.ok('PUT', '/profile', body)
+    expect(await update({ lish_auth_method: 'keys_only' })).toMatchObject({ lish_auth_method: 'keys_only', shell_auth_method: 'keys_only' })
+    const profile = await client.ok('GET', '/profile')
+    expect(await update(profile)).toEqual(profile)
+    expect(await update({ ...profile, lish_auth_method: 'disabled' })).toMatchObject({ shell_auth_method: 'disabled' })
+    expect(await update({ ...profile, shell_auth_method: 'password_keys', lish_auth_method: 'disabled' })).toMatchObject({
+      lish_auth_method: 'password_keys',
+    })
+    expect(await update({ shell_auth_method: 'disabled', lish_auth_method: 'keys_only' })).toMatchObject({ shell_auth_method: 'disabled' })
+    expect(await client.refused('PUT', '/profile', { lish_auth_method: 'none' })).toEqual([
+      ['lish_auth_method', 'lish_auth_method is not valid'],
+    ])
+  })
+
   test('grants', async () => {
     const { global, ...kinds } = await connect(service.baseUrl, 'helper').client.ok('GET', '/profile/grants')
     expect(global).toMatchObject({ add_linodes: true, add_instances: true, add_stackscripts: false, longview_subscription: false })

@@ -38,7 +38,7 @@ export const ALIAS_GRANTS = {
   stackscript: 'script',
 } as const
 
-/** Fields of the profile. Updates accept both; if they differ, the name of this API wins. Responses have both. */
+/** Fields of the profile. Updates accept both; if only one is a change, it counts, and otherwise the name of this API. Responses have both. */
 export const ALIAS_PROFILE_FIELDS = { lish_auth_method: 'shell_auth_method' } as const
 
 /** Fields of a volume in the list of the objects with a tag, which has both names. */

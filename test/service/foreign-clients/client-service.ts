@@ -46,6 +46,8 @@ export interface ClientService {
   readonly service: RunningService
   /** The environment of a client program: the service, tokens, the file of messages, and the URL that advances the clock. */
   readonly environment: Readonly<Record<string, string>>
+  /** Advances the clock by seconds and runs the due jobs. Returns its time in seconds. */
+  readonly pass: (seconds: number) => Promise<number>
 }
 
 /** Starts the service, a master of the zone `example.test` for imports, and a server that advances the clock: `GET /pass/SECONDS` returns its time in seconds. */
@@ -56,12 +58,13 @@ export async function startClientService(): Promise<ClientService> {
   const messages = join(temporaryDirectory(), 'messages')
   const peerPort = await scriptedMaster(serving([soa(), record('www.example.test.', 'A', '192.0.2.1')]), { keep: true })
   const { service } = await startForTest({ seed, clock: () => now, peerPort, smsSink: { kind: 'file', path: messages } })
-  const control = createServer(async (request, response) => {
-    now += 1000 * Number(request.url?.split('/').at(-1))
+  const pass = async (seconds: number): Promise<number> => {
+    now += 1000 * seconds
     await service.catchUp()
     await service.flush()
-    response.end(String(now / 1000))
-  })
+    return now / 1000
+  }
+  const control = createServer(async (request, response) => response.end(String(await pass(Number(request.url?.split('/').at(-1))))))
   await new Promise<void>((resolve) => control.listen(0, '127.0.0.1', resolve))
   afterThisFile(() => control.close())
   const environment = {
@@ -73,7 +76,7 @@ export async function startClientService(): Promise<ClientService> {
     SSH_KEY: SSH_KEYS['ssh-ed25519'] as string,
     CONTROL: `http://127.0.0.1:${(control.address() as AddressInfo).port}`,
   }
-  return { service, environment }
+  return { service, environment, pass }
 }
 
 /** Runs a client program that prints JSON. Throws with what it printed if it fails. */

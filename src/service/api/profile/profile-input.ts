@@ -27,7 +27,11 @@ export interface ProfileBody {
  */
 export function profileToUpdate(existing: UserRow, body: ProfileBody): Updateable<UsersTable> {
   if (body.restricted === false && existing.restricted !== 0) throw forbidden()
-  const { timezone, authorized_keys, lish_auth_method, shell_auth_method = lish_auth_method } = body
+  const { timezone, authorized_keys } = body
+  // A client that sends back what it has read sends both names, and has changed the one it knows.
+  const method = [body.shell_auth_method, body.lish_auth_method].find(
+    (value) => value !== undefined && value !== existing.shell_auth_method,
+  )
   const email = body.email === undefined ? undefined : parseEmail(body.email)
   const problems: RequestProblem[] = []
   if (email === null) problems.push({ field: 'email', reason: 'email is not valid' })
@@ -45,7 +49,7 @@ export function profileToUpdate(existing: UserRow, body: ProfileBody): Updateabl
   return {
     ...(email ? { email } : {}),
     ...(timezone === undefined ? {} : { timezone }),
-    ...(shell_auth_method === undefined ? {} : { shell_auth_method }),
+    ...(method === undefined ? {} : { shell_auth_method: method }),
     ...(keys ? { authorized_keys: JSON.stringify(keys) } : {}),
     ...flag('email_notifications', body.email_notifications),
     ...flag('restricted', body.restricted),
