@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 import { aliasPathOf } from '../../../src/service/api/alias-names.ts'
 import type { Route } from '../../../src/service/api/route.ts'
 import { ROUTES } from '../../../src/service/api/routes.ts'
-import { type RunningService, readSeed } from '../../../src/service/index.ts'
+import { type RunningService, readSeed, type ServiceOptions } from '../../../src/service/index.ts'
 import { afterThisFile } from '../../support/after-file.ts'
 import { runTool } from '../../support/tools.ts'
 import { startForTest, temporaryDirectory } from '../harness.ts'
@@ -51,13 +51,13 @@ export interface ClientService {
 }
 
 /** Starts the service, a master of the zone `example.test` for imports, and a server that advances the clock: `GET /pass/SECONDS` returns its time in seconds. */
-export async function startClientService(): Promise<ClientService> {
+export async function startClientService(options: Pick<ServiceOptions, 'tls'> = {}): Promise<ClientService> {
   const { seed, diagnostics } = readSeed(JSON.stringify(SEED), 'seed.json')
   expect(diagnostics).toEqual([])
   let now = START
   const messages = join(temporaryDirectory(), 'messages')
   const peerPort = await scriptedMaster(serving([soa(), record('www.example.test.', 'A', '192.0.2.1')]), { keep: true })
-  const { service } = await startForTest({ seed, clock: () => now, peerPort, smsSink: { kind: 'file', path: messages } })
+  const { service } = await startForTest({ seed, clock: () => now, peerPort, smsSink: { kind: 'file', path: messages }, ...options })
   const pass = async (seconds: number): Promise<number> => {
     now += 1000 * seconds
     await service.catchUp()
