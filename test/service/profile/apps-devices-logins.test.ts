@@ -83,7 +83,7 @@ test('a seed sets settings, keys and answers of users', async () => {
     { id: expect.any(Number), label: 'laptop', ssh_key: SSH_KEYS['ssh-ed25519'], created: textOf(START) },
   ])
   expect((await alice.ok('GET', '/profile/security-questions')).security_questions[3].response).toBe('the answer')
-  expect((await alice.ok('POST', '/profile/tfa-enable')).secret).toHaveLength(16)
+  expect((await alice.ok('POST', '/profile/tfa-enable')).secret).toHaveLength(32)
   // An enabled whitelist stays until it is disabled, permanently.
   expect(await alice.ok('PUT', '/profile', { ip_whitelist_enabled: true })).toMatchObject({ ip_whitelist_enabled: true })
   expect(await alice.ok('PUT', '/profile', { ip_whitelist_enabled: false })).toMatchObject({ ip_whitelist_enabled: false })
