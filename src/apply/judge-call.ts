@@ -3,7 +3,7 @@
  * Anything else is another client's work. Identifiers only narrow the search: a record is its owner, type and data.
  */
 import { type ExistingRecord, groupRrsets, rrsetKey, sameRecord } from '../dns/record.ts'
-import { type Changeset, type RrsetImage, rrsetImage } from '../plan/changesets.ts'
+import { type Changeset, type RrsetImage, rrsetImage, sameImage } from '../plan/changesets.ts'
 import type { Change, Outcome, RecordChange } from '../plan/plan.ts'
 
 type Identifier = number | string
@@ -54,12 +54,6 @@ function judgeRrset(now: RrsetImage | null, existing: RrsetImage | null, desired
   if (sameImage(now, desired)) return { state: 'applied' }
   if (sameImage(now, existing)) return NOT_APPLIED
   return { state: 'conflict', act: now === null ? 'deleted the records' : 'changed the records', isGone: now === null }
-}
-
-/** Whether two images are equal in data and TTLs. */
-export function sameImage(a: RrsetImage | null, b: RrsetImage | null): boolean {
-  if (a === null || b === null) return a === b
-  return a.ttl === b.ttl && a.hasOtherTtls === b.hasOtherTtls && JSON.stringify(a.data) === JSON.stringify(b.data)
 }
 
 function judgeRecord(

@@ -5,10 +5,10 @@
  */
 import { excerpt } from '../dns/excerpt.ts'
 import { type ExistingRecord, type ResourceRecord, rrsetKey, sameRecord } from '../dns/record.ts'
-import { type Changeset, type RrsetChange, rrsetImage } from '../plan/changesets.ts'
+import { type Changeset, type RrsetChange, rrsetImage, sameImage } from '../plan/changesets.ts'
 import type { RecordChange } from '../plan/plan.ts'
 import { type Provider, type ProviderCallOptions, ProviderError, type ZoneReference, type ZoneSnapshot } from '../providers/provider.ts'
-import { indexRecords, type RecordIndex, sameImage } from './judge-call.ts'
+import { indexRecords, type RecordIndex } from './judge-call.ts'
 
 /** Milliseconds for which a read is fresh. */
 const FRESH_FOR = 10_000

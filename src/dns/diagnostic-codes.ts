@@ -100,6 +100,7 @@ export const DIAGNOSTIC_CODES = {
   'setting-rounded': 'The target rounds a time setting of the definition.',
   'type-unsupported': 'The target cannot hold records of this type.',
   'record-unsupported': 'The target cannot hold this record.',
+  'record-unplanned': 'The target has a record that plans neither compare nor change.',
   'policy-kept': 'The policy keeps a difference from the definition.',
   'apex-ns-kept': 'The apex NS records of the definition differ from those that the target serves.',
   'srv-protocol-subname': 'An SRV record below the apex is stored with its sub-name in the protocol.',
@@ -149,6 +150,7 @@ export const DIAGNOSTIC_CODES = {
   'apply-unconfirmed': 'After applying, the records differ from the plan.',
   'apply-drift': 'Another client changed the zone during the run.',
   'apply-altered': 'The server stored a value that differs from the request.',
+  'apply-incomplete': 'The changes were made, but a step after them failed.',
   // Saved plans
   'plan-file-invalid': 'A file is not a saved plan that can be applied.',
   'plan-file-changed': 'A saved plan was changed after it was saved.',
@@ -173,7 +175,7 @@ export const DIAGNOSTIC_CODES = {
   'zone-undefined': 'A provider created a zone without a definition.',
   'export-lossy': 'A format cannot express part of a definition.',
   'serial-not-newer': 'The serial of an exported zone file would not be newer than that of the existing file.',
-  'zone-without-ns': 'A zone file has no NS records at the apex.',
+  'zone-without-ns': 'A zone file, or a new zone, has no NS records at the apex.',
   // Edits of definitions
   'record-unknown': 'A record to remove does not exist.',
   'record-elsewhere': 'A record to edit is in a file that other zones share, or in several files.',

@@ -147,6 +147,14 @@ export interface ExistingZone {
   readonly records: readonly ExistingRecord[]
   /** Settings of the provider that `ZoneSettings` cannot express, worded for messages: `status "edit_mode"`. */
   readonly unknownSettings?: readonly string[] | undefined
+  /** The records that plans neither compare nor change; `records` does not include them. */
+  readonly unplanned?: readonly UnplannedRecord[] | undefined
+}
+
+/** A record of a live zone that plans neither compare nor change. */
+export interface UnplannedRecord extends Pick<ExistingRecord, 'name' | 'type' | 'data'> {
+  /** Why, in words that follow its name and type: `is disabled`. */
+  readonly reason: string
 }
 
 /** A comment in a definition or zone file, with its subject. */

@@ -21,7 +21,7 @@ export interface CallRules {
   readonly unit: 'record' | 'rrset'
   /** Maximum number of units in a call; null without a limit. */
   readonly maxUnits: number | null
-  /** Maximum size of a call in octets, if it is one DNS message; null without a limit. */
+  /** Maximum size of a call in octets of DNS records, those before and after the change together; null without a limit. */
   readonly maxOctets: number | null
   /** Whether a call is carried out as a whole or not at all. */
   readonly atomic: boolean
@@ -55,6 +55,8 @@ export interface Capabilities {
   readonly neededToCreate: Readonly<Record<'master' | 'slave', readonly (keyof ZoneSettings)[]>>
   /** Whether zones can be created and deleted at the target. */
   readonly createsZones: boolean
+  /** The apex NS records of new zones whose definitions have none; absent if the target cannot be told any. */
+  readonly newZoneNameservers?: readonly DomainName[] | undefined
   /** Whether a zone may have this name. */
   readonly canCreateZone: (name: DomainName) => boolean
   /** Maximum number of records of a zone; null without a limit. */

@@ -92,6 +92,12 @@ export function rrsetImage(records: readonly ResourceRecord[]): RrsetImage | nul
   }
 }
 
+/** Whether two images are equal in data and TTLs. */
+export function sameImage(a: RrsetImage | null, b: RrsetImage | null): boolean {
+  if (a === null || b === null) return a === b
+  return a.ttl === b.ttl && a.hasOtherTtls === b.hasOtherTtls && JSON.stringify(a.data) === JSON.stringify(b.data)
+}
+
 /** The lowest TTL of an RRset's records, which should be equal (RFC 2181 section 5.2). */
 export function lowestTtl(records: readonly ResourceRecord[]): Ttl | null {
   const ttls = records.flatMap((record) => (record.ttl === null ? [] : [record.ttl]))

@@ -1,6 +1,8 @@
 /** The plan of one zone at one target, from its definition, the live zone and the target's capabilities. The order of the inputs has no effect. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import { type ExistingRecord, isApexNs, rrsetKey } from '../dns/record.ts'
+import { excerpt } from '../dns/excerpt.ts'
+import { type DefinedRecord, type ExistingRecord, isApexNs, rrsetKey } from '../dns/record.ts'
+import type { Ttl } from '../dns/ttl.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { DesiredZone, ExistingZone, Policy, RefusalName } from '../dns/zone.ts'
 import { listed } from '../report/english.ts'
@@ -41,8 +43,13 @@ export interface ReadOnlyReason {
 
 export function makeZonePlan(input: PlanInput): ZonePlan {
   const { desired, existing, target, capabilities } = input
-  const fitted = fitToTarget(desired, target, capabilities)
-  const diagnostics: Diagnostic[] = [...fitted.diagnostics, ...apexNsNotice(fitted, input)]
+  const fitted = withNameservers(fitToTarget(desired, target, capabilities), input)
+  const diagnostics: Diagnostic[] = [
+    ...fitted.diagnostics,
+    ...apexNsNotice(fitted, input),
+    ...newZoneWithoutNs(fitted, input),
+    ...unplannedNotices(input),
+  ]
   // The records of a slave come from its masters. Plans never change them: they compare with no records and make no record calls.
   const isSlave = (fitted.settings.type ?? existing?.settings.type) === 'slave'
   const compared = compare(input, fitted, isSlave ? [] : (existing?.records ?? []))
@@ -84,6 +91,17 @@ function missingApexNs({ kept, unmanaged, added }: ZoneDifference, { desired, ta
   return [{ severity: 'error', code: 'zone-without-ns', message, at: desired.at, hint }]
 }
 
+/** A new zone without NS records at its apex gets those that the target has for it. */
+function withNameservers(fitted: FittedZone, { desired, existing, capabilities }: PlanInput): FittedZone {
+  const { newZoneNameservers = [], fallbackTtl } = capabilities
+  const { name, records, settings } = fitted
+  const isComplete = existing !== null || desired.absent || settings.type === 'slave' || records.some((record) => isApexNs(record, name))
+  if (isComplete || newZoneNameservers.length === 0) return fitted
+  const ttl = (settings.ttl_sec || fallbackTtl || null) as Ttl | null
+  const added = newZoneNameservers.map((data): DefinedRecord => ({ name, type: 'NS', ttl, data, at: desired.at }))
+  return { ...fitted, records: [...records, ...added] }
+}
+
 function compare({ desired }: PlanInput, fitted: FittedZone, existing: readonly ExistingRecord[]): ZoneDifference {
   const isUnmanaged = unmanagedTest(desired.unmanaged, desired.name)
   // A definition without apex NS records leaves them to the target: a zone without any does not work.
@@ -114,6 +132,25 @@ function apexNsNotice(fitted: FittedZone, { servedApexNs, target, desired }: Pla
   return [
     { severity: 'notice', code: 'apex-ns-kept', message, at: fitted.apexNs[0]?.at, hint: 'set "apex_ns: manage" to have them as records' },
   ]
+}
+
+/** A warning about a new zone without NS records at its apex, if the target could add some. */
+function newZoneWithoutNs({ records, settings }: FittedZone, { desired, existing, target, capabilities }: PlanInput): Diagnostic[] {
+  if (capabilities.newZoneNameservers === undefined || existing !== null || desired.absent || settings.type === 'slave') return []
+  if (records.some((record) => isApexNs(record, desired.name))) return []
+  const message = `${desired.name} is new at ${target} and has no NS records at its apex`
+  const hint = `define them, or name the servers of new zones in the settings of ${target}`
+  return [{ severity: 'warning', code: 'zone-without-ns', message, at: desired.at, hint }]
+}
+
+function unplannedNotices({ existing, target, desired }: PlanInput): Diagnostic[] {
+  if (desired.absent) return []
+  return (existing?.unplanned ?? []).map(({ name, type, data, reason }) => ({
+    severity: 'notice',
+    code: 'record-unplanned',
+    message: `${name} ${type} ${excerpt(data, 100)} ${reason} at ${target}, and stays as it is`,
+    cause: { subject: 'record', message: `${reason} at ${target}, and stays as it is` },
+  }))
 }
 
 /** Maximum number of settings and RRsets in one message. */

@@ -7,6 +7,7 @@ import { didYouMean } from '../dns/nearest-word.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { type HostPolicy, readHostPolicy } from '../transport/allowed-hosts.ts'
 import { CLOUD } from './cloud/cloud-config.ts'
+import { POWERDNS } from './powerdns/powerdns-config.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
 import { type Provider, ProviderError } from './provider.ts'
 import { RFC2136 } from './rfc2136/rfc2136-config.ts'
@@ -15,6 +16,7 @@ import { ZONEFILE } from './zonefile/zonefile-config.ts'
 /** Every type of provider. */
 const TYPES: Readonly<Record<string, ProviderType>> = {
   cloud: CLOUD,
+  powerdns: POWERDNS,
   rfc2136: RFC2136,
   zonefile: ZONEFILE,
 }

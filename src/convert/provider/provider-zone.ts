@@ -5,7 +5,7 @@ import { parseTxtRdata } from '../../dns/character-string.ts'
 import { type DomainName, relativeName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import type { ExistingZone, UnmanagedSelector, ZoneComment } from '../../dns/zone.ts'
+import type { ExistingZone, UnmanagedSelector, UnplannedRecord, ZoneComment } from '../../dns/zone.ts'
 import {
   type DefinableRecords,
   type DerivedSelectors,
@@ -48,7 +48,11 @@ export function convertProviderZone(existing: ExistingZone, config: Pick<Config,
       ...automationComment(name, records, selectors.length > 0),
     ]),
   }
-  return { zone, dropped: [...dropped, ...definable.undefinable.map((other) => droppedRecord(name, other, derived, zoneTarget))] }
+  const unplanned = (existing.unplanned ?? []).map((record) => unplannedRecord(name, record, zoneTarget))
+  return {
+    zone,
+    dropped: [...dropped, ...unplanned, ...definable.undefinable.map((other) => droppedRecord(name, other, derived, zoneTarget))],
+  }
 }
 
 /** Keeps the first of exact duplicates: a definition can contain a record once. */
@@ -72,6 +76,15 @@ function droppedRecord(
     : `"unmanaged" in the definition keeps it unchanged at ${target}`
   return { zone, name: record.name, type: record.type, what, outcome }
 }
+
+const unplannedRecord = (zone: DomainName, record: UnplannedRecord, { target }: ZoneTarget): UnsupportedFeature => ({
+  zone,
+  name: record.name,
+  type: record.type,
+  what: `${shownData(record.data)}: the record ${record.reason}`,
+  outcome: `plans leave it unchanged at ${target}`,
+  keepsRecords: true,
+})
 
 /** Records that a comment lists one by one. */
 const MAX_LISTED = 20

@@ -45,6 +45,7 @@ async function prepare({ directory, zones, key }: ServerSetup): Promise<void> {
 const config = ({ directory, port, unsignedTransfer, notify }: ServerSetup, apiPort: number): string => `launch=gsqlite3
 gsqlite3-database=${directory}/pdns.db
 gsqlite3-pragma-synchronous=0
+gsqlite3-dnssec=yes
 local-address=127.0.0.1
 local-port=${port}
 socket-dir=${directory}

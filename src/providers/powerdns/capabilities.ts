@@ -1,0 +1,79 @@
+/** What a zone of a PowerDNS server can hold. */
+
+import { targetName } from '../../dns/rdata/canonical.ts'
+import { typeCode } from '../../dns/record-type.ts'
+import type { Capabilities, RecordRule } from '../../plan/capabilities.ts'
+
+/**
+ * Octets of records in one call. Their JSON has at most twice as many octets, and the server refuses bodies above two megabytes unless its configuration says
+ * otherwise (`webserver-max-bodysize`).
+ */
+const MAX_CALL_OCTETS = 900_000
+
+/** The TTL of records without one, if the definition has no default: the server's own (`default-ttl`). */
+const DEFAULT_TTL = 3600
+
+/** Types that belong to the server: the SOA, which settings describe, and what signing generates (RFC 4034, RFC 5155). */
+const SERVER_TYPES: ReadonlySet<string> = new Set(['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
+
+export const isServerType = (type: string): boolean => SERVER_TYPES.has(type)
+
+type Refusal = readonly [code: 'type-unsupported' | 'record-unsupported', why: string]
+
+const refuseIf =
+  (refusalOf: (...args: Parameters<RecordRule>) => Refusal | null): RecordRule =>
+  (record, zone) => {
+    const refusal = refusalOf(record, zone)
+    if (refusal === null) return { record, diagnostics: [] }
+    const [code, why] = refusal
+    return { record: null, diagnostics: [{ severity: 'error', code, message: `${record.name} ${record.type}: ${why}`, at: record.at }] }
+  }
+
+const serverTypes = refuseIf(({ type }) => (isServerType(type) ? ['type-unsupported', 'the server maintains these records itself'] : null))
+
+const pseudoTypes = refuseIf(({ type }) =>
+  typeCode(type) === null && type !== 'ALIAS' ? ['type-unsupported', 'the server has no such type'] : null,
+)
+
+/** The characters that the API accepts in owner names, and in the targets of NS, MX and SRV records. */
+const NAME = /^(?:\*\.)?(?:[a-z0-9_/-]+\.)*$/
+
+const nameCharacters = refuseIf(({ name }) =>
+  name === '.' || NAME.test(name)
+    ? null
+    : ['record-unsupported', 'the API accepts names of letters, digits, "-", "_" and "/", with a leading "*" at most'],
+)
+
+const HOST_TARGETS: ReadonlySet<string> = new Set(['NS', 'MX', 'SRV'])
+
+const targetCharacters = refuseIf(({ type, data }) => {
+  const target = HOST_TARGETS.has(type) ? targetName(type, data) : null
+  return target === null || target === '.' || NAME.test(target)
+    ? null
+    : ['record-unsupported', `the API does not accept ${target} as the name of a host`]
+})
+
+const apexTypes = refuseIf(({ name, type }, zone) => {
+  if (type === 'DNSKEY' && name !== zone) return ['record-unsupported', 'the API accepts DNSKEY records only at the apex']
+  return type === 'DS' && name === zone ? ['record-unsupported', 'the API accepts no DS records at the apex'] : null
+})
+
+export const POWERDNS_CAPABILITIES: Capabilities = {
+  calls: { unit: 'rrset', maxUnits: null, maxOctets: MAX_CALL_OCTETS, atomic: true, hasPrecondition: false, createsZoneWithRecords: true },
+  types: null,
+  ttlSteps: null,
+  ttlDefault: false,
+  fallbackTtl: DEFAULT_TTL,
+  settingSteps: null,
+  settings: new Set(['type', 'soa_email', 'master_ips', 'expire_sec', 'refresh_sec', 'retry_sec', 'ttl_sec']),
+  storesSoaFields: false,
+  fixedSettings: new Set(['type']),
+  settingProblems: () => [],
+  neededToCreate: { master: [], slave: ['master_ips'] },
+  createsZones: true,
+  canCreateZone: (name) => NAME.test(name),
+  maxRecords: null,
+  servesApexNs: false,
+  cnameExclusive: true,
+  rules: [serverTypes, pseudoTypes, nameCharacters, targetCharacters, apexTypes],
+}

@@ -1,0 +1,212 @@
+/**
+ * Makes one call. The API replaces RRsets in one transaction and cannot state what it expects to find, so the zone is read immediately before each change: a
+ * record set that differs from the plan is another client's work, and disabled records are sent again with the others, because a replacement would delete them.
+ */
+
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { excerpt } from '../../dns/excerpt.ts'
+import { rrsetKey } from '../../dns/record.ts'
+import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
+import type { DomainChange } from '../../plan/plan.ts'
+import { ShapeError } from '../json-api.ts'
+import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { isPrimary, type LiveZone, liveZone, referenceTo } from './live-zone.ts'
+import { creationBody, type NewZones } from './new-zone.ts'
+import { anyShape, keysShape, type PowerDnsApi, zoneShape } from './powerdns-api.ts'
+import { rdataToApi, typeToApi } from './rdata-format.ts'
+import { changedSoa, raisedSoa } from './soa.ts'
+
+export interface PowerDns {
+  readonly api: PowerDnsApi
+  /** The provider's name in the config. */
+  readonly name: string
+  readonly newZones: NewZones
+  /** Whether secondaries are told about changes immediately. */
+  readonly notifies: boolean
+}
+
+export async function applyCall(
+  powerDns: PowerDns,
+  zone: ZoneReference | null,
+  call: ProviderCall,
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const [first] = call.changes
+  if (first?.subject === 'domain' && first.action === 'create') return createZone(powerDns, first, call, options)
+  if (zone === null) throw new Error('no zone to change')
+  const live = await readLive(powerDns, zone, options)
+  if (first?.subject === 'domain') {
+    if (first.action === 'delete') return deleteZone(powerDns, live, call.rrsets, options)
+    return updateZone(powerDns, live, first, options)
+  }
+  return replaceRrsets(powerDns, live, call.rrsets, options)
+}
+
+/** Reads a zone with its records. */
+export async function readLive({ api }: PowerDns, { id, name }: ZoneReference, options?: ProviderCallOptions): Promise<LiveZone> {
+  const request = { method: 'GET', path: `${api.path}/zones/${id}`, what: `reading ${name}`, ...options } as const
+  return (await api.request(request, (body) => liveZone(zoneShape(body), name))).value
+}
+
+async function createZone(
+  powerDns: PowerDns,
+  { name, desired }: DomainChange,
+  { changes, rrsets }: ProviderCall,
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const { api, newZones } = powerDns
+  await checkKeys(powerDns, options)
+  const body = creationBody(name, desired ?? {}, rrsets, newZones)
+  const request = { method: 'POST', path: `${api.path}/zones?rrsets=false`, body, what: `creating ${name}`, ...options } as const
+  const { value } = await api.request(request, (response) => {
+    const zone = zoneShape(response)
+    if (zone.name.toLowerCase() !== name)
+      throw new ShapeError(`the zone ${name} was returned as ${JSON.stringify(zone.name.slice(0, 300))}`)
+    return zone
+  })
+  const reference = referenceTo(value, name)
+  return { changes: changes.map(({ subject }) => (subject === 'domain' ? { id: value.id } : {})), zone: reference }
+}
+
+/** The server would create the zone and then refuse it for a missing key, and so leave half of it. */
+async function checkKeys({ api, name, newZones }: PowerDns, options?: ProviderCallOptions): Promise<void> {
+  const wanted = [...newZones.primaryKeys, ...newZones.secondaryKeys]
+  if (wanted.length === 0) return
+  const { value: known } = await api.request(
+    { method: 'GET', path: `${api.path}/tsigkeys`, what: 'listing TSIG keys', ...options },
+    keysShape,
+  )
+  const missing = wanted.find((key) => !known.includes(key.toLowerCase().replace(/\.$/, '')))
+  if (missing === undefined) return
+  throw new ProviderError('provider-rejected', `${name}: the server has no TSIG key ${JSON.stringify(missing)}, which new_zones names`, {
+    hint: 'create it with "pdnsutil import-tsig-key"',
+  })
+}
+
+async function deleteZone(
+  powerDns: PowerDns,
+  live: LiveZone,
+  rrsets: readonly RrsetChange[],
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const { api } = powerDns
+  refuseConflicts(powerDns, live, rrsets)
+  const expected = new Set(rrsets.map(rrsetKey))
+  const foreign = live.records.find((record) => !expected.has(rrsetKey(record)))
+  if (foreign) throw conflict(powerDns, `${foreign.name} ${foreign.type} ${excerpt(foreign.data, 100)} was created`)
+  const { name, zone } = live
+  await api.request({ method: 'DELETE', path: `${api.path}/zones/${zone.id}`, what: `deleting ${name}`, ...options }, anyShape)
+  return {}
+}
+
+/** Updates the masters of a secondary, or the SOA record of any other zone. The type never changes. */
+async function updateZone(
+  powerDns: PowerDns,
+  live: LiveZone,
+  { desired }: DomainChange,
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const { api } = powerDns
+  const { zone, name, settings } = live
+  const path = `${api.path}/zones/${zone.id}`
+  const { master_ips: masters, ...times } = desired ?? {}
+  if (masters !== undefined) await api.request({ method: 'PUT', path, body: { masters }, what: `updating ${name}`, ...options }, anyShape)
+  if (settings.type === 'slave') return { changes: [{ id: zone.id }] }
+  const soa = changedSoa(live, times)
+  if (soa === null) return { changes: [{ id: zone.id }] }
+  // The masters were changed already.
+  const failed = masters !== undefined
+  await api
+    .request({ method: 'PATCH', path, body: { rrsets: [soa] }, what: `updating the SOA record of ${name}`, ...options }, anyShape)
+    .catch((error: unknown) => {
+      throw failed && error instanceof ProviderError ? uncertain(error) : error
+    })
+  return { changes: [{ id: zone.id }], problems: await afterwards(powerDns, live, options) }
+}
+
+const uncertain = (error: ProviderError): ProviderError =>
+  new ProviderError(error.code, error.message, { ambiguous: true, status: error.status ?? undefined, hint: error.hint, cause: error })
+
+async function replaceRrsets(
+  powerDns: PowerDns,
+  live: LiveZone,
+  rrsets: readonly RrsetChange[],
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const { api } = powerDns
+  refuseConflicts(powerDns, live, rrsets)
+  const pending = rrsets.filter((rrset) => !sameImage(imageOf(live, rrset), rrset.desired))
+  if (pending.length > 0) {
+    const changes = pending.map((rrset) => rrsetToApi(rrset, live))
+    // The server judges each replacement by the RRsets that those before it leave: a CNAME is refused beside records that are yet to be deleted.
+    const ordered = [
+      ...changes.filter(({ changetype }) => changetype === 'DELETE'),
+      ...changes.filter(({ changetype }) => changetype !== 'DELETE'),
+    ]
+    const soa = raisedSoa(live)
+    const body = { rrsets: soa === null ? ordered : [...ordered, soa] }
+    const what = `updating ${live.name}`
+    await api.request({ method: 'PATCH', path: `${api.path}/zones/${live.zone.id}`, body, what, ...options }, anyShape)
+  }
+  return { problems: await afterwards(powerDns, live, options) }
+}
+
+const imageOf = ({ rrsets }: LiveZone, rrset: RrsetChange): ReturnType<typeof rrsetImage> =>
+  rrsetImage(rrsets.get(rrsetKey(rrset))?.records ?? [])
+
+/** Throws unless every RRset is as expected, or already as desired. */
+function refuseConflicts(powerDns: PowerDns, live: LiveZone, rrsets: readonly RrsetChange[]): void {
+  for (const rrset of rrsets) {
+    const now = imageOf(live, rrset)
+    if (sameImage(now, rrset.existing) || sameImage(now, rrset.desired)) continue
+    const state = now === null ? 'was deleted' : `is ${excerpt(now.data.join(', '), 200)} (TTL ${now.ttl})`
+    throw conflict(powerDns, `${rrset.name} ${rrset.type} ${state}`)
+  }
+}
+
+const conflict = ({ name }: PowerDns, what: string): ProviderError =>
+  new ProviderError('provider-conflict', `${name}: another client changed the zone after it was read for the plan: ${what}`, {
+    hint: 'plan again to see the change',
+  })
+
+/** The body of one change. Comments stay if they are not sent. */
+function rrsetToApi(
+  rrset: RrsetChange,
+  { rrsets }: LiveZone,
+): { readonly changetype: 'REPLACE' | 'DELETE'; readonly [key: string]: unknown } {
+  const { name, type, desired } = rrset
+  const live = rrsets.get(rrsetKey(rrset))
+  const enabled = (desired?.data ?? []).map((data) => ({ content: rdataToApi(type, data).content, disabled: false }))
+  const disabled = (live?.disabled ?? []).filter(({ data }) => !desired?.data.includes(data))
+  if (enabled.length + disabled.length === 0) return { name, type: typeToApi(type), changetype: 'DELETE' }
+  const records = [...enabled, ...disabled.map(({ content }) => ({ content, disabled: true }))]
+  return { name, type: typeToApi(type), ttl: desired?.ttl ?? live?.ttl ?? 0, changetype: 'REPLACE', records }
+}
+
+/** The steps after a change: NSEC records of a signed zone, and secondaries. Returns a warning for each that fails. */
+async function afterwards(
+  { api, notifies }: PowerDns,
+  { zone, name }: LiveZone,
+  options?: ProviderCallOptions,
+): Promise<readonly Diagnostic[]> {
+  const problems: Diagnostic[] = []
+  const attempt = async (step: string, what: string, advice: string): Promise<void> => {
+    try {
+      await api.request({ method: 'PUT', path: `${api.path}/zones/${zone.id}/${step}`, what, ...options }, anyShape)
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error
+      // A zone that is signed elsewhere needs no NSEC records from this server.
+      if (!/pre-?signed/i.test(error.message))
+        problems.push({
+          severity: 'warning',
+          code: 'apply-incomplete',
+          message: `the records were changed, but not all is done: ${error.message}`,
+          hint: advice,
+        })
+    }
+  }
+  if (zone.dnssec && !zone.rectifies) await attempt('rectify', `rectifying ${name}`, `run "pdnsutil rectify-zone ${name}"`)
+  if (notifies && isPrimary(zone))
+    await attempt('notify', `sending NOTIFY for ${name}`, 'the secondaries transfer the zone at their next refresh')
+  return problems
+}

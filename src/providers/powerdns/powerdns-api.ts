@@ -1,0 +1,180 @@
+/** A client of the PowerDNS HTTP API: its paths, errors and response bodies. */
+import type { HttpResponse } from '../../transport/http-client.ts'
+import { type ApiDialect, describeBody } from '../api-errors.ts'
+import { type ApiConnection, createJsonApi, type SendAndCheck, ShapeError } from '../json-api.ts'
+import { ProviderError } from '../provider.ts'
+
+export interface ApiRecord {
+  readonly content: string
+  readonly disabled: boolean
+}
+
+export interface ApiRrset {
+  /** Absolute. */
+  readonly name: string
+  readonly type: string
+  readonly ttl: number
+  readonly records: readonly ApiRecord[]
+}
+
+/** A zone; without RRsets in lists. */
+export interface ApiZone {
+  /** Its name with some characters escaped, for paths. */
+  readonly id: string
+  readonly name: string
+  /** `Master`, `Native`, `Slave`, …; later versions may write `Primary` and `Secondary`. */
+  readonly kind: string
+  readonly masters: readonly string[]
+  readonly dnssec: boolean
+  /** How the server raises the serial after a change by the API; empty if it does not. */
+  readonly soaEditApi: string
+  /** Whether the zone's own setting has the server rectify it after each change. */
+  readonly rectifies: boolean
+  readonly rrsets: readonly ApiRrset[]
+}
+
+export interface PowerDnsApi {
+  readonly request: SendAndCheck
+  /** The path of the server: `/api/v1/servers/localhost`. */
+  readonly path: string
+  close(): Promise<void>
+}
+
+/** `server`: the identifier of the server at the API, `localhost` for PowerDNS itself. */
+export function createPowerDnsApi(connection: ApiConnection, server: string): PowerDnsApi {
+  const { request, close } = createJsonApi(connection, { 'x-api-key': connection.token }, POWERDNS_DIALECT)
+  return { request, close, path: `/api/v1/servers/${encodeURIComponent(server)}` }
+}
+
+const CODES = {
+  401: 'provider-unauthorized',
+  403: 'provider-forbidden',
+  404: 'provider-not-found',
+  409: 'provider-conflict',
+  413: 'limit-exceeded',
+  429: 'provider-rate-limited',
+} as const
+
+const addressHint = (provider: string): string =>
+  `check base_url and server of ${provider}: the API of PowerDNS is at http://HOST:8081 or behind a proxy, without /api/v1`
+
+const POWERDNS_DIALECT: ApiDialect = {
+  errorOfResponse(provider, what, response, mutates) {
+    const { status } = response
+    const code = CODES[status as keyof typeof CODES] ?? (status < 500 ? 'provider-rejected' : 'provider-failed')
+    return new ProviderError(code, `${provider}: ${what}: ${status} ${reasonOf(response)}`, {
+      status: String(status),
+      ambiguous: mutates && (status >= 500 || status === 408),
+      // After a gateway's timeout the server behind it may still be working.
+      mayCompleteLater: mutates && status === 504,
+      hint: hintFor(provider, status),
+    })
+  },
+  addressHint,
+  startHint: 'start PowerDNS with "api=yes" and "webserver=yes"',
+}
+
+/** Maximum characters of a reason in a message. */
+const MAX_REASON = 500
+
+/** The server's reason: the text of its JSON, or a plain text such as `Not Found`. */
+function reasonOf(response: HttpResponse): string {
+  const { headers, text } = response
+  if (/^text\/plain\b/i.test(headers['content-type'] ?? '')) return text.slice(0, MAX_REASON).trim()
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: unknown }
+    if (typeof error === 'string') return error.slice(0, MAX_REASON)
+  } catch {
+    // No JSON: described by its type below.
+  }
+  return `the response is not from the API (${describeBody(response)})`
+}
+
+function hintFor(provider: string, status: number): string | undefined {
+  if (status === 401) return 'the key is not the "api-key" of the server'
+  if (status === 404) return addressHint(provider)
+  if (status === 400 || status === 413) return 'the server refuses bodies above its "webserver-max-bodysize" (2 megabytes if it is not set)'
+  return undefined
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function fieldsOf(value: unknown, what: string): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(`${what} is not an object`)
+  return value as Fields
+}
+
+function text(fields: Fields, key: string, what: string): string {
+  const value = fields[key]
+  if (typeof value !== 'string') throw new ShapeError(`${what} has no text "${key}"`)
+  return value
+}
+
+function list<T>(fields: Fields, key: string, what: string, shape: (item: unknown) => T): T[] {
+  const value = fields[key] ?? []
+  if (!Array.isArray(value)) throw new ShapeError(`${what} has no list "${key}"`)
+  return value.map(shape)
+}
+
+const textOf = (value: unknown): string => {
+  if (typeof value !== 'string') throw new ShapeError('a list of texts has another value')
+  return value
+}
+
+/** A part of a path that no other path can be made from. */
+const ID = /^[A-Za-z0-9=._-]{1,1100}$/
+
+export function zoneShape(value: unknown): ApiZone {
+  const what = 'a zone'
+  const fields = fieldsOf(value, what)
+  const id = text(fields, 'id', what)
+  if (!ID.test(id)) throw new ShapeError(`${what} has the id ${JSON.stringify(id.slice(0, 100))}`)
+  return {
+    id,
+    name: text(fields, 'name', what),
+    kind: text(fields, 'kind', what),
+    masters: list(fields, 'masters', what, textOf),
+    dnssec: fields['dnssec'] === true,
+    soaEditApi: typeof fields['soa_edit_api'] === 'string' ? fields['soa_edit_api'] : '',
+    rectifies: fields['api_rectify'] === true,
+    rrsets: list(fields, 'rrsets', what, rrsetShape),
+  }
+}
+
+function rrsetShape(value: unknown): ApiRrset {
+  const what = 'a record set'
+  const fields = fieldsOf(value, what)
+  const ttl = fields['ttl']
+  if (typeof ttl !== 'number' || !Number.isSafeInteger(ttl) || ttl < 0) throw new ShapeError(`${what} has no whole number "ttl"`)
+  return { name: text(fields, 'name', what), type: text(fields, 'type', what), ttl, records: list(fields, 'records', what, recordShape) }
+}
+
+function recordShape(value: unknown): ApiRecord {
+  const fields = fieldsOf(value, 'a record')
+  return { content: text(fields, 'content', 'a record'), disabled: fields['disabled'] === true }
+}
+
+export function zonesShape(value: unknown): ApiZone[] {
+  if (!Array.isArray(value)) throw new ShapeError('the list of zones is not a list')
+  return value.map(zoneShape)
+}
+
+/** Name and version of the program. */
+export interface ApiServer {
+  readonly program: string
+  readonly version: string
+}
+
+export function serverShape(value: unknown): ApiServer {
+  const fields = fieldsOf(value, 'the server')
+  return { program: text(fields, 'daemon_type', 'the server'), version: text(fields, 'version', 'the server').slice(0, 50) }
+}
+
+/** The names of TSIG keys, without their final dot. */
+export function keysShape(value: unknown): string[] {
+  if (!Array.isArray(value)) throw new ShapeError('the list of keys is not a list')
+  return value.map((key) => text(fieldsOf(key, 'a key'), 'name', 'a key').replace(/\.$/, ''))
+}
+
+/** Accepts any body: the status says all. */
+export const anyShape = (): undefined => undefined

@@ -1,0 +1,78 @@
+/** A provider that reads and changes zones by the HTTP API of PowerDNS Authoritative. */
+import type { DomainName } from '../../dns/domain-name.ts'
+import type { ApiConnection } from '../json-api.ts'
+import type { Provider, ProviderCallOptions, UnusableZone, ZoneList, ZoneReference } from '../provider.ts'
+import { POWERDNS_CAPABILITIES } from './capabilities.ts'
+import { applyCall, type PowerDns, readLive } from './change-zone.ts'
+import { examinePowerDns } from './examine.ts'
+import { referenceTo, zoneName } from './live-zone.ts'
+import { type ApiZone, createPowerDnsApi, zonesShape } from './powerdns-api.ts'
+
+export interface PowerDnsOptions extends Omit<PowerDns, 'api' | 'name'> {
+  /** The identifier of the server at the API: `localhost` for PowerDNS itself. */
+  readonly server: string
+  /** The apex NS records of new zones whose definitions have none. */
+  readonly nameservers: readonly DomainName[]
+}
+
+export function createPowerDnsProvider(connection: ApiConnection, options: PowerDnsOptions): Provider {
+  const { server, nameservers, ...settings } = options
+  const api = createPowerDnsApi(connection, server)
+  const powerDns: PowerDns = { ...settings, api, name: connection.provider }
+  const address = `${connection.baseUrl.href.replace(/(?<!\/)\/+$/, '')}${api.path}`
+  const provider: Provider = {
+    name: connection.provider,
+    type: 'powerdns',
+    address,
+    capabilities: { ...POWERDNS_CAPABILITIES, newZoneNameservers: nameservers },
+    parallelism: connection.parallelism,
+    findZones: (names, call) => findZones(powerDns, names, call),
+    listZones: async (call) => zoneList(await readZones(powerDns, '', call)),
+    async readZone(zone, call) {
+      const {
+        settings: own,
+        records,
+        unplanned,
+        zone: { id },
+      } = await readLive(powerDns, zone, call)
+      return { name: zone.name, id, settings: own, records, unplanned, millisecondsSinceLastChange: null }
+    },
+    readRendered: async () => null,
+    examine: (usage, _, call) => examinePowerDns(provider, powerDns, usage, call),
+    apply: (zone, call, more) => applyCall(powerDns, zone, call, more),
+    close: () => api.close(),
+  }
+  return provider
+}
+
+/** Zones that are looked up one by one. For more names, the whole list is read. */
+const MAX_SINGLE = 3
+
+async function findZones(
+  powerDns: PowerDns,
+  names: readonly DomainName[],
+  call?: ProviderCallOptions,
+): Promise<ReadonlyMap<DomainName, ZoneReference>> {
+  const wanted = new Set(names)
+  const queries = wanted.size <= MAX_SINGLE ? [...wanted].map((name) => `&zone=${encodeURIComponent(name)}`) : ['']
+  const lists = await Promise.all(queries.map((query) => readZones(powerDns, query, call)))
+  const { zones } = zoneList(lists.flat())
+  return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
+}
+
+async function readZones({ api }: PowerDns, query: string, call?: ProviderCallOptions): Promise<readonly ApiZone[]> {
+  // Without the state of DNSSEC, which takes the server long.
+  const path = `${api.path}/zones?dnssec=false${query}`
+  return (await api.request({ method: 'GET', path, what: query === '' ? 'listing zones' : 'looking up zones', ...call }, zonesShape)).value
+}
+
+function zoneList(listed: readonly ApiZone[]): ZoneList {
+  const zones = new Map<DomainName, ZoneReference>()
+  const unusable: UnusableZone[] = []
+  for (const zone of listed) {
+    const name = zoneName(zone)
+    if (!name.ok) unusable.push({ name: zone.name, id: zone.id, reason: name.message })
+    else if (!zones.has(name.value)) zones.set(name.value, referenceTo(zone, name.value))
+  }
+  return { zones: [...zones.values()], unusable }
+}
