@@ -21,7 +21,7 @@ const UNKNOWN_TYPES: ReadonlySet<string> = new Set(
 
 /** A record's type and rdata as the API takes them. The data must be canonical. */
 export function rdataToApi(type: string, data: string): { readonly type: string; readonly content: string } {
-  if (UNKNOWN_TYPES.has(type)) return { type: `TYPE${typeCode(type)}`, content: toGenericForm(type, data) }
+  if (UNKNOWN_TYPES.has(type)) return { type: `TYPE${typeCode(type)}`, content: contentOf('', toGenericForm(type, data)) }
   return { type, content: contentOf(type, data) }
 }
 
@@ -37,6 +37,9 @@ function contentOf(type: string, data: string): string {
             .map((group) => group.toString(16))
             .join(':')
         : data
+    case 'LOC':
+      // The server writes the equator as south and the prime meridian as west.
+      return data.replace(/^0 0 0\.000 N/, '0 0 0.000 S').replace(/ 0 0 0\.000 E/, ' 0 0 0.000 W')
     case 'NID':
     case 'L64':
       return data.replace(/[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){3}$/, (text) =>
@@ -56,7 +59,8 @@ function contentOf(type: string, data: string): string {
       return [priority, target, ...parameters.map(parameterToApi)].join(' ')
     }
     default:
-      return data
+      // The server ends empty rdata with a space.
+      return data === '\\# 0' ? `${data} ` : data
   }
 }
 
