@@ -22,7 +22,7 @@ if [ ! -e "$place/complete" ]; then
   rm -rf "$place"
   mkdir -p "$place"
   case $name in
-    linodego) (cd "$sources/linodego" && go build -mod=readonly -o "$place/linodego" .) >&2 ;;
+    linodego) (cd "$sources/linodego" && go build -mod=readonly -buildvcs=false -o "$place/linodego" .) >&2 ;;
     python-clients)
       python3 -m venv "$place" >&2
       "$place/bin/python3" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$sources/python/requirements.txt" >&2

@@ -1,4 +1,5 @@
 /** The paths, fields and ids of the hosting service's own clients. */
+import { connect as connectTo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { aliasPathOf } from '../../src/service/api/alias-names.ts'
 import { ROUTES } from '../../src/service/api/routes.ts'
@@ -81,7 +82,7 @@ describe('paths', () => {
   })
 
   test('v4beta has no path that only this API has', async () => {
-    for (const path of ['/compute/instances', '/compute/kernels', `/compute/scripts/${SCRIPT}`])
+    for (const path of ['/compute/instances', '/%63ompute/instances', '/compute/kernels', `/compute/scripts/${SCRIPT}`])
       expect((await beta.call('GET', path)).status).toBe(404)
   })
 
@@ -104,6 +105,26 @@ describe('paths', () => {
         ])
       }
     }
+  })
+
+  test('letters may be percent-encoded, and the target may be in absolute form', async () => {
+    for (const path of ['/%6cinode/instances', '/linode/%69nstances/1001', '/linode/instances?page%5Fsize=25']) {
+      expect([path, (await client.call('GET', path)).status]).toEqual([path, 200])
+    }
+    const { origin, host, port } = new URL(service.baseUrl)
+    const answer = await new Promise<string>((resolve) => {
+      const socket = connectTo(Number(port), '127.0.0.1', () => {
+        socket.write(
+          `GET ${origin}/v4/linode/instances/1001 HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer owner\r\nConnection: close\r\n\r\n`,
+        )
+      })
+      let text = ''
+      socket.on('data', (data) => {
+        text += data
+      })
+      socket.on('close', () => resolve(text))
+    })
+    expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*"image":"linode\/debian11"/)
   })
 
   test('both names share the rate limit of an operation', async () => {
@@ -226,6 +247,15 @@ describe('image ids', () => {
     expect(images).toEqual(['linode/debian12', 'linode/debian11'])
     expect((await client.ok('GET', `/compute/scripts/${id}`)).images).toEqual(['public/debian12', 'public/debian11'])
     expect((await client.ok('PUT', `/linode/stackscripts/${id}`, { images: ['any/all'] })).images).toEqual(['any/all'])
+  })
+
+  test('in deeply nested lists are refused', async () => {
+    const depth = 100_000
+    const nested = `${'['.repeat(depth)}"linode/debian12"${']'.repeat(depth)}`
+    for (const path of ['/linode/stackscripts', '/compute/scripts']) {
+      const { status, body } = await client.call('POST', path, `{"label": "deep", "script": "#!", "images": ${nested}}`)
+      expect([path, status, body]).toEqual([path, 400, { errors: [{ field: 'images', reason: 'images is not valid' }] }])
+    }
   })
 
   test('in a path: the answer has the name of the request', async () => {

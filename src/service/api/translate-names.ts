@@ -15,12 +15,20 @@ const translated = new WeakSet<IncomingMessage>()
 /** Whether a request uses the clients' names, so that its response must use them, too. */
 export const usesAliases = (request: IncomingMessage): boolean => translated.has(request)
 
-/** The version segment, the rest of the path, and the query. */
-const VERSIONED_PATH = /^\/(v4|v4beta)(\/[^?#]*)(.*)$/s
+/** The path and the query. */
+const PATH_AND_QUERY = /^([^?#]*)(.*)$/s
+
+/** The version segment and the rest of the path. */
+const VERSIONED_PATH = /^\/(v4|v4beta)(\/.*)$/s
+
+/** Decodes the octets of a path that need no encoding (RFC 3986 section 6.2.2.2), as the router does. */
+const decodeUnreserved = (path: string): string =>
+  path.replace(/%(?:2[de]|3\d|[46][1-9a-f]|[57][0-9a]|5f|7e)/gi, (octet) => String.fromCharCode(Number.parseInt(octet.slice(1), 16)))
 
 /** Returns the path and query of this API for those of a request, and remembers whether they differ. */
 export function routedUrl(request: IncomingMessage, url: string): string {
-  const [, version, path = '', query = ''] = VERSIONED_PATH.exec(url) ?? []
+  const [, encoded = '', query = ''] = PATH_AND_QUERY.exec(url) ?? []
+  const [, version, path = ''] = VERSIONED_PATH.exec(decodeUnreserved(encoded)) ?? []
   if (version === undefined) return url
   const ownPath = ownPathOf(path)
   if (ownPath === null && version !== ALIAS_VERSION) return url
@@ -109,8 +117,11 @@ function withAliasImages(value: unknown): unknown {
   )
 }
 
-const mapTexts = (value: unknown, map: (text: string) => string): unknown =>
-  Array.isArray(value) ? value.map((item) => mapTexts(item, map)) : typeof value === 'string' ? map(value) : value
+/** Converts a text, or the texts of a list. Leaves anything else as it is, at any depth. */
+function mapTexts(value: unknown, map: (text: string) => string): unknown {
+  const mapOne = (item: unknown): unknown => (typeof item === 'string' ? map(item) : item)
+  return Array.isArray(value) ? value.map(mapOne) : mapOne(value)
+}
 
 /** Returns an error of a request with the clients' names; any other error unchanged. */
 export function aliasError(path: string, error: unknown): unknown {
