@@ -1,6 +1,6 @@
 /** The Python client of the hosting service, unchanged; `python/linode_api4_walk.py` uses it. */
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { findForeignClient } from '../../support/foreign-clients.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { isInSection, isServed, runClient, startClientService } from './client-service.ts'
@@ -25,14 +25,20 @@ const ALSO_USED = [
 const OTHERS =
   /^((Account|Networking|Longview|ObjectStorage|LKE|Database|Volume|Polling|Monitor|ImageShareGroup)\w*\.|\w+\.invalidate$|LinodeClient\.volume_create$|Instance\.(lke_cluster|placement_group|rebuild|stats_for)$)/
 
-describeWithTools([python], 'linode_api4', async () => {
-  const run = (args: readonly string[], env?: Readonly<Record<string, string>>) => runClient(python, ['-B', PROGRAM, ...args], env)
-  const found: Requests = await run(['operations'])
-  const operations = Object.entries(found).map(([name, requests]) => ({
-    name,
-    requests: requests.map((request) => request.slice(0, request.lastIndexOf(' '))),
-  }))
-  const served = operations.filter(({ requests }) => requests.length > 0 && requests.every(isServed)).map(({ name }) => name)
+const run = (args: readonly string[], env?: Readonly<Record<string, string>>) => runClient(python, ['-B', PROGRAM, ...args], env)
+
+describeWithTools([python], 'linode_api4', () => {
+  let operations: readonly { readonly name: string; readonly requests: readonly string[] }[] = []
+  let served: readonly string[] = []
+
+  beforeAll(async () => {
+    const found: Requests = await run(['operations'])
+    operations = Object.entries(found).map(([name, requests]) => ({
+      name,
+      requests: requests.map((request) => request.slice(0, request.lastIndexOf(' '))),
+    }))
+    served = operations.filter(({ requests }) => requests.length > 0 && requests.every(isServed)).map(({ name }) => name)
+  })
 
   test('has operations in all sections, and none without a request that is not known', () => {
     expect(operations.length).toBeGreaterThan(300)

@@ -1,5 +1,5 @@
 /** The Go client of the hosting service, unchanged; `linodego/` has the program that uses it. */
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { findForeignClient } from '../../support/foreign-clients.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { isInSection, isServed, runClient, startClientService } from './client-service.ts'
@@ -22,13 +22,19 @@ const WITHOUT_REQUEST =
 
 const client = findForeignClient('linodego')
 
-describeWithTools([client], 'linodego', async () => {
-  const withoutStatus = (request: string): string => request.slice(0, request.lastIndexOf(' '))
-  const operations: Operation[] = (await runClient(client, ['operations'])).map(({ name, requests }: Operation) => ({
-    name,
-    requests: requests.map(withoutStatus),
-  }))
-  const served = operations.filter(({ requests }) => requests.some(isServed)).map(({ name }) => name)
+const withoutStatus = (request: string): string => request.slice(0, request.lastIndexOf(' '))
+
+const findOperations = async (): Promise<readonly Operation[]> =>
+  (await runClient(client, ['operations'])).map(({ name, requests }: Operation) => ({ name, requests: requests.map(withoutStatus) }))
+
+describeWithTools([client], 'linodego', () => {
+  let operations: readonly Operation[] = []
+  let served: readonly string[] = []
+
+  beforeAll(async () => {
+    operations = await findOperations()
+    served = operations.filter(({ requests }) => requests.some(isServed)).map(({ name }) => name)
+  })
 
   test('has operations in all sections, and no method without a request that is not known', () => {
     expect(operations.length).toBeGreaterThan(400)
