@@ -27,7 +27,7 @@ export async function openConfig(setup: RunSetup<WorkspaceOptions>, config: Conf
   const loaded = await loadDefinitions(config, { zones })
   const jobs = loaded.zones.flatMap((zone) => jobsOf(zone, setup.options))
   const problems = target === undefined ? [] : checkTarget(target, config, loaded.zones, zones)
-  const notices = loaded.zones.flatMap((zone) => unselectedReverse(zone, jobs))
+  const notices = unselectedReverse(loaded.zones, jobs)
   const names = new Set(jobs.flatMap((job) => [job.target, ...inventoryProviders(job)]))
   const opened = await openProviders(
     setup,
@@ -117,21 +117,17 @@ function checkTarget(target: string, config: Config, zones: readonly LoadedZone[
   return [{ severity: 'warning', code: 'target-missing', message: `no zone has the target ${target}` }]
 }
 
-/** A notice if a zone of the run has PTR records in a reverse zone that is not part of the run. */
-function unselectedReverse({ zone, reverseZones }: LoadedZone, jobs: readonly ZoneJob[]): Diagnostic[] {
-  const isSelected = (name: string): boolean => jobs.some(({ desired }) => desired.name === name)
-  const others = isSelected(zone.name) ? reverseZones.filter((name) => !isSelected(name)) : []
-  if (others.length === 0) return []
-  const message = `${zone.name}: this run leaves out its PTR records in ${listed(others, MAX_ZONES)}, which ${agreeing(others.length, 'is', 'are')} not selected`
-  return [
-    {
-      severity: 'notice',
-      code: 'ptr-not-selected',
-      message,
-      at: zone.at,
-      hint: `select the reverse zone, too, such as ${zone.name} ${others[0]}`,
-    },
-  ]
+/** A notice for each zone of the run with PTR records in a reverse zone that is not part of the run. */
+function unselectedReverse(zones: readonly LoadedZone[], jobs: readonly ZoneJob[]): Diagnostic[] {
+  const names = new Set(jobs.map(({ desired }) => desired.name))
+  const ofRun = new Set(jobs.map(({ desired }) => desired))
+  return zones.flatMap(({ zone, reverseZones }): Diagnostic[] => {
+    const others = ofRun.has(zone) ? reverseZones.filter((name) => !names.has(name)) : []
+    if (others.length === 0) return []
+    const message = `${zone.name}: this run leaves out its PTR records in ${listed(others, MAX_ZONES)}, which ${agreeing(others.length, 'is', 'are')} not selected`
+    const hint = `name both to change both, such as ${zone.name} ${others[0]}`
+    return [{ severity: 'notice', code: 'ptr-not-selected', message, at: zone.at, hint }]
+  })
 }
 
 /** Maximum number of zones that a message lists. */
