@@ -105,6 +105,7 @@ function whyReadOnly(text: string, records: readonly ResourceRecord[], { file, a
   const isOurs = text.startsWith(HEADER)
   const hint =
     'import the zone with its comments ("zonewright import zonefile"); "adopt: true" in the config then lets its file be overwritten'
+  if (isOurs && !/^\$(?:INCLUDE|GENERATE)\b/im.test(text)) return null
   const lost = (what: string): ReadOnlyReason => ({ reason: `${file} has ${what}, which would be lost`, hint })
   for (const item of scanComments(text)) {
     if (item.kind === 'entry' && (item.directive === '$INCLUDE' || item.directive === '$GENERATE'))

@@ -63,6 +63,13 @@ interface Served {
   readonly options: ZonefileOptions
   readonly folder: ZoneFolder
   readonly publisher: Publisher
+  /** Zones that were read to find them, with their texts, until they are read for a plan. */
+  readonly found: Map<DomainName, FoundZone>
+}
+
+interface FoundZone {
+  readonly text: string
+  readonly zone: ServedZone
 }
 
 export function createZonefileProvider(options: ZonefileOptions): Provider {
@@ -70,7 +77,7 @@ export function createZonefileProvider(options: ZonefileOptions): Provider {
   const folder = createZoneFolder(options)
   const writeLists = options.list === null && catalog === null ? null : createListWriter(options, folder)
   const publisher = createPublisher({ ...options, folder, writeLists, listReload: options.list?.reload ?? null })
-  const served: Served = { options, folder, publisher }
+  const served: Served = { options, folder, publisher, found: new Map() }
   return {
     name: provider,
     type: 'zonefile',
@@ -113,19 +120,29 @@ export function createZonefileProvider(options: ZonefileOptions): Provider {
 const referenceTo = (zone: ServedZone): ZoneReference => ({ name: zone.name, id: zone.name, settings: settingsOf(zone.soa), updated: null })
 
 /** The zone in its file; null without a file. Throws a `ProviderError` if the file is not that of the zone. */
-async function readServed({ options, folder }: Pick<Served, 'options' | 'folder'>, name: DomainName): Promise<ServedZone | null> {
+async function readServed(served: Served, name: DomainName): Promise<ServedZone | null> {
+  const { options, folder, found } = served
   const fileName = folder.fileNameOf(name)
   const text = await folder.read(fileName)
   if (text === null) return null
+  const known = found.get(name)
+  found.delete(name)
+  if (known?.text === text && !folder.isOutside(fileName)) return known.zone
   const zone = parseServedZone(text, name, { file: folder.shownPathOf(fileName), include: folder.include, adopt: options.adopt })
   if (!zone.ok)
     throw new ProviderError('provider-garbled', `${options.provider}: ${zone.message}`, {
       hint: 'correct the file, or remove it to have it written',
     })
-  if (!folder.isOutside(fileName)) return zone.value
+  if (!folder.isOutside(fileName)) {
+    if (!hasIncludes(text)) found.set(name, { text, zone: zone.value })
+    return zone.value
+  }
   const reason = `${folder.shownPathOf(fileName)} is a symbolic link to a place outside the folder`
   return { ...zone.value, readOnly: { reason, hint: 'move the file into the folder' } }
 }
+
+/** Included files may change while the text does not. */
+const hasIncludes = (text: string): boolean => /^\$INCLUDE\b/im.test(text)
 
 async function snapshotOf(served: Served, name: DomainName): Promise<ZoneSnapshot> {
   const { options, publisher } = served
