@@ -160,7 +160,7 @@ function fitSettings(zone: DesiredZone, target: string, capabilities: Capabiliti
       diagnostics.push({ severity: 'warning', code: 'setting-unsupported', message, at: positionOf(key as keyof ZoneSettings) })
       continue
     }
-    settings[key] = key === 'soa_email' && typeof value === 'string' ? asciiAddress(value) : value
+    settings[key] = key === 'soa_email' && typeof value === 'string' ? storedAddress(value, capabilities) : value
   }
   for (const { field, message } of capabilities.settingProblems(settings)) {
     diagnostics.push({ severity: 'error', code: 'limit-exceeded', message: `${zone.name} at ${target}: ${message}`, at: positionOf(field) })
@@ -200,6 +200,9 @@ function withoutSettings({ name, settings, at }: DesiredZone, target: string, di
   }
   return {}
 }
+
+const storedAddress = (email: string, { lowersMailAddress }: Capabilities): string =>
+  lowersMailAddress ? asciiAddress(email).toLowerCase() : asciiAddress(email)
 
 /** A mail address with its host in A-labels and without a final dot. If it has that form, it stays as written. */
 function asciiAddress(email: string): string {

@@ -6,6 +6,7 @@ import type { DoctorFinding } from '../dns/doctor-finding.ts'
 import { didYouMean } from '../dns/nearest-word.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { type HostPolicy, readHostPolicy } from '../transport/allowed-hosts.ts'
+import { AXFR } from './axfr/axfr-provider.ts'
 import { CLOUD } from './cloud/cloud-config.ts'
 import { POWERDNS } from './powerdns/powerdns-config.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
@@ -15,6 +16,7 @@ import { ZONEFILE } from './zonefile/zonefile-config.ts'
 
 /** Every type of provider. */
 const TYPES: Readonly<Record<string, ProviderType>> = {
+  axfr: AXFR,
   cloud: CLOUD,
   powerdns: POWERDNS,
   rfc2136: RFC2136,

@@ -1,133 +1,18 @@
 /** Creates a dynamic-update provider from its settings in the config. */
 import type { ProviderConfig } from '../../definition/config/config.ts'
-import { resolveSecret } from '../../definition/config/resolve-secret.ts'
-import { addSecret } from '../../definition/config/secret-guard.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { parseAbsoluteName } from '../../dns/domain-name.ts'
-import { failure, ok, type Result } from '../../dns/result.ts'
-import { isServerAddress, parseServerAddress } from '../../dns/server-address.ts'
-import { parseTsigSecret, TSIG_ALGORITHMS, type TsigAlgorithm, type TsigKey } from '../../dns/wire/tsig.ts'
-import { endpointOfServer } from '../../transport/allowed-hosts.ts'
-import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
+import { checkNameServer, nameServerEndpoints, readNameServer } from '../name-server-settings.ts'
+import type { CreatedProvider, ProviderContext, ProviderType } from '../provider.ts'
 import { RFC2136_CAPABILITIES } from './capabilities.ts'
 import { createRfc2136Provider } from './rfc2136-provider.ts'
 
-const DEFAULT_PARALLELISM = 4
-const DEFAULT_TIMEOUT_SECONDS = 30
-
-export const RFC2136: ProviderType = { capabilities: RFC2136_CAPABILITIES, checkSettings, endpoints, create }
-
-interface TsigSettings {
-  readonly name?: string
-  readonly algorithm?: TsigAlgorithm
-  readonly secret?: string
-  readonly file?: string
+export const RFC2136: ProviderType = {
+  capabilities: RFC2136_CAPABILITIES,
+  checkSettings: checkNameServer,
+  endpoints: nameServerEndpoints,
+  create,
 }
 
-const tsigOf = ({ settings }: ProviderConfig): TsigSettings | null => (settings['tsig'] as TsigSettings | undefined) ?? null
-
-function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
-  const diagnostics: Diagnostic[] = []
-  const server = String(config.settings['server'] ?? '')
-  if (!isServerAddress(server))
-    diagnostics.push(
-      problem(config, 'server', `${JSON.stringify(server)} is not the address of a server`, 'such as 192.0.2.53 or ns1.example.net:5353'),
-    )
-  const name = tsigOf(config)?.name
-  if (name !== undefined && !parseAbsoluteName(name).ok)
-    diagnostics.push(problem(config, 'tsig.name', `${JSON.stringify(name)} is not a domain name`))
-  return diagnostics
-}
-
-const problem = (config: ProviderConfig, setting: string, message: string, hint?: string): Diagnostic => ({
-  severity: 'error',
-  code: 'schema-value',
-  message: `providers.${config.name}.${setting}: ${message}`,
-  at: config.placeOf(...setting.split('.')),
-  hint,
-})
-
-function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
-  const text = String(config.settings['server'] ?? '')
-  if (!isServerAddress(text)) return []
-  const endpoint = endpointOfServer(parseServerAddress(text))
-  return [{ setting: `providers.${config.name}.server`, endpoint, at: config.placeOf('server') }]
-}
-
-/** Creates the provider from `server`, `tsig`, `parallelism` and `timeout` (seconds to wait for each message). */
 async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
-  const diagnostics = [...checkSettings(config)]
-  if (diagnostics.length > 0) return { provider: null, diagnostics }
-  const tsig = tsigOf(config)
-  const key = tsig === null ? null : await readKey(config, tsig, context, diagnostics)
-  if (diagnostics.some(({ severity }) => severity === 'error')) return { provider: null, diagnostics }
-  const { settings } = config
-  const provider = createRfc2136Provider({
-    provider: config.name,
-    server: parseServerAddress(String(settings['server'])),
-    key,
-    timeout: Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
-    parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),
-  })
-  return { provider, diagnostics }
-}
-
-async function readKey(
-  config: ProviderConfig,
-  tsig: TsigSettings,
-  context: ProviderContext,
-  diagnostics: Diagnostic[],
-): Promise<TsigKey | null> {
-  const setting = tsig.file === undefined ? 'tsig.secret' : 'tsig.file'
-  const what = `providers.${config.name}.${setting}`
-  const at = config.placeOf(...setting.split('.'))
-  const resolved = await resolveSecret(tsig.file ?? tsig.secret ?? '', what, at, context.secrets)
-  if (resolved.diagnostic) {
-    diagnostics.push(resolved.diagnostic)
-    return null
-  }
-  const key =
-    tsig.file === undefined ? keyOf(tsig.name ?? '', tsig.algorithm ?? 'hmac-sha256', resolved.value) : parseKeyFile(resolved.value)
-  if (key.ok) {
-    // A key file contains the secret as a part, which must not appear anywhere either.
-    addSecret(context.secrets.loaded, what, key.value.text)
-    return key.value
-  }
-  diagnostics.push({ severity: 'error', code: 'secret-missing', message: `${what}: ${key.message}`, at })
-  return null
-}
-
-/** A key with its secret as it was written. */
-interface WrittenKey extends TsigKey {
-  readonly text: string
-}
-
-function keyOf(name: string, algorithm: string, secret: string): Result<WrittenKey> {
-  const parsed = parseAbsoluteName(name)
-  if (!parsed.ok) return failure('the name of the key is not a domain name')
-  const known = TSIG_ALGORITHMS.find((one) => one === algorithm.toLowerCase().replace(/\.$/, ''))
-  if (known === undefined) return failure(`the algorithm of the key is none of ${TSIG_ALGORITHMS.join(', ')}`)
-  const octets = parseTsigSecret(secret)
-  return octets === null ? failure('the secret is not Base64') : ok({ name: parsed.value, algorithm: known, secret: octets, text: secret })
-}
-
-/** A `key` statement of BIND, with comments of all three kinds. The messages never contain the secret. */
-const KEY_STATEMENT = /^\s*key\s+(?:"([^"]{1,255})"|([^\s"{;]{1,255}))\s*\{([^{}]{1,2000})\}\s*;?\s*$/
-
-/** Parses a key file as `tsig-keygen` writes it. */
-export function parseKeyFile(text: string): Result<WrittenKey> {
-  const plain = text.replace(/\/\*[\s\S]*?\*\//g, ' ').replace(/(?:\/\/|#)[^\n]*/g, ' ')
-  const [, quoted, bare, body] = KEY_STATEMENT.exec(plain) ?? []
-  const name = quoted ?? bare
-  if (name === undefined || body === undefined)
-    return failure('the file does not hold one key statement: key "name" { algorithm …; secret …; };')
-  const clauses = new Map(
-    body.split(';').map((clause) => {
-      const [keyword = '', ...rest] = clause.trim().split(/\s+/)
-      return [keyword.toLowerCase(), rest.join('').replace(/^"|"$/g, '')]
-    }),
-  )
-  const [algorithm, secret] = [clauses.get('algorithm'), clauses.get('secret')]
-  if (algorithm === undefined || secret === undefined) return failure('the key statement lacks an algorithm or a secret')
-  return keyOf(name, algorithm, secret)
+  const { server, diagnostics } = await readNameServer(config, context)
+  return { provider: server && createRfc2136Provider(server), diagnostics }
 }

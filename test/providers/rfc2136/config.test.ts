@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseKeyFile } from '../../../src/providers/rfc2136/rfc2136-config.ts'
+import { parseKeyFile } from '../../../src/providers/name-server-settings.ts'
 
 const SECRET = Buffer.alloc(32).toString('base64')
 

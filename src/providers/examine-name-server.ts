@@ -1,18 +1,34 @@
 /** The checks of `doctor` for a name server: connection, key, and transfer of the zones that the config assigns to it. */
-import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
-import { counted, listed } from '../../report/english.ts'
-import { type Provider, ProviderError } from '../provider.ts'
+import type { DoctorFinding, ProviderUsage } from '../dns/doctor-finding.ts'
+import { counted, listed } from '../report/english.ts'
+import { formatServer } from '../transport/dns-exchange.ts'
+import type { NameServer } from './name-server.ts'
+import { type Provider, ProviderError } from './provider.ts'
 
 /** Maximum names in one finding. */
 const MAX_LISTED = 5
 
-export async function examineServer(provider: Provider, server: string, isSigned: boolean, usage: ProviderUsage): Promise<DoctorFinding[]> {
+/** What is wrong with missing zones and unsigned requests, for the hints of findings. */
+export interface NameServerWords {
+  /** Why unsigned requests are a risk; null if they are none. */
+  readonly unsigned: string | null
+  /** What to do about missing zones. */
+  readonly missing: string
+}
+
+export async function examineNameServer(
+  provider: Provider,
+  { server: address, key }: NameServer,
+  words: NameServerWords,
+  usage: ProviderUsage,
+): Promise<DoctorFinding[]> {
+  const server = formatServer(address)
   const findings: DoctorFinding[] = []
-  if (!isSigned)
+  if (key === null && words.unsigned !== null)
     findings.push({
       status: 'warning',
       check: 'token',
-      message: `requests to ${server} are not signed: anybody who can send from this address can change the zones`,
+      message: `requests to ${server} are not signed: ${words.unsigned}`,
       hint: 'set "tsig"',
     })
   try {
@@ -24,7 +40,7 @@ export async function examineServer(provider: Provider, server: string, isSigned
         status: 'error',
         check: 'zones',
         message: `${server} does not have ${listed(missing, MAX_LISTED)}`,
-        hint: 'create the zones on the server: dynamic update cannot',
+        hint: words.missing,
       })
     for (const zone of found.values()) {
       const { records } = await provider.readZone(zone)

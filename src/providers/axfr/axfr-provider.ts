@@ -1,0 +1,87 @@
+/** A provider that reads zones from a name server by transfer (AXFR, RFC 5936) and changes nothing: for `verify` and `import`. */
+import type { ProviderConfig } from '../../definition/config/config.ts'
+import { splitSoa } from '../../dns/soa.ts'
+import type { ZoneSettings } from '../../dns/zone.ts'
+import type { Capabilities } from '../../plan/capabilities.ts'
+import type { ReadOnlyReason } from '../../plan/make-plan.ts'
+import { examineNameServer } from '../examine-name-server.ts'
+import { addressOf, hasZone, type NameServer, noZoneList, readTransfer, refusePseudoTypes, refuseServerTypes } from '../name-server.ts'
+import { checkNameServer, nameServerEndpoints, readNameServer } from '../name-server-settings.ts'
+import { type CreatedProvider, type Provider, type ProviderContext, ProviderError, type ProviderType } from '../provider.ts'
+
+/** The TTL of records without one, in seconds, if the definition has no default. */
+const DEFAULT_TTL = 3600
+
+/** What a zone can hold that is transferred. Nothing of it can be changed. */
+const AXFR_CAPABILITIES: Capabilities = {
+  calls: { unit: 'rrset', maxUnits: null, maxOctets: null, atomic: true, hasPrecondition: false, createsZoneWithRecords: false },
+  types: null,
+  ttlSteps: null,
+  ttlDefault: false,
+  fallbackTtl: DEFAULT_TTL,
+  settingSteps: null,
+  settings: new Set(['type', 'soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec']),
+  storesSoaFields: false,
+  // Knot DNS and NSD answer with lower-case names.
+  lowersMailAddress: true,
+  fixedSettings: new Set(),
+  settingProblems: () => [],
+  neededToCreate: { master: [], slave: [] },
+  createsZones: false,
+  canCreateZone: () => false,
+  maxRecords: null,
+  servesApexNs: false,
+  cnameExclusive: true,
+  rules: [refusePseudoTypes, refuseServerTypes],
+}
+
+export const AXFR: ProviderType = {
+  capabilities: AXFR_CAPABILITIES,
+  checkSettings: checkNameServer,
+  endpoints: nameServerEndpoints,
+  create,
+}
+
+async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
+  const { server, diagnostics } = await readNameServer(config, context)
+  return { provider: server && createAxfrProvider(server), diagnostics }
+}
+
+const READ_ONLY: ReadOnlyReason = {
+  reason: 'a transfer only reads it',
+  hint: '"zonewright verify" compares it; to change the zone, give its definition another target',
+}
+
+function createAxfrProvider(options: NameServer): Provider {
+  const { provider, parallelism } = options
+  const provided: Provider = {
+    name: provider,
+    type: 'axfr',
+    address: addressOf(options),
+    capabilities: AXFR_CAPABILITIES,
+    parallelism,
+    async findZones(names, call) {
+      const found = await Promise.all(names.map(async (name) => ((await hasZone(options, name, call)) ? name : null)))
+      // The settings come with the records.
+      return new Map(found.filter((name) => name !== null).map((name) => [name, { name, id: name, settings: {}, updated: null }]))
+    },
+    async listZones() {
+      throw noZoneList(provider)
+    },
+    async readZone({ name }, call) {
+      const { soa, records } = await readTransfer(options, name, call)
+      const settings: ZoneSettings = { type: 'master', ...splitSoa(soa).settings }
+      return { name, id: name, settings, updated: null, records, millisecondsSinceLastChange: null, readOnly: READ_ONLY }
+    },
+    readRendered: async () => null,
+    examine: (usage) =>
+      examineNameServer(provided, options, { unsigned: null, missing: 'correct "server", or the targets of the zones' }, usage),
+    async apply(zone) {
+      throw new ProviderError('zone-read-only', `${provider}: ${zone?.name ?? 'the zone'} cannot be changed: ${READ_ONLY.reason}`, {
+        hint: READ_ONLY.hint,
+      })
+    },
+    close: async () => undefined,
+  }
+  return provided
+}

@@ -1,0 +1,182 @@
+/** What providers that talk to one name server have in common: looking up and reading zones, and the errors of both. */
+import { type DomainName, isAtOrBelow } from '../dns/domain-name.ts'
+import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
+import type { ResourceRecord } from '../dns/record.ts'
+import { createQuery, type Message, RCODE, rcodeName } from '../dns/wire/message.ts'
+import type { TsigKey } from '../dns/wire/tsig.ts'
+import type { RecordRule } from '../plan/capabilities.ts'
+import { type DnsServer, formatServer, isDnsFailure } from '../transport/dns-exchange.ts'
+import { requestTcp } from '../transport/dns-request.ts'
+import { transferZone } from '../transport/dns-transfer.ts'
+import { type ProviderCallOptions, ProviderError } from './provider.ts'
+
+/** A name server that a provider talks to, over TCP only. */
+export interface NameServer {
+  /** Its name in the config. */
+  readonly provider: string
+  readonly server: DnsServer
+  readonly key: TsigKey | null
+  /** Milliseconds to wait for each message. */
+  readonly timeout: number
+  readonly parallelism: number
+}
+
+/** Types that a server maintains itself: the SOA (RFC 2136 section 3.6), and what signing generates (RFC 4034, RFC 5155, RFC 8976, BIND's TYPE65534). */
+const SERVER_TYPES: ReadonlySet<string> = new Set(['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM', 'ZONEMD', 'TYPE65534'])
+/** Types that signing generates at the apex (RFC 7344). */
+const SERVER_APEX_TYPES: ReadonlySet<string> = new Set(['DNSKEY', 'CDS', 'CDNSKEY'])
+
+/** Whether the server maintains the record itself, so that it is neither read nor written. */
+export const isServerOwned = ({ name, type }: { readonly name: string; readonly type: string }, zone: string): boolean =>
+  SERVER_TYPES.has(type) || (name === zone && SERVER_APEX_TYPES.has(type))
+
+/** Refuses a record of a provider's own type, such as ALIAS, which has no number and so no place in a message. */
+export const refusePseudoTypes: RecordRule = (record) => {
+  if (RDATA_TYPES.get(record.type)?.code !== null) return { record, diagnostics: [] }
+  const message = `${record.name} ${record.type}: name servers do not know this type of a provider`
+  return { record: null, diagnostics: [{ severity: 'error', code: 'type-unsupported', message, at: record.at }] }
+}
+
+/** Refuses a record that the server maintains itself. */
+export const refuseServerTypes: RecordRule = (record, zone) => {
+  if (!isServerOwned(record, zone)) return { record, diagnostics: [] }
+  const message = `${record.name} ${record.type}: the server maintains these records itself`
+  return { record: null, diagnostics: [{ severity: 'error', code: 'type-unsupported', message, at: record.at }] }
+}
+
+/** Whether the server is authoritative for a zone with this name. Servers refuse queries for zones that they do not have, or refer to others. */
+export async function hasZone(options: NameServer, name: DomainName, call?: ProviderCallOptions): Promise<boolean> {
+  const { rcode, authoritative, answers } = await exchange(options, createQuery(0, { name, type: 'SOA' }), `looking up ${name}`, call)
+  if (rcode === RCODE.SERVFAIL || rcode === RCODE.NOTAUTH) throw refusal(options, rcode, `looking up ${name}`)
+  return rcode === RCODE.NOERROR && authoritative && answers.some((record) => record.type === 'SOA' && record.name === name)
+}
+
+/** A zone as a transfer shows it. */
+export interface TransferredZone {
+  readonly soa: ResourceRecord
+  /** The records that the server does not maintain itself. */
+  readonly records: readonly ResourceRecord[]
+}
+
+/** Reads a zone by transfer (AXFR). Throws a `ProviderError`. */
+export async function readTransfer(options: NameServer, zone: DomainName, call?: ProviderCallOptions): Promise<TransferredZone> {
+  const { server, key, timeout, provider } = options
+  assertMaySend(provider, call)
+  try {
+    const [soa, ...others] = await transferZone(server, zone, { timeout, key: key ?? undefined })
+    const records = others
+      .filter((record) => isAtOrBelow(record.name, zone) && !isServerOwned(record, zone))
+      .map(({ name, type, ttl, data }) => ({ name, type, ttl, data }))
+    return { soa: soa as ResourceRecord, records }
+  } catch (error) {
+    if (!isDnsFailure(error)) throw error
+    const hint =
+      error.reason === 'rejected'
+        ? 'allow the transfer to this host or key: "allow-transfer" in BIND, an "acl" with "transfer" in Knot, "provide-xfr" in NSD'
+        : undefined
+    throw failureOf(provider, `reading ${zone}`, error, { hint })
+  }
+}
+
+/** The address of a server, for saved plans. */
+export const addressOf = ({ server }: NameServer): string =>
+  `dns://${server.host.includes(':') ? `[${server.host}]` : server.host}:${server.port}`
+
+/** The error of a listing of all zones. */
+export const noZoneList = (provider: string): ProviderError =>
+  new ProviderError('provider-rejected', `${provider}: a name server has no list of its zones`, { hint: 'name the zones' })
+
+/** Sends a message over TCP, signed if there is a key. Throws a `ProviderError`. */
+export async function exchange(
+  { server, key, timeout, provider }: NameServer,
+  message: Message,
+  what: string,
+  call?: ProviderCallOptions,
+): Promise<Message> {
+  assertMaySend(provider, call)
+  try {
+    return await requestTcp(server, message, { timeout, key: key ?? undefined })
+  } catch (error) {
+    if (isDnsFailure(error)) throw failureOf(provider, what, error)
+    throw error
+  }
+}
+
+function assertMaySend(provider: string, call?: ProviderCallOptions): void {
+  if (call?.stop?.aborted || call?.signal?.aborted)
+    throw new ProviderError('provider-stopped', `${provider}: the run was stopped before the request`, { notSent: true })
+}
+
+/** Errors of the system before a connection existed: nothing was sent. */
+const NOT_CONNECTED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EADDRNOTAVAIL',
+])
+
+function failureOf(
+  provider: string,
+  what: string,
+  failure: Error & { readonly reason: string },
+  more: { hint?: string | undefined } = {},
+): ProviderError {
+  const message = `${provider}: ${what}: ${failure.message}`
+  const { cause } = failure
+  switch (failure.reason) {
+    case 'timeout':
+      return new ProviderError('provider-timeout', message, { ambiguous: true, mayCompleteLater: true, cause })
+    case 'rejected':
+      return new ProviderError('provider-unauthorized', message, { ...more, cause })
+    case 'garbled':
+      return new ProviderError('provider-garbled', message, { ambiguous: true, cause })
+    default:
+      return new ProviderError('provider-unreachable', message, { ambiguous: !wasNeverConnected(cause), cause })
+  }
+}
+
+function wasNeverConnected(cause: unknown): boolean {
+  if (cause instanceof AggregateError) return cause.errors.every(wasNeverConnected)
+  return NOT_CONNECTED.has(String((cause as { code?: unknown } | undefined)?.code))
+}
+
+const CONFLICTS: ReadonlySet<number> = new Set([RCODE.NXDOMAIN, RCODE.YXDOMAIN, RCODE.YXRRSET, RCODE.NXRRSET])
+
+/** The error of a response that is no success (RFC 2136 section 3.8). */
+export function refusal({ provider, server, key }: NameServer, rcode: number, what: string): ProviderError {
+  const status = rcodeName(rcode)
+  const message = `${provider}: ${what}: ${formatServer(server)} responds ${status}`
+  if (CONFLICTS.has(rcode))
+    return new ProviderError(
+      'provider-conflict',
+      `${provider}: ${what}: another client changed the records after they were read for the plan (${status})`,
+      {
+        status,
+        hint: 'plan again to see the change',
+      },
+    )
+  switch (rcode) {
+    case RCODE.SERVFAIL:
+      return new ProviderError('provider-failed', message, { status, ambiguous: true })
+    case RCODE.NOTAUTH:
+      return new ProviderError('provider-unauthorized', message, {
+        status,
+        hint:
+          key === null ? 'set "tsig" with a key that may update the zone' : 'the server does not know the key, or does not have the zone',
+      })
+    case RCODE.REFUSED:
+      return new ProviderError('provider-forbidden', message, {
+        status,
+        hint: 'allow updates with this key: "update-policy" or "allow-update" in BIND, an "acl" with "update" in Knot, "TSIG-ALLOW-DNSUPDATE" in PowerDNS',
+      })
+    case RCODE.NOTIMP:
+      return new ProviderError('provider-rejected', message, {
+        status,
+        hint: 'the server has no dynamic update; NSD, for example, needs zone files',
+      })
+    default:
+      return new ProviderError('provider-rejected', message, { status })
+  }
+}
