@@ -69,6 +69,8 @@ export const POWERDNS: TargetKind = {
   start: () => startUpdatable(startPowerDns),
 }
 
+export const POWERDNS_API: TargetKind = { name: 'powerdns', tools: ['pdns_server', 'pdnsutil'], start: startPowerDnsApi }
+
 async function startCloud(): Promise<RunningTarget> {
   const loopback = { host: '127.0.0.1', port: 0 }
   const service = await startService({ ...UNLIMITED, dataFolder: null, listen: loopback, dns: loopback })
@@ -100,6 +102,22 @@ async function startUpdatable(start: (options: DnsServerOptions) => Promise<DnsS
     transfer: () => transferZone({ port: server.port, name: ZONE, key: TEST_KEY }),
     async startProxy() {
       const proxy = await startDnsFaultProxy(server.port)
+      return { proxy, entry: entry(proxy.origin, ', timeout: 0.5') }
+    },
+    stop: () => server.stop(),
+  }
+}
+
+async function startPowerDnsApi(): Promise<RunningTarget> {
+  const server = await startPowerDns({ zones: [{ name: ZONE, text: ZONE_FILE }] })
+  const entry = (origin: string, more = ''): string => `{type: powerdns, base_url: '${origin}', api_key: env:PDNS_KEY${more}}`
+  const { origin } = new URL(server.api.url)
+  return {
+    entry: entry(origin),
+    env: { PDNS_KEY: server.api.key },
+    transfer: () => transferZone({ port: server.port, name: ZONE }),
+    async startProxy() {
+      const proxy = await startFaultProxy(origin)
       return { proxy, entry: entry(proxy.origin, ', timeout: 0.5') }
     },
     stop: () => server.stop(),

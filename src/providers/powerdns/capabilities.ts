@@ -1,6 +1,6 @@
 /** What a zone of a PowerDNS server can hold. */
 
-import { targetName } from '../../dns/rdata/canonical.ts'
+import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
 import { typeCode } from '../../dns/record-type.ts'
 import type { Capabilities, RecordRule } from '../../plan/capabilities.ts'
 
@@ -58,6 +58,18 @@ const apexTypes = refuseIf(({ name, type }, zone) => {
   return type === 'DS' && name === zone ? ['record-unsupported', 'the API accepts no DS records at the apex'] : null
 })
 
+/** Metres above which version 4.7 computes another altitude or size: it counts centimetres with 31 and 32 bits. */
+const MAX_ALTITUDE = 21_374_836.47
+const MAX_SIZE = 40_000_000
+
+const locationRange = refuseIf(({ type, data }) => {
+  if (type !== 'LOC') return null
+  const [altitude = 0, ...sizes] = rdataFields(data).slice(8).map(Number.parseFloat)
+  return altitude > MAX_ALTITUDE || sizes.some((size) => size > MAX_SIZE)
+    ? ['record-unsupported', 'the server cannot hold so large an altitude or size']
+    : null
+})
+
 export const POWERDNS_CAPABILITIES: Capabilities = {
   calls: { unit: 'rrset', maxUnits: null, maxOctets: MAX_CALL_OCTETS, atomic: true, hasPrecondition: false, createsZoneWithRecords: true },
   types: null,
@@ -75,5 +87,5 @@ export const POWERDNS_CAPABILITIES: Capabilities = {
   maxRecords: null,
   servesApexNs: false,
   cnameExclusive: true,
-  rules: [serverTypes, pseudoTypes, nameCharacters, targetCharacters, apexTypes],
+  rules: [serverTypes, pseudoTypes, nameCharacters, targetCharacters, apexTypes, locationRange],
 }
