@@ -2,6 +2,8 @@
  * The real servers that the conformance suites run against, each behind an entry of `providers` as a config has it. A provider joins the
  * suites with a kind here and a file that names it.
  */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { readConfig } from '../../src/definition/config/read-config.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import type { ZoneSettings } from '../../src/dns/zone.ts'
@@ -11,7 +13,8 @@ import { startService, UNLIMITED } from '../../src/service/index.ts'
 import { startDnsFaultProxy } from '../support/dns-fault-proxy.ts'
 import { type DnsServer, type DnsServerOptions, startBind, startKnot, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { transferZone } from '../support/tools.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { checkZone, transferZone } from '../support/tools.ts'
 
 /** A running server with an empty zone, or one that the provider creates. */
 export interface RunningTarget {
@@ -70,6 +73,26 @@ export const POWERDNS: TargetKind = {
 }
 
 export const POWERDNS_API: TargetKind = { name: 'powerdns', tools: ['pdns_server', 'pdnsutil'], start: startPowerDnsApi }
+export const ZONEFILE: TargetKind = { name: 'zonefile', tools: ['named-checkzone', 'nsd-checkzone'], start: startFolder }
+
+/** A folder whose files BIND and NSD must accept, and that BIND reads. */
+async function startFolder(): Promise<RunningTarget> {
+  const folder = temporaryDirectory()
+  writeFileSync(join(folder, `${ZONE}.zone`), ZONE_FILE)
+  const check = `[sh, -c, 'named-checkzone -i none -k ignore -n ignore -m ignore "$0" "$1" && nsd-checkzone "$0" "$1"', '{zone}', '{file}']`
+  return {
+    entry: `{type: zonefile, directory: '${folder}', check: ${check}}`,
+    env: { PATH: process.env['PATH'] ?? '' },
+    settings: { soa_email: 'hostmaster@example.com' },
+    async transfer() {
+      const text = readFileSync(join(folder, `${ZONE}.zone`), 'utf8')
+      const { stdout } = await checkZone(ZONE, text, ['-q', '-i', 'none', '-k', 'ignore', '-n', 'ignore', '-m', 'ignore'])
+      return stdout.split('\n').filter((line) => line.trim() !== '' && !line.startsWith(';'))
+    },
+    startProxy: null,
+    stop: async () => undefined,
+  }
+}
 
 async function startCloud(): Promise<RunningTarget> {
   const loopback = { host: '127.0.0.1', port: 0 }
