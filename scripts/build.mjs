@@ -4,9 +4,12 @@
  * Packages with native code and those that the service loads by name are not bundled and come from node_modules. The bundle is built
  * beside `dist` and replaces it when it is complete.
  */
-import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+
+import { execFile } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { build } from 'esbuild'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
@@ -30,10 +33,10 @@ const EXTERNAL = [
 const REQUIRE = `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`
 
 /**
- * @param {{ entry?: string, out?: string }} [paths] absolute paths; by default those of the package
+ * @param {{ entry?: string, out?: string, types?: boolean }} [options] absolute paths, by default those of the package, and whether to write type declarations
  * @returns {Promise<{ file: string, bytes: number }>} the program, and its size with all chunks
  */
-export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out = join(root, 'dist') } = {}) {
+export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out = join(root, 'dist'), types = false } = {}) {
   const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const fresh = mkdtempSync(join(dirname(out), `.${basename(out)}-`))
   const common = {
@@ -64,16 +67,46 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
       chunkNames: '[name]-[hash]',
       banner: { js: REQUIRE },
     })
+    // `zonewright/provider`, for packages with providers.
+    const api = await build({ ...common, entryPoints: [join(root, PROVIDER_API)], outfile: join(fresh, 'provider.mjs'), format: 'esm' })
+    if (types) await writeTypes(join(fresh, 'types'))
     // The package is ESM; these files declare the module type of each folder in `dist`.
     writeFileSync(join(fresh, 'package.json'), '{"type":"commonjs"}\n')
     writeFileSync(join(fresh, 'chunks/package.json'), '{"type":"module"}\n')
     prependHashbang(program)
     chmodSync(program, 0o755)
     replaceFolder(fresh, out)
-    const outputs = [front, rest].flatMap(({ metafile }) => Object.values(metafile.outputs))
+    const outputs = [front, rest, api].flatMap(({ metafile }) => Object.values(metafile.outputs))
     return { file: join(out, `${name}.js`), bytes: outputs.reduce((sum, output) => sum + output.bytes, 0) }
   } finally {
     rmSync(fresh, { recursive: true, force: true })
+  }
+}
+
+const PROVIDER_API = 'src/providers/package/package-interface.ts'
+
+/** Writes the declarations of `zonewright/provider`, and only the files that they import. */
+async function writeTypes(folder) {
+  const all = mkdtempSync(join(root, '.types-'))
+  try {
+    const flags = ['--ignoreConfig', '--declaration', '--emitDeclarationOnly', '--strict', '--skipLibCheck', '--allowImportingTsExtensions']
+    const target = ['--target', 'es2023', '--module', 'nodenext', '--types', 'node', '--rewriteRelativeImportExtensions']
+    const compiler = join(root, 'node_modules/typescript/bin/tsc')
+    await promisify(execFile)(process.execPath, [compiler, ...flags, ...target, '--rootDir', 'src', '--outDir', all, PROVIDER_API], {
+      cwd: root,
+    })
+    const files = new Set([join(all, PROVIDER_API.replace(/^src\/(.*)\.ts$/, '$1.d.ts'))])
+    for (const file of files) {
+      const text = readFileSync(file, 'utf8').replace(/(from '\.{1,2}\/[^']*)\.ts'/g, "$1.js'")
+      for (const [, path] of text.matchAll(/from '(\.{1,2}\/[^']*)\.js'/g)) files.add(`${resolve(dirname(file), path)}.d.ts`)
+      const destination = join(folder, relative(all, file))
+      mkdirSync(dirname(destination), { recursive: true })
+      writeFileSync(destination, text)
+    }
+    // The declarations of an ESM module; `dist` itself is CommonJS.
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n')
+  } finally {
+    rmSync(all, { recursive: true, force: true })
   }
 }
 
@@ -107,6 +140,6 @@ function replaceFolder(fresh, out) {
 }
 
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const { file, bytes } = await buildProgram()
+  const { file, bytes } = await buildProgram({ types: true })
   console.error(`built ${relative(process.cwd(), file)} (${Math.round(bytes / 1024)} KiB)`)
 }

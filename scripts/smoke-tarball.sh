@@ -30,6 +30,13 @@ if zonewright validate zones/example.net.yaml >invalid.txt 2>&1; then fail "an i
 grep -q 'example.net.yaml:3:' invalid.txt || fail "the fault has no place: $(cat invalid.txt)"
 rm zones/example.net.yaml
 
+# A provider package of an author, from the template in the tarball.
+npm pack --silent --pack-destination "$work" ./node_modules/zonewright/templates/provider >/dev/null
+npm install --silent --no-audit --no-fund --omit=dev "$work"/zonewright-provider-json-folder-*.tgz </dev/null
+printf 'providers:\n  files: {type: npm:json-folder, folder: stored}\n' >zonewright.yaml
+zonewright apply --yes --quiet || fail "a provider package does not apply"
+zonewright conformance test.example --delete-records --max-size 101 --quiet >suite.txt 2>&1 || fail "the suite fails: $(cat suite.txt)"
+
 mkdir demo
 (cd demo && PATH="$PATH:$work/user/node_modules/.bin" && timeout 120 zonewright demo </dev/null >demo.txt 2>&1) || fail "demo fails: $(cat demo/demo.txt)"
 echo "smoke-tarball: zonewright $version works as installed ($(du -sh node_modules | cut -f1) with its dependencies)"

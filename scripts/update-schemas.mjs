@@ -30,7 +30,7 @@ export function composeConfigSchema() {
   schema.definitions = {
     provider: {
       ...provider,
-      properties: { ...provider.properties, type: { ...provider.properties.type, enum: types } },
+      properties: { ...provider.properties, type: typeSchema(provider.properties.type.description, types) },
       allOf: types.map((type) => ({
         if: { type: 'object', required: ['type'], properties: { type: { const: type } } },
         // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -42,6 +42,16 @@ export function composeConfigSchema() {
   }
   return schema
 }
+
+/** The schema of the key `type`: one of ours, or a package. */
+const typeSchema = (description, types) => ({
+  description,
+  type: 'string',
+  if: { pattern: '^npm:' },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { pattern: '^npm:[a-z0-9][a-z0-9-]{0,99}$' },
+  else: { enum: types },
+})
 
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   writeFileSync(CONFIG_SCHEMA, JSON.stringify(composeConfigSchema(), null, 2))

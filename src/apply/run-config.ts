@@ -6,7 +6,7 @@ import { defaultConfig, readConfig } from '../definition/config/read-config.ts'
 import { registerSecrets } from '../definition/config/resolve-secret.ts'
 import { type Diagnostic, formatDiagnostic } from '../dns/diagnostic.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
-import { checkSettings, endpointsOf, refusedEndpoints } from '../providers/registry.ts'
+import { checkSettings, endpointsOf, loadPackages, refusedEndpoints } from '../providers/registry.ts'
 import { endpointOfServer, type HostPolicy, hostEntry, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
 import type { RunEnvironment } from './run-context.ts'
 
@@ -15,11 +15,14 @@ type ConfigEnvironment = Omit<RunEnvironment, 'now'>
 /**
  * Loads the config `file`, or searches for one if it is undefined. The config is null if it is invalid, if the settings of a provider are
  * invalid, or if it names a host that the environment does not allow.
- * Registers all secrets, so that definitions and output can be searched for them.
+ * Loads the packages of providers, if the config names any. Registers all secrets, so that definitions and output can be searched for them.
  */
 export async function loadRunConfig(environment: ConfigEnvironment, file: string | undefined): Promise<ConfigResult> {
   const { cwd, env, secrets } = environment
-  const read = checkConfig(environment, await loadConfig({ cwd, file, secrets }))
+  const loaded = await loadConfig({ cwd, file, secrets })
+  const missing = await loadPackages(loaded.config?.providers.values() ?? [], { folder: loaded.config?.folder ?? cwd, env })
+  if (missing.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...missing] }
+  const read = checkConfig(environment, loaded)
   const { config } = read
   // Without a config, this registers only the key of plan files.
   await registerSecrets(config?.providers.values() ?? [], { folder: config?.folder ?? cwd, env, loaded: secrets })

@@ -24,6 +24,7 @@ const COMMANDS: readonly Entry[] = [
   ['import', '[args...]', 'import existing zones as definitions', () => import('./commands/import.ts')],
   ['export', '[args...]', 'write definitions in another format', () => import('./commands/export.ts')],
   ['record', null, 'change a record in its definition, keeping comments', () => import('./commands/record.ts')],
+  ['conformance', '<zone>', 'run the suite that every provider must pass, on a test zone', () => import('./commands/conformance.ts')],
   ['explain', '[code]', 'explain a diagnostic', () => import('./commands/explain.ts')],
   ['serve', '', 'run the DNS hosting service', () => import('./commands/serve.ts')],
   ['backup', '<file>', 'back up the DNS hosting service, even while it runs', () => import('./commands/backup.ts')],

@@ -130,7 +130,7 @@ const withoutReplacing = ({ path, text }: OutputFile): OutputFile => ({ path, te
  * seconds.
  */
 function withDefaultTtls({ zone, targets }: LoadedZone, { providers }: Config): DesiredZone {
-  const hasTtlDefault = (target: string): boolean => capabilitiesOf(providers.get(target)?.type ?? '')?.ttlDefault === true
+  const hasTtlDefault = (target: string): boolean => capabilitiesOf(providers.get(target))?.ttlDefault === true
   if (targets.length === 0 || !targets.every(hasTtlDefault)) return zone
   return { ...zone, records: zone.records.map((record) => (record.ttl === 0 ? { ...record, ttl: null } : record)) }
 }

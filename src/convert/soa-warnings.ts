@@ -18,7 +18,7 @@ export function soaWarnings(zones: readonly ImportedZone[], config: Config, path
   for (const zone of zones) {
     const rule = zone.soa === undefined ? null : ruleOf(pathOf(zone), zone)
     for (const target of rule === null ? [] : targetsOf({ targets: zone.targets ?? null }, rule, config)) {
-      if (capabilitiesOf(config.providers.get(target)?.type ?? '')?.storesSoaFields !== false) continue
+      if (capabilitiesOf(config.providers.get(target))?.storesSoaFields !== false) continue
       const known = byTarget.get(target) ?? { zones: 0, fields: new Set() }
       for (const field of fieldsOf(zone.soa ?? {})) known.fields.add(field)
       byTarget.set(target, { ...known, zones: known.zones + 1 })

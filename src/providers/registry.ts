@@ -1,5 +1,6 @@
-/** All types of providers, and how to create a provider from a config entry. The schema of a type's settings is `settings.schema.json` in its folder. */
+/** All types of providers, those of packages included, and how to create a provider from a config entry. The schema of a type's settings is `settings.schema.json` in its folder. */
 import type { ProviderConfig } from '../definition/config/config.ts'
+import type { SecretSource } from '../definition/config/resolve-secret.ts'
 import { type LoadedSecrets, redacted } from '../definition/config/secret-guard.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DoctorFinding } from '../dns/doctor-finding.ts'
@@ -23,18 +24,42 @@ const TYPES: Readonly<Record<string, ProviderType>> = {
   zonefile: ZONEFILE,
 }
 
-const typeOf = (name: string): ProviderType | null => (Object.hasOwn(TYPES, name) ? (TYPES[name] ?? null) : null)
+/** The types of packages that were loaded for config entries. */
+const PACKAGE_TYPES = new WeakMap<ProviderConfig, ProviderType>()
 
-/** The capabilities of a provider type; null if the type does not exist. */
-export const capabilitiesOf = (type: string): Capabilities | null => typeOf(type)?.capabilities ?? null
+const typeOf = (config: ProviderConfig): ProviderType | null =>
+  PACKAGE_TYPES.get(config) ?? (Object.hasOwn(TYPES, config.type) ? (TYPES[config.type] ?? null) : null)
+
+/**
+ * Loads the packages of the entries with a type `npm:NAME`, which runs their code. `folder` is that of the config. Returns an error for each that cannot
+ * be loaded. Without it, the settings of such entries are not checked.
+ */
+export async function loadPackages(
+  configs: Iterable<ProviderConfig>,
+  { folder, env }: Pick<SecretSource, 'folder' | 'env'>,
+): Promise<readonly Diagnostic[]> {
+  const diagnostics: Diagnostic[] = []
+  for (const config of configs) {
+    if (!config.type.startsWith('npm:') || PACKAGE_TYPES.has(config)) continue
+    const { loadPackage } = await import('./package/load-package.ts')
+    const loaded = await loadPackage(config, folder, env)
+    if (loaded.type === null) diagnostics.push(loaded.diagnostic)
+    else PACKAGE_TYPES.set(config, loaded.type)
+  }
+  return diagnostics
+}
+
+/** The capabilities of a provider; null if its type does not exist. */
+export const capabilitiesOf = (config: ProviderConfig | undefined): Capabilities | null =>
+  config === undefined ? null : (typeOf(config)?.capabilities ?? null)
 
 export const PROVIDER_TYPES: readonly string[] = Object.keys(TYPES)
 
 /** The errors in the settings of a provider whose form is valid. Needs no secret and no network. */
-export const checkSettings = (config: ProviderConfig): readonly Diagnostic[] => typeOf(config.type)?.checkSettings(config) ?? []
+export const checkSettings = (config: ProviderConfig): readonly Diagnostic[] => typeOf(config)?.checkSettings(config) ?? []
 
 /** Every host that a provider contacts. Needs no secret. */
-export const endpointsOf = (config: ProviderConfig): readonly ProviderEndpoint[] => typeOf(config.type)?.endpoints(config) ?? []
+export const endpointsOf = (config: ProviderConfig): readonly ProviderEndpoint[] => typeOf(config)?.endpoints(config) ?? []
 
 /** An error for each host of the provider that the policy refuses. */
 export const refusedEndpoints = (config: ProviderConfig, policy: HostPolicy): Diagnostic[] =>
@@ -42,7 +67,9 @@ export const refusedEndpoints = (config: ProviderConfig, policy: HostPolicy): Di
 
 /** Creates the provider of a config entry. Opens no connection, and reads secrets only if all its hosts are allowed. */
 export async function createProvider(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
-  const type = typeOf(config.type)
+  const missing = await loadPackages([config], context.secrets)
+  if (missing.length > 0) return { provider: null, diagnostics: missing }
+  const type = typeOf(config)
   if (type !== null) {
     const refused = refusedEndpoints(config, readHostPolicy(context.secrets.env))
     if (refused.length > 0) return { provider: null, diagnostics: refused }

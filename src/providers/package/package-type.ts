@@ -1,0 +1,203 @@
+/** Wraps a provider package as a provider type: checks its settings, and everything that it returns. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { ProviderConfig } from '../../definition/config/config.ts'
+import { resolveSecret } from '../../definition/config/resolve-secret.ts'
+import { pointerSteps } from '../../definition/yaml/yaml-node.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../dns/diagnostic-codes.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import type { ExistingRecord } from '../../dns/record.ts'
+import { isServerAddress, parseServerAddress } from '../../dns/server-address.ts'
+import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
+import type { Capabilities } from '../../plan/capabilities.ts'
+import { endpointOfServer, endpointOfUrl } from '../../transport/allowed-hosts.ts'
+import type { CreatedProvider, Provider, ProviderContext, ProviderEndpoint, ProviderType, ZoneList, ZoneReference } from '../provider.ts'
+import { ProviderError } from '../provider.ts'
+import type { PackageProvider, PackageRecord, PackageZone, ProviderPackage } from './package-interface.ts'
+
+const DEFAULT_PARALLELISM = 4
+
+/** A plain store of RRsets: any type and TTL, whole RRsets in calls of any size, no settings of zones. */
+export const PACKAGE_CAPABILITIES: Capabilities = {
+  calls: { unit: 'rrset', maxUnits: null, maxOctets: null, atomic: false, hasPrecondition: false, createsZoneWithRecords: false },
+  types: null,
+  ttlSteps: null,
+  ttlDefault: false,
+  fallbackTtl: 3600,
+  settingSteps: null,
+  settings: new Set(),
+  storesSoaFields: false,
+  fixedSettings: new Set(),
+  settingProblems: () => [],
+  neededToCreate: { master: [], slave: [] },
+  createsZones: false,
+  canCreateZone: () => true,
+  maxRecords: null,
+  servesApexNs: false,
+  cnameExclusive: true,
+  rules: [],
+}
+
+/** Settings of every provider, which a package does not describe. */
+const COMMON_SETTINGS: ReadonlySet<string> = new Set(['parallelism', 'timeout'])
+
+/** The provider type of a package. Throws if its schema is invalid. */
+export function packageType(provided: ProviderPackage): ProviderType {
+  const validate = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).compile(provided.settings)
+  const capabilities = { ...PACKAGE_CAPABILITIES, ...provided.capabilities }
+  return {
+    capabilities,
+    checkSettings: (config) => settingsDiagnostics(config, validate),
+    endpoints: (config) => endpointsOf(config, provided),
+    create: (config, context) => createFromPackage(config, context, provided, capabilities),
+  }
+}
+
+const ownSettings = ({ settings }: ProviderConfig): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(settings).filter(([key]) => !COMMON_SETTINGS.has(key)))
+
+function settingsDiagnostics(config: ProviderConfig, validate: ValidateFunction): readonly Diagnostic[] {
+  if (validate(ownSettings(config))) return []
+  return (validate.errors ?? []).map(({ instancePath, keyword, params, message = 'is invalid' }) => {
+    const path = pointerSteps(instancePath)
+    const extra = keyword === 'additionalProperties' ? ` "${String(params['additionalProperty'])}"` : ''
+    return {
+      severity: 'error',
+      code: 'schema-value',
+      message: `providers.${[config.name, ...path].join('.')} ${message}${extra}`,
+      at: config.placeOf(...path),
+    }
+  })
+}
+
+function endpointsOf(config: ProviderConfig, provided: ProviderPackage): readonly ProviderEndpoint[] {
+  return (provided.hosts?.(ownSettings(config)) ?? []).flatMap((host) => {
+    const url = URL.canParse(host) && /^https?:\/\//.test(host) ? endpointOfUrl(new URL(host)) : null
+    const endpoint = url ?? (isServerAddress(host) ? endpointOfServer(parseServerAddress(host)) : null)
+    return endpoint === null ? [] : [{ setting: `providers.${config.name}`, endpoint, at: config.at }]
+  })
+}
+
+async function createFromPackage(
+  config: ProviderConfig,
+  context: ProviderContext,
+  provided: ProviderPackage,
+  capabilities: Capabilities,
+): Promise<CreatedProvider> {
+  const { name } = config
+  const { parallelism = config.settings['parallelism'] as number | undefined, secrets } = context
+  const failures: Diagnostic[] = []
+  try {
+    const inner = await provided.create({
+      name,
+      settings: ownSettings(config),
+      folder: secrets.folder,
+      parallelism,
+      onThrottled: (milliseconds) => context.onThrottled?.(name, milliseconds),
+      async resolveSecret(reference) {
+        const resolved = await resolveSecret(reference, `providers.${name}`, config.at, secrets)
+        if (resolved.diagnostic) failures.push(resolved.diagnostic)
+        return resolved.value ?? ''
+      },
+    })
+    if (failures.length > 0) return { provider: null, diagnostics: failures }
+    return { provider: wrapProvider(config, inner, capabilities, parallelism ?? inner.parallelism ?? DEFAULT_PARALLELISM), diagnostics: [] }
+  } catch (error) {
+    const { code, message, hint } = errorOf(error, name, { isCall: false })
+    return { provider: null, diagnostics: [{ severity: 'error', code, message, hint, at: config.at }] }
+  }
+}
+
+function wrapProvider({ name, type }: ProviderConfig, inner: PackageProvider, capabilities: Capabilities, parallelism: number): Provider {
+  const guarded = async <T>(work: () => Promise<T>, isCall = false): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      throw errorOf(error, name, { isCall })
+    }
+  }
+  const assertMaySend = (stop: AbortSignal | undefined): void => {
+    if (stop?.aborted) throw new ProviderError('provider-stopped', `${name}: the run was stopped before the request`, { notSent: true })
+  }
+  const listZones: Provider['listZones'] = (options) =>
+    guarded(async () => {
+      assertMaySend(options?.stop)
+      return zoneList(await inner.listZones(options))
+    })
+  return {
+    name,
+    type,
+    address: String(inner.address),
+    capabilities,
+    parallelism,
+    listZones,
+    async findZones(names, options) {
+      const wanted = new Set(names)
+      return new Map((await listZones(options)).zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone]] : [])))
+    },
+    readZone: (zone, options) =>
+      guarded(async () => {
+        assertMaySend(options?.stop)
+        const records = parseRecords(await inner.readZone(zone, options), zone.name, name)
+        return { ...zone, records, millisecondsSinceLastChange: null }
+      }),
+    readRendered: async () => null,
+    apply: (zone, call, options) =>
+      guarded(async () => {
+        assertMaySend(options?.stop)
+        const { changes, zone: changed } = (await inner.apply(zone, call, options)) ?? {}
+        const created = call.changes.find(({ subject, action }) => subject === 'domain' && action === 'create')?.name
+        const [reference] = zoneList(changed ? [changed] : created ? [{ name: created }] : []).zones
+        return { ...(changes && { changes }), ...(reference && { zone: reference }) }
+      }, true),
+    close: async () => inner.close?.(),
+  }
+}
+
+function zoneList(listed: readonly PackageZone[]): ZoneList {
+  const zones = new Map<DomainName, ZoneReference>()
+  const unusable: { name: string; id: number | string; reason: string }[] = []
+  for (const { name, id = name, settings = { type: 'master' } as const } of listed) {
+    const parsed = parseAbsoluteName(name)
+    if (!parsed.ok) unusable.push({ name, id, reason: 'is not a domain name' })
+    else if (zones.has(parsed.value)) unusable.push({ name, id, reason: 'has the name of another zone' })
+    else zones.set(parsed.value, { name: parsed.value, id, settings, updated: null })
+  }
+  return { zones: [...zones.values()], unusable }
+}
+
+/** The records of a package in canonical form. */
+function parseRecords(found: readonly PackageRecord[], zone: DomainName, provider: string): ExistingRecord[] {
+  const garbled = (what: string): ProviderError =>
+    new ProviderError('provider-garbled', `${provider}: reading ${zone}: the package returns ${what}`)
+  const lines = found.map(({ name, type, ttl, data }) => `${name} ${ttl} IN ${type} ${data}`)
+  const broken = lines.find((line) => /[\r\n]/.test(line))
+  if (broken !== undefined) throw garbled('a record with a line break')
+  const { records, diagnostics } = parseZoneFile(lines.join('\n'), { origin: zone, zone, file: 'records' })
+  if (records.length !== found.length) throw garbled(`an invalid record: ${diagnostics[0]?.message ?? 'outside the zone'}`)
+  return records.map(({ name, type, ttl, data }, index) => ({ name, type, ttl, data, id: found[index]?.id }))
+}
+
+/** The error of a package as one of ours: a package may have another copy of the class. An unknown error of a call leaves its result unknown. */
+function errorOf(error: unknown, provider: string, { isCall }: { readonly isCall: boolean }): ProviderError {
+  if (error instanceof ProviderError) return error
+  const { code, message, ambiguous, mayCompleteLater, notSent, status, hint } =
+    isObject(error) || error instanceof Error ? (error as Fields) : {}
+  const text = typeof message === 'string' ? message : String(error)
+  if (typeof code !== 'string' || !Object.hasOwn(DIAGNOSTIC_CODES, code))
+    return new ProviderError('provider-failed', `${provider}: ${text}`, { ambiguous: isCall, cause: error })
+  return new ProviderError(code as DiagnosticCode, text, {
+    ambiguous: ambiguous === true,
+    mayCompleteLater: mayCompleteLater === true,
+    notSent: notSent === true,
+    status: typeof status === 'string' ? status : undefined,
+    hint: typeof hint === 'string' ? hint : undefined,
+    cause: error,
+  })
+}
+
+/** Whether a value is an object and no list. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+type Fields = Partial<Readonly<Record<'code' | 'message' | 'ambiguous' | 'mayCompleteLater' | 'notSent' | 'status' | 'hint', unknown>>>

@@ -1,0 +1,127 @@
+/** The template of a provider package, packed and installed beside the packed program as an author would: it loads, applies and passes the suite. */
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { beforeAll, expect, inject, test } from 'vitest'
+import { buildProgram } from '../../scripts/build.mjs'
+import type {} from '../support/build-folder.ts'
+import { runTool } from '../support/tools.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+let folder: string
+
+const npm = async (cwd: string, ...args: string[]): Promise<string> => {
+  const { status, stdout, stderr } = await runTool(
+    'npm',
+    [...args, '--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--silent'],
+    { cwd },
+  )
+  if (status !== 0) throw new Error(`npm ${args.join(' ')}: ${stderr}${stdout}`)
+  return stdout.trim()
+}
+
+const zonewright = (...args: string[]) =>
+  runTool(process.execPath, ['node_modules/zonewright/dist/zonewright.js', ...args], { cwd: folder })
+
+const writeConfig = (entry: string): void => writeFileSync(join(folder, 'zonewright.yaml'), `providers:\n  files: ${entry}\n`)
+
+const ENTRY = '{type: npm:json-folder, folder: stored}'
+
+/** Below the build folder, where the program finds its packages without installing them. */
+beforeAll(async () => {
+  folder = mkdtempSync(join(inject('buildFolder'), 'author-'))
+  const staged = join(folder, 'staged')
+  mkdirSync(staged)
+  await buildProgram({ out: join(staged, 'dist'), types: true })
+  const { dependencies: _, devDependencies: __, scripts: ___, ...manifest } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  writeFileSync(join(staged, 'package.json'), JSON.stringify(manifest))
+  cpSync(join(root, 'schemas'), join(staged, 'schemas'), { recursive: true })
+  const packed = await npm(staged, 'pack', '--pack-destination', folder)
+  const provider = await npm(join(root, 'templates/provider'), 'pack', '--pack-destination', folder)
+  writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}')
+  await npm(folder, 'install', `./${packed}`, `./${provider}`)
+  mkdirSync(join(folder, 'zones'))
+  writeFileSync(join(folder, 'zones/example.com.yaml'), 'domain: example.com\nrecords:\n  www: {type: A, value: 192.0.2.1}\n')
+  writeConfig(ENTRY)
+}, 120_000)
+
+test('validate, plan, apply and plan again', async () => {
+  expect((await zonewright('validate')).status).toBe(0)
+  expect((await zonewright('plan', '--detailed-exitcode')).status).toBe(2)
+  expect(await zonewright('apply', '--yes', '--quiet')).toMatchObject({ status: 0, stderr: '' })
+  const stored: unknown = JSON.parse(readFileSync(join(folder, 'stored/example.com.json'), 'utf8'))
+  expect(stored).toEqual([{ name: 'www.example.com.', type: 'A', ttl: 3600, data: ['192.0.2.1'] }])
+  expect((await zonewright('plan', '--detailed-exitcode')).status).toBe(0)
+})
+
+test('the suite passes, and says what each step does', async () => {
+  const { status, stdout, stderr } = await zonewright('conformance', 'test.example', '--delete-records', '--max-size', '513')
+  const said = stdout + stderr
+  expect(said).toContain('passed  1. A: Create A (1 call)')
+  expect(said).toContain('skipped 58. R53_ALIAS2: create dependent records (the provider does not have Route 53 alias records)')
+  expect(said.match(/^failed.*$/gm)).toBeNull()
+  expect(said).toMatch(/^\d{3} steps passed, 0 failed, \d{3} skipped\.$/m)
+  expect(status).toBe(0)
+})
+
+test('the suite does not start without consent', async () => {
+  const { status, stderr } = await zonewright('conformance', 'example.com')
+  expect([status, stderr]).toEqual([1, expect.stringContaining('deletes every record of example.com.')])
+  expect(readdirSync(join(folder, 'stored'))).toContain('example.com.json')
+})
+
+test('another client is not overwritten', async () => {
+  writeFileSync(join(folder, 'zones/example.com.yaml'), 'domain: example.com\nrecords:\n  www: {type: A, value: 192.0.2.2}\n')
+  expect((await zonewright('plan', '--out', 'plan.json')).status).toBe(0)
+  const changed = [{ name: 'www.example.com.', type: 'A', ttl: 3600, data: ['203.0.113.7'] }]
+  writeFileSync(join(folder, 'stored/example.com.json'), JSON.stringify(changed))
+  expect((await zonewright('apply', 'plan.json', '--yes', '--allow', 'updates')).status).not.toBe(0)
+  expect(JSON.parse(readFileSync(join(folder, 'stored/example.com.json'), 'utf8'))).toEqual(changed)
+})
+
+test.each([
+  ['{type: npm:json-folder}', "providers.files must have required property 'folder'"],
+  ['{type: npm:json-folder, folder: x, foler: y}', 'must NOT have additional properties "foler"'],
+  ['{type: npm:absent, folder: x}', 'the package zonewright-provider-absent is not installed'],
+  ['{type: npm:future}', 'has version 99 of the provider interface; this Zonewright has 1'],
+  ['{type: npm:empty}', 'does not export "provider"'],
+  ['{type: npm:broken}', 'cannot be loaded'],
+  ['{type: npm:../evil}', 'must match pattern'],
+])('%s is one clear error', async (entry, message) => {
+  const install = (name: string, code: string): void => {
+    const target = join(folder, 'node_modules', `zonewright-provider-${name}`)
+    mkdirSync(target, { recursive: true })
+    writeFileSync(join(target, 'package.json'), '{"type": "module", "exports": {".": {"default": "./main.js"}}}')
+    writeFileSync(join(target, 'main.js'), code)
+  }
+  install('future', 'export const provider = { apiVersion: 99 }')
+  install('empty', 'export const other = 1')
+  install('broken', 'throw new Error("this module is broken")')
+  writeConfig(entry)
+  const { status, stdout, stderr } = await zonewright('validate')
+  writeConfig(ENTRY)
+  expect([status, stderr + stdout]).toEqual([1, expect.stringContaining(message)])
+  expect((stderr + stdout).match(/error\[/g)).toHaveLength(1)
+  expect(stderr + stdout).toMatch(/zonewright\.yaml:2:\d+/)
+})
+
+test.each<[Record<string, string>, number]>([
+  [{ ZONEWRIGHT_ALLOWED_HOSTS: 'dns.example.net' }, 1],
+  [{ ZONEWRIGHT_ALLOWED_HOSTS: 'dns.example.net', ZONEWRIGHT_ALLOWED_PACKAGES: 'zonewright-provider-json-folder' }, 0],
+  [{ ZONEWRIGHT_ALLOWED_PACKAGES: 'zonewright-provider-other' }, 1],
+])('a restricted run (%o) loads only listed packages', async (env, status) => {
+  const result = await runTool(process.execPath, ['node_modules/zonewright/dist/zonewright.js', 'validate'], { cwd: folder, env })
+  expect(result.status).toBe(status)
+  if (status === 1) expect(result.stdout + result.stderr).toContain('may not load the package zonewright-provider-json-folder')
+})
+
+test('the template agrees with the published types', async () => {
+  copyFileSync(join(root, 'templates/provider/index.js'), join(folder, 'checked.mjs'))
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const flags = ['--ignoreConfig', '--noEmit', '--allowJs', '--checkJs', '--module', 'nodenext', '--target', 'es2023', '--types', 'node']
+  const { status, stdout } = await runTool(
+    process.execPath,
+    [compiler, ...flags, '--typeRoots', join(root, 'node_modules/@types'), 'checked.mjs'],
+    { cwd: folder },
+  )
+  expect([status, stdout]).toEqual([0, ''])
+})
