@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(octodns==1.22.0 octodns-bind==1.1.0)
-place="$PWD/node_modules/.cache/octodns-1.22.0-1.1.0"
+packages=(octodns==1.22.0 octodns-bind==1.1.0 octodns-powerdns==1.2.0)
+place="$PWD/node_modules/.cache/octodns-1.22.0-1.1.0-1.2.0"
 if [ ! -e "$place/complete" ]; then
   [ "${1:-}" = --install ] || exit 0
   command -v python3 >/dev/null || exit 0

@@ -59,6 +59,42 @@ for name in names:
 export const loadWithOctodns = (directory: string, zones: readonly string[], split = ''): Promise<LoadedRrset[]> =>
   load(LOAD, [directory, split, ...zones])
 
+const LOAD_POWERDNS = `
+import json, sys, warnings
+warnings.simplefilter('ignore')
+from octodns.zone import Zone
+from octodns_powerdns import PowerDnsProvider
+name, port, key = sys.argv[1:]
+zone = Zone(name, [])
+PowerDnsProvider('pdns', '127.0.0.1', key, port=int(port)).populate(zone, lenient=True)
+for record in sorted(zone.records):
+    text = record._type in ('TXT', 'SPF')
+    values = [value.to_raw_text() for value in record.values] if text else list(record.to_rrset().rdatas)
+    print(json.dumps({'name': record.fqdn, 'type': record._type, 'ttl': record.ttl, 'values': values}))
+`
+
+/** The RRsets that octoDNS's provider reads from a PowerDNS server on 127.0.0.1 with the HTTP API on `port`. */
+export const loadFromPowerDns = (zone: string, port: number, key: string): Promise<LoadedRrset[]> =>
+  load(LOAD_POWERDNS, [zone, String(port), key])
+
+const PLAN_POWERDNS = `
+import sys, warnings
+warnings.simplefilter('ignore')
+from octodns.provider.yaml import YamlProvider
+from octodns.zone import Zone
+from octodns_powerdns import PowerDnsProvider
+directory, name, port, key = sys.argv[1:]
+zone = Zone(name, [])
+YamlProvider('config', directory, escaped_semicolons=True).populate(zone)
+plan = PowerDnsProvider('pdns', '127.0.0.1', key, port=int(port)).plan(zone)
+for change in plan.changes if plan else []:
+    print(change)
+`
+
+/** The changes that octoDNS would make at a PowerDNS server to have the zone of a folder there, one line each. */
+export const planWithPowerDns = async (directory: string, zone: string, port: number, key: string): Promise<string[]> =>
+  (await run(PLAN_POWERDNS, [directory, zone, String(port), key])).split('\n').filter((line) => line !== '')
+
 async function load(script: string, args: readonly string[]): Promise<LoadedRrset[]> {
   return (await run(script, args))
     .split('\n')
