@@ -37,10 +37,19 @@ export function fitInOneCall(changes: readonly Uncarried[], existing: readonly E
   )
 }
 
-function fits(octets: readonly number[], { maxUnits, maxOctets }: CallRules): boolean {
-  if (maxUnits !== null && octets.length > maxUnits) return false
-  return maxOctets === null || octets.reduce((sum, one) => sum + one, 0) <= maxOctets
+interface CallSize {
+  readonly units: number
+  readonly octets: number
 }
+
+const NO_SIZE: CallSize = { units: 0, octets: 0 }
+
+const sizeOf = (octets: readonly number[]): CallSize => ({ units: octets.length, octets: octets.reduce((sum, one) => sum + one, 0) })
+
+const isWithin = ({ units, octets }: CallSize, { maxUnits, maxOctets }: CallRules): boolean =>
+  (maxUnits === null || units <= maxUnits) && (maxOctets === null || octets <= maxOctets)
+
+const fits = (octets: readonly number[], rules: CallRules): boolean => isWithin(sizeOf(octets), rules)
 
 export const carryTogether = (changes: readonly Uncarried[]): RecordChange[] => changes.map((change) => ({ ...change, after: [], call: 0 }))
 
@@ -160,10 +169,9 @@ const growthOf = ({ existing, desired }: RrsetChange): number => (desired?.data.
 function callsOfUnits(units: readonly RrsetUnit[], edges: RrsetEdges, rules: CallRules, isLimited: boolean): Int32Array {
   const callOf = new Int32Array(units.length).fill(-1)
   let call = -1
-  let open: number[] = []
-  const mustFollow = (cluster: readonly number[]): boolean => {
-    const octets = [...open, ...cluster].map((at) => (units[at] as RrsetUnit).octets)
-    if (!fits(octets, rules)) return true
+  let open: CallSize = NO_SIZE
+  const mustFollow = (cluster: readonly number[], size: CallSize): boolean => {
+    if (!isWithin(size, rules)) return true
     // A call that may be carried out in part keeps no order inside, and no record limit.
     if (rules.atomic) return false
     return (
@@ -174,11 +182,11 @@ function callsOfUnits(units: readonly RrsetUnit[], edges: RrsetEdges, rules: Cal
     )
   }
   for (const cluster of isLimited ? clustersByGrowth(units, edges, rules) : clustersOf(units, edges, rules)) {
-    if (call === -1 || mustFollow(cluster)) {
-      call += 1
-      open = []
-    }
-    open.push(...cluster)
+    const own = sizeOf(cluster.map((at) => (units[at] as RrsetUnit).octets))
+    const together = { units: open.units + own.units, octets: open.octets + own.octets }
+    const isNext = call === -1 || mustFollow(cluster, together)
+    if (isNext) call += 1
+    open = isNext ? own : together
     for (const at of cluster) callOf[at] = call
   }
   return callOf
