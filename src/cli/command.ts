@@ -48,10 +48,12 @@ export const withStoreOptions = (command: Command): Command =>
     .option('--data <dir>', 'folder of the SQLite database (default: "zonewright-data")')
     .option('--database <url>', 'PostgreSQL instead (also: ZONEWRIGHT_DATABASE)')
 
+/** Adds the options of commands that plan the targets of definitions. */
+export const withPlanOptions = (command: Command): Command => withPlanningOptions(command.option('--target <name>', 'only this target'))
+
 /** Adds the options of commands that plan. */
-export const withPlanOptions = (command: Command): Command =>
+export const withPlanningOptions = (command: Command): Command =>
   command
-    .option('--target <name>', 'only this target')
     .addOption(
       command
         .createOption('--allow <limit>', `lift a safety limit (repeatable): ${REFUSAL_NAMES.join(', ')}`)

@@ -5,12 +5,15 @@ import type { Progress, ProgressBar } from '../apply/run-context.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
 import { displayPath, isInside, resolveLinks } from '../definition/files/file-path.ts'
 import { type Diagnostic, oneLine, type Severity } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import type { Misfit } from '../plan/misfits.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import { renderDiagnostics } from '../report/diagnostics-report.ts'
 import { counted } from '../report/english.ts'
 import type { ReportFormat } from '../report/formats.ts'
 import { type GroupOptions, isAbridged } from '../report/group-diagnostics.ts'
 import { type History, renderHistoryJson, renderHistoryText } from '../report/history.ts'
+import { misfitTable } from '../report/misfit-table.ts'
 import { renderOutcome, renderPlan } from '../report/render-report.ts'
 import type { ReportOptions } from '../report/report.ts'
 import type { Verification } from '../report/verification.ts'
@@ -42,6 +45,8 @@ export interface CliOutput {
   error(code: Diagnostic['code'], message: string, hint?: string): void
   plan(plan: Plan, format: ReportFormat): void
   outcome(plan: Plan, outcomes: readonly ZoneOutcome[], format: ReportFormat, options?: Pick<ReportOptions, 'planShown'>): void
+  /** Writes a table of what a target cannot hold, on standard error. */
+  misfits(zone: DomainName, target: string, misfits: readonly Misfit[]): void
   verification(verification: Verification, format: ReportFormat<'verification'>): void
   history(history: History, format: ReportFormat<'history'>): void
   progress(): ProgressBar
@@ -124,6 +129,7 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     plan: (plan, format) => report(renderPlan(plan, format, { ...reportOptions(), diagnostics: format !== 'text' }), format),
     outcome: (plan, outcomes, format, more) =>
       report(renderOutcome(plan, outcomes, format, { ...reportOptions(), diagnostics: format !== 'text', ...more }), format),
+    misfits: (zone, target, misfits) => misfitTable(zone, target, misfits, verbose).forEach(say),
     verification: (verification, format) => report(renderVerification(verification, format, reportOptions()), format),
     history: (history, format) =>
       report(format === 'json' ? renderHistoryJson(history) : renderHistoryText(history, reportOptions()), format),

@@ -47,8 +47,10 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
       continue
     }
     if (capabilities.types !== null && !capabilities.types.has(record.type)) {
-      const message = `${target} cannot hold ${record.type} records (${record.name})${skipped}`
-      diagnostics.push({ severity: unsupportedSeverity, code: 'type-unsupported', message, at: record.at, hint })
+      const cannot = `${target} cannot hold ${record.type} records`
+      const message = `${cannot} (${record.name})${skipped}`
+      const cause = { subject: 'record', message: cannot + skipped }
+      diagnostics.push({ severity: unsupportedSeverity, code: 'type-unsupported', message, at: record.at, hint, cause })
       continue
     }
     const ruled = applyRules(record, zone, capabilities)

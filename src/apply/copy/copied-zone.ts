@@ -1,0 +1,61 @@
+/** A zone of one provider as it is desired at another. */
+import type { SourcePosition } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { type DefinedRecord, isApexNs, type ResourceRecord, recordKey } from '../../dns/record.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ExistingZone, type ZoneSettings } from '../../dns/zone.ts'
+import type { Capabilities } from '../../plan/capabilities.ts'
+
+export interface CopyOptions {
+  /** The names of the target's name servers, for the apex NS records; null to keep those of the target. */
+  readonly apexNs: readonly DomainName[] | null
+  /** Whether the target does not have the zone yet. */
+  readonly isNew: boolean
+  /** Settings for those that the source does not have. */
+  readonly defaults: ZoneSettings
+  /** Whether what the target cannot hold is left out. */
+  readonly lossy: boolean
+}
+
+/** A provider's end of a copy. */
+export interface CopyEnd {
+  readonly name: string
+  readonly capabilities: Capabilities
+}
+
+/**
+ * The zone of `source` as it is desired at `target`. Apex NS records name the servers of a provider, so they are copied only into a new zone at a target that
+ * does not set its own.
+ */
+export function copiedZone(existing: ExistingZone, source: CopyEnd, target: CopyEnd, options: CopyOptions): DesiredZone {
+  const { name } = existing
+  // Records of a provider have no position in a file. Plans of copies are shown without positions.
+  const at: SourcePosition = { file: source.name, line: 1, column: 1 }
+  const settings = { ...options.defaults, ...existing.settings }
+  const defaultTtl = (existing.settings.ttl_sec || source.capabilities.fallbackTtl || null) as Ttl | null
+  const keepsDefault = target.capabilities.ttlDefault && (settings.ttl_sec || target.capabilities.fallbackTtl || null) === defaultTtl
+  const ttlOf = ({ ttl }: ResourceRecord): Ttl | null => ttl ?? (keepsDefault ? null : defaultTtl)
+  const seen = new Set<string>()
+  const records: DefinedRecord[] = []
+  for (const record of existing.records) {
+    if (isApexNs(record, name) || seen.has(recordKey(record))) continue
+    seen.add(recordKey(record))
+    records.push({ name: record.name, type: record.type, ttl: ttlOf(record), data: record.data, at })
+  }
+  for (const record of apexNsRecords(existing, target, options)) records.push({ ...record, ttl: ttlOf(record), at })
+  return {
+    ...DEFAULT_ZONE_OPTIONS,
+    name,
+    at,
+    settings,
+    records,
+    unsupported: options.lossy ? 'skip' : 'error',
+    apexNs: options.apexNs === null ? 'keep' : 'manage',
+  }
+}
+
+function apexNsRecords({ name, records }: ExistingZone, { capabilities }: CopyEnd, { apexNs, isNew }: CopyOptions): ResourceRecord[] {
+  const own = records.filter((record) => isApexNs(record, name))
+  if (apexNs === null) return isNew && !capabilities.servesApexNs ? own.map(({ type, ttl, data }) => ({ name, type, ttl, data })) : []
+  return apexNs.map((data) => ({ name, type: 'NS', ttl: own[0]?.ttl ?? null, data }))
+}

@@ -1,0 +1,205 @@
+/** `copy`: reads zones at one provider, shows what another cannot hold of them, plans them there, and makes the changes. Needs no definitions. */
+import type { Config } from '../../definition/config/config.ts'
+import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import type { RefusalName } from '../../dns/zone.ts'
+import { type Misfit, misfitsOf } from '../../plan/misfits.ts'
+import type { Plan } from '../../plan/plan.ts'
+import { diagnosticOf, type Provider, type ZoneReference, type ZoneSnapshot } from '../../providers/provider.ts'
+import { EXIT, type ExitStatus, statusOfPlan } from '../exit-status.ts'
+import { lockRun } from '../locked-run.ts'
+import { type PlannedRun, planZones } from '../plan-zones.ts'
+import { changeZones } from '../run-apply.ts'
+import { loadRunConfig } from '../run-config.ts'
+import {
+  type ApplyContext,
+  type ApplyOptions,
+  type ApplySetup,
+  closeRun,
+  type OnProgress,
+  openRun,
+  type RunOutput,
+  type Workspace,
+  withProgress,
+  type ZoneJob,
+} from '../run-context.ts'
+import { reportEmptyPlan, reportPlanDiagnostics } from '../run-plan.ts'
+import { withoutSecrets } from '../secrets-in-plan.ts'
+import { openProviders, reportLoaded } from '../workspace.ts'
+import { copiedZone } from './copied-zone.ts'
+
+export interface CopyRunOptions extends ApplyOptions {
+  /** The providers' names in the config. */
+  readonly from: string
+  readonly to: string
+  /** The target's name servers, which become the apex NS records; empty to leave those to the target. */
+  readonly apexNs: readonly string[]
+  /** Whether to leave out what the target cannot hold. */
+  readonly lossy?: boolean | undefined
+  /** Whether to show the plan and change nothing. */
+  readonly dryRun?: boolean | undefined
+}
+
+export interface CopySetup extends ApplySetup<CopyRunOptions> {
+  readonly output: RunOutput & { misfits(zone: DomainName, target: string, misfits: readonly Misfit[]): void }
+}
+
+interface CopyWorkspace extends Workspace {
+  readonly zones: readonly DomainName[]
+  readonly apexNs: readonly DomainName[] | null
+  /** Null if the diagnostics have an error. */
+  readonly ends: { readonly source: Provider; readonly target: Provider } | null
+}
+
+type CopyContext = ApplyContext<CopyRunOptions> & CopyWorkspace & CopySetup
+
+/** Copies the named zones. If one of them may not be copied, none is changed. */
+export async function runCopy(setup: CopySetup, zones: readonly string[]): Promise<ExitStatus> {
+  const context: CopyContext = openRun(setup, await openCopy(setup, zones))
+  const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {
+    reportEmptyPlan(context, diagnostics)
+    return context.interruption.status() ?? EXIT.failure
+  }
+  try {
+    const isUsable = reportLoaded(context, { inFull: true })
+    if (!isUsable || context.ends === null) return fail(context.diagnostics)
+    const { source, target } = context.ends
+    const plan = async (): Promise<PlannedRun | null> => {
+      const read = await readSource(context, source)
+      if (!hasErrors(read.diagnostics)) return planCopy(context, read.zones, source, target)
+      context.output.diagnostics(read.diagnostics)
+      fail(read.diagnostics)
+      return null
+    }
+    if (context.options.dryRun) {
+      const planned = await plan()
+      return planned === null ? EXIT.failure : showOnly(context, planned.plan)
+    }
+    const lock = await lockRun(
+      context,
+      'copy',
+      context.zones.map((zone) => ({ zone, target: target.name })),
+    )
+    if (lock.run === null) return fail([lock.diagnostic])
+    const { run } = lock
+    return await run.finish(async () => {
+      const planned = await plan()
+      return planned === null ? EXIT.failure : changeZones(context, run, planned)
+    })
+  } finally {
+    await closeRun(context)
+  }
+}
+
+function showOnly(context: CopyContext, plan: Plan): ExitStatus {
+  reportPlanDiagnostics(context, plan)
+  context.output.plan(plan, context.options.format)
+  return statusOfPlan(plan)
+}
+
+async function openCopy(setup: CopySetup, args: readonly string[]): Promise<CopyWorkspace> {
+  const { from, to, apexNs } = setup.options
+  const { config, diagnostics: inConfig } = await loadRunConfig(setup, setup.options.config)
+  const diagnostics: Diagnostic[] = [...inConfig]
+  const namesOf = (texts: readonly string[], code: Diagnostic['code']): DomainName[] =>
+    [...new Set(texts)].flatMap((text) => {
+      const name = parseAbsoluteName(text)
+      if (name.ok) return name.value
+      diagnostics.push({ severity: 'error', code, message: name.message })
+      return []
+    })
+  const zones = namesOf(args, 'zone-name')
+  const servers = namesOf(apexNs, 'usage')
+  if (from === to) diagnostics.push({ severity: 'error', code: 'usage', message: `--from and --to both name ${from}` })
+  const unopened = {
+    config,
+    jobs: [],
+    providers: new Map<string, Provider>(),
+    journal: config?.journal ?? '',
+    close: async () => undefined,
+  }
+  const rest = { zones, apexNs: servers.length === 0 ? null : servers }
+  if (config === null || hasErrors(diagnostics)) return { ...unopened, ...rest, diagnostics, ends: null }
+  const opened = await openProviders(setup, config, [from, to])
+  diagnostics.push(...opened.diagnostics)
+  const [source, target] = [opened.providers.get(from), opened.providers.get(to)]
+  const ends = source === undefined || target === undefined || hasErrors(diagnostics) ? null : { source, target }
+  return { ...opened, ...rest, jobs: [], diagnostics, ends }
+}
+
+interface ReadSource {
+  readonly zones: readonly ZoneSnapshot[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Reads the zones at the source. A zone that is missing there, or that its masters fill, is an error. */
+async function readSource({ zones, output, interruption }: CopyContext, source: Provider): Promise<ReadSource> {
+  const call = { signal: interruption.signal }
+  try {
+    const references = await source.findZones(zones, call)
+    const missing = zones.filter((zone) => !references.has(zone))
+    if (missing.length > 0)
+      return { zones: [], diagnostics: missing.map((zone) => problem('zone-unknown', `${source.name} has no zone ${zone}`)) }
+    const found = zones.map((zone) => references.get(zone) as ZoneReference)
+    const read = await withProgress(output, (onProgress) => readAll(source, found, onProgress, call))
+    const slaves = read.filter(({ settings }) => settings.type === 'slave')
+    return {
+      zones: read,
+      diagnostics: slaves.map(({ name }) =>
+        problem(
+          'setting-unsupported',
+          `${name} is a slave zone at ${source.name}: copy it from its masters, with a provider of the type "axfr"`,
+        ),
+      ),
+    }
+  } catch (error) {
+    return { zones: [], diagnostics: [diagnosticOf(error)] }
+  }
+}
+
+/** The provider limits its own concurrency. */
+async function readAll(
+  source: Provider,
+  references: readonly ZoneReference[],
+  onProgress: OnProgress,
+  call: { readonly signal: AbortSignal },
+): Promise<ZoneSnapshot[]> {
+  let done = 0
+  return Promise.all(
+    references.map(async (reference) => {
+      const zone = await source.readZone(reference, call)
+      done += 1
+      onProgress({ phase: 'reading', done, total: references.length })
+      return zone
+    }),
+  )
+}
+
+const problem = (code: Diagnostic['code'], message: string): Diagnostic => ({ severity: 'error', code, message })
+
+/** Plans the zones at the target, and shows what it cannot hold of them. */
+async function planCopy(context: CopyContext, zones: readonly ZoneSnapshot[], source: Provider, target: Provider): Promise<PlannedRun> {
+  const { output, options, now, tool, secrets, interruption, providers, apexNs } = context
+  const { defaults, safety } = context.config as Config
+  const { signal } = interruption
+  const existing = await target.findZones(context.zones, { signal })
+  const jobs = zones.map((zone): ZoneJob => {
+    const isNew = !existing.has(zone.name)
+    const desired = copiedZone(zone, source, target, { apexNs, isNew, defaults: defaults.settings, lossy: options.lossy ?? false })
+    const allow = new Set((options.allow ?? []) as RefusalName[])
+    return { desired, target: target.name, policy: 'sync', thresholds: safety, prefer: options.prefer, allow }
+  })
+  for (const { desired } of jobs) output.misfits(desired.name, target.name, misfitsOf(desired, target.name, target.capabilities))
+  const planned = await withProgress(output, (onProgress) => planZones(jobs, { providers, now: now(), tool, signal, onProgress }))
+  return withoutSecrets(withoutPositions(planned), secrets)
+}
+
+/** The plan without positions: records of a provider have none. */
+function withoutPositions({ plan, zones }: PlannedRun): PlannedRun {
+  const bare = <Planned extends { readonly diagnostics: readonly Diagnostic[] }>(planned: Planned): Planned => ({
+    ...planned,
+    diagnostics: planned.diagnostics.map(({ at: _, ...diagnostic }) => diagnostic),
+  })
+  const bareZones = zones.map((zone) => ({ ...zone, plan: bare(zone.plan) }))
+  return { plan: { ...bare(plan), zones: bareZones.map((zone) => zone.plan) }, zones: bareZones }
+}

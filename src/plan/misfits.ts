@@ -1,0 +1,52 @@
+/** What a target cannot hold as it is desired, for tables: each RRset and setting once, with the reason. */
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import { type DefinedRecord, groupRrsets, recordKey } from '../dns/record.ts'
+import type { DesiredZone } from '../dns/zone.ts'
+import type { Capabilities } from './capabilities.ts'
+import { fitToTarget } from './fit-to-target.ts'
+
+export interface Misfit {
+  /** Null for settings of the zone. */
+  readonly rrset: { readonly name: DomainName; readonly type: string } | null
+  /** The number of records that are left out or stored otherwise; 0 for settings. */
+  readonly records: number
+  readonly state: 'left-out' | 'changed'
+  /** Why, in words that others with the same cause share. */
+  readonly reason: string
+}
+
+/** The misfits of a zone at a target, settings first, then RRsets in the order of the zone. */
+export function misfitsOf(zone: DesiredZone, target: string, capabilities: Capabilities): Misfit[] {
+  const { diagnostics } = fitToTarget({ ...zone, records: [], providerSpecific: [] }, target, capabilities)
+  const settings = diagnostics.map(({ message }): Misfit => ({ rrset: null, records: 0, state: 'changed', reason: message }))
+  // Without settings and limits of the zone, only the records can be misfits.
+  const ofRecords: Capabilities = { ...capabilities, settings: new Set(), maxRecords: null }
+  const alone: DesiredZone = { ...zone, settings: { ttl_sec: zone.settings.ttl_sec }, soa: undefined, providerSpecific: [] }
+  return [...settings, ...[...groupRrsets(zone.records).values()].flatMap((set) => misfitsOfRrset(alone, set, target, ofRecords))]
+}
+
+function misfitsOfRrset(zone: DesiredZone, set: readonly DefinedRecord[], target: string, capabilities: Capabilities): Misfit[] {
+  const { records, apexNs, diagnostics } = fitToTarget({ ...zone, records: set, unsupported: 'error' }, target, capabilities)
+  const [first] = set as readonly [DefinedRecord]
+  const rrset = { name: first.name, type: first.type }
+  if ((apexNs?.length ?? 0) > 0)
+    return [{ rrset, records: set.length, state: 'left-out', reason: `${target} sets its own apex NS records` }]
+  const kept = new Set(records.map(recordKey))
+  const leftOut = set.length - records.length
+  const changed = set.filter((record) => !kept.has(recordKey(record))).length - leftOut
+  const found: Misfit[] = []
+  if (leftOut > 0)
+    found.push({ rrset, records: leftOut, state: 'left-out', reason: reasonIn(diagnostics, ({ severity }) => severity !== 'notice') })
+  if (changed > 0)
+    found.push({ rrset, records: changed, state: 'changed', reason: reasonIn(diagnostics, ({ code }) => code !== 'ttl-rounded') })
+  const otherTtl = records.find(({ ttl }) => set.every((record) => record.ttl !== null && record.ttl !== ttl))
+  if (otherTtl !== undefined)
+    found.push({ rrset, records: records.length, state: 'changed', reason: `TTL ${first.ttl} becomes ${otherTtl.ttl ?? 'the default'}` })
+  return found
+}
+
+const reasonIn = (diagnostics: readonly Diagnostic[], isReason: (diagnostic: Diagnostic) => boolean): string => {
+  const found = diagnostics.find(isReason)
+  return found?.cause?.message ?? found?.message ?? ''
+}

@@ -1,0 +1,33 @@
+/** The table of what a target cannot hold as it is desired. */
+import { oneLine } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import { relativeName } from '../dns/domain-name.ts'
+import type { Misfit } from '../plan/misfits.ts'
+import { formatCount, listed } from './english.ts'
+
+/** RRsets that a row names. */
+const MOST_NAMED = 3
+
+/** Lines of text: a title, and one row per cause with its count and some RRsets (all with `verbose`). Empty without misfits. */
+export function misfitTable(zone: DomainName, target: string, misfits: readonly Misfit[], verbose: boolean): string[] {
+  if (misfits.length === 0) return []
+  const causes = new Map<string, { state: Misfit['state']; reason: string; records: number; rrsets: string[] }>()
+  for (const { rrset, records, state, reason } of misfits) {
+    const key = `${state} ${reason}`
+    const cause = causes.get(key) ?? { state, reason, records: 0, rrsets: [] }
+    causes.set(key, cause)
+    cause.records += records
+    if (rrset !== null) cause.rrsets.push(`${relativeName(rrset.name, zone) || '@'} ${rrset.type}`)
+  }
+  const rows = [...causes.values()].map(({ state, reason, records, rrsets }) => [
+    state === 'left-out' ? 'left out' : 'changed',
+    records === 0 ? '' : formatCount(records),
+    records === 0 ? 'settings' : listed(rrsets, verbose ? undefined : MOST_NAMED),
+    reason,
+  ])
+  const header = ['', 'records', 'which', 'why']
+  const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] as string).length)))
+  const line = (cells: readonly string[]): string =>
+    `  ${cells.map((cell, column) => (column === 1 ? cell.padStart(widths[column] as number) : cell.padEnd(widths[column] as number))).join('  ')}`.trimEnd()
+  return [`What ${target} cannot hold of ${zone} as it is:`, ...[header, ...rows].map((row) => oneLine(line(row)))]
+}

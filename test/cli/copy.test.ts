@@ -1,0 +1,133 @@
+/** `copy` between the service and a name server, judged by zone transfers of the server and records of the service. */
+import { expect, test } from 'vitest'
+import { type DnsServer, startBind, TEST_KEY } from '../support/dns-servers.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { transferZone } from '../support/tools.ts'
+import { openScene, type Scene } from './scene.ts'
+
+const SERVED = (records = ''): string =>
+  `$TTL 3600\n@ SOA ns1.example.net. hostmaster.example.com. 1 14400 14400 1209600 300\n@ NS ns1.example.net.\n${records}`
+
+const ZONE = `domain: example.com
+soa_email: hostmaster@example.com
+ttl_sec: 7200
+records:
+  '':
+    - {type: A, value: 192.0.2.1}
+    - {type: MX, values: [{preference: 10, exchange: mail}]}
+    - {type: CAA, value: {flags: 0, tag: issue, value: ca.example.net}}
+  mail: {type: A, ttl: 300, values: [192.0.2.2, 192.0.2.3]}
+  www: {type: CNAME, value: '@'}
+  note: {type: TXT, value: 'a "quoted" text'}
+  _sip._tcp: {type: SRV, value: {priority: 1, weight: 2, port: 5060, target: mail}}
+`
+
+async function openWithBind(zone: string, definition: string = ZONE): Promise<{ scene: Scene; bind: DnsServer }> {
+  const bind = await startBind({ zones: [{ name: 'example.com', text: zone }], key: TEST_KEY })
+  const lab = `{type: rfc2136, server: '127.0.0.1:${bind.port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}`
+  const scene = await openScene({
+    files: { 'zones/example.com.yaml': definition },
+    config: 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n',
+  })
+  const config = scene.files()['zonewright.yaml'] as string
+  scene.write({ 'zonewright.yaml': config.replace(/^providers:\n/, `providers:\n  lab: ${lab}\n`) })
+  return { scene, bind }
+}
+
+const env = { LAB_KEY: TEST_KEY.secret }
+const records = async (bind: DnsServer): Promise<string[]> => {
+  const lines = await transferZone({ port: bind.port, name: 'example.com', key: TEST_KEY })
+  return [...new Set(lines.filter((line) => !/\sSOA\s/.test(line)).map((line) => line.replace(/\s+/g, ' ')))].sort()
+}
+
+describeWithTools(['named', 'dig'], 'copies between the service and BIND', () => {
+  test('a zone of the service arrives at a name server with its TTLs, whose NS records stay', async () => {
+    const { scene, bind } = await openWithBind(SERVED('old A 192.0.2.9\n'))
+    expect((await scene.runWith(env, 'apply', '--yes')).status).toBe(0)
+    const shown = await scene.runWith(env, 'copy', '--from', 'cloud', '--to', 'lab', 'example.com', '--dry-run')
+    expect([shown.status, shown.stdout]).toEqual([0, expect.stringContaining('- old        3600  A')])
+    expect(await records(bind)).toHaveLength(2)
+    const copied = await scene.runWith(env, 'copy', '--from', 'cloud', '--to', 'lab', 'example.com', '--yes', '--allow', 'deletes')
+    expect([copied.status, copied.stderr]).toEqual([0, expect.any(String)])
+    expect(await records(bind)).toEqual([
+      '_sip._tcp.example.com. 7200 IN SRV 1 2 5060 mail.example.com.',
+      'example.com. 3600 IN NS ns1.example.net.',
+      'example.com. 7200 IN A 192.0.2.1',
+      'example.com. 7200 IN CAA 0 issue "ca.example.net"',
+      'example.com. 7200 IN MX 10 mail.example.com.',
+      'mail.example.com. 300 IN A 192.0.2.2',
+      'mail.example.com. 300 IN A 192.0.2.3',
+      'note.example.com. 7200 IN TXT "a \\"quoted\\" text"',
+      'www.example.com. 7200 IN CNAME example.com.',
+    ])
+    const again = await scene.runWith(env, 'copy', '--from', 'cloud', '--to', 'lab', 'example.com', '--yes')
+    expect([again.status, again.stdout]).toEqual([0, expect.stringContaining('No changes')])
+  })
+
+  test('what a target cannot hold is a table; it stops the copy, or with --lossy is left out', async () => {
+    const odd =
+      'loc LOC 52 22 23 N 4 53 32 E -2m 0m 10000m 10m\nweb 100 A 192.0.2.1\napi 100 A 192.0.2.2\nuri URI 1 1 "https://example.com/"\n'
+    const { scene, bind } = await openWithBind(SERVED(odd))
+    scene.write({ 'zonewright.yaml': `${scene.files()['zonewright.yaml']}defaults: {soa_email: hostmaster@example.com}\n` })
+    const refused = await scene.runWith(env, 'copy', '--from', 'lab', '--to', 'cloud', 'example.com', '--yes')
+    expect(refused.status).toBe(1)
+    expect(refused.stderr.split('\n').slice(0, 6)).toEqual([
+      'What cloud cannot hold of example.com. as it is:',
+      '            records  which            why',
+      '  changed         2  api A and web A  TTL 100 becomes 300',
+      '  left out        1  loc LOC          cloud cannot hold LOC records',
+      '  left out        1  uri URI          cloud cannot hold URI records',
+      expect.stringContaining('notice[ttl-rounded]'),
+    ])
+    const copied = await scene.runWith(env, 'copy', '--from', 'lab', '--to', 'cloud', 'example.com', '--yes', '--lossy')
+    expect([copied.status, copied.stdout]).toEqual([0, expect.stringContaining('3 created')])
+    expect(copied.stderr).not.toMatch(/lab:1:1/)
+    const back = await scene.runWith(env, 'copy', '--from', 'cloud', '--to', 'lab', 'example.com', '--dry-run', '--format', 'json')
+    expect(JSON.parse(back.stdout).zones[0].changes.map(({ name, type }: Record<string, string>) => `${name} ${type}`)).toEqual([
+      'api.example.com. A',
+      'loc.example.com. LOC',
+      'uri.example.com. URI',
+      'web.example.com. A',
+    ])
+    expect(bind.log()).not.toContain('update')
+  })
+
+  test('a zone that the source does not have, and a source that is the target, change nothing', async () => {
+    const { scene } = await openWithBind(SERVED())
+    const missing = await scene.runWith(env, 'copy', '--from', 'cloud', '--to', 'lab', 'example.com', '--yes')
+    expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining('cloud has no zone example.com.')])
+    const same = await scene.runWith(env, 'copy', '--from', 'lab', '--to', 'lab', 'example.com', '--yes')
+    expect([same.status, same.stderr]).toEqual([1, expect.stringContaining('--from and --to both name lab')])
+    const unknown = await scene.runWith(env, 'copy', '--from', 'labb', '--to', 'cloud', 'example.com', '--yes')
+    expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining('labb')])
+  })
+
+  test('--apex-ns names the servers of the target, and a copy can be rolled back', async () => {
+    const { scene, bind } = await openWithBind(SERVED('keep A 192.0.2.9\n'))
+    expect((await scene.runWith(env, 'apply', '--yes')).status).toBe(0)
+    const before = await records(bind)
+    const servers = [
+      '--apex-ns',
+      'ns7.example.net',
+      '--apex-ns',
+      'ns8.example.net.',
+      '--allow',
+      'apex-ns',
+      '--allow',
+      'deletes',
+      '--allow',
+      'updates',
+    ]
+    const copied = await scene.runWith(env, 'copy', '--from', 'cloud', '--to', 'lab', 'example.com', '--yes', ...servers)
+    expect([copied.status, copied.stderr]).toEqual([0, expect.any(String)])
+    expect((await records(bind)).filter((line) => / NS /.test(line))).toEqual([
+      'example.com. 7200 IN NS ns7.example.net.',
+      'example.com. 7200 IN NS ns8.example.net.',
+    ])
+    const history = await scene.run('history')
+    expect(history.stdout).toContain('copy')
+    const limits = ['deletes', 'updates', 'apex-ns'].flatMap((limit) => ['--allow', limit])
+    expect((await scene.runWith(env, 'rollback', '--last', '--yes', ...limits)).status).toBe(0)
+    expect(await records(bind)).toEqual(before)
+  })
+})
