@@ -6,6 +6,7 @@ import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
 import { counted, listed } from '../report/english.ts'
 import type { Preference } from './break-cycles.ts'
+import { cachedAnswersOf } from './cached-answers.ts'
 import type { CallRules, Capabilities } from './capabilities.ts'
 import { carryOneByOne, carryRecords, carryRrsets, carryTogether, fitInOneCall } from './carry-changes.ts'
 import { totalCalls } from './changesets.ts'
@@ -55,6 +56,7 @@ export function planDifference(input: DifferenceInput): ZonePlan {
   if (!input.deletesZone) diagnostics.push(...recordLimitProblems(input, existingCount))
   const changes = joinChanges(domain, records, capabilities.calls)
   const unmanaged = untouchedSelectors(changes, input.unmanaged ?? [], zone)
+  const cached = existing && cachedAnswersOf(existing.records, changes, zoneTtlOf(existing.settings, capabilities))
   return {
     zone,
     target,
@@ -69,6 +71,7 @@ export function planDifference(input: DifferenceInput): ZonePlan {
       limit: capabilities.maxRecords,
     },
     ...defaultTtlOf(input, changes),
+    ...(cached === null ? {} : { cachedAnswers: cached }),
     changes,
     calls: countCalls(changes),
     refusals: safetyRefusals(zone, difference, input.deletesZone, input),
@@ -83,10 +86,13 @@ function defaultTtlOf({ existing, domain, capabilities }: DifferenceInput, chang
     (change) => change.subject === 'record' && (followsDefault(change.existing) || followsDefault(change.desired)),
   )
   if (!isNeeded || !capabilities.ttlDefault) return {}
-  const ttlOf = (settings: ZoneSettings): number | null => settings.ttl_sec || capabilities.fallbackTtl || null
   const live = existing?.settings ?? {}
-  return { defaultTtl: { existing: existing && ttlOf(live), desired: ttlOf({ ...live, ...domain?.desired }) } }
+  const desired = zoneTtlOf({ ...live, ...domain?.desired }, capabilities)
+  return { defaultTtl: { existing: existing && zoneTtlOf(live, capabilities), desired } }
 }
+
+/** The TTL in seconds of records without one; null if it is unknown. */
+const zoneTtlOf = (settings: ZoneSettings, { fallbackTtl }: Capabilities): number | null => settings.ttl_sec || fallbackTtl || null
 
 /** An error if unmanaged and desired records together exceed the limit. If the desired ones alone do, `fitToTarget` has reported it. */
 function recordLimitProblems(

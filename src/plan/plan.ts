@@ -36,6 +36,8 @@ export interface ZonePlan {
   }
   /** The zone's default TTL in seconds before and after the plan, for changed records that follow it; absent if there are none. */
   readonly defaultTtl?: DefaultTtl | undefined
+  /** How long caches may hold former answers; absent if the plan changes the data of no existing RRset. */
+  readonly cachedAnswers?: CachedAnswers | undefined
   readonly changes: readonly Change[]
   readonly calls: CallCount
   readonly refusals: readonly Refusal[]
@@ -47,6 +49,13 @@ export interface DefaultTtl {
   /** Null if it is unknown or the zone does not exist. */
   readonly existing: number | null
   readonly desired: number | null
+}
+
+/** The longest time in seconds that caches may hold an answer which a plan makes wrong, and an RRset that it holds for. */
+export interface CachedAnswers {
+  readonly seconds: number
+  readonly name: DomainName
+  readonly type: string
 }
 
 export interface CallCount {

@@ -10,7 +10,17 @@ import { groupDiagnostics } from './group-diagnostics.ts'
 import { paletteOf } from './palette.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
 import { layoutRows, shorten } from './row-layout.ts'
-import { callFigures, isNotable, readBackText, recordFigures, renderedText, summaryLine, zoneState, zoneTitle } from './summary.ts'
+import {
+  cachedAnswersText,
+  callFigures,
+  isNotable,
+  readBackText,
+  recordFigures,
+  renderedText,
+  summaryLine,
+  zoneState,
+  zoneTitle,
+} from './summary.ts'
 
 /** GitHub takes 65,536 characters in a comment. */
 const MAX_REPORT_LENGTH = 60_000
@@ -62,9 +72,13 @@ function zoneSection(view: ZoneView, options: ReportOptions, budget: Budget): { 
   const { plan } = view
   const state = zoneState(plan)
   const calls = plan.changes.length === 0 ? 'no changes' : callFigures(plan)
-  const facts = [state, recordFigures(plan), renderedText(plan, options.verbose), readBackText(view, options.verbose)].filter(
-    (fact) => fact !== null,
-  )
+  const facts = [
+    state,
+    recordFigures(plan),
+    cachedAnswersText(plan),
+    renderedText(plan, options.verbose),
+    readBackText(view, options.verbose),
+  ].filter((fact) => fact !== null)
   const head = `\n<details><summary><code>${escapeHtml(zoneTitle(plan))}</code>: ${escapeHtml([calls, ...facts].join('; '))}</summary>\n`
   const tail = '\n</details>\n'
   const overhead = head.length + tail.length

@@ -2,7 +2,7 @@
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { type UnmanagedSelector, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
-import type { Change, DefaultTtl, Outcome, Plan, RenderedState, ZoneOutcome } from '../plan/plan.ts'
+import type { CachedAnswers, Change, DefaultTtl, Outcome, Plan, RenderedState, ZoneOutcome } from '../plan/plan.ts'
 import { jsonText } from './escape.ts'
 import { type OutcomeSummary, type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
 
@@ -33,6 +33,7 @@ export interface ZoneDocument {
     readonly limit: number | null
   }
   readonly defaultTtl?: DefaultTtl
+  readonly cachedAnswers?: CachedAnswers
   readonly changes: readonly ChangeDocument[]
   readonly calls: { readonly create: number; readonly update: number; readonly delete: number; readonly total: number }
   readonly refusals: readonly { readonly name: string; readonly message: string; readonly allowed: boolean }[]
@@ -100,6 +101,7 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
       limit: records.limit,
     },
     ...(plan.defaultTtl === undefined ? {} : { defaultTtl: { existing: plan.defaultTtl.existing, desired: plan.defaultTtl.desired } }),
+    ...(plan.cachedAnswers === undefined ? {} : { cachedAnswers: cachedAnswersDocument(plan.cachedAnswers) }),
     changes: plan.changes.map((change, index) => changeDocument(change, outcomes?.[index])),
     calls: { create: calls.create, update: calls.update, delete: calls.delete, total: calls.total },
     refusals: plan.refusals.map(({ name, message, allowed }) => ({ name, message, allowed })),
@@ -108,6 +110,8 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
     ...(readBack === null ? {} : { readBack }),
   }
 }
+
+const cachedAnswersDocument = ({ seconds, name, type }: CachedAnswers): CachedAnswers => ({ seconds, name, type })
 
 const selectorDocument = ({ name, type, target }: UnmanagedSelector): UnmanagedSelector => ({
   ...(name === undefined ? {} : { name }),

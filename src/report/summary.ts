@@ -1,6 +1,6 @@
 /** Sentences of reports about plans and zones. */
 import { hasErrors, oneLine } from '../dns/diagnostic.ts'
-import { displayName } from '../dns/domain-name.ts'
+import { displayName, relativeName } from '../dns/domain-name.ts'
 import type { CallCount, RenderedState, ZonePlan } from '../plan/plan.ts'
 import { counted, formatCount } from './english.ts'
 import { type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
@@ -95,6 +95,32 @@ export function callFigures({ calls, changes }: ZonePlan): string {
   const parts = actions.flatMap((action) => (calls[action] === 0 ? [] : [`${formatCount(calls[action])} to ${action}`]))
   const updatesRecords = changes.some(({ subject, action }) => subject === 'record' && action === 'update')
   return `${parts.join(', ')} (${counted(calls.total, 'call')}${updatesRecords ? '; an update is a - and a + in one call' : ''})`
+}
+
+/** `caches may hold former answers for 1 h (www A)`; null if no former answer becomes wrong. */
+export function cachedAnswersText({ zone, cachedAnswers }: ZonePlan): string | null {
+  if (cachedAnswers === undefined) return null
+  const { seconds, name, type } = cachedAnswers
+  return `caches may hold former answers for ${durationText(seconds)} (${oneLine(relativeName(name, zone) || '@')} ${type})`
+}
+
+const UNITS = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+] as const
+
+/** `1 h`, `1 h 30 min`, `45 s`: the two largest units. */
+export function durationText(seconds: number): string {
+  const parts: string[] = []
+  let rest = seconds
+  for (const [size, unit] of UNITS) {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    if (count > 0) parts.push(`${count} ${unit}`)
+  }
+  if (rest > 0 || parts.length === 0) parts.push(`${rest} s`)
+  return parts.slice(0, 2).join(' ')
 }
 
 /** Whether a report that is not verbose shows the zone. */

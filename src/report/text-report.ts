@@ -7,7 +7,7 @@ import { groupDiagnostics } from './group-diagnostics.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
 import { layoutRows } from './row-layout.ts'
-import { callFigures, readBackText, recordFigures, renderedText, summaryLine, zoneState, zoneTitle } from './summary.ts'
+import { cachedAnswersText, callFigures, readBackText, recordFigures, renderedText, summaryLine, zoneState, zoneTitle } from './summary.ts'
 
 /** Maximum length of one value in characters. */
 const LONGEST_VALUE = 400
@@ -62,6 +62,8 @@ export function zoneLines(view: ZoneView, options: ReportOptions): string[] {
   if (rendered !== null) lines.push(`  ${plan.rendered === 'differs' ? palette.warning(rendered) : palette.dim(rendered)}`)
   lines.push(...readBackLines(view, options, palette))
   if (plan.changes.length > 0 && view.outcomes === null) lines.push(`  ${callFigures(plan)}`)
+  const cached = cachedAnswersText(plan)
+  if (cached !== null) lines.push(`  ${cached}`)
   return lines
 }
 

@@ -165,7 +165,9 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
   const name = parseDomainName(document.zone)
   if (!name.ok || name.value !== document.zone) return failure(`.zone ${JSON.stringify(document.zone)} is not a canonical name`)
   const zone = name.value
-  const { target, exists, records, defaultTtl, refusals, rendered } = document
+  const { target, exists, records, defaultTtl, cachedAnswers, refusals, rendered } = document
+  const cachedName = cachedAnswers === undefined ? name : parseDomainName(cachedAnswers.name)
+  if (!cachedName.ok) return failure(`.cachedAnswers.name: ${cachedName.message}`)
   const needsState = exists && document.changes.length > 0
   if (needsState !== (document.state !== undefined)) return failure(needsState ? '.state is missing' : '.state must be absent')
 
@@ -199,6 +201,7 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
       ...(unmanaged === undefined ? {} : { unmanaged }),
       records: { ...records },
       ...(defaultTtl === undefined ? {} : { defaultTtl }),
+      ...(cachedAnswers === undefined ? {} : { cachedAnswers: { ...cachedAnswers, name: cachedName.value } }),
       changes,
       calls: countCalls(changes),
       refusals: refusals as readonly Refusal[],
