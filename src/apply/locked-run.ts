@@ -114,7 +114,7 @@ const unwritable = (error: unknown, folder: string): Diagnostic => ({
 })
 
 /** The names in the folder of a journal. */
-const JOURNAL_NAMES: ReadonlySet<string> = new Set(['runs', 'locks', '.gitignore'])
+const JOURNAL_NAMES: ReadonlySet<string> = new Set(['runs', 'locks', 'stages', 'cutovers', '.gitignore'])
 
 /** Permissions of the group and of other users. */
 const OTHERS = 0o077
@@ -125,7 +125,7 @@ const OTHERS = 0o077
  */
 export function tightenJournal(journal: string): readonly string[] {
   if (process.platform === 'win32' || !isFolder(journal)) return []
-  const parts = ['locks', 'runs'].map((name) => join(journal, name)).filter(isFolder)
+  const parts = ['locks', 'runs', 'stages', 'cutovers'].map((name) => join(journal, name)).filter(isFolder)
   const isAlone = parts.length > 0 && readdirSync(journal).every((name) => JOURNAL_NAMES.has(name))
   return [...(isAlone ? tightenOne(journal) : []), ...parts.flatMap((part) => (isOpen(part) ? tightenAll(part) : []))]
 }

@@ -140,6 +140,12 @@ export async function readAndPlan(
       ? [null, NO_FILE]
       : await Promise.all([provider.readZone(reference, { signal }), readRendered(job, provider, reference, signal)])
   const rendered = existing === null ? NOT_RENDERED : compareRendered(file.rendered, existing)
+  const planned = planAgain({ job, reference, existing, rendered }, provider)
+  return { ...planned, plan: { ...planned.plan, diagnostics: [...planned.plan.diagnostics, ...file.diagnostics] } }
+}
+
+/** Plans a zone for a job from what was read. */
+export function planAgain({ job, reference, existing, rendered }: Omit<PlannedZone, 'plan'>, provider: Provider): PlannedZone {
   const plan = makeZonePlan({
     desired: job.desired,
     existing,
@@ -154,7 +160,7 @@ export async function readAndPlan(
     readOnly: existing?.readOnly,
   })
   const warnings = (existing?.warnings ?? []).map((warning) => ({ ...warning, at: job.desired.at }))
-  return { job, reference, existing, rendered, plan: { ...plan, diagnostics: [...plan.diagnostics, ...file.diagnostics, ...warnings] } }
+  return { job, reference, existing, rendered, plan: { ...plan, diagnostics: [...plan.diagnostics, ...warnings] } }
 }
 
 interface RenderedReading {

@@ -26,7 +26,21 @@ import { withoutSecrets } from './secrets-in-plan.ts'
 import { openWorkspace, reportLoaded } from './workspace.ts'
 
 /** Applies the definitions of the named zones, or the saved plan that the only argument names. If one zone may not be applied, none is changed. */
-export async function runApply(setup: ApplySetup, args: readonly string[]): Promise<ExitStatus> {
+export const runApply = (setup: ApplySetup, args: readonly string[]): Promise<ExitStatus> =>
+  withLockedZones(setup, args, async (context, run) =>
+    changeZones(
+      context,
+      run,
+      context.saved ? await rereadSavedPlan(context, context.saved) : await makePlan(context, context.interruption.signal),
+    ),
+  )
+
+/** Loads what a run applies and locks its zones, then does the work. A run that cannot begin reports why. */
+export async function withLockedZones<Setup extends ApplySetup>(
+  setup: Setup,
+  args: readonly string[],
+  work: (context: ApplyContext & Setup & Loaded, run: LockedRun) => Promise<ExitStatus>,
+): Promise<ExitStatus> {
   const context = openRun(setup, await load(setup, args))
   const { jobs, saved, diagnostics } = context
   try {
@@ -41,9 +55,7 @@ export async function runApply(setup: ApplySetup, args: readonly string[]): Prom
       return context.interruption.status() ?? EXIT.failure
     }
     const { run } = lock
-    return await run.finish(async () =>
-      changeZones(context, run, saved ? await rereadSavedPlan(context, saved) : await makePlan(context, context.interruption.signal)),
-    )
+    return await run.finish(() => work(context, run))
   } finally {
     await closeRun(context)
   }

@@ -103,7 +103,8 @@ export function renderHistoryText({ runs, detail }: History, options: ReportOpti
   return `${lines.join('\n')}\n`
 }
 
-const shortTime = (time: string): string => time.replace('T', ' ').replace(/\.[0-9]+Z$/, 'Z')
+/** `2026-11-23 14:05:10Z` of a time in ISO 8601. */
+export const shortTime = (time: string): string => time.replace('T', ' ').replace(/\.[0-9]+Z$/, 'Z')
 
 /** `350 ms`, `1.2 s`, `12 s`, `3 min 20 s`; empty for a run that has not ended. */
 function duration({ milliseconds }: RunView): string {

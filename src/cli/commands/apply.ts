@@ -1,20 +1,33 @@
 /** `zonewright apply`: options; the run itself is in `apply/run-apply.ts`. */
 import type { Command } from 'commander'
+import { type ChoreographyOptions, runChoreography } from '../../apply/choreography/run-choreography.ts'
 import type { ExitStatus } from '../../apply/exit-status.ts'
 import { runApply } from '../../apply/run-apply.ts'
-import type { ApplyOptions } from '../../apply/run-context.ts'
-import { type CommonOptions, type SetAction, withApplyOptions, withConfigOption, withFormatOption, withPlanOptions } from '../command.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import {
+  type CommonOptions,
+  type SetAction,
+  ttl,
+  withApplyOptions,
+  withConfigOption,
+  withFormatOption,
+  withPlanOptions,
+} from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { applySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
   withPlanOptions(withConfigOption(command)).argument('[planfile|zone...]', 'a plan file, or zones (default: all)')
-  setAction(withApplyOptions(withFormatOption(command, 'plan')), apply)
+  withApplyOptions(withFormatOption(command, 'plan'))
+    .option('--choreograph', 'in stages: lower TTLs, wait, change records, restore TTLs')
+    .option('--low-ttl <ttl>', 'with --choreograph: the TTL during the change', ttl, 300 as Ttl)
+    .option('--stay', 'with --choreograph: wait for the stages to come, and do them')
+  setAction(command, apply)
 }
 
 /** `zonewright apply [planfile | zone...]` */
 const apply = (
   io: CliIo,
   [args]: readonly [string[]],
-  options: ApplyOptions & CommonOptions & { readonly timeout?: number },
-): Promise<ExitStatus> => runApply(applySetup(io, options), args)
+  options: ChoreographyOptions & CommonOptions & { readonly choreograph?: boolean; readonly timeout?: number },
+): Promise<ExitStatus> => (options.choreograph ? runChoreography : runApply)(applySetup(io, options), args)

@@ -1,0 +1,178 @@
+/** `apply --choreograph`: applies each zone in stages (`stages.ts`). A run does what is due and says when the next stage may begin; a later run goes on. */
+import { validate } from '../../../generated/stages-schema.js'
+import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { relativeName } from '../../dns/domain-name.ts'
+import { listed } from '../../report/english.ts'
+import { durationText } from '../../report/summary.ts'
+import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
+import type { LockedRun } from '../locked-run.ts'
+import { type PlannedRun, type PlannedZone, planAgain } from '../plan-zones.ts'
+import { changeZones, withLockedZones } from '../run-apply.ts'
+import type { ApplyContext, ApplyOptions, ApplySetup } from '../run-context.ts'
+import { makePlan, reportEmptyPlan } from '../run-plan.ts'
+import { withoutSecrets } from '../secrets-in-plan.ts'
+import { changingJob, loweringJob, type NextStage, nextStage, type Stages } from './stages.ts'
+import { BrokenState, type StateFile, stateFile } from './state-file.ts'
+import { timeText, waitUntil } from './wait-until.ts'
+
+export interface ChoreographyOptions extends ApplyOptions {
+  /** The TTL in seconds during the change. */
+  readonly lowTtl: number
+  /** Whether to wait for the stages to come. */
+  readonly stay?: boolean | undefined
+}
+
+interface StagedZone {
+  readonly planned: PlannedZone
+  readonly file: StateFile<Stages>
+  readonly next: NextStage
+}
+
+/** RRsets that a message names. */
+const MOST_NAMED = 5
+
+/** Applies the definitions of the named zones in stages. With `stay`, waits for the stages to come and does them, too. */
+export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, args: readonly string[]): Promise<ExitStatus> {
+  for (;;) {
+    let readyAt: Date | null = null
+    const status = await withLockedZones(setup, args, async (context, run) => {
+      if (context.saved !== undefined) {
+        const problem: Diagnostic = {
+          severity: 'error',
+          code: 'usage',
+          message: 'a saved plan is applied as it is: --choreograph plans each stage',
+        }
+        context.output.diagnostics([problem])
+        reportEmptyPlan(context, [problem])
+        return EXIT.failure
+      }
+      const done = await choreograph(context, run, await makePlan(context, context.interruption.signal))
+      readyAt = done.readyAt
+      return done.status
+    })
+    if (status !== EXIT.pending || setup.options.stay !== true || readyAt === null) return status
+    const interrupted = await waitUntil(setup, readyAt)
+    if (interrupted !== null) return interrupted
+  }
+}
+
+/** Does what is due for each zone. The status is `pending` while a zone waits. `readyAt`: when the next stage may begin; null if none is left. */
+export async function choreograph(
+  context: ApplyContext<ChoreographyOptions>,
+  run: LockedRun,
+  given: PlannedRun,
+): Promise<{ readonly status: ExitStatus; readonly readyAt: Date | null }> {
+  const { now, output, options } = context
+  const { lowTtl } = options
+  const staged: StagedZone[] = []
+  const problems: Diagnostic[] = []
+  for (const planned of given.zones) {
+    try {
+      staged.push(await stageOf(context, planned))
+    } catch (error) {
+      if (!(error instanceof BrokenState)) throw error
+      const hint = `remove the file to begin again: the TTLs are then lowered first, whatever they are`
+      problems.push({ severity: 'error', code: 'journal-failed', message: error.message, hint })
+    }
+  }
+  if (problems.length > 0) {
+    output.diagnostics(problems)
+    reportEmptyPlan(context, problems)
+    return { status: EXIT.failure, readyAt: null }
+  }
+  const waiting = staged.filter(({ next }) => next.step === 'wait')
+  for (const zone of staged) output.say(stageText(zone, lowTtl, now()))
+  const due = staged.filter(({ next }) => next.step !== 'wait')
+  if (due.length === 0) reportEmptyPlan(context, [])
+  const zones = due.map((zone) => plannedNow(context, zone))
+  const plan = { ...given.plan, zones: zones.map((zone) => zone.plan) }
+  // Written first: if this run is cut off, the next one knows the former TTLs.
+  for (const zone of due) if (zone.next.step === 'lower') await record(zone, lowTtl, now())
+  const status = due.length === 0 ? EXIT.done : await changeZones(context, run, { plan, zones })
+  if (status === EXIT.done) for (const zone of due) await record(zone, lowTtl, now())
+  const until = [
+    ...waiting.flatMap(({ next }) => (next.step === 'wait' ? [next.until] : [])),
+    ...(status === EXIT.done ? due : []).flatMap(({ planned, next }) => {
+      const after = stagesAfter(planned, next, lowTtl, now())
+      return after === null ? [] : [new Date(after.readyAt)]
+    }),
+  ]
+  if (until.length === 0) return { status, readyAt: null }
+  const readyAt = new Date(Math.min(...until.map((time) => time.getTime())))
+  if (status === EXIT.done) output.say(`Safe to go on after ${timeText(readyAt, now())}: run the same command again.`)
+  return { status: worstOf([status, EXIT.pending]), readyAt }
+}
+
+async function stageOf({ journal, options, now, providers }: ApplyContext<ChoreographyOptions>, planned: PlannedZone): Promise<StagedZone> {
+  const { plan, existing } = planned
+  const file = stateFile<Stages>(journal, 'stages', [plan.zone, plan.target], validate)
+  const capabilities = providers.get(plan.target)?.capabilities
+  if (capabilities === undefined) throw new Error(`no provider ${plan.target}`)
+  const { lowTtl } = options
+  // A plan with an error is shown as it is.
+  if (hasErrors(plan.diagnostics)) return { planned, file, next: { step: 'plain' } }
+  return { planned, file, next: nextStage({ state: await file.read(), existing, changes: plan.changes, capabilities, lowTtl, now: now() }) }
+}
+
+/** The plan of what is due. */
+function plannedNow({ providers, secrets, options }: ApplyContext<ChoreographyOptions>, { planned, next }: StagedZone): PlannedZone {
+  const provider = providers.get(planned.job.target)
+  if (provider === undefined || planned.existing === null) return planned
+  const again = (job: PlannedZone['job']): PlannedZone => {
+    const one = planAgain({ ...planned, job }, provider)
+    return withoutSecrets({ plan: { created: '', tool: '', zones: [one.plan], diagnostics: [] }, zones: [one] }, secrets)
+      .zones[0] as PlannedZone
+  }
+  if (next.step === 'lower') return again(loweringJob(planned.job, planned.existing, next.rrsets, options.lowTtl))
+  if (next.step === 'change') return again(changingJob(planned.job, next.rrsets, options.lowTtl))
+  return planned
+}
+
+/** What later runs have to know after this step; null if it was the last. */
+function stagesAfter({ plan }: PlannedZone, next: NextStage, lowTtl: number, now: Date): Stages | null {
+  const common = { format: 'zonewright-stages', version: 1, zone: plan.zone, target: plan.target, lowTtl } as const
+  const after = (seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString()
+  switch (next.step) {
+    case 'lower':
+      return {
+        ...common,
+        stage: 'lowered',
+        rrsets: next.rrsets,
+        readyAt: after(Math.max(...next.rrsets.map(({ formerTtl }) => formerTtl))),
+      }
+    case 'change':
+      return { ...common, stage: 'changed', rrsets: next.rrsets, readyAt: after(lowTtl) }
+    default:
+      return null
+  }
+}
+
+async function record({ planned, file, next }: StagedZone, lowTtl: number, now: Date): Promise<void> {
+  const after = stagesAfter(planned, next, lowTtl, now)
+  if (after === null) file.remove()
+  else await file.write(after)
+}
+
+function stageText({ planned, next }: StagedZone, lowTtl: number, now: Date): string {
+  const zone = `${planned.plan.zone} at ${planned.plan.target}`
+  const names = (rrsets: readonly { readonly name: string; readonly type: string }[]): string =>
+    listed(
+      rrsets.map(({ name, type }) => `${relativeName(name as DomainName, planned.plan.zone) || '@'} ${type}`),
+      MOST_NAMED,
+    )
+  switch (next.step) {
+    case 'lower':
+      return `${zone}: step 1 of 3, lower the TTL of ${names(next.rrsets)} to ${durationText(lowTtl)}.`
+    case 'change':
+      return `${zone}: step 2 of 3, change the records with a TTL of ${durationText(lowTtl)}.`
+    case 'restore':
+      return `${zone}: step 3 of 3, set the TTLs of the definition.`
+    case 'wait':
+      return `${zone}: step ${next.stage === 'lowered' ? '1' : '2'} of 3 is done. Safe to go on after ${timeText(next.until, now)}.`
+    case 'plain':
+      return planned.plan.changes.length === 0
+        ? `${zone}: nothing to do.`
+        : `${zone}: no cache holds a former answer for more than ${durationText(lowTtl)}, so there is one step.`
+  }
+}

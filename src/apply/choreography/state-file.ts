@@ -1,0 +1,73 @@
+/** Small state files in the folder of the journal, so that a later run goes on where one has stopped. */
+import { createHash } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeFolder } from '../../definition/files/make-folder.ts'
+import { writeFileAtomically } from '../../definition/files/replace-files.ts'
+
+/** Larger files are none of ours. */
+const MAX_STATE_OCTETS = 16 * 1024 * 1024
+
+/** A validator compiled from a schema. */
+export type Validator = (data: unknown) => boolean
+
+export interface StateFile<State> {
+  /** The state; null if there is none. Throws `BrokenState` if the file is not valid, and the system's error if it cannot be read. */
+  read(): Promise<State | null>
+  /** Replaces the state. Throws the system's error. */
+  write(state: State): Promise<void>
+  remove(): void
+}
+
+/** A state file that cannot be understood. */
+export class BrokenState extends Error {
+  readonly path: string
+  constructor(path: string, why: string) {
+    super(`${path} is not valid: ${why}`)
+    this.path = path
+  }
+}
+
+/** The state of `subject` in a folder of the journal, such as `stages`. The file's name is readable and different for every subject. */
+export function stateFile<State>(journal: string, folder: string, subject: readonly string[], isValid: Validator): StateFile<State> {
+  const hash = createHash('sha256').update(JSON.stringify(subject)).digest('hex').slice(0, 16)
+  const readable = subject
+    .join('@')
+    .replace(/[^a-z0-9.@_-]/g, '_')
+    .slice(0, 100)
+  const path = join(journal, folder, `${readable}-${hash}.json`)
+  return {
+    async read() {
+      const text = await readBounded(path)
+      if (text === null) return null
+      let state: unknown
+      try {
+        state = JSON.parse(text)
+      } catch {
+        throw new BrokenState(path, 'it is not JSON')
+      }
+      if (!isValid(state)) throw new BrokenState(path, 'it does not have the form of this version')
+      return state as State
+    },
+    async write(state) {
+      makeFolder(join(journal, folder), 0o700)
+      await writeFileAtomically(path, `${JSON.stringify(state, null, 2)}\n`, 0o600)
+    },
+    remove: () => rmSync(path, { force: true }),
+  }
+}
+
+async function readBounded(path: string): Promise<string | null> {
+  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (file === null) return null
+  try {
+    if ((await file.stat()).size > MAX_STATE_OCTETS) throw new BrokenState(path, 'it is too large')
+    return await file.readFile('utf8')
+  } finally {
+    await file.close()
+  }
+}

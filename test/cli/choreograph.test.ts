@@ -1,0 +1,111 @@
+/** `apply --choreograph`: a change in stages, with a clock that the test moves. */
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type CliResult, cli } from '../support/cli.ts'
+import { startBind, TEST_KEY } from '../support/dns-servers.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { dig, transferZone } from '../support/tools.ts'
+import { openScene, type Scene, TOKEN } from './scene.ts'
+
+const zone = (address: string, more = ''): string =>
+  `domain: example.com\nsoa_email: hostmaster@example.com\nrecords:\n  www: {type: A, ttl: 1h, value: ${address}}\n  mail: {type: A, ttl: 300, value: ${address}}\n  kept: {type: A, ttl: 1d, value: 192.0.2.9}\n${more}`
+
+/** Runs the program at a time in seconds after the start. */
+async function runAt(scene: Scene, seconds: number, ...args: string[]): Promise<CliResult> {
+  const now = () => new Date(Date.UTC(2026, 10, 23, 12) + seconds * 1000)
+  return cli([...args, '--no-color'], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN }, now })
+}
+
+const stages = (scene: Scene): string[] => readdirSync(join(scene.folder, '.zonewright/stages'))
+
+const choreograph = ['apply', '--choreograph', '--yes', '--allow', 'updates']
+
+test('lowers the TTLs, waits for the former ones, changes the records, waits again and restores the TTLs', async () => {
+  const scene = await openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
+  expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
+  scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
+
+  const lowered = await runAt(scene, 0, ...choreograph)
+  expect([lowered.status, lowered.stderr]).toEqual([2, expect.stringContaining('step 1 of 3, lower the TTL of www A to 5 min')])
+  expect(lowered.stderr).toContain('Safe to go on after 2026-11-23 13:00:0')
+  expect(lowered.stdout).toMatch(/- www {2}3600 +A +192\.0\.2\.1\n +\+ www +300 +A +192\.0\.2\.1\n/)
+  expect(stages(scene)).toHaveLength(1)
+
+  const early = await runAt(scene, 3000, ...choreograph)
+  expect([early.status, early.stdout]).toEqual([2, ''])
+  expect(early.stderr).toMatch(/Safe to go on after 2026-11-23 13:00:0\dZ \(in 10 min/)
+
+  const changed = await runAt(scene, 3605, ...choreograph)
+  expect([changed.status, changed.stderr]).toEqual([2, expect.stringContaining('step 2 of 3')])
+  expect(changed.stdout).toMatch(/- www +300 +A +192\.0\.2\.1\n +\+ www +300 +A +192\.0\.2\.2\n/)
+
+  expect((await runAt(scene, 3700, ...choreograph)).status).toBe(2)
+  const restored = await runAt(scene, 3910, ...choreograph)
+  expect([restored.status, restored.stderr]).toEqual([0, expect.stringContaining('step 3 of 3')])
+  expect(restored.stdout).toMatch(/- www +300 +A +192\.0\.2\.2\n +\+ www +3600 +A +192\.0\.2\.2\n/)
+  expect(stages(scene)).toEqual([])
+  expect((await runAt(scene, 3911, 'plan', '--detailed-exitcode')).status).toBe(0)
+})
+
+test('a change that no cache holds for long is made in one step', async () => {
+  const scene = await openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
+  expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
+  scene.write({
+    'zones/example.com.yaml': zone('192.0.2.1', '  new: {type: A, value: 192.0.2.5}\n').replace(
+      '300, value: 192.0.2.1',
+      '300, value: 192.0.2.2',
+    ),
+  })
+  const applied = await runAt(scene, 0, ...choreograph)
+  expect([applied.status, applied.stdout]).toEqual([0, expect.stringContaining('1 created, 1 updated')])
+})
+
+test('if another client raises a TTL while caches forget, the wait begins again', async () => {
+  const scene = await openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
+  expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
+  scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
+  expect((await runAt(scene, 0, ...choreograph)).status).toBe(2)
+  scene.write({ 'zones/example.com.yaml': zone('192.0.2.1') })
+  expect((await runAt(scene, 10, 'apply', '--yes', '--allow', 'updates')).status).toBe(0)
+  scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
+  const again = await runAt(scene, 3605, ...choreograph)
+  expect([again.status, again.stderr]).toEqual([2, expect.stringContaining('step 1 of 3')])
+  expect(again.stderr).toContain('after 2026-11-23 14:00:0')
+})
+
+test('a state file that is not valid, and a saved plan, are refused', async () => {
+  const scene = await openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
+  expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
+  scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
+  expect((await runAt(scene, 0, 'plan', '--out', 'plan.json')).status).toBe(0)
+  const saved = await runAt(scene, 0, 'apply', 'plan.json', '--choreograph', '--yes')
+  expect([saved.status, saved.stderr]).toEqual([1, expect.stringContaining('a saved plan is applied as it is')])
+  expect((await runAt(scene, 0, ...choreograph)).status).toBe(2)
+  const [file = ''] = stages(scene)
+  writeFileSync(join(scene.folder, '.zonewright/stages', file), '{"format": "zonewright-stages"}')
+  const broken = await runAt(scene, 9999, ...choreograph)
+  expect([broken.status, broken.stderr]).toEqual([1, expect.stringContaining(`${file} is not valid`)])
+})
+
+describeWithTools(['named', 'dig'], 'with --stay', () => {
+  test('one command does all stages, and a name server has the TTLs of the definition at the end', async () => {
+    const text =
+      '$TTL 60\n@ SOA ns1.example.net. hostmaster.example.com. 1 14400 14400 1209600 300\n@ NS ns1.example.net.\nwww 3 A 192.0.2.1\n'
+    const bind = await startBind({ zones: [{ name: 'example.com', text }], key: TEST_KEY })
+    const folder = temporaryDirectory()
+    const lab = `{type: rfc2136, server: '127.0.0.1:${bind.port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}`
+    mkdirSync(join(folder, 'zones'))
+    writeFileSync(join(folder, 'zonewright.yaml'), `providers:\n  lab: ${lab}\n`)
+    writeFileSync(join(folder, 'zones/example.com.yaml'), 'domain: example.com\nrecords:\n  www: {type: A, ttl: 3, value: 192.0.2.2}\n')
+    const began = Date.now()
+    const args = ['apply', '--choreograph', '--low-ttl', '1', '--stay', '--yes', '--no-color', '--allow', 'updates']
+    const done = await cli(args, { cwd: folder, env: { LAB_KEY: TEST_KEY.secret } })
+    expect([done.status, done.stderr]).toEqual([0, expect.stringMatching(/step 1 of 3[^]*step 2 of 3[^]*step 3 of 3/)])
+    expect(Date.now() - began).toBeGreaterThanOrEqual(4000)
+    expect(await dig({ port: bind.port, name: 'www.example.com', type: 'A' })).toEqual(['192.0.2.2'])
+    const transfer = await transferZone({ port: bind.port, name: 'example.com', key: TEST_KEY })
+    expect(transfer.map((line) => line.replace(/\s+/g, ' '))).toContain('www.example.com. 3 IN A 192.0.2.2')
+  })
+})
