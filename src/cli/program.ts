@@ -21,6 +21,7 @@ const COMMANDS: readonly Entry[] = [
   ['history', '[run]', 'list runs, or show one', () => import('./commands/history.ts')],
   ['rollback', '[run-or-zone...]', 'undo a run', () => import('./commands/rollback.ts')],
   ['copy', '<zone...>', 'copy zones from one provider to another', () => import('./commands/copy.ts')],
+  ['cutover', '<zone>', 'move a zone to another provider, step by step', () => import('./commands/cutover.ts')],
   ['fmt', '[path...]', 'format definitions, keeping comments', () => import('./commands/fmt.ts')],
   ['import', '[args...]', 'import existing zones as definitions', () => import('./commands/import.ts')],
   ['export', '[args...]', 'write definitions in another format', () => import('./commands/export.ts')],

@@ -11,7 +11,8 @@ export interface Misfit {
   readonly rrset: { readonly name: DomainName; readonly type: string } | null
   /** The number of records that are left out or stored otherwise; 0 for settings. */
   readonly records: number
-  readonly state: 'left-out' | 'changed'
+  /** What happens to them; `ttl`: only the TTL changes. */
+  readonly state: 'left-out' | 'changed' | 'ttl'
   /** Why, in words that others with the same cause share. */
   readonly reason: string
 }
@@ -42,7 +43,7 @@ function misfitsOfRrset(zone: DesiredZone, set: readonly DefinedRecord[], target
     found.push({ rrset, records: changed, state: 'changed', reason: reasonIn(diagnostics, ({ code }) => code !== 'ttl-rounded') })
   const otherTtl = records.find(({ ttl }) => set.every((record) => record.ttl !== null && record.ttl !== ttl))
   if (otherTtl !== undefined)
-    found.push({ rrset, records: records.length, state: 'changed', reason: `TTL ${first.ttl} becomes ${otherTtl.ttl ?? 'the default'}` })
+    found.push({ rrset, records: records.length, state: 'ttl', reason: `TTL ${first.ttl} becomes ${otherTtl.ttl ?? 'the default'}` })
   return found
 }
 

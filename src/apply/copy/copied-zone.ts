@@ -7,8 +7,11 @@ import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ExistingZone, type ZoneSet
 import type { Capabilities } from '../../plan/capabilities.ts'
 
 export interface CopyOptions {
-  /** The names of the target's name servers, for the apex NS records; null to keep those of the target. */
-  readonly apexNs: readonly DomainName[] | null
+  /**
+   * The names of the target's name servers, for the apex NS records, and the TTL of those in seconds (null for that of the source); null to keep the records
+   * of the target.
+   */
+  readonly apexNs: { readonly names: readonly DomainName[]; readonly ttl: Ttl | null } | null
   /** Whether the target does not have the zone yet. */
   readonly isNew: boolean
   /** Settings for those that the source does not have. */
@@ -57,5 +60,5 @@ export function copiedZone(existing: ExistingZone, source: CopyEnd, target: Copy
 function apexNsRecords({ name, records }: ExistingZone, { capabilities }: CopyEnd, { apexNs, isNew }: CopyOptions): ResourceRecord[] {
   const own = records.filter((record) => isApexNs(record, name))
   if (apexNs === null) return isNew && !capabilities.servesApexNs ? own.map(({ type, ttl, data }) => ({ name, type, ttl, data })) : []
-  return apexNs.map((data) => ({ name, type: 'NS', ttl: own[0]?.ttl ?? null, data }))
+  return apexNs.names.map((data) => ({ name, type: 'NS', ttl: apexNs.ttl ?? own[0]?.ttl ?? null, data }))
 }

@@ -26,16 +26,14 @@ import {
 import { reportEmptyPlan, reportPlanDiagnostics } from '../run-plan.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
-import { copiedZone } from './copied-zone.ts'
+import { type CopyOptions, copiedZone } from './copied-zone.ts'
 
-export interface CopyRunOptions extends ApplyOptions {
+export interface CopyRunOptions extends CopyPlanOptions {
   /** The providers' names in the config. */
   readonly from: string
   readonly to: string
   /** The target's name servers, which become the apex NS records; empty to leave those to the target. */
   readonly apexNs: readonly string[]
-  /** Whether to leave out what the target cannot hold. */
-  readonly lossy?: boolean | undefined
   /** Whether to show the plan and change nothing. */
   readonly dryRun?: boolean | undefined
 }
@@ -48,7 +46,12 @@ interface CopyWorkspace extends Workspace {
   readonly zones: readonly DomainName[]
   readonly apexNs: readonly DomainName[] | null
   /** Null if the diagnostics have an error. */
-  readonly ends: { readonly source: Provider; readonly target: Provider } | null
+  readonly ends: CopyEnds | null
+}
+
+export interface CopyEnds {
+  readonly source: Provider
+  readonly target: Provider
 }
 
 type CopyContext = ApplyContext<CopyRunOptions> & CopyWorkspace & CopySetup
@@ -64,9 +67,11 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
     const isUsable = reportLoaded(context, { inFull: true })
     if (!isUsable || context.ends === null) return fail(context.diagnostics)
     const { source, target } = context.ends
+    const { apexNs } = context
     const plan = async (): Promise<PlannedRun | null> => {
       const read = await readSource(context, source)
-      if (!hasErrors(read.diagnostics)) return planCopy(context, read.zones, source, target)
+      if (!hasErrors(read.diagnostics))
+        return planCopy(context, read.zones, context.ends as CopyEnds, apexNs === null ? null : { names: apexNs, ttl: null })
       context.output.diagnostics(read.diagnostics)
       fail(read.diagnostics)
       return null
@@ -177,12 +182,31 @@ async function readAll(
 
 const problem = (code: Diagnostic['code'], message: string): Diagnostic => ({ severity: 'error', code, message })
 
+/** Options of a plan to copy. */
+export interface CopyPlanOptions extends ApplyOptions {
+  /** Whether to leave out what the target cannot hold. */
+  readonly lossy?: boolean | undefined
+}
+
+type CopyPlanContext = Pick<
+  ApplyContext<CopyPlanOptions>,
+  'options' | 'now' | 'tool' | 'secrets' | 'interruption' | 'providers' | 'config'
+> & { readonly output: CopySetup['output'] }
+
 /** Plans the zones at the target, and shows what it cannot hold of them. */
-async function planCopy(context: CopyContext, zones: readonly ZoneSnapshot[], source: Provider, target: Provider): Promise<PlannedRun> {
-  const { output, options, now, tool, secrets, interruption, providers, apexNs } = context
+export async function planCopy(
+  context: CopyPlanContext,
+  zones: readonly ZoneSnapshot[],
+  { source, target }: CopyEnds,
+  apexNs: CopyOptions['apexNs'],
+): Promise<PlannedRun> {
+  const { output, options, now, tool, secrets, interruption, providers } = context
   const { defaults, safety } = context.config as Config
   const { signal } = interruption
-  const existing = await target.findZones(context.zones, { signal })
+  const existing = await target.findZones(
+    zones.map(({ name }) => name),
+    { signal },
+  )
   const jobs = zones.map((zone): ZoneJob => {
     const isNew = !existing.has(zone.name)
     const desired = copiedZone(zone, source, target, { apexNs, isNew, defaults: defaults.settings, lossy: options.lossy ?? false })
@@ -195,7 +219,7 @@ async function planCopy(context: CopyContext, zones: readonly ZoneSnapshot[], so
 }
 
 /** The plan without positions: records of a provider have none. */
-function withoutPositions({ plan, zones }: PlannedRun): PlannedRun {
+export function withoutPositions({ plan, zones }: PlannedRun): PlannedRun {
   const bare = <Planned extends { readonly diagnostics: readonly Diagnostic[] }>(planned: Planned): Planned => ({
     ...planned,
     diagnostics: planned.diagnostics.map(({ at: _, ...diagnostic }) => diagnostic),

@@ -12,7 +12,7 @@ export const JOURNAL_FILE = 'journal.jsonl'
 export const PLANS_FOLDER = 'plans'
 export const planFile = (zone: number): string => `${zone + 1}.json`
 
-export type RunCommand = 'apply' | 'rollback' | 'copy'
+export type RunCommand = 'apply' | 'rollback' | 'copy' | 'cutover'
 
 /** The run that a rollback undoes. */
 export interface RolledBackRun {

@@ -40,7 +40,7 @@ function warningFor(name: string): readonly string[] | null {
   const names = /is the name (\S+); octoDNS reads (\S+)$/.exec(found?.message ?? '')
   expect(found?.severity ?? 'warning').toBe('warning')
   if (names) expect(names[1]).toBe(zone?.records[0]?.name)
-  return names?.slice(1)
+  return names?.slice(1) ?? null
 }
 
 test('a name that octoDNS reads as another one is a warning with both names', () => {

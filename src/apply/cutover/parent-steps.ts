@@ -1,0 +1,80 @@
+/** The steps of a cutover that wait for a change in the parent zone, which only its registrar or administrator can make. */
+import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
+import { parseServerAddress } from '../../dns/server-address.ts'
+import { listed } from '../../report/english.ts'
+import { durationText } from '../../report/summary.ts'
+import { askParent, type Delegation, parentServers } from '../../transport/parent-zone.ts'
+import { planCopy } from '../copy/run-copy.ts'
+import { EXIT } from '../exit-status.ts'
+import type { CutoverContext, StepResult } from './run-cutover.ts'
+import { formerZone, inSeconds, LOOK_AGAIN, newApexNs, next, problem, readSide } from './sides.ts'
+
+/** Asks the servers of the parent zone; a failure is reported. */
+export async function askAbout(context: CutoverContext): Promise<Delegation[] | StepResult> {
+  const { zone, options } = context
+  const hint = 'name the servers of the parent zone with --parent-server'
+  const servers = options.parentServer.length > 0 ? options.parentServer.map(parseServerAddress) : await parentServers(zone)
+  if (servers === null || servers.length === 0)
+    return problem(context, 'nameserver-failed', `the servers of the zone above ${zone} could not be found`, hint)
+  const result = await askParent(zone, servers)
+  return result.ok ? [...result.delegations] : problem(context, 'nameserver-failed', `${zone}: ${result.message}`, hint)
+}
+
+export const longestTtl = (parent: readonly Delegation[]): number => Math.max(0, ...parent.map(({ ttl }) => ttl))
+
+/** Waits until no server of the parent has a DS record: with one, resolvers refuse the answers of servers that do not sign with its key (RFC 4035 section 5). */
+export async function unsign(context: CutoverContext): Promise<StepResult> {
+  const { state, zone, output, now } = context
+  const parent = await askAbout(context)
+  if (!Array.isArray(parent)) return parent as StepResult
+  const signed = parent.filter(({ ds }) => ds > 0)
+  if (signed.length === 0) return next(state, { step: 'delegate', notBefore: inSeconds(now(), state.parentTtl) })
+  output.say(
+    `Now remove the DS records of ${zone} at the registrar or in the parent zone; ${listed(
+      signed.map(({ server }) => server),
+      3,
+    )} still ${signed.length === 1 ? 'has' : 'have'} them.`,
+  )
+  const parentTtl = Math.max(state.parentTtl, longestTtl(parent))
+  return { status: EXIT.pending, state: { ...state, parentTtl }, readyAt: new Date(now().getTime() + LOOK_AGAIN) }
+}
+
+/** Says what to change at the parent, and waits until all of its servers show it. */
+export async function delegate(context: CutoverContext): Promise<StepResult> {
+  const { state, zone, output, now, ends } = context
+  const parent = await askAbout(context)
+  if (!Array.isArray(parent)) return parent as StepResult
+  const isNew = ({ nameservers }: Delegation): boolean => nameservers.join() === state.nameservers.join()
+  const late = parent.filter((one) => !isNew(one))
+  if (late.length === 0) {
+    const seconds = Math.max(state.parentTtl, state.lowered ? state.lowTtl : state.formerTtl)
+    output.say(`The parent delegates ${zone} to ${ends.target.name}. ${ends.source.name} must keep answering for ${durationText(seconds)}.`)
+    return next(state, { step: 'drain', notBefore: inSeconds(now(), seconds) })
+  }
+  if (!(await isStillCopied(context))) {
+    output.say(`${zone} has changed at ${ends.source.name} since it was copied: it is copied again.`)
+    return next(state, { step: 'copy' })
+  }
+  const former = [...new Set(late.flatMap(({ nameservers }) => nameservers))].sort()
+  output.say(`Now change the NS records of ${zone} at the registrar or in the parent zone:`)
+  for (const name of former.filter((one) => !state.nameservers.includes(one))) output.say(`  - ${name}`)
+  for (const name of state.nameservers.filter((one) => !former.includes(one)))
+    output.say(`  + ${name}${isAtOrBelow(name as DomainName, zone) ? ' (with its addresses as glue)' : ''}`)
+  output.say(
+    `${listed(
+      late.map(({ server }) => server),
+      3,
+    )} ${late.length === 1 ? 'does' : 'do'} not have them yet.`,
+  )
+  const parentTtl = Math.max(state.parentTtl, longestTtl(late))
+  return { status: EXIT.pending, state: { ...state, parentTtl }, readyAt: new Date(now().getTime() + LOOK_AGAIN) }
+}
+
+async function isStillCopied(context: CutoverContext): Promise<boolean> {
+  const { ends, state } = context
+  const read = await readSide(context, ends.source)
+  if (read?.existing == null) return true
+  const quiet = { ...context, output: { ...context.output, misfits: () => undefined } }
+  const { plan } = await planCopy(quiet, [formerZone(read.existing, state)], ends, newApexNs(context))
+  return plan.zones.every(({ changes }) => changes.length === 0)
+}

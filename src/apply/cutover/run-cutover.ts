@@ -1,0 +1,183 @@
+/** `cutover`: moves a zone from one provider to another, step by step (`cutover-state.ts`). A run does what is due and says what it waits for; a later run goes on. */
+import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { isServerAddress, parseServerAddress } from '../../dns/server-address.ts'
+import type { Provider } from '../../providers/provider.ts'
+import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
+import { BrokenState, type StateFile } from '../choreography/state-file.ts'
+import { timeText, waitUntil } from '../choreography/wait-until.ts'
+import type { CopyEnds, CopyPlanOptions, CopySetup } from '../copy/run-copy.ts'
+import { EXIT, type ExitStatus } from '../exit-status.ts'
+import { type LockedRun, lockRun } from '../locked-run.ts'
+import { loadRunConfig } from '../run-config.ts'
+import { type ApplyContext, type ApplySetup, closeRun, openRun, type Workspace } from '../run-context.ts'
+import { openProviders, reportLoaded } from '../workspace.ts'
+import { type Cutover, cutoverFile, STEPS } from './cutover-state.ts'
+import { abortCutover, doStep } from './steps.ts'
+
+export interface CutoverOptions extends CopyPlanOptions {
+  /** The providers' names in the config; absent for those of the cutover in progress. */
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  /** The names of the new name servers; empty for those that the new provider has. */
+  readonly apexNs: readonly string[]
+  /** The TTL in seconds during the move. */
+  readonly lowTtl: number
+  /** Addresses of the name servers to ask, instead of those that NS records name. */
+  readonly fromServer: readonly string[]
+  readonly toServer: readonly string[]
+  readonly parentServer: readonly string[]
+  /** Whether to go back to the state before. */
+  readonly abort?: boolean | undefined
+  /** Whether to wait for the steps to come. */
+  readonly stay?: boolean | undefined
+}
+
+export interface CutoverSetup extends ApplySetup<CutoverOptions> {
+  readonly output: CopySetup['output']
+}
+
+interface CutoverWorkspace extends Workspace {
+  readonly zone: DomainName
+  readonly state: Cutover
+  readonly file: StateFile<Cutover>
+  readonly nameservers: readonly DomainName[]
+  readonly ends: CopyEnds
+}
+
+export type CutoverContext = ApplyContext<CutoverOptions> & CutoverSetup & CutoverWorkspace
+
+/** The result of one step. */
+export interface StepResult {
+  /** `done`: go on with `state`; `pending`: wait; otherwise the run ends with this status. */
+  readonly status: ExitStatus
+  /** The state to keep; null after the last step. */
+  readonly state: Cutover | null
+  /** When to look again; null if only the user can go on. */
+  readonly readyAt: Date | null
+}
+
+/** Moves the zone as far as it can. The status is `pending` while it waits. */
+export async function runCutover(setup: CutoverSetup, zone: string): Promise<ExitStatus> {
+  for (;;) {
+    const { status, state, readyAt } = await runStep(setup, zone)
+    if (status === EXIT.done && state !== null) continue
+    if (status !== EXIT.pending || setup.options.stay !== true || readyAt === null) return status
+    const interrupted = await waitUntil(setup, readyAt)
+    if (interrupted !== null) return interrupted
+  }
+}
+
+const failed = (status: ExitStatus = EXIT.failure): StepResult => ({ status, state: null, readyAt: null })
+
+/** Opens the cutover, locks the zone at both providers, and does one step. */
+async function runStep(setup: CutoverSetup, argument: string): Promise<StepResult> {
+  const opened = await openCutover(setup, argument)
+  if ('problems' in opened) {
+    reportLoaded({ ...setup, diagnostics: opened.problems }, { inFull: true })
+    return failed()
+  }
+  const context: CutoverContext = openRun(setup, opened)
+  try {
+    const { zone, ends, output, options } = context
+    const locked = [ends.source.name, ends.target.name].map((target) => ({ zone, target }))
+    const lock = await lockRun(context, 'cutover', locked)
+    if (lock.run === null) return failed(context.interruption.status() ?? EXIT.failure)
+    const { run } = lock
+    let result = failed()
+    await run.finish(async () => {
+      result = await (options.abort ? abortCutover(context, run) : dueStep(context, run))
+      return result.status
+    })
+    if (result.readyAt !== null) output.say(`Safe to go on after ${timeText(result.readyAt, context.now())}: run the same command again.`)
+    return result
+  } finally {
+    await closeRun(context)
+  }
+}
+
+/** Does the next step if its time has come, and keeps the state. */
+async function dueStep(context: CutoverContext, run: LockedRun): Promise<StepResult> {
+  const { state, file, now, output, zone } = context
+  const number = `step ${STEPS.indexOf(state.step) + 1} of ${STEPS.length}`
+  if (state.notBefore !== null && now().getTime() < Date.parse(state.notBefore)) {
+    output.say(`${zone}: ${number} (${state.step}) waits until caches have forgotten former answers.`)
+    return { status: EXIT.pending, state, readyAt: new Date(state.notBefore) }
+  }
+  output.say(`${zone}: ${number}, ${state.step}.`)
+  const result = await doStep(context, run)
+  if (result.status !== EXIT.done && result.status !== EXIT.pending) return result
+  if (result.state === null) file.remove()
+  else await file.write(result.state)
+  return result
+}
+
+const usage = (message: string, hint?: string): Diagnostic => ({ severity: 'error', code: 'usage', message, hint })
+
+/** Loads the config, the state and both providers. */
+async function openCutover(
+  setup: CutoverSetup,
+  argument: string,
+): Promise<CutoverWorkspace | { readonly problems: readonly Diagnostic[] }> {
+  const { options, now, env } = setup
+  const { config, diagnostics: inConfig } = await loadRunConfig(setup, options.config)
+  const problems: Diagnostic[] = [...inConfig, ...serverProblems(options, readHostPolicy(env))]
+  const zone = parseAbsoluteName(argument)
+  if (!zone.ok) problems.push({ severity: 'error', code: 'zone-name', message: zone.message })
+  const nameservers = options.apexNs.flatMap((text) => {
+    const name = parseAbsoluteName(text)
+    if (!name.ok) problems.push(usage(`--apex-ns: ${name.message}`))
+    return name.ok ? [name.value] : []
+  })
+  if (config === null || !zone.ok || hasErrors(problems)) return { problems }
+  const file = cutoverFile(config.journal, zone.value)
+  let known: Cutover | null
+  try {
+    known = await file.read()
+  } catch (error) {
+    if (!(error instanceof BrokenState)) throw error
+    return { problems: [{ severity: 'error', code: 'journal-failed', message: error.message, hint: 'remove the file to begin again' }] }
+  }
+  const { from = known?.from, to = known?.to } = options
+  if (from === undefined || to === undefined)
+    return { problems: [usage('name both providers with --from and --to', `no cutover of ${zone.value} is in progress`)] }
+  if (from === to) return { problems: [usage(`--from and --to both name ${from}`)] }
+  if (known !== null && (known.from !== from || known.to !== to))
+    return {
+      problems: [usage(`a cutover of ${zone.value} from ${known.from} to ${known.to} is in progress`, 'finish it, or end it with --abort')],
+    }
+  if (known === null && options.abort) return { problems: [usage(`no cutover of ${zone.value} is in progress`)] }
+  const opened = await openProviders(setup, config, [from, to])
+  const [source, target] = [opened.providers.get(from), opened.providers.get(to)]
+  if (hasErrors(opened.diagnostics) || source === undefined || target === undefined) return { problems: opened.diagnostics }
+  const state = known ?? newCutover(zone.value, source, target, options.lowTtl, now())
+  return { ...opened, jobs: [], zone: zone.value, state, file, nameservers, ends: { source, target } }
+}
+
+function serverProblems({ fromServer, toServer, parentServer }: CutoverOptions, policy: ReturnType<typeof readHostPolicy>): Diagnostic[] {
+  const given = Object.entries({ '--from-server': fromServer, '--to-server': toServer, '--parent-server': parentServer })
+  return given.flatMap(([option, servers]) =>
+    servers.flatMap((server) =>
+      isServerAddress(server)
+        ? (refusedServer(policy, option, parseServerAddress(server)) ?? [])
+        : usage(`${option} ${JSON.stringify(server)} is not an address`, 'such as 192.0.2.53 or 127.0.0.1:5353'),
+    ),
+  )
+}
+
+const newCutover = (zone: DomainName, source: Provider, target: Provider, lowTtl: number, now: Date): Cutover => ({
+  format: 'zonewright-cutover',
+  version: 1,
+  zone,
+  from: source.name,
+  to: target.name,
+  started: now.toISOString(),
+  step: 'lower',
+  lowTtl,
+  formerTtl: 0,
+  formerZoneTtl: null,
+  lowered: false,
+  notBefore: null,
+  nameservers: [],
+  parentTtl: 0,
+})

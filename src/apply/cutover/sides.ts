@@ -1,0 +1,84 @@
+/** What the steps of a cutover share: reading and changing one side, and their results. */
+import type { Config } from '../../definition/config/config.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { isApexNs } from '../../dns/record.ts'
+import { parseServerAddress } from '../../dns/server-address.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import { DEFAULT_ZONE_OPTIONS, type RefusalName, type ZoneSettings } from '../../dns/zone.ts'
+import type { Provider, ZoneSnapshot } from '../../providers/provider.ts'
+import type { DnsServer } from '../../transport/dns-exchange.ts'
+import { withoutPositions } from '../copy/run-copy.ts'
+import { EXIT, type ExitStatus } from '../exit-status.ts'
+import type { LockedRun } from '../locked-run.ts'
+import { type PlannedZone, planAgain, readAndPlan } from '../plan-zones.ts'
+import { changeZones } from '../run-apply.ts'
+import type { ZoneJob } from '../run-context.ts'
+import type { Cutover } from './cutover-state.ts'
+import type { CutoverContext, StepResult } from './run-cutover.ts'
+
+/** Milliseconds between two looks at what others have to change. */
+export const LOOK_AGAIN = 60_000
+
+const DNS_PORT = 53
+
+export const failed = (state: Cutover, status: ExitStatus = EXIT.failure): StepResult => ({ status, state, readyAt: null })
+
+export const next = (state: Cutover, change: Partial<Cutover>): StepResult => ({
+  status: EXIT.done,
+  state: { ...state, ...change },
+  readyAt: null,
+})
+
+export const inSeconds = (now: Date, seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString()
+
+export function problem(context: CutoverContext, code: Diagnostic['code'], message: string, hint?: string): StepResult {
+  context.output.diagnostics([{ severity: 'error', code, message, hint }])
+  return failed(context.state)
+}
+
+/** Reads the zone at a provider, with an empty plan; null if the provider does not have it. */
+export async function readSide({ zone, options, interruption, config }: CutoverContext, provider: Provider): Promise<PlannedZone | null> {
+  const references = await provider.findZones([zone], { signal: interruption.signal })
+  const reference = references.get(zone)
+  if (reference === undefined) return null
+  // The cutover changes TTLs of apex NS records and nothing else here.
+  const allow = new Set([...((options.allow ?? []) as RefusalName[]), 'apex-ns' as const, 'updates' as const])
+  const at = { file: provider.name, line: 1, column: 1 }
+  const desired = { ...DEFAULT_ZONE_OPTIONS, name: zone, at, settings: {}, records: [] }
+  const job: ZoneJob = { desired, target: provider.name, policy: 'upsert-only', thresholds: (config as Config).safety, allow }
+  return readAndPlan(job, provider, reference, interruption.signal)
+}
+
+/** The apex NS records that a provider has or sets itself, as names. */
+export function apexNames({ existing, rendered, plan }: PlannedZone): string[] {
+  const own = (existing?.records ?? []).filter((record) => isApexNs(record, plan.zone)).map(({ data }) => data)
+  return [...new Set([...own, ...(rendered.providerApexNs ?? [])])].sort()
+}
+
+export const serversOf = (given: readonly string[], names: readonly string[]): DnsServer[] =>
+  given.length > 0 ? given.map(parseServerAddress) : names.map((name) => ({ host: name.replace(/\.$/, ''), port: DNS_PORT }))
+
+/** Makes a job's changes to what was read. */
+export async function change(
+  context: CutoverContext,
+  run: LockedRun,
+  read: PlannedZone,
+  job: ZoneJob,
+  provider: Provider,
+): Promise<ExitStatus> {
+  const planned = planAgain({ ...read, job }, provider)
+  const plan = { created: context.now().toISOString(), tool: context.tool, zones: [planned.plan], diagnostics: [] }
+  return changeZones(context, run, withoutPositions({ plan, zones: [planned] }))
+}
+
+export const settingsJob = (job: ZoneJob, settings: ZoneSettings): ZoneJob => ({ ...job, desired: { ...job.desired, settings } })
+
+/** The zone of the source with the TTLs from before the cutover. */
+export function formerZone(existing: ZoneSnapshot, { formerZoneTtl }: Cutover): ZoneSnapshot {
+  if (formerZoneTtl === null) return existing
+  const { ttl_sec: _, ...settings } = existing.settings
+  return { ...existing, settings: formerZoneTtl === 0 ? settings : { ...settings, ttl_sec: formerZoneTtl } }
+}
+
+export const newApexNs = ({ nameservers, state }: CutoverContext) =>
+  nameservers.length === 0 ? null : { names: nameservers, ttl: Math.min(state.lowTtl, state.formerTtl || state.lowTtl) as Ttl }

@@ -1,0 +1,207 @@
+import { type DomainName, relativeName } from '../../dns/domain-name.ts'
+import { isApexNs, rrsetKey } from '../../dns/record.ts'
+import { misfitsOf } from '../../plan/misfits.ts'
+import { diagnosticOf, type ZoneSnapshot } from '../../providers/provider.ts'
+import { counted } from '../../report/english.ts'
+import { durationText } from '../../report/summary.ts'
+import { queryDns } from '../../transport/dns-client.ts'
+import { type DnsServer, isDnsFailure } from '../../transport/dns-exchange.ts'
+import { loweringJob } from '../choreography/stages.ts'
+import { copiedZone } from '../copy/copied-zone.ts'
+import { planCopy } from '../copy/run-copy.ts'
+import { EXIT } from '../exit-status.ts'
+import type { LockedRun } from '../locked-run.ts'
+import { changeZones } from '../run-apply.ts'
+import { compareSides } from './compare-sides.ts'
+import type { Cutover } from './cutover-state.ts'
+import { askAbout, delegate, longestTtl, unsign } from './parent-steps.ts'
+import type { CutoverContext, StepResult } from './run-cutover.ts'
+import {
+  apexNames,
+  change,
+  failed,
+  formerZone,
+  inSeconds,
+  LOOK_AGAIN,
+  newApexNs,
+  next,
+  problem,
+  readSide,
+  serversOf,
+  settingsJob,
+} from './sides.ts'
+
+/** Answers that a message lists. */
+const MOST_LISTED = 10
+
+/** Does the step of the state. */
+export async function doStep(context: CutoverContext, run: LockedRun): Promise<StepResult> {
+  try {
+    switch (context.state.step) {
+      case 'lower':
+        return await lower(context, run)
+      case 'copy':
+        return await copy(context, run)
+      case 'unsign':
+        return await unsign(context)
+      case 'delegate':
+        return await delegate(context)
+      case 'drain':
+        return next(context.state, { step: 'restore', notBefore: null })
+      case 'restore':
+        return await restore(context, run)
+    }
+  } catch (error) {
+    context.output.diagnostics([diagnosticOf(error)])
+    return failed(context.state)
+  }
+}
+
+/** Lowers the TTL of the apex NS records, or, if the provider sets those itself, the default TTL of the zone. */
+async function lower(context: CutoverContext, run: LockedRun): Promise<StepResult> {
+  const { ends, state, zone, options, output, file, now } = context
+  const { source } = ends
+  const read = await readSide(context, source)
+  if (read?.existing == null) return problem(context, 'zone-unknown', `${source.name} has no zone ${zone}`)
+  const { existing } = read
+  if (existing.settings.type === 'slave')
+    return problem(context, 'setting-unsupported', `${zone} is a slave zone at ${source.name}: its records come from its masters`)
+  const served = await servedNsTtl(zone, serversOf(options.fromServer, apexNames(read)))
+  const apex = existing.records.find((record) => isApexNs(record, zone))
+  const zoneTtl = existing.settings.ttl_sec || source.capabilities.fallbackTtl || 0
+  const formerTtl = Math.max(state.formerTtl, served ?? 0, apex === undefined ? zoneTtl : (apex.ttl ?? zoneTtl))
+  const { lowTtl } = state
+  const byZone = apex === undefined && source.capabilities.settings.has('ttl_sec') && zoneTtl > lowTtl
+  const formerZoneTtl = byZone ? (state.formerZoneTtl ?? existing.settings.ttl_sec ?? 0) : state.formerZoneTtl
+  // Written first: if this run is cut off, the next one knows the former TTLs.
+  const begun: Cutover = { ...state, formerTtl, formerZoneTtl }
+  await file.write(begun)
+  const rrsets = apex === undefined ? [] : [{ name: zone, type: 'NS', formerTtl }]
+  const job = byZone ? settingsJob(read.job, { ttl_sec: lowTtl }) : loweringJob(read.job, existing, rrsets, lowTtl)
+  if (byZone || (apex !== undefined && (apex.ttl ?? zoneTtl) > lowTtl)) {
+    const status = await change(context, run, read, job, source)
+    if (status !== EXIT.done) return failed(begun, status)
+    output.say(`Caches hold the name servers of ${zone} for up to ${durationText(formerTtl)}.`)
+    return next(begun, { step: 'copy', lowered: true, notBefore: inSeconds(now(), formerTtl) })
+  }
+  if (begun.lowered || formerTtl <= lowTtl)
+    return next(begun, { step: 'copy', notBefore: inSeconds(now(), formerTtl <= lowTtl ? 0 : formerTtl) })
+  output.say(`${source.name} has no TTL to lower, so its servers must answer for another ${durationText(formerTtl)} after the move.`)
+  return next(begun, { step: 'copy' })
+}
+
+/** The TTL in seconds with which servers answer for the apex NS records; null if none answers. */
+async function servedNsTtl(zone: DomainName, servers: readonly DnsServer[]): Promise<number | null> {
+  const ttls = await Promise.all(
+    servers.map((server) =>
+      queryDns(server, { name: zone, type: 'NS' }).then(
+        ({ answers }) => answers.filter(({ type }) => type === 'NS').map(({ ttl }) => ttl ?? 0),
+        (error: unknown) => {
+          if (isDnsFailure(error)) return []
+          throw error
+        },
+      ),
+    ),
+  )
+  return ttls.flat().length === 0 ? null : Math.max(...ttls.flat())
+}
+
+/** Copies the zone, and compares what both sides answer. */
+async function copy(context: CutoverContext, run: LockedRun): Promise<StepResult> {
+  const { ends, state, zone, nameservers, output } = context
+  const read = await readSide(context, ends.source)
+  if (read?.existing == null) return problem(context, 'zone-unknown', `${ends.source.name} has no zone ${zone}`)
+  const planned = await planCopy(context, [formerZone(read.existing, state)], ends, newApexNs(context))
+  const status = await changeZones(context, run, planned)
+  if (status !== EXIT.done) return failed(state, status)
+  const there = await readSide(context, ends.target)
+  const names = nameservers.length > 0 ? [...nameservers].sort() : there === null ? [] : apexNames(there)
+  if (names.length === 0)
+    return problem(context, 'usage', `${ends.target.name} does not name the servers of ${zone}`, 'name them with --apex-ns, once for each')
+  const differs = await compare(context, read.existing, apexNames(read), names)
+  if (differs !== null) return differs
+  const parent = await askAbout(context)
+  if (!Array.isArray(parent)) return parent as StepResult
+  const hasDs = parent.some(({ ds }) => ds > 0)
+  output.say(hasDs ? `${zone} has DS records at its parent.` : `${zone} has no DS records at its parent.`)
+  return next(state, { step: hasDs ? 'unsign' : 'delegate', nameservers: names, notBefore: null, parentTtl: longestTtl(parent) })
+}
+
+/** Null if both sides answer alike. */
+async function compare(
+  context: CutoverContext,
+  existing: ZoneSnapshot,
+  formerNames: readonly string[],
+  names: readonly string[],
+): Promise<StepResult | null> {
+  const { zone, ends, options, output, state } = context
+  const { source, target } = ends
+  const desired = copiedZone(existing, source, target, { apexNs: null, isNew: false, defaults: {}, lossy: true })
+  const misfits = misfitsOf(desired, target.name, target.capabilities)
+  const leftOut = new Set(misfits.flatMap(({ rrset, state: fate }) => (rrset === null || fate === 'ttl' ? [] : [rrsetKey(rrset)])))
+  const found = await compareSides(
+    zone,
+    existing.records,
+    serversOf(options.fromServer, formerNames),
+    serversOf(options.toServer, names),
+    (record) => leftOut.has(rrsetKey(record)),
+  )
+  if (!found.ok)
+    return problem(context, 'nameserver-failed', `${zone}: ${found.message}`, 'name the servers with --from-server and --to-server')
+  if (found.differences.length === 0) {
+    output.say(`Both sides answer alike: ${counted(found.asked, 'record set')} asked.`)
+    return null
+  }
+  for (const { name, type, server, former, now } of found.differences.slice(0, MOST_LISTED))
+    output.say(`  ${relativeName(name, zone) || '@'} ${type} at ${server}: ${now}; at ${source.name}: ${former}`)
+  output.say(
+    `${counted(found.differences.length, 'answer')} of ${target.name} ${found.differences.length === 1 ? 'differs' : 'differ'}: nothing moves before all are alike.`,
+  )
+  return { status: EXIT.pending, state, readyAt: new Date(context.now().getTime() + LOOK_AGAIN) }
+}
+
+/** Sets the former TTL of the apex NS records at the new provider. */
+async function restore(context: CutoverContext, run: LockedRun): Promise<StepResult> {
+  const { ends, state, zone, output } = context
+  const { source, target } = ends
+  const read = await readSide(context, target)
+  const apex = read?.existing?.records.find((record) => isApexNs(record, zone))
+  if (read?.existing != null && apex?.ttl != null && state.formerTtl > apex.ttl) {
+    const rrsets = [{ name: zone, type: 'NS', formerTtl: state.formerTtl }]
+    const status = await change(context, run, read, loweringJob(read.job, read.existing, rrsets, state.formerTtl), target)
+    if (status !== EXIT.done) return failed(state, status)
+  }
+  output.say(`${zone} has moved to ${target.name}. Change the target of its definition; then the zone can be deleted at ${source.name}.`)
+  return { status: EXIT.done, state: null, readyAt: null }
+}
+
+/** Restores the TTLs of the source and forgets the cutover. Not possible once the parent has changed. */
+export async function abortCutover(context: CutoverContext, run: LockedRun): Promise<StepResult> {
+  const { ends, state, zone, output, file } = context
+  try {
+    if (state.step === 'drain' || state.step === 'restore')
+      return problem(
+        context,
+        'usage',
+        `the parent delegates ${zone} to ${state.to} already`,
+        `to go back, finish this cutover and start one --from ${state.to} --to ${state.from}`,
+      )
+    const read = await readSide(context, ends.source)
+    if (read?.existing != null) {
+      const { existing } = read
+      const rrsets = [{ name: zone, type: 'NS', formerTtl: state.formerTtl }]
+      const job =
+        state.formerZoneTtl === null
+          ? loweringJob(read.job, existing, rrsets, state.formerTtl)
+          : settingsJob(read.job, { ttl_sec: state.formerZoneTtl })
+      const status = await change(context, run, read, job, ends.source)
+      if (status !== EXIT.done) return failed(state, status)
+    }
+    file.remove()
+    output.say(`The cutover of ${zone} is ended; the TTLs at ${ends.source.name} are as before. ${ends.target.name} keeps its copy.`)
+    return { status: EXIT.done, state: null, readyAt: null }
+  } catch (error) {
+    output.diagnostics([diagnosticOf(error)])
+    return failed(state)
+  }
+}

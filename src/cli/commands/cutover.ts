@@ -1,0 +1,48 @@
+/** `zonewright cutover`: options; the run itself is in `apply/cutover/run-cutover.ts`. */
+import type { Command } from 'commander'
+import { type CutoverOptions, runCutover } from '../../apply/cutover/run-cutover.ts'
+import type { ExitStatus } from '../../apply/exit-status.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import {
+  type CommonOptions,
+  collect,
+  type SetAction,
+  ttl,
+  withApplyOptions,
+  withConfigOption,
+  withFormatOption,
+  withPlanningOptions,
+} from '../command.ts'
+import type { CliIo } from '../io.ts'
+import { createOutput } from '../output.ts'
+import { applySetup } from '../run-setup.ts'
+
+export function configure(command: Command, setAction: SetAction): void {
+  withPlanningOptions(withConfigOption(command))
+    .argument('<zone>', 'the zone')
+    .option('--from <provider>', 'the provider that the zone leaves, by its name in the config')
+    .option('--to <provider>', 'the new provider')
+    .option('--apex-ns <name>', 'a name server of the new provider (repeatable)', collect, [])
+    .option('--low-ttl <ttl>', 'the TTL of the NS records during the move', ttl, 300 as Ttl)
+    .option('--lossy', 'leave out what the new provider cannot hold')
+    .option('--stay', 'wait for the steps to come, and do them')
+    .option('--abort', 'end the move and restore the TTLs')
+    .option('--from-server <address>', 'a name server of the former provider to ask (repeatable)', collect, [])
+    .option('--to-server <address>', 'a name server of the new provider to ask (repeatable)', collect, [])
+    .option('--parent-server <address>', 'a name server of the parent zone to ask (repeatable)', collect, [])
+    .addHelpText('after', HELP)
+  setAction(withApplyOptions(withFormatOption(command, 'plan')), cutover)
+}
+
+const HELP = `
+Run it again when it says so, until its exit status is 0.
+
+Example:
+  zonewright cutover example.com --from cloud --to own --apex-ns ns1.example.net --apex-ns ns2.example.net`
+
+/** `zonewright cutover ZONE --from PROVIDER --to PROVIDER` */
+const cutover = (
+  io: CliIo,
+  [zone]: readonly [string],
+  options: CutoverOptions & CommonOptions & { readonly timeout?: number },
+): Promise<ExitStatus> => runCutover({ ...applySetup(io, options), output: createOutput(io, options) }, zone)

@@ -1,0 +1,97 @@
+/** `cutover` from the service to BIND, below a parent zone of another BIND, with a clock that the test moves. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type CliResult, cli } from '../support/cli.ts'
+import { type DnsServer, startBind, TEST_KEY } from '../support/dns-servers.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { dig } from '../support/tools.ts'
+import { openScene, type Scene, TOKEN } from './scene.ts'
+
+const soa = (serial: number): string =>
+  `@ SOA ns1.example.net. hostmaster.example.net. ${serial} 14400 14400 1209600 300\n@ NS ns1.example.net.\n`
+const parentZone = (serial: number, records: string): string => `$TTL 3600\n${soa(serial)}${records}`
+const FORMER = 'example 7200 NS ns1.linode.com.\nexample 7200 NS ns2.linode.com.\n'
+const NEW = 'example 7200 NS ns7.example.net.\nexample 7200 NS ns8.example.net.\n'
+const DS = `example 600 DS 12345 13 2 ${'ab'.repeat(32)}\n`
+
+const ZONE = `domain: example.test
+soa_email: hostmaster@example.net
+records:
+  '': {type: A, value: 192.0.2.1}
+  mail: {type: A, ttl: 300, values: [192.0.2.2, 192.0.2.3]}
+  www: {type: CNAME, value: '@'}
+`
+
+interface Move {
+  readonly scene: Scene
+  readonly own: DnsServer
+  readonly parent: DnsServer
+  /** Runs a command some seconds after the start. */
+  at(seconds: number, ...args: string[]): Promise<CliResult>
+  cutover(seconds: number, ...args: string[]): Promise<CliResult>
+}
+
+async function open(delegation: string): Promise<Move> {
+  const own = await startBind({ zones: [{ name: 'example.test', text: `$TTL 3600\n${soa(1)}` }], key: TEST_KEY })
+  const parent = await startBind({ zones: [{ name: 'test', text: parentZone(1, delegation) }] })
+  const scene = await openScene({
+    files: { 'zones/example.test.yaml': ZONE },
+    config: 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n',
+  })
+  const config = scene.files()['zonewright.yaml'] as string
+  const lab = `{type: rfc2136, server: '127.0.0.1:${own.port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}`
+  scene.write({ 'zonewright.yaml': config.replace(/^providers:\n/, `providers:\n  own: ${lab}\n`) })
+  const env = { ZONEWRIGHT_TOKEN: TOKEN, LAB_KEY: TEST_KEY.secret }
+  const at: Move['at'] = (seconds, ...args) => {
+    const now = () => new Date(Date.UTC(2026, 10, 23) + seconds * 1000)
+    return cli([...args, '--no-color'], { cwd: scene.folder, env, now })
+  }
+  const servers = [
+    ['--from-server', `127.0.0.1:${scene.service.dnsAddress?.port}`],
+    ['--to-server', `127.0.0.1:${own.port}`],
+    ['--parent-server', `127.0.0.1:${parent.port}`],
+    ['--apex-ns', 'ns7.example.net', '--apex-ns', 'ns8.example.net'],
+  ].flat()
+  const cutover: Move['cutover'] = (seconds, ...args) =>
+    at(seconds, 'cutover', 'example.test', '--from', 'cloud', '--to', 'own', '--yes', '--allow', 'apex-ns', ...servers, ...args)
+  expect((await at(0, 'apply', '--yes')).status).toBe(0)
+  return { scene, own, parent, at, cutover }
+}
+
+const states = ({ scene }: Move): string[] => readdirSync(join(scene.folder, '.zonewright/cutovers'))
+
+describeWithTools(['named', 'dig'], 'cutover', () => {
+  test('lowers, waits, copies, compares, waits for the parent, waits for caches and restores', async () => {
+    const move = await open(FORMER)
+    const { cutover, own, parent } = move
+    const lowered = await cutover(0)
+    expect([lowered.status, lowered.stderr]).toEqual([2, expect.stringContaining('step 1 of 6, lower')])
+    expect(lowered.stderr).toContain('Safe to go on after 2026-11-24 00:00:0')
+
+    const early = await cutover(80_000)
+    expect([early.status, early.stdout]).toEqual([2, ''])
+    expect(early.stderr).toContain('waits until caches have forgotten')
+
+    const copied = await cutover(86_410)
+    expect([copied.status, copied.stderr]).toEqual([2, expect.stringContaining('Both sides answer alike: 3 record sets asked')])
+    expect(copied.stderr).toMatch(
+      /- ns1\.linode\.com\.\n {2}- ns2\.linode\.com\.\n {2}\+ ns7\.example\.net\.\n {2}\+ ns8\.example\.net\.\n/,
+    )
+    expect(await dig({ port: own.port, name: 'example.test', type: 'A' })).toEqual(['192.0.2.1'])
+    expect((await dig({ port: own.port, name: 'example.test', type: 'NS' })).sort()).toEqual(['ns7.example.net.', 'ns8.example.net.'])
+
+    parent.replaceZone('test', parentZone(2, NEW))
+    await expect
+      .poll(async () => (await cutover(86_500)).stderr, { timeout: 20_000 })
+      .toContain('The parent delegates example.test. to own')
+    const drained = await cutover(86_500 + 7100)
+    expect([drained.status, drained.stderr]).toEqual([2, expect.stringContaining('step 5 of 6 (drain) waits')])
+    const done = await cutover(86_500 + 7300)
+    expect([done.status, done.stderr]).toEqual([0, expect.stringContaining('example.test. has moved to own')])
+    expect(states(move)).toEqual([])
+    expect(await dig({ port: own.port, name: 'example.test', type: 'NS', options: ['+noall', '+answer'] })).toEqual(
+      expect.arrayContaining([expect.stringMatching(/\s86400\s+IN\s+NS\s/)]),
+    )
+  })
+})
