@@ -6,6 +6,7 @@ import { hasErrors } from '../dns/diagnostic.ts'
 import type { Plan } from '../plan/plan.ts'
 import { agreeing, counted } from '../report/english.ts'
 import type { ApplicableZone, ApplyZonesOptions, ChangesToMake } from './apply-zones.ts'
+import { movingZones } from './cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan, worstOf } from './exit-status.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
 import { mayApply } from './plan-zones.ts'
@@ -55,7 +56,13 @@ export async function withLockedZones<Setup extends ApplySetup>(
       return context.interruption.status() ?? EXIT.failure
     }
     const { run } = lock
-    return await run.finish(() => work(context, run))
+    return await run.finish(async () => {
+      const moving = await movingZones(context.journal, zones)
+      if (moving.length === 0) return work(context, run)
+      context.output.diagnostics(moving)
+      reportEmptyPlan(context, [...diagnostics, ...moving])
+      return EXIT.failure
+    })
   } finally {
     await closeRun(context)
   }

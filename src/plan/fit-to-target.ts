@@ -197,7 +197,7 @@ function withoutSettings({ name, settings, at }: DesiredZone, target: string, di
     value === undefined || key === 'type' || key === 'ttl_sec' ? [] : [key],
   )
   if (unused.length > 0) {
-    const message = `${target} keeps its own settings of ${name}: ${unused.sort().join(', ')} of the definition ${agreeing(unused.length, 'is', 'are')} not used`
+    const message = `${target} keeps its own settings of ${name}: ${unused.sort().join(', ')} ${agreeing(unused.length, 'is', 'are')} not used`
     diagnostics.push({ severity: 'notice', code: 'setting-unsupported', message, at })
   }
   return {}

@@ -94,4 +94,58 @@ describeWithTools(['named', 'dig'], 'cutover', () => {
       expect.arrayContaining([expect.stringMatching(/\s86400\s+IN\s+NS\s/)]),
     )
   })
+
+  test('DS records at the parent have to go first', async () => {
+    const { cutover, parent } = await open(FORMER + DS)
+    expect((await cutover(0)).status).toBe(2)
+    const signed = await cutover(90_000)
+    expect([signed.status, signed.stderr]).toEqual([2, expect.stringContaining('Now remove the DS records of example.test.')])
+    expect(signed.stderr).not.toContain('ns7.example.net')
+    parent.replaceZone('test', parentZone(2, FORMER))
+    await expect.poll(async () => (await cutover(90_100)).stderr, { timeout: 20_000 }).toMatch(/step 4 of 6 \(delegate\) waits/)
+    expect((await cutover(90_100 + 7300)).stderr).toContain('+ ns7.example.net.')
+  })
+
+  test('a change of the zone after the copy is copied, and an answer that differs stops the move', async () => {
+    const { cutover, at, own, scene } = await open(FORMER)
+    expect((await cutover(0)).status).toBe(2)
+    expect((await cutover(90_000)).stderr).toContain('+ ns7.example.net.')
+    const locked = await at(90_001, 'apply', '--yes')
+    expect([locked.status, locked.stderr]).toEqual([1, expect.stringContaining('a cutover is moving example.test. from cloud to own')])
+    const answer = await fetch(`${scene.service.baseUrl}/domains`, { headers: { authorization: `Bearer ${TOKEN}` } })
+    const { data } = (await answer.json()) as { data: { id: number }[] }
+    const added = await fetch(`${scene.service.baseUrl}/domains/${data[0]?.id}/records`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ type: 'A', name: 'new', target: '192.0.2.77' }),
+    })
+    expect(added.status).toBe(200)
+    const copied = await cutover(90_100)
+    expect([copied.status, copied.stderr]).toEqual([2, expect.stringContaining('it is copied again')])
+    expect(await dig({ port: own.port, name: 'new.example.test', type: 'A' })).toEqual(['192.0.2.77'])
+  })
+
+  test('an answer that differs stops the move, and --abort restores the TTLs', async () => {
+    const { cutover, at, own } = await open(FORMER)
+    expect((await cutover(0)).status).toBe(2)
+    const elsewhere = await startBind({ zones: [{ name: 'example.test', text: `$TTL 60\n${soa(1)}@ A 192.0.2.1\nwww A 192.0.2.66\n` }] })
+    const differing = await cutover(90_000, '--to-server', `127.0.0.1:${elsewhere.port}`)
+    expect(differing.status).toBe(2)
+    expect(differing.stderr).toContain(`www CNAME at 127.0.0.1 port ${elsewhere.port}: no records; at cloud: CNAME example.test.`)
+    expect(differing.stderr).toContain('nothing moves before all are alike')
+    expect(await dig({ port: own.port, name: 'www.example.test', type: 'CNAME' })).toEqual(['example.test.'])
+    const ended = await cutover(90_001, '--abort')
+    expect([ended.status, ended.stderr]).toEqual([0, expect.stringContaining('the TTLs at cloud are as before')])
+    expect((await at(90_002, 'plan', '--detailed-exitcode')).status).toBe(0)
+  })
+
+  test('wrong names and addresses are errors before anything is asked', async () => {
+    const { at } = await open(FORMER)
+    const both = await at(0, 'cutover', 'example.test')
+    expect([both.status, both.stderr]).toEqual([1, expect.stringContaining('name both providers with --from and --to')])
+    const address = await at(0, 'cutover', 'example.test', '--from', 'cloud', '--to', 'own', '--parent-server', 'http://x')
+    expect([address.status, address.stderr]).toEqual([1, expect.stringContaining('--parent-server "http://x" is not an address')])
+    const none = await at(0, 'cutover', 'example.test', '--abort', '--from', 'cloud', '--to', 'own')
+    expect([none.status, none.stderr]).toEqual([1, expect.stringContaining('no cutover of example.test. is in progress')])
+  })
 })

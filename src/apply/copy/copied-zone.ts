@@ -34,7 +34,7 @@ export function copiedZone(existing: ExistingZone, source: CopyEnd, target: Copy
   const { name } = existing
   // Records of a provider have no position in a file. Plans of copies are shown without positions.
   const at: SourcePosition = { file: source.name, line: 1, column: 1 }
-  const settings = { ...options.defaults, ...existing.settings }
+  const settings = settingsFor({ ...options.defaults, ...existing.settings }, target)
   const defaultTtl = (existing.settings.ttl_sec || source.capabilities.fallbackTtl || null) as Ttl | null
   const keepsDefault = target.capabilities.ttlDefault && (settings.ttl_sec || target.capabilities.fallbackTtl || null) === defaultTtl
   const ttlOf = ({ ttl }: ResourceRecord): Ttl | null => ttl ?? (keepsDefault ? null : defaultTtl)
@@ -55,6 +55,15 @@ export function copiedZone(existing: ExistingZone, source: CopyEnd, target: Copy
     unsupported: options.lossy ? 'skip' : 'error',
     apexNs: options.apexNs === null ? 'keep' : 'manage',
   }
+}
+
+/** The settings without those that say nothing, if the target does not have them. */
+function settingsFor(settings: ZoneSettings, { capabilities }: CopyEnd): ZoneSettings {
+  const saysNothing = (value: unknown): boolean =>
+    value === '' || value === 0 || value === 'active' || (Array.isArray(value) && value.length === 0)
+  return Object.fromEntries(
+    Object.entries(settings).filter(([key, value]) => capabilities.settings.has(key as keyof ZoneSettings) || !saysNothing(value)),
+  )
 }
 
 function apexNsRecords({ name, records }: ExistingZone, { capabilities }: CopyEnd, { apexNs, isNew }: CopyOptions): ResourceRecord[] {

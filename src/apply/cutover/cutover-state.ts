@@ -1,6 +1,7 @@
 /** The state of a cutover between runs: `schemas/cutover.schema.json`. */
 import { validate } from '../../../generated/cutover-schema.js'
-import { type StateFile, stateFile } from '../choreography/state-file.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { BrokenState, type StateFile, stateFile } from '../choreography/state-file.ts'
 
 /**
  * `lower`: lower the TTL of the apex NS records. `copy`: when caches have forgotten the former TTL, copy the zone and compare the answers of both sides.
@@ -36,3 +37,25 @@ export interface Cutover {
 }
 
 export const cutoverFile = (journal: string, zone: string): StateFile<Cutover> => stateFile(journal, 'cutovers', [zone], validate)
+
+/** An error for each zone that a cutover is moving from or to its target: a plan would undo what the cutover did. */
+export async function movingZones(
+  journal: string,
+  zones: readonly { readonly zone: string; readonly target: string }[],
+): Promise<Diagnostic[]> {
+  const found = await Promise.all(
+    zones.map(async ({ zone, target }): Promise<Diagnostic | null> => {
+      const state = await cutoverFile(journal, zone)
+        .read()
+        .catch((error: unknown) => {
+          if (error instanceof BrokenState) return null
+          throw error
+        })
+      if (state === null || (state.from !== target && state.to !== target)) return null
+      const message = `a cutover is moving ${zone} from ${state.from} to ${state.to} since ${state.started}`
+      const hint = `go on with "zonewright cutover ${zone.replace(/\.$/, '')}", or end it with --abort`
+      return { severity: 'error', code: 'zone-locked', message, hint }
+    }),
+  )
+  return found.filter((one) => one !== null)
+}

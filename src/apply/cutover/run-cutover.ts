@@ -89,7 +89,14 @@ async function runStep(setup: CutoverSetup, argument: string): Promise<StepResul
       result = await (options.abort ? abortCutover(context, run) : dueStep(context, run))
       return result.status
     })
-    if (result.readyAt !== null) output.say(`Safe to go on after ${timeText(result.readyAt, context.now())}: run the same command again.`)
+    if (result.readyAt !== null) {
+      const waits = result.state?.notBefore != null
+      output.say(
+        waits
+          ? `Safe to go on after ${timeText(result.readyAt, context.now())}: run the same command again.`
+          : 'When that is done, run the same command again.',
+      )
+    }
     return result
   } finally {
     await closeRun(context)
