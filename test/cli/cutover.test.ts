@@ -139,6 +139,21 @@ describeWithTools(['named', 'dig'], 'cutover', () => {
     expect((await at(90_002, 'plan', '--detailed-exitcode')).status).toBe(0)
   })
 
+  test('name servers that the environment does not allow are not asked', async () => {
+    const { scene, own, parent } = await open(FORMER)
+    const { dnsAddress } = scene.service
+    const env = {
+      ZONEWRIGHT_TOKEN: TOKEN,
+      LAB_KEY: TEST_KEY.secret,
+      ZONEWRIGHT_ALLOWED_HOSTS: `${new URL(scene.proxy.origin).host},127.0.0.1:${own.port},127.0.0.1:${parent.port},127.0.0.1:${dnsAddress?.port}`,
+    }
+    const args = ['cutover', 'example.test', '--from', 'cloud', '--to', 'own', '--yes', '--no-color']
+    const refused = await cli(args, { cwd: scene.folder, env })
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringMatching(/host-not-allowed\] example\.test\.: ns1\.zonewright\.test/)])
+    const named = await cli([...args, '--parent-server', '127.0.0.1:9'], { cwd: scene.folder, env })
+    expect([named.status, named.stderr]).toEqual([1, expect.stringContaining('host-not-allowed] --parent-server')])
+  })
+
   test('wrong names and addresses are errors before anything is asked', async () => {
     const { at } = await open(FORMER)
     const both = await at(0, 'cutover', 'example.test')

@@ -1,19 +1,20 @@
 /** The steps of a cutover that wait for a change in the parent zone, which only its registrar or administrator can make. */
 import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
-import { listed } from '../../report/english.ts'
+import { agreeing, listed } from '../../report/english.ts'
 import { durationText } from '../../report/summary.ts'
 import { askParent, type Delegation, parentServers } from '../../transport/parent-zone.ts'
 import { planCopy } from '../copy/run-copy.ts'
 import { EXIT } from '../exit-status.ts'
-import type { CutoverContext, StepResult } from './run-cutover.ts'
-import { formerZone, inSeconds, LOOK_AGAIN, newApexNs, next, problem, readSide } from './sides.ts'
+import type { CutoverContext, StepResult } from './cutover-context.ts'
+import { failed, formerZone, inSeconds, LOOK_AGAIN, mayAsk, newApexNs, next, problem, readSide } from './sides.ts'
 
 /** Asks the servers of the parent zone; a failure is reported. */
 export async function askAbout(context: CutoverContext): Promise<Delegation[] | StepResult> {
   const { zone, options } = context
   const hint = 'name the servers of the parent zone with --parent-server'
   const servers = options.parentServer.length > 0 ? options.parentServer.map(parseServerAddress) : await parentServers(zone)
+  if (servers !== null && !mayAsk(context, servers)) return failed(context.state)
   if (servers === null || servers.length === 0)
     return problem(context, 'nameserver-failed', `the servers of the zone above ${zone} could not be found`, hint)
   const result = await askParent(zone, servers)
@@ -33,7 +34,7 @@ export async function unsign(context: CutoverContext): Promise<StepResult> {
     `Now remove the DS records of ${zone} at the registrar or in the parent zone; ${listed(
       signed.map(({ server }) => server),
       3,
-    )} still ${signed.length === 1 ? 'has' : 'have'} them.`,
+    )} still ${agreeing(signed.length, 'has', 'have')} them.`,
   )
   const parentTtl = Math.max(state.parentTtl, longestTtl(parent))
   return { status: EXIT.pending, state: { ...state, parentTtl }, readyAt: new Date(now().getTime() + LOOK_AGAIN) }
@@ -64,7 +65,7 @@ export async function delegate(context: CutoverContext): Promise<StepResult> {
     `${listed(
       late.map(({ server }) => server),
       3,
-    )} ${late.length === 1 ? 'does' : 'do'} not have them yet.`,
+    )} ${agreeing(late.length, 'does', 'do')} not have them yet.`,
   )
   const parentTtl = Math.max(state.parentTtl, longestTtl(late))
   return { status: EXIT.pending, state: { ...state, parentTtl }, readyAt: new Date(now().getTime() + LOOK_AGAIN) }

@@ -4,58 +4,16 @@ import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { isServerAddress, parseServerAddress } from '../../dns/server-address.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
-import { BrokenState, type StateFile } from '../choreography/state-file.ts'
+import { BrokenState } from '../choreography/state-file.ts'
 import { timeText, waitUntil } from '../choreography/wait-until.ts'
-import type { CopyEnds, CopyPlanOptions, CopySetup } from '../copy/run-copy.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { type LockedRun, lockRun } from '../locked-run.ts'
 import { loadRunConfig } from '../run-config.ts'
-import { type ApplyContext, type ApplySetup, closeRun, openRun, type Workspace } from '../run-context.ts'
+import { closeRun, openRun } from '../run-context.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
+import type { CutoverContext, CutoverOptions, CutoverSetup, CutoverWorkspace, StepResult } from './cutover-context.ts'
 import { type Cutover, cutoverFile, STEPS } from './cutover-state.ts'
 import { abortCutover, doStep } from './steps.ts'
-
-export interface CutoverOptions extends CopyPlanOptions {
-  /** The providers' names in the config; absent for those of the cutover in progress. */
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  /** The names of the new name servers; empty for those that the new provider has. */
-  readonly apexNs: readonly string[]
-  /** The TTL in seconds during the move. */
-  readonly lowTtl: number
-  /** Addresses of the name servers to ask, instead of those that NS records name. */
-  readonly fromServer: readonly string[]
-  readonly toServer: readonly string[]
-  readonly parentServer: readonly string[]
-  /** Whether to go back to the state before. */
-  readonly abort?: boolean | undefined
-  /** Whether to wait for the steps to come. */
-  readonly stay?: boolean | undefined
-}
-
-export interface CutoverSetup extends ApplySetup<CutoverOptions> {
-  readonly output: CopySetup['output']
-}
-
-interface CutoverWorkspace extends Workspace {
-  readonly zone: DomainName
-  readonly state: Cutover
-  readonly file: StateFile<Cutover>
-  readonly nameservers: readonly DomainName[]
-  readonly ends: CopyEnds
-}
-
-export type CutoverContext = ApplyContext<CutoverOptions> & CutoverSetup & CutoverWorkspace
-
-/** The result of one step. */
-export interface StepResult {
-  /** `done`: go on with `state`; `pending`: wait; otherwise the run ends with this status. */
-  readonly status: ExitStatus
-  /** The state to keep; null after the last step. */
-  readonly state: Cutover | null
-  /** When to look again; null if only the user can go on. */
-  readonly readyAt: Date | null
-}
 
 /** Moves the zone as far as it can. The status is `pending` while it waits. */
 export async function runCutover(setup: CutoverSetup, zone: string): Promise<ExitStatus> {

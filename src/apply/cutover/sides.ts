@@ -6,6 +6,7 @@ import { parseServerAddress } from '../../dns/server-address.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { DEFAULT_ZONE_OPTIONS, type RefusalName, type ZoneSettings } from '../../dns/zone.ts'
 import type { Provider, ZoneSnapshot } from '../../providers/provider.ts'
+import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
 import type { DnsServer } from '../../transport/dns-exchange.ts'
 import { withoutPositions } from '../copy/run-copy.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
@@ -13,8 +14,8 @@ import type { LockedRun } from '../locked-run.ts'
 import { type PlannedZone, planAgain, readAndPlan } from '../plan-zones.ts'
 import { changeZones } from '../run-apply.ts'
 import type { ZoneJob } from '../run-context.ts'
+import type { CutoverContext, StepResult } from './cutover-context.ts'
 import type { Cutover } from './cutover-state.ts'
-import type { CutoverContext, StepResult } from './run-cutover.ts'
 
 /** Milliseconds between two looks at what others have to change. */
 export const LOOK_AGAIN = 60_000
@@ -82,3 +83,11 @@ export function formerZone(existing: ZoneSnapshot, { formerZoneTtl }: Cutover): 
 
 export const newApexNs = ({ nameservers, state }: CutoverContext) =>
   nameservers.length === 0 ? null : { names: nameservers, ttl: Math.min(state.lowTtl, state.formerTtl || state.lowTtl) as Ttl }
+
+/** Whether the environment allows all of these servers, which NS records of any zone may name. Reports those that it refuses. */
+export function mayAsk({ env, zone, output }: CutoverContext, servers: readonly DnsServer[]): boolean {
+  const policy = readHostPolicy(env)
+  const refused = servers.flatMap((server) => refusedServer(policy, zone, server) ?? [])
+  output.diagnostics(refused)
+  return refused.length === 0
+}

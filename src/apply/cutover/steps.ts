@@ -2,7 +2,7 @@ import { type DomainName, relativeName } from '../../dns/domain-name.ts'
 import { isApexNs, rrsetKey } from '../../dns/record.ts'
 import { misfitsOf } from '../../plan/misfits.ts'
 import { diagnosticOf, type ZoneSnapshot } from '../../providers/provider.ts'
-import { counted } from '../../report/english.ts'
+import { agreeing, counted } from '../../report/english.ts'
 import { durationText } from '../../report/summary.ts'
 import { queryDns } from '../../transport/dns-client.ts'
 import { type DnsServer, isDnsFailure } from '../../transport/dns-exchange.ts'
@@ -13,9 +13,9 @@ import { EXIT } from '../exit-status.ts'
 import type { LockedRun } from '../locked-run.ts'
 import { changeZones } from '../run-apply.ts'
 import { compareSides } from './compare-sides.ts'
+import type { CutoverContext, StepResult } from './cutover-context.ts'
 import type { Cutover } from './cutover-state.ts'
 import { askAbout, delegate, longestTtl, unsign } from './parent-steps.ts'
-import type { CutoverContext, StepResult } from './run-cutover.ts'
 import {
   apexNames,
   change,
@@ -23,6 +23,7 @@ import {
   formerZone,
   inSeconds,
   LOOK_AGAIN,
+  mayAsk,
   newApexNs,
   next,
   problem,
@@ -66,7 +67,9 @@ async function lower(context: CutoverContext, run: LockedRun): Promise<StepResul
   const { existing } = read
   if (existing.settings.type === 'slave')
     return problem(context, 'setting-unsupported', `${zone} is a slave zone at ${source.name}: its records come from its masters`)
-  const served = await servedNsTtl(zone, serversOf(options.fromServer, apexNames(read)))
+  const servers = serversOf(options.fromServer, apexNames(read))
+  if (!mayAsk(context, servers)) return failed(state)
+  const served = await servedNsTtl(zone, servers)
   const apex = existing.records.find((record) => isApexNs(record, zone))
   const zoneTtl = existing.settings.ttl_sec || source.capabilities.fallbackTtl || 0
   const formerTtl = Math.max(state.formerTtl, served ?? 0, apex === undefined ? zoneTtl : (apex.ttl ?? zoneTtl))
@@ -139,13 +142,9 @@ async function compare(
   const desired = copiedZone(existing, source, target, { apexNs: null, isNew: false, defaults: {}, lossy: true })
   const misfits = misfitsOf(desired, target.name, target.capabilities)
   const leftOut = new Set(misfits.flatMap(({ rrset, state: fate }) => (rrset === null || fate === 'ttl' ? [] : [rrsetKey(rrset)])))
-  const found = await compareSides(
-    zone,
-    existing.records,
-    serversOf(options.fromServer, formerNames),
-    serversOf(options.toServer, names),
-    (record) => leftOut.has(rrsetKey(record)),
-  )
+  const [former, other] = [serversOf(options.fromServer, formerNames), serversOf(options.toServer, names)]
+  if (!mayAsk(context, [...former, ...other])) return failed(state)
+  const found = await compareSides(zone, existing.records, former, other, (record) => leftOut.has(rrsetKey(record)))
   if (!found.ok)
     return problem(context, 'nameserver-failed', `${zone}: ${found.message}`, 'name the servers with --from-server and --to-server')
   if (found.differences.length === 0) {
@@ -155,7 +154,7 @@ async function compare(
   for (const { name, type, server, former, now } of found.differences.slice(0, MOST_LISTED))
     output.say(`  ${relativeName(name, zone) || '@'} ${type} at ${server}: ${now}; at ${source.name}: ${former}`)
   output.say(
-    `${counted(found.differences.length, 'answer')} of ${target.name} ${found.differences.length === 1 ? 'differs' : 'differ'}: nothing moves before all are alike.`,
+    `${counted(found.differences.length, 'answer')} of ${target.name} ${agreeing(found.differences.length, 'differs', 'differ')}: nothing moves before all are alike.`,
   )
   return { status: EXIT.pending, state, readyAt: new Date(context.now().getTime() + LOOK_AGAIN) }
 }
