@@ -149,7 +149,10 @@ describeWithTools(['named', 'dig'], 'cutover', () => {
     }
     const args = ['cutover', 'example.test', '--from', 'cloud', '--to', 'own', '--yes', '--no-color']
     const refused = await cli(args, { cwd: scene.folder, env })
-    expect([refused.status, refused.stderr]).toEqual([1, expect.stringMatching(/host-not-allowed\] example\.test\.: ns1\.zonewright\.test/)])
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/host-not-allowed\] example\.test\.: ns1\.zonewright\.test/),
+    ])
     const named = await cli([...args, '--parent-server', '127.0.0.1:9'], { cwd: scene.folder, env })
     expect([named.status, named.stderr]).toEqual([1, expect.stringContaining('host-not-allowed] --parent-server')])
   })
