@@ -46,10 +46,9 @@ export function composeConfigSchema() {
 /** The schema of the key `type`: one of ours, or a package. */
 const typeSchema = (description, types) => ({
   description,
-  type: 'string',
-  if: { pattern: '^npm:' },
+  if: { type: 'string', pattern: '^npm:' },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: { pattern: '^npm:[a-z0-9][a-z0-9-]{0,99}$' },
+  then: { type: 'string', pattern: '^npm:[a-z0-9][a-z0-9-]{0,99}$' },
   else: { enum: types },
 })
 

@@ -43,6 +43,8 @@ export interface TargetKind {
   readonly tools: readonly string[]
   /** Whether it stores the strings of a TXT record in other lengths. */
   readonly rejoinsTexts?: boolean
+  /** Whether it has no requests that could be disturbed. */
+  readonly usesNoNetwork?: boolean
   /** The groups that fail because of the server, with the failure. */
   readonly defects?: Readonly<Record<string, RegExp>>
   start(): Promise<RunningTarget>
@@ -73,7 +75,12 @@ export const POWERDNS: TargetKind = {
 }
 
 export const POWERDNS_API: TargetKind = { name: 'powerdns', tools: ['pdns_server', 'pdnsutil'], start: startPowerDnsApi }
-export const ZONEFILE: TargetKind = { name: 'zonefile', tools: ['named-checkzone', 'nsd-checkzone'], start: startFolder }
+export const ZONEFILE: TargetKind = {
+  name: 'zonefile',
+  tools: ['named-checkzone', 'nsd-checkzone'],
+  usesNoNetwork: true,
+  start: startFolder,
+}
 
 /** A folder whose files BIND and NSD must accept, and that BIND reads. */
 async function startFolder(): Promise<RunningTarget> {
