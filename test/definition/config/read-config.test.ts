@@ -141,7 +141,11 @@ octodns_split_extension: .split
       'providers:\n  lab: {type: bind}\n',
       ['2:15 error provider-unknown (the types are axfr, cloud, powerdns, rfc2136, zonefile)'],
     ],
-    ['a list as provider type', 'providers:\n  lab: {type: [cloud]}\n', ['2:15 error provider-unknown (the types are axfr, cloud, powerdns, rfc2136, zonefile)']],
+    [
+      'a list as provider type',
+      'providers:\n  lab: {type: [cloud]}\n',
+      ['2:15 error provider-unknown (the types are axfr, cloud, powerdns, rfc2136, zonefile)'],
+    ],
     [
       'a provider without its settings',
       'providers:\n  lab:\n    type: cloud\n',
