@@ -1,0 +1,90 @@
+/** Responses that no PowerDNS Authoritative server sends: another program at the address, or a hostile one. */
+import type { ServerResponse } from 'node:http'
+import { afterEach, expect, test } from 'vitest'
+import { createPowerDnsProvider } from '../../../src/providers/powerdns/powerdns-provider.ts'
+import type { Provider } from '../../../src/providers/provider.ts'
+import { name } from '../../support/records.ts'
+import { json, type ScriptedServer, scriptedServer } from '../cloud/scripted-server.ts'
+
+const ZONE = name('example.com.')
+const RECORD = { name: 'www.example.com.', type: 'A', ttl: 300, records: [{ content: '192.0.2.1', disabled: false }] }
+const BODY = { id: 'example.com.', name: 'example.com.', kind: 'Native', masters: [], rrsets: [RECORD] }
+
+let server: ScriptedServer | null = null
+afterEach(async () => {
+  await server?.close()
+})
+
+async function providerFor(answer: (path: string, response: ServerResponse) => void): Promise<Provider> {
+  const started = await scriptedServer(({ path }, response) => answer(path, response))
+  server = started
+  return createPowerDnsProvider(
+    { provider: 'pdns', baseUrl: new URL(started.baseUrl.origin), token: 'key-of-the-server', parallelism: 2, timeout: 2000 },
+    {
+      server: 'localhost',
+      notifies: false,
+      nameservers: [],
+      newZones: { kind: 'Master', soaEditApi: null, account: null, primaryKeys: [], secondaryKeys: [] },
+    },
+  )
+}
+
+const reference = { name: ZONE, id: 'example.com.', settings: {}, updated: null }
+
+test.each<[string, unknown]>([
+  ['no object', []],
+  ['another zone', { ...BODY, name: 'example.org.' }],
+  ['no kind', { ...BODY, kind: undefined }],
+  ['an id that is another path', { ...BODY, id: '../tsigkeys' }],
+  ['masters that are no list', { ...BODY, masters: '192.0.2.1' }],
+  ['a negative TTL', { ...BODY, rrsets: [{ ...RECORD, ttl: -1 }] }],
+  ['a name that is none', { ...BODY, rrsets: [{ ...RECORD, name: 'a..b.example.com.' }] }],
+  ['a record without content', { ...BODY, rrsets: [{ ...RECORD, records: [{}] }] }],
+])('a zone with %s is refused', async (_, body) => {
+  const provider = await providerFor((_path, response) => json(response, 200, body))
+  await expect(provider.readZone(reference)).rejects.toMatchObject({
+    code: 'provider-garbled',
+    message: expect.stringContaining('reading example.com.'),
+  })
+})
+
+test('records outside the zone, of unknown types or malformed, and the words of later versions', async () => {
+  const rrsets = [
+    RECORD,
+    { ...RECORD, name: 'www.example.org.' },
+    { ...RECORD, type: 'LUA', records: [{ content: 'A "x"' }] },
+    { ...RECORD, name: 'bad.example.com.', ttl: 2 ** 32 - 1, records: [{ content: 'nonsense' }] },
+    { ...RECORD, type: 'RRSIG', records: [{ content: 'x' }] },
+  ]
+  const provider = await providerFor((_path, response) => json(response, 200, { ...BODY, kind: 'Primary', rrsets }))
+  const { records, unplanned, settings } = await provider.readZone(reference)
+  expect(settings.type).toBe('master')
+  expect(records.map(({ name: owner, ttl, data }) => `${owner} ${ttl} ${data}`)).toEqual([
+    'www.example.com. 300 192.0.2.1',
+    'bad.example.com. 2147483647 nonsense',
+  ])
+  expect(unplanned?.map(({ name: owner, type, reason }) => `${owner} ${type} ${reason}`)).toEqual([
+    'www.example.com. LUA has a type that only PowerDNS has',
+    'www.example.org. A is outside the zone',
+  ])
+})
+
+test('the zones of a list that no definition can describe are named', async () => {
+  const provider = await providerFor((_path, response) =>
+    json(response, 200, [BODY, { ...BODY, id: '=2E', name: '.' }, { ...BODY, id: 'x', name: 'a..b.' }]),
+  )
+  const { zones, unusable } = await provider.listZones()
+  expect([zones.map((zone) => zone.name), unusable.map((zone) => zone.name)]).toEqual([[ZONE], ['.', 'a..b.']])
+})
+
+test('doctor recognises a PowerDNS Recursor, and an error never has the key', async () => {
+  const recursor = await providerFor((_path, response) => json(response, 200, { daemon_type: 'recursor', version: '5.0' }))
+  const usage = { zones: [ZONE], inventory: new Set<never>() }
+  expect(await recursor.examine?.(usage, new Date())).toMatchObject([
+    { status: 'error', message: expect.stringContaining('PowerDNS recursor, which has no zones to manage') },
+  ])
+  await server?.close()
+  const echo = await providerFor((_path, response) => json(response, 422, { error: 'the key key-of-the-server is wrong' }))
+  const [finding] = (await echo.examine?.(usage, new Date())) ?? []
+  expect(finding?.message).toContain('the key *** is wrong')
+})
