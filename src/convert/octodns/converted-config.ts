@@ -1,11 +1,12 @@
 /** Converts a config of octoDNS to a `zonewright.yaml`. */
+
+import { printText } from '../../definition/print/octodns-yaml.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
 import { listed } from '../../report/english.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { type ConvertedSafety, type ConvertedTarget, freeName, type OctodnsProvider, variableFor } from './octodns-provider.ts'
-import { printText } from './print-yaml.ts'
 import { type ProcessedZone, processorEffect } from './processor-effects.ts'
 import type { OctodnsConfig } from './read-octodns-config.ts'
 import type { RoutedZone } from './route-zones.ts'

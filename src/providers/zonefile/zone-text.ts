@@ -5,7 +5,7 @@ import { quoted } from '../../dns/excerpt.ts'
 import { emailToName, findSoaMailbox, nameToEmail, restoreMailboxCase } from '../../dns/mailbox.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { NEW_TO_BIND } from '../../dns/rdata/rdata-types.ts'
-import { type DefinedRecord, groupRrsets, isApexNs, type ResourceRecord, recordKey, rrsetKey } from '../../dns/record.ts'
+import { type DefinedRecord, isApexNs, type ResourceRecord, recordKey } from '../../dns/record.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import { DEFAULT_SOA_TIMES, hostmasterOf, SOA_TIMES } from '../../dns/soa.ts'
@@ -15,7 +15,6 @@ import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
 import { printZoneFile } from '../../dns/zone-file/print-zone-file.ts'
 import { scanComments } from '../../dns/zone-file/scan-comments.ts'
 import type { ReadZoneInclude } from '../../dns/zone-file/scope.ts'
-import { type RrsetChange, type RrsetImage, rrsetImage } from '../../plan/changesets.ts'
 import type { ReadOnlyReason } from '../../plan/make-plan.ts'
 import { MAX_RECORDS, SIGNING_TYPES } from './capabilities.ts'
 
@@ -157,24 +156,4 @@ export const soaRecord = (zone: DomainName, { primary, mailbox, serial, times, t
 export function printServedZone({ name, soa, records }: Pick<ServedZone, 'name' | 'soa' | 'records'>): string {
   const all = [soaRecord(name, soa), ...records]
   return `${HEADER}\n${printZoneFile(all, { origin: name, style: 'pretty', genericTypes: NEW_TO_BIND })}`
-}
-
-/** The first RRset that is not as expected; null if all are. */
-export function unexpectedRrset(rrsets: readonly RrsetChange[], records: readonly ResourceRecord[]): RrsetChange | null {
-  const present = groupRrsets(records)
-  return rrsets.find((rrset) => !sameImage(rrsetImage(present.get(rrsetKey(rrset)) ?? []), rrset.existing)) ?? null
-}
-
-const sameImage = (a: RrsetImage | null, b: RrsetImage | null): boolean =>
-  a === null || b === null
-    ? a === b
-    : a.ttl === b.ttl && a.hasOtherTtls === b.hasOtherTtls && JSON.stringify(a.data) === JSON.stringify(b.data)
-
-/** The records with the RRsets replaced. */
-export function replaceRrsets(records: readonly ResourceRecord[], rrsets: readonly RrsetChange[]): ResourceRecord[] {
-  const touched = new Set(rrsets.map(rrsetKey))
-  const added = rrsets.flatMap(({ name, type, desired }) =>
-    (desired?.data ?? []).map((data) => ({ name, type, ttl: desired?.ttl ?? null, data })),
-  )
-  return [...records.filter((record) => !touched.has(rrsetKey(record))), ...added]
 }

@@ -6,6 +6,7 @@ import type { ZoneSettings } from '../../dns/zone.ts'
 import { chooseSerial } from '../../dns/zone-file/choose-serial.ts'
 import { differingSettings } from '../../plan/domain-change.ts'
 import type { DomainChange } from '../../plan/plan.ts'
+import { changedSincePlan, replaceRrsets } from '../changed-rrsets.ts'
 import {
   type AppliedCall,
   type Provider,
@@ -16,24 +17,15 @@ import {
   type ZoneReference,
   type ZoneSnapshot,
 } from '../provider.ts'
+import { contentBefore, removeFile, replaceFile, withLock } from '../replace-file.ts'
 import { canBeServed, ZONEFILE_CAPABILITIES } from './capabilities.ts'
 import { examineFolder } from './examine.ts'
 import { createPublisher, type FileChange, type Publisher } from './publish.ts'
-import { contentBefore, removeFile, replaceFile, withLock } from './replace-file.ts'
 import { type Command, type CommandRun, fillIn, runCommand } from './run-command.ts'
 import { createListWriter, type ListSettings } from './served-lists.ts'
 import type { ZoneFolder } from './zone-folder.ts'
 import { createZoneFolder } from './zone-folder.ts'
-import {
-  newSoa,
-  parseServedZone,
-  printServedZone,
-  replaceRrsets,
-  type ServedZone,
-  settingsOf,
-  unexpectedRrset,
-  withSettings,
-} from './zone-text.ts'
+import { newSoa, parseServedZone, printServedZone, type ServedZone, settingsOf, withSettings } from './zone-text.ts'
 
 export interface ZonefileOptions {
   /** Its name in the config. */
@@ -212,18 +204,13 @@ function raised({ options }: Served, serial: SerialNumber): SerialNumber {
 }
 
 /** Throws unless the RRsets and settings that the call changes are as they were read for the plan; for a deletion, all RRsets. */
-function assertAsExpected(served: Served, { name, records, soa }: ServedZone, { changes, rrsets }: ProviderCall): void {
-  const [first] = changes
-  const different = unexpectedRrset(rrsets, records)
-  if (different !== null)
-    throw conflict(served, name, `${different.name} ${different.type} was changed after the zone was read for the plan`)
-  if (first?.subject !== 'domain') return
-  const known = new Set(rrsets.map((rrset) => `${rrset.name} ${rrset.type}`))
-  const added = first.action === 'delete' ? records.find((record) => !known.has(`${record.name} ${record.type}`)) : undefined
-  if (added !== undefined) throw conflict(served, name, `${added.name} ${added.type} was created after the zone was read for the plan`)
+function assertAsExpected(served: Served, { name, records, soa }: ServedZone, call: ProviderCall): void {
+  const changed = changedSincePlan(call, records)
+  if (changed !== null) throw conflict(served, name, changed)
+  const [first] = call.changes
+  if (first?.subject !== 'domain' || first.action !== 'update') return
   const settings = differingSettings(settingsOf(soa), first.existing ?? {})
-  if (first.action === 'update' && settings.length > 0)
-    throw conflict(served, name, `${settings.join(', ')} changed after the zone was read for the plan`)
+  if (settings.length > 0) throw conflict(served, name, `has other settings than those read for the plan: ${settings.join(', ')}`)
 }
 
 interface FileOfZone {

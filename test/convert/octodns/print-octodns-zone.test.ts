@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { printOctodnsZone } from '../../../src/convert/octodns/export-octodns.ts'
 import { parseDefinition } from '../../../src/definition/parse/parse-definition.ts'
 import { compareNatural } from '../../../src/definition/print/natural-order.ts'
+import { printOctodnsZone } from '../../../src/definition/print/octodns-zone.ts'
 import { readYaml } from '../../../src/definition/yaml/read-yaml.ts'
 import type { YamlNode } from '../../../src/definition/yaml/yaml-node.ts'
 import type { DomainName } from '../../../src/dns/domain-name.ts'

@@ -152,7 +152,7 @@ describe('other editors', () => {
     space.define('example.com', `${NS + WWW}  new: {type: A, value: 192.0.2.2}\n`)
     const results = await Promise.all([space.apply(), space.apply('-c', 'other.yaml')])
     expect(results.map(({ status }) => status).sort()).toEqual([0, 1])
-    expect(results.map(({ stdout }) => stdout).join()).toContain('new.example.com. A was changed after the zone was read for the plan')
+    expect(results.map(({ stdout }) => stdout).join()).toContain('has another record set new.example.com. A than the one read for the plan')
     expect(serialOf(space.read(FILE))).toBe(2)
   })
 })

@@ -1,16 +1,16 @@
-/** Replaces and removes files of a served folder, one process at a time, so that a server never reads half a file. */
+/** Replaces and removes files of a provider's folder, one process at a time, so that nobody ever reads half a file. */
 import { chownSync, readFileSync, renameSync, rmSync, type Stats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { cleanAtExit } from '../../definition/files/clean-at-exit.ts'
-import { resolveLinks } from '../../definition/files/file-path.ts'
-import { acquireLock } from '../../definition/files/lock-file.ts'
-import { ownProcess } from '../../definition/files/process-identity.ts'
-import { describeReadError } from '../../definition/files/read-text.ts'
-import { syncFolder, temporaryName, writeTemporary } from '../../definition/files/temporary-file.ts'
-import { writeProblemText } from '../../definition/files/write-problem.ts'
-import { writeTarget } from '../../definition/files/write-target.ts'
-import { ProviderError } from '../provider.ts'
+import { cleanAtExit } from '../definition/files/clean-at-exit.ts'
+import { resolveLinks } from '../definition/files/file-path.ts'
+import { acquireLock } from '../definition/files/lock-file.ts'
+import { ownProcess } from '../definition/files/process-identity.ts'
+import { describeReadError } from '../definition/files/read-text.ts'
+import { syncFolder, temporaryName, writeTemporary } from '../definition/files/temporary-file.ts'
+import { writeProblemText } from '../definition/files/write-problem.ts'
+import { writeTarget } from '../definition/files/write-target.ts'
+import { ProviderError } from './provider.ts'
 
 export interface FileReplacement {
   /** Absolute. */

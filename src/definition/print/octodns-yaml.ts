@@ -1,7 +1,8 @@
 /** Prints YAML as octoDNS requires it. */
-import { compareNatural } from '../../definition/print/natural-order.ts'
-import type { YamlMap, YamlValue } from '../../definition/print/octodns-value.ts'
-import { isUnambiguousText } from '../../definition/yaml/plain-scalars.ts'
+
+import { isUnambiguousText } from '../yaml/plain-scalars.ts'
+import { compareNatural } from './natural-order.ts'
+import type { YamlMap, YamlValue } from './octodns-value.ts'
 
 /** Prints a mapping as block YAML with `indent`, its keys in the order that octoDNS's `enforce_order` requires at every depth. */
 export function printMap(map: YamlMap, indent: string): string {

@@ -1,0 +1,41 @@
+/** What a zone file of octoDNS can hold. */
+import { OCTODNS_TYPES, octodnsValue } from '../../definition/print/octodns-value.ts'
+import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
+import type { Capabilities, RecordRule } from '../../plan/capabilities.ts'
+
+/** The TTL of records without one, in seconds, as in octoDNS. */
+export const DEFAULT_TTL = 3600
+
+/** octoDNS divides a text into as few strings as possible itself. */
+const rejoinTexts: RecordRule = (record) => {
+  const isText = record.type === 'TXT' || record.type === 'SPF'
+  return { record: isText ? { ...record, data: octetsToTxtRdata(txtRdataToOctets(record.data)) } : record, diagnostics: [] }
+}
+
+const refuseInexpressible: RecordRule = (record) => {
+  const value = octodnsValue(record.type, record.data)
+  if (value.ok) return { record, diagnostics: [] }
+  const message = `${record.name} ${record.type}: octoDNS cannot express ${value.message}`
+  return { record: null, diagnostics: [{ severity: 'error', code: 'type-unsupported', message, at: record.at }] }
+}
+
+export const OCTODNS_CAPABILITIES: Capabilities = {
+  calls: { unit: 'rrset', maxUnits: null, maxOctets: null, atomic: true, hasPrecondition: true, createsZoneWithRecords: true },
+  types: OCTODNS_TYPES,
+  ttlSteps: null,
+  ttlDefault: false,
+  fallbackTtl: DEFAULT_TTL,
+  settingSteps: null,
+  settings: new Set(),
+  storesSoaFields: false,
+  fixedSettings: new Set(),
+  settingProblems: () => [],
+  neededToCreate: { master: [], slave: [] },
+  createsZones: true,
+  // octoDNS lists only files of the folder itself, with two dots in their names.
+  canCreateZone: (name) => /^[a-z0-9_-][a-z0-9_-]*\.[a-z0-9_.-]{0,198}$/.test(name),
+  maxRecords: null,
+  servesApexNs: false,
+  cnameExclusive: true,
+  rules: [rejoinTexts, refuseInexpressible],
+}
