@@ -21,7 +21,7 @@ export function describeWithOctodns(name: string, suite: () => void): void {
     describe(name, suite)
     return
   }
-  const line = `${name} (needs octoDNS: ZONEWRIGHT_OCTODNS names the bin folder of a virtual environment with octodns and octodns-bind)`
+  const line = `${name} (needs octoDNS: ZONEWRIGHT_OCTODNS names the bin folder of a virtual environment with octodns, octodns-bind and octodns-powerdns)`
   process.stderr.write(`!!! SKIPPED: ${line}\n`)
   const log = process.env['ZONEWRIGHT_SKIP_LOG']
   if (log !== undefined) appendFileSync(log, `${line}\n`)
