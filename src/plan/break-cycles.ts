@@ -12,20 +12,16 @@
  * Components come after those they wait for, and every call is applied to one state of the zone. So each listed call is accepted in turn and, if the search
  * found a way, interrupts nothing.
  */
+
 import type { ZoneDifference } from './compare-zones.ts'
-import type { Continuity } from './continuity.ts'
-import { HelperPool, isRename, isSingle, NeighbourFinder, recordCount } from './cycle-helpers.ts'
-import { type ExactCalls, MAX_RECORDS, searchExactly } from './exact-search.ts'
+import type { Continuity, Preference } from './continuity.ts'
+import { isRename, isSingle, recordCount } from './cycle-helpers.ts'
+import { MAX_RECORDS } from './exact-search.ts'
+import { type Component, type Graph, openCycles, type Waits } from './open-cycles.ts'
 import { append, NO_CALLS, type OrderEdges, orderEdges } from './order-edges.ts'
-import { additionsOf, type Call, compareCalls, lowerBound, recordOf, removalsOf } from './pair-records.ts'
-import { stronglyConnectedComponents, withoutCycles } from './topological-order.ts'
-import { type ZoneState, zoneBefore } from './zone-state.ts'
-
-/** What wins if a plan cannot have both: no interruption, or the fewest calls. */
-export type Preference = 'continuity' | 'calls'
-
-type Waits = readonly ReadonlySet<number>[]
-type Component = readonly number[]
+import { type Call, compareCalls, recordOf } from './pair-records.ts'
+import { stronglyConnectedComponents } from './topological-order.ts'
+import { zoneBefore } from './zone-state.ts'
 
 export interface AcyclicCalls {
   readonly calls: readonly Call[]
@@ -57,15 +53,6 @@ export function breakCycles(paired: readonly Call[], difference: ZoneDifference,
     }
     calls = splitUpdates(graph, split, traded).sort(compareCalls)
   }
-}
-
-interface Graph {
-  readonly calls: readonly Call[]
-  /** For each call the calls it waits for: all of them, and those without which the provider refuses it. */
-  readonly waits: Waits
-  readonly required: Waits
-  /** The strongly connected components, each after those it waits for. */
-  readonly components: readonly Component[]
 }
 
 const union = (a: ReadonlySet<number>, b: ReadonlySet<number>): ReadonlySet<number> =>
@@ -125,107 +112,4 @@ function splitUpdates({ calls, waits }: Graph, split: readonly number[], traded:
     result.push(...halves)
   }
   return result.filter((call) => call !== null)
-}
-
-/** Applies all calls in an order along what they wait for, and opens each cycle when its turn comes. */
-function openCycles({ calls, waits, required, components }: Graph, state: ZoneState, prefer: Preference): Call[] {
-  const cycles = components.filter(({ length }) => length > 1)
-  if (cycles.length === 0) return components.flat().map((at) => calls[at] as Call)
-  const needed = withAllWaits(cycles.flat(), waits)
-  const helpers = new HelperPool(
-    calls.filter((_, at) => waits[at]?.size === 0 && !needed.has(at)),
-    cycles.map((cycle) => cycle.map((at) => calls[at] as Call)),
-  )
-  const sequence: Call[] = []
-  const made = new Set<number>()
-  const apply = (call: Call): void => {
-    state.apply(call)
-    sequence.push(call)
-  }
-  const isMade = (at: number): boolean => made.has(at) || helpers.isTaken(calls[at] as Call)
-  const neighbours = new NeighbourFinder(calls, waits, new Set(cycles.flat()))
-  for (const component of components) {
-    if (!needed.has(component[0] as number) || made.has(component[0] as number)) continue
-    // What it waits for may be a create of an earlier cycle that is still among the helpers.
-    if (component.some((at) => [...(waits[at] ?? [])].some((before) => !component.includes(before)))) helpers.takeLate().forEach(apply)
-    for (const at of component) made.add(at)
-    if (component.length === 1) {
-      apply(calls[component[0] as number] as Call)
-      continue
-    }
-    const cycle = component.map((at) => calls[at] as Call)
-    helpers.open(cycle)
-    const alone = searchFor(cycle, state, prefer)
-    const near = alone !== null && alone.missedWeight > 0 ? neighbours.of(component, isMade) : []
-    // A neighbour may wait for a create of an earlier cycle that is still among the helpers.
-    if (near.length > 0) helpers.takeLate().forEach(apply)
-    const larger = [...cycle, ...near.map((at) => calls[at] as Call)]
-    const spared = near.length === 0 ? null : searchFor(larger, state, prefer)
-    const isSpared = spared !== null && isBetter(spared, larger, alone as ExactCalls, cycle, prefer)
-    for (const at of isSpared ? near : []) {
-      made.add(at)
-      helpers.take(calls[at] as Call)
-    }
-    const opened = isSpared ? withHelpers(larger, spared, helpers, state, prefer) : withHelpers(cycle, alone, helpers, state, prefer)
-    const order = opened?.calls ?? alongRequired(component, required, waits).map((at) => calls[at] as Call)
-    const lastRemoval = order.findLastIndex(({ existing }) => existing !== null)
-    order.slice(0, lastRemoval + 1).forEach(apply)
-    for (const create of order.slice(lastRemoval + 1)) helpers.addLate(create)
-  }
-  helpers.takeLate().forEach(apply)
-  const remaining = helpers.remaining()
-  for (const [at] of components as readonly [number][]) {
-    const call = calls[at] as Call
-    if (!needed.has(at) && !made.has(at) && (waits[at]?.size !== 0 || remaining.has(call))) apply(call)
-  }
-  return sequence
-}
-
-const searchFor = (calls: readonly Call[], state: ZoneState, prefer: Preference): ExactCalls | null =>
-  searchExactly({
-    removed: removalsOf(calls),
-    added: additionsOf(calls),
-    state,
-    headroom: Number.POSITIVE_INFINITY,
-    keepsContinuity: prefer === 'continuity',
-  })
-
-const splitsIn = ({ calls }: ExactCalls, cycle: readonly Call[]): number => calls.length - lowerBound(cycle)
-
-const isBetter = (one: ExactCalls, larger: readonly Call[], other: ExactCalls, cycle: readonly Call[], prefer: Preference): boolean =>
-  one.missedWeight < other.missedWeight && (prefer === 'continuity' || splitsIn(one, larger) <= splitsIn(other, cycle))
-
-/** The calls found for a cycle, or those for it and helpers if that saves calls. */
-function withHelpers(
-  cycle: readonly Call[],
-  alone: ExactCalls | null,
-  pool: HelperPool,
-  state: ZoneState,
-  prefer: Preference,
-): ExactCalls | null {
-  const splits = alone === null ? 0 : splitsIn(alone, cycle)
-  if (splits === 0) return alone
-  const helpers: Call[] = []
-  for (const type of new Set(cycle.map((call) => recordOf(call).type)))
-    for (const helper of pool.some(type, splits)) if (recordCount([...cycle, ...helpers, helper]) <= MAX_RECORDS) helpers.push(helper)
-  const helped = helpers.length === 0 ? null : searchFor([...cycle, ...helpers], state, prefer)
-  if (helped === null || splitsIn(helped, [...cycle, ...helpers]) >= splits) return alone
-  for (const helper of helpers) pool.take(helper)
-  return helped
-}
-
-/** An order for calls that no search can improve: along all required edges, and along the others that close no cycle. */
-function alongRequired(component: Component, required: Waits, waits: Waits): number[] {
-  const places = new Map(component.map((at, place) => [at, place]))
-  const within = (edges: Waits): Set<number>[] =>
-    component.map((at) => new Set([...(edges[at] ?? [])].flatMap((before) => places.get(before) ?? [])))
-  return stronglyConnectedComponents(withoutCycles(within(required), [within(waits)])).map(
-    ([place]) => component[place as number] as number,
-  )
-}
-
-function withAllWaits(from: readonly number[], waits: Waits): Set<number> {
-  const found = new Set(from)
-  for (const at of found) for (const before of waits[at] ?? []) found.add(before)
-  return found
 }

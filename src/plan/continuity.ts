@@ -15,6 +15,9 @@ import { targetName } from '../dns/rdata/canonical.ts'
 import { type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 
+/** What wins if a plan cannot have both: no interruption, or the fewest calls. */
+export type Preference = 'continuity' | 'calls'
+
 /** What a pointer needs at its target: any record, or one that leads to an address. */
 export type Need = 'any' | 'address'
 

@@ -5,12 +5,12 @@ import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
 import { counted, listed } from '../report/english.ts'
-import type { Preference } from './break-cycles.ts'
 import { cachedAnswersOf } from './cached-answers.ts'
 import type { CallRules, Capabilities } from './capabilities.ts'
 import { carryOneByOne, carryRecords, carryRrsets, carryTogether, fitInOneCall } from './carry-changes.ts'
 import { totalCalls } from './changesets.ts'
 import type { ZoneDifference } from './compare-zones.ts'
+import type { Preference } from './continuity.ts'
 import { type Call, compareCalls, pairRecords, pairWithinRrsets, recordOf } from './pair-records.ts'
 import {
   type CallCount,

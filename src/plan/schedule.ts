@@ -13,9 +13,9 @@
  * is. If many records differ, the plan says that its number of calls is not proved minimal.
  */
 import { compareRecords } from '../dns/record.ts'
-import { type AcyclicCalls, breakCycles, type Preference } from './break-cycles.ts'
+import { type AcyclicCalls, breakCycles } from './break-cycles.ts'
 import type { ZoneDifference } from './compare-zones.ts'
-import { analyseContinuity, type Continuity } from './continuity.ts'
+import { analyseContinuity, type Continuity, type Preference } from './continuity.ts'
 import { searchExactly } from './exact-search.ts'
 import { explainSplits } from './explain-splits.ts'
 import { type Interruptions, interruptionsOf } from './interruptions.ts'

@@ -26,6 +26,8 @@ export interface BitNeed {
 
 export interface ZoneState {
   apply(call: Call): void
+  /** Takes back a call that was applied. */
+  undo(call: Call): void
   /** Whether a record that stays while `removed` are gone keeps the provider from accepting this one. */
   isBlocked(desired: DefinedRecord, removed: readonly ExistingRecord[]): boolean
   /** The needs that changing these records may miss while all others stay as they are. `removed` exist now and have the low bits; `added` do not. */
@@ -62,6 +64,10 @@ export function zoneBefore({ removed, kept, unmanaged }: ZoneDifference, continu
     apply({ existing, desired }) {
       if (existing) change(existing, 'before', -1)
       if (desired) change(desired, 'after', 1)
+    },
+    undo({ existing, desired }) {
+      if (desired) change(desired, 'after', -1)
+      if (existing) change(existing, 'before', 1)
     },
     isBlocked({ name, type, data }, gone) {
       const goneAt = gone.filter((record) => record.name === name)
