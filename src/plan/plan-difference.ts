@@ -130,21 +130,21 @@ function recordChanges(
       return [...carried.changes]
     }
   }
-  const { calls, after, splits, isProvedMinimal, interrupted } = scheduleCalls(difference, prefer, headroom)
+  const { calls, after, splits, isProvedMinimal, interrupted, isExact } = scheduleCalls(difference, prefer, headroom)
   if (!isProvedMinimal) {
     const message = `${zone}: ${counted(splits, 'update is', 'updates are')} split into two calls; the number of calls is not proved minimal`
     diagnostics.push({ severity: 'notice', code: 'calls-not-proved', message, at })
   }
-  for (const [reason, names] of interrupted) noteInterruption(names, reason)
+  for (const [reason, names] of interrupted) noteInterruption(names, reason, isExact)
   const changes = calls.map((call, index) => recordChange(call, after[index] as number[]))
   return rules.maxUnits === 1 ? carryOneByOne(changes) : carryRecords(changes, rules)
 
-  function noteInterruption(names: readonly string[], reason: InterruptionReason): void {
+  function noteInterruption(names: readonly string[], reason: InterruptionReason, isCertain = true): void {
     if (names.length === 0) return
     const why: Record<InterruptionReason, string> = {
       calls: 'fewer calls come first',
       room: `the zone has room for ${counted(Math.max(0, headroom), 'more record')}`,
-      order: 'no order avoids it',
+      order: isCertain ? 'no order avoids it' : 'no order was found that avoids it',
     }
     const message = `${zone}: ${listed(names, MAX_LISTED)} may lack records for a moment, since ${why[reason]}`
     diagnostics.push({ severity: 'notice', code: 'interruption', message, at })

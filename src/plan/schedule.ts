@@ -35,6 +35,8 @@ export interface Schedule {
   readonly splits: number
   /** Whether fewer calls are impossible. */
   readonly isProvedMinimal: boolean
+  /** Whether all orders were searched. */
+  readonly isExact: boolean
   /** The names that may lack records for a moment, by the reason. */
   readonly interrupted: ReadonlyMap<InterruptionReason, readonly string[]>
 }
@@ -48,8 +50,14 @@ export function scheduleCalls(unordered: ZoneDifference, prefer: Preference, hea
   const careful = bestOf(task, 'continuity')
   const few = prefer === 'continuity' || careful.splits === 0 ? careful : bestOf(task, 'calls')
   const best = few.splits < careful.splits ? few : careful
-  const { splits, isProvedMinimal } = best
-  return { ...inReadingOrder(explainSplits(best), best.after), splits, isProvedMinimal, interrupted: reasonsOf(task, best, careful) }
+  const { splits, isProvedMinimal, isExact } = best
+  return {
+    ...inReadingOrder(explainSplits(best), best.after),
+    splits,
+    isProvedMinimal,
+    isExact,
+    interrupted: reasonsOf(task, best, careful),
+  }
 }
 
 function inReadingOrder(calls: readonly Call[], after: CallOrder['after']): Pick<Schedule, 'calls' | 'after'> {
@@ -73,6 +81,7 @@ interface Candidate extends CallOrder {
   readonly edges: OrderEdges
   readonly splits: number
   readonly isProvedMinimal: boolean
+  readonly isExact: boolean
 }
 
 function bestOf(task: Task, prefer: Preference): Candidate {
@@ -87,7 +96,7 @@ function bestOf(task: Task, prefer: Preference): Candidate {
 
 function candidateOf({ paired, headroom }: Task, { calls, edges }: AcyclicCalls, isExact: boolean): Candidate {
   const splits = calls.length - lowerBound(paired)
-  return { calls, edges, splits, isProvedMinimal: isExact || splits === 0, ...orderCalls(calls, edges, headroom, isExact) }
+  return { calls, edges, splits, isProvedMinimal: isExact || splits === 0, isExact, ...orderCalls(calls, edges, headroom, isExact) }
 }
 
 /** The names that a plan may interrupt, by what the plans that interrupt less do differently. */

@@ -221,14 +221,21 @@ function largestSequentialSize(parts: readonly ZoneCase[]): number {
 
 describe('zones of 50 to 300 records', () => {
   it(
-    'independent small changes: no interruption, and no more calls than their sum',
+    'independent small changes: no interruption, or rarely one that is announced, and no more calls than their sum',
     () => {
       const random = seededRandom(5)
+      let announcedZones = 0
       const check = (parts: readonly { zone: ZoneCase; least: number }[]): string | null => {
         const zone = sideBySide(parts)
-        const problem = problemOf(zone, true, 'continuity', 1)
+        const plan = planCase(zone)
+        const names = announced(plan).flatMap((notice) => notice.names)
+        const problem = problemOf(zone, names.length === 0, 'continuity', 1)
         if (problem !== null) return problem
-        const calls = planCase(zone).calls.total
+        if (names.length > 0) {
+          announcedZones += 1
+          return JSON.stringify(names.sort()) === JSON.stringify(interruptedNames(zone, plan)) ? null : `announces ${names.join(', ')}`
+        }
+        const calls = plan.calls.total
         const most = parts.reduce((sum, { least }) => sum + least, 0)
         return calls > most || calls < lowerBound(stagesOfCase(zone))
           ? `${calls} calls, expected ${lowerBound(stagesOfCase(zone))} to ${most}`
@@ -244,6 +251,8 @@ describe('zones of 50 to 300 records', () => {
         }
         expect.fail(`${problemOfParts(parts)}\n${showPlanned(sideBySide(parts))}`)
       }
+      // Cycles of more records than the exact search takes may be opened with an interruption that another order would avoid.
+      expect(announcedZones).toBeLessThanOrEqual(Math.ceil(rounds(40) / 200))
     },
     LONG,
   )

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { readConfig } from '../../../src/definition/config/read-config.ts'
+import { PROVIDER_TYPES } from '../../../src/providers/registry.ts'
 
 const PLACE = { file: 'zonewright.yaml', folder: '/srv/dns', cwd: '/srv/dns' }
 
@@ -139,12 +140,12 @@ octodns_split_extension: .split
     [
       'a provider type that does not exist',
       'providers:\n  lab: {type: bind}\n',
-      ['2:15 error provider-unknown (the types are axfr, cloud, powerdns, rfc2136, zonefile)'],
+      [`2:15 error provider-unknown (the types are ${PROVIDER_TYPES.join(', ')})`],
     ],
     [
       'a list as provider type',
       'providers:\n  lab: {type: [cloud]}\n',
-      ['2:15 error provider-unknown (the types are axfr, cloud, powerdns, rfc2136, zonefile)'],
+      [`2:15 error provider-unknown (the types are ${PROVIDER_TYPES.join(', ')})`],
     ],
     [
       'a provider without its settings',
