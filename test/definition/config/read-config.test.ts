@@ -140,12 +140,12 @@ octodns_split_extension: .split
     [
       'a provider type that does not exist',
       'providers:\n  lab: {type: bind}\n',
-      [`2:15 error provider-unknown (the types are ${PROVIDER_TYPES.join(', ')})`],
+      [`2:15 error provider-unknown (the types are ${[...PROVIDER_TYPES].sort().join(', ')})`],
     ],
     [
       'a list as provider type',
       'providers:\n  lab: {type: [cloud]}\n',
-      [`2:15 error provider-unknown (the types are ${PROVIDER_TYPES.join(', ')})`],
+      [`2:15 error provider-unknown (the types are ${[...PROVIDER_TYPES].sort().join(', ')})`],
     ],
     [
       'a provider without its settings',
