@@ -82,6 +82,13 @@ export const ZONEFILE: TargetKind = {
   start: startFolder,
 }
 
+export const OCTODNS: TargetKind = { name: 'octodns', tools: [], rejoinsTexts: true, start: startOctodnsFolder }
+
+async function startOctodnsFolder(): Promise<RunningTarget> {
+  const entry = `{type: octodns, directory: '${temporaryDirectory()}'}`
+  return { entry, env: {}, transfer: null, startProxy: null, stop: async () => undefined }
+}
+
 /** A folder whose files BIND and NSD must accept, and that BIND reads. */
 async function startFolder(): Promise<RunningTarget> {
   const folder = temporaryDirectory()

@@ -60,7 +60,8 @@ export function parseServedZone(text: string, zone: DomainName, options: ParseOp
   const other = soas.find(({ name }) => name !== zone)
   if (other !== undefined) return failure(`${placeOf(other)}the file of ${zone} has the SOA record of ${other.name}`)
   const outside = parsed.records.find(({ name }) => !isAtOrBelow(name, zone))
-  const records = new Map(parsed.records.filter(({ type }) => type !== 'SOA').map((record) => [recordKey(record), record]))
+  const inZone = parsed.records.filter(({ name, type }) => type !== 'SOA' && isAtOrBelow(name, zone))
+  const records = new Map(inZone.map((record) => [recordKey(record), record]))
   const readOnly = outside === undefined ? whyReadOnly(text, [...records.values()], options) : outsideReason(outside)
   const soa = soaOf(asWritten(first, text, file))
   // Only records before the SOA can lack a TTL: they get the minimum (RFC 1035 section 3.3.13).
