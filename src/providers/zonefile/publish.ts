@@ -87,7 +87,7 @@ export function createPublisher(options: PublishOptions): Publisher {
   const publish: Publisher['publish'] = async (zone, change) => {
     if (!hasSteps) return []
     const problems = await follow(zone, change)
-    if (problems.length === 0) rmSync(markerOf(zone), { force: true })
+    if (problems.length === 0) removeMarker(markerOf(zone))
     return problems
   }
 
@@ -119,6 +119,15 @@ export function createPublisher(options: PublishOptions): Publisher {
       return { done, problems: distinct(problems) }
     },
     isPending: (zone) => hasSteps && statSync(markerOf(zone), { throwIfNoEntry: false })?.isFile() === true,
+  }
+}
+
+/** A marker that cannot be removed only repeats what follows a change. */
+function removeMarker(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // The folder has become unwritable.
   }
 }
 
