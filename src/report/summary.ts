@@ -1,6 +1,6 @@
 /** Sentences of reports about plans and zones. */
 import { hasErrors, oneLine } from '../dns/diagnostic.ts'
-import { displayName, relativeName } from '../dns/domain-name.ts'
+import { displayName, isAtOrBelow, relativeName } from '../dns/domain-name.ts'
 import type { CallCount, RenderedState, ZonePlan } from '../plan/plan.ts'
 import { counted, formatCount } from './english.ts'
 import { type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
@@ -101,7 +101,7 @@ export function callFigures({ calls, changes }: ZonePlan): string {
 export function cachedAnswersText({ zone, cachedAnswers }: ZonePlan): string | null {
   if (cachedAnswers === undefined) return null
   const { seconds, name, type } = cachedAnswers
-  return `caches may hold former answers for ${durationText(seconds)} (${oneLine(relativeName(name, zone) || '@')} ${type})`
+  return `caches may hold former answers for ${durationText(seconds)} (${oneLine(isAtOrBelow(name, zone) ? relativeName(name, zone) || '@' : name)} ${type})`
 }
 
 const UNITS = [

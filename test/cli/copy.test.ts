@@ -130,4 +130,28 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
     expect((await scene.runWith(env, 'rollback', '--last', '--yes', ...limits)).status).toBe(0)
     expect(await records(bind)).toEqual(before)
   })
+
+  test('a provider that only reads by transfer can be the source, not the target', async () => {
+    const { scene, bind } = await openWithBind(SERVED('www 300 A 192.0.2.1\n'))
+    const config = scene.files()['zonewright.yaml'] as string
+    const reader = `  mirror: {type: axfr, server: '127.0.0.1:${bind.port}'}\n`
+    scene.write({
+      'zonewright.yaml': `${config.replace(/^providers:\n/, `providers:\n${reader}`)}defaults: {soa_email: hostmaster@example.com}\n`,
+    })
+    const copied = await scene.runWith(env, 'copy', '--from', 'mirror', '--to', 'cloud', 'example.com', '--yes')
+    expect([copied.status, copied.stdout]).toEqual([0, expect.stringContaining('2 created')])
+    const back = await scene.runWith(
+      env,
+      'copy',
+      '--from',
+      'cloud',
+      '--to',
+      'mirror',
+      'example.com',
+      '--yes',
+      '--apex-ns',
+      'ns9.example.net',
+    )
+    expect([back.status, back.stderr]).toEqual([1, expect.stringContaining('zone-read-only')])
+  })
 })

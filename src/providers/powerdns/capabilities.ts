@@ -35,6 +35,13 @@ const pseudoTypes = refuseIf(({ type }) =>
   typeCode(type) === null && type !== 'ALIAS' ? ['type-unsupported', 'the server has no such type'] : null,
 )
 
+/** Numbers for private use that the server has given to types of its own: ADDR, ALIAS and LUA. */
+const OWN_NUMBERS: ReadonlySet<string> = new Set(['TYPE65400', 'TYPE65401', 'TYPE65402'])
+
+const ownNumbers = refuseIf(({ type }) =>
+  OWN_NUMBERS.has(type) ? ['type-unsupported', 'the server uses this number for a type of its own'] : null,
+)
+
 /** The characters that the API accepts in owner names, and in the targets of NS, MX and SRV records. */
 const NAME = /^(?:\*\.)?(?:[a-z0-9_/-]+\.)*$/
 
@@ -87,5 +94,5 @@ export const POWERDNS_CAPABILITIES: Capabilities = {
   maxRecords: null,
   servesApexNs: false,
   cnameExclusive: true,
-  rules: [serverTypes, pseudoTypes, nameCharacters, targetCharacters, apexTypes, locationRange],
+  rules: [serverTypes, pseudoTypes, ownNumbers, nameCharacters, targetCharacters, apexTypes, locationRange],
 }
