@@ -90,6 +90,16 @@ describe('record rename', () => {
     expect([status, stderr, files]).toEqual([0, '', after])
   })
 
+  it('works in a file with another origin that a zone file includes', async () => {
+    const files = {
+      'zones/example.com.zone':
+        '$TTL 300\n@ SOA ns.example.net. h 1 2 3 4 5\n@ NS ns.example.net.\n$INCLUDE ../shared/a.inc sub.example.com.\n',
+      'shared/a.inc': 'www A 192.0.2.1\nx A 192.0.2.2\n',
+    }
+    const result = await rename(files, 'example.com', 'www.sub', 'web.sub')
+    expect([result.status, result.files]).toEqual([0, { ...files, 'shared/a.inc': 'web A 192.0.2.1\nx A 192.0.2.2\n' }])
+  })
+
   const SHARED: Files = {
     'zones/example.com.yaml': 'domain: example.com\ninclude: [../shared/a.yaml]\nrecords: {}\n',
     'zones/example.net.yaml': 'domain: example.net\ninclude: [../shared/a.yaml]\nrecords: {}\n',
@@ -116,6 +126,22 @@ describe('record rename', () => {
   ])('refuses %s', async (_, text, names, message) => {
     const { status, stderr, files } = await rename({ 'zones/example.com.yaml': text }, 'example.com', ...names)
     expect([status, stderr, files['zones/example.com.yaml']]).toEqual([1, expect.stringContaining(message), text])
+  })
+
+  it('refuses the apex of a zone file, where the SOA record is', async () => {
+    const files = { 'zones/example.com.zone': '$TTL 300\n@ SOA ns.example.net. h 1 2 3 4 5\n@ NS ns.example.net.\n@ A 192.0.2.1\n' }
+    const result = await rename(files, 'example.com', '@', 'old')
+    expect([result.status, result.stderr, result.files]).toEqual([
+      1,
+      expect.stringContaining('error[edit-refused] example.com.: a zone file has its SOA record at this name; edit it by hand'),
+      files,
+    ])
+  })
+
+  it('takes names of the root zone', async () => {
+    const zone = 'domain: .\nsoa_email: nstld@example.com\nrecords:\n  com: {type: NS, value: ns.example.net.}\n'
+    const { status, files } = await rename({ 'zones/root.yaml': zone }, '.', 'com', 'org')
+    expect([status, files['zones/root.yaml']]).toEqual([0, zone.replace('com: {', 'org: {')])
   })
 
   it('refuses a name that a variable makes', async () => {

@@ -77,7 +77,7 @@ describe('a run of another machine', () => {
     return { scene, before, id }
   }
 
-  it.each(['copied/', './copied', 'copied/journal.jsonl'])('is rolled back from %s', async (path) => {
+  it.each(['copied', 'copied/', './copied', 'copied/journal.jsonl'])('is rolled back from %s', async (path) => {
     const { scene, before, id } = await copiedRun()
     const back = await scene.run('rollback', path, ...YES)
     expect(back).toMatchObject({ status: 0, stderr: expect.stringContaining(`Rolling back run ${id}, apply of `) })

@@ -1,4 +1,5 @@
 /** `rollback`: finds a run in the journal, locks its zones, plans the changes back to the state before that run, and makes them. Needs no definitions. */
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import pLimit from 'p-limit'
 import { ownProcess } from '../../definition/files/process-identity.ts'
@@ -9,7 +10,7 @@ import type { Plan } from '../../plan/plan.ts'
 import { diagnosticOf, type Provider, type ZoneReference } from '../../providers/provider.ts'
 import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
-import type { RunZone } from '../journal/journal-format.ts'
+import { JOURNAL_FILE, type RunZone } from '../journal/journal-format.ts'
 import { type RunRecord, readForeignRun, readRuns } from '../journal/read-journal.ts'
 import { findRun, lastRun, type RunZoneDetail, readRunPlans } from '../journal/runs.ts'
 import { type LockedRun, lockRun } from '../locked-run.ts'
@@ -101,7 +102,7 @@ async function openRollback(setup: ApplySetup<RollbackOptions>, args: readonly s
   const isRequested = (zone: RunZone): boolean =>
     (requested.size === 0 || requested.has(zone.zone)) && (target === undefined || target === zone.target)
   const name = last ? null : args[0]
-  const path = typeof name === 'string' && isRunPath(name) ? resolve(setup.cwd, name) : null
+  const path = config !== null && typeof name === 'string' && isRunPath(name, setup.cwd, config.journal) ? resolve(setup.cwd, name) : null
   const runToUndo =
     config === null ? null : path === null ? selectRun(config.journal, name, diagnostics) : readRunAt(path, name ?? '', diagnostics)
   if (runToUndo !== null) diagnostics.push(...untouchedZones(runToUndo, requested, isRequested, target))
@@ -115,8 +116,11 @@ async function openRollback(setup: ApplySetup<RollbackOptions>, args: readonly s
   return { ...opened, jobs: [], diagnostics, runToUndo: hasErrors(diagnostics) ? null : runToUndo, runName, isRequested }
 }
 
-/** Whether the argument is a path to a run of another machine. No name of a run contains a slash. */
-const isRunPath = (name: string): boolean => /[/\\]|\.jsonl$/.test(name)
+/** Whether the argument is a path to a run of another machine. No name of a run contains a slash; a folder without one must not be a run of the journal. */
+function isRunPath(name: string, cwd: string, journal: string): boolean {
+  if (/[/\\]|\.jsonl$/.test(name)) return true
+  return existsSync(resolve(cwd, name, JOURNAL_FILE)) && findRun(readRuns(journal, ownProcess()).runs, name).run === null
+}
 
 function readRunAt(path: string, shown: string, diagnostics: Diagnostic[]): RunRecord | null {
   const run = readForeignRun(path, ownProcess())

@@ -53,8 +53,9 @@ function parseOwner(text: string, zone: DomainName): Result<DomainName> {
   const name = text === '' ? ok(zone) : parseDomainName(text, zone)
   if (!name.ok) return name
   if (!isAtOrBelow(name.value, zone)) return failure(`${name.value} is not in the zone ${zone}`)
-  const absolute = text === '' || text.endsWith('.') ? null : parseDomainName(`${text}.`)
-  if (!absolute?.ok || !isAtOrBelow(absolute.value, zone)) return name
+  const absolute = text === '' || text === '@' || text.endsWith('.') ? null : parseDomainName(`${text}.`)
+  // In the root zone both are the same.
+  if (!absolute?.ok || absolute.value === name.value || !isAtOrBelow(absolute.value, zone)) return name
   return failure(
     `${JSON.stringify(text)} is ambiguous. Write "${absolute.value}" for that absolute name, or "${name.value}" for a name below the zone`,
   )

@@ -1,5 +1,5 @@
 /** Gives all records at a name another name, in the texts of their files. Nothing else in the files changes, and no other record. */
-import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { type Diagnostic, hasErrors, type SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName, relativeName } from '../../dns/domain-name.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { renameOwner } from '../../dns/zone-file/edit-zone-file.ts'
@@ -50,6 +50,8 @@ export async function renameRecord(
   const own = zone.records.filter(({ name }) => name === edit.name)
   const main = realPathOf(zone.at.file, cwd)
   const kind = await definitionKind(main, config)
+  if (kind === 'zone-file' && edit.name === edit.zone)
+    return refused(editProblem(edit, 'edit-refused', 'a zone file has its SOA record at this name; edit it by hand', { at: own[0]?.at }))
   const changes: FileEdit[] = []
   const refusal = (...diagnostics: Diagnostic[]) => refusedOrStale(refused(...diagnostics), zone, config)
   for (const path of new Set(own.map(({ at }) => realPathOf(at.file, cwd)))) {
@@ -57,8 +59,9 @@ export async function renameRecord(
     if (!read.ok) return refused({ severity: 'error', ...read.problem })
     const mark = read.text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : ''
     const text = read.text.slice(mark.length)
-    const renamed = kind === 'zone-file' ? renameInZoneFile(text, edit) : renameInYaml(text, edit, kind, path === main)
-    const at = own.find((record) => realPathOf(record.at.file, cwd) === path)?.at
+    const places = own.flatMap(({ at }) => (realPathOf(at.file, cwd) === path ? at : []))
+    const renamed = kind === 'zone-file' ? renameInZoneFile(text, edit, places) : renameInYaml(text, edit, kind, path === main)
+    const at = places[0]
     if (!renamed.ok) return refusal(editProblem(edit, 'edit-refused', renamed.message, { at }))
     changes.push({ path, before: read.text, after: mark + renamed.value })
   }
@@ -152,9 +155,8 @@ function lengthOfKey(text: string, place: number, key: YamlScalar): number | nul
 const keyText = (name: string, isPlain: boolean): string =>
   isPlain && /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(name) && isUnambiguousText(name) ? name : `'${name.replaceAll("'", "''")}'`
 
-function renameInZoneFile(text: string, { zone, name, newName }: NameEdit): Result<string> {
-  const lines = new Set(
-    [...parseZoneFile(text, { origin: zone, file: '' }).records].filter((one) => one.name === name).map(({ at }) => at.line),
-  )
-  return renameOwner(text, lines, name, newName)
+/** Replaces the owners of the records at these places, and of records that repeat them. The origin of an included file may be another one. */
+function renameInZoneFile(text: string, { zone, name, newName }: NameEdit, places: readonly SourcePosition[]): Result<string> {
+  const written = [...parseZoneFile(text, { origin: zone, file: '' }).records].filter((one) => one.name === name)
+  return renameOwner(text, new Set([...places, ...written.map(({ at }) => at)].map(({ line }) => line)), name, newName)
 }
