@@ -34,6 +34,8 @@ export interface CallRules {
 /** What a target can store, as data and a few named rules. */
 export interface Capabilities {
   readonly calls: CallRules
+  /** Whether zones can only be read, so that no call succeeds; false if absent. */
+  readonly readOnly?: boolean | undefined
   /** The supported record types; null for all. */
   readonly types: ReadonlySet<string> | null
   /** The TTLs that the target stores, ascending; null for any. */

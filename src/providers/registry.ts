@@ -57,6 +57,9 @@ export const capabilitiesOf = (config: ProviderConfig | undefined): Capabilities
 
 export const PROVIDER_TYPES: readonly string[] = Object.keys(TYPES)
 
+/** The capabilities of a type of `PROVIDER_TYPES`. */
+export const capabilitiesOfType = (type: string): Capabilities => (TYPES[type] as ProviderType).capabilities
+
 /** The errors in the settings of a provider whose form is valid. Needs no secret and no network. */
 export const checkSettings = (config: ProviderConfig): readonly Diagnostic[] => typeOf(config)?.checkSettings(config) ?? []
 

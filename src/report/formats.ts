@@ -6,6 +6,8 @@ export const REPORT_FORMATS = {
   verification: ['text', 'json', 'github'],
   doctor: ['text', 'json'],
   history: ['text', 'json'],
+  providers: ['text', 'json'],
+  zones: ['text', 'json'],
 } as const
 
 /** A format in which the report of this kind can be rendered. */

@@ -10,6 +10,8 @@ const COMMANDS: Readonly<Record<keyof typeof REPORT_FORMATS, readonly string[]>>
   verification: ['verify'],
   doctor: ['doctor'],
   history: ['history'],
+  providers: ['providers'],
+  zones: ['zones'],
 }
 
 const PAIRS = Object.entries(COMMANDS).flatMap(([report, commands]) =>

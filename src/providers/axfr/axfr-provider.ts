@@ -15,6 +15,7 @@ const DEFAULT_TTL = 3600
 /** What a zone can hold that is transferred. Nothing of it can be changed. */
 const AXFR_CAPABILITIES: Capabilities = {
   calls: { unit: 'rrset', maxUnits: null, maxOctets: null, atomic: true, hasPrecondition: false, createsZoneWithRecords: false },
+  readOnly: true,
   types: null,
   ttlSteps: null,
   ttlDefault: false,

@@ -1,0 +1,92 @@
+/** What docs/providers.md says about each type of provider beyond its capabilities. */
+
+/** The requests of one `plan` of one zone that exists and does not change. */
+export interface PlanRequests {
+  /** Requests whatever the size of the zone. */
+  readonly fixed: number
+  /** Records per further request; null if one request reads any zone. */
+  readonly recordsPerRequest: number | null
+  /** The requests in words. */
+  readonly words: string
+}
+
+export interface ProviderNotes {
+  readonly title: string
+  /** What the zones are that make this the provider to take. */
+  readonly when: string
+  readonly requests: PlanRequests
+  /** What happens to another client's change, if the provider notices it without a precondition. */
+  readonly conflict?: string
+  /** Sentences about the provider. */
+  readonly remarks: readonly string[]
+  /** The place in the documents that shows the setup. */
+  readonly setup: string
+}
+
+/** A test measures the requests at real servers. */
+export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
+  axfr: {
+    title: 'A name server that is only read',
+    when: 'on any name server that allows transfers, and you only compare or import them',
+    requests: { fixed: 2, recordsPerRequest: null, words: 'one query for the SOA record, one transfer' },
+    remarks: ['`verify` compares the zone with its definition, and `import --from` makes a definition of it. `plan` fails if they differ.'],
+    setup: 'configuration.md#providers',
+  },
+  cloud: {
+    title: 'The Domains interface of Akamai Cloud (Linode), or the service of `zonewright serve`',
+    when: 'at Akamai Cloud (Linode), or at your own `zonewright serve`',
+    requests: {
+      fixed: 2,
+      recordsPerRequest: 500,
+      words: 'one look-up, one page for every 500 records, one rendered zone file',
+    },
+    remarks: [
+      'Calls are ordered so that a name keeps its answers in between, and up to `parallelism` of them are sent at once.',
+      'The interface has no preconditions. Records are compared when they are read for the plan, and the zone is read again after the calls; a change of another client in between may be overwritten.',
+      'A zone of type `slave` has no records of its own.',
+    ],
+    setup: 'configuration.md#providers',
+  },
+  octodns: {
+    title: "A folder of octoDNS's zone files",
+    when: 'to be read by octoDNS',
+    requests: { fixed: 0, recordsPerRequest: null, words: 'none: it reads one file' },
+    remarks: ['A file with comments, or with anything else that would be lost, is not changed (`zone-read-only`).'],
+    setup: 'octodns-and-dnscontrol.md#to-octodns',
+  },
+  powerdns: {
+    title: 'The HTTP API of PowerDNS Authoritative',
+    when: 'on a PowerDNS server whose HTTP API you can reach',
+    requests: { fixed: 2, recordsPerRequest: null, words: 'one look-up, one request for the whole zone' },
+    conflict: 'is found by a read just before the call',
+    remarks: [
+      'The API has no preconditions. The zone is read again just before each call, and the call is not sent if a record set differs from the plan. So only a change within these milliseconds may be overwritten.',
+      'Owner names consist of letters, digits, `-`, `_` and `/`, with a leading `*` at most. DNSKEY records are only at the apex, DS records never.',
+    ],
+    setup: 'name-servers.md#powerdns-over-its-http-api',
+  },
+  rfc2136: {
+    title: 'Dynamic update (RFC 2136)',
+    when: 'on BIND, Knot DNS or PowerDNS, and you may send updates with a key',
+    requests: { fixed: 2, recordsPerRequest: null, words: 'one query for the SOA record, one transfer' },
+    remarks: [
+      'The server checks in one step that every record set is as the plan expects, and changes them all or none.',
+      'The server raises the serial itself.',
+    ],
+    setup: 'name-servers.md#dynamic-update',
+  },
+  zonefile: {
+    title: 'A folder of zone files that a name server serves',
+    when: 'in files that BIND, NSD, Knot DNS or another server reads, and Zonewright can write into their folder',
+    requests: { fixed: 0, recordsPerRequest: null, words: 'none: it reads one file' },
+    remarks: [
+      'A change replaces the file as a whole, after the `check` command has accepted it. Then `reload` tells the server.',
+      'The serial rises with every change.',
+    ],
+    setup: 'name-servers.md#a-folder-that-your-server-serves',
+  },
+}
+
+/** The requests of one `plan` of a zone with so many records. */
+export const requestsOf = ({ fixed, recordsPerRequest }: PlanRequests, records: number): number =>
+  fixed + (recordsPerRequest === null ? 0 : Math.max(1, Math.ceil(records / recordsPerRequest)))

@@ -1,0 +1,76 @@
+/** docs/providers.md: what each type of provider can hold and do, from its capabilities and `notes.ts`. */
+import type { Capabilities } from '../../src/plan/capabilities.ts'
+import { CAPABILITY_SUBJECTS, type CapabilitySubject, describeCapabilities } from '../../src/report/describe-capabilities.ts'
+import { PROVIDER_NOTES, type ProviderNotes, requestsOf } from './notes.ts'
+
+/** The size of zone in the table of requests. */
+const LARGE = 12_000
+
+/** The page as Markdown. `types`: every type of provider with its capabilities. */
+export function renderProvidersPage(types: readonly (readonly [type: string, capabilities: Capabilities])[]): string {
+  const described = types.map(([type, capabilities]) => {
+    const notes = PROVIDER_NOTES[type]
+    if (notes === undefined) throw new Error(`scripts/providers-page/notes.ts has nothing about the provider type ${type}`)
+    const facts = describeCapabilities(capabilities)
+    return { type, notes, facts: { ...facts, conflict: notes.conflict ?? facts.conflict } }
+  })
+  const columns = (...subjects: readonly CapabilitySubject[]): string =>
+    table(
+      ['provider', ...subjects.map((subject) => CAPABILITY_SUBJECTS[subject])],
+      described.map(({ type, facts }) => [link(type), ...subjects.map((subject) => facts[subject])]),
+    )
+  return `# Providers
+
+Which provider do I take, and what can it hold? This page is written by \`npm run update-providers-page\` from the capabilities that plans use, and a test checks it.
+\`zonewright providers\` prints the same for the providers of your config, also for those from [packages](writing-a-provider.md).
+
+## Which provider do I take?
+
+${table(
+  ['your zones are', 'type', 'set it up'],
+  described.map(({ type, notes }) => [notes.when, link(type), `[${notes.setup.replace(/#.*/, '')}](${notes.setup})`]),
+)}
+## What does one call do?
+
+${columns('call', 'whole', 'conflict', 'newZones')}
+## What can a zone hold?
+
+${columns('limit', 'apexNs', 'soa')}
+Types and TTLs are in the sections below.
+
+## How many requests does a plan need?
+
+For one zone that exists, measured by a test at real servers:
+
+${table(
+  ['provider', 'requests', `for ${LARGE.toLocaleString('en-US')} records`],
+  described.map(({ type, notes: { requests } }) => [link(type), requests.words, String(requestsOf(requests, LARGE))]),
+)}
+${described.map(section).join('\n')}`
+}
+
+function section({
+  type,
+  notes,
+  facts,
+}: {
+  type: string
+  notes: ProviderNotes
+  facts: Readonly<Record<CapabilitySubject, string>>
+}): string {
+  const rows = Object.entries(CAPABILITY_SUBJECTS).map(([subject, label]) => [label, facts[subject as CapabilitySubject]])
+  const remarks = notes.remarks.map((remark) => `- ${remark}\n`).join('')
+  return `## ${type}
+
+${notes.title}: [how to set it up](${notes.setup}).
+
+${table(['', ''], [...rows, ['requests of a `plan`', notes.requests.words]])}
+${remarks}`
+}
+
+const link = (type: string): string => `[\`${type}\`](#${type})`
+
+const cell = (text: string): string => text.replaceAll('|', '\\|')
+
+const table = (header: readonly string[], rows: readonly (readonly string[])[]): string =>
+  `${[header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.map(cell).join(' | ')} |`).join('\n')}\n`

@@ -1,0 +1,45 @@
+/** `zonewright providers`: options and report; the capabilities are those of `providers/`. */
+import type { Command } from 'commander'
+import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { allProviderTypes, configuredProviders } from '../../apply/list-providers.ts'
+import { loadRunConfig } from '../../apply/run-config.ts'
+import { unknownProvider } from '../../definition/config/read-config.ts'
+import type { ReportFormat } from '../../report/formats.ts'
+import { type ProviderView, renderProvidersJson, renderProvidersText } from '../../report/provider-report.ts'
+import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
+import { type CliIo, colorOf } from '../io.ts'
+import { createOutput } from '../output.ts'
+
+export interface ProvidersOptions extends CommonOptions {
+  readonly format: ReportFormat<'providers'>
+  readonly all?: boolean
+}
+
+export function configure(command: Command, setAction: SetAction): void {
+  withConfigOption(command)
+    .argument('[name...]', 'providers of the configuration (default: all)')
+    .option('--all', 'every type of provider; needs no configuration')
+  setAction(withFormatOption(command, 'providers'), providers)
+}
+
+/** `zonewright providers [name...]`: shows capabilities. Contacts no server. */
+async function providers(io: CliIo, [names]: readonly [string[]], options: ProvidersOptions): Promise<ExitStatus> {
+  const output = createOutput(io, options)
+  const render = (views: readonly ProviderView[]): ExitStatus => {
+    const text =
+      options.format === 'json' ? renderProvidersJson(views) : renderProvidersText(views, { color: colorOf(io.stdout, io, options.color) })
+    output.report(text, options.format)
+    return EXIT.done
+  }
+  if (options.all === true && names.length > 0) {
+    output.error('usage', '--all and names exclude each other', 'give one of them')
+    return EXIT.failure
+  }
+  if (options.all === true) return render(allProviderTypes())
+  const { config, diagnostics } = await loadRunConfig(io, options.config)
+  output.diagnostics(diagnostics, { from: 'error' })
+  if (config === null) return EXIT.failure
+  const unknown = names.filter((name) => !config.providers.has(name))
+  output.diagnostics(unknown.map((name) => unknownProvider(name, config.providers.keys(), undefined)))
+  return unknown.length > 0 ? EXIT.failure : render(configuredProviders(config, names))
+}

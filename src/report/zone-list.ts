@@ -1,0 +1,75 @@
+/** The zones of a config, as text and as the versioned document of `schemas/zones.schema.json`. */
+import { oneLine } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import type { Policy } from '../dns/zone.ts'
+import { counted, formatCount } from './english.ts'
+import { jsonText } from './escape.ts'
+import { paletteOf } from './palette.ts'
+
+/** A zone as its definition and the config have it. With split horizon, several have one name. */
+export interface ZoneView {
+  readonly name: DomainName
+  /** Whether the zone is to be deleted. */
+  readonly absent: boolean
+  /** Sorted. */
+  readonly files: readonly string[]
+  /** The names of providers. */
+  readonly targets: readonly string[]
+  readonly policy: Policy
+  readonly records: number
+  /** The selectors of records that another system manages. */
+  readonly unmanaged: number
+  /** Whether it has no errors. */
+  readonly valid: boolean
+}
+
+/** The document as text that ends in a newline. Its key order is fixed. */
+export const renderZonesJson = (zones: readonly ZoneView[]): string =>
+  jsonText({
+    format: 'zonewright-zones',
+    version: 1,
+    zones: zones.map(({ name, absent, files, targets, policy, records, unmanaged, valid }) => ({
+      zone: name,
+      absent,
+      files,
+      targets,
+      policy,
+      records,
+      unmanaged,
+      valid,
+    })),
+  })
+
+const HEADER = ['zone', 'targets', 'policy', 'records', 'files'] as const
+
+/** A table, and the number of zones. */
+export function renderZonesText(
+  zones: readonly ZoneView[],
+  { color, quiet }: { readonly color: boolean; readonly quiet: boolean },
+): string {
+  const palette = paletteOf(color)
+  const rows = zones.map((zone) =>
+    [zone.name, zone.targets.join(', ') || '–', policyOf(zone), formatCount(zone.records), zone.files.join(', ')].map(oneLine),
+  )
+  const widths = HEADER.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] as string).length)))
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) =>
+        HEADER[column] === 'records' ? cell.padStart(widths[column] as number) : cell.padEnd(widths[column] as number),
+      )
+      .join('  ')
+      .trimEnd()
+  const table = rows.length === 0 ? [] : [palette.bold(line(HEADER)), ...rows.map(line), '']
+  return quiet
+    ? table
+        .slice(0, -1)
+        .map((text) => `${text}\n`)
+        .join('')
+    : `${[...table, `${counted(zones.length, 'zone')}.`].join('\n')}\n`
+}
+
+function policyOf({ policy, absent, unmanaged, valid }: ZoneView): string {
+  if (!valid) return 'has errors'
+  if (absent) return 'deleted'
+  return unmanaged === 0 ? policy : `${policy}, ${counted(unmanaged, 'unmanaged selector')}`
+}
