@@ -1,0 +1,192 @@
+/** A scripted Cloudflare: zones and records in memory behind API v4, with tokens, pages, batches, quotas and rate limits. */
+import { randomBytes } from 'node:crypto'
+import type { ScriptedRequest, ScriptedResponse, ScriptedService } from '../scripted-server.ts'
+import { type CloudflareRecord, type Fields, type Plan, Refusal, refuseClash, storedForm } from './records.ts'
+
+export interface CloudflareZone {
+  readonly id: string
+  readonly name: string
+  readonly [field: string]: unknown
+}
+
+export interface CloudflareOptions {
+  readonly token: string
+  readonly zones: readonly CloudflareZone[]
+  /** By the identifier of their zone. */
+  readonly records?: ReadonlyMap<string, readonly CloudflareRecord[]>
+  /** Default: pro. */
+  readonly plan?: Plan
+  /** Records per zone; by default 3500. */
+  readonly maxRecords?: number
+  /** Requests that are answered before each refusal with status 429; by default none is refused. */
+  readonly requestsPerPause?: number
+}
+
+export interface ScriptedCloudflare {
+  readonly service: ScriptedService
+  /** The records of a zone, for people who look at it without the API. */
+  records(zone: string): readonly CloudflareRecord[]
+}
+
+/** Records in one batch, by plan. */
+const MAX_BATCH: Readonly<Record<Plan, number>> = { free: 200, pro: 3500, business: 3500, enterprise: 3500 }
+/** Seconds of `Retry-After`. */
+const PAUSE = '1'
+
+type Result = { readonly result: unknown; readonly info?: Fields }
+
+export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare {
+  const { plan = 'pro', maxRecords = 3500 } = options
+  /** By zone, the latest first. */
+  const state = new Map(options.zones.map(({ id }) => [id, [...(options.records?.get(id) ?? [])]]))
+  let sinceRefusal = 0
+  let clock = 0
+
+  /** Microseconds, each time later than the last. */
+  const now = (): string => {
+    clock = Math.max(clock + 1, Date.now() * 1000)
+    const micros = String(clock % 1_000_000)
+      .padStart(6, '0')
+      .replace(/0+$/, '')
+    return `${new Date(Math.floor(clock / 1000)).toISOString().slice(0, 19)}${micros === '' ? '' : `.${micros}`}Z`
+  }
+  const zoneOf = (id: string): CloudflareZone => {
+    const zone = options.zones.find((one) => one.id === id)
+    if (zone === undefined) throw new Refusal(404, 7003, `Could not route to /zones/${id}, perhaps your object identifier is invalid?`)
+    return zone
+  }
+  const recordAt = (records: readonly CloudflareRecord[], id: unknown): number => {
+    const at = records.findIndex((record) => record.id === id)
+    if (at === -1) throw new Refusal(404, 81_044, 'Record does not exist.')
+    return at
+  }
+
+  const create = (zone: CloudflareZone, records: CloudflareRecord[], sent: Fields): CloudflareRecord => {
+    const stored = storedForm(sent, zone.name, plan)
+    refuseClash(stored, records)
+    if (records.length >= maxRecords) throw new Refusal(400, 81_045, 'Record quota exceeded.')
+    const time = now()
+    const record = { id: randomBytes(16).toString('hex'), ...stored, created_on: time, modified_on: time }
+    records.unshift(record)
+    return record
+  }
+  const change = (zone: CloudflareZone, records: CloudflareRecord[], id: unknown, sent: Fields, keeps: boolean): CloudflareRecord => {
+    const at = recordAt(records, id)
+    const before = records[at] as CloudflareRecord
+    const stored = storedForm(sent, zone.name, plan, keeps ? before : undefined)
+    refuseClash(
+      stored,
+      records.filter((_, index) => index !== at),
+    )
+    const record = { id: before.id, ...stored, created_on: before.created_on, modified_on: now() }
+    records[at] = record
+    return record
+  }
+  const remove = (records: CloudflareRecord[], id: unknown): CloudflareRecord =>
+    records.splice(recordAt(records, id), 1)[0] as CloudflareRecord
+
+  /** All operations or none: deletes, patches, puts, posts. */
+  const batch = (zone: CloudflareZone, sent: Fields): Result => {
+    const lists = ['deletes', 'patches', 'puts', 'posts'].map((key) => (sent[key] ?? []) as readonly Fields[])
+    const [deletes = [], patches = [], puts = [], posts = []] = lists
+    const count = lists.flat().length
+    if (count > MAX_BATCH[plan]) throw new Refusal(400, 9400, `A batch has at most ${MAX_BATCH[plan]} operations.`)
+    const records = [...(state.get(zone.id) ?? [])]
+    const result = {
+      deletes: deletes.map(({ id }) => remove(records, id)),
+      patches: patches.map((fields) => change(zone, records, fields['id'], fields, true)),
+      puts: puts.map((fields) => change(zone, records, fields['id'], fields, false)),
+      posts: posts.map((fields) => create(zone, records, fields)),
+    }
+    state.set(zone.id, records)
+    return { result }
+  }
+
+  const route = ({ method, path, query, body }: ScriptedRequest): Result => {
+    const [, zoneId, part, recordId] = /^\/client\/v4\/zones(?:\/([^/]+)(?:\/([^/]+)(?:\/([^/]+))?)?)?$/.exec(path) ?? []
+    if (path === '/client/v4/user/tokens/verify') return { result: { id: '0'.repeat(32), status: 'active' } }
+    if (!/^\/client\/v4\/zones(?:\/|$)/.test(path)) throw new Refusal(400, 7000, 'No route for that URI')
+    if (zoneId === undefined)
+      return page(
+        query,
+        options.zones.filter((zone) => !query.has('name') || zone.name === query.get('name')),
+        50,
+        1000,
+      )
+    const zone = zoneOf(zoneId)
+    if (part === undefined) return { result: zone }
+    if (part === 'pagerules') return { result: [] }
+    if (part !== 'dns_records') throw new Refusal(400, 7000, 'No route for that URI')
+    const records = state.get(zoneId) as CloudflareRecord[]
+    const fields = method === 'GET' || method === 'DELETE' ? {} : fieldsOf(body)
+    if (recordId === 'batch' && method === 'POST') return batch(zone, fields)
+    if (recordId === undefined)
+      return method === 'POST' ? { result: create(zone, records, fields) } : page(query, found(records, query), 100, 5_000_000)
+    if (method === 'DELETE') return { result: { id: remove(records, recordId).id } }
+    if (method === 'PUT' || method === 'PATCH') return { result: change(zone, records, recordId, fields, method === 'PATCH') }
+    return { result: records[recordAt(records, recordId)] }
+  }
+
+  const service: ScriptedService = (request) => {
+    try {
+      const { requestsPerPause } = options
+      sinceRefusal += 1
+      if (requestsPerPause !== undefined && sinceRefusal > requestsPerPause) {
+        sinceRefusal = 0
+        throw new Refusal(429, 971, 'Please wait and consider throttling your request speed')
+      }
+      if (request.headers['authorization'] !== `Bearer ${options.token}`) throw new Refusal(403, 10_000, 'Authentication error')
+      const { result, info } = route(request)
+      return respond(200, { result, success: true, errors: [], messages: [], ...(info && { result_info: info }) })
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      const { status, code, message } = error
+      return respond(status, { result: null, success: false, errors: [{ code, message }], messages: [] })
+    }
+  }
+  return { service, records: (zone) => state.get(zone) ?? [] }
+}
+
+const respond = (status: number, body: unknown): ScriptedResponse => ({
+  status,
+  headers: { 'content-type': 'application/json', ...(status === 429 && { 'retry-after': PAUSE }) },
+  body: JSON.stringify(body),
+})
+
+function fieldsOf(body: string): Fields {
+  try {
+    const fields: unknown = JSON.parse(body)
+    if (typeof fields === 'object' && fields !== null) return fields as Fields
+  } catch {
+    // Refused below.
+  }
+  throw new Refusal(400, 9207, 'Request body is invalid.')
+}
+
+function found(records: readonly CloudflareRecord[], query: URLSearchParams): CloudflareRecord[] {
+  const matches = (record: CloudflareRecord): boolean =>
+    (['type', 'name', 'content'] as const).every((key) => {
+      const wanted = query.get(key) ?? query.get(`${key}.exact`)
+      return wanted === null || record[key] === wanted
+    })
+  const byTypeAndName = (a: CloudflareRecord, b: CloudflareRecord): number => compare(a.type, b.type) || compare(a.name, b.name)
+  return records.filter(matches).sort(byTypeAndName)
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function page(query: URLSearchParams, items: readonly unknown[], usual: number, most: number): Result {
+  const number = (key: string, standard: number): number => {
+    const value = Number(query.get(key) ?? standard)
+    if (Number.isInteger(value) && value >= 1 && value <= most) return value
+    throw new Refusal(400, 9207, `${key} is invalid.`)
+  }
+  const perPage = number('per_page', usual)
+  const pageNumber = number('page', 1)
+  const result = items.slice((pageNumber - 1) * perPage, pageNumber * perPage)
+  const pages = Math.max(1, Math.ceil(items.length / perPage))
+  return {
+    result,
+    info: { page: pageNumber, per_page: perPage, count: result.length, total_count: items.length, total_pages: pages },
+  }
+}

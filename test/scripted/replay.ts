@@ -1,0 +1,113 @@
+/** Reads the recordings of `test/recorded/` and replays them at a scripted server. */
+import { readFileSync } from 'node:fs'
+import { request } from 'node:http'
+
+export interface Exchange {
+  readonly method: string
+  readonly uri: string
+  readonly request: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly response: string
+}
+
+export interface RecordedCase {
+  readonly case: string
+  readonly exchanges: readonly Exchange[]
+}
+
+/** The cases of one service, in the order in which they were recorded. */
+export function readRecording(service: string): readonly RecordedCase[] {
+  const text = readFileSync(new URL(`../recorded/${service}.jsonl`, import.meta.url), 'utf8')
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+
+/** The values that a service makes up itself, such as identifiers and times. */
+export interface GeneratedValues {
+  /** The pattern of the generated values of a field; null for all other fields. */
+  pattern(field: string): RegExp | null
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body: string
+}
+
+/**
+ * Replays exchanges in order. Generated values are mapped one to one: a recorded value in a path is replaced by ours, and two fields have
+ * equal values exactly if the recorded ones are equal.
+ */
+export function createReplay(origin: string, headers: Readonly<Record<string, string>>, generated: GeneratedValues) {
+  const oursOf = new Map<string, string>()
+  const recordedOf = new Map<string, string>()
+
+  /** The recorded value with our generated values; a value that fits no mapping becomes one that shows why. */
+  const mapped = (recorded: unknown, ours: unknown, field: string): unknown => {
+    if (Array.isArray(recorded)) return recorded.map((item, index) => mapped(item, Array.isArray(ours) ? ours[index] : undefined, field))
+    if (typeof recorded === 'object' && recorded !== null) {
+      const other = (ours ?? {}) as Readonly<Record<string, unknown>>
+      return Object.fromEntries(Object.entries(recorded).map(([key, value]) => [key, mapped(value, other[key], key)]))
+    }
+    const pattern = generated.pattern(field)
+    if (pattern === null || typeof recorded !== 'string' || typeof ours !== 'string') return recorded
+    if (!pattern.test(ours)) return `a value like ${pattern}`
+    const known = oursOf.get(recorded)
+    if (known === undefined && recordedOf.has(ours)) return `another value than that of ${recordedOf.get(ours)}`
+    if (known !== undefined) return known
+    oursOf.set(recorded, ours)
+    recordedOf.set(ours, recorded)
+    return ours
+  }
+
+  return {
+    /** Sends the request of an exchange. Returns our answer and the expected one, in the same form. */
+    async run(exchange: Exchange): Promise<{ readonly answer: unknown; readonly expected: unknown }> {
+      const { pathname, search } = new URL(exchange.uri)
+      const path = pathname.replace(/[^/]+/g, (part) => oursOf.get(part) ?? part) + search
+      const answer = await send(origin + path, exchange.method, exchange.request, headers)
+      const body = parsed(answer.body)
+      const names = Object.keys(exchange.headers)
+      return {
+        answer: { status: answer.status, headers: Object.fromEntries(names.map((name) => [name, answer.headers[name]])), body },
+        expected: { status: exchange.status, headers: exchange.headers, body: mapped(parsed(exchange.response), body, '') },
+      }
+    },
+    /** Values that ours and the recording have in common from the start, such as identifiers of seeded objects. */
+    share(values: Iterable<string>): void {
+      for (const value of values) {
+        oursOf.set(value, value)
+        recordedOf.set(value, value)
+      }
+    },
+  }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** Sends one request on its own connection. Some recorded reads have a body, which `fetch` refuses. */
+export function send(url: string, method: string, body: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = { 'content-type': 'application/json', ...headers, 'content-length': Buffer.byteLength(body) }
+    const outgoing = request(url, { method, headers: sent, agent: false }, (incoming) => {
+      const chunks: Buffer[] = []
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+      incoming.on('error', reject)
+      incoming.on('end', () => {
+        const received = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, value?.toString()]))
+        resolve({ status: incoming.statusCode ?? 0, headers: received, body: Buffer.concat(chunks).toString('utf8') })
+      })
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
