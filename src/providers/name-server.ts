@@ -1,13 +1,11 @@
-/** What providers that talk to one name server have in common: looking up and reading zones, and the errors of both. */
-import { type DomainName, isAtOrBelow } from '../dns/domain-name.ts'
+/** What providers that talk to one name server have in common: looking up zones, and the errors of requests. */
+import type { DomainName } from '../dns/domain-name.ts'
 import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
-import type { ResourceRecord } from '../dns/record.ts'
 import { createQuery, type Message, RCODE, rcodeName } from '../dns/wire/message.ts'
 import type { TsigKey } from '../dns/wire/tsig.ts'
 import type { RecordRule } from '../plan/capabilities.ts'
 import { type DnsServer, formatServer, isDnsFailure } from '../transport/dns-exchange.ts'
 import { requestTcp } from '../transport/dns-request.ts'
-import { transferZone } from '../transport/dns-transfer.ts'
 import { type ProviderCallOptions, ProviderError } from './provider.ts'
 
 /** A name server that a provider talks to, over TCP only. */
@@ -51,33 +49,6 @@ export async function hasZone(options: NameServer, name: DomainName, call?: Prov
   return rcode === RCODE.NOERROR && authoritative && answers.some((record) => record.type === 'SOA' && record.name === name)
 }
 
-/** A zone as a transfer shows it. */
-export interface TransferredZone {
-  readonly soa: ResourceRecord
-  /** The records that the server does not maintain itself. */
-  readonly records: readonly ResourceRecord[]
-}
-
-/** Reads a zone by transfer (AXFR). Throws a `ProviderError`. */
-export async function readTransfer(options: NameServer, zone: DomainName, call?: ProviderCallOptions): Promise<TransferredZone> {
-  const { server, key, timeout, provider } = options
-  assertMaySend(provider, call)
-  try {
-    const [soa, ...others] = await transferZone(server, zone, { timeout, key: key ?? undefined })
-    const records = others
-      .filter((record) => isAtOrBelow(record.name, zone) && !isServerOwned(record, zone))
-      .map(({ name, type, ttl, data }) => ({ name, type, ttl, data }))
-    return { soa: soa as ResourceRecord, records }
-  } catch (error) {
-    if (!isDnsFailure(error)) throw error
-    const hint =
-      error.reason === 'rejected'
-        ? 'allow the transfer to this host or key: "allow-transfer" in BIND, an "acl" with "transfer" in Knot, "provide-xfr" in NSD'
-        : undefined
-    throw failureOf(provider, `reading ${zone}`, error, { hint })
-  }
-}
-
 /** The address of a server, for saved plans. */
 export const addressOf = ({ server }: NameServer): string =>
   `dns://${server.host.includes(':') ? `[${server.host}]` : server.host}:${server.port}`
@@ -102,7 +73,7 @@ export async function exchange(
   }
 }
 
-function assertMaySend(provider: string, call?: ProviderCallOptions): void {
+export function assertMaySend(provider: string, call?: ProviderCallOptions): void {
   if (call?.stop?.aborted || call?.signal?.aborted)
     throw new ProviderError('provider-stopped', `${provider}: the run was stopped before the request`, { notSent: true })
 }
@@ -117,7 +88,8 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'EADDRNOTAVAIL',
 ])
 
-function failureOf(
+/** The error of a request that failed. */
+export function failureOf(
   provider: string,
   what: string,
   failure: Error & { readonly reason: string },

@@ -1,13 +1,15 @@
-/** Reads a zone from a name server by transfer (AXFR). */
+/** Reads a zone from a name server by transfer: the whole zone (AXFR), or its changes since an earlier transfer (IXFR). */
 import { randomInt } from 'node:crypto'
 import type { DomainName } from '../dns/domain-name.ts'
+import { rdataFields } from '../dns/rdata/canonical.ts'
 import type { ResourceRecord } from '../dns/record.ts'
-import type { Result } from '../dns/result.ts'
+import { failure as failed, type Result } from '../dns/result.ts'
+import { serialNumber } from '../dns/serial-number.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import { decodeMessage, readSoaMailbox } from '../dns/wire/decode-message.ts'
 import { encodeMessage } from '../dns/wire/encode-message.ts'
-import { RCODE, rcodeName, type WireRecord } from '../dns/wire/message.ts'
-import { createAxfrQuery, createAxfrReader } from '../dns/wire/transfer.ts'
+import { CLASS, type Message, RCODE, rcodeName, type WireRecord } from '../dns/wire/message.ts'
+import { applyDifferences, createAxfrQuery, createAxfrReader, createIxfrQuery, createIxfrReader } from '../dns/wire/transfer.ts'
 import type { TsigKey } from '../dns/wire/tsig.ts'
 import { createTsigVerifier, signMessage } from '../dns/wire/tsig-client.ts'
 import { type DnsFailure, type DnsServer, dnsFailure, exchangeTcp, formatServer } from './dns-exchange.ts'
@@ -38,36 +40,96 @@ export interface TransferredRecord extends ResourceRecord {
  * Rejects with a `DnsFailure`.
  */
 export async function transferZone(server: DnsServer, zone: DomainName, options: TransferOptions = {}): Promise<TransferredRecord[]> {
-  const { timeout = 10_000, total = 60 * timeout, maxOctets = 64 * 2 ** 20, maxRecords = 1_000_000, key } = options
   const id = randomInt(0x10000)
-  const transfer = createAxfrReader(zone, id, maxRecords)
-  const query = encodeMessage(createAxfrQuery(id, zone))
+  const reader = createAxfrReader(zone, id, options.maxRecords ?? MAX_RECORDS)
+  const mailbox = await receive(server, zone, createAxfrQuery(id, zone), options, reader.accept)
+  return transferredZone(reader.records, mailbox)
+}
+
+/**
+ * Asks by IXFR over TCP (RFC 1995) for the changes since an earlier transfer of the zone, and returns the zone as `transferZone` does; its order may differ. Returns
+ * `known` itself if the server still has that SOA record, and null if the answer does not lead from `known` to another version: the server has an older one,
+ * or the differences are between others. Then only AXFR helps. Rejects with a `DnsFailure`, also if the server does not offer IXFR.
+ */
+export async function transferChanges(
+  server: DnsServer,
+  zone: DomainName,
+  known: readonly TransferredRecord[],
+  options: TransferOptions = {},
+): Promise<readonly TransferredRecord[] | null> {
+  const [soa, ...others] = known
+  if (soa === undefined) return null
+  const id = randomInt(0x10000)
+  const { maxRecords = MAX_RECORDS } = options
+  const reader = createIxfrReader(zone, id, serialNumber(Number(rdataFields(soa.data)[2])))
+  const query = createIxfrQuery(id, zone, { name: zone, type: 'SOA', class: CLASS.IN, ttl: soa.ttl ?? 0, data: soa.data })
+  let received = 0
+  const mailbox = await receive(server, zone, query, options, (message) => {
+    received += message.answers.length
+    // Every record may be removed and added again.
+    return received > 2 * maxRecords ? failed(`it has more than ${2 * maxRecords} records`) : reader.accept(message)
+  })
+  const answer = reader.answer()
+  if (answer.kind === 'current') return answer.soa.data === soa.data ? known : null
+  if (answer.kind === 'whole') return transferredZone(answer.records, mailbox)
+  const changed = applyDifferences(zone, others, answer.differences, toTransferred)
+  return changed.ok && changed.value.records.length < maxRecords ? [newestSoa(answer.soa, mailbox), ...changed.value.records] : null
+}
+
+/** Sends a query and passes every message of the answer to `accept`, until that is complete. Returns the mailbox of the first SOA record with its capital letters. */
+async function receive(
+  server: DnsServer,
+  zone: DomainName,
+  message: Message,
+  { timeout = 10_000, total = 60 * timeout, maxOctets = 64 * 2 ** 20, key }: TransferOptions,
+  accept: (message: Message) => Result<'more' | 'complete'>,
+): Promise<string | undefined> {
+  const query = encodeMessage(message)
   const signed = key && signMessage(query, key, secondsNow())
   const verifier = key && signed && createTsigVerifier(key, signed.mac)
   const check = (verdict: Result<void> | undefined): void => {
     if (verdict && !verdict.ok) throw failure('rejected', server, zone, verdict.message)
   }
   let mailbox: string | undefined
+  let isFirst = true
   await exchangeTcp(server, signed?.octets ?? query, { timeout, total, octets: maxOctets }, (octets) => {
-    const message = decodeMessage(octets, { lenient: true })
-    if (!message.ok) throw failure('garbled', server, zone, message.message)
+    const decoded = decodeMessage(octets, { lenient: true })
+    if (!decoded.ok) throw failure('garbled', server, zone, decoded.message)
+    const { rcode } = decoded.value
     // A refusal may be unsigned; a forged one does no more harm than a lost message.
-    if (message.value.rcode === RCODE.NOERROR || hasSignature(message.value)) check(verifier?.accept(octets, secondsNow()))
-    if (message.value.rcode !== RCODE.NOERROR) throw failure('rejected', server, zone, `the answer is ${rcodeName(message.value.rcode)}`)
-    const written = transfer.records.length === 0 ? readSoaMailbox(octets) : null
+    if (rcode === RCODE.NOERROR || hasSignature(decoded.value)) check(verifier?.accept(octets, secondsNow()))
+    if (rcode !== RCODE.NOERROR) throw failure('rejected', server, zone, `the answer is ${rcodeName(rcode)}`)
+    const written = isFirst ? readSoaMailbox(octets) : null
+    isFirst = false
     if (written?.ok) mailbox = written.value
-    const progress = transfer.accept(message.value)
+    const progress = accept(decoded.value)
     if (!progress.ok) throw failure('garbled', server, zone, progress.message)
     if (progress.value === 'more') return true
     check(verifier?.finish())
     return false
   })
-  const [soa, ...others] = transfer.records.flatMap(toTransferred)
-  return soa === undefined ? others : [mailbox === undefined ? soa : { ...soa, mailbox }, ...others]
+  return mailbox
 }
 
-const toTransferred = ({ name, type, ttl, data, malformed }: WireRecord): TransferredRecord[] =>
-  data === null ? [] : [{ name, type, ttl: ttl as Ttl, data, ...(malformed === undefined ? {} : { malformed }) }]
+const MAX_RECORDS = 1_000_000
+
+function transferredZone([soa, ...others]: readonly WireRecord[], mailbox: string | undefined): TransferredRecord[] {
+  return soa === undefined ? [] : [newestSoa(soa, mailbox), ...others.map(toTransferred)]
+}
+
+const newestSoa = (soa: WireRecord, mailbox: string | undefined): TransferredRecord => ({
+  ...toTransferred(soa),
+  ...(mailbox === undefined ? {} : { mailbox }),
+})
+
+/** Readers of transfers refuse records without data. */
+const toTransferred = ({ name, type, ttl, data, malformed }: WireRecord): TransferredRecord => ({
+  name,
+  type,
+  ttl: ttl as Ttl,
+  data: data ?? '',
+  ...(malformed === undefined ? {} : { malformed }),
+})
 
 const failure = (reason: 'garbled' | 'rejected', server: DnsServer, zone: DomainName, problem: string): DnsFailure =>
   dnsFailure(reason, `the transfer of ${zone} from ${formatServer(server)} failed: ${problem}`)

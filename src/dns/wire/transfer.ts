@@ -1,5 +1,5 @@
 /** Zone transfers: AXFR (RFC 5936) and IXFR (RFC 1995). */
-import type { DomainName } from '../domain-name.ts'
+import { type DomainName, isAtOrBelow } from '../domain-name.ts'
 import { rdataFields } from '../rdata/canonical.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { isNewerSerial, type SerialNumber, serialNumber } from '../serial-number.ts'
@@ -78,8 +78,8 @@ export interface Difference {
 }
 
 export type IxfrAnswer =
-  /** The server has no newer version. */
-  | { readonly kind: 'current' }
+  /** The server has no newer version than that of the client. The SOA is the server's. */
+  | { readonly kind: 'current'; readonly soa: WireRecord }
   /** The full zone. The SOA is first and appears once. */
   | { readonly kind: 'whole'; readonly records: readonly WireRecord[] }
   /** The changes from the client's version to that of the SOA. */
@@ -88,7 +88,7 @@ export type IxfrAnswer =
 interface IxfrReader {
   /** Accepts the next message of the answer, and returns whether it completes the answer or why it is invalid. */
   accept(message: Message): Result<'more' | 'complete'>
-  /** The result; call this after the last message. */
+  /** The result; call this only after the answer is complete. */
   answer(): IxfrAnswer
 }
 
@@ -161,10 +161,43 @@ export function createIxfrReader(zone: DomainName, id: number, serial: SerialNum
       return ok(state === 'complete' ? 'complete' : 'more')
     },
     answer: () => {
-      if (final !== null && differences.length > 0) return { kind: 'differences', soa: final, differences }
-      return records.length > 0 ? { kind: 'whole', records } : { kind: 'current' }
+      if (final === null) throw new Error('the answer is not complete')
+      if (differences.length > 0) return { kind: 'differences', soa: final, differences }
+      return records.length > 0 ? { kind: 'whole', records } : { kind: 'current', soa: final }
     },
   }
 }
+
+/**
+ * Applies differences in order to the records of a zone, the SOA not among them. Records outside the zone are skipped and counted. Fails if a removed record is
+ * missing or an added one exists: then the differences are between other versions.
+ */
+export function applyDifferences<R extends Pick<WireRecord, 'name' | 'type' | 'data'>>(
+  zone: DomainName,
+  current: readonly R[],
+  differences: readonly Difference[],
+  toRecord: (record: WireRecord) => R,
+): Result<{ readonly records: readonly R[]; readonly outOfZone: number }> {
+  const records = new Map(current.map((record) => [keyOf(record), record]))
+  let outOfZone = 0
+  for (const { removed, added } of differences) {
+    for (const record of removed) {
+      if (!isAtOrBelow(record.name, zone)) continue
+      if (!records.delete(keyOf(record))) return failure(`it removes ${record.name} ${record.type}, which is not in the zone`)
+    }
+    for (const record of added) {
+      if (!isAtOrBelow(record.name, zone)) {
+        outOfZone += 1
+        continue
+      }
+      const key = keyOf(record)
+      if (records.has(key)) return failure(`it adds ${record.name} ${record.type}, which is already in the zone`)
+      records.set(key, toRecord(record))
+    }
+  }
+  return ok({ records: [...records.values()], outOfZone })
+}
+
+const keyOf = ({ name, type, data }: Pick<WireRecord, 'name' | 'type' | 'data'>): string => `${name} ${type} ${data}`
 
 const serialOf = ({ data }: WireRecord): SerialNumber => serialNumber(Number(rdataFields(data ?? '')[2]))

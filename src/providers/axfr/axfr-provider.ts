@@ -5,9 +5,10 @@ import type { ZoneSettings } from '../../dns/zone.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import type { ReadOnlyReason } from '../../plan/make-plan.ts'
 import { examineNameServer } from '../examine-name-server.ts'
-import { addressOf, hasZone, type NameServer, noZoneList, readTransfer, refusePseudoTypes, refuseServerTypes } from '../name-server.ts'
+import { addressOf, hasZone, type NameServer, noZoneList, refusePseudoTypes, refuseServerTypes } from '../name-server.ts'
 import { checkNameServer, nameServerEndpoints, readNameServer } from '../name-server-settings.ts'
 import { type CreatedProvider, type Provider, type ProviderContext, ProviderError, type ProviderType } from '../provider.ts'
+import { createTransferReader } from '../transfer-reader.ts'
 
 /** The TTL of records without one, in seconds, if the definition has no default. */
 const DEFAULT_TTL = 3600
@@ -55,6 +56,7 @@ const READ_ONLY: ReadOnlyReason = {
 
 function createAxfrProvider(options: NameServer): Provider {
   const { provider, parallelism } = options
+  const reader = createTransferReader(options)
   const provided: Provider = {
     name: provider,
     type: 'axfr',
@@ -70,7 +72,7 @@ function createAxfrProvider(options: NameServer): Provider {
       throw noZoneList(provider)
     },
     async readZone({ name }, call) {
-      const { soa, records } = await readTransfer(options, name, call)
+      const { soa, records } = await reader.read(name, call)
       const settings: ZoneSettings = { type: 'master', ...splitSoa(soa).settings }
       return { name, id: name, settings, updated: null, records, millisecondsSinceLastChange: null, readOnly: READ_ONLY }
     },

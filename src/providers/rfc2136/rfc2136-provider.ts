@@ -1,10 +1,11 @@
-/** A provider that changes zones by dynamic update (RFC 2136) and reads them by transfer (AXFR), over TCP only. */
+/** A provider that changes zones by dynamic update (RFC 2136) and reads them by transfer (AXFR, IXFR), over TCP only. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { type Message, RCODE } from '../../dns/wire/message.ts'
 import { createUpdate } from '../../dns/wire/update.ts'
 import { examineNameServer } from '../examine-name-server.ts'
-import { addressOf, exchange, hasZone, type NameServer, noZoneList, readTransfer, refusal } from '../name-server.ts'
+import { addressOf, exchange, hasZone, type NameServer, noZoneList, refusal } from '../name-server.ts'
 import { type Provider, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { createTransferReader } from '../transfer-reader.ts'
 import { RFC2136_CAPABILITIES } from './capabilities.ts'
 import { updateContent } from './update-content.ts'
 
@@ -12,6 +13,7 @@ const UNSIGNED = 'anybody who can send from this address can change the zones'
 
 export function createRfc2136Provider(options: NameServer): Provider {
   const { provider, parallelism } = options
+  const reader = createTransferReader(options)
   const provided: Provider = {
     name: provider,
     type: 'rfc2136',
@@ -26,13 +28,16 @@ export function createRfc2136Provider(options: NameServer): Provider {
       throw noZoneList(provider)
     },
     async readZone(zone, call) {
-      const { records } = await readTransfer(options, zone.name, call)
+      const { records } = await reader.read(zone.name, call)
       return { ...referenceTo(zone.name), records, millisecondsSinceLastChange: null }
     },
     readRendered: async () => null,
     examine: (usage) =>
       examineNameServer(provided, options, { unsigned: UNSIGNED, missing: 'create the zones on the server: dynamic update cannot' }, usage),
-    apply: (zone, call, more) => applyUpdate(options, zone, call, more),
+    apply(zone, call, more) {
+      if (zone !== null) reader.noteChange(zone.name)
+      return applyUpdate(options, zone, call, more)
+    },
     close: async () => undefined,
   }
   return provided

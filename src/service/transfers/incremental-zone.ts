@@ -1,11 +1,10 @@
 /** Incremental zone transfer (IXFR, RFC 1995) over TCP: requests the changes of a zone and applies them to the stored version. */
 import { randomInt } from 'node:crypto'
-import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
-import { failure, ok, type Result } from '../../dns/result.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { encodeMessage } from '../../dns/wire/encode-message.ts'
 import { CLASS, type WireRecord } from '../../dns/wire/message.ts'
-import { createIxfrQuery, createIxfrReader, type Difference, type IxfrAnswer } from '../../dns/wire/transfer.ts'
+import { applyDifferences, createIxfrQuery, createIxfrReader, type IxfrAnswer } from '../../dns/wire/transfer.ts'
 import type { ServedRecord } from '../nameserver/zone-data.ts'
 import { exchange } from './exchange.ts'
 import type { Peer } from './peer.ts'
@@ -75,45 +74,14 @@ async function transferChanges(
 function zoneOf(zone: DomainName, current: CurrentZone, answer: IxfrAnswer, limits: TransferLimits): TransferredZone | null {
   if (answer.kind === 'current') return null
   if (answer.kind === 'whole') return readZone(zone, answer.records)
-  const changed = applyDifferences(zone, current, answer.soa, answer.differences)
+  const [soa, ...others] = current
+  const changed = applyDifferences(zone, others, answer.differences, servedRecord)
   if (!changed.ok) throw malformed(changed.message)
-  const { records, outOfZone } = changed.value
+  const { outOfZone } = changed.value
+  const records: CurrentZone = [servedRecord({ ...answer.soa, name: soa.name }), ...changed.value.records]
   checkRecordCount(records.length, limits)
   requireApexNs(zone, records)
   return { soa: soaFields(records[0].data), records, outOfZone, differences: answer.differences.length }
 }
-
-/**
- * Applies the differences to a zone in order and sets the new SOA. Records outside the zone are skipped and counted, as in a full transfer.
- * Fails if a removed record is missing or an added one exists: then the master's version of the zone is a different one.
- */
-export function applyDifferences(
-  zone: DomainName,
-  current: CurrentZone,
-  soa: WireRecord,
-  differences: readonly Difference[],
-): Result<{ readonly records: CurrentZone; readonly outOfZone: number }> {
-  const [currentSoa, ...others] = current
-  const records = new Map(others.map((record) => [keyOf(record), record]))
-  let outOfZone = 0
-  for (const { removed, added } of differences) {
-    for (const record of removed) {
-      if (!isAtOrBelow(record.name, zone)) continue
-      if (!records.delete(keyOf(record))) return failure(`it removes ${record.name} ${record.type}, which is not in the zone`)
-    }
-    for (const record of added) {
-      if (!isAtOrBelow(record.name, zone)) {
-        outOfZone += 1
-        continue
-      }
-      const key = keyOf(record)
-      if (records.has(key)) return failure(`it adds ${record.name} ${record.type}, which is already in the zone`)
-      records.set(key, servedRecord(record))
-    }
-  }
-  return ok({ records: [servedRecord({ ...soa, name: currentSoa.name }), ...records.values()], outOfZone })
-}
-
-const keyOf = ({ name, type, data }: Pick<WireRecord, 'name' | 'type' | 'data'>): string => `${name} ${type} ${data}`
 
 const servedRecord = ({ name, type, ttl, data }: WireRecord): ServedRecord => ({ name, type, ttl: ttl as Ttl, data: data ?? '' })

@@ -39,8 +39,8 @@ function read(records: readonly WireRecord[]): IxfrAnswer | string {
 
 describe('IXFR response', () => {
   it.each([
-    ['the same SOA', [soa(3)], { kind: 'current' }],
-    ['an older SOA', [soa(2)], { kind: 'current' }],
+    ['the same SOA', [soa(3)], { kind: 'current', soa: soa(3) }],
+    ['an older SOA', [soa(2)], { kind: 'current', soa: soa(2) }],
     ['a newer SOA needs more records', [soa(5)], 'more'],
     [
       'one step',
