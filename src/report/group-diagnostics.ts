@@ -73,8 +73,9 @@ function joined(first: Diagnostic, group: readonly Diagnostic[]): Diagnostic {
   const count = cause === undefined ? counted(group.length, 'time') : counted(group.length, cause.subject)
   const text = cause === undefined ? `${lowerCase(DIAGNOSTIC_CODES[code].replace(/\.$/, ''))}, such as ${first.message}` : cause.message
   const origin = commonOrigin(group)
-  const hint = group.every((one) => one.hint === first.hint) ? first.hint : undefined
-  if (origin !== null) return { severity, code, message: `${count}: ${text}; ${origin.message} at ${placeText(origin.at)}`, hint }
+  // The text of a group without a cause has the first diagnostic as its example, to which the hint belongs.
+  const hint = cause === undefined || group.every((one) => one.hint === first.hint) ? first.hint : undefined
+  if (origin !== null) return { severity, code, message: `${count}: ${text}; ${origin}`, hint }
   // The first place comes before the message.
   const [places, where] =
     first.at === undefined
@@ -90,14 +91,14 @@ function joined(first: Diagnostic, group: readonly Diagnostic[]): Diagnostic {
   return { severity, code, message: `${count}: ${text}${list === '' ? '' : `; ${where} ${list}`}`, at: first.at, hint }
 }
 
-/** The related place that all diagnostics of a group share, such as the line with the default TTL; null if there is none. */
-function commonOrigin(group: readonly Diagnostic[]): NonNullable<Diagnostic['related']>[number] | null {
-  const origin = group[0]?.related?.[0]
-  if (origin === undefined) return null
-  const isShared = group.every(
-    ({ related: [other] = [] }) => other?.message === origin.message && placeText(other.at) === placeText(origin.at),
-  )
-  return isShared ? origin : null
+/** The related places that a group has in common, such as the lines with the default TTL of its zones; null if there are none. */
+function commonOrigin(group: readonly Diagnostic[]): string | null {
+  const [first, ...rest] = group.map(({ related }) => related?.[0])
+  if (first === undefined || rest.some((one) => one?.message !== first.message)) return null
+  const places = new Set([first, ...rest].flatMap((one) => (one === undefined ? [] : placeText(one.at))))
+  // Without a cause, each diagnostic has its own related place.
+  if (places.size > 1 && group[0]?.cause === undefined) return null
+  return `${first.message} at ${listed([...places], MOST_PLACES)}`
 }
 
 /** The record or zone that a message begins with. */

@@ -7,9 +7,10 @@ import { type Report, type ReportOptions, type ZoneView, zoneViews } from './rep
 import {
   cachedAnswersText,
   callFigures,
-  isNotable,
+  hasSection,
   readBackText,
   recordFigures,
+  renderedStates,
   renderedText,
   summaryLine,
   zoneState,
@@ -37,8 +38,14 @@ export function renderHtml(report: Report, options: ReportOptions): string {
     '<meta name="viewport" content="width=device-width">\n',
     `<title>${escapeHtml(summaryLine(report))}</title>\n<style>${STYLE}</style>\n</head>\n<body>\n<h1>${escapeHtml(summaryLine(report))}</h1>\n`,
   ]
-  if (options.diagnostics !== false) parts.push(diagnosticList(plan.diagnostics, options))
-  for (const view of zoneViews(report)) if (options.verbose || isNotable(view)) parts.push(zoneSection(view, options))
+  const views = zoneViews(report)
+  const sections = options.verbose ? views : views.filter(hasSection)
+  const others = options.verbose ? [] : views.filter((view) => !hasSection(view))
+  if (options.diagnostics !== false)
+    parts.push(diagnosticList([...plan.diagnostics, ...others.flatMap(({ diagnostics }) => diagnostics)], options))
+  for (const { state, text } of renderedStates(others))
+    parts.push(`<p class="${state === 'differs' ? 'warning' : 'dim'}">${escapeHtml(text)}</p>\n`)
+  for (const view of sections) parts.push(zoneSection(view, options))
   parts.push(`<footer>${escapeHtml(oneLine(plan.tool))}, ${escapeHtml(oneLine(plan.created))}</footer>\n</body>\n</html>\n`)
   return parts.join('')
 }

@@ -13,9 +13,10 @@ import { layoutRows, shorten } from './row-layout.ts'
 import {
   cachedAnswersText,
   callFigures,
-  isNotable,
+  hasSection,
   readBackText,
   recordFigures,
+  renderedStates,
   renderedText,
   summaryLine,
   zoneState,
@@ -32,15 +33,20 @@ const MAX_MESSAGE_LENGTH = 1_000
 const OMITTED_LINE_LENGTH = 200
 
 export function renderMarkdown(report: Report, options: ReportOptions): string {
-  const views = zoneViews(report).filter((view) => options.verbose || isNotable(view))
+  const views = zoneViews(report)
+  const sections = options.verbose ? views : views.filter(hasSection)
   const parts = [`### ${summaryLine(report)}\n`]
   const prefaceBudget = createBudget(MAX_PREFACE_LENGTH)
   parts.push(...limitedBlock('diff', refusalLines(views), prefaceBudget, 'refusal'))
   if (options.diagnostics !== false)
     parts.push(...limitedBlock('text', diagnosticLines(report, views, options), prefaceBudget, 'diagnostic'))
+  if (!options.verbose) {
+    const states = renderedStates(views.filter((view) => !hasSection(view))).map(({ text }) => text)
+    parts.push(...limitedBlock('text', states, prefaceBudget, 'line'))
+  }
   const budget = createBudget(MAX_REPORT_LENGTH - OMITTED_LINE_LENGTH - parts.reduce((sum, part) => sum + part.length, 0))
   const omitted = { changes: 0, zones: 0 }
-  for (const view of views) {
+  for (const view of sections) {
     const { text, shown } = zoneSection(view, options, budget)
     parts.push(text)
     if (shown === view.plan.changes.length && text !== '') continue

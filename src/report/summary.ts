@@ -2,7 +2,7 @@
 import { hasErrors, oneLine } from '../dns/diagnostic.ts'
 import { displayName, isAtOrBelow, relativeName } from '../dns/domain-name.ts'
 import type { CallCount, RenderedState, ZonePlan } from '../plan/plan.ts'
-import { counted, formatCount } from './english.ts'
+import { counted, formatCount, listed } from './english.ts'
 import { type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
 
 /** The headline of a report: errors and refusals first, then what a plan would do or what an apply did. */
@@ -123,14 +123,18 @@ export function durationText(seconds: number): string {
   return parts.slice(0, 2).join(' ')
 }
 
-/** Whether a report that is not verbose shows the zone. */
-export function isNotable(view: ZoneView): boolean {
-  const { plan, diagnostics } = view
-  return (
-    plan.changes.length > 0 ||
-    plan.refusals.length > 0 ||
-    diagnostics.length > 0 ||
-    plan.rendered === 'differs' ||
-    plan.rendered === 'stale'
-  )
+/** Whether a report that is not verbose shows the zone on its own. */
+export const hasSection = ({ plan }: ZoneView): boolean => plan.changes.length > 0 || plan.refusals.length > 0
+
+/** Zones named in a line about several. */
+const ZONES_SHOWN = 3
+
+/** One line per state of the rendered zone file, for zones that are not shown on their own. */
+export function renderedStates(others: readonly ZoneView[]): { readonly state: RenderedState; readonly text: string }[] {
+  return (['differs', 'stale'] as const).flatMap((state) => {
+    const plans = others.filter(({ plan }) => plan.rendered === state).map(({ plan }) => plan)
+    return plans.length === 0
+      ? []
+      : [{ state, text: `rendered zone file ${RENDERED[state]}: ${listed(plans.map(zoneTitle), ZONES_SHOWN)}` }]
+  })
 }

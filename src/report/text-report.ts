@@ -2,12 +2,23 @@
 import { type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import type { Refusal } from '../plan/plan.ts'
 import { type ChangeRow, changeRows, type Marker } from './change-rows.ts'
-import { formatCount, listed } from './english.ts'
+import { formatCount } from './english.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
 import { layoutRows } from './row-layout.ts'
-import { cachedAnswersText, callFigures, readBackText, recordFigures, renderedText, summaryLine, zoneState, zoneTitle } from './summary.ts'
+import {
+  cachedAnswersText,
+  callFigures,
+  hasSection,
+  readBackText,
+  recordFigures,
+  renderedStates,
+  renderedText,
+  summaryLine,
+  zoneState,
+  zoneTitle,
+} from './summary.ts'
 
 /** Maximum length of one value in characters. */
 const LONGEST_VALUE = 400
@@ -22,7 +33,7 @@ export function renderText(report: Report, options: ReportOptions): string {
     lines.push(...diagnosticLines(report.plan.diagnostics, options, ''), '')
   const isBrief = options.planShown === true && !options.verbose
   for (const view of zoneViews(report)) {
-    if (!options.verbose && !(isBrief ? hasUnapplied(view) : hasSection(view, options))) continue
+    if (!options.verbose && !(isBrief ? hasUnapplied(view) : isShown(view, options))) continue
     for (const line of isBrief ? unappliedLines(view, options) : zoneLines(view, options)) lines.push(line)
     lines.push('')
   }
@@ -32,21 +43,13 @@ export function renderText(report: Report, options: ReportOptions): string {
 }
 
 /** Whether a zone is shown on its own, in a report that is not verbose. */
-const hasSection = ({ plan, diagnostics }: ZoneView, options: ReportOptions): boolean =>
-  plan.changes.length > 0 || plan.refusals.length > 0 || (options.diagnostics !== false && diagnostics.length > 0)
+const isShown = (view: ZoneView, options: ReportOptions): boolean =>
+  hasSection(view) || (options.diagnostics !== false && view.diagnostics.length > 0)
 
-/** Zones named in a line about several. */
-const ZONES_SHOWN = 3
-
-/** One line per state of the rendered zone file, for the zones that are not shown on their own. */
 function renderedLines(report: Report, options: ReportOptions): string[] {
-  const others = zoneViews(report).filter((view) => !hasSection(view, options))
-  return (['differs', 'stale'] as const).flatMap((state) => {
-    const [first, ...more] = others.filter(({ plan }) => plan.rendered === state).map(({ plan }) => plan)
-    if (first === undefined) return []
-    const text = `${renderedText(first, false)?.replace(':', '')}: ${listed([first, ...more].map(zoneTitle), ZONES_SHOWN)}`
-    return [state === 'differs' ? paletteOf(options.color).warning(text) : text]
-  })
+  const palette = paletteOf(options.color)
+  const others = zoneViews(report).filter((view) => !isShown(view, options))
+  return renderedStates(others).map(({ state, text }) => (state === 'differs' ? palette.warning(text) : text))
 }
 
 /** The lines of one zone; the first has its name. */

@@ -384,6 +384,34 @@ b:
   })
 })
 
+describe('a zone of its own entry without a file', () => {
+  it('keeps that entry when its file comes', async () => {
+    const text = `providers:
+  one: {class: ${YAML}, directory: one, ignore_missing_zones: true}
+  first: {class: octodns_linode.LinodeProvider, token: env/TOKEN}
+  second: {class: octodns_linode.LinodeProvider, token: env/TOKEN}
+zones:
+  '*': {sources: [one], targets: [first]}
+  later.example.: {sources: [one], targets: [second]}
+`
+    const file = `a: ${A('192.0.2.1')}\n`
+    const cwd = write(temporaryDirectory(), { 'p.yaml': text, 'one/early.example.yaml': file })
+    expect((await importing(cwd)).status).toBe(0)
+    write(cwd, { 'out/one/later.example.yaml': file, 'out/one/other.example.yaml': file })
+    const validated = await cli(['validate'], { cwd: join(cwd, 'out') })
+    expect(readFileSync(join(cwd, 'out/zonewright.yaml'), 'utf8')).toContain(`zones:
+  - files:
+      - 'one/later.example.yam[l]'
+    targets: [second]
+  - files:
+      - 'one/*.*.yaml'
+      - '!one/later.example.yaml'
+    targets: [first]
+`)
+    expect(validated).toMatchObject({ status: 0, stderr: expect.stringContaining('3 zones, 3 records in 3 files: no problems.') })
+  })
+})
+
 describe('zones of other sources', () => {
   it('are reported and left out, and the other zones are imported', async () => {
     const config = `providers:

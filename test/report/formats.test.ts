@@ -1,8 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import type { DomainName } from '../../src/dns/domain-name.ts'
 import { REPORT_FORMATS } from '../../src/report/formats.ts'
+import { renderPlan } from '../../src/report/render-report.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
+import { planOf, zoneOf } from './plan-of.ts'
 
 const COMMANDS: Readonly<Record<keyof typeof REPORT_FORMATS, readonly string[]>> = {
   plan: ['plan', 'apply', 'rollback'],
@@ -37,4 +40,29 @@ describe('the formats of a report', () => {
     expect(REPORT_FORMATS[report as keyof typeof REPORT_FORMATS]).toContain('json')
     expect(existsSync(new URL(`../../schemas/${report}.schema.json`, import.meta.url))).toBe(true)
   })
+})
+
+test.each(['text', 'markdown', 'github', 'html'] as const)('a plan of many zones without changes names no zone twice in %s', (format) => {
+  const zones = Array.from({ length: 40 }, (_, i) =>
+    zoneOf([], {
+      zone: `z${i}.example.` as DomainName,
+      rendered: 'stale',
+      diagnostics: [
+        {
+          severity: 'notice',
+          code: 'apex-ns-kept',
+          message: `cloud sets the apex NS records of z${i}.example.`,
+          at: { file: `zones/z${i}.yaml`, line: 1, column: 1 },
+        },
+      ],
+    }),
+  )
+  const text = renderPlan(planOf(zones), format, { color: false, width: null, verbose: false, diagnostics: format !== 'text' })
+  const lines = text.split('\n').filter((line) => line !== '')
+  if (format !== 'html') expect(lines.length).toBeLessThanOrEqual(10)
+  expect(lines.filter((line) => line.includes('.example.')).length).toBeLessThanOrEqual(2)
+  expect(text).toContain('No changes. 40 zones match.')
+  expect(text).toContain(
+    'rendered zone file older than the records: z0.example. at cloud, z1.example. at cloud, z2.example. at cloud and 37 more',
+  )
 })

@@ -31,6 +31,18 @@ describe('diagnostics with one cause', () => {
     ])
   })
 
+  test('name the places of several files that they share', () => {
+    const found = many(40, (index) => rounded(index, { related: [{ message: 'default_ttl', at: at(2, `zones/${index % 4}.yaml`) }] }))
+    expect(lines(found)).toEqual([
+      'notice[ttl-rounded] 40 record sets: cloud stores TTL 300, not 600; default_ttl at zones/0.yaml:2:3, zones/1.yaml:2:3, zones/2.yaml:2:3 and 1 more',
+    ])
+  })
+
+  test('have the hint of the example', () => {
+    const found = many(4, (index) => ({ ...rounded(index), severity: 'warning' as const, cause: undefined, hint: `hint ${index}` }))
+    expect(groupDiagnostics(found).map(({ hint }) => hint)).toEqual(['hint 0'])
+  })
+
   test('are recognised by their text without names, addresses and quoted texts', () => {
     const found = many(4, (index) => ({
       severity: 'warning',

@@ -29,6 +29,8 @@ type Options = Omit<ConvertedRule, 'files'>
 /** An imported zone with its path and options. */
 interface RuledZone {
   readonly path: string
+  /** The glob that matches only this path. */
+  readonly glob: string
   readonly entry: OctodnsZoneEntry
   readonly options: Options
   /** Equal for equal options. */
@@ -41,19 +43,49 @@ export function convertRules(wanted: readonly RoutedZone[], read: readonly ReadO
     const one = read[i]
     if (!one || one.zone === null) return []
     const options = ruleOf(routed, one.zone, context)
-    return [{ path: one.path, entry: routed.ownEntry, options, key: JSON.stringify(options) }]
+    return [{ path: one.path, glob: escapeGlob(one.path), entry: routed.ownEntry, options, key: JSON.stringify(options) }]
   })
+  zones.push(...zonesToCome(wanted, context))
   const covered = new Set<RuledZone>()
   const dynamic = context.isPartial ? [] : context.config.zones.flatMap((entry) => dynamicRule(entry, zones, covered, context) ?? [])
   const groups = new Map<string, ConvertedRule & { readonly files: string[] }>()
   for (const zone of zones) {
     if (covered.has(zone)) continue
     const group = groups.get(zone.key) ?? { ...zone.options, files: [] }
-    group.files.push(escapeGlob(zone.path))
+    group.files.push(zone.glob)
     groups.set(zone.key, group)
   }
   return [...groups.values(), ...dynamic]
 }
+
+/**
+ * The files that zones with their own entry may get: zones without a file so far (`ignore_missing_zones`). Without a rule of their own, that of a
+ * dynamic entry would apply to them.
+ */
+function zonesToCome(wanted: readonly RoutedZone[], context: RuleContext): RuledZone[] {
+  const { config, sources, isPartial } = context
+  if (isPartial || !config.zones.some(({ name, nameGlob }) => name === null && nameGlob !== null)) return []
+  const present = new Set(wanted.map(({ name }) => name))
+  return config.zones.flatMap((entry): RuledZone[] => {
+    const { name } = entry
+    if (name === null || entry.alias !== null || present.has(name)) return []
+    const opened = entry.sources.flatMap((source) => sources.get(source) ?? [])
+    const paths = opened.flatMap(({ source, directory }) => fileNamesOf(source, name.slice(0, -1)).map((file) => inFolder(directory, file)))
+    const options = optionsOfNoZone(entry, context)
+    return [...new Set(paths)].map((path) => ({ path, glob: globToCome(path), entry, options, key: JSON.stringify(options) }))
+  })
+}
+
+/** A glob for a single file that need not exist: a path without wildcards must. */
+const globToCome = (path: string): string => `${escapeGlob(path.slice(0, -1))}[${path.slice(-1)}]`
+
+/** The names of the file and the folder of a zone in a source. */
+const fileNamesOf = ({ hasZoneFiles, splitExtension }: OpenSource['source'], name: string): string[] => [
+  ...(hasZoneFiles ? [`${name}.yaml`] : []),
+  ...(splitExtension === null ? [] : [`${name}${splitExtension}`]),
+]
+
+const inFolder = (directory: string, name: string): string => (directory === '.' ? name : `${directory}/${name}`)
 
 /**
  * The rule for a dynamic entry with the options of most of its zones; null for another entry or one whose names no glob matches. Adds the zones to
@@ -79,7 +111,7 @@ function dynamicRule(
   const others = zones.filter((zone) => zone.key !== key && !covered.has(zone)).map(({ path }) => path)
   const excluded = [...new Set([...unused, ...others])].filter(isMatch)
   for (const zone of applies) covered.add(zone)
-  const listed = applies.filter(({ path }) => !isMatch(path)).map(({ path }) => escapeGlob(path))
+  const listed = applies.filter(({ path }) => !isMatch(path)).map(({ glob }) => glob)
   return { ...options, files: [...globs, ...listed, ...excluded.map((path) => `!${escapeGlob(path)}`)] }
 }
 
@@ -98,7 +130,7 @@ function globsOf({ source, directory }: OpenSource, nameGlob: string): string[] 
 const pathsIn = ({ directory, zones }: OpenSource): string[] =>
   [...zones.values()].flat().map(({ folder, paths }) => {
     const name = (folder ?? paths[0] ?? '').split(/[/\\]/).at(-1) ?? ''
-    return directory === '.' ? name : `${directory}/${name}`
+    return inFolder(directory, name)
   })
 
 function mostCommon(zones: readonly RuledZone[]): Options | null {
