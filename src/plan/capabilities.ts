@@ -73,3 +73,27 @@ export interface Capabilities {
   readonly cnameExclusive: boolean
   readonly rules: readonly RecordRule[]
 }
+
+/**
+ * A plain store of RRsets, as most name servers are: any type, whole RRsets in calls of any size, no settings of zones, no creation of zones. A provider states
+ * how it differs. The TTL of records without one is an hour, because the server has none for single records.
+ */
+export const RRSET_STORE: Capabilities = {
+  calls: { unit: 'rrset', maxUnits: null, maxOctets: null, atomic: true, hasPrecondition: false, createsZoneWithRecords: false },
+  types: null,
+  ttlSteps: null,
+  ttlDefault: false,
+  fallbackTtl: 3600,
+  settingSteps: null,
+  settings: new Set(),
+  storesSoaFields: false,
+  fixedSettings: new Set(),
+  settingProblems: () => [],
+  neededToCreate: { master: [], slave: [] },
+  createsZones: false,
+  canCreateZone: () => false,
+  maxRecords: null,
+  servesApexNs: false,
+  cnameExclusive: true,
+  rules: [],
+}

@@ -2,7 +2,7 @@
 import type { ProviderConfig } from '../../definition/config/config.ts'
 import { splitSoa } from '../../dns/soa.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
-import type { Capabilities } from '../../plan/capabilities.ts'
+import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
 import type { ReadOnlyReason } from '../../plan/make-plan.ts'
 import { examineNameServer } from '../examine-name-server.ts'
 import { addressOf, hasZone, type NameServer, noZoneList, refusePseudoTypes, refuseServerTypes } from '../name-server.ts'
@@ -10,30 +10,13 @@ import { checkNameServer, nameServerEndpoints, readNameServer } from '../name-se
 import { type CreatedProvider, type Provider, type ProviderContext, ProviderError, type ProviderType } from '../provider.ts'
 import { createTransferReader } from '../transfer-reader.ts'
 
-/** The TTL of records without one, in seconds, if the definition has no default. */
-const DEFAULT_TTL = 3600
-
 /** What a zone can hold that is transferred. Nothing of it can be changed. */
 const AXFR_CAPABILITIES: Capabilities = {
-  calls: { unit: 'rrset', maxUnits: null, maxOctets: null, atomic: true, hasPrecondition: false, createsZoneWithRecords: false },
+  ...RRSET_STORE,
   readOnly: true,
-  types: null,
-  ttlSteps: null,
-  ttlDefault: false,
-  fallbackTtl: DEFAULT_TTL,
-  settingSteps: null,
   settings: new Set(['type', 'soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec']),
-  storesSoaFields: false,
   // Knot DNS and NSD answer with lower-case names.
   lowersMailAddress: true,
-  fixedSettings: new Set(),
-  settingProblems: () => [],
-  neededToCreate: { master: [], slave: [] },
-  createsZones: false,
-  canCreateZone: () => false,
-  maxRecords: null,
-  servesApexNs: false,
-  cnameExclusive: true,
   rules: [refusePseudoTypes, refuseServerTypes],
 }
 

@@ -1,7 +1,7 @@
 /** What a zone file of octoDNS can hold. */
 import { OCTODNS_TYPES, octodnsValue } from '../../definition/print/octodns-value.ts'
 import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
-import type { Capabilities, RecordRule } from '../../plan/capabilities.ts'
+import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
 
 /** The TTL of records without one, in seconds, as in octoDNS. */
 export const DEFAULT_TTL = 3600
@@ -20,22 +20,12 @@ const refuseInexpressible: RecordRule = (record) => {
 }
 
 export const OCTODNS_CAPABILITIES: Capabilities = {
-  calls: { unit: 'rrset', maxUnits: null, maxOctets: null, atomic: true, hasPrecondition: true, createsZoneWithRecords: true },
+  ...RRSET_STORE,
+  calls: { ...RRSET_STORE.calls, hasPrecondition: true, createsZoneWithRecords: true },
   types: OCTODNS_TYPES,
-  ttlSteps: null,
-  ttlDefault: false,
   fallbackTtl: DEFAULT_TTL,
-  settingSteps: null,
-  settings: new Set(),
-  storesSoaFields: false,
-  fixedSettings: new Set(),
-  settingProblems: () => [],
-  neededToCreate: { master: [], slave: [] },
   createsZones: true,
   // octoDNS lists only files of the folder itself, with two dots in their names.
   canCreateZone: (name) => /^[a-z0-9_-][a-z0-9_-]*\.[a-z0-9_.-]{0,198}$/.test(name),
-  maxRecords: null,
-  servesApexNs: false,
-  cnameExclusive: true,
   rules: [rejoinTexts, refuseInexpressible],
 }

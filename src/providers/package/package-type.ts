@@ -9,7 +9,7 @@ import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { ExistingRecord } from '../../dns/record.ts'
 import { isServerAddress, parseServerAddress } from '../../dns/server-address.ts'
 import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
-import type { Capabilities } from '../../plan/capabilities.ts'
+import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
 import { endpointOfServer, endpointOfUrl } from '../../transport/allowed-hosts.ts'
 import type { CreatedProvider, Provider, ProviderContext, ProviderEndpoint, ProviderType, ZoneList, ZoneReference } from '../provider.ts'
 import { ProviderError } from '../provider.ts'
@@ -19,22 +19,9 @@ const DEFAULT_PARALLELISM = 4
 
 /** A plain store of RRsets: any type and TTL, whole RRsets in calls of any size, no settings of zones. */
 export const PACKAGE_CAPABILITIES: Capabilities = {
-  calls: { unit: 'rrset', maxUnits: null, maxOctets: null, atomic: false, hasPrecondition: false, createsZoneWithRecords: false },
-  types: null,
-  ttlSteps: null,
-  ttlDefault: false,
-  fallbackTtl: 3600,
-  settingSteps: null,
-  settings: new Set(),
-  storesSoaFields: false,
-  fixedSettings: new Set(),
-  settingProblems: () => [],
-  neededToCreate: { master: [], slave: [] },
-  createsZones: false,
+  ...RRSET_STORE,
+  calls: { ...RRSET_STORE.calls, atomic: false },
   canCreateZone: () => true,
-  maxRecords: null,
-  servesApexNs: false,
-  cnameExclusive: true,
   rules: [],
 }
 

@@ -2,16 +2,13 @@
 
 import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
 import { typeCode } from '../../dns/record-type.ts'
-import type { Capabilities, RecordRule } from '../../plan/capabilities.ts'
+import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
 
 /**
  * Octets of records in one call. Their JSON has at most twice as many octets, and the server refuses bodies above two megabytes unless its configuration says
  * otherwise (`webserver-max-bodysize`).
  */
 const MAX_CALL_OCTETS = 900_000
-
-/** The TTL of records without one, if the definition has no default: the server's own (`default-ttl`). */
-const DEFAULT_TTL = 3600
 
 /** Types that belong to the server: the SOA, which settings describe, and what signing generates (RFC 4034, RFC 5155). */
 const SERVER_TYPES: ReadonlySet<string> = new Set(['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
@@ -78,21 +75,12 @@ const locationRange = refuseIf(({ type, data }) => {
 })
 
 export const POWERDNS_CAPABILITIES: Capabilities = {
-  calls: { unit: 'rrset', maxUnits: null, maxOctets: MAX_CALL_OCTETS, atomic: true, hasPrecondition: false, createsZoneWithRecords: true },
-  types: null,
-  ttlSteps: null,
-  ttlDefault: false,
-  fallbackTtl: DEFAULT_TTL,
-  settingSteps: null,
+  ...RRSET_STORE,
+  calls: { ...RRSET_STORE.calls, maxOctets: MAX_CALL_OCTETS, createsZoneWithRecords: true },
   settings: new Set(['type', 'soa_email', 'master_ips', 'expire_sec', 'refresh_sec', 'retry_sec', 'ttl_sec']),
-  storesSoaFields: false,
   fixedSettings: new Set(['type']),
-  settingProblems: () => [],
   neededToCreate: { master: [], slave: ['master_ips'] },
   createsZones: true,
   canCreateZone: (name) => NAME.test(name),
-  maxRecords: null,
-  servesApexNs: false,
-  cnameExclusive: true,
   rules: [serverTypes, pseudoTypes, ownNumbers, nameCharacters, targetCharacters, apexTypes, locationRange],
 }

@@ -1,10 +1,7 @@
 /** What a zone file can hold. */
 import { typeCode } from '../../dns/record-type.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
-import type { Capabilities, RecordRule, SettingProblem } from '../../plan/capabilities.ts'
-
-/** The TTL of records without one, in seconds, if the definition has no default. */
-const DEFAULT_TTL = 3600
+import { type Capabilities, type RecordRule, RRSET_STORE, type SettingProblem } from '../../plan/capabilities.ts'
 
 /** Maximum number of records of a file that is read. */
 export const MAX_RECORDS = 500_000
@@ -41,22 +38,14 @@ function settingProblems(settings: ZoneSettings): SettingProblem[] {
 export const canBeServed = (name: string): boolean => !/^-|[\\"]/.test(name)
 
 export const ZONEFILE_CAPABILITIES: Capabilities = {
-  calls: { unit: 'rrset', maxUnits: null, maxOctets: null, atomic: true, hasPrecondition: true, createsZoneWithRecords: true },
-  types: null,
-  ttlSteps: null,
-  ttlDefault: false,
-  fallbackTtl: DEFAULT_TTL,
-  settingSteps: null,
+  ...RRSET_STORE,
+  calls: { ...RRSET_STORE.calls, hasPrecondition: true, createsZoneWithRecords: true },
   settings: new Set(['type', 'soa_email', 'ttl_sec', ...SOA_TIMES]),
-  storesSoaFields: false,
   fixedSettings: new Set(['type']),
   settingProblems,
-  neededToCreate: { master: [], slave: [] },
   createsZones: true,
   canCreateZone: canBeServed,
   maxRecords: MAX_RECORDS,
-  servesApexNs: false,
   needsApexNs: true,
-  cnameExclusive: true,
   rules: [refuseUnservedTypes],
 }
