@@ -123,6 +123,10 @@ function roundedNotice(
   }
 }
 
+/** The TTL in seconds that a target stores for `seconds`, which are not 0. */
+export const storedTtl = (seconds: number, { ttlSteps }: Capabilities): number =>
+  ttlSteps === null ? seconds : nearestStep(seconds, ttlSteps)
+
 /** The record with the TTL that the target stores. A TTL of 0 means the zone's default if the target has one. */
 function fitTtl(record: DefinedRecord, zone: DesiredZone, capabilities: Capabilities): DefinedRecord {
   const { ttl } = record

@@ -75,6 +75,24 @@ test('if another client raises a TTL while caches forget, the wait begins again'
   expect(again.stderr).toContain('after 2026-11-23 14:00:0')
 })
 
+test('a low TTL that the target rounds up is the TTL of the stages', async () => {
+  const scene = await openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
+  expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
+  scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
+  const lowered = await runAt(scene, 0, ...choreograph, '--low-ttl', '60')
+  expect([lowered.status, lowered.stderr]).toEqual([2, expect.stringContaining('step 1 of 3, lower the TTL of www A to 5 min')])
+  const changed = await runAt(scene, 3605, ...choreograph, '--low-ttl', '60')
+  expect([changed.status, changed.stderr]).toEqual([2, expect.stringContaining('step 2 of 3')])
+  expect(changed.stderr).toContain('Safe to go on after 2026-11-23 13:05:0')
+})
+
+test('--stay with a report that is a document is refused: there would be one for each stage', async () => {
+  const scene = await openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
+  const { status, stdout, stderr } = await runAt(scene, 0, ...choreograph, '--stay', '--format', 'json')
+  expect([status, stderr]).toEqual([1, expect.stringContaining('use it with --format text')])
+  expect(JSON.parse(stdout).diagnostics).toHaveLength(1)
+})
+
 test('a state file that is not valid, and a saved plan, are refused', async () => {
   const scene = await openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
   expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)

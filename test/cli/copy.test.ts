@@ -30,7 +30,8 @@ async function openWithBind(zone: string, definition: string = ZONE): Promise<{ 
     config: 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n',
   })
   const config = scene.files()['zonewright.yaml'] as string
-  scene.write({ 'zonewright.yaml': config.replace(/^providers:\n/, `providers:\n  lab: ${lab}\n`) })
+  const more = `  lab: ${lab}\n  lab2: ${lab}\n  files: {type: zonefile, directory: served}\n`
+  scene.write({ 'zonewright.yaml': config.replace(/^providers:\n/, `providers:\n${more}`) })
   return { scene, bind }
 }
 
@@ -98,6 +99,14 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
     expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining('cloud has no zone example.com.')])
     const same = await scene.runWith(env, 'copy', '--from', 'lab', '--to', 'lab', 'example.com', '--yes')
     expect([same.status, same.stderr]).toEqual([1, expect.stringContaining('--from and --to both name lab')])
+    const twice = await scene.runWith(env, 'copy', '--from', 'lab', '--to', 'lab2', 'example.com', 'EXAMPLE.com.', '--yes')
+    expect([twice.status, twice.stdout]).toEqual([0, expect.stringContaining('No changes. 1 zone matches')])
+    const noFolder = await scene.runWith(env, 'copy', '--from', 'lab', '--to', 'files', 'example.com', '--yes', '--format', 'json')
+    expect([noFolder.status, noFolder.stderr]).toEqual([
+      1,
+      expect.stringContaining('file-unreadable] files: the folder served does not exist'),
+    ])
+    expect(JSON.parse(noFolder.stdout).diagnostics).toMatchObject([{ code: 'file-unreadable' }])
     const unknown = await scene.runWith(env, 'copy', '--from', 'labb', '--to', 'cloud', 'example.com', '--yes')
     expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining('labb')])
   })

@@ -3,13 +3,14 @@ import { validate } from '../../../generated/stages-schema.js'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { relativeName } from '../../dns/domain-name.ts'
+import { storedTtl } from '../../plan/fit-to-target.ts'
 import { listed } from '../../report/english.ts'
 import { durationText } from '../../report/summary.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import type { LockedRun } from '../locked-run.ts'
 import { type PlannedRun, type PlannedZone, planAgain } from '../plan-zones.ts'
 import { changeZones, withLockedZones } from '../run-apply.ts'
-import type { ApplyContext, ApplyOptions, ApplySetup } from '../run-context.ts'
+import { type ApplyContext, type ApplyOptions, type ApplySetup, isTextReport } from '../run-context.ts'
 import { makePlan, reportEmptyPlan } from '../run-plan.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
 import { changingJob, loweringJob, type NextStage, nextStage, type Stages } from './stages.ts'
@@ -27,6 +28,8 @@ interface StagedZone {
   readonly planned: PlannedZone
   readonly file: StateFile<Stages>
   readonly next: NextStage
+  /** The TTL in seconds during the change: that of the options, or a longer one if the target stores none as low. */
+  readonly lowTtl: number
 }
 
 /** RRsets that a message names. */
@@ -37,12 +40,9 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
   for (;;) {
     let readyAt: Date | null = null
     const status = await withLockedZones(setup, args, async (context, run) => {
-      if (context.saved !== undefined) {
-        const problem: Diagnostic = {
-          severity: 'error',
-          code: 'usage',
-          message: 'a saved plan is applied as it is: --choreograph plans each stage',
-        }
+      const message = usageProblem(context)
+      if (message !== null) {
+        const problem: Diagnostic = { severity: 'error', code: 'usage', message }
         context.output.diagnostics([problem])
         reportEmptyPlan(context, [problem])
         return EXIT.failure
@@ -57,14 +57,19 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
   }
 }
 
+function usageProblem(context: ApplyContext<ChoreographyOptions> & { readonly saved?: unknown }): string | null {
+  if (context.saved !== undefined) return 'a saved plan is applied as it is: --choreograph plans each stage'
+  if (context.options.stay === true && !isTextReport(context)) return '--stay reports each stage when it is done: use it with --format text'
+  return null
+}
+
 /** Does what is due for each zone. The status is `pending` while a zone waits. `readyAt`: when the next stage may begin; null if none is left. */
 export async function choreograph(
   context: ApplyContext<ChoreographyOptions>,
   run: LockedRun,
   given: PlannedRun,
 ): Promise<{ readonly status: ExitStatus; readonly readyAt: Date | null }> {
-  const { now, output, options } = context
-  const { lowTtl } = options
+  const { now, output } = context
   const staged: StagedZone[] = []
   const problems: Diagnostic[] = []
   for (const planned of given.zones) {
@@ -82,19 +87,19 @@ export async function choreograph(
     return { status: EXIT.failure, readyAt: null }
   }
   const waiting = staged.filter(({ next }) => next.step === 'wait')
-  for (const zone of staged) output.say(stageText(zone, lowTtl, now()))
+  for (const zone of staged) output.say(stageText(zone, now()))
   const due = staged.filter(({ next }) => next.step !== 'wait')
   if (due.length === 0) reportEmptyPlan(context, [])
   const zones = due.map((zone) => plannedNow(context, zone))
   const plan = { ...given.plan, zones: zones.map((zone) => zone.plan) }
   // Written first: if this run is cut off, the next one knows the former TTLs.
-  for (const zone of due) if (zone.next.step === 'lower') await record(zone, lowTtl, now())
+  for (const zone of due) if (zone.next.step === 'lower') await record(zone, now())
   const status = due.length === 0 ? EXIT.done : await changeZones(context, run, { plan, zones })
-  if (status === EXIT.done) for (const zone of due) await record(zone, lowTtl, now())
+  if (status === EXIT.done) for (const zone of due) await record(zone, now())
   const until = [
     ...waiting.flatMap(({ next }) => (next.step === 'wait' ? [next.until] : [])),
-    ...(status === EXIT.done ? due : []).flatMap(({ planned, next }) => {
-      const after = stagesAfter(planned, next, lowTtl, now())
+    ...(status === EXIT.done ? due : []).flatMap((zone) => {
+      const after = stagesAfter(zone, now())
       return after === null ? [] : [new Date(after.readyAt)]
     }),
   ]
@@ -109,14 +114,15 @@ async function stageOf({ journal, options, now, providers }: ApplyContext<Choreo
   const file = stateFile<Stages>(journal, 'stages', [plan.zone, plan.target], validate)
   const capabilities = providers.get(plan.target)?.capabilities
   if (capabilities === undefined) throw new Error(`no provider ${plan.target}`)
-  const { lowTtl } = options
+  const lowTtl = Math.max(options.lowTtl, storedTtl(options.lowTtl, capabilities))
   // A plan with an error is shown as it is.
-  if (hasErrors(plan.diagnostics)) return { planned, file, next: { step: 'plain' } }
-  return { planned, file, next: nextStage({ state: await file.read(), existing, changes: plan.changes, capabilities, lowTtl, now: now() }) }
+  if (hasErrors(plan.diagnostics)) return { planned, file, lowTtl, next: { step: 'plain' } }
+  const next = nextStage({ state: await file.read(), existing, changes: plan.changes, capabilities, lowTtl, now: now() })
+  return { planned, file, lowTtl, next }
 }
 
 /** The plan of what is due. */
-function plannedNow({ providers, secrets, options }: ApplyContext<ChoreographyOptions>, { planned, next }: StagedZone): PlannedZone {
+function plannedNow({ providers, secrets }: ApplyContext<ChoreographyOptions>, { planned, next, lowTtl }: StagedZone): PlannedZone {
   const provider = providers.get(planned.job.target)
   if (provider === undefined || planned.existing === null) return planned
   const again = (job: PlannedZone['job']): PlannedZone => {
@@ -124,13 +130,13 @@ function plannedNow({ providers, secrets, options }: ApplyContext<ChoreographyOp
     return withoutSecrets({ plan: { created: '', tool: '', zones: [one.plan], diagnostics: [] }, zones: [one] }, secrets)
       .zones[0] as PlannedZone
   }
-  if (next.step === 'lower') return again(loweringJob(planned.job, planned.existing, next.rrsets, options.lowTtl))
-  if (next.step === 'change') return again(changingJob(planned.job, next.rrsets, options.lowTtl))
+  if (next.step === 'lower') return again(loweringJob(planned.job, planned.existing, next.rrsets, lowTtl))
+  if (next.step === 'change') return again(changingJob(planned.job, next.rrsets, lowTtl))
   return planned
 }
 
 /** What later runs have to know after this step; null if it was the last. */
-function stagesAfter({ plan }: PlannedZone, next: NextStage, lowTtl: number, now: Date): Stages | null {
+function stagesAfter({ planned: { plan }, next, lowTtl }: StagedZone, now: Date): Stages | null {
   const common = { format: 'zonewright-stages', version: 1, zone: plan.zone, target: plan.target, lowTtl } as const
   const after = (seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString()
   switch (next.step) {
@@ -148,13 +154,13 @@ function stagesAfter({ plan }: PlannedZone, next: NextStage, lowTtl: number, now
   }
 }
 
-async function record({ planned, file, next }: StagedZone, lowTtl: number, now: Date): Promise<void> {
-  const after = stagesAfter(planned, next, lowTtl, now)
-  if (after === null) file.remove()
-  else await file.write(after)
+async function record(zone: StagedZone, now: Date): Promise<void> {
+  const after = stagesAfter(zone, now)
+  if (after === null) zone.file.remove()
+  else await zone.file.write(after)
 }
 
-function stageText({ planned, next }: StagedZone, lowTtl: number, now: Date): string {
+function stageText({ planned, next, lowTtl }: StagedZone, now: Date): string {
   const zone = `${planned.plan.zone} at ${planned.plan.target}`
   const names = (rrsets: readonly { readonly name: string; readonly type: string }[]): string =>
     listed(

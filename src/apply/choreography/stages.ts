@@ -47,7 +47,7 @@ export interface StageInput {
   /** The changes of the plan to the desired zone. */
   readonly changes: readonly Change[]
   readonly capabilities: Capabilities
-  /** Seconds. */
+  /** Seconds; a TTL that the target stores, or a longer one. */
   readonly lowTtl: number
   readonly now: Date
 }

@@ -70,10 +70,16 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
     const { apexNs } = context
     const plan = async (): Promise<PlannedRun | null> => {
       const read = await readSource(context, source)
-      if (!hasErrors(read.diagnostics))
-        return planCopy(context, read.zones, context.ends as CopyEnds, apexNs === null ? null : { names: apexNs, ttl: null })
-      context.output.diagnostics(read.diagnostics)
-      fail(read.diagnostics)
+      const problems = [...read.diagnostics]
+      if (!hasErrors(problems)) {
+        try {
+          return await planCopy(context, read.zones, context.ends as CopyEnds, apexNs === null ? null : { names: apexNs, ttl: null })
+        } catch (error) {
+          problems.push(diagnosticOf(error))
+        }
+      }
+      context.output.diagnostics(problems)
+      fail(problems)
       return null
     }
     if (context.options.dryRun) {
@@ -107,12 +113,14 @@ async function openCopy(setup: CopySetup, args: readonly string[]): Promise<Copy
   const { config, diagnostics: inConfig } = await loadRunConfig(setup, setup.options.config)
   const diagnostics: Diagnostic[] = [...inConfig]
   const namesOf = (texts: readonly string[], code: Diagnostic['code']): DomainName[] =>
-    [...new Set(texts)].flatMap((text) => {
-      const name = parseAbsoluteName(text)
-      if (name.ok) return name.value
-      diagnostics.push({ severity: 'error', code, message: name.message })
-      return []
-    })
+    unique(
+      texts.flatMap((text) => {
+        const name = parseAbsoluteName(text)
+        if (name.ok) return name.value
+        diagnostics.push({ severity: 'error', code, message: name.message })
+        return []
+      }),
+    )
   const zones = namesOf(args, 'zone-name')
   const servers = namesOf(apexNs, 'usage')
   if (from === to) diagnostics.push({ severity: 'error', code: 'usage', message: `--from and --to both name ${from}` })
@@ -131,6 +139,8 @@ async function openCopy(setup: CopySetup, args: readonly string[]): Promise<Copy
   const ends = source === undefined || target === undefined || hasErrors(diagnostics) ? null : { source, target }
   return { ...opened, ...rest, jobs: [], diagnostics, ends }
 }
+
+const unique = <Item>(items: readonly Item[]): Item[] => [...new Set(items)]
 
 interface ReadSource {
   readonly zones: readonly ZoneSnapshot[]
