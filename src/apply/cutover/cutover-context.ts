@@ -31,8 +31,9 @@ export interface CutoverSetup extends ApplySetup<CutoverOptions> {
 export interface CutoverWorkspace extends Workspace {
   readonly zone: DomainName
   readonly state: Cutover
+  /** The state on disk before the locks were acquired; null for a new cutover. */
+  readonly known: Cutover | null
   readonly file: StateFile<Cutover>
-  readonly nameservers: readonly DomainName[]
   readonly ends: CopyEnds
 }
 

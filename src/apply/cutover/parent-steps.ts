@@ -1,12 +1,15 @@
 /** The steps of a cutover that wait for a change in the parent zone, which only its registrar or administrator can make. */
 import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
+import type { Change } from '../../plan/plan.ts'
+import { diagnosticOf } from '../../providers/provider.ts'
 import { agreeing, listed } from '../../report/english.ts'
 import { durationText } from '../../report/summary.ts'
 import { askParent, type Delegation, parentServers } from '../../transport/parent-zone.ts'
 import { planCopy } from '../copy/run-copy.ts'
 import { EXIT } from '../exit-status.ts'
 import type { CutoverContext, StepResult } from './cutover-context.ts'
+import type { Cutover } from './cutover-state.ts'
 import { failed, formerZone, inSeconds, LOOK_AGAIN, mayAsk, newApexNs, next, problem, readSide } from './sides.ts'
 
 /** Asks the servers of the parent zone; a failure is reported. */
@@ -45,14 +48,14 @@ export async function delegate(context: CutoverContext): Promise<StepResult> {
   const { state, zone, output, now, ends } = context
   const parent = await askAbout(context)
   if (!Array.isArray(parent)) return parent as StepResult
-  const isNew = ({ nameservers }: Delegation): boolean => nameservers.join() === state.nameservers.join()
-  const late = parent.filter((one) => !isNew(one))
+  const late = parent.filter((one) => !isNew(one, state))
   if (late.length === 0) {
+    await reportLateChanges(context)
     const seconds = Math.max(state.parentTtl, state.lowered ? state.lowTtl : state.formerTtl)
     output.say(`The parent delegates ${zone} to ${ends.target.name}. ${ends.source.name} must keep answering for ${durationText(seconds)}.`)
     return next(state, { step: 'drain', notBefore: inSeconds(now(), seconds) })
   }
-  if (!(await isStillCopied(context))) {
+  if ((await changesSinceCopy(context)).length > 0) {
     output.say(`${zone} has changed at ${ends.source.name} since it was copied: it is copied again.`)
     return next(state, { step: 'copy' })
   }
@@ -71,11 +74,46 @@ export async function delegate(context: CutoverContext): Promise<StepResult> {
   return { status: EXIT.pending, state: { ...state, parentTtl }, readyAt: new Date(now().getTime() + LOOK_AGAIN) }
 }
 
-async function isStillCopied(context: CutoverContext): Promise<boolean> {
+const isNew = ({ nameservers }: Delegation, state: Cutover): boolean => nameservers.join() === state.nameservers.join()
+
+/** Whether a server of the parent has the new name servers already. A parent that cannot be asked is taken not to. */
+export async function isDelegated(context: CutoverContext): Promise<boolean> {
+  const { state } = context
+  if (state.step !== 'delegate') return false
+  const quiet = { ...context, output: { ...context.output, diagnostics: () => undefined } }
+  const parent = await askAbout(quiet)
+  return Array.isArray(parent) && parent.some((one) => isNew(one, state))
+}
+
+/** The changes that a copy would make. */
+async function changesSinceCopy(context: CutoverContext): Promise<readonly Change[]> {
   const { ends, state } = context
   const read = await readSide(context, ends.source)
-  if (read?.existing == null) return true
+  if (read?.existing == null) return []
   const quiet = { ...context, output: { ...context.output, misfits: () => undefined } }
   const { plan } = await planCopy(quiet, [formerZone(read.existing, state)], ends, newApexNs(context))
-  return plan.zones.every(({ changes }) => changes.length === 0)
+  return plan.zones.flatMap(({ changes }) => changes)
+}
+
+/** Changes that a message names. */
+const MOST_NAMED = 10
+
+/**
+ * Warns of changes at the former provider that the copy does not have. They are not copied once the parent has changed: the new provider's records are those
+ * in use. A provider that cannot be read stops nothing here.
+ */
+async function reportLateChanges(context: CutoverContext): Promise<void> {
+  const { zone, ends, output } = context
+  const changes = await changesSinceCopy(context).catch((error: unknown) => {
+    const { message } = diagnosticOf(error)
+    output.diagnostics([
+      { severity: 'warning', code: 'apply-drift', message: `whether ${zone} has changed since it was copied is unknown: ${message}` },
+    ])
+    return []
+  })
+  if (changes.length === 0) return
+  const names = [...new Set(changes.map(({ name, type }) => `${name} ${type}`))]
+  const message = `${zone} has changed at ${ends.source.name} since it was copied, and the parent has the new name servers already: ${listed(names, MOST_NAMED)}`
+  const hint = `"zonewright copy --from ${ends.source.name} --to ${ends.target.name} ${zone} --dry-run" shows the differences`
+  output.diagnostics([{ severity: 'warning', code: 'apply-drift', message, hint }])
 }

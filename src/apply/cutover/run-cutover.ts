@@ -2,7 +2,9 @@
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { isServerAddress, parseServerAddress } from '../../dns/server-address.ts'
+import { storedTtl } from '../../plan/fit-to-target.ts'
 import type { Provider } from '../../providers/provider.ts'
+import { listed } from '../../report/english.ts'
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
 import { BrokenState } from '../choreography/state-file.ts'
 import { timeText, waitUntil } from '../choreography/wait-until.ts'
@@ -13,10 +15,18 @@ import { closeRun, openRun } from '../run-context.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
 import type { CutoverContext, CutoverOptions, CutoverSetup, CutoverWorkspace, StepResult } from './cutover-context.ts'
 import { type Cutover, cutoverFile, STEPS } from './cutover-state.ts'
+import { oneReport } from './one-report.ts'
 import { abortCutover, doStep } from './steps.ts'
 
-/** Moves the zone as far as it can. The status is `pending` while it waits. */
+/** Moves the zone as far as it can. The status is `pending` while it waits. A report that is no text is one document for all steps. */
 export async function runCutover(setup: CutoverSetup, zone: string): Promise<ExitStatus> {
+  const report = oneReport(setup)
+  const status = await moveZone({ ...setup, output: report.output }, zone)
+  report.print()
+  return status
+}
+
+async function moveZone(setup: CutoverSetup, zone: string): Promise<ExitStatus> {
   for (;;) {
     const { status, state, readyAt } = await runStep(setup, zone)
     if (status === EXIT.done && state !== null) continue
@@ -37,14 +47,14 @@ async function runStep(setup: CutoverSetup, argument: string): Promise<StepResul
   }
   const context: CutoverContext = openRun(setup, opened)
   try {
-    const { zone, ends, output, options } = context
+    const { zone, ends, output } = context
     const locked = [ends.source.name, ends.target.name].map((target) => ({ zone, target }))
     const lock = await lockRun(context, 'cutover', locked)
     if (lock.run === null) return failed(context.interruption.status() ?? EXIT.failure)
     const { run } = lock
     let result = failed()
     await run.finish(async () => {
-      result = await (options.abort ? abortCutover(context, run) : dueStep(context, run))
+      result = await underLock(context, run)
       return result.status
     })
     if (result.readyAt !== null) {
@@ -59,6 +69,21 @@ async function runStep(setup: CutoverSetup, argument: string): Promise<StepResul
   } finally {
     await closeRun(context)
   }
+}
+
+/** Does what is asked for, from the state that a run before left while this one waited for its locks. */
+async function underLock(context: CutoverContext, run: LockedRun): Promise<StepResult> {
+  const { options, state, known, file, output, zone } = context
+  const current = await file.read()
+  const isSame =
+    known === null ? current === null || (current.from === state.from && current.to === state.to) : current?.started === known.started
+  if (!isSame) {
+    output.diagnostics([usage(`another run has begun or ended a cutover of ${zone}`, 'run the command again')])
+    return failed()
+  }
+  const apexNs = options.apexNs.length > 0 ? state.apexNs : (current?.apexNs ?? [])
+  const own = current === null ? context : { ...context, state: { ...current, apexNs } }
+  return options.abort ? abortCutover(own, run) : dueStep(own, run)
 }
 
 /** Does the next step if its time has come, and keeps the state. */
@@ -89,7 +114,7 @@ async function openCutover(
   const problems: Diagnostic[] = [...inConfig, ...serverProblems(options, readHostPolicy(env))]
   const zone = parseAbsoluteName(argument)
   if (!zone.ok) problems.push({ severity: 'error', code: 'zone-name', message: zone.message })
-  const nameservers = options.apexNs.flatMap((text) => {
+  const given = options.apexNs.flatMap((text) => {
     const name = parseAbsoluteName(text)
     if (!name.ok) problems.push(usage(`--apex-ns: ${name.message}`))
     return name.ok ? [name.value] : []
@@ -115,9 +140,21 @@ async function openCutover(
   const opened = await openProviders(setup, config, [from, to])
   const [source, target] = [opened.providers.get(from), opened.providers.get(to)]
   if (hasErrors(opened.diagnostics) || source === undefined || target === undefined) return { problems: opened.diagnostics }
-  const state = known ?? newCutover(zone.value, source, target, options.lowTtl, now())
-  return { ...opened, jobs: [], zone: zone.value, state, file, nameservers, ends: { source, target } }
+  const begun = known ?? newCutover(zone.value, source, target, options.lowTtl, now())
+  const state = given.length === 0 ? begun : { ...begun, apexNs: [...new Set(given)].sort() }
+  if (!options.abort && isPastCopy(begun) && state.apexNs !== begun.apexNs && state.apexNs.join() !== begun.nameservers.join())
+    return {
+      problems: [
+        usage(
+          `${zone.value} was copied for the name servers ${listed(begun.nameservers, 5)}`,
+          'name these, or end the cutover with --abort',
+        ),
+      ],
+    }
+  return { ...opened, jobs: [], zone: zone.value, state, known, file, ends: { source, target } }
 }
+
+const isPastCopy = ({ step }: Cutover): boolean => STEPS.indexOf(step) > STEPS.indexOf('copy')
 
 function serverProblems({ fromServer, toServer, parentServer }: CutoverOptions, policy: ReturnType<typeof readHostPolicy>): Diagnostic[] {
   const given = Object.entries({ '--from-server': fromServer, '--to-server': toServer, '--parent-server': parentServer })
@@ -138,11 +175,12 @@ const newCutover = (zone: DomainName, source: Provider, target: Provider, lowTtl
   to: target.name,
   started: now.toISOString(),
   step: 'lower',
-  lowTtl,
+  lowTtl: Math.max(lowTtl, storedTtl(lowTtl, source.capabilities)),
   formerTtl: 0,
   formerZoneTtl: null,
   lowered: false,
   notBefore: null,
+  apexNs: [],
   nameservers: [],
   parentTtl: 0,
 })

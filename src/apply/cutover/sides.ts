@@ -1,6 +1,7 @@
 /** What the steps of a cutover share: reading and changing one side, and their results. */
 import type { Config } from '../../definition/config/config.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { isApexNs } from '../../dns/record.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
 import type { Ttl } from '../../dns/ttl.ts'
@@ -81,8 +82,10 @@ export function formerZone(existing: ZoneSnapshot, { formerZoneTtl }: Cutover): 
   return { ...existing, settings: formerZoneTtl === 0 ? settings : { ...settings, ttl_sec: formerZoneTtl } }
 }
 
-export const newApexNs = ({ nameservers, state }: CutoverContext) =>
-  nameservers.length === 0 ? null : { names: nameservers, ttl: Math.min(state.lowTtl, state.formerTtl || state.lowTtl) as Ttl }
+export const newApexNs = ({ state }: CutoverContext) =>
+  state.apexNs.length === 0
+    ? null
+    : { names: state.apexNs as readonly DomainName[], ttl: Math.min(state.lowTtl, state.formerTtl || state.lowTtl) as Ttl }
 
 /** Whether the environment allows all of these servers, which NS records of any zone may name. Reports those that it refuses. */
 export function mayAsk({ env, zone, output }: CutoverContext, servers: readonly DnsServer[]): boolean {

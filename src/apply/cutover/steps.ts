@@ -15,7 +15,7 @@ import { changeZones } from '../run-apply.ts'
 import { compareSides } from './compare-sides.ts'
 import type { CutoverContext, StepResult } from './cutover-context.ts'
 import type { Cutover } from './cutover-state.ts'
-import { askAbout, delegate, longestTtl, unsign } from './parent-steps.ts'
+import { askAbout, delegate, isDelegated, longestTtl, unsign } from './parent-steps.ts'
 import {
   apexNames,
   change,
@@ -70,22 +70,24 @@ async function lower(context: CutoverContext, run: LockedRun): Promise<StepResul
   const servers = serversOf(options.fromServer, apexNames(read))
   if (!mayAsk(context, servers)) return failed(state)
   const served = await servedNsTtl(zone, servers)
-  const apex = existing.records.find((record) => isApexNs(record, zone))
   const zoneTtl = existing.settings.ttl_sec || source.capabilities.fallbackTtl || 0
-  const formerTtl = Math.max(state.formerTtl, served ?? 0, apex === undefined ? zoneTtl : (apex.ttl ?? zoneTtl))
+  const apex = existing.records.filter((record) => isApexNs(record, zone))
+  const apexTtl = apex.length === 0 ? zoneTtl : Math.max(...apex.map(({ ttl }) => ttl ?? zoneTtl))
+  const formerTtl = Math.max(state.formerTtl, served ?? 0, apexTtl)
   const { lowTtl } = state
-  const byZone = apex === undefined && source.capabilities.settings.has('ttl_sec') && zoneTtl > lowTtl
+  const byZone = apex.length === 0 && source.capabilities.settings.has('ttl_sec') && zoneTtl > lowTtl
   const formerZoneTtl = byZone ? (state.formerZoneTtl ?? existing.settings.ttl_sec ?? 0) : state.formerZoneTtl
-  // Written first: if this run is cut off, the next one knows the former TTLs.
-  const begun: Cutover = { ...state, formerTtl, formerZoneTtl }
+  const mustLower = byZone || (apex.length > 0 && apexTtl > lowTtl)
+  // Written first: if this run is cut off, the next one knows the former TTLs, and waits for them.
+  const begun: Cutover = { ...state, formerTtl, formerZoneTtl, lowered: state.lowered || mustLower }
   await file.write(begun)
-  const rrsets = apex === undefined ? [] : [{ name: zone, type: 'NS', formerTtl }]
+  const rrsets = apex.length === 0 ? [] : [{ name: zone, type: 'NS', formerTtl }]
   const job = byZone ? settingsJob(read.job, { ttl_sec: lowTtl }) : loweringJob(read.job, existing, rrsets, lowTtl)
-  if (byZone || (apex !== undefined && (apex.ttl ?? zoneTtl) > lowTtl)) {
+  if (mustLower) {
     const status = await change(context, run, read, job, source)
     if (status !== EXIT.done) return failed(begun, status)
     output.say(`Caches hold the name servers of ${zone} for up to ${durationText(formerTtl)}.`)
-    return next(begun, { step: 'copy', lowered: true, notBefore: inSeconds(now(), formerTtl) })
+    return next(begun, { step: 'copy', notBefore: inSeconds(now(), formerTtl) })
   }
   if (begun.lowered || formerTtl <= lowTtl)
     return next(begun, { step: 'copy', notBefore: inSeconds(now(), formerTtl <= lowTtl ? 0 : formerTtl) })
@@ -111,23 +113,44 @@ async function servedNsTtl(zone: DomainName, servers: readonly DnsServer[]): Pro
 
 /** Copies the zone, and compares what both sides answer. */
 async function copy(context: CutoverContext, run: LockedRun): Promise<StepResult> {
-  const { ends, state, zone, nameservers, output } = context
+  const { ends, state, zone, output } = context
   const read = await readSide(context, ends.source)
   if (read?.existing == null) return problem(context, 'zone-unknown', `${ends.source.name} has no zone ${zone}`)
   const planned = await planCopy(context, [formerZone(read.existing, state)], ends, newApexNs(context))
+  const formerNames = apexNames(read)
+  const copiedNames = planned.zones.flatMap(({ job }) =>
+    job.desired.records.filter((record) => isApexNs(record, zone)).map(({ data }) => data),
+  )
+  if (isSameServers(copiedNames, formerNames)) return sameServers(context)
   const status = await changeZones(context, run, planned)
   if (status !== EXIT.done) return failed(state, status)
   const there = await readSide(context, ends.target)
-  const names = nameservers.length > 0 ? [...nameservers].sort() : there === null ? [] : apexNames(there)
+  const names = state.apexNs.length > 0 ? state.apexNs : there === null ? [] : apexNames(there)
   if (names.length === 0)
     return problem(context, 'usage', `${ends.target.name} does not name the servers of ${zone}`, 'name them with --apex-ns, once for each')
-  const differs = await compare(context, read.existing, apexNames(read), names)
+  if (isSameServers(names, formerNames)) return sameServers(context)
+  const differs = await compare(context, read.existing, formerNames, names)
   if (differs !== null) return differs
   const parent = await askAbout(context)
   if (!Array.isArray(parent)) return parent as StepResult
   const hasDs = parent.some(({ ds }) => ds > 0)
   output.say(hasDs ? `${zone} has DS records at its parent.` : `${zone} has no DS records at its parent.`)
-  return next(state, { step: hasDs ? 'unsign' : 'delegate', nameservers: names, notBefore: null, parentTtl: longestTtl(parent) })
+  return next(state, {
+    step: hasDs ? 'unsign' : 'delegate',
+    nameservers: names,
+    notBefore: null,
+    parentTtl: Math.max(state.parentTtl, longestTtl(parent)),
+  })
+}
+
+const isSameServers = (names: readonly string[], former: readonly string[]): boolean =>
+  names.length > 0 && [...new Set(names)].sort().join() === former.join()
+
+/** The parent's delegation would be the same before and after the move, so nobody could see whether it has changed. */
+function sameServers(context: CutoverContext): StepResult {
+  const { zone, ends } = context
+  const message = `${zone} would have the same name servers at ${ends.target.name} as at ${ends.source.name}`
+  return problem(context, 'usage', message, `name the servers of ${zone} at ${ends.target.name} with --apex-ns, once for each`)
 }
 
 /** Null if both sides answer alike. */
@@ -178,7 +201,7 @@ async function restore(context: CutoverContext, run: LockedRun): Promise<StepRes
 export async function abortCutover(context: CutoverContext, run: LockedRun): Promise<StepResult> {
   const { ends, state, zone, output, file } = context
   try {
-    if (state.step === 'drain' || state.step === 'restore')
+    if (state.step === 'drain' || state.step === 'restore' || (await isDelegated(context)))
       return problem(
         context,
         'usage',
@@ -186,7 +209,7 @@ export async function abortCutover(context: CutoverContext, run: LockedRun): Pro
         `to go back, finish this cutover and start one --from ${state.to} --to ${state.from}`,
       )
     const read = await readSide(context, ends.source)
-    if (read?.existing != null) {
+    if (read?.existing != null && state.lowered) {
       const { existing } = read
       const rrsets = [{ name: zone, type: 'NS', formerTtl: state.formerTtl }]
       const job =
