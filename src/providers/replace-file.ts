@@ -1,5 +1,5 @@
 /** Replaces and removes files of a provider's folder, one process at a time, so that nobody ever reads half a file. */
-import { chownSync, readFileSync, renameSync, rmSync, type Stats, statSync } from 'node:fs'
+import { accessSync, chownSync, constants, readFileSync, renameSync, rmSync, type Stats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { cleanAtExit } from '../definition/files/clean-at-exit.ts'
@@ -24,6 +24,16 @@ export interface FileReplacement {
   readonly check?: ((temporary: string) => Promise<void>) | undefined
   /** Called just before the rename. */
   readonly beforeRename?: (() => void) | undefined
+}
+
+/** Whether this process may create and rename files in a folder. */
+export function isWritableFolder(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /**

@@ -61,7 +61,12 @@ function createAxfrProvider(options: NameServer): Provider {
     },
     readRendered: async () => null,
     examine: (usage) =>
-      examineNameServer(provided, options, { unsigned: null, missing: 'correct "server", or the targets of the zones' }, usage),
+      examineNameServer(
+        provided,
+        options,
+        { unsigned: null, missing: 'correct "server", or the targets of the zones', tryUpdate: null },
+        usage,
+      ),
     async apply(zone) {
       throw new ProviderError('zone-read-only', `${provider}: ${zone?.name ?? 'the zone'} cannot be changed: ${READ_ONLY.reason}`, {
         hint: READ_ONLY.hint,

@@ -27,6 +27,7 @@ import {
 } from '../provider.ts'
 import { contentBefore, removeFile, replaceFile, withLock } from '../replace-file.ts'
 import { DEFAULT_TTL, OCTODNS_CAPABILITIES } from './capabilities.ts'
+import { examineFolder } from './examine.ts'
 
 const DEFAULT_PARALLELISM = 4
 
@@ -64,7 +65,7 @@ const NEW_FILE: OctodnsFile = { records: [], rrsetTargets: [], lenient: new Set(
 function createOctodnsProvider(options: OctodnsOptions): Provider {
   const { provider, directory, shown, parallelism } = options
   const read = (name: DomainName): Promise<OctodnsFile> => readZoneFile(options, name)
-  return {
+  const provided: Provider = {
     name: provider,
     type: 'octodns',
     address: `file:${shown}`,
@@ -90,9 +91,11 @@ function createOctodnsProvider(options: OctodnsOptions): Provider {
       return { ...referenceTo(name), records, millisecondsSinceLastChange: null, readOnly }
     },
     readRendered: async () => null,
+    examine: (usage) => examineFolder(provided, directory, usage),
     apply: (zone, call, more) => applyCall(options, zone, call, more),
     close: async () => undefined,
   }
+  return provided
 }
 
 const referenceTo = (name: DomainName): ZoneReference & { readonly id: string } => ({

@@ -1,7 +1,7 @@
 /** A provider that changes zones by dynamic update (RFC 2136) and reads them by transfer (AXFR, IXFR), over TCP only. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { type Message, RCODE } from '../../dns/wire/message.ts'
-import { createUpdate } from '../../dns/wire/update.ts'
+import { createUpdate, type UpdateContent } from '../../dns/wire/update.ts'
 import { examineNameServer } from '../examine-name-server.ts'
 import { addressOf, exchange, hasZone, type NameServer, noZoneList, refusal } from '../name-server.ts'
 import { type Provider, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
@@ -33,7 +33,16 @@ export function createRfc2136Provider(options: NameServer): Provider {
     },
     readRendered: async () => null,
     examine: (usage) =>
-      examineNameServer(provided, options, { unsigned: UNSIGNED, missing: 'create the zones on the server: dynamic update cannot' }, usage),
+      examineNameServer(
+        provided,
+        options,
+        {
+          unsigned: UNSIGNED,
+          missing: 'create the zones on the server: dynamic update cannot',
+          tryUpdate: (zone) => tryUpdate(options, zone.name),
+        },
+        usage,
+      ),
     apply(zone, call, more) {
       if (zone !== null) reader.noteChange(zone.name)
       return applyUpdate(options, zone, call, more)
@@ -41,6 +50,22 @@ export function createRfc2136Provider(options: NameServer): Provider {
     close: async () => undefined,
   }
   return provided
+}
+
+/** A name that no zone has, for updates without effect. */
+const PROBE = '_zonewright-doctor'
+
+/**
+ * Sends an update that deletes a record set on condition that it does not exist. A server checks the permission and changes nothing. Throws the error of the
+ * refusal.
+ */
+async function tryUpdate(options: NameServer, zone: DomainName): Promise<void> {
+  const name = (zone === '.' ? `${PROBE}.` : `${PROBE}.${zone}`) as DomainName
+  const rrset = { name, type: 'TXT' } as const
+  const content: UpdateContent = { prerequisites: [{ ...rrset, data: [] }], updates: [{ action: 'delete-rrset', ...rrset }] }
+  const what = `an update of ${zone} without effect`
+  const { rcode } = await exchange(options, createUpdate(0, zone, content), what)
+  if (rcode !== RCODE.NOERROR && rcode !== RCODE.YXRRSET) throw refusal(options, rcode, what)
 }
 
 const referenceTo = (name: DomainName): ZoneReference & { readonly id: string } => ({ name, id: name, settings: {}, updated: null })

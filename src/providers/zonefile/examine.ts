@@ -1,9 +1,9 @@
 /** The checks of `doctor` for a folder of zone files. Runs no command. */
-import { accessSync, constants } from 'node:fs'
 import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { counted, listed } from '../../report/english.ts'
 import { ProviderError } from '../provider.ts'
+import { isWritableFolder } from '../replace-file.ts'
 import type { Publisher } from './publish.ts'
 import { type Command, type CommandRun, findProgram } from './run-command.ts'
 import type { ListSettings } from './served-lists.ts'
@@ -38,7 +38,7 @@ export async function examineFolder(
   try {
     const files = await folder.list()
     add('ok', 'connection', `${options.shown} has ${counted(files.length, 'zone file')}`)
-    if (!isWritable(options.directory))
+    if (!isWritableFolder(options.directory))
       add('error', 'connection', `${options.shown} cannot be written`, 'give this user the permission to write into it')
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
@@ -71,13 +71,4 @@ export async function examineFolder(
   if (pending.length > 0)
     add('warning', 'zones', `servers were not told of the change of ${listed(pending, MAX_LISTED)}`, '"zonewright apply" tries again')
   return findings
-}
-
-function isWritable(directory: string): boolean {
-  try {
-    accessSync(directory, constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
 }
