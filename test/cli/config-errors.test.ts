@@ -21,6 +21,14 @@ describe('a config with', () => {
     ['another protocol', provider("base_url: 'ftp://192.0.2.1/v4', token: env:X"), 'schema-value', '1:44'],
     ['an address with a password', provider("base_url: 'https://u:p@dns.example.net/v4', token: env:X"), 'schema-value', '1:44'],
     ['plain HTTP to another host', provider("base_url: 'http://192.0.2.1/v4', token: env:X"), 'insecure-url', '1:44'],
+    ['a reference that names nothing', provider("preset: linode, token: 'env:'"), 'schema-value', '1:57'],
+    ['a key without its secret', 'providers: {own: {type: axfr, server: 192.0.2.1, tsig: {name: k.}}}\n', 'schema-missing-key', '1:56'],
+    [
+      'two kinds of key',
+      "providers: {own: {type: axfr, server: 192.0.2.1, tsig: {name: k., secret: env:X, file: 'file:k'}}}\n",
+      'schema-value',
+      '1:56',
+    ],
     ['a number as the token', provider('base_url: "http://127.0.0.1:1/v4", token: 12345'), 'schema-type', '1:76'],
     [
       'an unknown target',
@@ -38,6 +46,15 @@ describe('a config with', () => {
       expect(stdout + stderr).toMatch(new RegExp(`^zonewright\\.yaml:${place}: error\\[${code}\\]`, 'm'))
     }
     expect(scene.proxy.requests).toEqual([])
+  })
+
+  test('a key without its secret has one error, which names the keys', async () => {
+    const cwd = temporaryDirectory()
+    writeFileSync(join(cwd, 'zonewright.yaml'), 'providers: {own: {type: rfc2136, server: 192.0.2.1, tsig: {name: k.}}}\n')
+    const { stdout } = await cli(['validate'], { cwd })
+    expect(stdout).toBe(
+      'zonewright.yaml:1:59: error[schema-missing-key] "providers.own.tsig" needs the key "name" and "secret", or "file"\n',
+    )
   })
 
   test.each([

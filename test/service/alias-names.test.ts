@@ -236,6 +236,11 @@ describe('image ids', () => {
     expect(await filtered('/linode/instances', { image: 'linode/debian12' })).toEqual(two)
     expect(await filtered('/linode/instances', { '+or': [{ image: { '+contains': 'linode/debian12' } }, { label: 'none' }] })).toEqual(two)
     expect(await filtered('/linode/instances', { image: 'public/debian12' })).toEqual(two)
+    for (const part of ['linode', 'NODE', 'node/debian12', 'debian12', 'linode/debian12'])
+      expect(
+        (await filtered('/linode/instances', { image: { '+contains': part } })).filter((image: string) => image !== 'linode/debian11'),
+      ).toEqual(two)
+    expect(await filtered('/linode/instances', { image: { '+contains': 'node/alpine' } })).toEqual([])
     expect(await filtered('/compute/instances', { image: 'linode/debian12' })).toEqual([])
     expect(await filtered('/compute/instances', { image: 'public/debian12' })).toEqual(['public/debian12', 'public/debian12'])
     expect(await filtered('/linode/instances', { image: null, id: 1002 })).toHaveLength(0)

@@ -18,7 +18,7 @@ import { toJsonValue } from '../yaml/plain-scalars.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
 import { isNull, positionAt, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import { type Config, type ConfigDefaults, DEFAULT_FILES, DEFAULT_ZONE_RULE, type ProviderConfig, type ZoneRule } from './config.ts'
-import { plainTextSecretWarnings, secretFilesOf } from './resolve-secret.ts'
+import { emptyReferences, plainTextSecretWarnings, secretFilesOf } from './resolve-secret.ts'
 import { schemaDiagnostics } from './schema-diagnostics.ts'
 import { type LoadedSecrets, noSecrets } from './secret-guard.ts'
 
@@ -119,7 +119,7 @@ function configOf(document: ConfigDocument, reading: Reading, place: ConfigLocat
   const base = defaultConfig(place)
   const providers = new Map(Object.entries(document.providers ?? {}).map(([name, settings]) => [name, providerOf(name, settings, reading)]))
   const zoneRules = document.zones?.map((rule, index) => ruleOf(rule, index, providers, reading)) ?? base.zoneRules
-  for (const provider of providers.values()) reading.diagnostics.push(...plainTextSecretWarnings(provider))
+  for (const provider of providers.values()) reading.diagnostics.push(...emptyReferences(provider), ...plainTextSecretWarnings(provider))
   return {
     ...base,
     file: place.file,

@@ -115,6 +115,18 @@ const passwordOf = (text: string): string | undefined => /^[a-z][a-z0-9+.-]*:\/\
 const isPlainSecret = (text: string, path: readonly string[]): boolean =>
   SECRET_KEYS.has(path.at(-1) ?? '') && text !== '' && !isSecretReference(text)
 
+/** An error for each reference to a secret that names nothing. Others are resolved when the secret is needed. */
+export const emptyReferences = (provider: ProviderConfig): Diagnostic[] =>
+  [...textsOf(provider.settings)]
+    .filter(([text]) => /^(?:env|file):\s*$/.test(text))
+    .map(([text, path]) => ({
+      severity: 'error',
+      code: 'schema-value',
+      message: `providers.${[provider.name, ...path].join('.')}: nothing is named after ${text.trim()}`,
+      at: provider.placeOf(...path),
+      hint: 'write env:NAME with the name of a variable, or file:PATH',
+    }))
+
 /** Warns of secrets in the config itself, which everyone can see who can read the repository. */
 export function plainTextSecretWarnings(provider: ProviderConfig): Diagnostic[] {
   return [...textsOf(provider.settings)]

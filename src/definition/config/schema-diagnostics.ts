@@ -16,9 +16,10 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 /** The diagnostics for the errors of the schema validator, with their positions in the file. */
 export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]): Diagnostic[] {
-  // The validator reports a bad name twice, and the errors within an `if` and an `anyOf` once more for the whole.
+  // The validator reports a bad name twice, and the errors within an `if`, an `anyOf` and a `oneOf` once more for the whole.
   return errors
-    .filter((error) => error.propertyName === undefined && error.keyword !== 'if' && !/\/anyOf\/[0-9]+\//.test(error.schemaPath))
+    .filter((error) => error.propertyName === undefined && error.keyword !== 'if' && !/\/(?:anyOf|oneOf)\/[0-9]+\//.test(error.schemaPath))
+    .filter((error) => error.keyword !== 'oneOf' || nodeAt(root, pointerSteps(error.instancePath))?.kind === 'mapping')
     .map((error) => {
       const path = pointerSteps(error.instancePath)
       const what = path.length === 0 ? 'the file' : `"${path.join('.')}"`
@@ -56,6 +57,15 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
           }
         case 'anyOf':
           return { severity: 'error', code: 'schema-missing-key', message: `${what} needs the key ${alternativeKeys(error)}`, at }
+        case 'oneOf': {
+          const isMissing = error.params['passingSchemas'] === null
+          return {
+            severity: 'error',
+            code: isMissing ? 'schema-missing-key' : 'schema-value',
+            message: `${what} ${isMissing ? 'needs' : 'can only have'} the key ${alternativeKeys(error)}`,
+            at,
+          }
+        }
         case 'enum':
           if (path[0] === 'providers' && path.length === 3 && path[2] === 'type') return unknownType(root, path, error, at)
           return {
@@ -86,10 +96,13 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
     })
 }
 
-/** The keys of which one is required: `"a" or "b"`. Every `anyOf` of the schema is such a list. */
-function alternativeKeys({ parentSchema }: SchemaError): string {
-  const branches = parentSchema?.['anyOf'] as readonly { readonly required: readonly string[] }[]
-  return branches.map(({ required }) => `"${required.join('" and "')}"`).join(' or ')
+/** The keys of which one is required: `"a" or "b"`. Every `anyOf` and `oneOf` of the schema is such a list. */
+function alternativeKeys({ keyword, parentSchema }: SchemaError): string {
+  const branches = parentSchema?.[keyword] as readonly { readonly required: readonly string[] }[]
+  return branches
+    .map(({ required }) => `"${required.join('" and "')}"`)
+    .join(', or ')
+    .replace(/^("[^"]*"), or (?="[^"]*"$)/, '$1 or ')
 }
 
 function unknownType(root: YamlNode, path: readonly string[], { params }: SchemaError, at: SourcePosition): Diagnostic {

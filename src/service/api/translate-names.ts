@@ -87,13 +87,23 @@ export function ownBody({ path, body: schema }: Pick<Route, 'path' | 'body'>, bo
   return Object.fromEntries(entries.filter(([field, value]) => value !== '' || Object.hasOwn(properties, field)))
 }
 
+/** The text that an id of this API contains if the client's id contains the given one; `also` if ids that begin otherwise may contain that, too. */
+function ownPartOfId(text: string): string | { readonly also: string } {
+  if (text.startsWith(ALIAS_IMAGE)) return ownImageId(text)
+  if (ALIAS_IMAGE.includes(text)) return { also: OWN_IMAGE }
+  const start = text.slice(0, text.indexOf('/') + 1)
+  return start !== '' && ALIAS_IMAGE.endsWith(start) ? { also: OWN_IMAGE + text.slice(start.length) } : text
+}
+
 /** Returns a filter with the image ids of this API. */
 export function ownFilter(filter: Filter): Filter {
   const own = (condition: Condition): Condition => {
     if ('all' in condition) return { all: condition.all.map(own) }
     if ('any' in condition) return { any: condition.any.map(own) }
     const { field, value } = condition
-    return field === 'image' && typeof value === 'string' ? { ...condition, value: ownImageId(value) } : condition
+    if (field !== 'image' || typeof value !== 'string') return condition
+    const text = condition.comparison === 'contains' ? ownPartOfId(value) : ownImageId(value)
+    return typeof text === 'string' ? { ...condition, value: text } : { any: [condition, { ...condition, value: text.also }] }
   }
   return { ...filter, condition: own(filter.condition) }
 }
