@@ -65,6 +65,9 @@ export function createPublisher(options: PublishOptions): Publisher {
   const reloadZone = (zone: DomainName): Promise<Diagnostic[]> =>
     isForOne ? run(reload, zone, `${zone} was written`) : reload === null ? Promise.resolve([]) : reloadAll()
 
+  /** Whether servers were not told of a zone that an earlier run created: they cannot load a change of it. */
+  const isUntold = (zone: DomainName): boolean => markerIn(markerOf(zone))?.change === 'created'
+
   const publishLists = coalesced(async (): Promise<Diagnostic[]> => {
     try {
       await writeLists?.()
@@ -86,7 +89,8 @@ export function createPublisher(options: PublishOptions): Publisher {
 
   const publish: Publisher['publish'] = async (zone, change) => {
     if (!hasSteps) return []
-    const problems = await follow(zone, change)
+    const created = change === 'changed' && isUntold(zone) ? await follow(zone, 'created') : []
+    const problems = created.length > 0 ? created : await follow(zone, change)
     if (problems.length === 0) removeMarker(markerOf(zone))
     return problems
   }
@@ -103,7 +107,9 @@ export function createPublisher(options: PublishOptions): Publisher {
 
   return {
     mark(zone, change) {
-      if (hasSteps) writeFileSync(markerOf(zone), `${JSON.stringify({ zone, change })}\n`, { mode: 0o600 })
+      if (!hasSteps) return
+      const pending = change === 'changed' && isUntold(zone) ? 'created' : change
+      writeFileSync(markerOf(zone), `${JSON.stringify({ zone, change: pending })}\n`, { mode: 0o600 })
     },
     publish,
     async complete() {
@@ -134,22 +140,28 @@ function removeMarker(path: string): void {
 /** Several zones may have the same problem. */
 const distinct = (problems: readonly Diagnostic[]): Diagnostic[] => [...new Map(problems.map((one) => [one.message, one])).values()]
 
-function markersIn(directory: string): { readonly zone: DomainName; readonly change: FileChange }[] {
+interface Marker {
+  readonly zone: DomainName
+  readonly change: FileChange
+}
+
+function markersIn(directory: string): Marker[] {
   const names = readdirOrNone(directory).filter((name) => MARKER.test(name))
-  return names.sort().flatMap((name) => {
-    const path = join(directory, name)
+  return names.sort().flatMap((name) => markerIn(join(directory, name)) ?? [])
+}
+
+/** Null for a marker without a readable content: it is from a process that was killed before its change. */
+function markerIn(path: string): Marker | null {
+  try {
     const facts = statSync(path, { throwIfNoEntry: false })
-    if (!facts?.isFile() || facts.size > MAX_MARKER_OCTETS) return []
-    try {
-      const { zone, change } = JSON.parse(readFileSync(path, 'utf8')) as { zone?: unknown; change?: unknown }
-      const parsed = parseAbsoluteName(String(zone))
-      const known = (['created', 'changed', 'deleted'] as const).find((one) => one === change)
-      return parsed.ok && canBeServed(parsed.value) && known !== undefined ? [{ zone: parsed.value, change: known }] : []
-    } catch {
-      // A marker without a readable content is from a process that was killed before its change.
-      return []
-    }
-  })
+    if (!facts?.isFile() || facts.size > MAX_MARKER_OCTETS) return null
+    const { zone, change } = JSON.parse(readFileSync(path, 'utf8')) as { zone?: unknown; change?: unknown }
+    const parsed = parseAbsoluteName(String(zone))
+    const known = (['created', 'changed', 'deleted'] as const).find((one) => one === change)
+    return parsed.ok && canBeServed(parsed.value) && known !== undefined ? { zone: parsed.value, change: known } : null
+  } catch {
+    return null
+  }
 }
 
 function readdirOrNone(directory: string): string[] {

@@ -9,7 +9,7 @@ import { ProviderError } from '../provider.ts'
 import { contentBefore, replaceFile, withLock } from '../replace-file.ts'
 import type { Command } from './run-command.ts'
 import type { ZoneFolder } from './zone-folder.ts'
-import { catalogRecords, type ListFormat, printZoneList, type ServedFile } from './zone-lists.ts'
+import { catalogRecords, type ListFormat, printZoneList, type ServedFile, zonesOfList } from './zone-lists.ts'
 import { parseServedZone, printServedZone, type ServedZone } from './zone-text.ts'
 
 /** A file that the configuration of a server includes. */
@@ -34,11 +34,16 @@ export interface ListOptions {
   readonly catalog: DomainName | null
 }
 
+/** Whether the file of a zone exists but does not show its zone: somebody is writing it, or it has an error. Lists keep such a zone, which servers still serve. */
+type IsUnread = (zone: DomainName) => boolean
+
 /** Creates a function that writes the lists that differ from the folder, and returns whether there were any. It throws a `ProviderError`. */
 export function createListWriter({ provider, directory, shown, list, catalog }: ListOptions, folder: ZoneFolder): () => Promise<boolean> {
-  const writeList = async (settings: ListSettings, files: readonly ServedFile[]): Promise<boolean> => {
+  const writeList = async (settings: ListSettings, members: readonly DomainName[], isUnread: IsUnread): Promise<boolean> => {
     const name = `${provider}: ${settings.shown}`
     const before = contentBefore(settings.file, name)
+    const zones = [...new Set([...members, ...zonesOfList(before ?? '').filter(isUnread)])]
+    const files = zones.map((zone): ServedFile => ({ zone, path: join(settings.path, folder.fileNameOf(zone)) }))
     const text = printZoneList(files, settings.format, settings.lines)
     if (before === Buffer.from(text).toString('latin1')) return false
     if (before !== null && before !== '' && !(await isOurList(settings.file)))
@@ -49,12 +54,15 @@ export function createListWriter({ provider, directory, shown, list, catalog }: 
     return true
   }
 
-  const writeCatalog = async (name: DomainName, members: readonly DomainName[]): Promise<boolean> => {
+  const writeCatalog = async (name: DomainName, members: readonly DomainName[], isUnread: IsUnread): Promise<boolean> => {
     const fileName = folder.fileNameOf(name)
     const [path, file] = [folder.pathOf(fileName), `${provider}: ${folder.shownPathOf(fileName)}`]
     const before = contentBefore(path, file)
     const existing = await readCatalog(name, fileName)
-    const records = catalogRecords(name, members)
+    const unread = (existing?.records ?? []).flatMap(({ type, data }) =>
+      type === 'PTR' && isUnread(data as DomainName) ? [data as DomainName] : [],
+    )
+    const records = catalogRecords(name, [...new Set([...members, ...unread])])
     if (existing !== null && keysOf(existing.records) === keysOf(records)) return false
     if (existing?.readOnly)
       throw new ProviderError('zone-read-only', `${file} cannot be changed: ${existing.readOnly.reason}`, { hint: existing.readOnly.hint })
@@ -73,15 +81,15 @@ export function createListWriter({ provider, directory, shown, list, catalog }: 
 
   return () =>
     withLock(directory, 'zonewright-lists', `${provider}: ${shown}`, async () => {
-      const listed = (await folder.list()).flatMap(({ fileName, zone }) =>
-        zone !== null && folder.fileNameOf(zone) === fileName ? [{ fileName, zone }] : [],
+      const files = await folder.list()
+      const members = files.flatMap(({ fileName, zone }) =>
+        zone !== null && zone !== catalog && folder.fileNameOf(zone) === fileName ? [zone] : [],
       )
-      const members = listed.map(({ zone }) => zone).filter((zone) => zone !== catalog)
-      const hasNewCatalog = catalog !== null && (await writeCatalog(catalog, members))
+      const unread = new Set(files.flatMap(({ fileName, zone }) => (zone === null ? [fileName] : [])))
+      const isUnread: IsUnread = (zone) => unread.has(folder.fileNameOf(zone))
+      const hasNewCatalog = catalog !== null && (await writeCatalog(catalog, members, isUnread))
       if (list === null) return hasNewCatalog
-      const withCatalog = catalog === null ? members : [...members, catalog]
-      const files = withCatalog.map((zone) => ({ zone, path: join(list.path, folder.fileNameOf(zone)) }))
-      return (await writeList(list, files)) || hasNewCatalog
+      return (await writeList(list, catalog === null ? members : [...members, catalog], isUnread)) || hasNewCatalog
     })
 }
 

@@ -34,6 +34,8 @@ export interface ZoneFolder {
   fileNameOf(zone: DomainName): string
   pathOf(fileName: string): string
   shownPathOf(fileName: string): string
+  /** Throws a `ProviderError` without the folder: perhaps because a disk is not mounted, no zone would seem to exist. */
+  assertExists(): void
   /** The text of the file of a zone; null if there is none. Throws a `ProviderError`. */
   read(fileName: string): Promise<string | null>
   /** Whether the file is, through a symbolic link, outside the folder. */
@@ -53,7 +55,7 @@ export function createZoneFolder({ provider, directory, shown, fileName: pattern
   const shownPathOf = (fileName: string): string => `${shown}/${fileName}`
 
   const read = async (fileName: string): Promise<string | null> => {
-    assertFolder()
+    assertExists()
     const text = await readZoneFileText(pathOf(fileName), shownPathOf(fileName), null)
     if (text.ok) return text.text
     if (text.isMissing && statSync(pathOf(fileName), { throwIfNoEntry: false }) === undefined) return null
@@ -61,8 +63,7 @@ export function createZoneFolder({ provider, directory, shown, fileName: pattern
     throw new ProviderError('file-unreadable', `${provider}: ${message}`, { hint })
   }
 
-  /** Without its folder, perhaps because a disk is not mounted, no zone would seem to exist. */
-  function assertFolder(): void {
+  function assertExists(): void {
     if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return
     throw new ProviderError('file-unreadable', `${provider}: the folder ${shown} does not exist`, {
       hint: 'create the folder, or correct "directory" in the config',
@@ -83,6 +84,7 @@ export function createZoneFolder({ provider, directory, shown, fileName: pattern
     fileNameOf: (zone) => prefix + zoneFileName(zone, new Set(), 'z').slice(0, -2) + suffix,
     pathOf,
     shownPathOf,
+    assertExists,
     read,
     isOutside: (fileName) => !isInside(resolveLinks(pathOf(fileName)), resolveLinks(directory)),
     include: (path, from) => {
@@ -93,7 +95,7 @@ export function createZoneFolder({ provider, directory, shown, fileName: pattern
       return text.ok ? ok({ file: `${shown}/${wanted.slice(directory.length + 1)}`, text: text.value }) : text
     },
     async list() {
-      assertFolder()
+      assertExists()
       const listed: ListedFile[] = []
       for (const fileName of readdirSync(directory).sort()) {
         const isNamed = fileName.length > prefix.length + suffix.length && fileName.startsWith(prefix) && fileName.endsWith(suffix)

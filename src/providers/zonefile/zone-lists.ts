@@ -1,6 +1,6 @@
 /** Lists of the served zones for name servers: snippets of a configuration, and a catalog zone (RFC 9432). */
 import { createHash } from 'node:crypto'
-import { compareNames, type DomainName, labelsOf, nameFromLabels, ROOT } from '../../dns/domain-name.ts'
+import { compareNames, type DomainName, labelsOf, nameFromLabels, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
 import type { ResourceRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 
@@ -36,6 +36,13 @@ export function printZoneList(files: readonly ServedFile[], format: ListFormat, 
   const section = format === 'knot' && sorted.length > 0 ? 'zone:\n' : ''
   return header + section + sorted.map((file) => PRINTERS[format](file, lines)).join('')
 }
+
+/** The zones of a list, in the order of their entries. */
+export const zonesOfList = (text: string): DomainName[] =>
+  [...text.matchAll(/^(?:zone| +name:| +- domain:) "((?:[^"\\]|\\.)+)"/gm)].flatMap(([, name = '']) => {
+    const zone = parseAbsoluteName(name.replace(/\\(.)/g, '$1'))
+    return zone.ok ? [zone.value] : []
+  })
 
 const CATALOG_TTL = 0 as Ttl
 

@@ -77,10 +77,11 @@ export function createZonefileProvider(options: ZonefileOptions): Provider {
     capabilities: { ...ZONEFILE_CAPABILITIES, canCreateZone: (name) => canBeServed(name) && name !== catalog },
     parallelism: options.parallelism,
     async findZones(names) {
+      folder.assertExists()
       const found = new Map<DomainName, ZoneReference>()
       for (const name of names) {
-        const zone = canBeServed(name) && name !== catalog ? await readServed(served, name) : null
-        if (zone !== null) found.set(name, referenceTo(zone))
+        const reference = canBeServed(name) && name !== catalog ? await referenceOrUnread(served, name) : null
+        if (reference !== null) found.set(name, reference)
       }
       return found
     },
@@ -95,8 +96,9 @@ export function createZonefileProvider(options: ZonefileOptions): Provider {
             : folder.fileNameOf(zone) === fileName
               ? null
               : `its file is that of ${zone} by its content, and must be named ${folder.fileNameOf(zone)}`
-        if (zone === null || reason !== null) unusable.push({ name: fileName, id: fileName, reason: reason ?? '' })
-        else zones.push(referenceTo((await readServed(served, zone)) as ServedZone))
+        const found = zone === null || reason !== null ? null : await referenceOrUnread(served, zone)
+        if (found !== null) zones.push(found)
+        else unusable.push({ name: fileName, id: fileName, reason: reason ?? 'its file was removed' })
       }
       return { zones, unusable }
     },
@@ -110,6 +112,17 @@ export function createZonefileProvider(options: ZonefileOptions): Provider {
 }
 
 const referenceTo = (zone: ServedZone): ZoneReference => ({ name: zone.name, id: zone.name, settings: settingsOf(zone.soa), updated: null })
+
+/** The zone of a file; null without a file. A file that cannot be read is an error of its zone, when that is read, not of all zones. */
+async function referenceOrUnread(served: Served, name: DomainName): Promise<ZoneReference | null> {
+  try {
+    const zone = await readServed(served, name)
+    return zone === null ? null : referenceTo(zone)
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    return { name, id: name, settings: { type: 'master' }, updated: null }
+  }
+}
 
 /** The zone in its file; null without a file. Throws a `ProviderError` if the file is not that of the zone. */
 async function readServed(served: Served, name: DomainName): Promise<ServedZone | null> {

@@ -116,6 +116,27 @@ describe('a reload', () => {
     expect(space.calls()).toHaveLength(3)
   })
 
+  test('of a changed zone that the server does not know yet comes after the list of zones', async () => {
+    const space = withPrograms()
+    configure(space, 'reload: programs/reload {zone}\nlist: {format: bind, file: served.conf, reload: programs/reconfig}')
+    // The server knows the zone after it has read the list.
+    const { folder } = space
+    space.program('reload', `if [ ! -e "${folder}/known" ]; then echo "not found"; exit 1; fi`)
+    space.fail('reconfig')
+    space.define('example.com', NS)
+    expect((await space.apply()).stderr).toContain('error[reload-failed]')
+    space.define('example.com', NS + WWW)
+    expect((await space.apply()).stderr).toContain('error[reload-failed]')
+    space.program('reconfig', `touch "${folder}/known"`)
+    const last = await space.apply()
+    expect([last.status, last.stderr]).toEqual([0, expect.stringContaining('servers were told')])
+    expect(space.calls()).toEqual(['reconfig', 'reconfig', 'reconfig'])
+    space.define('example.com', NS)
+    expect((await space.apply()).status).toBe(0)
+    expect(space.calls().at(-1)).toBe('reload example.com')
+    expect(space.served()).toEqual(['example.com.zone'])
+  })
+
   test('of all zones is combined for many files', async () => {
     const space = withPrograms()
     configure(space, 'reload: programs/reload')
@@ -266,6 +287,21 @@ describe('the list of zones', () => {
     expect((await space.apply()).status).toBe(0)
     expect(space.read('zones.conf')).toContain('zone "a.example"')
     expect(space.calls()).toEqual(['reconfig'])
+  })
+
+  test.each(['bind', 'nsd', 'knot'])('for %s keeps a zone whose file cannot be read for now', async (format) => {
+    const space = withPrograms()
+    configure(space, `reload: programs/reload {zone}\nlist: {format: ${format}, file: zones.conf}\ncatalog: catalog.example`)
+    space.define('a.example', NS)
+    space.write('zones/0_25.2.0.192.in-addr.arpa.yaml', `domain: 0/25.2.0.192.in-addr.arpa\nrecords:\n${NS}`)
+    expect(await space.apply()).toMatchObject({ status: 0 })
+    for (const file of ['a.example', '0_25.2.0.192.in-addr.arpa']) space.write(`served/${file}.zone`, '; being written\n')
+    space.define('b.example', NS)
+    expect((await space.apply('b.example')).stderr).not.toContain('error')
+    for (const zone of ['a.example', 'b.example', '0/25.2.0.192.in-addr.arpa']) {
+      expect(space.read('zones.conf')).toContain(`"${zone}"`)
+      expect(space.read('served/catalog.example.zone')).toContain(` PTR ${zone}.`)
+    }
   })
 
   test('is corrected by an apply without changes', async () => {

@@ -301,6 +301,20 @@ describe('the place of a file', () => {
     expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('is a symbolic link to a place outside the folder')])
   })
 
+  test('with an error is an error of its zone; others are planned and applied', async () => {
+    const space = workspace()
+    for (const zone of ['example.com', 'example.net']) space.define(zone, NS)
+    expect((await space.apply()).status).toBe(0)
+    space.write('served/example.com.zone', 'rubbish (\n')
+    space.define('example.net', `${NS}  www: {type: A, value: 192.0.2.1}\n`)
+    const planned = await space.run('plan')
+    expect([planned.status, planned.stdout]).toEqual([1, expect.stringContaining('+ www')])
+    expect(planned.stderr).toContain('zones/example.com.yaml:1:9: error[provider-garbled] files: served/example.com.zone:1:9')
+    expect((await space.apply('example.net')).status).toBe(0)
+    const listed = await space.run('import', 'provider', 'files', '-o', 'imported')
+    expect(listed.stderr).toContain('example.com.zone')
+  })
+
   test('that is a folder is an error', async () => {
     const space = workspace()
     mkdirSync(join(space.folder, FILE))
