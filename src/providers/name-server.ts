@@ -1,4 +1,5 @@
 /** What providers that talk to one name server have in common: looking up zones, and the errors of requests. */
+import pLimit from 'p-limit'
 import type { DomainName } from '../dns/domain-name.ts'
 import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
 import { createQuery, type Message, RCODE, rcodeName } from '../dns/wire/message.ts'
@@ -47,6 +48,17 @@ export async function hasZone(options: NameServer, name: DomainName, call?: Prov
   const { rcode, authoritative, answers } = await exchange(options, createQuery(0, { name, type: 'SOA' }), `looking up ${name}`, call)
   if (rcode === RCODE.SERVFAIL || rcode === RCODE.NOTAUTH) throw refusal(options, rcode, `looking up ${name}`)
   return rcode === RCODE.NOERROR && authoritative && answers.some((record) => record.type === 'SOA' && record.name === name)
+}
+
+/** The zones with these names for which the server is authoritative; as many look-ups at a time as the provider may make. */
+export async function findServedZones(
+  options: NameServer,
+  names: readonly DomainName[],
+  call?: ProviderCallOptions,
+): Promise<readonly DomainName[]> {
+  const limit = pLimit(options.parallelism)
+  const found = await Promise.all(names.map((name) => limit(() => hasZone(options, name, call))))
+  return names.filter((_, index) => found[index])
 }
 
 /** The address of a server, for saved plans. */

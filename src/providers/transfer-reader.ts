@@ -2,6 +2,7 @@
  * Reads zones by transfer. The first read of a zone in a run is by AXFR; the next ones ask for the changes since (IXFR), so that a read back does not transfer a
  * large zone again.
  */
+import pLimit from 'p-limit'
 import { type DomainName, isAtOrBelow } from '../dns/domain-name.ts'
 import { type ResourceRecord, recordKey } from '../dns/record.ts'
 import { isDnsFailure } from '../transport/dns-exchange.ts'
@@ -82,7 +83,9 @@ export function createTransferReader(options: NameServer): TransferReader {
     }
   }
 
-  return { read, noteChange: (zone) => void changed.add(zone) }
+  // Servers have a quota of transfers: BIND refuses the eleventh at a time.
+  const limit = pLimit(options.parallelism)
+  return { read: (zone, call) => limit(() => read(zone, call)), noteChange: (zone) => void changed.add(zone) }
 }
 
 function visibleZone(zone: DomainName, [soa, ...others]: readonly TransferredRecord[]): TransferredZone {

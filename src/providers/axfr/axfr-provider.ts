@@ -5,7 +5,7 @@ import type { ZoneSettings } from '../../dns/zone.ts'
 import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
 import type { ReadOnlyReason } from '../../plan/make-plan.ts'
 import { examineNameServer } from '../examine-name-server.ts'
-import { addressOf, hasZone, type NameServer, noZoneList, refusePseudoTypes, refuseServerTypes } from '../name-server.ts'
+import { addressOf, findServedZones, type NameServer, noZoneList, refusePseudoTypes, refuseServerTypes } from '../name-server.ts'
 import { checkNameServer, nameServerEndpoints, readNameServer } from '../name-server-settings.ts'
 import { type CreatedProvider, type Provider, type ProviderContext, ProviderError, type ProviderType } from '../provider.ts'
 import { createTransferReader } from '../transfer-reader.ts'
@@ -47,9 +47,9 @@ function createAxfrProvider(options: NameServer): Provider {
     capabilities: AXFR_CAPABILITIES,
     parallelism,
     async findZones(names, call) {
-      const found = await Promise.all(names.map(async (name) => ((await hasZone(options, name, call)) ? name : null)))
+      const found = await findServedZones(options, names, call)
       // The settings come with the records.
-      return new Map(found.filter((name) => name !== null).map((name) => [name, { name, id: name, settings: {}, updated: null }]))
+      return new Map(found.map((name) => [name, { name, id: name, settings: {}, updated: null }]))
     },
     async listZones() {
       throw noZoneList(provider)

@@ -1,5 +1,7 @@
 /** Creates a dynamic-update provider from its settings in the config. */
 import type { ProviderConfig } from '../../definition/config/config.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { type DomainName, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
 import { checkNameServer, nameServerEndpoints, readNameServer } from '../name-server-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderType } from '../provider.ts'
 import { RFC2136_CAPABILITIES } from './capabilities.ts'
@@ -7,12 +9,27 @@ import { createRfc2136Provider } from './rfc2136-provider.ts'
 
 export const RFC2136: ProviderType = {
   capabilities: RFC2136_CAPABILITIES,
-  checkSettings: checkNameServer,
+  checkSettings,
   endpoints: nameServerEndpoints,
   create,
 }
 
 async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
   const { server, diagnostics } = await readNameServer(config, context)
-  return { provider: server && createRfc2136Provider(server), diagnostics }
+  const { catalog } = config.settings
+  return { provider: server && createRfc2136Provider(server, catalog === undefined ? null : nameOf(catalog)), diagnostics }
+}
+
+function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
+  const { catalog } = config.settings
+  const problems = checkNameServer(config)
+  if (catalog === undefined || nameOf(catalog) !== null) return problems
+  const message = `providers.${config.name}.catalog: ${JSON.stringify(catalog)} is not a domain name`
+  return [...problems, { severity: 'error', code: 'schema-value', message, at: config.placeOf('catalog') }]
+}
+
+function nameOf(setting: unknown): DomainName | null {
+  const text = String(setting)
+  const name = parseAbsoluteName(text.endsWith('.') ? text : `${text}.`)
+  return name.ok && name.value !== ROOT ? name.value : null
 }

@@ -3,17 +3,21 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { type Message, RCODE } from '../../dns/wire/message.ts'
 import { createUpdate, type UpdateContent } from '../../dns/wire/update.ts'
 import { examineNameServer } from '../examine-name-server.ts'
-import { addressOf, exchange, hasZone, type NameServer, noZoneList, refusal } from '../name-server.ts'
+import { addressOf, exchange, findServedZones, type NameServer, noZoneList, refusal } from '../name-server.ts'
 import { type Provider, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { createTransferReader } from '../transfer-reader.ts'
 import { RFC2136_CAPABILITIES } from './capabilities.ts'
+import { examineCatalog, updateCatalog } from './catalog.ts'
 import { updateContent } from './update-content.ts'
 
 const UNSIGNED = 'anybody who can send from this address can change the zones'
 
-export function createRfc2136Provider(options: NameServer): Provider {
+/** `catalog` is the catalog zone that lists the zones of the server; null for none. */
+export function createRfc2136Provider(options: NameServer, catalog: DomainName | null): Provider {
   const { provider, parallelism } = options
   const reader = createTransferReader(options)
+  /** The zones of this run that the server serves. */
+  const served = new Set<DomainName>()
   const provided: Provider = {
     name: provider,
     type: 'rfc2136',
@@ -21,8 +25,10 @@ export function createRfc2136Provider(options: NameServer): Provider {
     capabilities: RFC2136_CAPABILITIES,
     parallelism,
     async findZones(names, call) {
-      const found = await Promise.all(names.map(async (name) => ((await hasZone(options, name, call)) ? name : null)))
-      return new Map(found.filter((name) => name !== null).map((name) => [name, referenceTo(name)]))
+      const candidates = names.filter((name) => name !== catalog)
+      const found = await findServedZones(options, candidates, call)
+      for (const name of found) served.add(name)
+      return new Map(found.map((name) => [name, referenceTo(name)]))
     },
     async listZones() {
       throw noZoneList(provider)
@@ -32,21 +38,21 @@ export function createRfc2136Provider(options: NameServer): Provider {
       return { ...referenceTo(zone.name), records, millisecondsSinceLastChange: null }
     },
     readRendered: async () => null,
-    examine: (usage) =>
-      examineNameServer(
-        provided,
-        options,
-        {
-          unsigned: UNSIGNED,
-          missing: 'create the zones on the server: dynamic update cannot',
-          tryUpdate: (zone) => tryUpdate(options, zone.name),
-        },
-        usage,
-      ),
+    async examine(usage, _now, call) {
+      const words = {
+        unsigned: UNSIGNED,
+        missing: 'create the zones on the server: dynamic update cannot',
+        tryUpdate: (zone: ZoneReference) => tryUpdate(options, zone.name),
+      }
+      const findings = await examineNameServer(provided, options, words, usage)
+      if (catalog === null || usage.zones.length === 0) return findings
+      return [...findings, ...(await examineCatalog(options, catalog, (zone) => tryUpdate(options, zone), call))]
+    },
     apply(zone, call, more) {
       if (zone !== null) reader.noteChange(zone.name)
       return applyUpdate(options, zone, call, more)
     },
+    ...(catalog === null ? {} : { completeCalls: (call) => updateCatalog(options, reader, catalog, served, call) }),
     close: async () => undefined,
   }
   return provided

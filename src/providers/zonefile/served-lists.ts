@@ -5,11 +5,12 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { contentKey } from '../../dns/record.ts'
 import { nextSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { Ttl } from '../../dns/ttl.ts'
+import { catalogRecords } from '../catalog-zone.ts'
 import { ProviderError } from '../provider.ts'
 import { contentBefore, replaceFile, withLock } from '../replace-file.ts'
 import type { Command } from './run-command.ts'
 import type { ZoneFolder } from './zone-folder.ts'
-import { catalogRecords, type ListFormat, printZoneList, type ServedFile, zonesOfList } from './zone-lists.ts'
+import { type ListFormat, printZoneList, type ServedFile, zonesOfList } from './zone-lists.ts'
 import { parseServedZone, printServedZone, type ServedZone } from './zone-text.ts'
 
 /** A file that the configuration of a server includes. */

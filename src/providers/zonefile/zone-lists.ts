@@ -1,8 +1,5 @@
-/** Lists of the served zones for name servers: snippets of a configuration, and a catalog zone (RFC 9432). */
-import { createHash } from 'node:crypto'
-import { compareNames, type DomainName, labelsOf, nameFromLabels, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
-import type { ResourceRecord } from '../../dns/record.ts'
-import type { Ttl } from '../../dns/ttl.ts'
+/** Lists of the served zones for the configurations of name servers. */
+import { compareNames, type DomainName, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
 
 export type ListFormat = 'bind' | 'nsd' | 'knot'
 
@@ -43,19 +40,3 @@ export const zonesOfList = (text: string): DomainName[] =>
     const zone = parseAbsoluteName(name.replace(/\\(.)/g, '$1'))
     return zone.ok ? [zone.value] : []
   })
-
-const CATALOG_TTL = 0 as Ttl
-
-/** The records of a catalog zone without its SOA record (RFC 9432 section 4): version 2 and one PTR record per member. */
-export function catalogRecords(catalog: DomainName, members: readonly DomainName[]): ResourceRecord[] {
-  const below = (...labels: readonly string[]): DomainName =>
-    nameFromLabels([...labels.map((label) => Buffer.from(label)), ...labelsOf(catalog)])
-  return [
-    { name: catalog, type: 'NS', ttl: CATALOG_TTL, data: 'invalid.' },
-    { name: below('version'), type: 'TXT', ttl: CATALOG_TTL, data: '"2"' },
-    ...members.map((zone) => ({ name: below(memberLabel(zone), 'zones'), type: 'PTR', ttl: CATALOG_TTL, data: zone })),
-  ]
-}
-
-/** A label that a zone always has, so that consumers keep its state (RFC 9432 section 5.6), and no other zone. */
-const memberLabel = (zone: DomainName): string => createHash('sha256').update(zone).digest('hex').slice(0, 32)
