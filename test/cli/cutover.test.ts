@@ -112,6 +112,13 @@ describeWithTools(['named', 'dig'], 'cutover', () => {
     expect((await cutover(90_000)).stderr).toContain('+ ns7.example.net.')
     const locked = await at(90_001, 'apply', '--yes')
     expect([locked.status, locked.stderr]).toEqual([1, expect.stringContaining('a cutover is moving example.test. from cloud to own')])
+    for (const command of [
+      ['rollback', '--last', '--yes'],
+      ['copy', 'example.test', '--from', 'cloud', '--to', 'own', '--yes'],
+    ]) {
+      const refused = await at(90_001, ...command)
+      expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('a cutover is moving example.test. from cloud to own')])
+    }
     const answer = await fetch(`${scene.service.baseUrl}/domains`, { headers: { authorization: `Bearer ${TOKEN}` } })
     const { data } = (await answer.json()) as { data: { id: number }[] }
     const added = await fetch(`${scene.service.baseUrl}/domains/${data[0]?.id}/records`, {
@@ -142,6 +149,9 @@ describeWithTools(['named', 'dig'], 'cutover', () => {
   test('name servers that the environment does not allow are not asked', async () => {
     const { scene, own, parent } = await open(FORMER)
     const { dnsAddress } = scene.service
+    // The service names its servers in the rendered zone, which follows the records in its own time.
+    const served = { port: dnsAddress?.port as number, name: 'example.test', type: 'NS' }
+    await expect.poll(() => dig(served), { timeout: 10_000 }).not.toEqual([])
     const env = {
       ZONEWRIGHT_TOKEN: TOKEN,
       LAB_KEY: TEST_KEY.secret,

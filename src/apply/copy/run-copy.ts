@@ -6,6 +6,7 @@ import type { RefusalName } from '../../dns/zone.ts'
 import { type Misfit, misfitsOf } from '../../plan/misfits.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { diagnosticOf, type Provider, type ZoneReference, type ZoneSnapshot } from '../../providers/provider.ts'
+import { movingZones } from '../cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, statusOfPlan } from '../exit-status.ts'
 import { lockRun } from '../locked-run.ts'
 import { type PlannedRun, planZones } from '../plan-zones.ts'
@@ -94,6 +95,14 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
     if (lock.run === null) return fail([lock.diagnostic])
     const { run } = lock
     return await run.finish(async () => {
+      const moving = await movingZones(
+        context.journal,
+        context.zones.map((zone) => ({ zone, target: target.name })),
+      )
+      if (moving.length > 0) {
+        context.output.diagnostics(moving)
+        return fail(moving)
+      }
       const planned = await plan()
       return planned === null ? EXIT.failure : changeZones(context, run, planned)
     })

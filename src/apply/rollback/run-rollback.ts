@@ -9,6 +9,7 @@ import type { RefusalName } from '../../dns/zone.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { diagnosticOf, type Provider, type ZoneReference } from '../../providers/provider.ts'
 import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
+import { movingZones } from '../cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { JOURNAL_FILE, type RunZone } from '../journal/journal-format.ts'
 import { type RunRecord, readForeignRun, readRuns } from '../journal/read-journal.ts'
@@ -60,10 +61,16 @@ export async function runRollback(setup: ApplySetup<RollbackOptions>, args: read
     const isUsable = reportLoaded(context, { inFull: true })
     const { runToUndo, isRequested } = context
     if (!isUsable || runToUndo === null) return fail(context.diagnostics)
-    const lock = await lockRun(context, 'rollback', runToUndo.begin.zones.filter(isRequested))
+    const wanted = runToUndo.begin.zones.filter(isRequested)
+    const lock = await lockRun(context, 'rollback', wanted)
     if (lock.run === null) return fail([lock.diagnostic])
     const rollback = lock.run
-    return await rollback.finish(() => rollBack(context, rollback, runToUndo))
+    return await rollback.finish(async () => {
+      const moving = await movingZones(context.journal, wanted)
+      if (moving.length === 0) return rollBack(context, rollback, runToUndo)
+      context.output.diagnostics(moving)
+      return fail(moving)
+    })
   } finally {
     await closeRun(context)
   }

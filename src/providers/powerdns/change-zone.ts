@@ -12,7 +12,7 @@ import { ShapeError } from '../json-api.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { isPrimary, type LiveZone, liveZone, referenceTo } from './live-zone.ts'
 import { creationBody, type NewZones } from './new-zone.ts'
-import { anyShape, keysShape, type PowerDnsApi, zoneShape } from './powerdns-api.ts'
+import { anyShape, keysShape, type PowerDnsApi, zoneShape, zoneWithRecordsShape } from './powerdns-api.ts'
 import { rdataToApi, typeToApi } from './rdata-format.ts'
 import { changedSoa, raisedSoa } from './soa.ts'
 
@@ -45,7 +45,7 @@ export async function applyCall(
 /** Reads a zone with its records. */
 export async function readLive({ api }: PowerDns, { id, name }: ZoneReference, options?: ProviderCallOptions): Promise<LiveZone> {
   const request = { method: 'GET', path: `${api.path}/zones/${id}`, what: `reading ${name}`, ...options } as const
-  return (await api.request(request, (body) => liveZone(zoneShape(body), name))).value
+  return (await api.request(request, (body) => liveZone(zoneWithRecordsShape(body), name))).value
 }
 
 async function createZone(

@@ -141,6 +141,12 @@ export function zoneShape(value: unknown): ApiZone {
   }
 }
 
+/** A zone whose record sets were requested: without the list, it would seem to be empty. */
+export function zoneWithRecordsShape(value: unknown): ApiZone {
+  if (!Array.isArray(fieldsOf(value, 'a zone')['rrsets'])) throw new ShapeError('a zone has no list "rrsets"')
+  return zoneShape(value)
+}
+
 function rrsetShape(value: unknown): ApiRrset {
   const what = 'a record set'
   const fields = fieldsOf(value, what)

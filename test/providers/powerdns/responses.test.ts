@@ -37,6 +37,7 @@ test.each<[string, unknown]>([
   ['no kind', { ...BODY, kind: undefined }],
   ['an id that is another path', { ...BODY, id: '../tsigkeys' }],
   ['masters that are no list', { ...BODY, masters: '192.0.2.1' }],
+  ['no record sets', { ...BODY, rrsets: undefined }],
   ['a negative TTL', { ...BODY, rrsets: [{ ...RECORD, ttl: -1 }] }],
   ['a name that is none', { ...BODY, rrsets: [{ ...RECORD, name: 'a..b.example.com.' }] }],
   ['a record without content', { ...BODY, rrsets: [{ ...RECORD, records: [{}] }] }],
