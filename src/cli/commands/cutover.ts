@@ -39,7 +39,7 @@ const HELP = `
 Run it again when it says so, until its exit status is 0.
 
 Example:
-  zonewright cutover example.com --from cloud --to own --apex-ns ns1.example.net --apex-ns ns2.example.net`
+  zonewright cutover example.com --from cloud --to own --apex-ns ns1.example.net`
 
 /** `zonewright cutover ZONE --from PROVIDER --to PROVIDER` */
 const cutover = (
