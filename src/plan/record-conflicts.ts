@@ -1,4 +1,7 @@
-/** Records that cannot exist at one name at the same time: a CNAME and any other (RFC 2181 section 10.1), a null MX and other MX (RFC 7505 section 3). */
+/**
+ * Records that cannot exist at one name at the same time: a CNAME and any other (RFC 2181 section 10.1), a null MX and any other MX, a second null MX included
+ * (RFC 7505 section 3).
+ */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { type DefinedRecord, type ExistingRecord, groupRrsets } from '../dns/record.ts'
@@ -14,7 +17,7 @@ export const isNullMx = ({ type, data }: TypeAndData): boolean => type === 'MX' 
 /** Whether two records of one name exclude each other. */
 export function conflicts(a: TypeAndData, b: TypeAndData): boolean {
   if (a.type === 'CNAME' || b.type === 'CNAME') return true
-  return a.type === 'MX' && b.type === 'MX' && isNullMx(a) !== isNullMx(b)
+  return a.type === 'MX' && b.type === 'MX' && (isNullMx(a) || isNullMx(b))
 }
 
 const codeOf = (isAboutMx: boolean): 'null-mx-not-alone' | 'cname-not-alone' => (isAboutMx ? 'null-mx-not-alone' : 'cname-not-alone')

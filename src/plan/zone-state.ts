@@ -76,9 +76,7 @@ export function zoneBefore({ removed, kept, unmanaged }: ZoneDifference, continu
       if (staying(sizeOf(name, 'CNAME'), (record) => record.type === 'CNAME')) return true
       if (type !== 'MX') return false
       const nulls = nullMx.get(name) ?? 0
-      return isNullMx({ type, data })
-        ? staying(sizeOf(name, 'MX') - nulls, (record) => record.type === 'MX' && !isNullMx(record))
-        : staying(nulls, isNullMx)
+      return isNullMx({ type, data }) ? staying(sizeOf(name, 'MX'), (record) => record.type === 'MX') : staying(nulls, isNullMx)
     },
     needsOf(gone, added) {
       const records: readonly ResourceRecord[] = [...gone, ...added]

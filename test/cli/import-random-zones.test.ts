@@ -181,7 +181,7 @@ function announced(stderr: string): Record<string, number> {
 
 /** Imports everything; the next plan has exactly the announced calls, which are for exact duplicates, and no refusals. */
 async function expectAnnouncedPlan(scene: Scene, zones: number): Promise<void> {
-  const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones', '--lossy')
+  const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones', '--lossy', '--verbose')
   expect(imported.stderr).not.toMatch(/error\[|\[import-pending\]/)
   expect(imported.stderr).not.toContain('[import-lossy]')
   expect(imported).toMatchObject({ status: 0 })

@@ -57,7 +57,7 @@ export function refusalOf(present: readonly ResourceRecord[], limit: number | nu
   for (const [name, records] of byName) {
     if (records.length > 1 && records.some(({ type }) => type === 'CNAME')) return `a CNAME is not alone at ${name}`
     const exchanges = records.filter(({ type }) => type === 'MX')
-    if (exchanges.length > 1 && exchanges.some(isNullMx) && !exchanges.every(isNullMx)) return `a null MX is not alone at ${name}`
+    if (exchanges.length > 1 && exchanges.some(isNullMx)) return `a null MX is not alone at ${name}`
   }
   return null
 }
