@@ -315,6 +315,12 @@ describe('zones of 50 to 300 records', () => {
     LONG,
   )
 
+  it('a full zone whose null MX changes its TTL: no other null MX comes beside it', () => {
+    const existing = 'c CNAME c\na MX 10 a\na A 192.0.2.2\nd.a MX 0 .\nd.a A 192.0.2.4\nb CNAME host.example.net.\nfiller0 TXT "x"'
+    const desired = 'c CNAME host.example.net.\na CNAME c\nd.a 300 MX 0 .\nd.a A 192.0.2.4\nb MX 10 a\nb A 192.0.2.2\nfiller0 TXT "x"'
+    expect(problemOf({ existing: existing.split('\n'), desired: desired.split('\n'), limit: 7 }, false, 'continuity')).toBeNull()
+  })
+
   const names = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? `a.n${index}` : `n${index}`))
   it.each([
     ['with many names', 60],

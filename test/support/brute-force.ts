@@ -54,7 +54,7 @@ export function stateSpace(stages: readonly Stage[], origin: string, limit: numb
         other.record.name === record.name &&
         (record.type === 'CNAME' ||
           other.record.type === 'CNAME' ||
-          (record.type === 'MX' && other.record.type === 'MX' && isNullMx(record) !== isNullMx(other.record))),
+          (record.type === 'MX' && other.record.type === 'MX' && (isNullMx(record) || isNullMx(other.record)))),
     ),
   )
   const room = limit === null ? Number.POSITIVE_INFINITY : limit - kept.length
