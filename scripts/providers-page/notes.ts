@@ -47,6 +47,19 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     ],
     setup: 'configuration.md#providers',
   },
+  cloudflare: {
+    title: 'The zones of a Cloudflare account',
+    when: 'at Cloudflare',
+    requests: { fixed: 1, recordsPerRequest: 5000, words: 'one look-up, one page for every 5,000 records' },
+    conflict: 'is found by a read just before the call',
+    remarks: [
+      'Up to 200 changes (with `plan: pro` or higher 3,500) are one batch, which Cloudflare carries out as a whole. Its name servers learn each record on its own.',
+      'Whether a record is proxied, its comment, its tags and its settings stay as they are. A new address or CNAME beside proxied ones is proxied too. Definitions cannot set them.',
+      'An ALIAS at the apex is a flattened CNAME at Cloudflare. A record without TTL has the automatic TTL, and a proxied record always does, whatever the definition says.',
+      'Zones are added in the dashboard. Secondary zones are not managed.',
+    ],
+    setup: 'providers/cloudflare.md',
+  },
   octodns: {
     title: "A folder of octoDNS's zone files",
     when: 'to be read by octoDNS',

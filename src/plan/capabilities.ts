@@ -29,6 +29,8 @@ export interface CallRules {
   readonly hasPrecondition: boolean
   /** Whether the call that creates a zone carries records too, as many as another call carries, so that no new zone is served without its records. */
   readonly createsZoneWithRecords: boolean
+  /** Whether an update of a single record may give it another owner; true if absent. False if records have more than owner, type, TTL and data, which would move too. */
+  readonly movesRecords?: boolean | undefined
 }
 
 /** What a target can store, as data and a few named rules. */

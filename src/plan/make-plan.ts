@@ -43,7 +43,7 @@ export interface ReadOnlyReason {
 
 export function makeZonePlan(input: PlanInput): ZonePlan {
   const { desired, existing, target, capabilities } = input
-  const fitted = withNameservers(fitToTarget(desired, target, capabilities), input)
+  const fitted = withFixedTtls(withNameservers(fitToTarget(desired, target, capabilities), input), existing?.records ?? [])
   const diagnostics: Diagnostic[] = [
     ...fitted.diagnostics,
     ...apexNsNotice(fitted, input),
@@ -100,6 +100,14 @@ function withNameservers(fitted: FittedZone, { desired, existing, capabilities }
   const ttl = (settings.ttl_sec || fallbackTtl || null) as Ttl | null
   const added = newZoneNameservers.map((data): DefinedRecord => ({ name, type: 'NS', ttl, data, at: desired.at }))
   return { ...fitted, records: [...records, ...added] }
+}
+
+/** The records of an RRset whose TTL the provider sets itself have that TTL. */
+function withFixedTtls(fitted: FittedZone, existing: readonly ExistingRecord[]): FittedZone {
+  const fixed = new Map(existing.flatMap((record) => (record.hasFixedTtl ? [[rrsetKey(record), record.ttl] as const] : [])))
+  if (fixed.size === 0) return fitted
+  const withTtl = (record: DefinedRecord): DefinedRecord => ({ ...record, ttl: fixed.get(rrsetKey(record)) ?? null })
+  return { ...fitted, records: fitted.records.map((record) => (fixed.has(rrsetKey(record)) ? withTtl(record) : record)) }
 }
 
 function compare({ desired }: PlanInput, fitted: FittedZone, existing: readonly ExistingRecord[]): ZoneDifference {

@@ -119,7 +119,8 @@ function recordChanges(
   const { removed, added } = difference
   if (removed.length === 0 && added.length === 0) return []
   const headroom = maxRecords === null ? Number.POSITIVE_INFINITY : maxRecords - existing.length
-  const pairs = rules.unit === 'rrset' ? pairWithinRrsets(removed, added) : rules.maxUnits === 1 ? null : pairRecords(removed, added)
+  const pair = rules.unit === 'rrset' || rules.movesRecords === false ? pairWithinRrsets : pairRecords
+  const pairs = rules.unit === 'record' && rules.maxUnits === 1 ? null : pair(removed, added)
   if (pairs !== null) {
     const changes = pairs.sort(compareCalls).map((call) => recordChange(call, []))
     // A call that is carried out as a whole interrupts nothing, and needs no order and no split.
@@ -130,7 +131,7 @@ function recordChanges(
       return [...carried.changes]
     }
   }
-  const { calls, after, splits, isProvedMinimal, interrupted, isExact } = scheduleCalls(difference, prefer, headroom)
+  const { calls, after, splits, isProvedMinimal, interrupted, isExact } = scheduleCalls(difference, prefer, headroom, pair)
   if (!isProvedMinimal) {
     const message = `${zone}: ${counted(splits, 'update is', 'updates are')} split into two calls; the number of calls is not proved minimal`
     diagnostics.push({ severity: 'notice', code: 'calls-not-proved', message, at })

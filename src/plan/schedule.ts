@@ -20,7 +20,7 @@ import { searchExactly } from './exact-search.ts'
 import { explainSplits } from './explain-splits.ts'
 import { type Interruptions, interruptionsOf } from './interruptions.ts'
 import { type OrderEdges, orderEdges } from './order-edges.ts'
-import { type Call, compareCalls, lowerBound, pairRecords } from './pair-records.ts'
+import { type Call, compareCalls, pairRecords } from './pair-records.ts'
 import { type CallOrder, orderCalls } from './topological-order.ts'
 import { zoneBefore } from './zone-state.ts'
 
@@ -41,18 +41,20 @@ export interface Schedule {
   readonly interrupted: ReadonlyMap<InterruptionReason, readonly string[]>
 }
 
-/** The provider accepts `headroom` records beyond the existing ones; below 0, the zone holds too many already. */
-export function scheduleCalls(unordered: ZoneDifference, prefer: Preference, headroom: number): Schedule {
+/**
+ * The provider accepts `headroom` records beyond the existing ones; below 0, the zone holds too many already. `pair` makes updates of removals and additions.
+ */
+export function scheduleCalls(unordered: ZoneDifference, prefer: Preference, headroom: number, pair = pairRecords): Schedule {
   // Among equally good plans the first one found is taken: the order in which records were listed must not matter.
   const [removed, added] = [unordered.removed.toSorted(compareRecords), unordered.added.toSorted(compareRecords)]
   const difference: ZoneDifference = { ...unordered, removed, added }
-  const task: Task = { difference, continuity: analyseContinuity(difference), paired: pairRecords(removed, added), headroom }
+  const task: Task = { difference, continuity: analyseContinuity(difference), paired: pair(removed, added), headroom }
   const careful = bestOf(task, 'continuity')
   const few = prefer === 'continuity' || careful.splits === 0 ? careful : bestOf(task, 'calls')
   const best = few.splits < careful.splits ? few : careful
   const { splits, isProvedMinimal, isExact } = best
   return {
-    ...inReadingOrder(explainSplits(best), best.after),
+    ...inReadingOrder(splits === 0 ? best.calls : explainSplits(best), best.after),
     splits,
     isProvedMinimal,
     isExact,
@@ -95,7 +97,7 @@ function bestOf(task: Task, prefer: Preference): Candidate {
 }
 
 function candidateOf({ paired, headroom }: Task, { calls, edges }: AcyclicCalls, isExact: boolean): Candidate {
-  const splits = calls.length - lowerBound(paired)
+  const splits = calls.length - paired.length
   return { calls, edges, splits, isProvedMinimal: isExact || splits === 0, isExact, ...orderCalls(calls, edges, headroom, isExact) }
 }
 

@@ -9,6 +9,7 @@ import type { Capabilities } from '../plan/capabilities.ts'
 import { type HostPolicy, readHostPolicy } from '../transport/allowed-hosts.ts'
 import { AXFR } from './axfr/axfr-provider.ts'
 import { CLOUD } from './cloud/cloud-config.ts'
+import { CLOUDFLARE } from './cloudflare/cloudflare-config.ts'
 import { OCTODNS } from './octodns/octodns-provider.ts'
 import { POWERDNS } from './powerdns/powerdns-config.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
@@ -20,6 +21,7 @@ import { ZONEFILE } from './zonefile/zonefile-config.ts'
 const TYPES: Readonly<Record<string, ProviderType>> = {
   axfr: AXFR,
   cloud: CLOUD,
+  cloudflare: CLOUDFLARE,
   powerdns: POWERDNS,
   octodns: OCTODNS,
   rfc2136: RFC2136,

@@ -10,6 +10,7 @@ import { type DnsServerOptions, startBind, startKnot, startPowerDns, TEST_KEY } 
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
+import { startCloudflareScene } from './cloudflare/scene.ts'
 
 const SIZES = [3, 1201]
 
@@ -62,6 +63,20 @@ describe.each(SIZES)('%i records', (records) => {
       await proxy.close()
       await service.stop()
     }
+  })
+
+  test('cloudflare', async () => {
+    const posts = Array.from({ length: records }, (_, index) => ({
+      type: 'A',
+      name: `h${index}`,
+      content: `192.0.2.${index % 250}`,
+      ttl: 3600,
+    }))
+    const scene = await startCloudflareScene({ definition: definition(records), posts })
+    const before = scene.server.requests.length
+    const plan = await scene.run(['plan', '--detailed-exitcode', '--no-color'])
+    expect([plan.status, plan.stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
+    expect(scene.server.requests.length - before).toBe(expected('cloudflare', records))
   })
 
   const updatable = [

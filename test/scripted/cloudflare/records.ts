@@ -234,7 +234,11 @@ function contentOfData(type: string, data: Fields): string {
 const ADDRESSES: ReadonlySet<string> = new Set(['A', 'AAAA'])
 
 /** Refuses a record that cannot be beside the others of the zone. */
-export function refuseClash(record: Omit<CloudflareRecord, 'id' | 'created_on' | 'modified_on'>, others: Iterable<CloudflareRecord>): void {
+export function refuseClash(
+  record: Omit<CloudflareRecord, 'id' | 'created_on' | 'modified_on'>,
+  zone: string,
+  others: Iterable<CloudflareRecord>,
+): void {
   const { name, type } = record
   for (const other of others) {
     if (other.name !== name) continue
@@ -243,7 +247,7 @@ export function refuseClash(record: Omit<CloudflareRecord, 'id' | 'created_on' |
     if (type === 'CNAME' && (other.type === 'CNAME' || ADDRESSES.has(other.type)))
       throw invalid(81_053, 'An A, AAAA, or CNAME record with that host already exists.')
     if (ADDRESSES.has(type) && other.type === 'CNAME') throw invalid(81_054, 'A CNAME record with that host already exists.')
-    if ((type === 'NS' && other.type === 'CNAME') || (type === 'CNAME' && other.type === 'NS'))
+    if (name !== zone && ((type === 'NS' && other.type === 'CNAME') || (type === 'CNAME' && other.type === 'NS')))
       throw invalid(81_056, 'NS records with that host already exist.')
   }
 }

@@ -63,7 +63,7 @@ export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare
 
   const create = (zone: CloudflareZone, records: CloudflareRecord[], sent: Fields): CloudflareRecord => {
     const stored = storedForm(sent, zone.name, plan)
-    refuseClash(stored, records)
+    refuseClash(stored, zone.name, records)
     if (records.length >= maxRecords) throw new Refusal(400, 81_045, 'Record quota exceeded.')
     const time = now()
     const record = { id: randomBytes(16).toString('hex'), ...stored, created_on: time, modified_on: time }
@@ -76,6 +76,7 @@ export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare
     const stored = storedForm(sent, zone.name, plan, keeps ? before : undefined)
     refuseClash(
       stored,
+      zone.name,
       records.filter((_, index) => index !== at),
     )
     const record = { id: before.id, ...stored, created_on: before.created_on, modified_on: now() }

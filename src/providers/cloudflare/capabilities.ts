@@ -1,0 +1,112 @@
+/** What a zone at Cloudflare can hold. The limits are those of its API reference. */
+import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
+import type { DefinedRecord } from '../../dns/record.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import type { Capabilities, RecordRule } from '../../plan/capabilities.ts'
+
+export type CloudflarePlan = 'free' | 'pro' | 'business' | 'enterprise'
+
+/** Operations in one batch. */
+const MAX_BATCH: Readonly<Record<CloudflarePlan, number>> = { free: 200, pro: 3500, business: 3500, enterprise: 3500 }
+/** Seconds. */
+const MIN_TTL: Readonly<Record<CloudflarePlan, number>> = { free: 60, pro: 60, business: 60, enterprise: 30 }
+const MAX_TTL = 86_400
+/** The TTL in seconds of records without one. */
+const AUTOMATIC_TTL = 300
+/** Octets of a TXT record. */
+const MAX_TEXT = 2048
+
+const TYPES: ReadonlySet<string> = new Set(
+  'A AAAA ALIAS CAA CNAME DNSKEY DS HTTPS LOC MX NAPTR NS OPENPGPKEY PTR SMIMEA SRV SSHFP SVCB TLSA TXT URI'.split(' '),
+)
+
+type RuleResult = ReturnType<RecordRule>
+
+const accept = (record: DefinedRecord): RuleResult => ({ record, diagnostics: [] })
+
+const refuse = (record: DefinedRecord, why: string, code: Diagnostic['code'] = 'record-unsupported'): RuleResult => ({
+  record: null,
+  diagnostics: [{ severity: 'error', code, message: `${record.name} ${record.type}: ${why}`, at: record.at }],
+})
+
+const NAME = /^(?:\*\.)?(?:[a-z0-9_-]+\.)+$/
+
+const names: RecordRule = (record) => {
+  if (!NAME.test(record.name)) return refuse(record, 'Cloudflare holds names of letters, digits, "-" and "_", with a leading "*" at most')
+  const target = targetName(record.type, record.data)
+  if (target === null || NAME.test(target) || (target === '.' && (record.type === 'MX' || record.type === 'SRV'))) return accept(record)
+  return refuse(record, `Cloudflare cannot hold the target ${target}`)
+}
+
+const apex: RecordRule = (record, zone) => {
+  const { name, type } = record
+  if (type === 'ALIAS' && name !== zone) return refuse(record, 'Cloudflare flattens a CNAME at the apex only; use a CNAME here')
+  if (type === 'CNAME' && name === zone) return refuse(record, 'a CNAME at the apex is an ALIAS record in definitions')
+  if (type === 'DS' && name === zone) return refuse(record, 'the DS records of the zone belong to its parent')
+  return accept(record)
+}
+
+/** Strings that the API can carry without doubt about escapes. */
+const PLAIN = /^[ !#-[\]-~]*$/
+
+const strings: RecordRule = (record) => {
+  const { type, data } = record
+  if (type === 'CAA' || type === 'NAPTR' || type === 'URI') {
+    const fields = rdataFields(data).filter((field) => field.startsWith('"'))
+    const isPlain = fields.every((field) => PLAIN.test(field.slice(1, -1)))
+    return isPlain
+      ? accept(record)
+      : refuse(record, 'Cloudflare holds strings of printable ASCII characters without quotes and backslashes')
+  }
+  if (type !== 'TXT') return accept(record)
+  const octets = txtRdataToOctets(data)
+  if (octets.length === 0) return refuse(record, 'Cloudflare holds no empty TXT')
+  if (octets.length > MAX_TEXT)
+    return refuse(record, `the text has ${octets.length} octets; Cloudflare holds ${MAX_TEXT}`, 'limit-exceeded')
+  if (octets.some((octet) => octet < 0x20 || octet > 0x7e)) return refuse(record, 'Cloudflare holds texts of printable ASCII characters')
+  const joined = octetsToTxtRdata(octets)
+  return accept(joined === data ? record : { ...record, data: joined })
+}
+
+/** TTLs outside the range of the plan become its ends; 1 is Cloudflare's own choice. */
+const ttlRange =
+  (plan: CloudflarePlan): RecordRule =>
+  (record) => {
+    const { ttl, name, type, at } = record
+    if (ttl === null || (ttl >= MIN_TTL[plan] && ttl <= MAX_TTL)) return accept(record)
+    if (ttl === 1) return accept({ ...record, ttl: null })
+    const stored = Math.min(Math.max(ttl, MIN_TTL[plan]), MAX_TTL) as Ttl
+    const message = `Cloudflare stores TTL ${stored} for ${name} ${type}, not ${ttl}`
+    return { record: { ...record, ttl: stored }, diagnostics: [{ severity: 'notice', code: 'ttl-rounded', message, at }] }
+  }
+
+export const cloudflareCapabilities = (plan: CloudflarePlan): Capabilities => ({
+  calls: {
+    unit: 'record',
+    maxUnits: MAX_BATCH[plan],
+    maxOctets: null,
+    atomic: true,
+    hasPrecondition: false,
+    createsZoneWithRecords: false,
+    // Comments, tags and the proxy belong to a name.
+    movesRecords: false,
+  },
+  types: TYPES,
+  ttlSteps: null,
+  ttlDefault: true,
+  fallbackTtl: AUTOMATIC_TTL,
+  settingSteps: null,
+  settings: new Set(),
+  storesSoaFields: false,
+  fixedSettings: new Set(),
+  settingProblems: () => [],
+  neededToCreate: { master: [], slave: [] },
+  createsZones: false,
+  canCreateZone: () => false,
+  maxRecords: null,
+  servesApexNs: true,
+  cnameExclusive: true,
+  rules: [names, apex, strings, ttlRange(plan)],
+})

@@ -1,0 +1,202 @@
+/** A client of Cloudflare's API v4: errors, complete lists and response bodies. */
+import type { HttpResponse } from '../../transport/http-client.ts'
+import { sleep } from '../../transport/retry.ts'
+import { type ApiDialect, describeBody } from '../api-errors.ts'
+import { type ApiConnection, createJsonApi, type SendAndCheck, ShapeError } from '../json-api.ts'
+import { ProviderError } from '../provider.ts'
+import type { ApiRequest } from '../send-request.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+export interface ApiZone {
+  readonly id: string
+  /** Without the final dot. */
+  readonly name: string
+  /** `full`, `partial`, `secondary` or `internal`. */
+  readonly type: string
+}
+
+export interface ApiRecord {
+  readonly id: string
+  /** Absolute, without the final dot. */
+  readonly name: string
+  readonly type: string
+  readonly content: string
+  readonly priority: number | null
+  /** The parts of structured rdata; null if the API sends none. */
+  readonly data: Fields | null
+  /** Seconds; 1 if Cloudflare chooses. */
+  readonly ttl: number
+  readonly proxied: boolean
+  readonly comment: string | null
+  readonly tags: readonly string[]
+  readonly settings: Fields
+}
+
+export interface CloudflareApi {
+  /** The `result` of a response. */
+  request<T>(request: ApiRequest, shape: (result: unknown) => T): Promise<T>
+  /** Reads all pages of a list. */
+  list<T extends { readonly id: string }>(request: ApiRequest, pageSize: number, shape: (item: unknown) => T): Promise<T[]>
+  close(): Promise<void>
+}
+
+export function createCloudflareApi(connection: ApiConnection): CloudflareApi {
+  const { request, close } = createJsonApi(connection, { authorization: `Bearer ${connection.token}` }, CLOUDFLARE_DIALECT)
+  return {
+    request: async (call, shape) => (await request(call, (body) => shape(fieldsOf(body, 'the response')['result']))).value,
+    list: (call, pageSize, shape) => readList(request, connection.provider, call, pageSize, shape),
+    close,
+  }
+}
+
+const CODES = {
+  401: 'provider-unauthorized',
+  403: 'provider-forbidden',
+  404: 'provider-not-found',
+  413: 'limit-exceeded',
+  429: 'provider-rate-limited',
+} as const
+
+/** Cloudflare's codes of a malformed token and of a full zone. */
+const BAD_HEADERS = 6003
+const QUOTA_EXCEEDED = 81_045
+
+const TOKEN_HINT = 'the token needs the permissions Zone:Read and DNS:Edit for the zone'
+
+const CLOUDFLARE_DIALECT: ApiDialect = {
+  errorOfResponse(provider, what, response, mutates) {
+    const { status } = response
+    const { code: apiCode, text } = reasonOf(response)
+    const code =
+      apiCode === BAD_HEADERS
+        ? 'provider-unauthorized'
+        : apiCode === QUOTA_EXCEEDED
+          ? 'limit-exceeded'
+          : (CODES[status as keyof typeof CODES] ?? (status < 500 ? 'provider-rejected' : 'provider-failed'))
+    return new ProviderError(code, `${provider}: ${what}: ${status} ${text}`, {
+      status: String(status),
+      ambiguous: mutates && (status >= 500 || status === 408),
+      // After a gateway's timeout the server behind it may still be working.
+      mayCompleteLater: mutates && status >= 504,
+      hint: code === 'provider-unauthorized' || code === 'provider-forbidden' ? TOKEN_HINT : undefined,
+    })
+  },
+  addressHint: (provider) =>
+    `check base_url of ${provider}: Cloudflare's is https://api.cloudflare.com/client/v4, which is used without the setting`,
+  startHint: 'start the server',
+}
+
+/** Maximum errors and characters of a reason in a message. */
+const MAX_ERRORS = 3
+const MAX_REASON = 500
+
+function reasonOf(response: HttpResponse): { readonly code: number | null; readonly text: string } {
+  try {
+    const { errors } = JSON.parse(response.text) as { readonly errors: readonly { readonly code: unknown; readonly message: unknown }[] }
+    const texts = errors.slice(0, MAX_ERRORS).map(({ code, message }) => `${String(message)} (${String(code)})`)
+    if (texts.length > 0) return { code: Number(errors[0]?.code), text: texts.join('; ').slice(0, MAX_REASON) }
+  } catch {
+    // No JSON of the API: described by its type below.
+  }
+  return { code: null, text: `the response is not from the API (${describeBody(response)})` }
+}
+
+/** Maximum pages of a list. */
+const MAX_PAGES = 1000
+/** Attempts to read a list that changes during the read, and milliseconds between two. */
+const LIST_ATTEMPTS = 4
+const LIST_PAUSE = 50
+
+interface Page<T> {
+  readonly items: readonly T[]
+  readonly pages: number
+  readonly total: number
+}
+
+/** Reads page 1, then the others in parallel. If the pages do not agree, or an item is missing or double, the list changed and is read again. */
+async function readList<T extends { readonly id: string }>(
+  request: SendAndCheck,
+  provider: string,
+  call: ApiRequest,
+  pageSize: number,
+  shape: (item: unknown) => T,
+): Promise<T[]> {
+  const page = async (number: number): Promise<Page<T>> =>
+    (await request({ ...call, query: { ...call.query, page: number, per_page: pageSize } }, (body) => pageShape(body, shape))).value
+  for (let attempt = 1; attempt <= LIST_ATTEMPTS; attempt += 1) {
+    if (attempt > 1) await sleep(LIST_PAUSE * attempt)
+    const first = await page(1)
+    if (first.pages > MAX_PAGES)
+      throw new ProviderError(
+        'provider-garbled',
+        `${provider}: ${call.what}: the list has ${first.pages} pages; at most ${MAX_PAGES} are read`,
+      )
+    const rest = await Promise.all(Array.from({ length: Math.max(0, first.pages - 1) }, (_, index) => page(index + 2)))
+    const items = [first, ...rest].flatMap((one) => one.items)
+    const isConsistent = rest.every(({ total }) => total === first.total) && items.length === first.total
+    if (isConsistent && new Set(items.map(({ id }) => id)).size === items.length) return items
+  }
+  throw new ProviderError('provider-garbled', `${provider}: ${call.what}: the list changed during each of ${LIST_ATTEMPTS} reads`, {
+    hint: 'another client is changing it; try again later',
+  })
+}
+
+function pageShape<T>(body: unknown, shape: (item: unknown) => T): Page<T> {
+  const { result, result_info } = fieldsOf(body, 'the response')
+  const info = fieldsOf(result_info, 'result_info')
+  return { items: listOf(result, 'result').map(shape), pages: wholeNumber(info, 'total_pages'), total: wholeNumber(info, 'total_count') }
+}
+
+export function fieldsOf(value: unknown, what: string): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(`${what} is not an object`)
+  return value as Fields
+}
+
+export function listOf(value: unknown, what: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw new ShapeError(`${what} is not a list`)
+  return value
+}
+
+function text(fields: Fields, key: string): string {
+  const value = fields[key]
+  if (typeof value !== 'string') throw new ShapeError(`there is no text "${key}"`)
+  return value
+}
+
+function wholeNumber(fields: Fields, key: string): number {
+  const value = fields[key]
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new ShapeError(`there is no whole number "${key}"`)
+  return value
+}
+
+/** An identifier, which is a part of paths. */
+function idOf(fields: Fields): string {
+  const id = text(fields, 'id')
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw new ShapeError(`there is the id ${JSON.stringify(id.slice(0, 100))}`)
+  return id
+}
+
+export function zoneShape(value: unknown): ApiZone {
+  const fields = fieldsOf(value, 'a zone')
+  const { type } = fields
+  return { id: idOf(fields), name: text(fields, 'name'), type: typeof type === 'string' ? type : 'full' }
+}
+
+export function recordShape(value: unknown): ApiRecord {
+  const fields = fieldsOf(value, 'a record')
+  const { comment, tags, settings, data, priority } = fields
+  return {
+    id: idOf(fields),
+    name: text(fields, 'name'),
+    type: text(fields, 'type'),
+    content: typeof fields['content'] === 'string' ? fields['content'] : '',
+    priority: typeof priority === 'number' ? priority : null,
+    data: data == null ? null : fieldsOf(data, 'data'),
+    ttl: wholeNumber(fields, 'ttl'),
+    proxied: fields['proxied'] === true,
+    comment: typeof comment === 'string' && comment !== '' ? comment : null,
+    tags: tags == null ? [] : listOf(tags, 'tags').map(String),
+    settings: settings == null ? {} : fieldsOf(settings, 'settings'),
+  }
+}

@@ -1,0 +1,96 @@
+/** A provider that reads and changes the zones of a Cloudflare account. */
+
+import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { counted, listed } from '../../report/english.ts'
+import type { ApiConnection } from '../json-api.ts'
+import {
+  type Provider,
+  type ProviderCallOptions,
+  ProviderError,
+  type UnusableZone,
+  type ZoneList,
+  type ZoneReference,
+} from '../provider.ts'
+import { type CloudflarePlan, cloudflareCapabilities } from './capabilities.ts'
+import { changeRecords } from './change-records.ts'
+import { type ApiZone, type CloudflareApi, createCloudflareApi, zoneShape } from './cloudflare-api.ts'
+import { readRecords } from './live-zone.ts'
+
+/** Zones per page: the maximum of the API. */
+const ZONES_PER_PAGE = 50
+/** Zones that are looked up one by one. For more names, the whole list is read. */
+const MAX_SINGLE = 3
+/** Maximum names in one finding. */
+const MAX_LISTED = 5
+
+export function createCloudflareProvider(connection: ApiConnection, plan: CloudflarePlan): Provider {
+  const api = createCloudflareApi(connection)
+  const { provider: name } = connection
+  const provider: Provider = {
+    name,
+    type: 'cloudflare',
+    address: connection.baseUrl.href.replace(/(?<!\/)\/+$/, ''),
+    capabilities: cloudflareCapabilities(plan),
+    parallelism: connection.parallelism,
+    async findZones(names, call) {
+      const wanted = new Set(names)
+      const filters = wanted.size <= MAX_SINGLE ? [...wanted].map((zone) => ({ name: zone.slice(0, -1) })) : [{}]
+      const { zones } = zoneList((await Promise.all(filters.map((filter) => readZones(api, filter, call)))).flat())
+      return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
+    },
+    listZones: async (call) => zoneList(await readZones(api, {}, call)),
+    async readZone(zone, call) {
+      const live = await readRecords(api, zone, call)
+      return { name: zone.name, id: zone.id, settings: {}, records: live.map(({ record }) => record), millisecondsSinceLastChange: null }
+    },
+    readRendered: async () => null,
+    examine: (usage, _, call) => examine(provider, usage, call),
+    async apply(zone, call, options) {
+      if (zone === null) throw new Error('Cloudflare zones are not created')
+      return changeRecords(api, name, zone, call, options)
+    },
+    close: () => api.close(),
+  }
+  return provider
+}
+
+function readZones(api: CloudflareApi, filter: Readonly<Record<string, string>>, call?: ProviderCallOptions): Promise<ApiZone[]> {
+  return api.list({ method: 'GET', path: '/zones', query: filter, what: 'listing zones', ...call }, ZONES_PER_PAGE, zoneShape)
+}
+
+function zoneList(zones: readonly ApiZone[]): ZoneList {
+  const usable = new Map<DomainName, ZoneReference>()
+  const unusable: UnusableZone[] = []
+  for (const { id, name, type } of zones) {
+    const parsed = parseAbsoluteName(name)
+    const reason = !parsed.ok ? parsed.message : type === 'secondary' ? 'gets its records from its primary' : null
+    if (reason !== null || !parsed.ok) unusable.push({ name, id, reason: reason ?? '' })
+    else if (usable.has(parsed.value)) unusable.push({ name, id, reason: 'exists twice' })
+    else usable.set(parsed.value, { name: parsed.value, id, settings: {}, updated: null })
+  }
+  return { zones: [...usable.values()], unusable }
+}
+
+/** The checks of `doctor`: the connection, the token, and which zones it may read. Nothing shows whether it may change them. */
+async function examine(provider: Provider, usage: ProviderUsage, call?: ProviderCallOptions): Promise<DoctorFinding[]> {
+  const findings: DoctorFinding[] = []
+  try {
+    const found = await provider.findZones(usage.zones, call)
+    findings.push({ status: 'ok', check: 'connection', message: `${provider.address} responds` })
+    findings.push({ status: 'ok', check: 'token', message: 'Cloudflare accepts the token' })
+    const missing = usage.zones.filter((zone) => !found.has(zone))
+    const message = `the token may read ${found.size} of ${counted(usage.zones.length, 'zone')}`
+    const hint = 'add them in the dashboard of Cloudflare, or include them in the token'
+    if (missing.length > 0)
+      findings.push({ status: 'error', check: 'zones', message: `${message}: not ${listed(missing, MAX_LISTED)}`, hint })
+    else if (usage.zones.length > 0) findings.push({ status: 'ok', check: 'zones', message })
+    const [zone] = found.values()
+    if (zone !== undefined) await provider.readZone(zone, call)
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    const check = error.code === 'provider-unauthorized' || error.code === 'provider-forbidden' ? 'token' : 'connection'
+    findings.push({ status: 'error', check, message: error.message, hint: error.hint })
+  }
+  return findings
+}

@@ -1,0 +1,4 @@
+import { faultTests } from './fault-suite.ts'
+import { CLOUDFLARE } from './targets.ts'
+
+faultTests(CLOUDFLARE)

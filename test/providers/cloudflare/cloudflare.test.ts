@@ -1,0 +1,145 @@
+/** What plans and runs do at Cloudflare beyond the conformance suite: what records keep, TTLs, requests and errors. */
+import { describe, expect, test } from 'vitest'
+import { startCloudflareScene, TOKEN } from './scene.ts'
+
+const APPLY = ['apply', '--yes', '--allow', 'updates', '--allow', 'deletes', '--no-color']
+const PLAN = ['plan', '--detailed-exitcode', '--no-color']
+
+const A = { type: 'A', name: 'www', content: '192.0.2.1', ttl: 3600 }
+
+describe('what a record keeps', () => {
+  test('an update keeps the proxy, the comment, the tags and the settings', async () => {
+    const posts = [
+      { ...A, proxied: true, comment: 'shop', tags: ['team:web'] },
+      { type: 'CNAME', name: 'docs', content: 'a.example.net', ttl: 300, comment: 'manual', settings: { flatten_cname: true } },
+    ]
+    const scene = await startCloudflareScene({ posts, definition: '  www: {A: 192.0.2.9}\n  docs: {CNAME: b.example.net.}\n' })
+    expect((await scene.run(APPLY)).status).toBe(0)
+    expect(
+      scene.records().map(({ name, content, proxied, comment, tags, settings }) => [name, content, proxied, comment, tags, settings]),
+    ).toEqual([
+      ['docs.example.com', 'b.example.net', false, 'manual', [], { flatten_cname: true }],
+      ['www.example.com', '192.0.2.9', true, 'shop', ['team:web'], {}],
+    ])
+    expect((await scene.run(PLAN)).status).toBe(0)
+  })
+
+  test('the TTL of a proxied record is no difference, and a record beside it is proxied', async () => {
+    const posts = [
+      { ...A, proxied: true },
+      { ...A, name: 'other' },
+    ]
+    const both = '  www: {A: 192.0.2.1}\n  other: {A: 192.0.2.1}\n'
+    const scene = await startCloudflareScene({ posts, definition: both })
+    expect((await scene.run(PLAN)).stdout).toContain('No changes')
+    scene.define('  www: {A: [192.0.2.1, 192.0.2.2]}\n  other: {A: [192.0.2.1, 192.0.2.2]}\n')
+    expect((await scene.run(APPLY)).status).toBe(0)
+    expect(
+      scene
+        .records()
+        .map(({ name, proxied, ttl }) => `${name} ${proxied} ${ttl}`)
+        .sort(),
+    ).toEqual(['other.example.com false 3600', 'other.example.com false 3600', 'www.example.com true 1', 'www.example.com true 1'])
+    scene.define('  www: {CNAME: host.example.net.}\n  other: {CNAME: host.example.net.}\n')
+    expect((await scene.run(APPLY)).status).toBe(0)
+    expect(
+      scene
+        .records()
+        .map(({ name, proxied }) => `${name} ${proxied}`)
+        .sort(),
+    ).toEqual(['other.example.com false', 'www.example.com true'])
+    expect((await scene.run(PLAN)).status).toBe(0)
+  })
+
+  test('a name never takes over the proxy and the comment of another one', async () => {
+    const posts = [
+      { ...A, proxied: true, comment: 'shop' },
+      { ...A, name: 'kept' },
+    ]
+    const scene = await startCloudflareScene({ posts, definition: '  new: {A: 192.0.2.1}\n  kept: {A: 192.0.2.1}\n' })
+    expect((await scene.run(APPLY)).status).toBe(0)
+    expect(
+      scene
+        .records()
+        .map(({ name, proxied, comment }) => [name, proxied, comment])
+        .sort(),
+    ).toEqual([
+      ['kept.example.com', false, null],
+      ['new.example.com', false, null],
+    ])
+  })
+})
+
+test('TTLs: none and 1 are automatic, others become the nearest limit of the plan', async () => {
+  const definition =
+    '  auto: {type: A, ttl: 1, value: 192.0.2.1}\n  low: {type: A, ttl: 30, value: 192.0.2.1}\n  high: {type: A, ttl: 90000, value: 192.0.2.1}\n'
+  const ttls = async (settings: string): Promise<(string | number)[][]> => {
+    const scene = await startCloudflareScene({ definition, settings, plan: 'enterprise' })
+    expect((await scene.run(APPLY)).status).toBe(0)
+    expect((await scene.run(PLAN)).status).toBe(0)
+    return scene
+      .records()
+      .map(({ name, ttl }) => [name.split('.')[0] ?? '', ttl])
+      .sort()
+  }
+  expect(await ttls('')).toEqual([
+    ['auto', 1],
+    ['high', 86_400],
+    ['low', 60],
+  ])
+  expect(await ttls(', plan: enterprise')).toEqual([
+    ['auto', 1],
+    ['high', 86_400],
+    ['low', 30],
+  ])
+})
+
+test('a CNAME at the apex is an ALIAS', async () => {
+  const scene = await startCloudflareScene({ definition: "  '': {ALIAS: host.example.net.}\n" })
+  expect((await scene.run(APPLY)).status).toBe(0)
+  expect(scene.records()).toMatchObject([{ name: 'example.com', type: 'CNAME', content: 'host.example.net' }])
+  expect((await scene.run(PLAN)).status).toBe(0)
+})
+
+describe('requests', () => {
+  const thousand = Array.from({ length: 1000 }, (_, host) => `  h${host}: {A: 192.0.2.1}\n`).join('')
+  const batches = (paths: readonly { readonly path: string }[]): number => paths.filter(({ path }) => path.endsWith('/batch')).length
+
+  test.each([
+    ['free', '', 5],
+    ['pro', ', plan: pro', 1],
+  ] as const)('1,000 new records on the plan %s', async (plan, settings, calls) => {
+    const scene = await startCloudflareScene({ definition: thousand, settings, plan })
+    expect((await scene.run(APPLY)).status).toBe(0)
+    expect(scene.records()).toHaveLength(1000)
+    expect(batches(scene.server.requests)).toBe(calls)
+    // octoDNS's provider sends one request per record.
+    expect(scene.server.requests.length).toBeLessThan(20)
+  })
+
+  test('a rate limit is waited out', async () => {
+    const scene = await startCloudflareScene({ definition: '  www: {A: 192.0.2.1}\n', requestsPerPause: 2 })
+    expect((await scene.run(APPLY)).status).toBe(0)
+    expect(scene.records()).toHaveLength(1)
+  })
+
+  test('a lost answer is looked up', async () => {
+    const scene = await startCloudflareScene({ definition: '  www: {A: 192.0.2.1}\n' })
+    scene.server.loseAnswers(1)
+    expect((await scene.run(APPLY)).status).toBe(0)
+    expect(scene.records()).toHaveLength(1)
+    expect(batches(scene.server.requests)).toBe(1)
+  })
+})
+
+test('errors name what to do, and never the token', async () => {
+  const scene = await startCloudflareScene({ definition: '  www: {A: 192.0.2.1}\n' })
+  const refused = await scene.run(PLAN, { TOKEN: 'wrong-token' })
+  expect(refused.status).toBe(1)
+  expect(refused.stderr).toContain('Authentication error (10000)')
+  expect(refused.stderr).toContain('Zone:Read and DNS:Edit')
+  expect(refused.stderr + refused.stdout).not.toContain('wrong-token')
+  expect(refused.stderr + refused.stdout).not.toContain(TOKEN)
+  const doctor = await scene.run(['doctor'])
+  expect(doctor.stdout + doctor.stderr).toContain('Cloudflare accepts the token')
+})
