@@ -58,7 +58,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'An ALIAS at the apex is a flattened CNAME at Cloudflare. A record without TTL has the automatic TTL, and a proxied record always does, whatever the definition says.',
       'Zones are added in the dashboard. Secondary zones are not managed.',
     ],
-    setup: 'providers/cloudflare.md',
+    setup: 'providers/cloudflare.md#cloudflare',
   },
   octodns: {
     title: "A folder of octoDNS's zone files",

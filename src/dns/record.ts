@@ -29,8 +29,8 @@ export interface DefinedRecord extends ResourceRecord {
 export interface ExistingRecord extends ResourceRecord {
   /** The provider's identifier, if it has one per record. */
   readonly id?: number | string | undefined
-  /** Whether the provider sets the TTL of the RRset itself, whatever it is sent; false if absent. */
-  readonly hasFixedTtl?: boolean | undefined
+  /** The types at this owner for which the provider sets the TTL of this record, whatever it is sent; none if absent. */
+  readonly fixedTtlTypes?: readonly string[] | undefined
 }
 
 /** The key of an RRset (RFC 9499 section 5): equal for two records exactly if owner and type are. */

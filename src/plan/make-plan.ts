@@ -102,9 +102,11 @@ function withNameservers(fitted: FittedZone, { desired, existing, capabilities }
   return { ...fitted, records: [...records, ...added] }
 }
 
-/** The records of an RRset whose TTL the provider sets itself have that TTL. */
+/** Records whose TTL the provider sets itself have that TTL. */
 function withFixedTtls(fitted: FittedZone, existing: readonly ExistingRecord[]): FittedZone {
-  const fixed = new Map(existing.flatMap((record) => (record.hasFixedTtl ? [[rrsetKey(record), record.ttl] as const] : [])))
+  const fixed = new Map(
+    existing.flatMap(({ name, ttl, fixedTtlTypes = [] }) => fixedTtlTypes.map((type) => [rrsetKey({ name, type }), ttl] as const)),
+  )
   if (fixed.size === 0) return fitted
   const withTtl = (record: DefinedRecord): DefinedRecord => ({ ...record, ttl: fixed.get(rrsetKey(record)) ?? null })
   return { ...fitted, records: fitted.records.map((record) => (fixed.has(rrsetKey(record)) ? withTtl(record) : record)) }

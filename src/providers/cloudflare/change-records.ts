@@ -16,7 +16,7 @@ import {
   type ZoneReference,
 } from '../provider.ts'
 import { type CloudflareApi, fieldsOf, listOf, recordShape } from './cloudflare-api.ts'
-import { apiTtl, apiType, type LiveRecord, liveRecord, readRecords } from './live-zone.ts'
+import { apiTtl, apiType, type LiveRecord, liveRecord, proxiedNames, readRecords } from './live-zone.ts'
 import { rdataToApi } from './rdata-format.ts'
 
 type Operation = Readonly<Record<string, unknown>>
@@ -115,13 +115,3 @@ const fieldsOfRecord = ({ name, type, ttl, data }: NonNullable<RecordChange['des
   ttl: apiTtl(ttl),
   ...rdataToApi(type, data),
 })
-
-const PROXIABLE: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME'])
-
-/** Whether records like a new one exist at its name, and all of them are proxied. */
-function proxiedNames(live: Iterable<LiveRecord>): (record: NonNullable<RecordChange['desired']>) => boolean {
-  const proxied = new Map<string, boolean>()
-  for (const { api, record } of live)
-    if (PROXIABLE.has(api.type)) proxied.set(record.name, api.proxied && proxied.get(record.name) !== false)
-  return ({ name, type }) => PROXIABLE.has(apiType(type)) && proxied.get(name) === true
-}

@@ -15,7 +15,7 @@ import {
 import { type CloudflarePlan, cloudflareCapabilities } from './capabilities.ts'
 import { changeRecords } from './change-records.ts'
 import { type ApiZone, type CloudflareApi, createCloudflareApi, zoneShape } from './cloudflare-api.ts'
-import { readRecords } from './live-zone.ts'
+import { existingRecords, readRecords } from './live-zone.ts'
 
 /** Zones per page: the maximum of the API. */
 const ZONES_PER_PAGE = 50
@@ -42,7 +42,7 @@ export function createCloudflareProvider(connection: ApiConnection, plan: Cloudf
     listZones: async (call) => zoneList(await readZones(api, {}, call)),
     async readZone(zone, call) {
       const live = await readRecords(api, zone, call)
-      return { name: zone.name, id: zone.id, settings: {}, records: live.map(({ record }) => record), millisecondsSinceLastChange: null }
+      return { name: zone.name, id: zone.id, settings: {}, records: existingRecords(live), millisecondsSinceLastChange: null }
     },
     readRendered: async () => null,
     examine: (usage, _, call) => examine(provider, usage, call),

@@ -42,6 +42,22 @@ export function liveRecord(api: ApiRecord, zone: DomainName): LiveRecord {
   const type = api.type === 'CNAME' && name.value === zone ? 'ALIAS' : api.type
   const data = rdataFromApi(type, api)
   const ttl = api.ttl === AUTOMATIC ? null : (Math.min(api.ttl, MAX_TTL) as Ttl)
-  const record = { id: api.id, name: name.value, type, ttl, data: data.ok ? data.value : api.content }
-  return { record: api.proxied ? { ...record, hasFixedTtl: true } : record, api }
+  return { record: { id: api.id, name: name.value, type, ttl, data: data.ok ? data.value : api.content }, api }
+}
+
+/** The types of plans that Cloudflare can proxy. */
+const PROXIABLE: readonly string[] = ['A', 'AAAA', 'ALIAS', 'CNAME']
+
+/** The records for plans. Cloudflare sets the TTLs of proxied records, and of those that will be proxied because they come beside such records. */
+export function existingRecords(live: readonly LiveRecord[]): ExistingRecord[] {
+  const isProxied = proxiedNames(live)
+  return live.map(({ record, api }) => (api.proxied ? { ...record, fixedTtlTypes: isProxied(record) ? PROXIABLE : [record.type] } : record))
+}
+
+/** Whether a record can be proxied, and all such records at its name are. */
+export function proxiedNames(live: Iterable<LiveRecord>): (record: Pick<ExistingRecord, 'name' | 'type'>) => boolean {
+  const proxied = new Map<string, boolean>()
+  for (const { api, record } of live)
+    if (PROXIABLE.includes(record.type)) proxied.set(record.name, api.proxied && proxied.get(record.name) !== false)
+  return ({ name, type }) => PROXIABLE.includes(type) && proxied.get(name) === true
 }

@@ -13,7 +13,10 @@ describe('what a record keeps', () => {
       { ...A, proxied: true, comment: 'shop', tags: ['team:web'] },
       { type: 'CNAME', name: 'docs', content: 'a.example.net', ttl: 300, comment: 'manual', settings: { flatten_cname: true } },
     ]
-    const scene = await startCloudflareScene({ posts, definition: '  www: {A: 192.0.2.9}\n  docs: {CNAME: b.example.net.}\n' })
+    const scene = await startCloudflareScene({
+      posts,
+      definition: '  www: {type: A, value: 192.0.2.9}\n  docs: {type: CNAME, value: b.example.net.}\n',
+    })
     expect((await scene.run(APPLY)).status).toBe(0)
     expect(
       scene.records().map(({ name, content, proxied, comment, tags, settings }) => [name, content, proxied, comment, tags, settings]),
@@ -29,10 +32,10 @@ describe('what a record keeps', () => {
       { ...A, proxied: true },
       { ...A, name: 'other' },
     ]
-    const both = '  www: {A: 192.0.2.1}\n  other: {A: 192.0.2.1}\n'
+    const both = '  www: {type: A, value: 192.0.2.1}\n  other: {type: A, value: 192.0.2.1}\n'
     const scene = await startCloudflareScene({ posts, definition: both })
     expect((await scene.run(PLAN)).stdout).toContain('No changes')
-    scene.define('  www: {A: [192.0.2.1, 192.0.2.2]}\n  other: {A: [192.0.2.1, 192.0.2.2]}\n')
+    scene.define('  www: {type: A, values: [192.0.2.1, 192.0.2.2]}\n  other: {type: A, values: [192.0.2.1, 192.0.2.2]}\n')
     expect((await scene.run(APPLY)).status).toBe(0)
     expect(
       scene
@@ -40,7 +43,7 @@ describe('what a record keeps', () => {
         .map(({ name, proxied, ttl }) => `${name} ${proxied} ${ttl}`)
         .sort(),
     ).toEqual(['other.example.com false 3600', 'other.example.com false 3600', 'www.example.com true 1', 'www.example.com true 1'])
-    scene.define('  www: {CNAME: host.example.net.}\n  other: {CNAME: host.example.net.}\n')
+    scene.define('  www: {type: CNAME, value: host.example.net.}\n  other: {type: CNAME, value: host.example.net.}\n')
     expect((await scene.run(APPLY)).status).toBe(0)
     expect(
       scene
@@ -56,7 +59,10 @@ describe('what a record keeps', () => {
       { ...A, proxied: true, comment: 'shop' },
       { ...A, name: 'kept' },
     ]
-    const scene = await startCloudflareScene({ posts, definition: '  new: {A: 192.0.2.1}\n  kept: {A: 192.0.2.1}\n' })
+    const scene = await startCloudflareScene({
+      posts,
+      definition: '  new: {type: A, value: 192.0.2.1}\n  kept: {type: A, value: 192.0.2.1}\n',
+    })
     expect((await scene.run(APPLY)).status).toBe(0)
     expect(
       scene
@@ -95,14 +101,14 @@ test('TTLs: none and 1 are automatic, others become the nearest limit of the pla
 })
 
 test('a CNAME at the apex is an ALIAS', async () => {
-  const scene = await startCloudflareScene({ definition: "  '': {ALIAS: host.example.net.}\n" })
+  const scene = await startCloudflareScene({ definition: "  '': {type: ALIAS, value: host.example.net.}\n" })
   expect((await scene.run(APPLY)).status).toBe(0)
   expect(scene.records()).toMatchObject([{ name: 'example.com', type: 'CNAME', content: 'host.example.net' }])
   expect((await scene.run(PLAN)).status).toBe(0)
 })
 
 describe('requests', () => {
-  const thousand = Array.from({ length: 1000 }, (_, host) => `  h${host}: {A: 192.0.2.1}\n`).join('')
+  const thousand = Array.from({ length: 1000 }, (_, host) => `  h${host}: {type: A, value: 192.0.2.1}\n`).join('')
   const batches = (paths: readonly { readonly path: string }[]): number => paths.filter(({ path }) => path.endsWith('/batch')).length
 
   test.each([
@@ -118,13 +124,13 @@ describe('requests', () => {
   })
 
   test('a rate limit is waited out', async () => {
-    const scene = await startCloudflareScene({ definition: '  www: {A: 192.0.2.1}\n', requestsPerPause: 2 })
+    const scene = await startCloudflareScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', requestsPerPause: 2 })
     expect((await scene.run(APPLY)).status).toBe(0)
     expect(scene.records()).toHaveLength(1)
   })
 
   test('a lost answer is looked up', async () => {
-    const scene = await startCloudflareScene({ definition: '  www: {A: 192.0.2.1}\n' })
+    const scene = await startCloudflareScene({ definition: '  www: {type: A, value: 192.0.2.1}\n' })
     scene.server.loseAnswers(1)
     expect((await scene.run(APPLY)).status).toBe(0)
     expect(scene.records()).toHaveLength(1)
@@ -133,7 +139,7 @@ describe('requests', () => {
 })
 
 test('errors name what to do, and never the token', async () => {
-  const scene = await startCloudflareScene({ definition: '  www: {A: 192.0.2.1}\n' })
+  const scene = await startCloudflareScene({ definition: '  www: {type: A, value: 192.0.2.1}\n' })
   const refused = await scene.run(PLAN, { TOKEN: 'wrong-token' })
   expect(refused.status).toBe(1)
   expect(refused.stderr).toContain('Authentication error (10000)')
