@@ -121,6 +121,18 @@ describeWithTools(['named', 'dig', 'nsupdate'], 'cutover, resumed', () => {
     expect(seen).toContain('late.example.test. A')
   })
 
+  test('a state that cannot be read may be that of a move: the zone is not changed', async () => {
+    const move = await open()
+    expect((await move.cutover(0, ...NEW)).status).toBe(2)
+    writeFileSync(stateFile(move), '{')
+    const copied = await cli(['copy', 'example.test', '--from', 'former', '--to', 'own', '--yes', '--no-color'], {
+      cwd: move.folder,
+      env: { LAB_KEY: TEST_KEY.secret },
+    })
+    expect([copied.status, copied.stderr]).toEqual([1, expect.stringMatching(/journal-failed\] .*is not valid/)])
+    expect(copied.stdout).toBe('')
+  })
+
   test('--abort is refused if the parent delegates the zone to the new provider already', async () => {
     const move = await open()
     expect((await move.cutover(0, ...NEW)).status).toBe(2)

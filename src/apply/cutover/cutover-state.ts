@@ -40,7 +40,10 @@ export interface Cutover {
 
 export const cutoverFile = (journal: string, zone: string): StateFile<Cutover> => stateFile(journal, 'cutovers', [zone], validate)
 
-/** An error for each zone that a cutover is moving from or to its target: a plan would undo what the cutover did. */
+/**
+ * An error for each zone that a cutover is moving from or to its target: a plan would undo what the cutover did. A state that cannot be understood may be that of
+ * such a cutover.
+ */
 export async function movingZones(
   journal: string,
   zones: readonly { readonly zone: string; readonly target: string }[],
@@ -50,9 +53,16 @@ export async function movingZones(
       const state = await cutoverFile(journal, zone)
         .read()
         .catch((error: unknown) => {
-          if (error instanceof BrokenState) return null
+          if (error instanceof BrokenState) return error
           throw error
         })
+      if (state instanceof BrokenState)
+        return {
+          severity: 'error',
+          code: 'journal-failed',
+          message: state.message,
+          hint: `if no cutover is moving ${zone}, remove the file`,
+        }
       if (state === null || (state.from !== target && state.to !== target)) return null
       const message = `a cutover is moving ${zone} from ${state.from} to ${state.to} since ${state.started}`
       const hint = `go on with "zonewright cutover ${zone.replace(/\.$/, '')}", or end it with --abort`
