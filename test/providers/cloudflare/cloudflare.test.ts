@@ -149,3 +149,45 @@ test('errors name what to do, and never the token', async () => {
   const doctor = await scene.run(['doctor'])
   expect(doctor.stdout + doctor.stderr).toContain('Cloudflare accepts the token')
 })
+
+test('import, doctor and plan work as the documents show them', async () => {
+  const posts = [A, { type: 'MX', name: '@', content: 'mail.example.com', priority: 10, ttl: 1 }, { ...A, name: 'shop', proxied: true }]
+  const scene = await startCloudflareScene({ posts, definition: '' })
+  scene.undefine()
+  expect(await scene.run(['import', '--from', 'cf', '-o', 'zones'])).toMatchObject({ status: 0 })
+  expect(await scene.run(['doctor'])).toMatchObject({ status: 0 })
+  expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
+})
+
+test('more changes than one batch carries still move no record to another name', async () => {
+  const hosts = Array.from({ length: 150 }, (_, host) => host)
+  const posts = hosts.map((host) => ({ ...A, name: `old${host}`, comment: `of old${host}` }))
+  const scene = await startCloudflareScene({
+    posts,
+    definition: hosts.map((host) => `  new${host}: {type: A, value: 192.0.2.1}\n`).join(''),
+  })
+  const applied = await scene.run([...APPLY, '--allow', 'empty-zone'])
+  expect(applied.status).toBe(0)
+  expect(applied.stdout).not.toContain('split')
+  expect(scene.records().filter(({ name, comment }) => !name.startsWith('new') || comment !== null)).toEqual([])
+  expect(scene.records()).toHaveLength(150)
+})
+
+describe('responses that are not of the API', () => {
+  const RECORD = { id: 'a1', name: 'www.example.com', type: 'A', content: '192.0.2.1', ttl: 300 }
+  const INFO = { page: 1, per_page: 5000, count: 1, total_count: 1, total_pages: 1 }
+  test.each<readonly [string, unknown, RegExp]>([
+    ['no list', { result: {}, result_info: INFO }, /result is not a list/],
+    ['no pages', { result: [RECORD] }, /result_info is not an object/],
+    ['too many pages', { result: [RECORD], result_info: { ...INFO, total_pages: 100_000 } }, /100000 pages/],
+    ['an identifier that is a path', { result: [{ ...RECORD, id: '../../zones' }], result_info: INFO }, /there is the id/],
+    ['a name that is none', { result: [{ ...RECORD, name: 'a..b' }], result_info: INFO }, /a record is named/],
+    ['a TTL that is none', { result: [{ ...RECORD, ttl: '300' }], result_info: INFO }, /no whole number "ttl"/],
+    ['fewer records than stated', { result: [RECORD], result_info: { ...INFO, total_count: 2 } }, /the list changed/],
+  ])('%s', async (_, body, message) => {
+    const scene = await startCloudflareScene({ definition: '', answer: ({ path }) => (path.endsWith('/dns_records') ? body : undefined) })
+    const plan = await scene.run(PLAN)
+    expect(plan.status).toBe(1)
+    expect(plan.stderr + plan.stdout).toMatch(message)
+  })
+})

@@ -1,10 +1,10 @@
 /** A scripted Cloudflare with the zone example.com, and a folder with a config and a definition for it. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CloudflareRecord } from '../../scripted/cloudflare/records.ts'
 import { type CloudflareOptions, createCloudflare } from '../../scripted/cloudflare/service.ts'
 import { send } from '../../scripted/replay.ts'
-import { type ScriptedServer, startScriptedServer } from '../../scripted/scripted-server.ts'
+import { type ScriptedRequest, type ScriptedServer, startScriptedServer } from '../../scripted/scripted-server.ts'
 import { cli } from '../../support/cli.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 
@@ -19,24 +19,38 @@ interface SceneOptions extends Partial<CloudflareOptions> {
   readonly posts?: readonly object[]
   /** More settings of the provider, such as `, plan: pro`. */
   readonly settings?: string
+  /** A body instead of the answer to a request; undefined for the answer. */
+  readonly answer?: (request: ScriptedRequest) => unknown
 }
 
 export interface CloudflareScene {
   readonly server: ScriptedServer
   records(): readonly CloudflareRecord[]
   define(records: string): void
+  /** Removes the definition. */
+  undefine(): void
   run(args: readonly string[], env?: Readonly<Record<string, string>>): ReturnType<typeof cli>
 }
 
-export async function startCloudflareScene({ definition, posts = [], settings = '', ...options }: SceneOptions): Promise<CloudflareScene> {
+export async function startCloudflareScene({
+  definition,
+  posts = [],
+  settings = '',
+  answer,
+  ...options
+}: SceneOptions): Promise<CloudflareScene> {
   const cloudflare = createCloudflare({ token: TOKEN, zones: [{ id: ZONE, name: 'example.com', type: 'full' }], ...options })
-  const server = await startScriptedServer(cloudflare.service)
+  const server = await startScriptedServer((request) => {
+    const body = answer?.(request)
+    if (body === undefined) return cloudflare.service(request)
+    return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  })
   for (let at = 0; at < posts.length; at += BATCH) {
     const body = JSON.stringify({ posts: posts.slice(at, at + BATCH) })
-    const answer = await send(`${server.origin}/client/v4/zones/${ZONE}/dns_records/batch`, 'POST', body, {
+    const created = await send(`${server.origin}/client/v4/zones/${ZONE}/dns_records/batch`, 'POST', body, {
       authorization: `Bearer ${TOKEN}`,
     })
-    if (answer.status !== 200) throw new Error(answer.body)
+    if (created.status !== 200) throw new Error(created.body)
   }
   const folder = temporaryDirectory()
   mkdirSync(join(folder, 'zones'))
@@ -49,6 +63,7 @@ export async function startCloudflareScene({ definition, posts = [], settings = 
     server,
     records: () => cloudflare.records(ZONE),
     define,
+    undefine: () => rmSync(join(folder, 'zones/example.com.yaml')),
     run: (args, env = {}) => cli(args, { cwd: folder, env: { TOKEN, ...env } }),
   }
 }
