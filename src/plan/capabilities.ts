@@ -23,6 +23,8 @@ export interface CallRules {
   readonly maxUnits: number | null
   /** Maximum size of a call in octets of DNS records, those before and after the change together; null without a limit. */
   readonly maxOctets: number | null
+  /** Whether a call is one DNS message, which holds more in as many octets; false if absent. */
+  readonly isDnsMessage?: boolean | undefined
   /** Whether a call is carried out as a whole or not at all. */
   readonly atomic: boolean
   /** Whether a call states what it expects to find, so that it never overwrites another client's change. */

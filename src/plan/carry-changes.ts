@@ -5,7 +5,9 @@
  * order inside it. If one call cannot carry everything, units go into calls along their order. Units that the target refuses beside each other, such as a
  * CNAME and an A record of one name, share a call if they can.
  */
+import type { DomainName } from '../dns/domain-name.ts'
 import { type ExistingRecord, rrsetKey } from '../dns/record.ts'
+import { octetsOf } from './call-octets.ts'
 import type { CallRules } from './capabilities.ts'
 import { compareRrsets, type RrsetChange, type RrsetImage, type RrsetName, rrsetChanges } from './changesets.ts'
 import { type Need, pointerOf, satisfies } from './continuity.ts'
@@ -27,10 +29,15 @@ type Uncarried = Omit<RecordChange, 'call'>
 export const carryOneByOne = (changes: readonly Uncarried[]): RecordChange[] => changes.map((change, call) => ({ ...change, call }))
 
 /** Whether one call carries all of these changes. */
-export function fitInOneCall(changes: readonly Uncarried[], existing: readonly ExistingRecord[], rules: CallRules): boolean {
+export function fitInOneCall(
+  changes: readonly Uncarried[],
+  existing: readonly ExistingRecord[],
+  rules: CallRules,
+  zone: DomainName,
+): boolean {
   if (!rules.atomic || (rules.maxUnits ?? 2) < 2) return false
   if (rules.unit === 'record') return rules.maxUnits === null || changes.length <= rules.maxUnits
-  const units = rrsetUnits(changes, existing)
+  const units = rrsetUnits(changes, existing, rules, zone)
   return fits(
     units.map(({ octets }) => octets),
     rules,
@@ -91,30 +98,19 @@ function firstChanges(callOf: Int32Array): Map<number, number> {
 interface RrsetUnit extends RrsetChange {
   /** Indexes of its changes. */
   readonly indexes: readonly number[]
-  /** Octets that it takes in a message, at most: each former record twice (expected and deleted), each desired one once. */
+  /** Octets that it takes in a call, at most. */
   readonly octets: number
 }
 
-function rrsetUnits(changes: readonly Uncarried[], existing: readonly ExistingRecord[]): RrsetUnit[] {
+function rrsetUnits(changes: readonly Uncarried[], existing: readonly ExistingRecord[], rules: CallRules, zone: DomainName): RrsetUnit[] {
   const indexes = new Map<string, number[]>()
   for (const [index, change] of changes.entries()) append(indexes, rrsetKey(change), index)
   const carried = changes.map((change) => ({ ...change, call: 0 }))
   return rrsetChanges(existing, carried).map((rrset) => ({
     ...rrset,
     indexes: indexes.get(rrsetKey(rrset)) ?? [],
-    octets: octetsOf(rrset),
+    octets: octetsOf(rrset, rules, zone),
   }))
-}
-
-/** More octets than the rdata of any type has beyond its text: AAAA and LOC have 16 in as few as three characters. */
-const RDATA_MARGIN = 32
-/** Type, class, TTL and length (RFC 1035 section 4.1.3). */
-const RECORD_HEADER = 10
-
-function octetsOf({ name, existing, desired }: RrsetChange): number {
-  const size = (image: RrsetImage | null): number =>
-    (image?.data ?? []).reduce((sum, data) => sum + name.length + 1 + RECORD_HEADER + data.length + RDATA_MARGIN, 0)
-  return 2 * (name.length + 1 + RECORD_HEADER) + 2 * size(existing) + size(desired)
 }
 
 /**
@@ -126,8 +122,9 @@ export function carryRrsets(
   existing: readonly ExistingRecord[],
   rules: CallRules,
   headroom: number,
+  zone: DomainName,
 ): CarriedChanges {
-  const units = rrsetUnits(changes, existing)
+  const units = rrsetUnits(changes, existing, rules, zone)
   const isLimited = units.reduce((sum, unit) => sum + Math.max(0, growthOf(unit)), 0) > headroom
   units.sort((a, b) => (isLimited ? growthOf(a) - growthOf(b) : phaseOf(a) - phaseOf(b)) || compareRrsets(a, b))
   const edges = rrsetEdges(units)

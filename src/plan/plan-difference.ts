@@ -124,9 +124,9 @@ function recordChanges(
   if (pairs !== null) {
     const changes = pairs.sort(compareCalls).map((call) => recordChange(call, []))
     // A call that is carried out as a whole interrupts nothing, and needs no order and no split.
-    if (fitInOneCall(changes, existing, rules)) return carryTogether(changes)
+    if (fitInOneCall(changes, existing, rules, zone)) return carryTogether(changes)
     if (rules.unit === 'rrset') {
-      const carried = carryRrsets(changes, existing, rules, headroom)
+      const carried = carryRrsets(changes, existing, rules, headroom, zone)
       noteInterruption(carried.interrupted, carried.isLimited ? 'room' : 'order')
       return [...carried.changes]
     }
