@@ -148,6 +148,9 @@ test('errors name what to do, and never the token', async () => {
   expect(refused.stderr + refused.stdout).not.toContain(TOKEN)
   const doctor = await scene.run(['doctor'])
   expect(doctor.stdout + doctor.stderr).toContain('Cloudflare accepts the token')
+  const wrong = await scene.run(['doctor'], { TOKEN: 'wrong-token' })
+  expect([wrong.status, wrong.stdout]).toEqual([1, expect.stringContaining('Authentication error')])
+  expect(wrong.stdout + wrong.stderr).not.toContain('wrong-token')
 })
 
 test('import, doctor and plan work as the documents show them', async () => {
