@@ -48,11 +48,16 @@ export async function runDoctor(setup: RunSetup<WorkspaceOptions>, zones: readon
 /** Errors of definitions are only counted, since `validate` shows them. Those of providers are reported with the provider. */
 function configFindings(diagnostics: readonly Diagnostic[], { jobs }: Workspace): DoctorFinding[] {
   const problems = diagnostics.filter((diagnostic) => isError(diagnostic) && !PROVIDER_CODES.has(diagnostic.code))
+  const forgotten = diagnostics.filter(({ code }) => code === 'definition-unmatched').map(findingOf)
   if (problems.length > 0) {
     const hint = '"zonewright validate" shows them'
-    return [{ status: 'error', check: 'config', message: `${counted(problems.length, 'error')} in config and definitions`, hint }]
+    return [
+      { status: 'error', check: 'config', message: `${counted(problems.length, 'error')} in config and definitions`, hint },
+      ...forgotten,
+    ]
   }
-  return [{ status: 'ok', check: 'config', message: `${counted(new Set(jobs.map(({ desired }) => desired.name)).size, 'zone')} defined` }]
+  const zones = new Set(jobs.map(({ desired }) => desired.name)).size
+  return [{ status: 'ok', check: 'config', message: `${counted(zones, 'zone')} defined` }, ...forgotten]
 }
 
 /** Diagnostics that are reported with their provider. */

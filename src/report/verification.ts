@@ -182,7 +182,8 @@ function zoneLines(zone: ZoneVerification, palette: Palette, verbose: boolean): 
 
 function serverLines(server: NameServerVerification, palette: Palette, verbose: boolean): string[] {
   const label = `  ${oneLine(server.server)}: `
-  if (server.failure !== null) return [`${label}${palette.error(oneLine(server.failure))}`]
+  // Why is a diagnostic of the zone.
+  if (server.failure !== null) return [`${label}${palette.error('could not be queried')}`]
   const count = `${server.agreed} of ${counted(server.asked, 'record set')} as defined`
   const lines = [label + (server.agreed === server.asked ? palette.added(count) : palette.error(count))]
   const shown = verbose ? server.differences : server.differences.slice(0, SHOWN)

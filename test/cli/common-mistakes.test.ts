@@ -66,6 +66,9 @@ test('every command that reads definitions warns once of one that no rule matche
     const lines = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('definition-unmatched'))
     expect([command, lines]).toEqual([command, [expect.stringContaining('1 definition has no rule')]])
   }
+  // Its report has checks, not codes.
+  const doctor = await scene.run('doctor')
+  expect(doctor.stdout.match(/1 definition has no rule/g)).toHaveLength(1)
 })
 
 describe('on the command line', () => {

@@ -63,7 +63,7 @@ describe('verify', () => {
     expect(stderr).toMatch(
       /^zones\/example\.com\.yaml:1:\d+: error\[nameserver-failed\] example\.com\. at cloud: the name server 127\.0\.0\.1:\d+ could not be queried: /,
     )
-    expect(stdout).toMatch(/^ {2}127\.0\.0\.1:\d+: .*\n/m)
+    expect(stdout).toMatch(/^ {2}127\.0\.0\.1:\d+: could not be queried\n/m)
     expect((await scene.run('verify', '--no-dns')).status).toBe(0)
   })
 
