@@ -4,6 +4,7 @@ import { createHttpClient, type HttpClient, type HttpResponse } from '../transpo
 import { createSilenceClock } from '../transport/read-deadline.ts'
 import type { RetryPolicy } from '../transport/retry.ts'
 import { type ApiDialect, garbled } from './api-errors.ts'
+import { ShapeError } from './json-shape.ts'
 import { ProviderError } from './provider.ts'
 import { type ApiRequest, type Sender, sendRequest } from './send-request.ts'
 
@@ -47,11 +48,6 @@ export type SendAndCheck = <T>(request: ApiRequest, shape: (body: unknown) => T)
 export interface JsonApi {
   readonly request: SendAndCheck
   close(): Promise<void>
-}
-
-/** A response body with the wrong shape. */
-export class ShapeError extends Error {
-  override readonly name = 'ShapeError'
 }
 
 /** Creates a client that sends `headers` with every request, and keeps the token of the connection out of errors. */

@@ -1,4 +1,4 @@
+import { CLOUDFLARE } from './cloudflare-target.ts'
 import { faultTests } from './fault-suite.ts'
-import { CLOUDFLARE } from './targets.ts'
 
 faultTests(CLOUDFLARE)

@@ -1,5 +1,5 @@
+import { CLOUDFLARE } from './cloudflare-target.ts'
 import { conformanceTests } from './provider-suite.ts'
-import { CLOUDFLARE } from './targets.ts'
 
 /** The types of `src/providers/cloudflare/capabilities.ts`, with its limits. */
 conformanceTests(CLOUDFLARE, {

@@ -10,9 +10,6 @@ import type { ZoneSettings } from '../../src/dns/zone.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { createProvider } from '../../src/providers/registry.ts'
 import { startService, UNLIMITED } from '../../src/service/index.ts'
-import { createCloudflare } from '../scripted/cloudflare/service.ts'
-import { zoneFileLine } from '../scripted/cloudflare/zone-file-line.ts'
-import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { startDnsFaultProxy } from '../support/dns-fault-proxy.ts'
 import { type DnsServer, type DnsServerOptions, startBind, startKnot, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
@@ -86,58 +83,6 @@ export const ZONEFILE: TargetKind = {
   tools: ['named-checkzone', 'nsd-checkzone'],
   usesNoNetwork: true,
   start: startFolder,
-}
-
-export const CLOUDFLARE: TargetKind = { name: 'cloudflare', tools: ['named-checkzone'], rejoinsTexts: true, start: startCloudflare }
-
-/** The scripted server, whose records BIND reads as a zone file. */
-async function startCloudflare(): Promise<RunningTarget> {
-  const id = '1'.repeat(32)
-  const token = 'cloudflare-test-token'
-  const cloudflare = createCloudflare({ token, zones: [{ id, name: ZONE, type: 'full' }], plan: 'free' })
-  const server = await startScriptedServer(cloudflare.service)
-  const entry = (origin: string, more = ''): string =>
-    `{type: cloudflare, base_url: '${origin}/client/v4', token: env:CLOUDFLARE_TOKEN${more}}`
-  return {
-    entry: entry(server.origin),
-    env: { CLOUDFLARE_TOKEN: token },
-    async transfer() {
-      const frame = '@ 300 IN SOA frame.invalid. frame.invalid. 1 2 3 4 5\n@ 300 IN NS frame.invalid.\n'
-      // An ALIAS has no form in a zone file.
-      const lines = cloudflare
-        .records(id)
-        .flatMap((record) => (record.type === 'CNAME' && record.name === ZONE ? [] : [zoneFileLine(record)]))
-      const options = [
-        '-q',
-        '-o',
-        '-',
-        '-i',
-        'none',
-        '-k',
-        'ignore',
-        '-n',
-        'ignore',
-        '-m',
-        'ignore',
-        '-M',
-        'ignore',
-        '-r',
-        'ignore',
-        '-S',
-        'ignore',
-        '-T',
-        'ignore',
-      ]
-      const { status, stdout, stderr } = await checkZone(ZONE, `${frame}${lines.join('\n')}\n`, options)
-      if (status !== 0) throw new Error(`named-checkzone does not read the records: ${stderr}${stdout}`)
-      return stdout.split('\n').filter((line) => line.trim() !== '' && !line.includes('frame.invalid.'))
-    },
-    async startProxy() {
-      const proxy = await startFaultProxy(server.origin)
-      return { proxy, entry: entry(proxy.origin, ', timeout: 0.5') }
-    },
-    stop: async () => undefined,
-  }
 }
 
 export const OCTODNS: TargetKind = { name: 'octodns', tools: [], rejoinsTexts: true, start: startOctodnsFolder }

@@ -1,5 +1,5 @@
 /** The response bodies of the API, checked once on arrival. Unknown fields are ignored. */
-import { ShapeError } from '../json-api.ts'
+import { type Fields, fieldsOf, ShapeError } from '../json-shape.ts'
 
 export interface ApiDomain {
   readonly id: number
@@ -81,13 +81,6 @@ export interface ApiPage<T> {
   readonly page: number
   readonly pages: number
   readonly results: number
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-function fieldsOf(value: unknown, what: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(`${what} is not an object`)
-  return value as Fields
 }
 
 function integer(fields: Fields, key: string, what: string, fallback?: number): number {

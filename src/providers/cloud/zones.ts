@@ -3,7 +3,7 @@ import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts
 import { parseIpv6 } from '../../dns/ip-address.ts'
 import { failure, type Result } from '../../dns/result.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
-import { ShapeError } from '../json-api.ts'
+import { ShapeError } from '../json-shape.ts'
 import {
   type CopiedZone,
   type ProviderCallOptions,

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import type { Capabilities, RecordRule } from '../../plan/capabilities.ts'
+import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
 
 export type CloudflarePlan = 'free' | 'pro' | 'business' | 'enterprise'
 
@@ -83,30 +83,12 @@ const ttlRange =
   }
 
 export const cloudflareCapabilities = (plan: CloudflarePlan): Capabilities => ({
-  calls: {
-    unit: 'record',
-    maxUnits: MAX_BATCH[plan],
-    maxOctets: null,
-    atomic: true,
-    hasPrecondition: false,
-    createsZoneWithRecords: false,
-    // Comments, tags and the proxy belong to a name.
-    movesRecords: false,
-  },
+  ...RRSET_STORE,
+  // Comments, tags and the proxy belong to a name.
+  calls: { ...RRSET_STORE.calls, unit: 'record', maxUnits: MAX_BATCH[plan], movesRecords: false },
   types: TYPES,
-  ttlSteps: null,
   ttlDefault: true,
   fallbackTtl: AUTOMATIC_TTL,
-  settingSteps: null,
-  settings: new Set(),
-  storesSoaFields: false,
-  fixedSettings: new Set(),
-  settingProblems: () => [],
-  neededToCreate: { master: [], slave: [] },
-  createsZones: false,
-  canCreateZone: () => false,
-  maxRecords: null,
   servesApexNs: true,
-  cnameExclusive: true,
   rules: [names, apex, strings, ttlRange(plan)],
 })

@@ -6,7 +6,7 @@
 import { excerpt } from '../../dns/excerpt.ts'
 import { sameRecord } from '../../dns/record.ts'
 import type { RecordChange } from '../../plan/plan.ts'
-import { ShapeError } from '../json-api.ts'
+import { fieldsOf, listOf, ShapeError } from '../json-shape.ts'
 import {
   type AppliedCall,
   type AppliedChange,
@@ -15,7 +15,7 @@ import {
   ProviderError,
   type ZoneReference,
 } from '../provider.ts'
-import { type CloudflareApi, fieldsOf, listOf, recordShape } from './cloudflare-api.ts'
+import { type CloudflareApi, recordShape } from './cloudflare-api.ts'
 import { apiTtl, apiType, type LiveRecord, liveRecord, proxiedNames, readRecords } from './live-zone.ts'
 import { rdataToApi } from './rdata-format.ts'
 

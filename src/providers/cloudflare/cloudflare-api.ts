@@ -2,11 +2,10 @@
 import type { HttpResponse } from '../../transport/http-client.ts'
 import { sleep } from '../../transport/retry.ts'
 import { type ApiDialect, describeBody } from '../api-errors.ts'
-import { type ApiConnection, createJsonApi, type SendAndCheck, ShapeError } from '../json-api.ts'
+import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
+import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 import { ProviderError } from '../provider.ts'
 import type { ApiRequest } from '../send-request.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 export interface ApiZone {
   readonly id: string
@@ -145,34 +144,16 @@ async function readList<T extends { readonly id: string }>(
 function pageShape<T>(body: unknown, shape: (item: unknown) => T): Page<T> {
   const { result, result_info } = fieldsOf(body, 'the response')
   const info = fieldsOf(result_info, 'result_info')
-  return { items: listOf(result, 'result').map(shape), pages: wholeNumber(info, 'total_pages'), total: wholeNumber(info, 'total_count') }
-}
-
-export function fieldsOf(value: unknown, what: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(`${what} is not an object`)
-  return value as Fields
-}
-
-export function listOf(value: unknown, what: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw new ShapeError(`${what} is not a list`)
-  return value
-}
-
-function text(fields: Fields, key: string): string {
-  const value = fields[key]
-  if (typeof value !== 'string') throw new ShapeError(`there is no text "${key}"`)
-  return value
-}
-
-function wholeNumber(fields: Fields, key: string): number {
-  const value = fields[key]
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new ShapeError(`there is no whole number "${key}"`)
-  return value
+  return {
+    items: listOf(result, 'result').map(shape),
+    pages: wholeNumberOf(info, 'total_pages', 'result_info'),
+    total: wholeNumberOf(info, 'total_count', 'result_info'),
+  }
 }
 
 /** An identifier, which is a part of paths. */
 function idOf(fields: Fields): string {
-  const id = text(fields, 'id')
+  const id = textOf(fields, 'id', 'an object')
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw new ShapeError(`there is the id ${JSON.stringify(id.slice(0, 100))}`)
   return id
 }
@@ -180,7 +161,7 @@ function idOf(fields: Fields): string {
 export function zoneShape(value: unknown): ApiZone {
   const fields = fieldsOf(value, 'a zone')
   const { type } = fields
-  return { id: idOf(fields), name: text(fields, 'name'), type: typeof type === 'string' ? type : 'full' }
+  return { id: idOf(fields), name: textOf(fields, 'name', 'a zone'), type: typeof type === 'string' ? type : 'full' }
 }
 
 export function recordShape(value: unknown): ApiRecord {
@@ -188,12 +169,12 @@ export function recordShape(value: unknown): ApiRecord {
   const { comment, tags, settings, data, priority } = fields
   return {
     id: idOf(fields),
-    name: text(fields, 'name'),
-    type: text(fields, 'type'),
+    name: textOf(fields, 'name', 'a record'),
+    type: textOf(fields, 'type', 'a record'),
     content: typeof fields['content'] === 'string' ? fields['content'] : '',
     priority: typeof priority === 'number' ? priority : null,
     data: data == null ? null : fieldsOf(data, 'data'),
-    ttl: wholeNumber(fields, 'ttl'),
+    ttl: wholeNumberOf(fields, 'ttl', 'a record'),
     proxied: fields['proxied'] === true,
     comment: typeof comment === 'string' && comment !== '' ? comment : null,
     tags: tags == null ? [] : listOf(tags, 'tags').map(String),

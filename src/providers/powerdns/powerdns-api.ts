@@ -1,7 +1,8 @@
 /** A client of the PowerDNS HTTP API: its paths, errors and response bodies. */
 import type { HttpResponse } from '../../transport/http-client.ts'
 import { type ApiDialect, describeBody } from '../api-errors.ts'
-import { type ApiConnection, createJsonApi, type SendAndCheck, ShapeError } from '../json-api.ts'
+import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
+import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 import { ProviderError } from '../provider.ts'
 
 export interface ApiRecord {
@@ -97,26 +98,13 @@ function hintFor(provider: string, status: number): string | undefined {
   return undefined
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
-function fieldsOf(value: unknown, what: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(`${what} is not an object`)
-  return value as Fields
-}
-
-function text(fields: Fields, key: string, what: string): string {
-  const value = fields[key]
-  if (typeof value !== 'string') throw new ShapeError(`${what} has no text "${key}"`)
-  return value
-}
-
 function list<T>(fields: Fields, key: string, what: string, shape: (item: unknown) => T): T[] {
   const value = fields[key] ?? []
   if (!Array.isArray(value)) throw new ShapeError(`${what} has no list "${key}"`)
   return value.map(shape)
 }
 
-const textOf = (value: unknown): string => {
+const textItem = (value: unknown): string => {
   if (typeof value !== 'string') throw new ShapeError('a list of texts has another value')
   return value
 }
@@ -127,13 +115,13 @@ const ID = /^[A-Za-z0-9=._-]{1,1100}$/
 export function zoneShape(value: unknown): ApiZone {
   const what = 'a zone'
   const fields = fieldsOf(value, what)
-  const id = text(fields, 'id', what)
+  const id = textOf(fields, 'id', what)
   if (!ID.test(id)) throw new ShapeError(`${what} has the id ${JSON.stringify(id.slice(0, 100))}`)
   return {
     id,
-    name: text(fields, 'name', what),
-    kind: text(fields, 'kind', what),
-    masters: list(fields, 'masters', what, textOf),
+    name: textOf(fields, 'name', what),
+    kind: textOf(fields, 'kind', what),
+    masters: list(fields, 'masters', what, textItem),
     dnssec: fields['dnssec'] === true,
     soaEditApi: typeof fields['soa_edit_api'] === 'string' ? fields['soa_edit_api'] : '',
     rectifies: fields['api_rectify'] === true,
@@ -150,19 +138,21 @@ export function zoneWithRecordsShape(value: unknown): ApiZone {
 function rrsetShape(value: unknown): ApiRrset {
   const what = 'a record set'
   const fields = fieldsOf(value, what)
-  const ttl = fields['ttl']
-  if (typeof ttl !== 'number' || !Number.isSafeInteger(ttl) || ttl < 0) throw new ShapeError(`${what} has no whole number "ttl"`)
-  return { name: text(fields, 'name', what), type: text(fields, 'type', what), ttl, records: list(fields, 'records', what, recordShape) }
+  return {
+    name: textOf(fields, 'name', what),
+    type: textOf(fields, 'type', what),
+    ttl: wholeNumberOf(fields, 'ttl', what),
+    records: list(fields, 'records', what, recordShape),
+  }
 }
 
 function recordShape(value: unknown): ApiRecord {
   const fields = fieldsOf(value, 'a record')
-  return { content: text(fields, 'content', 'a record'), disabled: fields['disabled'] === true }
+  return { content: textOf(fields, 'content', 'a record'), disabled: fields['disabled'] === true }
 }
 
 export function zonesShape(value: unknown): ApiZone[] {
-  if (!Array.isArray(value)) throw new ShapeError('the list of zones is not a list')
-  return value.map(zoneShape)
+  return listOf(value, 'the list of zones').map(zoneShape)
 }
 
 /** Name and version of the program. */
@@ -173,13 +163,12 @@ export interface ApiServer {
 
 export function serverShape(value: unknown): ApiServer {
   const fields = fieldsOf(value, 'the server')
-  return { program: text(fields, 'daemon_type', 'the server'), version: text(fields, 'version', 'the server').slice(0, 50) }
+  return { program: textOf(fields, 'daemon_type', 'the server'), version: textOf(fields, 'version', 'the server').slice(0, 50) }
 }
 
 /** The names of TSIG keys, without their final dot. */
 export function keysShape(value: unknown): string[] {
-  if (!Array.isArray(value)) throw new ShapeError('the list of keys is not a list')
-  return value.map((key) => text(fieldsOf(key, 'a key'), 'name', 'a key').replace(/\.$/, ''))
+  return listOf(value, 'the list of keys').map((key) => textOf(fieldsOf(key, 'a key'), 'name', 'a key').replace(/\.$/, ''))
 }
 
 /** Accepts any body: the status says all. */

@@ -1,22 +1,11 @@
-/** The scripted servers answer as the real services did: every recorded exchange is replayed, in order, and compared in status, structure and values. */
-import { describe, expect, test } from 'vitest'
-import type { CloudflareRecord } from './cloudflare/records.ts'
-import { type CloudflareZone, createCloudflare } from './cloudflare/service.ts'
-import { createReplay, type GeneratedValues, type RecordedCase, readRecording } from './replay.ts'
-import { type ScriptedService, startScriptedServer } from './scripted-server.ts'
-
-interface Recorded {
-  readonly name: string
-  /** Cases and exchanges in the recording. */
-  readonly size: readonly [cases: number, exchanges: number]
-  readonly generated: GeneratedValues
-  /** A service in the state at the start of the recording, how to sign in, and the generated values of that state. */
-  seed(cases: readonly RecordedCase[]): { service: ScriptedService; headers: Readonly<Record<string, string>>; shared: readonly string[] }
-}
+/** The scripted Cloudflare answers as the real one did. */
+import { replayTests } from '../replay-tests.ts'
+import type { CloudflareRecord } from './records.ts'
+import { type CloudflareZone, createCloudflare } from './service.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z$/
 
-const CLOUDFLARE: Recorded = {
+replayTests({
   name: 'cloudflare',
   size: [26, 88],
   generated: { pattern: (field) => (field === 'id' ? /^[0-9a-f]{32}$/ : /^(?:created|modified)_on$/.test(field) ? TIME : null) },
@@ -50,21 +39,4 @@ const CLOUDFLARE: Recorded = {
       ],
     }
   },
-}
-
-describe.each([CLOUDFLARE])('$name', async ({ name, size, generated, seed }) => {
-  const cases = readRecording(name)
-  const { service, headers, shared } = seed(cases)
-  const { origin } = await startScriptedServer(service)
-  const replay = createReplay(origin, headers, generated)
-  replay.share(shared)
-
-  test('the recording is complete', () => expect([cases.length, cases.flatMap(({ exchanges }) => exchanges).length]).toEqual(size))
-
-  test.each(cases.map((one) => [one.case, one] as const))('%s', async (_, { exchanges }) => {
-    for (const exchange of exchanges) {
-      const { answer, expected } = await replay.run(exchange)
-      expect(answer, `${exchange.method} ${exchange.uri}`).toEqual(expected)
-    }
-  })
 })

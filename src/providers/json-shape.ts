@@ -1,0 +1,31 @@
+/** Reads values out of parsed JSON. Each function throws a `ShapeError` that names `what` has the wrong shape. */
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** A response body with the wrong shape. */
+export class ShapeError extends Error {
+  override readonly name = 'ShapeError'
+}
+
+export function fieldsOf(value: unknown, what: string): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(`${what} is not an object`)
+  return value as Fields
+}
+
+export function listOf(value: unknown, what: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw new ShapeError(`${what} is not a list`)
+  return value
+}
+
+export function textOf(fields: Fields, key: string, what: string): string {
+  const value = fields[key]
+  if (typeof value !== 'string') throw new ShapeError(`${what} has no text "${key}"`)
+  return value
+}
+
+/** A whole number of at least 0. */
+export function wholeNumberOf(fields: Fields, key: string, what: string): number {
+  const value = fields[key]
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new ShapeError(`${what} has no whole number "${key}"`)
+  return value
+}

@@ -1,0 +1,24 @@
+import { createCloudflare } from '../scripted/cloudflare/service.ts'
+import { zoneFileLine } from '../scripted/cloudflare/zone-file-line.ts'
+import { startScriptedTarget } from './scripted-target.ts'
+import { type TargetKind, ZONE } from './targets.ts'
+
+const ID = '1'.repeat(32)
+const TOKEN = 'cloudflare-test-token'
+
+export const CLOUDFLARE: TargetKind = {
+  name: 'cloudflare',
+  tools: ['named-checkzone'],
+  rejoinsTexts: true,
+  start() {
+    const cloudflare = createCloudflare({ token: TOKEN, zones: [{ id: ID, name: ZONE, type: 'full' }], plan: 'free' })
+    return startScriptedTarget({
+      service: cloudflare.service,
+      entry: (origin, more) => `{type: cloudflare, base_url: '${origin}/client/v4', token: env:CLOUDFLARE_TOKEN${more}}`,
+      env: { CLOUDFLARE_TOKEN: TOKEN },
+      // An ALIAS has no form in a zone file.
+      lines: () =>
+        cloudflare.records(ID).flatMap((record) => (record.type === 'CNAME' && record.name === ZONE ? [] : [zoneFileLine(record)])),
+    })
+  },
+}

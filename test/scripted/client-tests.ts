@@ -1,0 +1,67 @@
+/** The scripted servers serve the clients of others, unchanged: dns-lexicon and octoDNS's provider of the same service. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { selfSigned } from '../support/certificate.ts'
+import { findForeignClient } from '../support/foreign-clients.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { runTool } from '../support/tools.ts'
+import { type ScriptedServer, type ScriptedService, startScriptedServer } from './scripted-server.ts'
+
+const python = findForeignClient('cloud-clients')
+
+const LEXICON_STEPS = ['create', 'create again', 'list', 'update', 'list pages', 'delete']
+
+export interface ClientCase {
+  readonly name: string
+  /** The hosts that the clients know. */
+  readonly hosts: readonly string[]
+  readonly start: () => ScriptedService
+  readonly lexicon: Readonly<Record<string, string>>
+  readonly octodns: readonly [className: string, options: object]
+  /** A zone with every type, and the same zone after a change. */
+  readonly states: readonly [object, object]
+}
+
+const PROGRAMS = fileURLToPath(new URL('clients/', import.meta.url))
+
+/** Runs the clients of one service. */
+export function clientTests(service: ClientCase): void {
+  describeWithTools([python, 'openssl'], `clients of the scripted ${service.name}`, () => {
+    async function start({ hosts, start }: ClientCase): Promise<{ server: ScriptedServer; env: Record<string, string> }> {
+      const tls = selfSigned('test', ['rsa:2048'], hosts.map((host) => `DNS:${host}`).join(','))
+      const folder = temporaryDirectory()
+      const certificate = join(folder, 'certificate.pem')
+      writeFileSync(certificate, tls.cert)
+      const server = await startScriptedServer(start(), tls)
+      const env = { SERVER: server.origin, HOSTS: hosts.join(','), REQUESTS_CA_BUNDLE: certificate, TLDEXTRACT_CACHE_PATH: folder }
+      return { server, env }
+    }
+    const run = async (program: string, args: readonly string[], env: Record<string, string>): Promise<unknown> => {
+      const { status, stdout, stderr } = await runTool(python, ['-B', join(PROGRAMS, program), ...args], { env })
+      expect({ status, stderr }).toMatchObject({ status: 0 })
+      return JSON.parse(stdout)
+    }
+
+    test('dns-lexicon creates, lists, changes and deletes', async () => {
+      const { env } = await start(service)
+      expect(await run('lexicon_walk.py', [service.name, 'example.com', JSON.stringify(service.lexicon)], env)).toEqual({
+        done: LEXICON_STEPS,
+      })
+    })
+
+    test('octoDNS creates, changes and deletes every type', async () => {
+      const { env } = await start(service)
+      const [className, options] = service.octodns
+      const states = [...service.states, { '': [{ type: 'TXT', ttl: 300, value: 'last' }] }]
+      const { changes } = (await run('octodns_walk.py', [className, JSON.stringify(options), JSON.stringify(states)], env)) as {
+        changes: number[]
+      }
+      const count = (state: object): number => Object.values(state).flat().length
+      expect(changes[0]).toBe(count(service.states[0]))
+      expect(changes[2]).toBe(count(service.states[1]) + 1)
+    })
+  })
+}
