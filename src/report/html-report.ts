@@ -4,18 +4,7 @@ import { type Cell, type ChangeRow, changeRows, type RecordRow } from './change-
 import { escapeHtml } from './escape.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
-import {
-  cachedAnswersText,
-  callFigures,
-  hasSection,
-  readBackText,
-  recordFigures,
-  renderedStates,
-  renderedText,
-  summaryLine,
-  zoneState,
-  zoneTitle,
-} from './summary.ts'
+import { callFigures, hasSection, renderedStates, summaryLine, zoneFacts, zoneTitle } from './summary.ts'
 
 const STYLE = `
 :root{color-scheme:light dark;--added:#1a7f37;--removed:#b42318;--changed:#9a6700;--dim:#667085;--line:#8884}
@@ -53,15 +42,7 @@ export function renderHtml(report: Report, options: ReportOptions): string {
 function zoneSection(view: ZoneView, options: ReportOptions): string {
   const { plan } = view
   const calls = plan.changes.length === 0 ? 'no changes' : callFigures(plan)
-  const facts = [
-    calls,
-    zoneState(plan),
-    recordFigures(plan),
-    cachedAnswersText(plan),
-    renderedText(plan, options.verbose),
-    readBackText(view, options.verbose),
-  ]
-  const figures = escapeHtml(facts.filter((fact) => fact !== null).join('; '))
+  const figures = escapeHtml([calls, ...zoneFacts(view, options.verbose)].join('; '))
   const refusals = plan.refusals.map(({ name, message, allowed }) =>
     allowed
       ? `<p class="warning">allowed ${name}: ${escapeHtml(oneLine(message))}</p>\n`

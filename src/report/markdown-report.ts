@@ -10,18 +10,7 @@ import { groupDiagnostics } from './group-diagnostics.ts'
 import { paletteOf } from './palette.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
 import { layoutRows, shorten } from './row-layout.ts'
-import {
-  cachedAnswersText,
-  callFigures,
-  hasSection,
-  readBackText,
-  recordFigures,
-  renderedStates,
-  renderedText,
-  summaryLine,
-  zoneState,
-  zoneTitle,
-} from './summary.ts'
+import { callFigures, hasSection, renderedStates, summaryLine, zoneFacts, zoneTitle } from './summary.ts'
 
 /** GitHub takes 65,536 characters in a comment. */
 const MAX_REPORT_LENGTH = 60_000
@@ -76,16 +65,8 @@ function createBudget(characters: number): Budget {
 
 function zoneSection(view: ZoneView, options: ReportOptions, budget: Budget): { text: string; shown: number } {
   const { plan } = view
-  const state = zoneState(plan)
   const calls = plan.changes.length === 0 ? 'no changes' : callFigures(plan)
-  const facts = [
-    state,
-    recordFigures(plan),
-    cachedAnswersText(plan),
-    renderedText(plan, options.verbose),
-    readBackText(view, options.verbose),
-  ].filter((fact) => fact !== null)
-  const head = `\n<details><summary><code>${escapeHtml(zoneTitle(plan))}</code>: ${escapeHtml([calls, ...facts].join('; '))}</summary>\n`
+  const head = `\n<details><summary><code>${escapeHtml(zoneTitle(plan))}</code>: ${escapeHtml([calls, ...zoneFacts(view, options.verbose)].join('; '))}</summary>\n`
   const tail = '\n</details>\n'
   const overhead = head.length + tail.length
   if (!budget.spend(overhead)) return { text: '', shown: 0 }

@@ -104,6 +104,16 @@ export function cachedAnswersText({ zone, cachedAnswers }: ZonePlan): string | n
   return `caches may hold former answers for ${durationText(seconds)} (${oneLine(isAtOrBelow(name, zone) ? relativeName(name, zone) || '@' : name)} ${type})`
 }
 
+/** What a line about a zone says besides its calls: its state, records, cached answers, and differences found when it was read. */
+export const zoneFacts = (view: ZoneView, verbose: boolean): string[] =>
+  [
+    zoneState(view.plan),
+    recordFigures(view.plan),
+    cachedAnswersText(view.plan),
+    renderedText(view.plan, verbose),
+    readBackText(view, verbose),
+  ].filter((fact) => fact !== null)
+
 const UNITS = [
   [86_400, 'd'],
   [3600, 'h'],
