@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # install-foreign-clients.sh NAME [--install]: prints the path of a program with clients of the hosting service, which the tests run on the service.
 # `linodego` is the Go program of the tests, `python-clients` a Python with the clients of that language. `cloud-clients` is a
-# Python with clients of cloud services, which the tests run on scripted servers. With --install it is installed first, into node_modules. Prints nothing if it is not there. Versions and checksums are pinned in go.sum and requirements.txt.
+# Python with clients of cloud services, which the tests run on scripted servers, and moto, which stands in for AWS. With --install it is installed first, into node_modules. Prints nothing if it is not there. Versions and checksums are pinned in go.sum and requirements.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
