@@ -7,7 +7,7 @@ import { resolveLinks } from '../definition/files/file-path.ts'
 import { acquireLock } from '../definition/files/lock-file.ts'
 import { ownProcess } from '../definition/files/process-identity.ts'
 import { describeReadError } from '../definition/files/read-text.ts'
-import { syncFolder, temporaryName, writeTemporary } from '../definition/files/temporary-file.ts'
+import { removeDeadTemporaries, syncFolder, temporaryName, writeTemporary } from '../definition/files/temporary-file.ts'
 import { writeProblemText } from '../definition/files/write-problem.ts'
 import { writeTarget } from '../definition/files/write-target.ts'
 import { ProviderError } from './provider.ts'
@@ -138,27 +138,35 @@ function keepOwner(path: string, { uid, gid, mode }: Stats, shown: string): void
 const ATTEMPTS = 200
 const PAUSE = 50
 
-/** Does work while no other process of this program changes a file. Waits up to ten seconds, then throws a `ProviderError`. */
-export async function withLock<T>(folder: string, name: string, shown: string, work: () => Promise<T>): Promise<T> {
-  const path = join(folder, `.${name}.lock`)
-  const holder = { ...ownProcess(), since: new Date().toISOString(), command: 'apply', run: null }
-  for (let attempt = 1; ; attempt += 1) {
-    const lock = lockOrThrow(path, shown, holder)
-    if (lock.state === 'acquired') {
-      const cancel = cleanAtExit(lock.release)
-      try {
-        return await work()
-      } finally {
-        cancel()
-        lock.release()
+/** Does work while no other process of this program changes a file, and returns its result. Waits up to ten seconds, then throws a `ProviderError`. */
+export type WithLock = <T>(name: string, shown: string, work: () => Promise<T>) => Promise<T>
+
+/** The locks of a folder. The first one removes the temporary files that killed processes left there. */
+export function locksOf(folder: string): WithLock {
+  let isClean = false
+  return async (name, shown, work) => {
+    const path = join(folder, `.${name}.lock`)
+    const holder = { ...ownProcess(), since: new Date().toISOString(), command: 'apply', run: null }
+    for (let attempt = 1; ; attempt += 1) {
+      const lock = lockOrThrow(path, shown, holder)
+      if (lock.state === 'acquired') {
+        const cancel = cleanAtExit(lock.release)
+        try {
+          if (!isClean) removeDeadTemporaries(folder)
+          isClean = true
+          return await work()
+        } finally {
+          cancel()
+          lock.release()
+        }
       }
+      if (attempt >= ATTEMPTS)
+        throw new ProviderError('provider-failed', `${shown} is being changed by another process`, {
+          notSent: true,
+          hint: `try again when it is done; if it has certainly ended, remove the file .${name}.lock beside it`,
+        })
+      await wait(PAUSE)
     }
-    if (attempt >= ATTEMPTS)
-      throw new ProviderError('provider-failed', `${shown} is being changed by another process`, {
-        notSent: true,
-        hint: `try again when it is done; if it has certainly ended, remove the file .${name}.lock beside it`,
-      })
-    await wait(PAUSE)
   }
 }
 

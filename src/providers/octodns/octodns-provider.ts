@@ -25,7 +25,7 @@ import {
   type UnusableZone,
   type ZoneReference,
 } from '../provider.ts'
-import { contentBefore, removeFile, replaceFile, withLock } from '../replace-file.ts'
+import { contentBefore, locksOf, removeFile, replaceFile, type WithLock } from '../replace-file.ts'
 import { DEFAULT_TTL, OCTODNS_CAPABILITIES } from './capabilities.ts'
 import { examineFolder } from './examine.ts'
 
@@ -65,6 +65,7 @@ const NEW_FILE: OctodnsFile = { records: [], rrsetTargets: [], lenient: new Set(
 function createOctodnsProvider(options: OctodnsOptions): Provider {
   const { provider, directory, shown, parallelism } = options
   const read = (name: DomainName): Promise<OctodnsFile> => readZoneFile(options, name)
+  const withLock = locksOf(directory)
   const provided: Provider = {
     name: provider,
     type: 'octodns',
@@ -92,7 +93,7 @@ function createOctodnsProvider(options: OctodnsOptions): Provider {
     },
     readRendered: async () => null,
     examine: (usage) => examineFolder(provided, directory, usage),
-    apply: (zone, call, more) => applyCall(options, zone, call, more),
+    apply: (zone, call, more) => applyCall(options, withLock, zone, call, more),
     close: async () => undefined,
   }
   return provided
@@ -156,16 +157,17 @@ function whyReadOnly(text: string, { zone, unsupportedKeys, includedFiles }: Ret
 
 async function applyCall(
   options: OctodnsOptions,
+  withLock: WithLock,
   zone: ZoneReference | null,
   call: ProviderCall,
   more?: ProviderCallOptions,
 ): Promise<AppliedCall> {
-  const { provider, directory } = options
+  const { provider } = options
   const [first] = call.changes
   const name = zone?.name ?? (first?.name as DomainName)
   const [path, shown] = [pathOf(options, name), shownPath(options, name)]
   assertFolder(options)
-  return withLock(directory, `${name}yaml`, shown, async () => {
+  return withLock(`${name}yaml`, shown, async () => {
     if (more?.stop?.aborted || more?.signal?.aborted)
       throw new ProviderError('provider-stopped', `${provider}: the run was stopped before the file was written`, { notSent: true })
     const before = contentBefore(path, shown)

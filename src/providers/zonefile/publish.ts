@@ -2,8 +2,9 @@
  * What follows a change of a file: lists of the zones are written, and commands make servers load the change. Before the change, a marker beside the file says
  * what has to follow; it is removed when that is done. So a later run completes what failed or was interrupted.
  */
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { temporaryName } from '../../definition/files/temporary-file.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { type CompletedCalls, diagnosticOf } from '../provider.ts'
@@ -109,7 +110,7 @@ export function createPublisher(options: PublishOptions): Publisher {
     mark(zone, change) {
       if (!hasSteps) return
       const pending = change === 'changed' && isUntold(zone) ? 'created' : change
-      writeFileSync(markerOf(zone), `${JSON.stringify({ zone, change: pending })}\n`, { mode: 0o600 })
+      writeMarker(markerOf(zone), { zone, change: pending })
     },
     publish,
     async complete() {
@@ -125,6 +126,17 @@ export function createPublisher(options: PublishOptions): Publisher {
       return { done, problems: distinct(problems) }
     },
     isPending: (zone) => hasSteps && statSync(markerOf(zone), { throwIfNoEntry: false })?.isFile() === true,
+  }
+}
+
+/** Throws the system's error. */
+function writeMarker(path: string, marker: Marker): void {
+  const temporary = temporaryName(path)
+  try {
+    writeFileSync(temporary, `${JSON.stringify(marker)}\n`, { mode: 0o600, flag: 'wx' })
+    renameSync(temporary, path)
+  } finally {
+    rmSync(temporary, { force: true })
   }
 }
 
@@ -150,7 +162,7 @@ function markersIn(directory: string): Marker[] {
   return names.sort().flatMap((name) => markerIn(join(directory, name)) ?? [])
 }
 
-/** Null for a marker without a readable content: it is from a process that was killed before its change. */
+/** Null for a file that is not a marker. */
 function markerIn(path: string): Marker | null {
   try {
     const facts = statSync(path, { throwIfNoEntry: false })

@@ -1,13 +1,14 @@
 /** Keeps the list of zones and the catalog zone of a folder up to date. */
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { readText } from '../../definition/files/read-text.ts'
+import { removeDeadTemporaries } from '../../definition/files/temporary-file.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { contentKey } from '../../dns/record.ts'
 import { nextSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { catalogRecords } from '../catalog-zone.ts'
 import { ProviderError } from '../provider.ts'
-import { contentBefore, replaceFile, withLock } from '../replace-file.ts'
+import { contentBefore, replaceFile, type WithLock } from '../replace-file.ts'
 import type { Command } from './run-command.ts'
 import type { ZoneFolder } from './zone-folder.ts'
 import { type ListFormat, printZoneList, type ServedFile, zonesOfList } from './zone-lists.ts'
@@ -29,7 +30,6 @@ export interface ListSettings {
 
 export interface ListOptions {
   readonly provider: string
-  readonly directory: string
   readonly shown: string
   readonly list: ListSettings | null
   readonly catalog: DomainName | null
@@ -39,7 +39,11 @@ export interface ListOptions {
 type IsUnread = (zone: DomainName) => boolean
 
 /** Creates a function that writes the lists that differ from the folder, and returns whether there were any. It throws a `ProviderError`. */
-export function createListWriter({ provider, directory, shown, list, catalog }: ListOptions, folder: ZoneFolder): () => Promise<boolean> {
+export function createListWriter(
+  { provider, shown, list, catalog }: ListOptions,
+  folder: ZoneFolder,
+  withLock: WithLock,
+): () => Promise<boolean> {
   const writeList = async (settings: ListSettings, members: readonly DomainName[], isUnread: IsUnread): Promise<boolean> => {
     const name = `${provider}: ${settings.shown}`
     const before = contentBefore(settings.file, name)
@@ -51,6 +55,7 @@ export function createListWriter({ provider, directory, shown, list, catalog }: 
       throw new ProviderError('file-unwritable', `${name} is not overwritten, since Zonewright did not write it`, {
         hint: 'name another file, or remove it',
       })
+    removeDeadTemporaries(dirname(settings.file))
     await replaceFile({ path: settings.file, shown: name, before, text })
     return true
   }
@@ -81,7 +86,7 @@ export function createListWriter({ provider, directory, shown, list, catalog }: 
   }
 
   return () =>
-    withLock(directory, 'zonewright-lists', `${provider}: ${shown}`, async () => {
+    withLock('zonewright-lists', `${provider}: ${shown}`, async () => {
       const files = await folder.list()
       const members = files.flatMap(({ fileName, zone }) =>
         zone !== null && zone !== catalog && folder.fileNameOf(zone) === fileName ? [zone] : [],

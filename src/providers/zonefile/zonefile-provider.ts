@@ -17,7 +17,7 @@ import {
   type ZoneReference,
   type ZoneSnapshot,
 } from '../provider.ts'
-import { contentBefore, removeFile, replaceFile, withLock } from '../replace-file.ts'
+import { contentBefore, locksOf, removeFile, replaceFile, type WithLock } from '../replace-file.ts'
 import { canBeServed, ZONEFILE_CAPABILITIES } from './capabilities.ts'
 import { examineFolder } from './examine.ts'
 import { createPublisher, type FileChange, type Publisher } from './publish.ts'
@@ -55,6 +55,7 @@ interface Served {
   readonly options: ZonefileOptions
   readonly folder: ZoneFolder
   readonly publisher: Publisher
+  readonly withLock: WithLock
   /** Zones that were read to find them, with their texts, until they are read for a plan. */
   readonly found: Map<DomainName, FoundZone>
 }
@@ -67,9 +68,10 @@ interface FoundZone {
 export function createZonefileProvider(options: ZonefileOptions): Provider {
   const { provider, shown, directory, catalog } = options
   const folder = createZoneFolder(options)
-  const writeLists = options.list === null && catalog === null ? null : createListWriter(options, folder)
+  const withLock = locksOf(directory)
+  const writeLists = options.list === null && catalog === null ? null : createListWriter(options, folder, withLock)
   const publisher = createPublisher({ ...options, folder, writeLists, listReload: options.list?.reload ?? null })
-  const served: Served = { options, folder, publisher, found: new Map() }
+  const served: Served = { options, folder, publisher, withLock, found: new Map() }
   return {
     name: provider,
     type: 'zonefile',
@@ -105,7 +107,7 @@ export function createZonefileProvider(options: ZonefileOptions): Provider {
     readZone: (zone) => snapshotOf(served, zone.name),
     readRendered: async () => null,
     examine: (usage) => examineFolder({ options, folder, publisher, readZone: (name) => readServed(served, name) }, usage),
-    apply: (zone, call, more) => applyCall(served, directory, zone, call, more),
+    apply: (zone, call, more) => applyCall(served, zone, call, more),
     completeCalls: () => publisher.complete(),
     close: async () => undefined,
   }
@@ -168,7 +170,6 @@ async function snapshotOf(served: Served, name: DomainName): Promise<ZoneSnapsho
 
 async function applyCall(
   served: Served,
-  directory: string,
   zone: ZoneReference | null,
   call: ProviderCall,
   options?: ProviderCallOptions,
@@ -178,7 +179,7 @@ async function applyCall(
   const name = zone?.name ?? (first?.name as DomainName)
   const fileName = served.folder.fileNameOf(name)
   const shown = `${provider}: ${served.folder.shownPathOf(fileName)}`
-  return withLock(directory, fileName, shown, async () => {
+  return served.withLock(fileName, shown, async () => {
     if (options?.stop?.aborted || options?.signal?.aborted)
       throw new ProviderError('provider-stopped', `${provider}: the run was stopped before the file was written`, { notSent: true })
     const file = { path: served.folder.pathOf(fileName), shown, before: contentBefore(served.folder.pathOf(fileName), shown) }
