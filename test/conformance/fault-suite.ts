@@ -56,15 +56,19 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
 export function faultTests(kind: TargetKind): void {
   describeWithTools([...kind.tools, 'dig'], `faults: ${kind.name}`, () => {
     let running: RunningTarget
+    /** The folder of the config. */
+    let folder: string
     let proxied: ProxiedTarget | null
     /** Through the proxy, and without it. */
     let [disturbed, direct]: Provider[] = []
     let state = 0
     beforeAll(async () => {
       running = await kind.start()
+      folder = temporaryDirectory()
+      running.prepare?.(folder)
       proxied = (await running.startProxy?.()) ?? null
-      direct = await openProvider(running.entry, running.env)
-      disturbed = proxied === null ? direct : await openProvider(proxied.entry, running.env)
+      direct = await openProvider(running.entry, running.env, folder)
+      disturbed = proxied === null ? direct : await openProvider(proxied.entry, running.env, folder)
       await applyTo(direct, desired(state, { withForeign: true }))
     })
     afterAll(async () => {
@@ -160,7 +164,6 @@ export function faultTests(kind: TargetKind): void {
     })
 
     test('killed between and during calls: nothing is doubled or lost, and one apply completes', { timeout: 300_000 }, async () => {
-      const folder = temporaryDirectory()
       mkdirSync(join(folder, 'zones'))
       writeFileSync(join(folder, 'zonewright.yaml'), `providers:\n  target: ${proxied?.entry ?? running.entry}\n`)
       const random = seededRandom(1)

@@ -2,7 +2,7 @@
  * The real servers that the conformance suites run against, each behind an entry of `providers` as a config has it. A provider joins the
  * suites with a kind here and a file that names it.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readConfig } from '../../src/definition/config/read-config.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
@@ -26,6 +26,8 @@ export interface RunningTarget {
   readonly settings?: ZoneSettings | undefined
   /** The lines of the zone as `dig` prints a transfer; null if the server does not offer one. */
   readonly transfer: (() => Promise<readonly string[]>) | null
+  /** Adds what the entry needs to the folder of a config. */
+  readonly prepare?: (folder: string) => void
   /** Starts a proxy before the server that injects faults; null if the provider uses no network. */
   readonly startProxy: (() => Promise<ProxiedTarget>) | null
   stop(): Promise<void>
@@ -159,6 +161,31 @@ async function startPowerDnsApi(): Promise<RunningTarget> {
     async startProxy() {
       const proxy = await startFaultProxy(origin)
       return { proxy, entry: entry(proxy.origin, ', timeout: 0.5') }
+    },
+    stop: () => server.stop(),
+  }
+}
+
+/** PowerDNS behind a provider package, installed in the folder of the config. */
+export const PACKAGE: TargetKind = { name: 'a provider package', tools: ['pdns_server'], start: startPackage }
+
+async function startPackage(): Promise<RunningTarget> {
+  const server = await startPowerDns({ zones: [{ name: ZONE, text: ZONE_FILE }] })
+  const entry = (origin: string, more = ''): string => `{type: npm:pdns-test, url: '${origin}', key: env:PDNS_KEY${more}}`
+  const { origin } = new URL(server.api.url)
+  return {
+    entry: entry(origin),
+    env: { PDNS_KEY: server.api.key },
+    prepare(folder) {
+      const installed = join(folder, 'node_modules/zonewright-provider-pdns-test')
+      mkdirSync(installed, { recursive: true })
+      copyFileSync(join(import.meta.dirname, 'package/index.js'), join(installed, 'index.js'))
+      writeFileSync(join(installed, 'package.json'), '{"type": "module", "exports": "./index.js"}')
+    },
+    transfer: () => transferZone({ port: server.port, name: ZONE }),
+    async startProxy() {
+      const proxy = await startFaultProxy(origin)
+      return { proxy, entry: entry(proxy.origin, ', milliseconds: 500') }
     },
     stop: () => server.stop(),
   }

@@ -1,0 +1,4 @@
+import { faultTests } from './fault-suite.ts'
+import { PACKAGE } from './targets.ts'
+
+faultTests(PACKAGE)
