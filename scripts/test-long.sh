@@ -5,6 +5,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export ZONEWRIGHT_TEST_ROUNDS=${ZONEWRIGHT_TEST_ROUNDS:-20}
 
-if [ $# -eq 0 ]; then mapfile -t files < <(grep -rlE '\brounds\(' test --include='*.test.ts' | sort); else files=("$@"); fi
+if [ $# -eq 0 ]; then mapfile -t files < <(grep -rlE '\b(rounds|faultTests|conformanceTests)\(' test --include='*.test.ts' | sort); else files=("$@"); fi
 bash scripts/test.sh "${files[@]}"
 node bench/growth.mjs

@@ -1,5 +1,5 @@
 /** `apply --choreograph`: a change in stages, with a clock that the test moves. */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type CliResult, cli } from '../support/cli.ts'
@@ -73,6 +73,27 @@ test('if another client raises a TTL while caches forget, the wait begins again'
   const again = await runAt(scene, 3605, ...choreograph)
   expect([again.status, again.stderr]).toEqual([2, expect.stringContaining('step 1 of 3')])
   expect(again.stderr).toContain('after 2026-11-23 14:00:0')
+})
+
+test('a run that was killed while it lowered the TTLs: the wait begins when the next run finds them lowered', async () => {
+  const scene = await openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
+  expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
+  scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
+  // The first state on the disk, which is there while the TTLs are lowered.
+  const folder = join(scene.folder, '.zonewright/stages')
+  let during = ''
+  const watching = setInterval(() => {
+    const [name] = existsSync(folder) ? stages(scene).filter((one) => !one.startsWith('.')) : []
+    if (name !== undefined) during ||= readFileSync(join(folder, name), 'utf8')
+  }, 1)
+  expect((await runAt(scene, 0, ...choreograph)).status).toBe(2)
+  clearInterval(watching)
+  expect(JSON.parse(during)).toMatchObject({ stage: 'lowering' })
+  writeFileSync(join(folder, stages(scene)[0] ?? ''), during)
+  const next = await runAt(scene, 1200, ...choreograph)
+  expect([next.status, next.stderr]).toEqual([2, expect.stringContaining('Safe to go on after 2026-11-23 13:20:0')])
+  expect((await runAt(scene, 3700, ...choreograph)).stderr).toContain('step 1 of 3 is done')
+  expect((await runAt(scene, 4900, ...choreograph)).stderr).toContain('step 2 of 3, change')
 })
 
 test('a low TTL that the target rounds up is the TTL of the stages', async () => {

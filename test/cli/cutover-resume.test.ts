@@ -1,72 +1,21 @@
 /** `cutover` after a kill, beside another run, and with other options than the run before; with a clock that the test moves. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type CliResult, cli } from '../support/cli.ts'
-import { type DnsServer, startBind, TEST_KEY } from '../support/dns-servers.ts'
+import { cli } from '../support/cli.ts'
+import { TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
-import { dig, nsupdate, transferZone } from '../support/tools.ts'
-
-const SOA = '@ SOA ns1.example.net. hostmaster.example.net. 1 14400 14400 1209600 300\n'
-const ZONE = `$TTL 600\n${SOA}@ 86400 NS ns1.example.net.\n@ 86400 NS ns2.example.net.\nwww A 192.0.2.1\n`
-const parentZone = (...servers: string[]): string =>
-  `$TTL 3600\n${SOA}@ NS ns1.example.net.\n${servers.map((server) => `example 7200 NS ${server}.\n`).join('')}`
-
-interface Move {
-  readonly former: DnsServer
-  readonly parent: DnsServer
-  readonly folder: string
-  /** Runs `cutover` some seconds after the start. */
-  cutover(seconds: number, ...args: string[]): Promise<CliResult>
-}
-
-/** From BIND to a BIND that does not have the names of its servers in the zone, or to a folder without the zone. */
-async function open(to: 'own' | 'files' = 'own'): Promise<Move> {
-  const key = TEST_KEY
-  const former = await startBind({ zones: [{ name: 'example.test', text: ZONE }], key })
-  const own = await startBind({ zones: [{ name: 'example.test', text: `$TTL 60\n${SOA}@ NS ns9.example.net.\n` }], key })
-  const parent = await startBind({ zones: [{ name: 'test', text: parentZone('ns1.example.net', 'ns2.example.net') }] })
-  const folder = temporaryDirectory()
-  mkdirSync(join(folder, 'served'))
-  const server = (port: number): string => `{type: rfc2136, server: '127.0.0.1:${port}', tsig: {name: ${key.name}, secret: env:LAB_KEY}}`
-  const providers = `  former: ${server(former.port)}\n  own: ${server(own.port)}\n  files: {type: zonefile, directory: served}\n`
-  writeFileSync(join(folder, 'zonewright.yaml'), `providers:\n${providers}defaults: {soa_email: hostmaster@example.net}\n`)
-  const toServer = `127.0.0.1:${to === 'own' ? own.port : former.port}`
-  const servers = ['--from-server', `127.0.0.1:${former.port}`, '--to-server', toServer, '--parent-server', `127.0.0.1:${parent.port}`]
-  const cutover: Move['cutover'] = (seconds, ...args) =>
-    cli(['cutover', 'example.test', '--from', 'former', '--to', to, '--yes', '--allow', 'apex-ns', ...servers, '--no-color', ...args], {
-      cwd: folder,
-      env: { LAB_KEY: key.secret },
-      now: () => new Date(Date.UTC(2026, 10, 23) + seconds * 1000),
-    })
-  return { former, parent, folder, cutover }
-}
-
-const NEW = ['--apex-ns', 'ns7.example.net', '--apex-ns', 'ns8.example.net']
-
-interface State {
-  readonly step: string
-  readonly formerTtl: number
-}
+import { dig, nsupdate } from '../support/tools.ts'
+import { apexNs, NEW, openMove, parentZone, stateFile, stateOf } from './cutover-scene.ts'
 
 const firstState = (folder: string): string => {
   const path = join(folder, '.zonewright/cutovers')
   const name = existsSync(path) ? readdirSync(path).find((one) => /^[^.].*\.json$/.test(one)) : undefined
   return name === undefined ? '' : readFileSync(join(path, name), 'utf8')
 }
-const stateFile = ({ folder }: Move): string => {
-  const [name = ''] = readdirSync(join(folder, '.zonewright/cutovers'))
-  return join(folder, '.zonewright/cutovers', name)
-}
-const stateOf = (move: Move): State => JSON.parse(readFileSync(stateFile(move), 'utf8')) as State
-
-const apexNs = async ({ port }: DnsServer): Promise<string[]> =>
-  (await transferZone({ port, name: 'example.test', key: TEST_KEY })).filter((line) => /\sNS\s/.test(line))
-
 describeWithTools(['named', 'dig', 'nsupdate'], 'cutover, resumed', () => {
   test('a run that was killed after it lowered the TTLs: the next one waits out the former ones', async () => {
-    const move = await open()
+    const move = await openMove()
     // The first state on the disk, which is there while the TTLs are lowered.
     let during = ''
     const watching = setInterval(() => {
@@ -82,21 +31,21 @@ describeWithTools(['named', 'dig', 'nsupdate'], 'cutover, resumed', () => {
   })
 
   test('two runs at once: the second one goes on from the state that the first one leaves', async () => {
-    const move = await open()
+    const move = await openMove()
     const both = await Promise.all([move.cutover(0, ...NEW, '--wait', '20'), move.cutover(5, ...NEW, '--wait', '20')])
     expect(both.map(({ status }) => status)).toEqual([2, 2])
     expect(stateOf(move)).toMatchObject({ step: 'copy', formerTtl: 86_400 })
   })
 
   test('the names of the new servers need not be repeated', async () => {
-    const move = await open()
+    const move = await openMove()
     expect((await move.cutover(0, ...NEW)).status).toBe(2)
     const copied = await move.cutover(90_000)
     expect([copied.status, copied.stderr]).toEqual([2, expect.stringContaining('+ ns7.example.net.\n  + ns8.example.net.')])
   })
 
   test('a new provider with the name servers of the former one is refused: the parent would show no difference', async () => {
-    const move = await open('files')
+    const move = await openMove('files')
     expect((await move.cutover(0)).status).toBe(2)
     const copied = await move.cutover(90_000)
     expect([copied.status, copied.stderr]).toEqual([
@@ -108,7 +57,7 @@ describeWithTools(['named', 'dig', 'nsupdate'], 'cutover, resumed', () => {
   })
 
   test('a change at the former provider after the copy is reported once the parent has changed', async () => {
-    const move = await open()
+    const move = await openMove()
     expect((await move.cutover(0, ...NEW)).status).toBe(2)
     expect((await move.cutover(90_000)).stderr).toContain('+ ns7.example.net.')
     move.parent.replaceZone('test', parentZone('ns7.example.net', 'ns8.example.net').replace('. 1 ', '. 2 '))
@@ -122,7 +71,7 @@ describeWithTools(['named', 'dig', 'nsupdate'], 'cutover, resumed', () => {
   })
 
   test('a state that cannot be read may be that of a move: the zone is not changed', async () => {
-    const move = await open()
+    const move = await openMove()
     expect((await move.cutover(0, ...NEW)).status).toBe(2)
     writeFileSync(stateFile(move), '{')
     const copied = await cli(['copy', 'example.test', '--from', 'former', '--to', 'own', '--yes', '--no-color'], {
@@ -134,7 +83,7 @@ describeWithTools(['named', 'dig', 'nsupdate'], 'cutover, resumed', () => {
   })
 
   test('--abort is refused if the parent delegates the zone to the new provider already', async () => {
-    const move = await open()
+    const move = await openMove()
     expect((await move.cutover(0, ...NEW)).status).toBe(2)
     expect((await move.cutover(90_000)).stderr).toContain('+ ns7.example.net.')
     move.parent.replaceZone('test', parentZone('ns7.example.net', 'ns8.example.net').replace('. 1 ', '. 2 '))
@@ -144,12 +93,12 @@ describeWithTools(['named', 'dig', 'nsupdate'], 'cutover, resumed', () => {
   })
 
   test('--format json prints one document, whatever a run does', async () => {
-    const move = await open()
+    const move = await openMove()
     for (const seconds of [0, 10, 90_000, 90_010]) {
       const { stdout } = await move.cutover(seconds, ...NEW, '--format', 'json')
       expect(JSON.parse(stdout)).toMatchObject({ format: 'zonewright-plan' })
     }
-    const other = await open()
+    const other = await openMove()
     writeFileSync(join(other.folder, 'zonewright.yaml'), 'providers: {}\n')
     const { stdout } = await other.cutover(0, '--format', 'json')
     expect(JSON.parse(stdout)).toMatchObject({ format: 'zonewright-plan', zones: [] })

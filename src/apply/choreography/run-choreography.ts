@@ -93,7 +93,7 @@ export async function choreograph(
   const zones = due.map((zone) => plannedNow(context, zone))
   const plan = { ...given.plan, zones: zones.map((zone) => zone.plan) }
   // Written first: if this run is cut off, the next one knows the former TTLs.
-  for (const zone of due) if (zone.next.step === 'lower') await record(zone, now())
+  for (const zone of due) if (zone.next.step === 'lower') await record(zone, now(), 'lowering')
   const status = due.length === 0 ? EXIT.done : await changeZones(context, run, { plan, zones })
   if (status === EXIT.done) for (const zone of due) await record(zone, now())
   const until = [
@@ -136,14 +136,14 @@ function plannedNow({ providers, secrets }: ApplyContext<ChoreographyOptions>, {
 }
 
 /** What later runs have to know after this step; null if it was the last. */
-function stagesAfter({ planned: { plan }, next, lowTtl }: StagedZone, now: Date): Stages | null {
+function stagesAfter({ planned: { plan }, next, lowTtl }: StagedZone, now: Date, lowered: Stages['stage'] = 'lowered'): Stages | null {
   const common = { format: 'zonewright-stages', version: 1, zone: plan.zone, target: plan.target, lowTtl } as const
   const after = (seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString()
   switch (next.step) {
     case 'lower':
       return {
         ...common,
-        stage: 'lowered',
+        stage: lowered,
         rrsets: next.rrsets,
         readyAt: after(Math.max(...next.rrsets.map(({ formerTtl }) => formerTtl))),
       }
@@ -154,8 +154,8 @@ function stagesAfter({ planned: { plan }, next, lowTtl }: StagedZone, now: Date)
   }
 }
 
-async function record(zone: StagedZone, now: Date): Promise<void> {
-  const after = stagesAfter(zone, now)
+async function record(zone: StagedZone, now: Date, lowered?: Stages['stage']): Promise<void> {
+  const after = stagesAfter(zone, now, lowered)
   if (after === null) zone.file.remove()
   else await zone.file.write(after)
 }
@@ -175,7 +175,7 @@ function stageText({ planned, next, lowTtl }: StagedZone, now: Date): string {
     case 'restore':
       return `${zone}: step 3 of 3, set the TTLs of the definition.`
     case 'wait':
-      return `${zone}: step ${next.stage === 'lowered' ? '1' : '2'} of 3 is done. Safe to go on after ${timeText(next.until, now)}.`
+      return `${zone}: step ${next.stage === 'changed' ? '2' : '1'} of 3 is done. Safe to go on after ${timeText(next.until, now)}.`
     case 'plain':
       return planned.plan.changes.length === 0
         ? `${zone}: nothing to do.`

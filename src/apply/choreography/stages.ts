@@ -24,8 +24,8 @@ export interface Stages {
   readonly version: 1
   readonly zone: string
   readonly target: string
-  /** What the last run did. */
-  readonly stage: 'lowered' | 'changed'
+  /** What the last run did. `lowering`: it began to lower the TTLs; when the last one was lowered is unknown. */
+  readonly stage: 'lowering' | 'lowered' | 'changed'
   /** Seconds. */
   readonly lowTtl: number
   readonly rrsets: readonly LoweredRrset[]
@@ -58,7 +58,7 @@ export function nextStage({ state, existing, changes, capabilities, lowTtl, now 
   const ttls = longestTtls(records, defaultTtl)
   const changing = changedRrsets(records, changes)
   const listed = state?.rrsets ?? []
-  const mayLower = state?.stage === 'lowered' ? [...changing, ...listed.map(keyOf)] : changing
+  const mayLower = state !== null && state.stage !== 'changed' ? [...changing, ...listed.map(keyOf)] : changing
   const high = [...new Set(mayLower)].filter((key) => (ttls.get(key)?.formerTtl ?? 0) > lowTtl)
   if (changing.length > 0 && high.length > 0) {
     const lowered = new Map(listed.map((rrset) => [keyOf(rrset), rrset]))
@@ -66,6 +66,8 @@ export function nextStage({ state, existing, changes, capabilities, lowTtl, now 
     return { step: 'lower', rrsets: [...lowered.values()] }
   }
   if (state === null) return { step: 'plain' }
+  // Perhaps lowered just before the run was cut off: caches may hold the former TTL from then on.
+  if (state.stage === 'lowering' && changing.length > 0) return { step: 'lower', rrsets: listed }
   if (changing.length === 0 && changes.length === 0) return { step: 'plain' }
   if (now.getTime() < Date.parse(state.readyAt)) return { step: 'wait', stage: state.stage, until: new Date(state.readyAt) }
   return changing.length > 0 ? { step: 'change', rrsets: listed } : { step: 'restore' }

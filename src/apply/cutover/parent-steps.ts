@@ -80,9 +80,19 @@ const isNew = ({ nameservers }: Delegation, state: Cutover): boolean => nameserv
 export async function isDelegated(context: CutoverContext): Promise<boolean> {
   const { state } = context
   if (state.step !== 'delegate') return false
-  const quiet = { ...context, output: { ...context.output, diagnostics: () => undefined } }
-  const parent = await askAbout(quiet)
-  return Array.isArray(parent) && parent.some((one) => isNew(one, state))
+  return (await askQuietly(context)).some((one) => isNew(one, state))
+}
+
+/** Whether all servers of the parent have these name servers, sorted. A parent that cannot be asked is taken not to. */
+export async function hasDelegation(context: CutoverContext, names: readonly string[]): Promise<boolean> {
+  const parent = await askQuietly(context)
+  return parent.length > 0 && parent.every(({ nameservers }) => nameservers.join() === names.join())
+}
+
+/** Empty if the parent cannot be asked. */
+async function askQuietly(context: CutoverContext): Promise<readonly Delegation[]> {
+  const parent = await askAbout({ ...context, output: { ...context.output, diagnostics: () => undefined } })
+  return Array.isArray(parent) ? parent : []
 }
 
 /** The changes that a copy would make. */

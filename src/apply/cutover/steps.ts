@@ -15,7 +15,7 @@ import { changeZones } from '../run-apply.ts'
 import { compareSides } from './compare-sides.ts'
 import type { CutoverContext, StepResult } from './cutover-context.ts'
 import type { Cutover } from './cutover-state.ts'
-import { askAbout, delegate, isDelegated, longestTtl, unsign } from './parent-steps.ts'
+import { askAbout, delegate, hasDelegation, isDelegated, longestTtl, unsign } from './parent-steps.ts'
 import {
   apexNames,
   change,
@@ -69,6 +69,10 @@ async function lower(context: CutoverContext, run: LockedRun): Promise<StepResul
     return problem(context, 'setting-unsupported', `${zone} is a slave zone at ${source.name}: its records come from its masters`)
   const servers = serversOf(options.fromServer, apexNames(read))
   if (!mayAsk(context, servers)) return failed(state)
+  if (context.known === null && (await isMoved(context, apexNames(read)))) {
+    output.say(`The parent delegates ${zone} to ${ends.target.name} already: nothing is left to move.`)
+    return { status: EXIT.done, state: null, readyAt: null }
+  }
   const served = await servedNsTtl(zone, servers)
   const zoneTtl = existing.settings.ttl_sec || source.capabilities.fallbackTtl || 0
   const apex = existing.records.filter((record) => isApexNs(record, zone))
@@ -93,6 +97,13 @@ async function lower(context: CutoverContext, run: LockedRun): Promise<StepResul
     return next(begun, { step: 'copy', notBefore: inSeconds(now(), formerTtl <= lowTtl ? 0 : formerTtl) })
   output.say(`${source.name} has no TTL to lower, so its servers must answer for another ${durationText(formerTtl)} after the move.`)
   return next(begun, { step: 'copy' })
+}
+
+/** Whether an earlier cutover, of which nothing is known any more, has moved the zone. To begin again would lower the TTLs at the new provider for good. */
+async function isMoved(context: CutoverContext, formerNames: readonly string[]): Promise<boolean> {
+  const there = await readSide(context, context.ends.target)
+  const names = there === null ? [] : apexNames(there)
+  return names.length > 0 && !isSameServers(names, formerNames) && (await hasDelegation(context, names))
 }
 
 /** The TTL in seconds with which servers answer for the apex NS records; null if none answers. */
