@@ -30,7 +30,9 @@ with Client(ConfigResolver().with_dict(settings)) as operations:
     assert record["name"] == f"www.{zone}" and record["ttl"] == 3600, record
     done.append("list")
     assert operations.update_record(record["id"], "A", "www", "192.0.2.2")
-    assert contents(operations, "A", "www") == ["192.0.2.2"]
+    # Some providers make the identifier of a record from its content.
+    (record,) = operations.list_records("A", "www")
+    assert record["content"] == "192.0.2.2", record
     done.append("update")
     for number in range(105):
         assert operations.create_record("TXT", f"n{number}", "many")
