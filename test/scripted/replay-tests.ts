@@ -11,7 +11,11 @@ export interface Recorded {
   /** Whether the body of a response was removed from the recording; of none if absent. */
   isRemoved?(exchange: Exchange): boolean
   /** A service in the state at the start of the recording, how to sign in, and the generated values of that state. */
-  seed(cases: readonly RecordedCase[]): { service: ScriptedService; headers: Readonly<Record<string, string>>; shared: readonly string[] }
+  seed(cases: readonly RecordedCase[]): {
+    service: ScriptedService
+    headers: Readonly<Record<string, string>>
+    shared: readonly (string | number)[]
+  }
 }
 
 /** Replays the recording of one service. */

@@ -29,8 +29,10 @@ export function readRecording(service: string): readonly RecordedCase[] {
 
 /** The values that a service makes up itself, such as identifiers and times. */
 export interface GeneratedValues {
-  /** The pattern of the generated values of a field; null for all other fields. */
-  pattern(field: string): RegExp | null
+  /** The pattern of the generated values of a field, as text; null for all other fields. `value` is the recorded one. */
+  pattern(field: string, value: string | number): RegExp | null
+  /** The pattern of values that depend on the time of the recording: those of a field or a header (in lower case) are compared in their form only. */
+  timed?(field: string): RegExp | null
   /** Whether the service returns the items of a list in any order; false for all fields if absent. */
   isUnordered?(field: string): boolean
 }
@@ -46,8 +48,8 @@ export interface Answer {
  * equal values exactly if the recorded ones are equal.
  */
 export function createReplay(origin: string, headers: Readonly<Record<string, string>>, generated: GeneratedValues) {
-  const oursOf = new Map<string, string>()
-  const recordedOf = new Map<string, string>()
+  const oursOf = new Map<string, string | number>()
+  const recordedOf = new Map<string, string | number>()
 
   /** The recorded value with our generated values; a value that fits no mapping becomes one that shows why. */
   const mapped = (recorded: unknown, ours: unknown, field: string): unknown => {
@@ -57,14 +59,17 @@ export function createReplay(origin: string, headers: Readonly<Record<string, st
       const other = (ours ?? {}) as Readonly<Record<string, unknown>>
       return Object.fromEntries(Object.entries(recorded).map(([key, value]) => [key, mapped(value, other[key], key)]))
     }
-    const pattern = generated.pattern(field)
-    if (pattern === null || typeof recorded !== 'string' || typeof ours !== 'string') return recorded
-    if (!pattern.test(ours)) return `a value like ${pattern}`
-    const known = oursOf.get(recorded)
-    if (known === undefined && recordedOf.has(ours)) return `another value than that of ${recordedOf.get(ours)}`
+    if (!isGeneratable(recorded) || !isGeneratable(ours) || typeof recorded !== typeof ours) return recorded
+    const form = generated.timed?.(field) ?? null
+    if (form !== null) return form.test(String(ours)) ? ours : `a value like ${form}`
+    const pattern = generated.pattern(field, recorded)
+    if (pattern === null) return recorded
+    if (!pattern.test(String(ours))) return `a value like ${pattern}`
+    const known = oursOf.get(String(recorded))
+    if (known === undefined && recordedOf.has(String(ours))) return `another value than that of ${recordedOf.get(String(ours))}`
     if (known !== undefined) return known
-    oursOf.set(recorded, ours)
-    recordedOf.set(ours, recorded)
+    oursOf.set(String(recorded), ours)
+    recordedOf.set(String(ours), recorded)
     return ours
   }
 
@@ -72,7 +77,7 @@ export function createReplay(origin: string, headers: Readonly<Record<string, st
     /** Sends the request of an exchange. Returns our answer and the expected one, in the same form. `isRemoved`: the recording lacks the body of the response. */
     async run(exchange: Exchange, isRemoved = false): Promise<{ readonly answer: unknown; readonly expected: unknown }> {
       const { pathname, search } = new URL(exchange.uri)
-      const path = pathname.replace(/[^/]+/g, (part) => oursOf.get(part) ?? part) + search
+      const path = pathname.replace(/[^/]+/g, (part) => String(oursOf.get(part) ?? part)) + search
       const answer = await send(origin + path, exchange.method, exchange.request, headers)
       const body = parsed(answer.body)
       const names = Object.keys(exchange.headers)
@@ -80,22 +85,24 @@ export function createReplay(origin: string, headers: Readonly<Record<string, st
         answer: { status: answer.status, headers: Object.fromEntries(names.map((name) => [name, answer.headers[name]])), body },
         expected: {
           status: exchange.status,
-          headers: exchange.headers,
+          headers: Object.fromEntries(names.map((name) => [name, mapped(exchange.headers[name], answer.headers[name], name)])),
           body: isRemoved ? body : mapped(parsed(exchange.response), body, ''),
         },
       }
     },
     /** Values that ours and the recording have in common from the start, such as identifiers of seeded objects. */
-    share(values: Iterable<string>): void {
+    share(values: Iterable<string | number>): void {
       for (const value of values) {
-        oursOf.set(value, value)
-        recordedOf.set(value, value)
+        oursOf.set(String(value), value)
+        recordedOf.set(String(value), value)
       }
     },
   }
 }
 
 const sameItems = (a: readonly unknown[], b: readonly unknown[]): boolean => JSON.stringify([...a].sort()) === JSON.stringify([...b].sort())
+
+const isGeneratable = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number'
 
 const parsed = (text: string): unknown => {
   try {
