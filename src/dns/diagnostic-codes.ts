@@ -118,6 +118,7 @@ export const DIAGNOSTIC_CODES = {
   'insecure-url': 'A provider would be reached without TLS.',
   'host-not-allowed': 'The run is not allowed to contact a host.',
   'allowed-hosts-invalid': 'ZONEWRIGHT_ALLOWED_HOSTS is not a list of hosts.',
+  'proxy-invalid': 'HTTPS_PROXY is not the address of an HTTP proxy.',
   // Providers
   'provider-unreachable': 'The server cannot be reached.',
   'provider-timeout': 'The server did not respond in time.',

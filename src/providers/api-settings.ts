@@ -3,6 +3,8 @@ import type { ProviderConfig } from '../definition/config/config.ts'
 import { resolveSecret } from '../definition/config/resolve-secret.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { endpointOfUrl, isLoopback } from '../transport/allowed-hosts.ts'
+import { proxyFor } from '../transport/proxy.ts'
+import type { ApiConnection } from './json-api.ts'
 import type { ProviderContext, ProviderEndpoint } from './provider.ts'
 
 /** The address of an API; null after an error was added to the diagnostics. `example` is a valid one, for messages. */
@@ -60,4 +62,34 @@ export async function resolveToken(
     diagnostics.push({ severity: 'error', code: 'secret-missing', message, at })
   }
   return diagnostics.some(({ severity }) => severity === 'error') ? null : token
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 30
+
+/**
+ * The connection to an API by the settings `parallelism` and `timeout` (seconds, for a change or for a read with its retries) and the proxy of the environment; null
+ * after an error was added to the diagnostics. `parallelism` is the number that is used without the setting.
+ */
+export function apiConnection(
+  { name, settings }: ProviderConfig,
+  context: ProviderContext,
+  { baseUrl, token, parallelism }: Pick<ApiConnection, 'baseUrl' | 'token' | 'parallelism'>,
+  diagnostics: Diagnostic[],
+): ApiConnection | null {
+  const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
+  const { onThrottled } = context
+  const proxy = proxyFor(baseUrl, context.secrets.env, diagnostics)
+  if (diagnostics.some(({ severity }) => severity === 'error')) return null
+  return {
+    provider: name,
+    baseUrl,
+    token,
+    proxy,
+    parallelism: context.parallelism ?? Number(settings['parallelism'] ?? parallelism),
+    timeout,
+    // One attempt of a read may take half the time, which leaves time for another.
+    readTimeout: timeout / 2,
+    readDeadline: timeout,
+    onThrottled: onThrottled && ((milliseconds) => onThrottled(name, milliseconds)),
+  }
 }

@@ -30,6 +30,8 @@ export interface ApiConnection {
   /** Milliseconds after which a read fails; 30,000 if absent. Includes retries, excludes pauses that the server asks for. */
   readonly readDeadline?: number
   readonly retry?: RetryPolicy
+  /** The proxy between; null or absent for none. */
+  readonly proxy?: URL | null | undefined
   /** Called with the milliseconds of each longer pause that the server asks for. */
   readonly onThrottled?: ((milliseconds: number) => void) | undefined
 }
@@ -60,6 +62,7 @@ export function createJsonApi(connection: ApiConnection, headers: Readonly<Recor
     timeout,
     connectTimeout: Math.min(CONNECT_TIMEOUT, timeout),
     maxResponse: MAX_RESPONSE,
+    proxy: connection.proxy,
   })
   const client: HttpClient = { ...http, request: async (sent) => withoutEcho(await http.request(sent), token) }
   const sender: Sender = {

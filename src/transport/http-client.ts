@@ -1,5 +1,7 @@
 /** HTTP requests to one server over kept-alive connections, with a time limit for each step. Redirects are not followed, since they could send the token to another host. */
-import type { Agent, IncomingMessage, RequestOptions } from 'node:http'
+import type { Agent, AgentOptions, IncomingMessage, RequestOptions } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import { loadProxyAgent, ProxyError } from './proxy.ts'
 
 /** Why a request has no usable response. */
 export type TransportProblem = 'unreachable' | 'timeout' | 'reset' | 'garbled' | 'too-large'
@@ -57,6 +59,8 @@ export interface HttpClientOptions {
   readonly connectTimeout?: number
   /** Maximum octets of a response. */
   readonly maxResponse: number
+  /** The proxy for HTTPS requests, with user name and password if it needs them; null or absent for direct connections. */
+  readonly proxy?: URL | null | undefined
 }
 
 /** How many times its silence timeout a whole request may take. */
@@ -68,12 +72,15 @@ const IDLE_TIMEOUT = 4000
 /** Creates a client of the server at `baseUrl`. */
 export function createHttpClient({ baseUrl, timeout, connectTimeout = timeout, ...options }: HttpClientOptions): HttpClient {
   const isTls = baseUrl.protocol === 'https:'
+  const proxy = isTls ? (options.proxy ?? null) : null
   const prefix = baseUrl.pathname.replace(/\/$/, '')
   let agent: Agent | null = null
   return {
     async request({ method, path, headers, body, signal, silenceTimeout = timeout, totalTimeout = Number.POSITIVE_INFINITY }) {
       const http = await (isTls ? import('node:https') : import('node:http'))
-      agent ??= new http.Agent({ keepAlive: true, maxSockets: options.connections, timeout: IDLE_TIMEOUT })
+      const settings = { keepAlive: true, maxSockets: options.connections, timeout: IDLE_TIMEOUT }
+      const openAgent = proxy === null ? (all: AgentOptions) => new http.Agent(all) : await loadProxyAgent(proxy)
+      agent ??= openAgent(settings)
       const json = body === undefined ? undefined : JSON.stringify(body)
       const exchange: Exchange = {
         open: http.request,
@@ -94,6 +101,7 @@ export function createHttpClient({ baseUrl, timeout, connectTimeout = timeout, .
         },
         body: json,
         isTls,
+        proxyHost: proxy?.host ?? null,
         maxResponse: options.maxResponse,
         signal,
       }
@@ -120,6 +128,8 @@ interface Exchange {
   readonly target: RequestOptions
   readonly body: string | undefined
   readonly isTls: boolean
+  /** Null for a direct connection. */
+  readonly proxyHost: string | null
   readonly maxResponse: number
   readonly signal: AbortSignal | undefined
 }
@@ -136,11 +146,17 @@ type Expired = 'connecting' | 'start' | 'silence' | 'end'
 
 class TooLarge extends Error {}
 
-function runExchange({ open, target, body, isTls, maxResponse, signal }: Exchange, limits: Limits, host: string): Promise<HttpResponse> {
+function runExchange(
+  { open, target, body, isTls, proxyHost, maxResponse, signal }: Exchange,
+  limits: Limits,
+  server: string,
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const timers = new Map<Expired, NodeJS.Timeout>()
     let expired: Expired | null = null
-    let isConnecting = false
+    // A tunnel is opened before the request has a socket.
+    let isConnecting = proxyHost !== null
+    const host = proxyHost === null ? server : `${server} (through the proxy ${proxyHost})`
     const request = open(target)
     const finish = (): void => {
       for (const timer of timers.values()) clearTimeout(timer)
@@ -169,9 +185,10 @@ function runExchange({ open, target, body, isTls, maxResponse, signal }: Exchang
     const began = performance.now()
     signal?.addEventListener('abort', abort)
     request.on('error', fail)
+    if (isConnecting) start('connecting', limits.connect)
     request.on('socket', (socket) => {
-      if (!socket.connecting) return
-      isConnecting = true
+      isConnecting = socket.connecting || (socket as TLSSocket & { secureConnecting?: boolean }).secureConnecting === true
+      if (!isConnecting) return stop('connecting')
       start('connecting', limits.connect)
       socket.once(isTls ? 'secureConnect' : 'connect', () => {
         isConnecting = false
@@ -227,6 +244,8 @@ const TLS_PROBLEM = /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE
 function failure(cause: unknown, host: string, isConnecting: boolean): unknown {
   if (cause instanceof TooLarge)
     return new TransportError('too-large', `the response of ${host} is larger than any response of the API`, { sent: true, cause })
+  if (cause instanceof ProxyError)
+    return new TransportError('unreachable', `${host} cannot be reached: ${cause.message}`, { sent: false, cause })
   const { code: known, message, name } = cause as Error & { code?: string }
   // An error of the system has a code; any other is a bug.
   if (known === undefined && cause instanceof TypeError) return cause

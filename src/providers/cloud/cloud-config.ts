@@ -1,7 +1,7 @@
 /** Creates a cloud provider from its settings in the config. */
 import type { ProviderConfig } from '../../definition/config/config.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
+import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
 import { type CloudInstance, createCloudProvider } from './cloud-provider.ts'
@@ -25,7 +25,6 @@ const PRESETS: ReadonlyMap<unknown, Preset> = new Map([
 ])
 
 const DEFAULT_PARALLELISM = 8
-const DEFAULT_TIMEOUT_SECONDS = 30
 
 /** The provider type for the cloud API. */
 export const CLOUD: ProviderType = { capabilities: CLOUD_CAPABILITIES, checkSettings, endpoints, create }
@@ -55,7 +54,6 @@ function readBaseUrl(config: ProviderConfig, address: unknown, diagnostics: Diag
   return null
 }
 
-/** Creates the provider from its settings: `base_url` or `preset`, `token`, `parallelism`, and `timeout` in seconds, for a change or for a read with its retries. */
 async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
   const { settings } = config
   const diagnostics: Diagnostic[] = []
@@ -64,20 +62,6 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   if (baseUrl === null) return { provider: null, diagnostics }
   const token = await resolveToken(config, 'token', context, diagnostics)
   if (token === null) return { provider: null, diagnostics }
-  const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
-  const provider = createCloudProvider(
-    {
-      provider: config.name,
-      baseUrl,
-      token,
-      parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),
-      timeout,
-      // One attempt of a read may take half the time, which leaves time for another.
-      readTimeout: timeout / 2,
-      readDeadline: timeout,
-      onThrottled: context.onThrottled && ((milliseconds) => context.onThrottled?.(config.name, milliseconds)),
-    },
-    preset,
-  )
-  return { provider, diagnostics }
+  const connection = apiConnection(config, context, { baseUrl, token, parallelism: DEFAULT_PARALLELISM }, diagnostics)
+  return { provider: connection && createCloudProvider(connection, preset), diagnostics }
 }

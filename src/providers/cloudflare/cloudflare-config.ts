@@ -1,14 +1,13 @@
 /** Creates a Cloudflare provider from its settings in the config. */
 import type { ProviderConfig } from '../../definition/config/config.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
+import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
 import { type CloudflarePlan, cloudflareCapabilities } from './capabilities.ts'
 import { createCloudflareProvider } from './cloudflare-provider.ts'
 
 const BASE_URL = 'https://api.cloudflare.com/client/v4'
 const DEFAULT_PARALLELISM = 4
-const DEFAULT_TIMEOUT_SECONDS = 30
 /** The strictest limits hold for every zone. */
 const DEFAULT_PLAN: CloudflarePlan = 'free'
 
@@ -26,24 +25,13 @@ function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
   return endpointOfBaseUrl(config, 'base_url', addressOf(config))
 }
 
-/** Creates the provider. `timeout` is in seconds, for a change or for a read with its retries. */
 async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
-  const { settings, name } = config
+  const { settings } = config
   const diagnostics: Diagnostic[] = []
   const baseUrl = checkBaseUrl(config, addressOf(config), BASE_URL, diagnostics)
   const token = await resolveToken(config, 'token', context, diagnostics)
   if (baseUrl === null || token === null) return { provider: null, diagnostics }
-  const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
-  const connection = {
-    provider: name,
-    baseUrl,
-    token,
-    parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),
-    timeout,
-    // One attempt of a read may take half the time, which leaves time for another.
-    readTimeout: timeout / 2,
-    readDeadline: timeout,
-    onThrottled: context.onThrottled && ((milliseconds: number) => context.onThrottled?.(name, milliseconds)),
-  }
+  const connection = apiConnection(config, context, { baseUrl, token, parallelism: DEFAULT_PARALLELISM }, diagnostics)
+  if (connection === null) return { provider: null, diagnostics }
   return { provider: createCloudflareProvider(connection, (settings['plan'] as CloudflarePlan | undefined) ?? DEFAULT_PLAN), diagnostics }
 }

@@ -2,14 +2,13 @@
 import type { ProviderConfig } from '../../definition/config/config.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import { checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
+import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
 import { POWERDNS_CAPABILITIES } from './capabilities.ts'
 import type { NewZones } from './new-zone.ts'
 import { createPowerDnsProvider } from './powerdns-provider.ts'
 
 const DEFAULT_PARALLELISM = 4
-const DEFAULT_TIMEOUT_SECONDS = 30
 const EXAMPLE_URL = 'http://127.0.0.1:8081'
 
 export const POWERDNS: ProviderType = { capabilities: POWERDNS_CAPABILITIES, checkSettings, endpoints, create }
@@ -51,9 +50,8 @@ function readNameservers(config: ProviderConfig, diagnostics: Diagnostic[]): Dom
   })
 }
 
-/** Creates the provider. `timeout` is in seconds, for a change or for a read with its retries. */
 async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
-  const { settings, name } = config
+  const { settings } = config
   const diagnostics: Diagnostic[] = []
   const baseUrl = checkBaseUrl(config, settings['base_url'], EXAMPLE_URL, diagnostics)
   const nameservers = readNameservers(config, diagnostics)
@@ -61,32 +59,20 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   if (baseUrl === null || token === null) return { provider: null, diagnostics }
   // The path of the API is added to the address. With it, the address would be a copy from the documentation of PowerDNS.
   baseUrl.pathname = baseUrl.pathname.replace(/\/(?:api(?:\/v1)?\/?)?$/, '')
-  const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
+  const connection = apiConnection(config, context, { baseUrl, token, parallelism: DEFAULT_PARALLELISM }, diagnostics)
+  if (connection === null) return { provider: null, diagnostics }
   const given = newZoneSettings(config)
-  const provider = createPowerDnsProvider(
-    {
-      provider: name,
-      baseUrl,
-      token,
-      parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),
-      timeout,
-      // One attempt of a read may take half the time, which leaves time for another.
-      readTimeout: timeout / 2,
-      readDeadline: timeout,
-      onThrottled: context.onThrottled && ((milliseconds) => context.onThrottled?.(name, milliseconds)),
+  const provider = createPowerDnsProvider(connection, {
+    server: String(settings['server'] ?? 'localhost'),
+    notifies: settings['notify'] === true,
+    nameservers,
+    newZones: {
+      kind: given.kind ?? 'Master',
+      soaEditApi: given.soa_edit_api ?? null,
+      account: given.account ?? null,
+      primaryKeys: given.master_tsig_key_ids ?? [],
+      secondaryKeys: given.slave_tsig_key_ids ?? [],
     },
-    {
-      server: String(settings['server'] ?? 'localhost'),
-      notifies: settings['notify'] === true,
-      nameservers,
-      newZones: {
-        kind: given.kind ?? 'Master',
-        soaEditApi: given.soa_edit_api ?? null,
-        account: given.account ?? null,
-        primaryKeys: given.master_tsig_key_ids ?? [],
-        secondaryKeys: given.slave_tsig_key_ids ?? [],
-      },
-    },
-  )
+  })
   return { provider, diagnostics }
 }
