@@ -2,6 +2,7 @@
 import pLimit from 'p-limit'
 import type { DomainName } from '../dns/domain-name.ts'
 import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
+import { isSignerRecord } from '../dns/signer-records.ts'
 import { createQuery, type Message, RCODE, rcodeName } from '../dns/wire/message.ts'
 import type { TsigKey } from '../dns/wire/tsig.ts'
 import type { RecordRule } from '../plan/capabilities.ts'
@@ -20,14 +21,9 @@ export interface NameServer {
   readonly parallelism: number
 }
 
-/** Types that a server maintains itself: the SOA (RFC 2136 section 3.6), and what signing generates (RFC 4034, RFC 5155, RFC 8976, BIND's TYPE65534). */
-const SERVER_TYPES: ReadonlySet<string> = new Set(['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM', 'ZONEMD', 'TYPE65534'])
-/** Types that signing generates at the apex (RFC 7344). */
-const SERVER_APEX_TYPES: ReadonlySet<string> = new Set(['DNSKEY', 'CDS', 'CDNSKEY'])
-
-/** Whether the server maintains the record itself, so that it is neither read nor written. */
-export const isServerOwned = ({ name, type }: { readonly name: string; readonly type: string }, zone: string): boolean =>
-  SERVER_TYPES.has(type) || (name === zone && SERVER_APEX_TYPES.has(type))
+/** Whether the server maintains the record itself, so that it is neither read nor written: the SOA (RFC 2136 section 3.6), and what belongs to its signer. */
+export const isServerOwned = (record: { readonly name: string; readonly type: string }, zone: string): boolean =>
+  record.type === 'SOA' || isSignerRecord(record, zone)
 
 /** Refuses a record of a provider's own type, such as ALIAS, which has no number and so no place in a message. */
 export const refusePseudoTypes: RecordRule = (record) => {

@@ -5,6 +5,7 @@
 import pLimit from 'p-limit'
 import { type DomainName, isAtOrBelow } from '../dns/domain-name.ts'
 import { type ResourceRecord, recordKey } from '../dns/record.ts'
+import { isSignerRecord, type RrsetName } from '../dns/signer-records.ts'
 import { isDnsFailure } from '../transport/dns-exchange.ts'
 import { type TransferOptions, type TransferredRecord, transferChanges, transferZone } from '../transport/dns-transfer.ts'
 import { assertMaySend, failureOf, isServerOwned, type NameServer } from './name-server.ts'
@@ -18,6 +19,8 @@ export interface TransferredZone {
   readonly soa: ResourceRecord
   /** The records that the server does not maintain itself. */
   readonly records: readonly ResourceRecord[]
+  /** The records of the zone's signer. */
+  readonly signerRecords: readonly RrsetName[]
 }
 
 export interface TransferReader {
@@ -89,8 +92,8 @@ export function createTransferReader(options: NameServer): TransferReader {
 }
 
 function visibleZone(zone: DomainName, [soa, ...others]: readonly TransferredRecord[]): TransferredZone {
-  const records = others
-    .filter((record) => isAtOrBelow(record.name, zone) && !isServerOwned(record, zone))
-    .map(({ name, type, ttl, data }) => ({ name, type, ttl, data }))
-  return { soa: soa as ResourceRecord, records }
+  const inZone = others.filter(({ name }) => isAtOrBelow(name, zone))
+  const records = inZone.filter((record) => !isServerOwned(record, zone)).map(({ name, type, ttl, data }) => ({ name, type, ttl, data }))
+  const signerRecords = inZone.filter((record) => isSignerRecord(record, zone)).map(({ name, type }) => ({ name, type }))
+  return { soa: soa as ResourceRecord, records, signerRecords }
 }

@@ -2,9 +2,12 @@
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { type DefinedRecord, isApexNs, type ResourceRecord, recordKey } from '../../dns/record.ts'
+import { isSignerRecord, SIGNER_KEYS, signerRrsets } from '../../dns/signer-records.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ExistingZone, type ZoneSettings } from '../../dns/zone.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
+import type { Misfit } from '../../plan/misfits.ts'
+import type { ZoneSnapshot } from '../../providers/provider.ts'
 
 export interface CopyOptions {
   /**
@@ -27,7 +30,7 @@ export interface CopyEnd {
 }
 
 /**
- * The zone of `source` as it is desired at `target`. Apex NS records name the servers of a provider, so they are copied only into a new zone at a target that
+ * The zone of `source` as it is desired at `target`, where the keys of a signer are left alone. Apex NS records name the servers of a provider, so they are copied only into a new zone at a target that
  * does not set its own.
  */
 export function copiedZone(existing: ExistingZone, source: CopyEnd, target: CopyEnd, options: CopyOptions): DesiredZone {
@@ -41,7 +44,7 @@ export function copiedZone(existing: ExistingZone, source: CopyEnd, target: Copy
   const seen = new Set<string>()
   const records: DefinedRecord[] = []
   for (const record of existing.records) {
-    if (isApexNs(record, name) || seen.has(recordKey(record))) continue
+    if (isApexNs(record, name) || isSignerRecord(record, name) || seen.has(recordKey(record))) continue
     seen.add(recordKey(record))
     records.push({ name: record.name, type: record.type, ttl: ttlOf(record), data: record.data, at })
   }
@@ -53,8 +56,17 @@ export function copiedZone(existing: ExistingZone, source: CopyEnd, target: Copy
     settings,
     records,
     unsupported: options.lossy ? 'skip' : 'error',
+    unmanaged: SIGNER_KEYS,
     apexNs: options.apexNs === null ? 'keep' : 'manage',
   }
+}
+
+/** The records of the source's signer, which are never copied. They are no loss: the signer of the target makes its own. */
+export function signerMisfits({ name, records, signerRecords = [] }: ZoneSnapshot, target: string): Misfit[] {
+  const reason = `they belong to the signer (DNSSEC): sign the zone at ${target}`
+  return signerRrsets([...records, ...signerRecords], name).map(
+    ({ count, ...rrset }): Misfit => ({ rrset, records: count, state: 'left-out', reason }),
+  )
 }
 
 /** The settings without those that say nothing, if the target does not have them. */

@@ -27,7 +27,7 @@ import {
 import { reportEmptyPlan, reportPlanDiagnostics } from '../run-plan.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
-import { type CopyOptions, copiedZone } from './copied-zone.ts'
+import { type CopyOptions, copiedZone, signerMisfits } from './copied-zone.ts'
 
 export interface CopyRunOptions extends CopyPlanOptions {
   /** The providers' names in the config. */
@@ -232,7 +232,10 @@ export async function planCopy(
     const allow = new Set((options.allow ?? []) as RefusalName[])
     return { desired, target: target.name, policy: 'sync', thresholds: safety, prefer: options.prefer, allow }
   })
-  for (const { desired } of jobs) output.misfits(desired.name, target.name, misfitsOf(desired, target.name, target.capabilities))
+  jobs.forEach(({ desired }, index) => {
+    const own = signerMisfits(zones[index] as ZoneSnapshot, target.name)
+    output.misfits(desired.name, target.name, [...own, ...misfitsOf(desired, target.name, target.capabilities)])
+  })
   const planned = await withProgress(output, (onProgress) => planZones(jobs, { providers, now: now(), tool, signal, onProgress }))
   return withoutSecrets(withoutPositions(planned), secrets)
 }

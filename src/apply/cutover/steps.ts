@@ -1,5 +1,6 @@
 import { type DomainName, relativeName } from '../../dns/domain-name.ts'
 import { isApexNs, rrsetKey } from '../../dns/record.ts'
+import { isSignerRecord } from '../../dns/signer-records.ts'
 import { misfitsOf } from '../../plan/misfits.ts'
 import { diagnosticOf, type ZoneSnapshot } from '../../providers/provider.ts'
 import { agreeing, counted } from '../../report/english.ts'
@@ -178,7 +179,13 @@ async function compare(
   const leftOut = new Set(misfits.flatMap(({ rrset, state: fate }) => (rrset === null || fate === 'ttl' ? [] : [rrsetKey(rrset)])))
   const [former, other] = [serversOf(options.fromServer, formerNames), serversOf(options.toServer, names)]
   if (!mayAsk(context, [...former, ...other])) return failed(state)
-  const found = await compareSides(zone, existing.records, former, other, (record) => leftOut.has(rrsetKey(record)))
+  const found = await compareSides(
+    zone,
+    existing.records,
+    former,
+    other,
+    (record) => isSignerRecord(record, zone) || leftOut.has(rrsetKey(record)),
+  )
   if (!found.ok)
     return problem(context, 'nameserver-failed', `${zone}: ${found.message}`, 'name the servers with --from-server and --to-server')
   if (found.differences.length === 0) {

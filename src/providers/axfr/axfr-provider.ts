@@ -55,9 +55,9 @@ function createAxfrProvider(options: NameServer): Provider {
       throw noZoneList(provider)
     },
     async readZone({ name }, call) {
-      const { soa, records } = await reader.read(name, call)
+      const { soa, records, signerRecords } = await reader.read(name, call)
       const settings: ZoneSettings = { type: 'master', ...splitSoa(soa).settings }
-      return { name, id: name, settings, updated: null, records, millisecondsSinceLastChange: null, readOnly: READ_ONLY }
+      return { name, id: name, settings, updated: null, records, signerRecords, millisecondsSinceLastChange: null, readOnly: READ_ONLY }
     },
     readRendered: async () => null,
     examine: (usage) =>

@@ -34,8 +34,8 @@ export function createRfc2136Provider(options: NameServer, catalog: DomainName |
       throw noZoneList(provider)
     },
     async readZone(zone, call) {
-      const { records } = await reader.read(zone.name, call)
-      return { ...referenceTo(zone.name), records, millisecondsSinceLastChange: null }
+      const { records, signerRecords } = await reader.read(zone.name, call)
+      return { ...referenceTo(zone.name), records, signerRecords, millisecondsSinceLastChange: null }
     },
     readRendered: async () => null,
     async examine(usage, _now, call) {

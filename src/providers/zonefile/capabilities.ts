@@ -1,13 +1,11 @@
 /** What a zone file can hold. */
 import { typeCode } from '../../dns/record-type.ts'
+import { SIGNING_TYPES } from '../../dns/signer-records.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
 import { type Capabilities, type RecordRule, RRSET_STORE, type SettingProblem } from '../../plan/capabilities.ts'
 
 /** Maximum number of records of a file that is read. */
 export const MAX_RECORDS = 500_000
-
-/** Types that signing generates (RFC 4034, RFC 5155), and the digest of a whole zone (RFC 8976), which the next serial invalidates. */
-export const SIGNING_TYPES: ReadonlySet<string> = new Set(['RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM', 'ZONEMD', 'SIG', 'NXT', 'TYPE65534'])
 
 const refuseUnservedTypes: RecordRule = (record) => {
   const { name, type, at } = record
