@@ -110,6 +110,8 @@ export function failureOf(
       return new ProviderError('provider-timeout', message, { ambiguous: true, mayCompleteLater: true, cause })
     case 'rejected':
       return new ProviderError('provider-unauthorized', message, { ...more, cause })
+    case 'failed':
+      return new ProviderError('provider-failed', message, { hint: 'look into the log of the server, and try again', cause })
     case 'garbled':
       return new ProviderError('provider-garbled', message, { ambiguous: true, cause })
     default:

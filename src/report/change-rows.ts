@@ -48,7 +48,23 @@ export function changeRows(view: ZoneView): ChangeRow[] {
   keyed.sort(
     (a, b) => compareText(a.owner, b.owner) || compareText(a.type, b.type) || compareMarkers(a.row, b.row) || a.row.change - b.row.change,
   )
-  return keyed.map(({ row }) => row)
+  const said = new Set<string>()
+  return keyed.map(({ row }) => withoutRepetition(row, view, said))
+}
+
+/** The row without the error of its call if `said` has it from an earlier row, by call and note. */
+function withoutRepetition(row: ChangeRow, { plan, outcomes }: ZoneView, said: Set<string>): ChangeRow {
+  if (row.state !== 'failed' && row.state !== 'unknown') return row
+  const errors = outcomeNotes(outcomes?.[row.change] ?? null)
+  const notes = row.notes.map((note) => {
+    const key = `${plan.changes[row.change]?.call} ${note}`
+    if (!errors.includes(note) || !said.has(key)) {
+      said.add(key)
+      return note
+    }
+    return `${row.state} with its call (see above)`
+  })
+  return { ...row, notes }
 }
 
 /** A row with its sort keys. Changes of the zone itself have no owner and come first. */

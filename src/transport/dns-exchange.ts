@@ -66,9 +66,10 @@ const reasonOf = (error: Error): string =>
 
 /**
  * Why a DNS server returned no usable answer. `timeout`: no answer in time; `unreachable`: no connection, or a broken one; `garbled`: a violation of the
- * message format or the protocol; `rejected`: the server refuses a zone transfer; `closed`: the client was closed.
+ * message format or the protocol; `rejected`: the server refuses a zone transfer; `failed`: the server cannot
+ * carry it out at the moment (SERVFAIL); `closed`: the client was closed.
  */
-type DnsFailureReason = 'timeout' | 'unreachable' | 'garbled' | 'rejected' | 'closed'
+type DnsFailureReason = 'timeout' | 'unreachable' | 'garbled' | 'rejected' | 'failed' | 'closed'
 
 export interface DnsFailure extends Error {
   readonly code: 'DNS_FAILURE'

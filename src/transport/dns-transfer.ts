@@ -98,7 +98,8 @@ async function receive(
     const { rcode } = decoded.value
     // A refusal may be unsigned; a forged one does no more harm than a lost message.
     if (rcode === RCODE.NOERROR || hasSignature(decoded.value)) check(verifier?.accept(octets, secondsNow()))
-    if (rcode !== RCODE.NOERROR) throw failure('rejected', server, zone, `the answer is ${rcodeName(rcode)}`)
+    if (rcode !== RCODE.NOERROR)
+      throw failure(rcode === RCODE.SERVFAIL ? 'failed' : 'rejected', server, zone, `the answer is ${rcodeName(rcode)}`)
     const written = isFirst ? readSoaMailbox(octets) : null
     isFirst = false
     if (written?.ok) mailbox = written.value
@@ -131,5 +132,5 @@ const toTransferred = ({ name, type, ttl, data, malformed }: WireRecord): Transf
   ...(malformed === undefined ? {} : { malformed }),
 })
 
-const failure = (reason: 'garbled' | 'rejected', server: DnsServer, zone: DomainName, problem: string): DnsFailure =>
+const failure = (reason: 'garbled' | 'rejected' | 'failed', server: DnsServer, zone: DomainName, problem: string): DnsFailure =>
   dnsFailure(reason, `the transfer of ${zone} from ${formatServer(server)} failed: ${problem}`)

@@ -205,6 +205,21 @@ describe('if IXFR does not help, AXFR is used', () => {
     expect(await readTwice(ixfr)).toEqual({ asked: 'AXFR IXFR AXFR', ...NEWEST })
   })
 
+  test.each([
+    [2, 'SERVFAIL', 'provider-failed', /log of the server/],
+    [5, 'REFUSED', 'provider-unauthorized', /allow the transfer/],
+    [9, 'NOTAUTH', 'provider-unauthorized', /allow the transfer/],
+  ] as const)('a transfer that ends with rcode %i (%s) is %s', async (rcode, word, code, hint) => {
+    const port = await scriptedMaster(refusing(rcode))
+    await expect(createTransferReader(serverAt(port)).read(zone)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(
+        `reading ${zone}: the transfer of ${zone} from 127.0.0.1 port ${port} failed: the answer is ${word}`,
+      ),
+      hint: expect.stringMatching(hint),
+    })
+  })
+
   test('a zone with a record twice is not asked for changes', async () => {
     const asked: (string | undefined)[] = []
     const whole = serving([first, host('twice'), host('twice')])

@@ -24,6 +24,21 @@ const updateOfZone: DomainChange = {
 
 const shown = (text: string): string => `\n${text}`
 
+test.each(['text', 'markdown', 'html', 'github'] as const)('the error of a call with several changes is said once: %s', (format) => {
+  const lines = ['a', 'b', 'c'].map((owner) => changeOf(null, `${owner}.example.com. 300 A 192.0.2.1`))
+  const zone = zoneOf(lines)
+  const plan = planOf([{ ...zone, changes: zone.changes.map((change, index) => ({ ...change, call: index === 2 ? 1 : 0 })) }])
+  const [first] = plan.zones as [(typeof plan.zones)[number]]
+  const error = 'the server refuses the update'
+  for (const state of ['failed', 'unknown'] as const) {
+    const outcome: ZoneOutcome = { plan: first, outcomes: lines.map(() => ({ state, error })), readBack: 'not-read', diagnostics: [] }
+    const text = renderOutcome(plan, [outcome], format, PLAIN)
+    // Once for each of two calls.
+    expect(text.split(error)).toHaveLength(3)
+    expect(text.split(`${state} with its call (see above)`)).toHaveLength(2)
+  }
+})
+
 describe('a plan as text', () => {
   test('reads like a diff: each record under its owner and type, removed before added', () => {
     const plan = planOf([
