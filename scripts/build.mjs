@@ -6,7 +6,7 @@
  */
 
 import { execFile } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -69,6 +69,8 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
     })
     // `zonewright/provider`, for packages with providers.
     const api = await build({ ...common, entryPoints: [join(root, PROVIDER_API)], outfile: join(fresh, 'provider.mjs'), format: 'esm' })
+    // The child process of octoDNS's classes is started as a file beside the code that starts it.
+    copyFileSync(join(root, BRIDGE), join(fresh, 'chunks', basename(BRIDGE)))
     if (types) await writeTypes(join(fresh, 'types'))
     // The package is ESM; these files declare the module type of each folder in `dist`.
     writeFileSync(join(fresh, 'package.json'), '{"type":"commonjs"}\n')
@@ -82,6 +84,8 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
     rmSync(fresh, { recursive: true, force: true })
   }
 }
+
+const BRIDGE = 'src/providers/octodns/octodns_bridge.py'
 
 const PROVIDER_API = 'src/providers/package/package-interface.ts'
 

@@ -17,6 +17,8 @@ export interface ProviderNotes {
   readonly requests: PlanRequests
   /** What happens to another client's change, if the provider notices it without a precondition. */
   readonly conflict?: string
+  /** What other settings make of this type. */
+  readonly variant?: { readonly settings: string; readonly when: string; readonly setup: string; readonly requests: string }
   /** Sentences about the provider. */
   readonly remarks: readonly string[]
   /** The place in the documents that shows the setup. */
@@ -64,7 +66,16 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     title: "A folder of octoDNS's zone files",
     when: 'to be read by octoDNS',
     requests: { fixed: 0, recordsPerRequest: null, words: 'none: it reads one file' },
-    remarks: ['A file with comments, or with anything else that would be lost, is not changed (`zone-read-only`).'],
+    variant: {
+      settings: 'with `class`',
+      when: 'anywhere else that octoDNS has a provider class for',
+      setup: 'providers/octodns.md',
+      requests: 'those of the class, which reads each zone once',
+    },
+    remarks: [
+      'A file with comments, or with anything else that would be lost, is not changed (`zone-read-only`).',
+      'With `class`, the class decides what a zone can hold, and the tables above do not apply. `doctor` and [its page](providers/octodns.md) say more.',
+    ],
     setup: 'octodns-and-dnscontrol.md#to-octodns',
   },
   powerdns: {

@@ -28,7 +28,10 @@ Which provider do I take, and what can it hold? This page is written by \`npm ru
 
 ${table(
   ['your zones are', 'type', 'set it up'],
-  described.map(({ type, notes }) => [notes.when, link(type), `[${notes.setup.replace(/#.*/, '')}](${notes.setup})`]),
+  described.flatMap(({ type, notes: { when, setup, variant } }) => [
+    [when, link(type), page(setup)],
+    ...(variant === undefined ? [] : [[variant.when, `${link(type)} ${variant.settings}`, page(variant.setup)]]),
+  ]),
 )}
 ## What does one call do?
 
@@ -44,7 +47,10 @@ For one zone that exists, measured by a test at real servers:
 
 ${table(
   ['provider', 'requests', `for ${LARGE.toLocaleString('en-US')} records`],
-  described.map(({ type, notes: { requests } }) => [link(type), requests.words, String(requestsOf(requests, LARGE))]),
+  described.flatMap(({ type, notes: { requests, variant } }) => [
+    [link(type), requests.words, String(requestsOf(requests, LARGE))],
+    ...(variant === undefined ? [] : [[`${link(type)} ${variant.settings}`, variant.requests, '']]),
+  ]),
 )}
 ${described.map(section).join('\n')}`
 }
@@ -67,6 +73,8 @@ ${notes.title}: [how to set it up](${notes.setup}).
 ${table(['', ''], [...rows, ['requests of a `plan`', notes.requests.words]])}
 ${remarks}`
 }
+
+const page = (setup: string): string => `[${setup.replace(/#.*/, '')}](${setup})`
 
 const link = (type: string): string => `[\`${type}\`](#${type})`
 

@@ -61,7 +61,13 @@ function configFindings(diagnostics: readonly Diagnostic[], { jobs }: Workspace)
 }
 
 /** Diagnostics that are reported with their provider. */
-const PROVIDER_CODES: ReadonlySet<Diagnostic['code']> = new Set(['secret-missing', 'secret-in-config', 'insecure-url', 'provider-unknown'])
+const PROVIDER_CODES: ReadonlySet<Diagnostic['code']> = new Set([
+  'secret-missing',
+  'secret-in-config',
+  'insecure-url',
+  'provider-unknown',
+  'provider-class',
+])
 
 const findingOf = ({ severity, code, message, hint }: Diagnostic): DoctorFinding => ({
   status: severity === 'error' ? 'error' : 'warning',

@@ -130,6 +130,7 @@ export const DIAGNOSTIC_CODES = {
   'provider-rate-limited': 'The server limits the rate of requests.',
   'provider-failed': 'The server failed.',
   'provider-garbled': 'The response does not match the API.',
+  'provider-class': 'A provider class of octoDNS cannot be used, or warns.',
   'provider-stopped': 'A request was not sent because the run was stopped.',
   'zone-disabled': 'The zone is disabled at the target, but not in the definition.',
   'nameserver-failed': 'A query to a name server failed.',

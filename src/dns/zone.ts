@@ -155,6 +155,8 @@ export interface ExistingZone {
 export interface UnplannedRecord extends Pick<ExistingRecord, 'name' | 'type' | 'data'> {
   /** Why, in words that follow its name and type: `is disabled`. */
   readonly reason: string
+  /** Whether the RRset can have no other record; false if absent. Plans leave the RRset to it. */
+  readonly holdsRrset?: boolean | undefined
 }
 
 /** A comment in a definition or zone file, with its subject. */

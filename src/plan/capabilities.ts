@@ -42,6 +42,8 @@ export interface Capabilities {
   readonly readOnly?: boolean | undefined
   /** The supported record types; null for all. */
   readonly types: ReadonlySet<string> | null
+  /** The types of which a name has one record at most; none if absent. */
+  readonly singleValueTypes?: ReadonlySet<string> | undefined
   /** The TTLs that the target stores, ascending; null for any. */
   readonly ttlSteps: readonly number[] | null
   /** Whether a record may have no TTL and follow the zone's default. */
@@ -63,6 +65,8 @@ export interface Capabilities {
   readonly neededToCreate: Readonly<Record<'master' | 'slave', readonly (keyof ZoneSettings)[]>>
   /** Whether zones can be created and deleted at the target. */
   readonly createsZones: boolean
+  /** Whether zones can be deleted, if that differs from `createsZones`. */
+  readonly deletesZones?: boolean | undefined
   /** The apex NS records of new zones whose definitions have none; absent if the target cannot be told any. */
   readonly newZoneNameservers?: readonly DomainName[] | undefined
   /** Whether a zone may have this name. */

@@ -61,7 +61,8 @@ export interface DomainTarget {
 
 /** Errors of a domain change that the target would refuse. */
 export function domainProblems(change: DomainChange, domain: DomainTarget): Diagnostic[] {
-  if (change.action !== 'update' && !domain.capabilities.createsZones) return [fixedZones(change, domain)]
+  const { createsZones, deletesZones = createsZones } = domain.capabilities
+  if (change.action === 'delete' ? !deletesZones : change.action === 'create' && !createsZones) return [fixedZones(change, domain)]
   if (change.action === 'create') return [...nameProblems(domain), ...missingSettings(change, domain)]
   return change.action === 'update' ? fixedSettings(change, domain) : []
 }

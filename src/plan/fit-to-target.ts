@@ -1,4 +1,5 @@
 /** What a target would store of a definition. Plans compare this with the live zone, so that the plan after an apply is empty. Every difference is reported. */
+import { compareText } from '../dns/compare-text.ts'
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { emailToName, nameToEmail } from '../dns/mailbox.ts'
@@ -70,6 +71,10 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
     seen.add(key)
     records.push(fitted)
   }
+  for (const { record, beside } of removeSurplusValues(records, capabilities)) {
+    const message = `${target} cannot hold a second ${record.type} record at ${record.name}, beside ${beside.data}${skipped}`
+    diagnostics.push({ severity: unsupportedSeverity, code: 'record-unsupported', message, at: record.at, hint })
+  }
   if (capabilities.maxRecords !== null && records.length > capabilities.maxRecords) {
     const message = `${zone.name} has ${records.length} records; ${target} holds ${capabilities.maxRecords} in a zone`
     diagnostics.push({ severity: 'error', code: 'record-limit', message, at: zone.at })
@@ -78,6 +83,22 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
   // An RRset that is replaced or sent as a whole has one TTL.
   if (capabilities.calls.unit === 'rrset') unifyTtls(records, target, diagnostics)
   return { name: zone.name, settings, records, excluded: leftAlone, apexNs: separateApexNs ? apexNs : null, diagnostics }
+}
+
+/** Removes all but the first record, by data, of RRsets that have only one at the target. Returns the removed ones. */
+function removeSurplusValues(
+  records: DefinedRecord[],
+  { singleValueTypes }: Capabilities,
+): { readonly record: DefinedRecord; readonly beside: DefinedRecord }[] {
+  if (singleValueTypes === undefined) return []
+  const sets = [...groupRrsets(records.filter(({ type }) => singleValueTypes.has(type))).values()]
+  const surplus = sets.flatMap((set) => {
+    const [beside, ...others] = set.sort((a, b) => compareText(a.data, b.data))
+    return beside === undefined ? [] : others.map((record) => ({ record, beside }))
+  })
+  const removed = new Set(surplus.map(({ record }) => record))
+  if (removed.size > 0) records.splice(0, records.length, ...records.filter((record) => !removed.has(record)))
+  return surplus
 }
 
 /** Keys of the RRsets that the definition excludes from a target. */

@@ -1,10 +1,10 @@
 /** The plan of one zone at one target, from its definition, the live zone and the target's capabilities. The order of the inputs has no effect. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { excerpt } from '../dns/excerpt.ts'
-import { type DefinedRecord, type ExistingRecord, isApexNs, rrsetKey } from '../dns/record.ts'
+import { type DefinedRecord, type ExistingRecord, groupRrsets, isApexNs, rrsetKey } from '../dns/record.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
-import type { DesiredZone, ExistingZone, Policy, RefusalName } from '../dns/zone.ts'
+import type { DesiredZone, ExistingZone, Policy, RefusalName, UnplannedRecord } from '../dns/zone.ts'
 import { listed } from '../report/english.ts'
 import type { Capabilities } from './capabilities.ts'
 import { applyPolicy, compareZones, type ZoneDifference } from './compare-zones.ts'
@@ -43,12 +43,15 @@ export interface ReadOnlyReason {
 
 export function makeZonePlan(input: PlanInput): ZonePlan {
   const { desired, existing, target, capabilities } = input
-  const fitted = withFixedTtls(withNameservers(fitToTarget(desired, target, capabilities), input), existing?.records ?? [])
+  const wanted = withFixedTtls(withNameservers(fitToTarget(desired, target, capabilities), input), existing?.records ?? [])
+  const held = heldRrsets(input)
+  const fitted = held.size === 0 ? wanted : { ...wanted, records: wanted.records.filter((record) => !held.has(rrsetKey(record))) }
   const diagnostics: Diagnostic[] = [
     ...fitted.diagnostics,
     ...apexNsNotice(fitted, input),
     ...newZoneWithoutNs(fitted, input),
     ...unplannedNotices(input),
+    ...heldWarnings(wanted, held, input),
   ]
   // The records of a slave come from its masters. Plans never change them: they compare with no records and make no record calls.
   const isSlave = (fitted.settings.type ?? existing?.settings.type) === 'slave'
@@ -56,7 +59,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   const difference = applyPolicy(compared, input.policy)
   diagnostics.push(...policyNotice(compared, fitted, input), ...surplusNotices(difference, target))
   if (capabilities.cnameExclusive && !desired.absent)
-    diagnostics.push(...conflictsWithKept(difference, target), ...conflictsAmongAdded(difference, target))
+    diagnostics.push(...conflictsWithKept(difference, [...held.values()], target), ...conflictsAmongAdded(difference, target))
   const domain = domainChange(desired.name, existing, fitted.settings, desired.absent, input.policy)
   if (domain) diagnostics.push(...domainProblems(domain, input))
   if (isSlave && !desired.absent) diagnostics.push(...slaveRecordProblems(input))
@@ -161,6 +164,21 @@ function unplannedNotices({ existing, target, desired }: PlanInput): Diagnostic[
     message: `${name} ${type} ${excerpt(data, 100)} ${reason} at ${target}, and stays as it is`,
     cause: { subject: 'record', message: `${reason} at ${target}, and stays as it is` },
   }))
+}
+
+/** The records that plans do not change and that no other can be beside in their RRset, by `rrsetKey`. */
+const heldRrsets = ({ existing, desired }: PlanInput): ReadonlyMap<string, UnplannedRecord> =>
+  new Map(desired.absent ? [] : (existing?.unplanned ?? []).flatMap((record) => (record.holdsRrset ? [[rrsetKey(record), record]] : [])))
+
+/** A warning for each RRset of the definition that the target holds in a form that plans do not change. */
+function heldWarnings({ records }: FittedZone, held: ReadonlyMap<string, UnplannedRecord>, { target }: PlanInput): Diagnostic[] {
+  if (held.size === 0) return []
+  return [...groupRrsets(records)].flatMap(([key, [record]]): Diagnostic[] => {
+    const reason = held.get(key)?.reason
+    if (reason === undefined || record === undefined) return []
+    const message = `${record.name} ${record.type} of the definition is ignored: the one at ${target} ${reason}, and stays as it is`
+    return [{ severity: 'warning', code: 'record-unplanned', message, at: record.at, hint: 'remove one of them' }]
+  })
 }
 
 /** Maximum number of settings and RRsets in one message. */

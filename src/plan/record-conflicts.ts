@@ -22,17 +22,20 @@ export function conflicts(a: TypeAndData, b: TypeAndData): boolean {
 
 const codeOf = (isAboutMx: boolean): 'null-mx-not-alone' | 'cname-not-alone' => (isAboutMx ? 'null-mx-not-alone' : 'cname-not-alone')
 
-/** One error per added RRset that conflicts with a record that stays, managed or not. */
-export function conflictsWithKept(difference: ZoneDifference, target: string): Diagnostic[] {
+type StayingRecord = Pick<ExistingRecord, 'name' | 'type' | 'data'>
+
+/** One error per added RRset that conflicts with a record that stays, managed or not. `held`: records that plans neither compare nor change. */
+export function conflictsWithKept(difference: ZoneDifference, held: readonly StayingRecord[], target: string): Diagnostic[] {
   if (difference.added.length === 0) return []
-  const staying = new Map<DomainName, ExistingRecord[]>()
+  const staying = new Map<DomainName, StayingRecord[]>()
   for (const { name } of difference.added) staying.set(name, [])
-  for (const record of [...difference.unmanaged, ...difference.kept]) staying.get(record.name)?.push(record)
+  const unmanaged: readonly StayingRecord[] = [...difference.unmanaged, ...held]
+  for (const record of [...unmanaged, ...difference.kept]) staying.get(record.name)?.push(record)
   return [...groupRrsets(difference.added).values()].flatMap((set) => {
     const added = set[0] as DefinedRecord
     const blocking = staying.get(added.name)?.find((record) => set.some((one) => conflicts(record, one)))
     if (!blocking) return []
-    const whose = difference.unmanaged.includes(blocking) ? 'which is not managed' : 'which stays'
+    const whose = unmanaged.includes(blocking) ? 'which is not managed' : 'which stays'
     return {
       severity: 'error',
       code: codeOf(added.type === 'MX' && blocking.type === 'MX'),

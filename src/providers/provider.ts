@@ -177,6 +177,8 @@ export interface ProviderEndpoint {
 export interface ProviderType {
   /** The capabilities of all providers of this type. */
   readonly capabilities: Capabilities
+  /** The capabilities of a provider with these settings; absent if they do not depend on them. */
+  capabilitiesFor?(config: ProviderConfig): Capabilities
   /** Problems of the settings that the schema of the type cannot express, such as a malformed address. Needs no secret and no network. */
   checkSettings(config: ProviderConfig): readonly Diagnostic[]
   /** Every host that a provider with these settings contacts. Needs no secret; invalid settings are reported by `checkSettings`. */

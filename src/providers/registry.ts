@@ -10,7 +10,7 @@ import { type HostPolicy, readHostPolicy } from '../transport/allowed-hosts.ts'
 import { AXFR } from './axfr/axfr-provider.ts'
 import { CLOUD } from './cloud/cloud-config.ts'
 import { CLOUDFLARE } from './cloudflare/cloudflare-config.ts'
-import { OCTODNS } from './octodns/octodns-provider.ts'
+import { OCTODNS } from './octodns/octodns-type.ts'
 import { POWERDNS } from './powerdns/powerdns-config.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
 import { type Provider, ProviderError } from './provider.ts'
@@ -54,8 +54,10 @@ export async function loadPackages(
 }
 
 /** The capabilities of a provider; null if its type does not exist. */
-export const capabilitiesOf = (config: ProviderConfig | undefined): Capabilities | null =>
-  config === undefined ? null : (typeOf(config)?.capabilities ?? null)
+export function capabilitiesOf(config: ProviderConfig | undefined): Capabilities | null {
+  const type = config === undefined ? null : typeOf(config)
+  return (config && type?.capabilitiesFor?.(config)) ?? type?.capabilities ?? null
+}
 
 export const PROVIDER_TYPES: readonly string[] = Object.keys(TYPES)
 

@@ -13,6 +13,7 @@ import { startService, UNLIMITED } from '../../src/service/index.ts'
 import { startDnsFaultProxy } from '../support/dns-fault-proxy.ts'
 import { type DnsServer, type DnsServerOptions, startBind, startKnot, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { OCTODNS_PYTHON } from '../support/octodns-python.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { checkZone, transferZone } from '../support/tools.ts'
 
@@ -89,6 +90,71 @@ export const ZONEFILE: TargetKind = {
 }
 
 export const OCTODNS: TargetKind = { name: 'octodns', tools: [], rejoinsTexts: true, start: startOctodnsFolder }
+
+export const OCTODNS_BIND: TargetKind = {
+  name: 'octodns_bind on BIND',
+  tools: ['named', OCTODNS_PYTHON],
+  rejoinsTexts: true,
+  defects: {
+    // BIND keeps the apex NS records when the class replaces them (RFC 2136 section 3.4.2.4).
+    '26. NS only APEX': /apply-drift/,
+  },
+  start: startBindBehindOctodns,
+}
+
+/** BIND behind octoDNS's class for dynamic updates. */
+async function startBindBehindOctodns(): Promise<RunningTarget> {
+  const server = await startBind({ zones: [{ name: ZONE, text: ZONE_FILE }], key: TEST_KEY })
+  const entry = (address: string, more = ''): string => {
+    const [host, port] = address.split(':')
+    const options = `{host: ${host}, port: ${port}, key_name: ${TEST_KEY.name}, key_secret: env:LAB_KEY, key_algorithm: ${TEST_KEY.algorithm}, timeout: 2, update_batch_size: 200}`
+    return `{type: octodns, class: octodns_bind.Rfc2136Provider, python: '${OCTODNS_PYTHON}', options: ${options}${more}}`
+  }
+  return {
+    entry: entry(`127.0.0.1:${server.port}`),
+    env: { LAB_KEY: TEST_KEY.secret },
+    transfer: () => transferZone({ port: server.port, name: ZONE, key: TEST_KEY }),
+    async startProxy() {
+      const proxy = await startDnsFaultProxy(server.port)
+      return { proxy, entry: entry(proxy.origin, ', timeout: 4') }
+    },
+    stop: () => server.stop(),
+  }
+}
+
+export const OCTODNS_POWERDNS: TargetKind = {
+  name: 'octodns_powerdns',
+  tools: ['pdns_server', 'pdnsutil', OCTODNS_PYTHON],
+  rejoinsTexts: true,
+  defects: {
+    // The class does not escape quotes, and writes other locations and names than the server does.
+    '27. complex TXT': /HTTPError: 422/,
+    '39. LOC': /Not in expected format/,
+    'unusual names': /contains unsupported characters/,
+  },
+  start: startPowerDnsBehindOctodns,
+}
+
+/** PowerDNS behind octoDNS's class for its HTTP API. */
+async function startPowerDnsBehindOctodns(): Promise<RunningTarget> {
+  const server = await startPowerDns({ zones: [{ name: ZONE, text: ZONE_FILE }] })
+  const entry = (address: string, more = '', timeout = 5): string => {
+    const { hostname, port } = new URL(address)
+    const options = `{host: ${hostname}, port: ${port}, api_key: env:PDNS_KEY, enable_dynamic: false, timeout: ${timeout}}`
+    return `{type: octodns, class: octodns_powerdns.PowerDnsProvider, python: '${OCTODNS_PYTHON}', options: ${options}${more}}`
+  }
+  const { origin } = new URL(server.api.url)
+  return {
+    entry: entry(origin),
+    env: { PDNS_KEY: server.api.key },
+    transfer: () => transferZone({ port: server.port, name: ZONE }),
+    async startProxy() {
+      const proxy = await startFaultProxy(origin)
+      return { proxy, entry: entry(proxy.origin, ', timeout: 4', 1) }
+    },
+    stop: () => server.stop(),
+  }
+}
 
 async function startOctodnsFolder(): Promise<RunningTarget> {
   const entry = `{type: octodns, directory: '${temporaryDirectory()}'}`

@@ -21,7 +21,6 @@ import {
   type ProviderCallOptions,
   type ProviderContext,
   ProviderError,
-  type ProviderType,
   type UnusableZone,
   type ZoneReference,
 } from '../provider.ts'
@@ -31,9 +30,7 @@ import { examineFolder } from './examine.ts'
 
 const DEFAULT_PARALLELISM = 4
 
-export const OCTODNS: ProviderType = { capabilities: OCTODNS_CAPABILITIES, checkSettings: () => [], endpoints: () => [], create }
-
-async function create({ name, settings }: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
+export async function createFromFolder({ name, settings }: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
   const shown = String(settings['directory']).replace(/(?<=.)\/+$/, '')
   const parallelism = context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM)
   return {

@@ -1,0 +1,84 @@
+/**
+ * Makes one call through a provider class. No class can state what it expects to find, so the zone is read immediately before: a record set that differs from
+ * the plan is another client's work. octoDNS then plans from that reading with exactly the changes of the call, and the child refuses any other plan.
+ */
+import { octodnsValue, SINGLE_VALUE_TYPES, type YamlValue } from '../../definition/print/octodns-value.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { excerpt } from '../../dns/excerpt.ts'
+import { groupRrsets, rrsetKey } from '../../dns/record.ts'
+import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
+import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import type { ClassChange, ClassSession, LoggedMessage } from './class-session.ts'
+import type { ClassZone } from './read-records.ts'
+
+export interface ClassTarget {
+  /** The provider's name in the config. */
+  readonly provider: string
+  readonly session: ClassSession
+  readonly rules: { readonly servesApexNs: boolean }
+  readonly redact: (text: string) => string
+}
+
+export function applyClassCall(
+  target: ClassTarget,
+  zone: ZoneReference | null,
+  call: ProviderCall,
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const { provider, session, rules, redact } = target
+  const [first] = call.changes
+  if (first?.subject === 'domain' && first.action !== 'create') throw new Error('octoDNS neither deletes zones nor changes their settings')
+  const creates = first?.subject === 'domain'
+  const name = zone?.name ?? (first?.name as DomainName)
+  if (creates && call.rrsets.length === 0)
+    throw new ProviderError('provider-rejected', `${provider}: creating ${name}: octoDNS creates no zone without records`, {
+      hint: 'define a record, or create the zone at the provider',
+    })
+  return session.inTurn(async (turn) => {
+    const live = await turn.read(name, rules)
+    if (creates === live.exists) throw conflict(provider, name, live.exists ? 'was created after the plan was made' : 'was deleted')
+    refuseConflicts(provider, name, live, call.rrsets)
+    const present = groupRrsets(live.records)
+    const pending = call.rrsets.filter((rrset) => !sameImage(rrsetImage(present.get(rrsetKey(rrset)) ?? []), rrset.desired))
+    const logs = pending.length === 0 ? [] : await turn.apply(name, pending.map(classChange))
+    const reference = { name, id: name, settings: {}, updated: null }
+    return { problems: logs.map((log) => problemOf(target, log, redact)), ...(creates && { zone: reference }) }
+  }, options)
+}
+
+/** Throws unless every RRset is as expected, or already as desired. */
+function refuseConflicts(provider: string, zone: DomainName, { records, unplanned }: ClassZone, rrsets: readonly RrsetChange[]): void {
+  const present = groupRrsets(records)
+  const held = new Map(unplanned.map((record) => [rrsetKey(record), record.reason]))
+  for (const rrset of rrsets) {
+    const reason = held.get(rrsetKey(rrset))
+    if (reason !== undefined) throw conflict(provider, zone, `has a record set ${rrset.name} ${rrset.type} that ${reason}`)
+    const now = rrsetImage(present.get(rrsetKey(rrset)) ?? [])
+    if (sameImage(now, rrset.existing) || sameImage(now, rrset.desired)) continue
+    const state = now === null ? 'was deleted' : `is ${excerpt(now.data.join(', '), 200)} (TTL ${now.ttl})`
+    throw conflict(provider, zone, `was changed by another client: ${rrset.name} ${rrset.type} ${state}`)
+  }
+}
+
+const conflict = (provider: string, zone: DomainName, what: string): ProviderError =>
+  new ProviderError('provider-conflict', `${provider}: ${zone} ${what}`, { hint: 'plan again to see the change' })
+
+function classChange({ name, type, desired }: RrsetChange): ClassChange {
+  if (desired === null) return { name, type, data: null }
+  const values = desired.data.map((data): YamlValue => {
+    const value = octodnsValue(type, data)
+    if (value.ok) return value.value
+    throw new ProviderError('provider-rejected', `${name} ${type}: octoDNS cannot express ${value.message}`)
+  })
+  const isSingle = SINGLE_VALUE_TYPES.has(type)
+  if (isSingle && values.length > 1)
+    throw new ProviderError('provider-rejected', `${name} ${type}: octoDNS has only one value of this type`)
+  return { name, type, data: { ttl: desired.ttl, ...(isSingle ? { value: values[0] } : { values }) } }
+}
+
+const problemOf = ({ provider }: ClassTarget, { message }: LoggedMessage, redact: (text: string) => string): Diagnostic => ({
+  severity: 'warning',
+  code: 'provider-class',
+  message: redact(`${provider}: octoDNS warned: ${excerpt(message, 500)}`),
+})

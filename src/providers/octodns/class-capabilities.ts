@@ -1,0 +1,90 @@
+/** What a provider class of octoDNS can hold and do. */
+import { OCTODNS_TYPES, SINGLE_VALUE_TYPES } from '../../definition/print/octodns-value.ts'
+import { txtRdataToOctets } from '../../dns/character-string.ts'
+import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
+import type { Message } from './bridge-process.ts'
+import { OCTODNS_CAPABILITIES } from './capabilities.ts'
+
+/** What a class says about itself. */
+export interface ClassFeatures {
+  readonly types: ReadonlySet<string>
+  /** Whether plans can change the apex NS records. */
+  readonly hasRootNs: boolean
+  readonly hasMultivaluePtr: boolean
+  readonly listsZones: boolean
+  /** Whether it only plans (`apply_disabled`). */
+  readonly isDisabled: boolean
+  /** For people: `octodns-bind 1.1.0, octoDNS 1.22.0, Python 3.11.7`. */
+  readonly versions: string
+}
+
+/** The settings of the provider that capabilities depend on. */
+export interface ClassSettings {
+  readonly changesPerCall: number
+  readonly createsZones: boolean
+}
+
+export const DEFAULT_CHANGES_PER_CALL = 1000
+
+/** What any class can do, before it has been asked. */
+const ANY_CLASS: ClassFeatures = {
+  types: OCTODNS_TYPES,
+  hasRootNs: true,
+  hasMultivaluePtr: true,
+  listsZones: true,
+  isDisabled: false,
+  versions: '',
+}
+
+/** Types that a module writes and cannot read again, so that the whole zone becomes unreadable for it. */
+const UNREADABLE: Readonly<Record<string, readonly string[]>> = { octodns_bind: ['LOC'] }
+
+/** Null if the message is not that of our child. */
+export function readFeatures(module: string, message: unknown): ClassFeatures | null {
+  const { types, root_ns, multivalue_ptr, lists, disabled, version, octodns, python } = (message ?? {}) as Message
+  if (!Array.isArray(types)) return null
+  const own = version === '' ? [] : [`${module.replaceAll('_', '-')} ${String(version)}`]
+  return {
+    types: new Set(types.map(String).filter((type) => OCTODNS_TYPES.has(type) && !UNREADABLE[module]?.includes(type))),
+    hasRootNs: root_ns === true,
+    hasMultivaluePtr: multivalue_ptr === true,
+    listsZones: lists === true,
+    isDisabled: disabled === true,
+    versions: [...own, `octoDNS ${String(octodns)}`, `Python ${String(python)}`].join(', '),
+  }
+}
+
+/**
+ * octoDNS takes an empty text for none, removes a quote at the beginning with the last character, and removes quotes with a blank in between. Some of its classes
+ * take a backslash for itself, and others for an escape.
+ */
+const texts: RecordRule = (record) => {
+  const { name, type, data, at } = record
+  if (type !== 'TXT' && type !== 'SPF') return { record, diagnostics: [] }
+  const text = Buffer.from(txtRdataToOctets(data)).toString('latin1')
+  const why = text === '' ? 'has no empty texts' : /^"|" "|\\/.test(text) ? 'may change this text, which has quotes or backslashes' : null
+  if (why === null) return { record, diagnostics: [] }
+  return { record: null, diagnostics: [{ severity: 'error', code: 'record-unsupported', message: `${name} ${type}: octoDNS ${why}`, at }] }
+}
+
+export function classCapabilities({ changesPerCall, createsZones }: ClassSettings, features = ANY_CLASS): Capabilities {
+  return {
+    ...RRSET_STORE,
+    calls: {
+      ...RRSET_STORE.calls,
+      maxUnits: changesPerCall,
+      // A class makes its changes as it likes, often one by one, and says nothing about them if one fails.
+      atomic: false,
+      createsZoneWithRecords: createsZones,
+    },
+    types: features.types,
+    fallbackTtl: OCTODNS_CAPABILITIES.fallbackTtl,
+    readOnly: features.isDisabled,
+    singleValueTypes: features.hasMultivaluePtr ? SINGLE_VALUE_TYPES : new Set([...SINGLE_VALUE_TYPES, 'PTR']),
+    createsZones,
+    deletesZones: false,
+    canCreateZone: () => createsZones,
+    servesApexNs: !features.hasRootNs,
+    rules: [...OCTODNS_CAPABILITIES.rules, texts],
+  }
+}

@@ -1,0 +1,133 @@
+/** Creates a provider from settings that name a provider class of octoDNS. */
+import { createHash } from 'node:crypto'
+import { resolve } from 'node:path'
+import type { ProviderConfig } from '../../definition/config/config.ts'
+import { isSecretReference, resolveSecret, type SecretSource } from '../../definition/config/resolve-secret.ts'
+import { addSecret, redacted } from '../../definition/config/secret-guard.ts'
+import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
+import { ALLOWED_HOSTS } from '../../transport/allowed-hosts.ts'
+import type { CreatedProvider, ProviderContext } from '../provider.ts'
+import { type Message, ProcessError } from './bridge-process.ts'
+import { readFeatures } from './class-capabilities.ts'
+import { childEnvironment, secretsOf } from './class-environment.ts'
+import { problemOfStart } from './class-errors.ts'
+import { createClassProvider } from './class-provider.ts'
+import { createClassSession } from './class-session.ts'
+import { changesPerCall, checkClassSettings, createsZones } from './class-settings.ts'
+
+const DEFAULT_TIMEOUT_SECONDS = 300
+const DEFAULT_PYTHON = 'python3'
+
+/** The variable with the code that a run may load, which packages of providers use as well. */
+const ALLOWED_PACKAGES = 'ZONEWRIGHT_ALLOWED_PACKAGES'
+
+/** Whether this run may run a class: with a list of hosts, only code that is listed by name, since nothing limits its connections. */
+function refusedCode(config: ProviderConfig, env: SecretSource['env']): Diagnostic | null {
+  const list = env[ALLOWED_PACKAGES]
+  if (list === undefined && env[ALLOWED_HOSTS] === undefined) return null
+  const allowed = new Set((list ?? '').split(/[\s,]+/))
+  const setting = (['class', 'python'] as const).find(
+    (key) => config.settings[key] !== undefined && !allowed.has(String(config.settings[key])),
+  )
+  if (setting === undefined) return null
+  return {
+    severity: 'error',
+    code: 'host-not-allowed',
+    message: `providers.${config.name}.${setting}: this run may not run ${String(config.settings[setting])}, which can contact any host`,
+    at: config.placeOf(setting),
+    hint: `if you trust it, list it in ${ALLOWED_PACKAGES}`,
+  }
+}
+
+/** Starts the class, because only it can say what it supports, and whether its options are valid. */
+export async function createFromClass(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
+  const { settings, name } = config
+  const { secrets } = context
+  const className = String(settings['class'])
+  const refused = refusedCode(config, secrets.env)
+  if (refused !== null) return { provider: null, diagnostics: [refused] }
+  const diagnostics = [...checkClassSettings(config)]
+  const options = await withSecrets(settings['options'] ?? {}, ['options'], config, secrets, diagnostics)
+  if (diagnostics.some(isError)) return { provider: null, diagnostics }
+  const more = (settings['environment'] as readonly string[] | undefined) ?? []
+  for (const [variable, value] of secretsOf(secrets.env, more)) addSecret(secrets.loaded, variable, value)
+  const python = String(settings['python'] ?? DEFAULT_PYTHON)
+  const session = createClassSession({
+    provider: name,
+    className,
+    process: {
+      python: python.includes('/') ? resolve(secrets.folder, python) : python,
+      folder: secrets.folder,
+      env: childEnvironment(secrets.env, more),
+    },
+    timeout: Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
+    options,
+  })
+  const redact = (text: string): string => redacted(secrets.loaded, text)
+  const started = await session.start().catch((error: unknown) => error)
+  const problem = problemOf(config, className, python, started)
+  const features = problem === null ? readFeatures(className.split('.')[0] ?? '', (started as Message)['ok']) : null
+  if (problem !== null || features === null) {
+    await session.close()
+    const found: Diagnostic = problem ?? {
+      severity: 'error',
+      code: 'provider-class',
+      message: `providers.${name}: the class says nothing about itself`,
+    }
+    return { provider: null, diagnostics: [{ ...found, message: redact(found.message), hint: found.hint && redact(found.hint) }] }
+  }
+  const provider = createClassProvider({
+    provider: name,
+    className,
+    address: addressOf(className, settings['options'] ?? {}),
+    features,
+    session,
+    redact,
+    changesPerCall: changesPerCall(config),
+    createsZones: createsZones(config),
+  })
+  return { provider, diagnostics: [] }
+}
+
+function problemOf(config: ProviderConfig, className: string, python: string, started: unknown): Diagnostic | null {
+  if (started instanceof ProcessError) {
+    const isMissing = started.problem === 'missing'
+    const setting = isMissing ? 'python' : 'class'
+    return {
+      severity: 'error',
+      code: 'provider-class',
+      message: `providers.${config.name}.${setting}: ${isMissing ? python : className} ${started.message}`,
+      at: config.placeOf(setting),
+      hint: isMissing ? 'install Python 3.8 or later, or name the interpreter that has octoDNS in "python"' : undefined,
+    }
+  }
+  if (started instanceof Error) throw started
+  const { error } = started as Message
+  return error === undefined ? null : problemOfStart(config, className, error as Message)
+}
+
+/** The options with the values of their `env:` and `file:` references. */
+async function withSecrets(
+  value: unknown,
+  path: readonly string[],
+  config: ProviderConfig,
+  source: SecretSource,
+  diagnostics: Diagnostic[],
+): Promise<unknown> {
+  if (typeof value === 'string') {
+    if (!isSecretReference(value)) return value
+    const found = await resolveSecret(value, `providers.${[config.name, ...path].join('.')}`, config.placeOf(...path), source)
+    if (found.diagnostic) diagnostics.push(found.diagnostic)
+    return found.value
+  }
+  const inside = (below: unknown, key: string): Promise<unknown> => withSecrets(below, [...path, key], config, source, diagnostics)
+  if (Array.isArray(value)) return Promise.all(value.map((below, index) => inside(below, String(index))))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(await Promise.all(Object.entries(value).map(async ([key, below]) => [key, await inside(below, key)] as const)))
+}
+
+/** The class, and a digest of its options as they are written: a saved plan is valid only for the same. */
+function addressOf(className: string, options: unknown): string {
+  const digest = createHash('sha256').update(JSON.stringify(options)).digest('hex').slice(0, 8)
+  return `octodns:${className}#${digest}`
+}

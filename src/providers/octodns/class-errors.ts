@@ -1,0 +1,135 @@
+/** Failures of a provider class of octoDNS as `ProviderError`s and as problems of the config. */
+import type { ProviderConfig } from '../../definition/config/config.ts'
+import { type Diagnostic, oneLine } from '../../dns/diagnostic.ts'
+import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
+import { excerpt } from '../../dns/excerpt.ts'
+import { didYouMean } from '../../dns/nearest-word.ts'
+import { counted } from '../../report/english.ts'
+import { ProviderError } from '../provider.ts'
+import type { Message, ProcessError } from './bridge-process.ts'
+
+/** Characters of an exception, and of the body of a response, in a message. */
+const SHOWN = 400
+
+const textOf = (value: unknown, length = SHOWN): string => (typeof value === 'string' ? excerpt(oneLine(value), length) : '')
+
+const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map((one) => textOf(one, 200)).filter((one) => one !== '') : [])
+
+/** The error of a child that did not respond. `what` names the request for messages, such as `lab: reading example.com.` */
+export function errorOfProcess(what: string, className: string, { problem, message }: ProcessError, changes: boolean): ProviderError {
+  const text = `${what}: ${className} ${message}`
+  if (problem === 'stopped') return new ProviderError('provider-stopped', text, { ambiguous: changes, mayCompleteLater: changes })
+  const code = problem === 'silent' ? 'provider-timeout' : problem === 'garbled' ? 'provider-garbled' : 'provider-failed'
+  const hint = problem === 'silent' ? 'raise "timeout", or lower "changes_per_call", in the settings of the provider' : undefined
+  // What the process sent before it ended may still be carried out.
+  return new ProviderError(code, text, { ambiguous: changes, mayCompleteLater: changes, hint })
+}
+
+/** The error of a request that the class did not carry out. `logs` has what it logged as an error meanwhile. */
+export function errorOfResponse(what: string, error: Message, logs: readonly string[]): ProviderError {
+  const message = textOf(error['message'])
+  switch (error['kind']) {
+    case 'other-plan': {
+      const differences = textsOf(error['differences'])
+      const more = Number(error['count']) - differences.length
+      const list = `${differences.join('; ')}${more > 0 ? `; and ${counted(more, 'more difference')}` : ''}`
+      return new ProviderError('provider-rejected', `${what}: octoDNS plans something else than was asked: ${list}`, {
+        hint: 'nothing was changed; the class cannot store these records as they are defined',
+      })
+    }
+    case 'threshold':
+      return new ProviderError('provider-rejected', `${what}: octoDNS refuses the plan: ${message}`, {
+        hint: 'nothing was changed; raise the threshold in "options", or remove it: the safety limits of Zonewright apply as well',
+      })
+    case 'not-applied':
+      return new ProviderError('provider-rejected', `${what}: octoDNS applied nothing`, { hint: 'is "apply_disabled" set in "options"?' })
+    default:
+      return errorOfException(what, error, logs)
+  }
+}
+
+function errorOfException(what: string, error: Message, logs: readonly string[]): ProviderError {
+  const type = textOf(error['type'], 200)
+  const body = textOf(error['body'])
+  const shown = [textOf(error['message']), ...(body === '' ? logs : [body])].filter((one) => one !== '')
+  const message = `${what}: ${[type, ...new Set(shown)].join(': ')}`
+  const status = Number.isInteger(error['status']) ? (error['status'] as number) : null
+  const code = codeOf(status, new Set(textsOf(error['classes'])))
+  const isRefusal = status !== null && status < 500 && status !== 408
+  return new ProviderError(code, message, {
+    // A class may have sent other changes before the one that failed.
+    ambiguous: error['applying'] === true && !isRefusal,
+    mayCompleteLater: error['applying'] === true && code === 'provider-timeout',
+    status: status === null ? undefined : String(status),
+  })
+}
+
+const TIMEOUTS = ['Timeout', 'TimeoutError', 'ConnectTimeoutError', 'ReadTimeoutError', 'LifetimeTimeout']
+const UNREACHABLE = ['ConnectionError', 'ConnectionRefusedError', 'gaierror', 'EndpointConnectionError', 'NewConnectionError']
+
+function codeOf(status: number | null, classes: ReadonlySet<string>): DiagnosticCode {
+  if (status === 401) return 'provider-unauthorized'
+  if (status === 403) return 'provider-forbidden'
+  if (status === 429) return 'provider-rate-limited'
+  if (status !== null && status >= 400 && status < 500) return 'provider-rejected'
+  if (TIMEOUTS.some((name) => classes.has(name))) return 'provider-timeout'
+  return UNREACHABLE.some((name) => classes.has(name)) ? 'provider-unreachable' : 'provider-failed'
+}
+
+/** The problem of settings with which the class cannot be created. `error` is the response to the first request. */
+export function problemOfStart(config: ProviderConfig, className: string, error: Message): Diagnostic {
+  const setting = (path: readonly string[], message: string, hint?: string): Diagnostic => ({
+    severity: 'error',
+    code: 'provider-class',
+    message: `providers.${[config.name, ...path].join('.')}: ${message}`,
+    at: config.placeOf(...path),
+    hint,
+  })
+  const module = textOf(error['module'], 100)
+  const moduleOfClass = className.split('.')[0] as string
+  switch (error['kind']) {
+    case 'no-octodns':
+      return setting(
+        ['python'],
+        `octoDNS is not installed for this interpreter (${textOf(error['message'])})`,
+        installHint(config, moduleOfClass),
+      )
+    case 'no-module':
+      return setting(['class'], `there is no Python module ${module}`, installHint(config, moduleOfClass))
+    case 'no-dependency':
+      return setting(
+        ['class'],
+        `the Python module ${moduleOfClass} needs ${module}, which is not installed`,
+        `install it: ${pip(config)} ${module}`,
+      )
+    case 'no-class':
+    case 'no-provider': {
+      const classes = textsOf(error['classes'])
+      const message = error['kind'] === 'no-class' ? 'the module has no such class' : 'is not a class of an octoDNS provider'
+      const name = className.slice(className.lastIndexOf('.') + 1)
+      const list = classes.length === 0 ? undefined : `its providers are ${classes.join(', ')}`
+      return setting(['class'], `${className}: ${message}`, didYouMean(name, classes) ?? list)
+    }
+    case 'options':
+      return optionProblem(error, setting)
+    default:
+      return setting(['class'], `${className} cannot be used: ${textOf(error['type'], 200)}: ${textOf(error['message'])}`)
+  }
+}
+
+function optionProblem(error: Message, setting: (path: readonly string[], message: string, hint?: string) => Diagnostic): Diagnostic {
+  const message = textOf(error['message'])
+  const accepted = textsOf(error['accepted'])
+  const unknown = /unexpected keyword argument '([^']+)'/.exec(message)?.[1]
+  const list = accepted.length === 0 ? undefined : `the options of the class are ${accepted.join(', ')}`
+  if (unknown !== undefined) return setting(['options', unknown], 'the class has no such option', didYouMean(unknown, accepted) ?? list)
+  const missing = /missing [0-9]+ required .*arguments?: (.+)$/.exec(message)?.[1]
+  if (missing !== undefined) return setting(['options'], `the class needs ${missing.replaceAll("'", '')}`, list)
+  return setting(['options'], `the class refuses them: ${textOf(error['type'], 200)}: ${message}`, list)
+}
+
+const pip = ({ settings }: ProviderConfig): string => `${String(settings['python'] ?? 'python3')} -m pip install`
+
+/** octoDNS's packages are named after their modules. */
+const installHint = (config: ProviderConfig, module: string): string =>
+  `install it: ${pip(config)} ${module === 'octodns' ? 'octodns' : module.replaceAll('_', '-')}`

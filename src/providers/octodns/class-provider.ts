@@ -1,0 +1,142 @@
+/** A provider that reads and changes zones through a provider class of octoDNS in a child process. */
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { excerpt } from '../../dns/excerpt.ts'
+import {
+  type Provider,
+  type ProviderCallOptions,
+  ProviderError,
+  type UnusableZone,
+  type ZoneReference,
+  type ZoneSnapshot,
+} from '../provider.ts'
+import { applyClassCall } from './class-apply.ts'
+import { type ClassFeatures, type ClassSettings, classCapabilities } from './class-capabilities.ts'
+import type { ClassSession, LoggedMessage } from './class-session.ts'
+import { examineClass } from './examine-class.ts'
+import type { ClassZone } from './read-records.ts'
+
+export interface ClassProviderOptions extends ClassSettings {
+  /** The provider's name in the config. */
+  readonly provider: string
+  readonly className: string
+  readonly address: string
+  readonly features: ClassFeatures
+  readonly session: ClassSession
+  readonly redact: (text: string) => string
+}
+
+/** Milliseconds for which a zone that was read to find it is used instead of another read. */
+const FRESH_FOR = 600_000
+/** Messages of the class about one zone that a plan shows. */
+const MAX_WARNINGS = 5
+
+interface Reading {
+  readonly at: number
+  readonly zone: (ClassZone & { readonly logs: readonly LoggedMessage[] }) | ProviderError
+}
+
+export function createClassProvider(options: ClassProviderOptions): Provider {
+  const { provider, className, features, session, redact } = options
+  const capabilities = classCapabilities(options, features)
+  const rules = { servesApexNs: capabilities.servesApexNs }
+  /** Zones that were read to find them, until they are read. */
+  const readings = new Map<DomainName, Reading>()
+
+  const read = (name: DomainName, call?: ProviderCallOptions) => session.inTurn((turn) => turn.read(name, rules), call)
+
+  /** A class has no other way to find a zone than to read it. The error of one zone does not hide the others. */
+  async function find(name: DomainName, call?: ProviderCallOptions): Promise<Reading['zone']> {
+    try {
+      return await read(name, call)
+    } catch (error) {
+      if (!(error instanceof ProviderError) || ENDING.has(error.code)) throw error
+      return error
+    }
+  }
+
+  const provided: Provider = {
+    name: provider,
+    type: 'octodns',
+    address: options.address,
+    capabilities,
+    parallelism: 1,
+    async findZones(names, call) {
+      const found = new Map<DomainName, ZoneReference>()
+      const errors: ProviderError[] = []
+      for (const name of new Set(names)) {
+        const zone = await find(name, call)
+        if (zone instanceof ProviderError) errors.push(zone)
+        else if (!zone.exists) continue
+        readings.set(name, { at: performance.now(), zone })
+        found.set(name, referenceTo(name))
+      }
+      const [error] = errors
+      if (error !== undefined && errors.length === found.size) throw error
+      return found
+    },
+    async listZones(call) {
+      if (!features.listsZones)
+        throw new ProviderError('provider-rejected', `${provider}: ${className} has no list of its zones`, { hint: 'name the zones' })
+      return zoneList(await session.inTurn((turn) => turn.list(), call))
+    },
+    async readZone(reference, call) {
+      const { name } = reference
+      const known = readings.get(name)
+      readings.delete(name)
+      const zone = known !== undefined && performance.now() - known.at < FRESH_FOR ? known.zone : await read(name, call)
+      if (zone instanceof ProviderError) throw zone
+      if (!zone.exists) throw new ProviderError('provider-not-found', `${provider}: reading ${name}: the zone does not exist`)
+      return snapshot(reference, zone, redact)
+    },
+    readRendered: async () => null,
+    examine: (usage, _, call) => examineClass(provided, options, usage, call),
+    apply(zone, call, more) {
+      readings.clear()
+      return applyClassCall({ provider, session, rules, redact }, zone, call, more)
+    },
+    close: () => session.close(),
+  }
+  return provided
+}
+
+/** Errors that reading any other zone would meet, too. */
+const ENDING: ReadonlySet<string> = new Set([
+  'provider-unreachable',
+  'provider-timeout',
+  'provider-unauthorized',
+  'provider-stopped',
+  'provider-class',
+])
+
+const referenceTo = (name: DomainName): ZoneReference & { readonly id: string } => ({ name, id: name, settings: {}, updated: null })
+
+const snapshot = (
+  { name }: ZoneReference,
+  { records, unplanned, logs }: Exclude<Reading['zone'], ProviderError>,
+  redact: (text: string) => string,
+): ZoneSnapshot => ({
+  ...referenceTo(name),
+  records,
+  unplanned: unplanned.map((record) => ({ ...record, data: redact(record.data), reason: redact(record.reason) })),
+  millisecondsSinceLastChange: null,
+  warnings: logs.slice(0, MAX_WARNINGS).map(
+    ({ message }): Diagnostic => ({
+      severity: 'notice',
+      code: 'provider-class',
+      message: redact(`reading ${name}: octoDNS warned: ${excerpt(message, 300)}`),
+    }),
+  ),
+})
+
+function zoneList(names: readonly string[]): { zones: ZoneReference[]; unusable: UnusableZone[] } {
+  const zones = new Map<DomainName, ZoneReference>()
+  const unusable: UnusableZone[] = []
+  for (const name of names) {
+    const parsed = parseAbsoluteName(name.endsWith('.') ? name : `${name}.`)
+    if (!parsed.ok) unusable.push({ name, id: name, reason: parsed.message })
+    else if (zones.has(parsed.value)) unusable.push({ name, id: name, reason: 'has the name of another zone' })
+    else zones.set(parsed.value, referenceTo(parsed.value))
+  }
+  return { zones: [...zones.values()], unusable }
+}

@@ -1,0 +1,369 @@
+"""Runs one octoDNS provider class for Zonewright, which starts this file as a child process. Works with Python 3.8 and octoDNS 1.0, or later.
+
+Requests and responses are lines of JSON. Requests are answered one at a time:
+
+    start  {class, name, options}  -> what the class supports
+    list                           -> parts {zones: [name, ...]}
+    read   {zone}                  -> parts {records: [...]}, then {exists}
+    apply  {zone, changes}         -> {changes}; the zone must have been read just before
+
+Every response has the id of its request and one of: a part, `log` (a message that the class logged), `ok` (the end), `error` (the end).
+"""
+import os
+import sys
+
+# The folder of this file is not a place for packages.
+if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+    sys.path.pop(0)
+
+import copy
+import importlib
+import inspect
+import json
+import logging
+import queue
+import threading
+import warnings
+
+PART = 500  # items in one line
+MAX_LOGS = 50  # messages for one request
+MAX_TEXT = 2000  # characters of a message
+
+
+class Refusal(Exception):
+    """A request that is not carried out. `kind` is a word for the parent, `more` has its details."""
+
+    def __init__(self, kind, message='', **more):
+        super().__init__(message)
+        self.kind = kind
+        self.more = more
+
+
+class Connection:
+    """The two ends of the protocol. The class gets an empty input, and what it prints goes to the standard error."""
+
+    def __init__(self):
+        self.requests = os.fdopen(os.dup(0), 'rb')
+        self.responses = os.fdopen(os.dup(1), 'wb')
+        empty = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(empty, 0)
+        os.dup2(2, 1)
+        self.lock = threading.Lock()
+        self.id = None
+        self.logs = 0
+
+    def send(self, **response):
+        line = json.dumps({'id': self.id, **response}, default=str).encode('ascii') + b'\n'
+        with self.lock:
+            self.responses.write(line)
+            self.responses.flush()
+
+    def send_parts(self, name, items):
+        for at in range(0, len(items), PART):
+            self.send(**{name: items[at : at + PART]})
+
+    def read_requests(self, received):
+        """Runs in a thread of its own, so that the end of the parent ends this process in the middle of a call."""
+        for line in self.requests:
+            received.put(json.loads(line))
+        os._exit(0)
+
+
+class LogHandler(logging.Handler):
+    def __init__(self, connection):
+        super().__init__(logging.WARNING)
+        self.connection = connection
+
+    def emit(self, record):
+        connection = self.connection
+        if connection.id is None or connection.logs >= MAX_LOGS:
+            return
+        connection.logs += 1
+        connection.send(log={'level': record.levelname, 'message': record.getMessage()[:MAX_TEXT]})
+
+
+def find_class(path):
+    module_name, _, class_name = path.rpartition('.')
+    try:
+        from octodns.provider.base import BaseProvider
+    except ModuleNotFoundError as error:
+        raise Refusal('no-octodns', str(error), module=error.name)
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        is_own = error.name is not None and (module_name + '.').startswith(error.name + '.')
+        raise Refusal('no-module' if is_own else 'no-dependency', str(error), module=error.name)
+    found = getattr(module, class_name, None)
+    if inspect.isclass(found) and issubclass(found, BaseProvider) and found is not BaseProvider:
+        return found
+    others = [
+        name
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and issubclass(value, BaseProvider) and value is not BaseProvider
+    ]
+    raise Refusal('no-class' if found is None else 'no-provider', classes=sorted(others)[:20])
+
+
+def accepted_options(found):
+    """The names of the options of a class, those of the classes that it extends included."""
+    names = set()
+    for one in found.__mro__:
+        init = vars(one).get('__init__')
+        if init is None or one is object:
+            continue
+        kinds = inspect.signature(init).parameters.values()
+        names.update(p.name for p in kinds if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
+        if not any(p.kind == p.VAR_KEYWORD for p in kinds):
+            break
+    return sorted(names - {'self', 'id'})
+
+
+def version_of(module_name):
+    module = sys.modules.get(module_name)
+    return str(getattr(module, '__version__', None) or getattr(module, '__VERSION__', '') or '')[:40]
+
+
+class Bridge:
+    def __init__(self, connection):
+        self.connection = connection
+        self.found = None
+        self.unused = None
+        self.last = None
+        self.is_applying = False
+
+    def start(self, request):
+        self.found = find_class(request['class'])
+        self.name = request['name']
+        self.options = request['options']
+        try:
+            provider = self.make()
+        except Exception as error:
+            raise Refusal('options', message_of(error), type=type_of(error), accepted=accepted_options(self.found))
+        self.unused = provider
+        module = request['class'].split('.')[0]
+        return {
+            'types': sorted(str(one) for one in provider.SUPPORTS),
+            'root_ns': bool(provider.SUPPORTS_ROOT_NS),
+            'multivalue_ptr': bool(provider.SUPPORTS_MULTIVALUE_PTR),
+            'lists': callable(getattr(provider, 'list_zones', None)),
+            'disabled': bool(getattr(provider, 'apply_disabled', False)),
+            'python': '.'.join(str(part) for part in sys.version_info[:3]),
+            'octodns': version_of('octodns'),
+            'version': '' if module == 'octodns' else version_of(module),
+        }
+
+    def make(self):
+        return self.found(self.name, **copy.deepcopy(self.options))
+
+    def fresh(self):
+        """A provider that has read nothing: classes keep what they have read, as one run of octoDNS needs it."""
+        provider, self.unused = self.unused or self.make(), None
+        return provider
+
+    def list(self, request):
+        names = [str(name) for name in self.fresh().list_zones()]
+        self.connection.send_parts('zones', names)
+        return {}
+
+    def read(self, request):
+        from octodns.zone import Zone
+
+        provider = self.fresh()
+        existing = Zone(request['zone'], [])
+        exists = provider.populate(existing, target=True, lenient=True)
+        records = sorted(existing.records, key=lambda record: (record.name, record._type))
+        if exists is None:
+            exists = len(records) > 0
+        self.last = (provider, existing, bool(exists))
+        self.connection.send_parts('records', [described(record) for record in records])
+        return {'exists': bool(exists)}
+
+    def apply(self, request):
+        (provider, existing, exists), self.last = self.last, None
+        desired, asked = desired_zone(existing, request['changes'])
+        plan = plan_of(provider, desired, existing, exists)
+        check_plan(plan, asked)
+        if {'update_pcent_threshold', 'delete_pcent_threshold'} & set(self.options):
+            check_thresholds(plan)
+        self.is_applying = True
+        count = provider.apply(plan)
+        if count == 0:
+            raise Refusal('not-applied')
+        return {'changes': count}
+
+
+def described(record):
+    """A record for the parent. `settings` names the keys of its `octodns:`, without their values."""
+    try:
+        data = record.data
+        values = data['values'] if 'values' in data else [data['value']] if 'value' in data else []
+        problem = None
+    except Exception as error:
+        values, problem = [], message_of(error)
+    return {
+        'name': record.name,
+        'type': record._type,
+        'ttl': record.ttl,
+        'values': values,
+        'settings': setting_names(record.octodns),
+        'dynamic': bool(getattr(record, 'dynamic', None) or getattr(record, 'geo', None)),
+        'problem': problem,
+    }
+
+
+def setting_names(octodns):
+    names = []
+    for key, value in octodns.items():
+        names.extend(f'{key}.{below}' for below in value) if isinstance(value, dict) and value else names.append(str(key))
+    return sorted(names)
+
+
+def desired_zone(existing, changes):
+    """The zone as read with the changes made, and the record of each change by name and type; None for one to delete."""
+    from octodns.record import Record
+    from octodns.zone import Zone
+
+    present = {(record.name, record._type): record for record in existing.records}
+    desired = Zone(existing.name, [])
+    asked = {}
+    for change in changes:
+        key = (change['name'], change['type'])
+        record = None
+        if change['data'] is not None:
+            data = {'type': change['type'], **change['data']}
+            if key in present and present[key].octodns:
+                data['octodns'] = copy.deepcopy(present[key].octodns)
+            record = Record.new(desired, change['name'], data, lenient=True)
+        asked[key] = (record, key in present)
+    for key, record in present.items():
+        if key not in asked:
+            desired.add_record(record, lenient=True)
+    for record, _ in asked.values():
+        if record is not None:
+            desired.add_record(record, lenient=True)
+    return desired, asked
+
+
+def plan_of(provider, desired, existing, exists):
+    """The plan that the class makes of the zone that was read just before, which it is not asked to read again."""
+
+    def populate(zone, target=False, lenient=False):
+        for record in existing.records:
+            zone.add_record(record, lenient=True)
+        return exists
+
+    provider.populate = populate
+    provider.root_ns_warnings = False
+    try:
+        return provider.plan(desired)
+    finally:
+        del provider.populate
+
+
+def check_plan(plan, asked):
+    """Refuses a plan that is not exactly what was asked."""
+    planned = {}
+    for change in plan.changes if plan is not None else []:
+        record = change.new or change.existing
+        planned[(record.name, record._type)] = change
+    differences = []
+    for key, (record, was_present) in asked.items():
+        change = planned.pop(key, None)
+        what = f'{key[0] or "@"} {key[1]}'
+        if change is None:
+            differences.append(f'it does not change {what}')
+        elif (change.new is None) != (record is None) or (change.existing is None) != (not was_present):
+            differences.append(f'it makes another change of {what}')
+        elif record is not None and change.new.data != record.data:
+            differences.append(f'it stores another value of {what}')
+    for key in planned:
+        differences.append(f'it also changes {key[0] or "@"} {key[1]}')
+    if plan is not None and getattr(plan, 'meta', None):
+        differences.append('it also changes settings of the zone')
+    if differences:
+        raise Refusal('other-plan', differences=differences[:5], count=len(differences))
+
+
+def check_thresholds(plan):
+    from octodns.provider.plan import TooMuchChange
+
+    try:
+        plan.raise_if_unsafe()
+    except TooMuchChange as error:
+        raise Refusal('threshold', str(error))
+    except Exception:
+        # A change of the root NS records, which the parent has decided on.
+        pass
+
+
+def message_of(error):
+    """The last line of an exception without its class."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[-1] if lines else '')[:MAX_TEXT]
+
+
+def type_of(error):
+    kind = type(error)
+    return kind.__qualname__ if kind.__module__ == 'builtins' else f'{kind.__module__}.{kind.__qualname__}'
+
+
+def chain_of(error):
+    seen = []
+    while error is not None and error not in seen and len(seen) < 10:
+        seen.append(error)
+        error = error.__cause__ or error.__context__
+    return seen
+
+
+def status_of(error):
+    """The HTTP status that an exception of a usual client library carries."""
+    response = getattr(error, 'response', None)
+    candidates = [getattr(response, 'status_code', None), getattr(error, 'status_code', None), getattr(error, 'status', None)]
+    if isinstance(response, dict):
+        candidates.append(response.get('ResponseMetadata', {}).get('HTTPStatusCode'))
+    return next((one for one in candidates if isinstance(one, int) and 100 <= one <= 599), None)
+
+
+def body_of(error):
+    try:
+        text = error.response.text
+        return text[:MAX_TEXT] if isinstance(text, str) else ''
+    except Exception:
+        return ''
+
+
+def described_error(error):
+    if isinstance(error, Refusal):
+        return {'kind': error.kind, 'message': str(error)[:MAX_TEXT], **error.more}
+    chain = chain_of(error)
+    return {
+        'kind': 'exception',
+        'type': type_of(error),
+        'message': message_of(error),
+        # The names of the classes say whether a server was not reached or did not answer.
+        'classes': [base.__name__ for one in chain for base in type(one).__mro__][:100],
+        'status': next((status for status in map(status_of, chain) if status is not None), None),
+        'body': next((body for body in map(body_of, chain) if body), ''),
+    }
+
+
+def main():
+    connection = Connection()
+    logging.getLogger().addHandler(LogHandler(connection))
+    warnings.simplefilter('ignore')
+    received = queue.Queue()
+    threading.Thread(target=connection.read_requests, args=[received], daemon=True).start()
+    bridge = Bridge(connection)
+    while True:
+        request = received.get()
+        connection.id, connection.logs = request['id'], 0
+        bridge.is_applying = False
+        try:
+            result = getattr(bridge, request['op'])(request)
+            connection.send(ok=result)
+        except BaseException as error:
+            connection.send(error={**described_error(error), 'applying': bridge.is_applying})
+        connection.id = None
+
+
+main()
