@@ -40,7 +40,7 @@ with Client(ConfigResolver().with_dict(settings)) as operations:
     done.append("list pages")
     assert operations.delete_record(None, "TXT", "_acme-challenge", "one")
     assert contents(operations, "TXT", "_acme-challenge") == ["two"]
-    assert operations.delete_record(record["id"])
+    assert operations.delete_record(record["id"], "A", "www")
     for number in range(105):
         assert operations.delete_record(None, "TXT", f"n{number}")
     assert operations.delete_record(None, "TXT", "_acme-challenge")
