@@ -62,6 +62,19 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     ],
     setup: 'providers/cloudflare.md#cloudflare',
   },
+  desec: {
+    title: 'The domains of a deSEC account',
+    when: 'at deSEC',
+    requests: { fixed: 1, recordsPerRequest: 500, words: 'one look-up, one page for every 500 record sets' },
+    conflict: 'is found by a read just before the call',
+    remarks: [
+      'All changes of a domain are one bulk request, which deSEC carries out as a whole.',
+      'Each domain has a minimum TTL, usually 3,600 s, which Zonewright reads.',
+      'The keys of the domain are those of deSEC. DNSKEY, CDS and CDNSKEY records are added to them.',
+      'Record sets of types that are not listed here are reported and stay as they are.',
+    ],
+    setup: 'providers/desec.md#desec',
+  },
   octodns: {
     title: "A folder of octoDNS's zone files",
     when: 'to be read by octoDNS',

@@ -1,7 +1,8 @@
-/** Calls at targets that store a zone as one file: what has changed since the plan, and the records after the call. */
+/** Calls at targets without preconditions: what has changed since the plan, and, at those that store a zone as one file, the records after the call. */
+import { excerpt } from '../dns/excerpt.ts'
 import { groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
-import { type RrsetChange, type RrsetImage, rrsetImage } from '../plan/changesets.ts'
-import type { ProviderCall } from './provider.ts'
+import { type RrsetChange, type RrsetImage, rrsetImage, sameImage } from '../plan/changesets.ts'
+import { type ProviderCall, ProviderError } from './provider.ts'
 
 /**
  * Says which RRset of the call is not as it was read for the plan, in words that follow the name of the zone; null if all are. The deletion of a zone
@@ -17,10 +18,31 @@ export function changedSincePlan({ changes, rrsets }: ProviderCall, records: rea
   return added === undefined ? null : `has a record set that was not read for the plan, ${added.name} ${added.type}`
 }
 
-const sameImage = (a: RrsetImage | null, b: RrsetImage | null): boolean =>
-  a === null || b === null
-    ? a === b
-    : a.ttl === b.ttl && a.hasOtherTtls === b.hasOtherTtls && JSON.stringify(a.data) === JSON.stringify(b.data)
+/** Throws `provider-conflict` unless every RRset is as expected, or already as desired. `imageOf`: the RRset as the target has it. */
+export function refuseConflicts(
+  provider: string,
+  rrsets: readonly RrsetChange[],
+  imageOf: (rrset: RrsetChange) => RrsetImage | null,
+): void {
+  for (const rrset of rrsets) {
+    const now = imageOf(rrset)
+    if (sameImage(now, rrset.existing) || sameImage(now, rrset.desired)) continue
+    const state = now === null ? 'was deleted' : `is ${excerpt(now.data.join(', '), 200)} (TTL ${now.ttl})`
+    throw conflict(provider, `${rrset.name} ${rrset.type} ${state}`)
+  }
+}
+
+/** Throws `provider-conflict` if a zone that is to be deleted has records beside those of the call. */
+export function refuseOtherRecords(provider: string, rrsets: readonly RrsetChange[], records: readonly ResourceRecord[]): void {
+  const expected = new Set(rrsets.map(rrsetKey))
+  const other = records.find((record) => !expected.has(rrsetKey(record)))
+  if (other) throw conflict(provider, `${other.name} ${other.type} ${excerpt(other.data, 100)} was created`)
+}
+
+const conflict = (provider: string, what: string): ProviderError =>
+  new ProviderError('provider-conflict', `${provider}: another client changed the zone after it was read for the plan: ${what}`, {
+    hint: 'plan again to see the change',
+  })
 
 /** The records with the RRsets replaced. */
 export function replaceRrsets(records: readonly ResourceRecord[], rrsets: readonly RrsetChange[]): ResourceRecord[] {

@@ -10,6 +10,7 @@ import { type HostPolicy, readHostPolicy } from '../transport/allowed-hosts.ts'
 import { AXFR } from './axfr/axfr-provider.ts'
 import { CLOUD } from './cloud/cloud-config.ts'
 import { CLOUDFLARE } from './cloudflare/cloudflare-config.ts'
+import { DESEC } from './desec/desec-config.ts'
 import { OCTODNS } from './octodns/octodns-type.ts'
 import { POWERDNS } from './powerdns/powerdns-config.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
@@ -22,6 +23,7 @@ const TYPES: Readonly<Record<string, ProviderType>> = {
   axfr: AXFR,
   cloud: CLOUD,
   cloudflare: CLOUDFLARE,
+  desec: DESEC,
   powerdns: POWERDNS,
   octodns: OCTODNS,
   rfc2136: RFC2136,

@@ -246,6 +246,6 @@ test.each(['axfr', 'rfc2136'])('%s without zones asks for nothing', async (type)
   expect(findings).toEqual(['zones ok no selected zone is there, so the server was not asked'])
 })
 
-test('every type of provider is examined here, in test/cli/doctor.test.ts or in test/providers/cloudflare', () => {
-  expect([...PROVIDER_TYPES].sort()).toEqual(['axfr', 'cloud', 'cloudflare', 'octodns', 'powerdns', 'rfc2136', 'zonefile'])
+test('every type of provider is examined here, in test/cli/doctor.test.ts or in the folder of its tests', () => {
+  expect([...PROVIDER_TYPES].sort()).toEqual(['axfr', 'cloud', 'cloudflare', 'desec', 'octodns', 'powerdns', 'rfc2136', 'zonefile'])
 })

@@ -11,6 +11,7 @@ import { startFaultProxy } from '../support/fault-proxy.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { startCloudflareScene } from './cloudflare/scene.ts'
+import { startDesecScene } from './desec/scene.ts'
 
 const SIZES = [3, 1201]
 
@@ -79,6 +80,19 @@ describe.each(SIZES)('%i records', (records) => {
     const plan = await scene.run(['plan', '--detailed-exitcode', '--no-color'])
     expect([plan.status, plan.stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
     expect(scene.server.requests.length - before).toBe(expected('cloudflare', records))
+  })
+
+  test('desec', async () => {
+    const rrsets = Array.from({ length: records }, (_, index) => ({
+      type: 'A',
+      subname: `h${index}`,
+      records: [`192.0.2.${index % 250}`],
+      ttl: 3600,
+    }))
+    const scene = await startDesecScene({ definition: definition(records), rrsets })
+    const { status, stdout, requests } = await scene.requestsOf(['plan', '--detailed-exitcode', '--no-color'])
+    expect([status, stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
+    expect(requests.length).toBe(expected('desec', records))
   })
 
   const updatable = [

@@ -3,8 +3,8 @@ import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.t
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
-import type { Ttl } from '../../dns/ttl.ts'
 import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
+import { fitTtlRange } from '../record-rules.ts'
 
 export type CloudflarePlan = 'free' | 'pro' | 'business' | 'enterprise'
 
@@ -74,12 +74,8 @@ const strings: RecordRule = (record) => {
 const ttlRange =
   (plan: CloudflarePlan): RecordRule =>
   (record) => {
-    const { ttl, name, type, at } = record
-    if (ttl === null || (ttl >= MIN_TTL[plan] && ttl <= MAX_TTL)) return accept(record)
-    if (ttl === 1) return accept({ ...record, ttl: null })
-    const stored = Math.min(Math.max(ttl, MIN_TTL[plan]), MAX_TTL) as Ttl
-    const message = `Cloudflare stores TTL ${stored} for ${name} ${type}, not ${ttl}`
-    return { record: { ...record, ttl: stored }, diagnostics: [{ severity: 'notice', code: 'ttl-rounded', message, at }] }
+    if (record.ttl === 1) return accept({ ...record, ttl: null })
+    return accept(fitTtlRange(record, MIN_TTL[plan], MAX_TTL))
   }
 
 export const cloudflareCapabilities = (plan: CloudflarePlan): Capabilities => ({

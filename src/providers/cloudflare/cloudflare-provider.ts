@@ -1,17 +1,9 @@
 /** A provider that reads and changes the zones of a Cloudflare account. */
 
-import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import { counted, listed } from '../../report/english.ts'
+import { examineZones } from '../examine-zones.ts'
 import type { ApiConnection } from '../json-api.ts'
-import {
-  type Provider,
-  type ProviderCallOptions,
-  ProviderError,
-  type UnusableZone,
-  type ZoneList,
-  type ZoneReference,
-} from '../provider.ts'
+import type { Provider, ProviderCallOptions, UnusableZone, ZoneList, ZoneReference } from '../provider.ts'
 import { type CloudflarePlan, cloudflareCapabilities } from './capabilities.ts'
 import { changeRecords } from './change-records.ts'
 import { type ApiZone, type CloudflareApi, createCloudflareApi, zoneShape } from './cloudflare-api.ts'
@@ -21,8 +13,7 @@ import { existingRecords, readRecords } from './live-zone.ts'
 const ZONES_PER_PAGE = 50
 /** Zones that are looked up one by one. For more names, the whole list is read. */
 const MAX_SINGLE = 3
-/** Maximum names in one finding. */
-const MAX_LISTED = 5
+const MISSING = 'add them in the dashboard of Cloudflare, or include them in the token'
 
 export function createCloudflareProvider(connection: ApiConnection, plan: CloudflarePlan): Provider {
   const api = createCloudflareApi(connection)
@@ -45,7 +36,7 @@ export function createCloudflareProvider(connection: ApiConnection, plan: Cloudf
       return { name: zone.name, id: zone.id, settings: {}, records: existingRecords(live), millisecondsSinceLastChange: null }
     },
     readRendered: async () => null,
-    examine: (usage, _, call) => examine(provider, usage, call),
+    examine: (usage, _, call) => examineZones(provider, usage, { service: 'Cloudflare', missing: MISSING }, call),
     async apply(zone, call, options) {
       if (zone === null) throw new Error('Cloudflare zones are not created')
       return changeRecords(api, name, zone, call, options)
@@ -70,27 +61,4 @@ function zoneList(zones: readonly ApiZone[]): ZoneList {
     else usable.set(parsed.value, { name: parsed.value, id, settings: {}, updated: null })
   }
   return { zones: [...usable.values()], unusable }
-}
-
-/** The checks of `doctor`: the connection, the token, and which zones it may read. Nothing shows whether it may change them. */
-async function examine(provider: Provider, usage: ProviderUsage, call?: ProviderCallOptions): Promise<DoctorFinding[]> {
-  const findings: DoctorFinding[] = []
-  try {
-    const found = await provider.findZones(usage.zones, call)
-    findings.push({ status: 'ok', check: 'connection', message: `${provider.address} responds` })
-    findings.push({ status: 'ok', check: 'token', message: 'Cloudflare accepts the token' })
-    const missing = usage.zones.filter((zone) => !found.has(zone))
-    const message = `the token may read ${found.size} of ${counted(usage.zones.length, 'zone')}`
-    const hint = 'add them in the dashboard of Cloudflare, or include them in the token'
-    if (missing.length > 0)
-      findings.push({ status: 'error', check: 'zones', message: `${message}: not ${listed(missing, MAX_LISTED)}`, hint })
-    else if (usage.zones.length > 0) findings.push({ status: 'ok', check: 'zones', message })
-    const [zone] = found.values()
-    if (zone !== undefined) await provider.readZone(zone, call)
-  } catch (error) {
-    if (!(error instanceof ProviderError)) throw error
-    const check = error.code === 'provider-unauthorized' || error.code === 'provider-forbidden' ? 'token' : 'connection'
-    findings.push({ status: 'error', check, message: error.message, hint: error.hint })
-  }
-  return findings
 }

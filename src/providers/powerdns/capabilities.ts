@@ -2,7 +2,8 @@
 
 import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
 import { typeCode } from '../../dns/record-type.ts'
-import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
+import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
+import { refuseIf } from '../record-rules.ts'
 
 /**
  * Octets of records in one call. Their JSON has at most twice as many octets, and the server refuses bodies above two megabytes unless its configuration says
@@ -14,17 +15,6 @@ const MAX_CALL_OCTETS = 900_000
 const SERVER_TYPES: ReadonlySet<string> = new Set(['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
 
 export const isServerType = (type: string): boolean => SERVER_TYPES.has(type)
-
-type Refusal = readonly [code: 'type-unsupported' | 'record-unsupported', why: string]
-
-const refuseIf =
-  (refusalOf: (...args: Parameters<RecordRule>) => Refusal | null): RecordRule =>
-  (record, zone) => {
-    const refusal = refusalOf(record, zone)
-    if (refusal === null) return { record, diagnostics: [] }
-    const [code, why] = refusal
-    return { record: null, diagnostics: [{ severity: 'error', code, message: `${record.name} ${record.type}: ${why}`, at: record.at }] }
-  }
 
 const serverTypes = refuseIf(({ type }) => (isServerType(type) ? ['type-unsupported', 'the server maintains these records itself'] : null))
 

@@ -4,10 +4,10 @@
  */
 
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { excerpt } from '../../dns/excerpt.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import type { DomainChange } from '../../plan/plan.ts'
+import { refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
 import { ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { isPrimary, type LiveZone, liveZone, referenceTo } from './live-zone.ts'
@@ -90,10 +90,8 @@ async function deleteZone(
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
   const { api } = powerDns
-  refuseConflicts(powerDns, live, rrsets)
-  const expected = new Set(rrsets.map(rrsetKey))
-  const foreign = live.records.find((record) => !expected.has(rrsetKey(record)))
-  if (foreign) throw conflict(powerDns, `${foreign.name} ${foreign.type} ${excerpt(foreign.data, 100)} was created`)
+  refuseConflicts(powerDns.name, rrsets, (rrset) => imageOf(live, rrset))
+  refuseOtherRecords(powerDns.name, rrsets, live.records)
   const { name, zone } = live
   await api.request({ method: 'DELETE', path: `${api.path}/zones/${zone.id}`, what: `deleting ${name}`, ...options }, anyShape)
   return {}
@@ -134,7 +132,7 @@ async function replaceRrsets(
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
   const { api } = powerDns
-  refuseConflicts(powerDns, live, rrsets)
+  refuseConflicts(powerDns.name, rrsets, (rrset) => imageOf(live, rrset))
   const pending = rrsets.filter((rrset) => !sameImage(imageOf(live, rrset), rrset.desired))
   if (pending.length > 0) {
     const changes = pending.map((rrset) => rrsetToApi(rrset, live))
@@ -153,21 +151,6 @@ async function replaceRrsets(
 
 const imageOf = ({ rrsets }: LiveZone, rrset: RrsetChange): ReturnType<typeof rrsetImage> =>
   rrsetImage(rrsets.get(rrsetKey(rrset))?.records ?? [])
-
-/** Throws unless every RRset is as expected, or already as desired. */
-function refuseConflicts(powerDns: PowerDns, live: LiveZone, rrsets: readonly RrsetChange[]): void {
-  for (const rrset of rrsets) {
-    const now = imageOf(live, rrset)
-    if (sameImage(now, rrset.existing) || sameImage(now, rrset.desired)) continue
-    const state = now === null ? 'was deleted' : `is ${excerpt(now.data.join(', '), 200)} (TTL ${now.ttl})`
-    throw conflict(powerDns, `${rrset.name} ${rrset.type} ${state}`)
-  }
-}
-
-const conflict = ({ name }: PowerDns, what: string): ProviderError =>
-  new ProviderError('provider-conflict', `${name}: another client changed the zone after it was read for the plan: ${what}`, {
-    hint: 'plan again to see the change',
-  })
 
 /** The body of one change. Comments stay if they are not sent. */
 function rrsetToApi(

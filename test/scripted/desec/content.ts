@@ -96,7 +96,17 @@ export function canonicalContent(type: string, content: string): string {
     fields.push(...fieldOf(type, form, taken))
   }
   if (next < tokens.length) throw malformed(type, 'expected EOL or EOF')
+  if (type === 'DS' || type === 'CDS' || type === 'DLV') refuseDigest(type, fields)
   return fields.join(' ')
+}
+
+const DIGEST_OCTETS: Readonly<Record<string, number>> = { 1: 20, 2: 32, 3: 32, 4: 48 }
+
+function refuseDigest(type: string, [, , digestType = '', digest = '']: readonly string[]): void {
+  const octets = type === 'CDS' && digestType === '0' ? 1 : DIGEST_OCTETS[digestType]
+  if (digestType === '0' && octets === undefined) throw new ContentError('Cannot parse record contents: digest type 0 is reserved')
+  if (octets !== undefined && digest.length !== octets * 2)
+    throw new ContentError('Cannot parse record contents: digest length inconsistent with digest type')
 }
 
 function fieldOf(type: string, form: Form, tokens: readonly string[]): string[] {
@@ -136,6 +146,8 @@ function nameOf(type: string, form: 'name' | 'host', token: string): string {
   if (!token.endsWith('.')) throw new ContentError('Hostname must be fully qualified (i.e., end in a dot: "example.com.")')
   if (token.length > 254) throw new ContentError('Hostname must be no longer than 255 characters')
   const isRoot = token === '.' && type !== 'NS'
+  if (type === 'CNAME' && !/^(?:\.|(?:\*\.)?(?:[A-Za-z0-9_-]+\.)+)$/.test(token))
+    throw new ContentError(`Cannot parse record contents: invalid target: ${token}`)
   if (form === 'host' && !isRoot && !HOST.test(token)) throw new ContentError(`Cannot parse record contents: invalid target: ${token}`)
   return token
 }

@@ -1,0 +1,141 @@
+/** A client of deSEC's API v1: errors, complete lists and response bodies. */
+import type { HttpResponse } from '../../transport/http-client.ts'
+import { type ApiDialect, describeBody } from '../api-errors.ts'
+import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
+import { fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
+import { ProviderError } from '../provider.ts'
+import type { ApiRequest } from '../send-request.ts'
+
+export interface ApiDomain {
+  /** Without the final dot. */
+  readonly name: string
+  /** Seconds. */
+  readonly minimumTtl: number
+  /** When the domain or one of its RRsets was last written; null if the API does not say. */
+  readonly touched: string | null
+}
+
+export interface ApiRrset {
+  /** Absolute. */
+  readonly name: string
+  readonly type: string
+  /** Seconds. */
+  readonly ttl: number
+  readonly records: readonly string[]
+}
+
+export interface DesecApi {
+  readonly request: SendAndCheck
+  /** Reads all pages of a list. */
+  list<T>(request: ApiRequest, shape: (item: unknown) => T): Promise<T[]>
+  close(): Promise<void>
+}
+
+export function createDesecApi(connection: ApiConnection): DesecApi {
+  const { request, close } = createJsonApi(connection, { authorization: `Token ${connection.token}` }, DESEC_DIALECT)
+  return { request, list: (call, shape) => readList(request, connection.provider, call, shape), close }
+}
+
+const CODES = {
+  401: 'provider-unauthorized',
+  403: 'provider-forbidden',
+  404: 'provider-not-found',
+  409: 'provider-conflict',
+  413: 'limit-exceeded',
+  429: 'provider-rate-limited',
+} as const
+
+const HINTS: Readonly<Record<number, string>> = {
+  401: 'create a token in the account at deSEC, under Token Management',
+  403: 'the token or the account does not permit it: see perm_create_domain, perm_delete_domain and the policies of the token',
+  429: 'deSEC accepts 15 changes of a domain in a minute, 100 in an hour and 300 in a day',
+}
+
+const DESEC_DIALECT: ApiDialect = {
+  errorOfResponse(provider, what, response, mutates) {
+    const { status } = response
+    const code = CODES[status as keyof typeof CODES] ?? (status < 500 ? 'provider-rejected' : 'provider-failed')
+    return new ProviderError(code, `${provider}: ${what}: ${status} ${reasonOf(response)}`, {
+      status: String(status),
+      ambiguous: mutates && (status >= 500 || status === 408),
+      // After a gateway's timeout the server behind it may still be working.
+      mayCompleteLater: mutates && status >= 504,
+      hint: HINTS[status],
+    })
+  },
+  addressHint: (provider) => `check base_url of ${provider}: deSEC's is https://desec.io/api/v1, which is used without the setting`,
+  startHint: 'start the server',
+}
+
+/** Maximum errors, nesting and characters of a reason in a message. */
+const MAX_ERRORS = 3
+const MAX_DEPTH = 5
+const MAX_REASON = 500
+
+/** The texts of an error: `detail`, those of fields, or those of the items of a bulk request, which are numbered from 0. */
+function reasonOf(response: HttpResponse): string {
+  try {
+    const body: unknown = JSON.parse(response.text)
+    const texts = Array.isArray(body) ? body.flatMap((item, index) => textsOf(item).map((text) => `item ${index}: ${text}`)) : textsOf(body)
+    if (texts.length > 0) return texts.slice(0, MAX_ERRORS).join('; ').slice(0, MAX_REASON)
+  } catch {
+    // No JSON of the API: described by its type below.
+  }
+  return `the response is not from the API (${describeBody(response)})`
+}
+
+function textsOf(value: unknown, depth = 0): string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null || depth === MAX_DEPTH) return []
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const texts = textsOf(inner, depth + 1)
+    return Array.isArray(value) || key === 'detail' || key === 'non_field_errors' ? texts : texts.map((text) => `${key}: ${text}`)
+  })
+}
+
+/** Maximum pages of a list. */
+const MAX_PAGES = 1000
+
+async function readList<T>(request: SendAndCheck, provider: string, call: ApiRequest, shape: (item: unknown) => T): Promise<T[]> {
+  const items: T[] = []
+  const seen = new Set<string>()
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    if (seen.has(cursor) || seen.size === MAX_PAGES)
+      throw new ProviderError('provider-garbled', `${provider}: ${call.what}: the pages of the list have no end`)
+    seen.add(cursor)
+    const { value, headers } = await request({ ...call, query: { ...call.query, cursor } }, (body) => listOf(body, 'the list').map(shape))
+    for (const item of value) items.push(item)
+    cursor = nextCursor(headers['link'] ?? '')
+  }
+  return items
+}
+
+/** The cursor of the next page (RFC 8288); null on the last one. Only the cursor of the address is used. */
+function nextCursor(link: string): string | null {
+  const [, address] = /<([^<>]{1,4000})>;\s*rel="next"/.exec(link) ?? []
+  return address === undefined ? null : new URLSearchParams(address.slice(address.indexOf('?') + 1)).get('cursor')
+}
+
+export function domainShape(value: unknown): ApiDomain {
+  const what = 'a domain'
+  const fields = fieldsOf(value, what)
+  return {
+    name: textOf(fields, 'name', what),
+    minimumTtl: wholeNumberOf(fields, 'minimum_ttl', what),
+    touched: typeof fields['touched'] === 'string' ? fields['touched'] : null,
+  }
+}
+
+export function rrsetShape(value: unknown): ApiRrset {
+  const what = 'a record set'
+  const fields = fieldsOf(value, what)
+  const records = listOf(fields['records'], 'the records of a record set').map((record) => {
+    if (typeof record !== 'string') throw new ShapeError('a record is not a text')
+    return record
+  })
+  return { name: textOf(fields, 'name', what), type: textOf(fields, 'type', what), ttl: wholeNumberOf(fields, 'ttl', what), records }
+}
+
+/** Accepts any body: the status says all. */
+export const anyShape = (): undefined => undefined

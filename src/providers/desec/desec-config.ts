@@ -1,0 +1,12 @@
+/** The settings of a deSEC provider. */
+import type { ProviderType } from '../provider.ts'
+import { tokenProviderType } from '../token-api.ts'
+import { desecCapabilities } from './capabilities.ts'
+import { createDesecProvider } from './desec-provider.ts'
+
+export const DESEC: ProviderType = tokenProviderType({
+  capabilities: desecCapabilities(() => null),
+  baseUrl: 'https://desec.io/api/v1',
+  tokenKey: 'token',
+  createProvider: (connection) => createDesecProvider(connection),
+})

@@ -1,0 +1,40 @@
+/** Types of providers whose service has one address and takes a token: the settings `base_url`, `timeout`, `parallelism` and one for the token. */
+import type { ProviderConfig } from '../definition/config/config.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Capabilities } from '../plan/capabilities.ts'
+import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from './api-settings.ts'
+import type { ApiConnection } from './json-api.ts'
+import type { Provider, ProviderType } from './provider.ts'
+
+const DEFAULT_PARALLELISM = 4
+
+export interface TokenApi {
+  readonly capabilities: Capabilities
+  /** The address of the service, for configs without `base_url`. */
+  readonly baseUrl: string
+  /** The setting that refers to the token. */
+  readonly tokenKey: string
+  readonly createProvider: (connection: ApiConnection, settings: ProviderConfig['settings']) => Provider
+}
+
+export function tokenProviderType({ capabilities, baseUrl: standard, tokenKey, createProvider }: TokenApi): ProviderType {
+  const addressOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? standard
+  return {
+    capabilities,
+    checkSettings(config) {
+      const diagnostics: Diagnostic[] = []
+      checkBaseUrl(config, addressOf(config), standard, diagnostics)
+      return diagnostics
+    },
+    endpoints: (config) => endpointOfBaseUrl(config, 'base_url', addressOf(config)),
+    async create(config, context) {
+      const diagnostics: Diagnostic[] = []
+      const baseUrl = checkBaseUrl(config, addressOf(config), standard, diagnostics)
+      const token = await resolveToken(config, tokenKey, context, diagnostics)
+      if (baseUrl === null || token === null) return { provider: null, diagnostics }
+      const connection = apiConnection(config, context, { baseUrl, token, parallelism: DEFAULT_PARALLELISM }, diagnostics)
+      if (connection === null) return { provider: null, diagnostics }
+      return { provider: createProvider(connection, config.settings), diagnostics }
+    },
+  }
+}
