@@ -23,6 +23,8 @@ export interface CallRules {
   readonly maxUnits: number | null
   /** Maximum size of a call in octets of DNS records, those before and after the change together; null without a limit. */
   readonly maxOctets: number | null
+  /** Maximum number of records in a call, and of characters of their data, those before and after the change together; absent without a limit. */
+  readonly maxValues?: { readonly count: number; readonly characters: number } | undefined
   /** Whether a call is one DNS message, which holds more in as many octets; false if absent. */
   readonly isDnsMessage?: boolean | undefined
   /** Whether a call is carried out as a whole or not at all. */

@@ -7,7 +7,7 @@
  */
 import type { DomainName } from '../dns/domain-name.ts'
 import { type ExistingRecord, rrsetKey } from '../dns/record.ts'
-import { octetsOf } from './call-octets.ts'
+import { addSizes, type CallSize, isWithin, NO_SIZE, sizeOf } from './call-size.ts'
 import type { CallRules } from './capabilities.ts'
 import { compareRrsets, type RrsetChange, type RrsetImage, type RrsetName, rrsetChanges } from './changesets.ts'
 import { type Need, pointerOf, satisfies } from './continuity.ts'
@@ -38,25 +38,8 @@ export function fitInOneCall(
   if (!rules.atomic || (rules.maxUnits ?? 2) < 2) return false
   if (rules.unit === 'record') return rules.maxUnits === null || changes.length <= rules.maxUnits
   const units = rrsetUnits(changes, existing, rules, zone)
-  return fits(
-    units.map(({ octets }) => octets),
-    rules,
-  )
+  return isWithin(totalSize(units), rules)
 }
-
-interface CallSize {
-  readonly units: number
-  readonly octets: number
-}
-
-const NO_SIZE: CallSize = { units: 0, octets: 0 }
-
-const sizeOf = (octets: readonly number[]): CallSize => ({ units: octets.length, octets: octets.reduce((sum, one) => sum + one, 0) })
-
-const isWithin = ({ units, octets }: CallSize, { maxUnits, maxOctets }: CallRules): boolean =>
-  (maxUnits === null || units <= maxUnits) && (maxOctets === null || octets <= maxOctets)
-
-const fits = (octets: readonly number[], rules: CallRules): boolean => isWithin(sizeOf(octets), rules)
 
 export const carryTogether = (changes: readonly Uncarried[]): RecordChange[] => changes.map((change) => ({ ...change, after: [], call: 0 }))
 
@@ -98,9 +81,11 @@ function firstChanges(callOf: Int32Array): Map<number, number> {
 interface RrsetUnit extends RrsetChange {
   /** Indexes of its changes. */
   readonly indexes: readonly number[]
-  /** Octets that it takes in a call, at most. */
-  readonly octets: number
+  /** What it takes in a call, at most. */
+  readonly size: CallSize
 }
+
+const totalSize = (units: readonly RrsetUnit[]): CallSize => units.reduce((sum, { size }) => addSizes(sum, size), NO_SIZE)
 
 function rrsetUnits(changes: readonly Uncarried[], existing: readonly ExistingRecord[], rules: CallRules, zone: DomainName): RrsetUnit[] {
   const indexes = new Map<string, number[]>()
@@ -109,7 +94,7 @@ function rrsetUnits(changes: readonly Uncarried[], existing: readonly ExistingRe
   return rrsetChanges(existing, carried).map((rrset) => ({
     ...rrset,
     indexes: indexes.get(rrsetKey(rrset)) ?? [],
-    octets: octetsOf(rrset, rules, zone),
+    size: sizeOf(rrset, rules, zone),
   }))
 }
 
@@ -179,8 +164,8 @@ function callsOfUnits(units: readonly RrsetUnit[], edges: RrsetEdges, rules: Cal
     )
   }
   for (const cluster of isLimited ? clustersByGrowth(units, edges, rules) : clustersOf(units, edges, rules)) {
-    const own = sizeOf(cluster.map((at) => (units[at] as RrsetUnit).octets))
-    const together = { units: open.units + own.units, octets: open.octets + own.octets }
+    const own = totalSize(cluster.map((at) => units[at] as RrsetUnit))
+    const together = addSizes(open, own)
     const isNext = call === -1 || mustFollow(cluster, together)
     if (isNext) call += 1
     open = isNext ? own : together
@@ -258,10 +243,7 @@ function clustersOf(units: readonly RrsetUnit[], { required, preferred }: RrsetE
   const rank = new Map(singly.map(([at], position) => [at as number, position]))
   const rankOf = (at: number): number => rank.get(at) as number
   return stronglyConnectedComponents(bound).flatMap((cluster) => {
-    const canShare = fits(
-      cluster.map((at) => (units[at] as RrsetUnit).octets),
-      rules,
-    )
+    const canShare = isWithin(totalSize(cluster.map((at) => units[at] as RrsetUnit)), rules)
     return canShare ? [cluster] : cluster.sort((a, b) => rankOf(a) - rankOf(b)).map((at) => [at])
   })
 }
@@ -278,12 +260,7 @@ function clustersByGrowth(units: readonly RrsetUnit[], { required }: RrsetEdges,
     for (const before of set) bound[before]?.add(at)
   })
   const clusters = stronglyConnectedComponents(bound).flatMap((cluster) =>
-    fits(
-      cluster.map((at) => (units[at] as RrsetUnit).octets),
-      rules,
-    )
-      ? [cluster]
-      : cluster.map((at) => [at]),
+    isWithin(totalSize(cluster.map((at) => units[at] as RrsetUnit)), rules) ? [cluster] : cluster.map((at) => [at]),
   )
   const growth = (cluster: readonly number[]): number => cluster.reduce((sum, at) => sum + growthOf(units[at] as RrsetUnit), 0)
   return clusters.sort((a, b) => growth(a) - growth(b) || (a[0] as number) - (b[0] as number))

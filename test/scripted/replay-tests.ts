@@ -8,6 +8,8 @@ export interface Recorded {
   /** Cases and exchanges in the recording. */
   readonly size: readonly [cases: number, exchanges: number]
   readonly generated: GeneratedValues
+  /** Cases that were recorded after all others. */
+  readonly last?: readonly string[]
   /** Whether the body of a response was removed from the recording; of none if absent. */
   isRemoved?(exchange: Exchange): boolean
   /** A service in the state at the start of the recording, how to sign in, and the generated values of that state. */
@@ -19,9 +21,10 @@ export interface Recorded {
 }
 
 /** Replays the recording of one service. */
-export function replayTests({ name, size, generated, isRemoved, seed }: Recorded): void {
+export function replayTests({ name, size, generated, last = [], isRemoved, seed }: Recorded): void {
   describe(name, async () => {
-    const cases = readRecording(name)
+    const isLast = (one: RecordedCase): number => Number(last.includes(one.case))
+    const cases = readRecording(name).toSorted((a, b) => isLast(a) - isLast(b))
     const { service, headers, shared } = seed(cases)
     const { origin } = await startScriptedServer(service)
     const replay = createReplay(origin, headers, generated)

@@ -1,8 +1,37 @@
-/** How many octets the change of an RRset takes in a call, at most. */
+/** What the change of an RRset takes in a call, at most. */
 import type { DomainName } from '../dns/domain-name.ts'
 import { rdataOctets } from '../dns/rdata/rdata-codec.ts'
 import type { CallRules } from './capabilities.ts'
 import type { RrsetChange, RrsetImage } from './changesets.ts'
+
+export interface CallSize {
+  readonly units: number
+  readonly octets: number
+  /** Records before and after the change. */
+  readonly values: number
+  /** Characters of the data of those records. */
+  readonly characters: number
+}
+
+export const NO_SIZE: CallSize = { units: 0, octets: 0, values: 0, characters: 0 }
+
+export const addSizes = (a: CallSize, b: CallSize): CallSize => ({
+  units: a.units + b.units,
+  octets: a.octets + b.octets,
+  values: a.values + b.values,
+  characters: a.characters + b.characters,
+})
+
+export const isWithin = ({ units, octets, values, characters }: CallSize, { maxUnits, maxOctets, maxValues }: CallRules): boolean =>
+  (maxUnits === null || units <= maxUnits) &&
+  (maxOctets === null || octets <= maxOctets) &&
+  (maxValues === undefined || (values <= maxValues.count && characters <= maxValues.characters))
+
+export function sizeOf(rrset: RrsetChange, rules: CallRules, zone: DomainName): CallSize {
+  const data = [...(rrset.existing?.data ?? []), ...(rrset.desired?.data ?? [])]
+  const characters = data.reduce((sum, one) => sum + one.length, 0)
+  return { units: 1, octets: rules.maxOctets === null ? 0 : octetsOf(rrset, rules, zone), values: data.length, characters }
+}
 
 /** Type, class, TTL and length (RFC 1035 section 4.1.3). */
 const RECORD_HEADER = 10
@@ -17,7 +46,7 @@ const RDATA_MARGIN = 32
  * Each existing record once as expected and once as deleted, each desired one once. In an UPDATE message (RFC 2136) one record says that the RRset is to be
  * deleted or does not exist; NS records of the apex are deleted one by one.
  */
-export function octetsOf({ name, type, existing, desired }: RrsetChange, { isDnsMessage }: CallRules, zone: DomainName): number {
+function octetsOf({ name, type, existing, desired }: RrsetChange, { isDnsMessage }: CallRules, zone: DomainName): number {
   if (!isDnsMessage) {
     const size = (image: RrsetImage | null): number =>
       (image?.data ?? []).reduce((sum, data) => sum + name.length + 1 + RECORD_HEADER + data.length + RDATA_MARGIN, 0)

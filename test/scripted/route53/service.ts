@@ -1,0 +1,318 @@
+/** A scripted Route 53: hosted zones and record sets in memory behind the API of 2013-04-01, with signatures, pages, atomic change batches and throttling. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { ScriptedRequest, ScriptedResponse, ScriptedService } from '../scripted-server.ts'
+import { changedSets, compareSets, printRecordSet, type RecordSet, Refusal, readRecordSet, reversed, storedName } from './record-sets.ts'
+import { type AccessKey, checkSignature } from './signature.ts'
+import { elementAt, parseXml, printXml, textAt, type XmlContent, type XmlElement } from './xml.ts'
+
+export interface HostedZone {
+  readonly id: string
+  /** With the final dot. */
+  readonly name: string
+  readonly callerReference?: string
+  readonly comment?: string
+  readonly isPrivate?: boolean
+  /** Without NS and SOA, which every zone gets. */
+  readonly sets?: readonly RecordSet[]
+}
+
+export interface Route53Options {
+  readonly key: AccessKey
+  readonly zones: readonly HostedZone[]
+  /** Requests that are answered before each `Throttling`; by default none is refused. */
+  readonly requestsPerPause?: number
+  /** Change batches that are refused with `PriorRequestNotComplete` before one is carried out. */
+  readonly busyChanges?: number
+  /** Operations that the key may not call, such as `ChangeResourceRecordSets`. */
+  readonly denied?: readonly string[]
+  /** Calls of `GetChange` that answer `PENDING` before `INSYNC`. */
+  readonly pendingReads?: number
+}
+
+export interface ScriptedRoute53 {
+  readonly service: ScriptedService
+  /** The record sets of a zone, for people who look at it without the API. */
+  sets(zone: string): readonly RecordSet[]
+  /** Stores or removes a record set as another client would, unchecked. */
+  put(zone: string, set: RecordSet): void
+  zones(): readonly Pick<HostedZone, 'id' | 'name' | 'isPrivate'>[]
+}
+
+interface Zone extends HostedZone {
+  sets: readonly RecordSet[]
+}
+
+export const NAME_SERVERS = ['ns-831.awsdns-39.net.', 'ns-422.awsdns-52.com.', 'ns-1983.awsdns-55.co.uk.', 'ns-1283.awsdns-32.org.']
+
+export const plainSet = (name: string, type: string, ttl: number, ...values: readonly string[]): RecordSet => ({
+  name,
+  type,
+  ttl,
+  values,
+  alias: null,
+  others: [],
+  setIdentifier: null,
+})
+
+const requiredSets = (name: string): RecordSet[] => [
+  plainSet(name, 'NS', 172_800, ...NAME_SERVERS),
+  plainSet(name, 'SOA', 900, `${NAME_SERVERS[0]} awsdns-hostmaster.amazon.com. 1 7200 900 1209600 86400`),
+]
+
+interface Answer {
+  readonly status?: number
+  readonly root: string
+  readonly content: XmlContent
+}
+
+const ID_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
+const newId = (first: string): string => first + [...randomBytes(20)].map((octet) => ID_CHARACTERS[octet % ID_CHARACTERS.length]).join('')
+
+export function createRoute53(options: Route53Options): ScriptedRoute53 {
+  const zones = new Map<string, Zone>()
+  const changes = new Map<string, number>()
+  for (const zone of options.zones)
+    zones.set(zone.id, { ...zone, sets: [...requiredSets(zone.name), ...(zone.sets ?? [])].sort(compareSets) })
+  let sinceRefusal = 0
+  let busy = options.busyChanges ?? 0
+
+  const zoneOf = (id: string): Zone => {
+    const zone = zones.get(id)
+    if (zone === undefined) throw new Refusal(404, 'NoSuchHostedZone', `No hosted zone found with ID: ${id}`)
+    return zone
+  }
+  const changeInfo = (comment?: string): XmlContent => {
+    const id = newId('C')
+    changes.set(id, options.pendingReads ?? 0)
+    return [
+      ['Id', `/change/${id}`],
+      ['Status', 'PENDING'],
+      ['SubmittedAt', new Date().toISOString()],
+      ['Comment', comment],
+    ]
+  }
+
+  const listZones = (query: URLSearchParams, byName: boolean): Answer => {
+    const all = [...zones.values()].sort((a, b) => {
+      const [x, y] = byName ? [reversed(a.name) + a.id, reversed(b.name) + b.id] : [a.id, b.id]
+      return x < y ? -1 : x > y ? 1 : 0
+    })
+    const max = maxItems(query, 100, 100)
+    const dnsName = query.get('dnsname')
+    const marker = query.get('marker')
+    const startsAt = ({ name, id }: Zone): boolean => {
+      if (!byName) return marker === null || id >= marker
+      if (dnsName === null) return true
+      const from = reversed(storedName(dnsName))
+      return reversed(name) > from || (reversed(name) === from && id >= (query.get('hostedzoneid') ?? ''))
+    }
+    const rest = all.filter(startsAt)
+    const next = rest[max]
+    const items: XmlContent = rest.slice(0, max).map((zone) => ['HostedZone', printZone(zone)] as const)
+    return {
+      root: byName ? 'ListHostedZonesByNameResponse' : 'ListHostedZonesResponse',
+      content: [
+        ['HostedZones', items],
+        ...(byName ? ([['DNSName', dnsName ?? undefined]] as const) : ([['Marker', marker ?? undefined]] as const)),
+        ['IsTruncated', next !== undefined],
+        ['NextDNSName', byName ? next?.name : undefined],
+        ['NextHostedZoneId', byName ? next?.id : undefined],
+        ['NextMarker', byName ? undefined : next?.id],
+        ['MaxItems', max],
+      ],
+    }
+  }
+
+  const createZone = (sent: XmlElement | null): Answer => {
+    const name = storedName(textAt(sent, 'Name') ?? '')
+    const callerReference = textAt(sent, 'CallerReference') ?? ''
+    if (callerReference === '') throw new Refusal(400, 'InvalidInput', 'CallerReference is required')
+    if ([...zones.values()].some((zone) => zone.callerReference === callerReference))
+      throw new Refusal(409, 'HostedZoneAlreadyExists', `A hosted zone has already been created with the specified caller reference.`)
+    const isPrivate = elementAt(sent, 'VPC') !== null
+    const zone: Zone = {
+      id: newId('Z'),
+      name,
+      callerReference,
+      isPrivate,
+      comment: textAt(sent, 'HostedZoneConfig', 'Comment') ?? '',
+      sets: requiredSets(name),
+    }
+    zones.set(zone.id, zone)
+    return {
+      status: 201,
+      root: 'CreateHostedZoneResponse',
+      content: [
+        ['HostedZone', printZone(zone)],
+        ['ChangeInfo', changeInfo()],
+        ['DelegationSet', isPrivate ? undefined : delegationSet()],
+      ],
+    }
+  }
+
+  const listSets = (zone: Zone, query: URLSearchParams): Answer => {
+    const max = maxItems(query, 100, 300)
+    const [name, type, identifier] = ['name', 'type', 'identifier'].map((key) => query.get(key))
+    if (type != null && name == null) throw new Refusal(400, 'InvalidInput', 'The input is not valid')
+    const from = name == null ? null : { ...plainSet(storedName(name), type ?? '', 0), setIdentifier: identifier ?? null }
+    const rest = from === null ? zone.sets : zone.sets.filter((set) => compareSets(set, from) >= 0)
+    const next = rest[max]
+    return {
+      root: 'ListResourceRecordSetsResponse',
+      content: [
+        ['ResourceRecordSets', rest.slice(0, max).map((set) => ['ResourceRecordSet', printRecordSet(set)] as const)],
+        ['IsTruncated', next !== undefined],
+        ['NextRecordName', next?.name],
+        ['NextRecordType', next?.type],
+        ['NextRecordIdentifier', next?.setIdentifier ?? undefined],
+        ['MaxItems', max],
+      ],
+    }
+  }
+
+  const changeSets = (zone: Zone, sent: XmlElement | null): Answer => {
+    if (busy > 0) {
+      busy -= 1
+      throw new Refusal(400, 'PriorRequestNotComplete', 'The request was rejected because Route 53 was still processing a prior request.')
+    }
+    const batch = elementAt(sent, 'ChangeBatch')
+    const asked = (elementAt(batch, 'Changes')?.children ?? []).map((change) => ({
+      action: textAt(change, 'Action') ?? '',
+      set: readRecordSet(elementAt(change, 'ResourceRecordSet'), zone.name),
+    }))
+    zone.sets = changedSets(zone.sets, asked, zone.name, zone.id)
+    return { root: 'ChangeResourceRecordSetsResponse', content: [['ChangeInfo', changeInfo(textAt(batch, 'Comment') ?? undefined)]] }
+  }
+
+  const getChange = (id: string): Answer => {
+    const left = changes.get(id)
+    if (left === undefined) throw new Refusal(404, 'NoSuchChange', `A change with the specified change ID does not exist: ${id}`)
+    changes.set(id, Math.max(0, left - 1))
+    const content: XmlContent = [
+      ['Id', `/change/${id}`],
+      ['Status', left > 0 ? 'PENDING' : 'INSYNC'],
+      ['SubmittedAt', new Date().toISOString()],
+    ]
+    return { root: 'GetChangeResponse', content: [['ChangeInfo', content]] }
+  }
+
+  const deleteZone = (zone: Zone): Answer => {
+    if (zone.sets.some(({ name, type }) => name !== zone.name || (type !== 'NS' && type !== 'SOA')))
+      throw new Refusal(
+        400,
+        'HostedZoneNotEmpty',
+        'The specified hosted zone contains non-required resource record sets and so cannot be deleted.',
+      )
+    zones.delete(zone.id)
+    return { root: 'DeleteHostedZoneResponse', content: [['ChangeInfo', changeInfo()]] }
+  }
+
+  const route = ({ method, path, query, body }: ScriptedRequest): Answer => {
+    const [, kind = '', id = '', part] = /^\/2013-04-01\/(\w+)(?:\/([^/]+)(?:\/(rrset)\/?)?)?$/.exec(path) ?? []
+    const sent = body === '' ? null : parseXml(body)
+    const permit = (operation: string): void => {
+      if (!options.denied?.includes(operation)) return
+      const who = 'User: arn:aws:iam::123456789012:user/test is not authorized to perform'
+      throw new Refusal(403, 'AccessDenied', `${who}: route53:${operation} on resource: arn:aws:route53:::${kind}/${id}`)
+    }
+    switch (`${method} ${kind}${id === '' ? '' : '/'}${part ?? ''}`) {
+      case 'GET hostedzonesbyname':
+        permit('ListHostedZonesByName')
+        return listZones(query, true)
+      case 'GET hostedzone':
+        permit('ListHostedZones')
+        return listZones(query, false)
+      case 'POST hostedzone':
+        permit('CreateHostedZone')
+        return createZone(sent)
+      case 'GET hostedzone/':
+        permit('GetHostedZone')
+        return {
+          root: 'GetHostedZoneResponse',
+          content: [
+            ['HostedZone', printZone(zoneOf(id))],
+            ['DelegationSet', zoneOf(id).isPrivate ? undefined : delegationSet()],
+          ],
+        }
+      case 'DELETE hostedzone/':
+        permit('DeleteHostedZone')
+        return deleteZone(zoneOf(id))
+      case 'GET hostedzone/rrset':
+        permit('ListResourceRecordSets')
+        return listSets(zoneOf(id), query)
+      case 'POST hostedzone/rrset':
+        permit('ChangeResourceRecordSets')
+        return changeSets(zoneOf(id), sent)
+      case 'GET change/':
+        permit('GetChange')
+        return getChange(id)
+      case 'GET healthcheck':
+        return {
+          root: 'ListHealthChecksResponse',
+          content: [
+            ['HealthChecks', []],
+            ['IsTruncated', false],
+            ['MaxItems', 100],
+            ['Marker', ''],
+          ],
+        }
+      default:
+        throw new Refusal(404, 'UnknownOperationException', '')
+    }
+  }
+
+  const service: ScriptedService = (request) => {
+    try {
+      sinceRefusal += 1
+      if (options.requestsPerPause !== undefined && sinceRefusal > options.requestsPerPause) {
+        sinceRefusal = 0
+        throw new Refusal(400, 'Throttling', 'Rate exceeded')
+      }
+      checkSignature(request, options.key)
+      const { status = 200, root, content } = route(request)
+      return respond(status, root, content)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      const problem: XmlContent = [
+        ['Type', 'Sender'],
+        ['Code', error.code],
+        ['Message', error.message],
+      ]
+      return respond(error.status, 'ErrorResponse', [
+        ['Error', problem],
+        ['RequestId', randomUUID()],
+      ])
+    }
+  }
+  return {
+    service,
+    sets: (id) => zones.get(id)?.sets ?? [],
+    put: (id, set) => {
+      const zone = zoneOf(id)
+      zone.sets = [...zone.sets.filter((one) => compareSets(one, set) !== 0), set].sort(compareSets)
+    },
+    zones: () => [...zones.values()],
+  }
+}
+
+const respond = (status: number, root: string, content: XmlContent): ScriptedResponse => ({
+  status,
+  headers: { 'content-type': 'text/xml' },
+  body: printXml(root, content),
+})
+
+const delegationSet = (): XmlContent => [['NameServers', NAME_SERVERS.map((name) => ['NameServer', name.slice(0, -1)] as const)]]
+
+const printZone = ({ id, name, callerReference = '', comment = '', isPrivate = false, sets }: Zone): XmlContent => [
+  ['Id', `/hostedzone/${id}`],
+  ['Name', name],
+  ['CallerReference', callerReference],
+  ['Config', [...(comment === '' ? [] : [['Comment', comment] as const]), ['PrivateZone', isPrivate]]],
+  ['ResourceRecordSetCount', sets.length],
+]
+
+function maxItems(query: URLSearchParams, usual: number, most: number): number {
+  const value = Number(query.get('maxitems') ?? usual)
+  if (!Number.isInteger(value) || value < 1) throw new Refusal(400, 'InvalidInput', 'maxitems is invalid')
+  return Math.min(value, most)
+}
