@@ -62,12 +62,12 @@ export function elementAt(element: XmlElement | null, ...path: readonly string[]
 /** A document as JSON values, for comparisons: text, or children by name, lists of those that are repeated. */
 export function xmlToJson(text: string): unknown {
   const root = parseXml(text)
-  return root === null ? text : { [root.name]: valueOf(root) }
+  return root === null ? text : { [root.name]: contentOf(root) }
 }
 
-function valueOf({ children, text }: XmlElement): unknown {
+function contentOf({ children, text }: XmlElement): unknown {
   if (children.length === 0) return text
   const byName = new Map<string, unknown[]>()
-  for (const child of children) byName.set(child.name, [...(byName.get(child.name) ?? []), valueOf(child)])
+  for (const child of children) byName.set(child.name, [...(byName.get(child.name) ?? []), contentOf(child)])
   return Object.fromEntries([...byName].map(([name, values]) => [name, values.length === 1 ? values[0] : values]))
 }
