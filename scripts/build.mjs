@@ -14,8 +14,9 @@ import { build } from 'esbuild'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 
-/** Native, or looked up by name at run time (pino starts worker threads from files). */
+/** Native, optional, or looked up by name at run time (pino starts worker threads from files). */
 const EXTERNAL = [
+  '@aws-sdk/*',
   'fastify',
   '@fastify/*',
   'kysely',

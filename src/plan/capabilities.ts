@@ -81,6 +81,8 @@ export interface Capabilities {
   readonly needsApexNs?: boolean | undefined
   /** Whether the target refuses a CNAME beside other records, and a second CNAME at a name. */
   readonly cnameExclusive: boolean
+  /** Whether the target refuses an ALIAS beside A and AAAA records; false if absent. */
+  readonly aliasExclusive?: boolean | undefined
   readonly rules: readonly RecordRule[]
 }
 

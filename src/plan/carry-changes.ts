@@ -13,6 +13,7 @@ import { compareRrsets, type RrsetChange, type RrsetImage, type RrsetName, rrset
 import { type Need, pointerOf, satisfies } from './continuity.ts'
 import { addEdge, append, NO_CALLS } from './order-edges.ts'
 import type { RecordChange } from './plan.ts'
+import { typesExclude } from './record-conflicts.ts'
 import { stronglyConnectedComponents, withoutCycles } from './topological-order.ts'
 
 /** Record changes with the calls that carry them, and the names that lack records for a moment between two calls. */
@@ -198,7 +199,7 @@ interface RrsetEdges {
 }
 
 /**
- * A CNAME and other types at one name never exist together. Otherwise a target is created before its pointers and removed after them, and at one name new
+ * A CNAME and other types at one name never exist together, nor an ALIAS and addresses. Otherwise a target is created before its pointers and removed after them, and at one name new
  * RRsets come before removed ones.
  */
 function rrsetEdges(units: readonly RrsetUnit[]): RrsetEdges {
@@ -210,7 +211,7 @@ function rrsetEdges(units: readonly RrsetUnit[]): RrsetEdges {
   for (const atName of byName.values()) {
     for (const added of atName.filter((at) => isNew(unitAt(at)))) {
       for (const removed of atName.filter((at) => isRemoved(unitAt(at)))) {
-        if ((unitAt(added).type === 'CNAME') !== (unitAt(removed).type === 'CNAME')) addEdge(required, added, removed)
+        if (typesExclude(unitAt(added).type, unitAt(removed).type)) addEdge(required, added, removed)
         else addEdge(preferred, removed, added)
       }
     }

@@ -13,7 +13,7 @@ import { differingSettings, domainChange, domainProblems } from './domain-change
 import { type FittedZone, fitToTarget } from './fit-to-target.ts'
 import type { RenderedState, ZonePlan } from './plan.ts'
 import { planDifference } from './plan-difference.ts'
-import { conflictsAmongAdded, conflictsWithKept } from './record-conflicts.ts'
+import { aliasesBesideAddresses, conflictsAmongAdded, conflictsWithKept } from './record-conflicts.ts'
 import type { SafetyThresholds } from './safety-limits.ts'
 
 export interface PlanInput {
@@ -60,6 +60,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   diagnostics.push(...policyNotice(compared, fitted, input), ...surplusNotices(difference, target))
   if (capabilities.cnameExclusive && !desired.absent)
     diagnostics.push(...conflictsWithKept(difference, [...held.values()], target), ...conflictsAmongAdded(difference, target))
+  if (capabilities.aliasExclusive && !desired.absent) diagnostics.push(...aliasesBesideAddresses(fitted.records, [...held.values()], target))
   const domain = domainChange(desired.name, existing, fitted.settings, desired.absent, input.policy)
   if (domain) diagnostics.push(...domainProblems(domain, input))
   if (isSlave && !desired.absent) diagnostics.push(...slaveRecordProblems(input))

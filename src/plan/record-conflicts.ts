@@ -67,3 +67,22 @@ export function conflictsAmongAdded(difference: ZoneDifference, target: string):
     }
   })
 }
+
+const ADDRESSES: ReadonlySet<string> = new Set(['A', 'AAAA'])
+
+/** Whether RRsets of these types cannot be at one name, at targets that have both. */
+export const typesExclude = (a: string, b: string): boolean =>
+  (a === 'CNAME') !== (b === 'CNAME') || (a === 'ALIAS' && ADDRESSES.has(b)) || (b === 'ALIAS' && ADDRESSES.has(a))
+
+/** One error per name with an ALIAS and addresses. `held`: records that plans neither compare nor change. */
+export function aliasesBesideAddresses(records: readonly DefinedRecord[], held: readonly StayingRecord[], target: string): Diagnostic[] {
+  const aliases = records.filter(({ type }) => type === 'ALIAS')
+  if (aliases.length === 0) return []
+  const addresses = new Map([...held, ...records].flatMap((record) => (ADDRESSES.has(record.type) ? [[record.name, record] as const] : [])))
+  return aliases.flatMap(({ name, at }) => {
+    const beside = addresses.get(name)
+    if (beside === undefined) return []
+    const message = `${target} cannot hold ${name} ALIAS beside ${name} ${beside.type} ${beside.data}`
+    return { severity: 'error', code: 'record-unsupported', message, at, hint: 'keep one of them' }
+  })
+}

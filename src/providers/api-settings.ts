@@ -7,11 +7,17 @@ import { proxyFor } from '../transport/proxy.ts'
 import type { ApiConnection } from './json-api.ts'
 import type { ProviderContext, ProviderEndpoint } from './provider.ts'
 
-/** The address of an API; null after an error was added to the diagnostics. `example` is a valid one, for messages. */
-export function checkBaseUrl(config: ProviderConfig, address: unknown, example: string, diagnostics: Diagnostic[]): URL | null {
+/** The address of an API; null after an error was added to the diagnostics. `example` is a valid one, for messages; `key` is its setting. */
+export function checkBaseUrl(
+  config: ProviderConfig,
+  address: unknown,
+  example: string,
+  diagnostics: Diagnostic[],
+  key = 'base_url',
+): URL | null {
   const refuse = (code: Diagnostic['code'], problem: string, hint?: string): null => {
-    const message = `providers.${config.name}.base_url: ${problem}`
-    diagnostics.push({ severity: 'error', code, message, at: config.placeOf('base_url'), hint })
+    const message = `providers.${config.name}.${key}: ${problem}`
+    diagnostics.push({ severity: 'error', code, message, at: config.placeOf(key), hint })
     return null
   }
   const url = parseUrl(address)

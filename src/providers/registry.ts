@@ -16,6 +16,7 @@ import { POWERDNS } from './powerdns/powerdns-config.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
 import { type Provider, ProviderError } from './provider.ts'
 import { RFC2136 } from './rfc2136/rfc2136-config.ts'
+import { ROUTE53 } from './route53/route53-config.ts'
 import { ZONEFILE } from './zonefile/zonefile-config.ts'
 
 /** Every type of provider. */
@@ -27,6 +28,7 @@ const TYPES: Readonly<Record<string, ProviderType>> = {
   powerdns: POWERDNS,
   octodns: OCTODNS,
   rfc2136: RFC2136,
+  route53: ROUTE53,
   zonefile: ZONEFILE,
 }
 

@@ -51,9 +51,10 @@ export function describeCapabilities(capabilities: Capabilities): Readonly<Recor
   }
 }
 
-function callText({ unit, maxUnits, maxOctets }: Capabilities['calls']): string {
+function callText({ unit, maxUnits, maxOctets, maxValues }: Capabilities['calls']): string {
   const word = unit === 'rrset' ? 'record set' : 'record'
   const units = maxUnits === null ? `any number of ${word}s` : maxUnits === 1 ? `one ${word}` : `up to ${counted(maxUnits, word)}`
+  if (maxValues !== undefined) return `up to ${counted(maxValues.count, 'record')}, those before and after the change together`
   return maxOctets === null ? units : `${units}, up to ${counted(maxOctets, 'octet')}`
 }
 

@@ -26,6 +26,8 @@ const documentOf = ({ name, type, capabilities }: ProviderView) => {
       unit: calls.unit,
       maxUnits: calls.maxUnits,
       maxOctets: calls.maxOctets,
+      maxRecords: calls.maxValues?.count ?? null,
+      maxCharacters: calls.maxValues?.characters ?? null,
       atomic: calls.atomic,
       hasPrecondition: calls.hasPrecondition,
       createsZoneWithRecords: calls.createsZoneWithRecords,

@@ -26,6 +26,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: unknown
+  /** Sent as it is, instead of a body. Its content type is among the headers. */
+  readonly text?: string | undefined
   readonly signal?: AbortSignal | undefined
   /** Milliseconds without an octet from the server; the client's `timeout` if absent. */
   readonly silenceTimeout?: number | undefined
@@ -76,7 +78,7 @@ export function createHttpClient({ baseUrl, timeout, connectTimeout = timeout, .
   const prefix = baseUrl.pathname.replace(/\/$/, '')
   let agent: Agent | null = null
   return {
-    async request({ method, path, headers, body, signal, silenceTimeout = timeout, totalTimeout = Number.POSITIVE_INFINITY }) {
+    async request({ method, path, headers, body, text, signal, silenceTimeout = timeout, totalTimeout = Number.POSITIVE_INFINITY }) {
       const http = await (isTls ? import('node:https') : import('node:http'))
       const settings = { keepAlive: true, maxSockets: options.connections, timeout: IDLE_TIMEOUT }
       const openAgent = proxy === null ? (all: AgentOptions) => new http.Agent(all) : await loadProxyAgent(proxy)
@@ -99,7 +101,7 @@ export function createHttpClient({ baseUrl, timeout, connectTimeout = timeout, .
             ...(json !== undefined && { 'content-type': 'application/json' }),
           },
         },
-        body: json,
+        body: json ?? text,
         isTls,
         proxyHost: proxy?.host ?? null,
         maxResponse: options.maxResponse,

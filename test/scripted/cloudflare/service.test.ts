@@ -137,7 +137,7 @@ test('a replay finds each kind of difference', async () => {
   const generated = { pattern: (field: string) => (field === 'id' ? /^[0-9a-f]{32}$/ : /_on$/.test(field) ? /Z$/ : null) }
   const differs = async (change: object, run: ScriptedServer = server): Promise<boolean> => {
     const replay = createReplay(run.origin, { authorization: 'Bearer test-token' }, generated)
-    const body = JSON.stringify({ ...JSON.parse(exchange.request), name: `n${Math.random()}`.replace('.', '') })
+    const body = JSON.stringify({ ...JSON.parse(exchange.request ?? ''), name: `n${Math.random()}`.replace('.', '') })
     const recorded = JSON.parse(exchange.response)
     const result = { ...recorded.result, name: `${JSON.parse(body).name}.byemike.org`, ...change }
     const { answer, expected } = await replay.run({ ...exchange, request: body, response: JSON.stringify({ ...recorded, result }) })

@@ -1,0 +1,146 @@
+/**
+ * Makes one call: a batch, which Route 53 carries out as a whole. An RRset is changed by a DELETE of its record set and a CREATE of the new one. Route 53 refuses
+ * the batch if a record set to delete has other values, or one to create exists: so another client's change is never overwritten.
+ */
+import type { Change } from '@aws-sdk/client-route-53'
+import { compareText } from '../../dns/compare-text.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { isApexNs, rrsetKey } from '../../dns/record.ts'
+import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
+import { type RrsetChange, type RrsetImage, sameImage } from '../../plan/changesets.ts'
+import { fieldsOf, textOf } from '../json-shape.ts'
+import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { aliasSets } from './alias-sets.ts'
+import { ALIAS_TTL } from './capabilities.ts'
+import { type ApiSet, liveZone, readSets } from './live-zone.ts'
+import { nameFromApi, nameToApi, rdataFromApi, rdataToApi } from './rdata-format.ts'
+import type { Route53 } from './route53-provider.ts'
+import { waitForSync } from './wait-for-sync.ts'
+
+interface BatchChange {
+  readonly Action: 'CREATE' | 'DELETE' | 'UPSERT'
+  readonly ResourceRecordSet: ApiSet
+}
+
+export async function changeRecords(
+  route53: Route53,
+  zone: ZoneReference,
+  rrsets: readonly RrsetChange[],
+  options?: ProviderCallOptions,
+): Promise<readonly Diagnostic[]> {
+  const originals = route53.originals.get(String(zone.id)) ?? new Map<string, readonly ApiSet[]>()
+  const removed: BatchChange[] = []
+  const replaced: BatchChange[] = []
+  const added: BatchChange[] = []
+  const written = new Map<string, readonly ApiSet[]>()
+  for (const rrset of rrsets) {
+    const { name, type, existing, desired } = rrset
+    if (type === 'NS' && name === zone.name) {
+      replaced.push(...(await apexNsChange(route53, zone, rrset, options)))
+      continue
+    }
+    const before = existing === null ? [] : existingSets(route53, rrset, existing, originals.get(rrsetKey(rrset)))
+    const after =
+      desired === null
+        ? []
+        : type === 'ALIAS'
+          ? await aliasSets(route53, zone, rrset, rrsets, before, options)
+          : [plainSet(name, type, desired)]
+    removed.push(...before.map((set) => ({ Action: 'DELETE' as const, ResourceRecordSet: set })))
+    added.push(...after.map((set) => ({ Action: 'CREATE' as const, ResourceRecordSet: set })))
+    written.set(rrsetKey(rrset), after)
+  }
+  // Aliases are deleted before their targets, and created after them.
+  const changes = [...removed.sort(aliasesFirst), ...replaced, ...added.sort((a, b) => aliasesFirst(b, a))]
+  if (changes.length === 0) return []
+  const id = await sendBatch(route53, zone, changes, `changing records of ${zone.name}`, options)
+  for (const [key, sets] of written) {
+    if (sets.some(({ AliasTarget }) => AliasTarget)) originals.set(key, sets)
+    else originals.delete(key)
+  }
+  return route53.waits ? waitForSync(route53.api, id, zone.name, options) : []
+}
+
+/** Sends one batch. Returns the identifier of the change. */
+export function sendBatch(
+  { api }: Pick<Route53, 'api'>,
+  { id }: Pick<ZoneReference, 'id'>,
+  changes: readonly BatchChange[],
+  what: string,
+  options?: ProviderCallOptions,
+): Promise<string> {
+  return api.send({
+    what,
+    changes: true,
+    command: (sdk) =>
+      new sdk.ChangeResourceRecordSetsCommand({ HostedZoneId: String(id), ChangeBatch: { Changes: changes as unknown as Change[] } }),
+    shape: (output) => textOf(fieldsOf(output['ChangeInfo'], 'the change'), 'Id', 'the change'),
+    ...options,
+  })
+}
+
+const aliasesFirst = (a: BatchChange, b: BatchChange): number =>
+  Number(b.ResourceRecordSet.AliasTarget !== undefined) - Number(a.ResourceRecordSet.AliasTarget !== undefined)
+
+export const plainSet = (name: DomainName, type: string, { ttl, data }: RrsetImage): ApiSet => ({
+  Name: nameToApi(name),
+  Type: type,
+  TTL: ttl ?? 0,
+  ResourceRecords: data.map((one) => ({ Value: rdataToApi(one) })),
+})
+
+/** The record sets of an existing RRset with the values that Route 53 has. */
+function existingSets(
+  { api }: Route53,
+  { name, type }: RrsetChange,
+  existing: RrsetImage,
+  originals: readonly ApiSet[] | undefined,
+): readonly ApiSet[] {
+  if (originals === undefined && type !== 'ALIAS') return [plainSet(name, type, existing)]
+  if (originals !== undefined && originals.every((set) => sameImage(imageOf(type, set), existing))) return originals
+  throw new ProviderError(
+    'provider-conflict',
+    `${api.provider}: another client changed the zone after it was read for the plan: ${name} ALIAS`,
+    {
+      hint: 'plan again to see the change',
+    },
+  )
+}
+
+/** The image of a record set, or of one of the aliases of an ALIAS. */
+function imageOf(type: string, { TTL, ResourceRecords = [], AliasTarget }: ApiSet): RrsetImage {
+  const alias = AliasTarget === undefined ? null : nameFromApi(AliasTarget.DNSName)
+  const values = alias ? [alias] : ResourceRecords.map(({ Value }) => rdataFromApi(type, Value))
+  const data = values.map((one, index) => (one.ok ? one.value : (ResourceRecords[index]?.Value ?? '')))
+  return { ttl: alias ? ALIAS_TTL : (Math.min(TTL ?? 0, MAX_TTL) as Ttl), hasOtherTtls: false, data: [...new Set(data)].sort(compareText) }
+}
+
+/**
+ * Route 53 wants NS records at the apex at every moment, so they are replaced by an UPSERT. It cannot state what it expects to find: the record set is read
+ * immediately before. A new zone has those of Route 53.
+ */
+async function apexNsChange(
+  { api, aliasZones }: Route53,
+  zone: ZoneReference,
+  { name, type, existing, desired }: RrsetChange,
+  options?: ProviderCallOptions,
+): Promise<BatchChange[]> {
+  const sets = await readSets(api, zone, options, { from: name, wanted: (set) => set.name === name && set.type <= 'NS' })
+  const { records } = liveZone(sets, zone.name, String(zone.id), aliasZones)
+  const now = records.filter((record) => isApexNs(record, zone.name))
+  const [first] = now
+  const image = first === undefined ? null : { ttl: first.ttl, hasOtherTtls: false, data: now.map(({ data }) => data).sort() }
+  const isExpected = existing === null || sameImage(image, existing) || sameImage(image, desired)
+  if (!isExpected)
+    throw new ProviderError(
+      'provider-conflict',
+      `${api.provider}: another client changed the zone after it was read for the plan: ${name} NS is ${now.map(({ data }) => data).join(', ')}`,
+      { hint: 'plan again to see the change' },
+    )
+  if (desired === null)
+    throw new ProviderError('provider-rejected', `${api.provider}: Route 53 wants NS records at the apex of ${zone.name}`, {
+      hint: 'keep them, or leave the apex NS records out of the definition',
+    })
+  return sameImage(image, desired) ? [] : [{ Action: 'UPSERT', ResourceRecordSet: plainSet(name, type, desired) }]
+}

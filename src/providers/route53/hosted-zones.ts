@@ -1,0 +1,232 @@
+/** Finds, creates and deletes hosted zones. Several zones may have one name: public and private ones, and private ones of several VPCs. */
+import { randomUUID } from 'node:crypto'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { counted } from '../../report/english.ts'
+import { changedSincePlan } from '../changed-rrsets.ts'
+import { type Fields, fieldsOf, listOf, textOf } from '../json-shape.ts'
+import {
+  type AppliedCall,
+  type ProviderCall,
+  type ProviderCallOptions,
+  ProviderError,
+  type UnusableZone,
+  type ZoneList,
+  type ZoneReference,
+} from '../provider.ts'
+import { sendBatch } from './change-records.ts'
+import { type LiveSet, liveZone, readSets } from './live-zone.ts'
+import { nameFromApi, nameToApi } from './rdata-format.ts'
+import type { Route53 } from './route53-provider.ts'
+
+interface ApiZone {
+  /** Without `/hostedzone/`. */
+  readonly id: string
+  readonly name: string
+  readonly isPrivate: boolean
+  /** The AWS service that manages the zone; null if none does. */
+  readonly service: string | null
+}
+
+/** Zones per page: the maximum of the API. */
+const PAGE_SIZE = 100
+const MAX_PAGES = 10_000
+/** Zones that are looked up one by one. For more names, the whole list is read. */
+const MAX_SINGLE = 3
+
+export async function findZones(
+  route53: Route53,
+  names: readonly DomainName[],
+  options?: ProviderCallOptions,
+): Promise<ReadonlyMap<DomainName, ZoneReference>> {
+  const wanted = new Set(names)
+  const lists =
+    wanted.size <= MAX_SINGLE
+      ? await Promise.all([...wanted].map((name) => readZones(route53, options, name)))
+      : [await readZones(route53, options)]
+  const { zones, unusable } = zoneList(route53, lists.flat())
+  const ambiguous = unusable.find(({ name, reason }) => reason === AMBIGUOUS && names.some((one) => one === parsed(name)))
+  if (ambiguous !== undefined)
+    throw new ProviderError('provider-rejected', `${route53.api.provider}: ${ambiguous.name} ${AMBIGUOUS}`, { notSent: true })
+  return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
+}
+
+export const listZones = async (route53: Route53, options?: ProviderCallOptions): Promise<ZoneList> =>
+  zoneList(route53, await readZones(route53, options))
+
+const parsed = (name: string): DomainName | null => {
+  const result = nameFromApi(name)
+  return result.ok ? result.value : null
+}
+
+/** Reads all zones, or those with one name. */
+async function readZones({ api }: Route53, options?: ProviderCallOptions, only?: DomainName): Promise<ApiZone[]> {
+  const zones: ApiZone[] = []
+  let start: Fields = only === undefined ? {} : { DNSName: nameToApi(only) }
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const input = { MaxItems: only === undefined ? PAGE_SIZE : 5, ...start }
+    const { items, next } = await api.send({
+      what: only === undefined ? 'listing zones' : `looking up ${only}`,
+      command: (sdk) => new sdk.ListHostedZonesByNameCommand(input),
+      shape: (output) => ({
+        items: listOf(output['HostedZones'], 'HostedZones').map(zoneShape),
+        next:
+          output['IsTruncated'] === true
+            ? { DNSName: textOf(output, 'NextDNSName', 'the page'), HostedZoneId: textOf(output, 'NextHostedZoneId', 'the page') }
+            : null,
+      }),
+      ...options,
+    })
+    for (const zone of items) {
+      if (only !== undefined && parsed(zone.name) !== only) return zones
+      zones.push(zone)
+    }
+    if (next === null) return zones
+    start = next
+  }
+  throw new ProviderError('provider-garbled', `${api.provider}: the list of hosted zones does not end`)
+}
+
+function zoneShape(item: unknown): ApiZone {
+  const fields = fieldsOf(item, 'a hosted zone')
+  const config = fields['Config'] == null ? {} : fieldsOf(fields['Config'], 'the configuration of a hosted zone')
+  const linked = fields['LinkedService'] == null ? null : fieldsOf(fields['LinkedService'], 'the service of a hosted zone')
+  return {
+    id: textOf(fields, 'Id', 'a hosted zone').replace(/^\/hostedzone\//, ''),
+    name: textOf(fields, 'Name', 'a hosted zone'),
+    isPrivate: config['PrivateZone'] === true,
+    service: linked === null ? null : String(linked['ServicePrincipal'] ?? linked['Description'] ?? 'another service').slice(0, 200),
+  }
+}
+
+const AMBIGUOUS = 'exists several times; choose one under zone_ids'
+
+/** A zone of `zone_ids` has that id. Of the others, those of the type of the settings are listed. */
+function zoneList({ zoneIds, isPrivate }: Route53, zones: readonly ApiZone[]): ZoneList {
+  const byName = new Map<DomainName, ApiZone[]>()
+  const unusable: UnusableZone[] = []
+  for (const zone of zones) {
+    const name = nameFromApi(zone.name)
+    const chosen = name.ok ? zoneIds.get(name.value) : undefined
+    if (chosen === undefined ? zone.isPrivate !== isPrivate : zone.id !== chosen) continue
+    if (!name.ok) unusable.push({ name: zone.name, id: zone.id, reason: name.message })
+    else if (name.value === '.') unusable.push({ name: zone.name, id: zone.id, reason: 'the root cannot be managed as a zone' })
+    else byName.set(name.value, [...(byName.get(name.value) ?? []), zone])
+  }
+  const usable: ZoneReference[] = []
+  for (const [name, found] of byName) {
+    const [zone] = found
+    if (zone === undefined) continue
+    if (found.length > 1) unusable.push(...found.map(({ id }) => ({ name, id, reason: AMBIGUOUS })))
+    else if (zone.service !== null) unusable.push({ name, id: zone.id, reason: `is managed by ${zone.service}` })
+    else usable.push({ name, id: zone.id, settings: {}, updated: null })
+  }
+  return { zones: usable, unusable }
+}
+
+/**
+ * Creates a zone. Route 53 would create a second one of the same name, so the name is looked up immediately before. The reference of the caller is new in each
+ * call, and Route 53 refuses a second zone with it.
+ */
+export async function createZone(
+  route53: Route53,
+  name: DomainName,
+  { changes }: ProviderCall,
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const { api, delegationSet, vpc } = route53
+  if ((await findZones(route53, [name], options)).has(name))
+    throw new ProviderError('provider-conflict', `${api.provider}: ${name} exists already`, { hint: 'plan again to see it' })
+  const input = {
+    Name: nameToApi(name),
+    CallerReference: `zonewright ${randomUUID()}`,
+    ...(delegationSet !== null && { DelegationSetId: delegationSet }),
+    ...(vpc !== null && { VPC: { VPCId: vpc.id, VPCRegion: vpc.region as 'us-east-1' }, HostedZoneConfig: { PrivateZone: true } }),
+  }
+  const zone = await api.send({
+    what: `creating ${name}`,
+    changes: true,
+    command: (sdk) => new sdk.CreateHostedZoneCommand(input),
+    shape: (output) => zoneShape(output['HostedZone']),
+    ...options,
+  })
+  const reference: ZoneReference = { name, id: zone.id, settings: {}, updated: null }
+  return { changes: changes.map(({ subject }) => (subject === 'domain' ? { id: zone.id } : {})), zone: reference }
+}
+
+/** Deletes the record sets of a zone in batches, and then the zone, which Route 53 deletes only if it is empty. */
+export async function deleteZone(
+  route53: Route53,
+  zone: ZoneReference,
+  call: ProviderCall,
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const { api, aliasZones } = route53
+  const sets = await readSets(api, zone, options)
+  const live = liveZone(sets, zone.name, String(zone.id), aliasZones)
+  const changed = changedSincePlan(call, live.records)
+  if (changed !== null)
+    throw new ProviderError('provider-conflict', `${api.provider}: ${zone.name} ${changed}`, { hint: 'plan again to see the change' })
+  const [foreign] = live.unplanned
+  if (foreign !== undefined)
+    throw new ProviderError(
+      'provider-rejected',
+      `${api.provider}: ${zone.name} has ${counted(live.unplanned.length, 'record')} that Zonewright leaves alone: ${foreign.name} ${foreign.type} ${foreign.reason}`,
+      { hint: 'delete them in the console of AWS first' },
+    )
+  const removable = sets.filter(({ name, type }) => name !== zone.name || (type !== 'NS' && type !== 'SOA'))
+  let isEmptied = false
+  try {
+    for (const batch of batchesOf(removable)) {
+      const deletions = batch.map((set) => ({ Action: 'DELETE' as const, ResourceRecordSet: set.api }))
+      await sendBatch(route53, zone, deletions, `deleting the records of ${zone.name}`, options)
+      isEmptied = true
+    }
+    await api.send({
+      what: `deleting ${zone.name}`,
+      changes: true,
+      command: (sdk) => new sdk.DeleteHostedZoneCommand({ Id: String(zone.id) }),
+      shape: () => null,
+      ...options,
+    })
+  } catch (error) {
+    if (!(error instanceof ProviderError) || !isEmptied) throw error
+    // Records were deleted before.
+    throw new ProviderError(error.code, error.message, {
+      ambiguous: true,
+      status: error.status ?? undefined,
+      hint: error.hint,
+      cause: error,
+    })
+  }
+  return {}
+}
+
+/** Records and characters in one batch. */
+const MAX_RECORDS = 1000
+const MAX_CHARACTERS = 32_000
+
+/** Aliases come first, because their targets are deleted too. */
+function batchesOf(sets: readonly LiveSet[]): LiveSet[][] {
+  const batches: LiveSet[][] = []
+  let records = 0
+  let characters = 0
+  const isAlias = ({ api }: LiveSet): number => Number(api.AliasTarget !== undefined)
+  for (const set of sets.toSorted((a, b) => isAlias(b) - isAlias(a))) {
+    const values = set.api.ResourceRecords ?? []
+    const length = values.reduce((sum, { Value }) => sum + Value.length, 0)
+    const last = batches.at(-1)
+    if (
+      last === undefined ||
+      records + values.length > MAX_RECORDS ||
+      characters + length > MAX_CHARACTERS ||
+      last.length === MAX_RECORDS
+    ) {
+      batches.push([set])
+      records = 0
+      characters = 0
+    } else last.push(set)
+    records += values.length
+    characters += length
+  }
+  return batches
+}

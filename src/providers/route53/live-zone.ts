@@ -1,0 +1,207 @@
+/** Record sets of the API in the terms of plans. */
+import { compareText } from '../../dns/compare-text.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { type ExistingRecord, rrsetKey } from '../../dns/record.ts'
+import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
+import type { UnplannedRecord } from '../../dns/zone.ts'
+import { compareRrsets } from '../../plan/changesets.ts'
+import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
+import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { type AddressType, type AliasZones, aliasZoneOf } from './alias-targets.ts'
+import { ALIAS_TTL, isPlannedType } from './capabilities.ts'
+import { nameFromApi, nameToApi, rdataFromApi, rdataToApi } from './rdata-format.ts'
+import type { Route53Api } from './route53-api.ts'
+
+/** A record set as the API takes and returns it. */
+export interface ApiSet {
+  readonly Name: string
+  readonly Type: string
+  readonly TTL?: number | undefined
+  readonly ResourceRecords?: readonly { readonly Value: string }[] | undefined
+  readonly AliasTarget?: ApiAlias | undefined
+}
+
+export interface ApiAlias {
+  readonly HostedZoneId: string
+  readonly DNSName: string
+  readonly EvaluateTargetHealth: boolean
+}
+
+/** A record set with its owner, and why plans cannot contain it. */
+export interface LiveSet {
+  readonly name: DomainName
+  readonly type: string
+  readonly api: ApiSet
+  /** In words that follow owner and type; null if plans can contain it. */
+  readonly problem: string | null
+}
+
+export interface LiveZone {
+  readonly records: readonly ExistingRecord[]
+  readonly unplanned: readonly UnplannedRecord[]
+  /** The record sets by the `rrsetKey` of plans whose text at the API does not follow from plans: aliases, and values that other clients wrote otherwise. */
+  readonly originals: Map<string, readonly ApiSet[]>
+}
+
+/** Record sets per page: the maximum of the API. */
+const PAGE_SIZE = 300
+/** Route 53 holds 10,000 record sets in a zone unless AWS raises the quota. */
+const MAX_PAGES = 10_000
+
+/** Reads all record sets of a zone, or those from a name on as long as `wanted` says. */
+export async function readSets(
+  api: Route53Api,
+  { id, name }: Pick<ZoneReference, 'id' | 'name'>,
+  options?: ProviderCallOptions,
+  { from, wanted = () => true }: { readonly from?: DomainName; readonly wanted?: (set: LiveSet) => boolean } = {},
+): Promise<LiveSet[]> {
+  const garbled = (problem: string): ProviderError =>
+    new ProviderError('provider-garbled', `${api.provider}: reading the records of ${name}: ${problem}`)
+  const sets: LiveSet[] = []
+  const seen = new Set<string>()
+  let start: Fields = from === undefined ? {} : { StartRecordName: nameToApi(from) }
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const input = { HostedZoneId: String(id), MaxItems: from === undefined ? PAGE_SIZE : 10, ...start }
+    const { items, next } = await api.send({
+      what: `reading the records of ${name}`,
+      command: (sdk) => new sdk.ListResourceRecordSetsCommand(input),
+      shape: (output) => ({ items: listOf(output['ResourceRecordSets'], 'ResourceRecordSets').map(liveSet), next: nextPage(output) }),
+      ...options,
+    })
+    for (const set of items) {
+      if (!wanted(set)) return sets
+      const key = `${rrsetKey(set)} ${String((set.api as unknown as Fields)['SetIdentifier'] ?? '')}`
+      if (seen.has(key)) throw garbled(`the record set ${key.trim()} is listed twice`)
+      seen.add(key)
+      sets.push(set)
+    }
+    if (next === null) return sets
+    start = next
+  }
+  throw garbled('the list of record sets does not end')
+}
+
+function nextPage(output: Fields): Fields | null {
+  if (output['IsTruncated'] !== true) return null
+  return {
+    StartRecordName: textOf(output, 'NextRecordName', 'the page'),
+    StartRecordType: textOf(output, 'NextRecordType', 'the page'),
+    StartRecordIdentifier: output['NextRecordIdentifier'],
+  }
+}
+
+/** The elements of a routing policy, and the others that make a record set more than its records. */
+const POLICIES: readonly (readonly [element: string, words: string])[] = [
+  ['TrafficPolicyInstanceId', 'belongs to a traffic policy'],
+  ['Weight', 'has the weighted routing policy'],
+  ['GeoLocation', 'has the geolocation routing policy'],
+  ['GeoProximityLocation', 'has the geoproximity routing policy'],
+  ['Failover', 'has the failover routing policy'],
+  ['MultiValueAnswer', 'has the multivalue answer routing policy'],
+  ['CidrRoutingConfig', 'has the IP-based routing policy'],
+  ['Region', 'has the latency routing policy'],
+  ['SetIdentifier', 'has a routing policy'],
+  ['HealthCheckId', 'has a health check'],
+]
+
+function liveSet(item: unknown): LiveSet {
+  const fields = fieldsOf(item, 'a record set')
+  const apiName = textOf(fields, 'Name', 'a record set')
+  const name = nameFromApi(apiName)
+  if (!name.ok) throw new ShapeError(`a record set is named ${JSON.stringify(apiName.slice(0, 300))}: ${name.message}`)
+  const type = textOf(fields, 'Type', 'a record set')
+  const what = `${name.value} ${type.slice(0, 20)}`
+  const alias = fields['AliasTarget'] == null ? undefined : fieldsOf(fields['AliasTarget'], `the alias of ${what}`)
+  const policy = POLICIES.find(([element]) => fields[element] != null)
+  const values = (fields['ResourceRecords'] == null ? [] : listOf(fields['ResourceRecords'], `the values of ${what}`)).map((value) => ({
+    Value: textOf(fieldsOf(value, `a value of ${what}`), 'Value', `a value of ${what}`),
+  }))
+  const api: ApiSet = alias
+    ? {
+        ...(fields as object),
+        Name: apiName,
+        Type: type,
+        AliasTarget: {
+          HostedZoneId: textOf(alias, 'HostedZoneId', `the alias of ${what}`),
+          DNSName: textOf(alias, 'DNSName', `the alias of ${what}`),
+          EvaluateTargetHealth: alias['EvaluateTargetHealth'] === true,
+        },
+      }
+    : {
+        ...(fields as object),
+        Name: apiName,
+        Type: type,
+        TTL: policy?.[0] === 'TrafficPolicyInstanceId' ? undefined : wholeNumberOf(fields, 'TTL', what),
+        ResourceRecords: values,
+      }
+  const problem = policy?.[1] ?? (type !== 'SOA' && !isPlannedType(type) ? 'has a type that plans do not know' : null)
+  return { name: name.value, type, api, problem }
+}
+
+/** The zone for plans. */
+export function liveZone(sets: readonly LiveSet[], zone: DomainName, zoneId: string, aliasZones: AliasZones): LiveZone {
+  const records: ExistingRecord[] = []
+  const unplanned: UnplannedRecord[] = []
+  const originals = new Map<string, readonly ApiSet[]>()
+  const aliases = new Map<DomainName, LiveSet[]>()
+  const leave = ({ name, type, api }: LiveSet, reason: string): void => {
+    for (const data of api.AliasTarget ? [`alias of ${api.AliasTarget.DNSName}`] : (api.ResourceRecords ?? []).map(({ Value }) => Value))
+      unplanned.push({ name, type, data, reason, holdsRrset: true })
+  }
+  for (const set of sets) {
+    const { name, type, api, problem } = set
+    if (problem !== null) leave(set, problem)
+    else if (api.AliasTarget && type !== 'A' && type !== 'AAAA') leave(set, 'is an alias')
+    else if (api.AliasTarget) aliases.set(name, [...(aliases.get(name) ?? []), set])
+    else if (type !== 'SOA') {
+      const own = (api.ResourceRecords ?? []).map(({ Value }): ExistingRecord => {
+        const data = rdataFromApi(type, Value)
+        // Malformed rdata stays as it is: text that no definition can contain.
+        return { name, type, ttl: Math.min(api.TTL ?? 0, MAX_TTL) as Ttl, data: data.ok ? data.value : Value }
+      })
+      records.push(...own)
+      const isOurs =
+        nameToApi(name) === api.Name.toLowerCase() && own.every(({ data }, at) => rdataToApi(data) === api.ResourceRecords?.[at]?.Value)
+      if (!isOurs) originals.set(rrsetKey(set), [api])
+    }
+  }
+  const addresses = new Set(records.filter(({ type }) => type === 'A' || type === 'AAAA').map(({ name }) => name))
+  for (const [name, atName] of aliases) {
+    const target = addresses.has(name)
+      ? { problem: 'is an alias beside addresses of the other type' }
+      : aliasTarget(atName, zone, zoneId, aliasZones)
+    if (target.problem !== null) for (const set of atName) leave(set, target.problem)
+    else {
+      const record = { name, type: 'ALIAS', ttl: ALIAS_TTL, data: target.name }
+      records.push(record)
+      originals.set(
+        rrsetKey(record),
+        atName.map(({ api }) => api),
+      )
+    }
+  }
+  return { records, unplanned: unplanned.sort((a, b) => compareRrsets(a, b) || compareText(a.data, b.data)), originals }
+}
+
+/** The common target of the aliases at a name, if they are an ALIAS in the terms of plans. */
+function aliasTarget(
+  sets: readonly LiveSet[],
+  zone: DomainName,
+  zoneId: string,
+  aliasZones: AliasZones,
+): { readonly name: DomainName; readonly problem: null } | { readonly problem: string } {
+  const names = sets.map(({ api }) => nameFromApi(api.AliasTarget?.DNSName ?? ''))
+  const [first] = names
+  if (first === undefined || !first.ok) return { problem: 'is an alias of a malformed name' }
+  if (names.some((one) => !one.ok || one.value !== first.value))
+    return { problem: 'is an alias, and the other type at this name leads elsewhere' }
+  const known = aliasZoneOf(first.value, zone, zoneId, aliasZones)
+  const ids = new Set(sets.map(({ api }) => api.AliasTarget?.HostedZoneId))
+  if (known === null || ids.size !== 1 || !ids.has(known.hostedZoneId))
+    return { problem: `is an alias of the hosted zone ${[...ids].join(', ')}, which alias_zones does not name` }
+  return { name: first.value, problem: null }
+}
+
+/** The type of a set as an alias of addresses. */
+export const addressTypes = (sets: readonly ApiSet[]): AddressType[] =>
+  sets.map(({ Type }) => Type).filter((type): type is AddressType => type === 'A' || type === 'AAAA')

@@ -1,0 +1,40 @@
+/** Names and rdata as the API writes them: presentation form with octal escapes (`\052`) instead of decimal ones. */
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { canonicalRdata } from '../../dns/rdata/canonical.ts'
+import { presentationTokens } from '../../dns/rdata/field.ts'
+import type { Result } from '../../dns/result.ts'
+
+const octal = (code: number): string => `\\${code.toString(8).padStart(3, '0')}`
+
+/** Decimal escapes as octal ones. */
+const toOctal = (text: string): string =>
+  text.includes('\\')
+    ? text.replace(/\\(?:([0-9]{3})|(.))/gs, (whole, digits: string | undefined) => (digits === undefined ? whole : octal(Number(digits))))
+    : text
+
+/** Octal escapes as decimal ones. */
+const toDecimal = (text: string): string =>
+  text.includes('\\')
+    ? text.replace(/\\(?:([0-3][0-7]{2})|(.))/gs, (whole, digits: string | undefined) =>
+        digits === undefined ? whole : `\\${String(Number.parseInt(digits, 8)).padStart(3, '0')}`,
+      )
+    : text
+
+/** A name for a request: characters other than letters, digits, `-` and `_` are escaped, apart from the asterisk of a wildcard. */
+export function nameToApi(name: DomainName): string {
+  if (/^(?:\*\.)?[a-z0-9_.-]+$/.test(name)) return name
+  return name.replace(/\\(?:([0-9]{3})|(.))|[^a-z0-9_.-]/gs, (character, digits: string | undefined, escaped: string | undefined) =>
+    octal(digits === undefined ? (escaped ?? character).charCodeAt(0) : Number(digits)),
+  )
+}
+
+export const nameFromApi = (text: string): Result<DomainName> => parseAbsoluteName(toDecimal(text))
+
+/** A value for a request. The data must be canonical. */
+export const rdataToApi = toOctal
+
+/** Canonical rdata of a value, or an error if it is malformed. */
+export function rdataFromApi(type: string, value: string): Result<string> {
+  const tokens = presentationTokens(toDecimal(value))
+  return tokens.ok ? canonicalRdata(type, tokens.value, parseAbsoluteName) : tokens
+}

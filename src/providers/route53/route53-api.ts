@@ -1,0 +1,287 @@
+/**
+ * A client of Route 53. The official SDK makes, signs and reads the messages; it is loaded with the first request. The requests themselves go through our own
+ * HTTP client, which bounds time and size, and are repeated by `sendRequest`, which never sends a change twice that may have been made.
+ */
+import type { Route53Client, Route53ClientConfig } from '@aws-sdk/client-route-53'
+import { createAdaptiveLimit } from '../../transport/adaptive-limit.ts'
+import { createHttpClient, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
+import { createSilenceClock } from '../../transport/read-deadline.ts'
+import { type ApiDialect, describeBody, garbled } from '../api-errors.ts'
+import type { ApiConnection } from '../json-api.ts'
+import { type Fields, fieldsOf, ShapeError } from '../json-shape.ts'
+import { loadOptionalPackage } from '../optional-package.ts'
+import { type ProviderCallOptions, ProviderError } from '../provider.ts'
+import { type Sender, sendRequest } from '../send-request.ts'
+
+const PACKAGE = '@aws-sdk/client-route-53'
+
+type Sdk = typeof import('@aws-sdk/client-route-53')
+type Command = Parameters<Route53Client['send']>[0]
+
+/** Maximum octets of a response: a page of 300 record sets with 400 values each. */
+const MAX_RESPONSE = 32 * 1024 * 1024
+const CONNECT_TIMEOUT = 5000
+
+export interface Credentials {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string
+}
+
+export interface Route53Connection extends Omit<ApiConnection, 'token'> {
+  readonly region: string
+  /** Null if the SDK looks for them. */
+  readonly credentials: Credentials | null
+  /** The profile of the AWS config files. */
+  readonly profile: string | null
+  /** Receives the session token of a request, so that it never appears anywhere. */
+  readonly onSessionToken: (token: string) => void
+  /** Throws if a host may not be contacted, such as that of the service that gives out credentials. */
+  readonly checkHost: (url: URL) => void
+}
+
+export interface Route53Call<T> extends ProviderCallOptions {
+  /** The purpose of the request, for messages. */
+  readonly what: string
+  readonly changes?: boolean
+  readonly command: (sdk: Sdk) => unknown
+  /** Reads the output of the SDK, which comes from outside. */
+  readonly shape: (output: Fields) => T
+}
+
+export interface Route53Api {
+  /** The name of the provider in the config. */
+  readonly provider: string
+  /** Throws `ProviderError`. */
+  send<T>(call: Route53Call<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** What the handler of the SDK gets with each request of ours. */
+interface Exchange {
+  readonly limits: Pick<HttpRequest, 'signal' | 'silenceTimeout' | 'totalTimeout'>
+  response: HttpResponse | null
+  failure: TransportError | null
+}
+
+export function createRoute53Api(connection: Route53Connection): Route53Api {
+  const { provider, baseUrl, timeout, parallelism, retry } = connection
+  const http = createHttpClient({
+    baseUrl: new URL(baseUrl.origin),
+    headers: {},
+    connections: parallelism,
+    timeout,
+    connectTimeout: Math.min(CONNECT_TIMEOUT, timeout),
+    maxResponse: MAX_RESPONSE,
+  })
+  const sender: Omit<Sender, 'client'> = {
+    provider,
+    dialect: ROUTE53_DIALECT,
+    limit: createAdaptiveLimit(parallelism, { longestPause: retry?.maxRetryAfter, onPause: connection.onThrottled }),
+    silence: createSilenceClock(),
+    readTimeout: connection.readTimeout ?? timeout,
+    readDeadline: connection.readDeadline ?? timeout,
+    retry,
+  }
+  let loaded: Promise<{ sdk: Sdk; client: Route53Client }> | null = null
+  const load = async (): Promise<{ sdk: Sdk; client: Route53Client }> => {
+    // The SDK warns of the versions of Node.js that its later versions need. The lock file of the user decides which version runs.
+    process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
+    const sdk = await loadOptionalPackage(provider, PACKAGE, () => import('@aws-sdk/client-route-53'))
+    return { sdk, client: new sdk.Route53Client(clientConfig(connection, http)) }
+  }
+
+  return {
+    provider,
+    async send({ what, changes = false, command, shape, ...options }) {
+      loaded ??= load()
+      const { sdk, client } = await loaded.catch((error: unknown) => {
+        loaded = null
+        throw error
+      })
+      let output: unknown = null
+      const exchanging: HttpClient = {
+        ...http,
+        request: async (limits) => {
+          const exchange: Exchange = { limits, response: null, failure: null }
+          output = await client.send(command(sdk) as Command, { exchange } as object).catch((error: unknown) => {
+            if (exchange.failure !== null) throw exchange.failure
+            if (exchange.response === null) throw withoutCredentials(provider, error)
+            return error
+          })
+          return withStatus(exchange.response as unknown as HttpResponse)
+        },
+      }
+      const response = await sendRequest(
+        { ...sender, client: exchanging },
+        { method: changes ? 'POST' : 'GET', path: '', what, ...options },
+      )
+      const fail = (problem: string): ProviderError => garbled(ROUTE53_DIALECT, provider, what, problem, response, changes)
+      if (response.status >= 300) throw fail(`the server redirects (${response.status}), which is not followed`)
+      if (output instanceof Error) throw fail('the response is malformed XML')
+      try {
+        return shape(fieldsOf(output, 'the response'))
+      } catch (error) {
+        if (!(error instanceof ShapeError)) throw error
+        // The response may belong to another request on the connection.
+        http.reset()
+        throw fail(`the response does not match the API: ${error.message}`)
+      }
+    },
+    close: () => http.close(),
+  }
+}
+
+function clientConfig(connection: Route53Connection, http: HttpClient): Route53ClientConfig {
+  const { baseUrl, region, credentials, profile, onSessionToken } = connection
+  return {
+    endpoint: baseUrl.href,
+    region,
+    ...(credentials !== null && { credentials }),
+    ...(profile !== null && { profile }),
+    // `sendRequest` repeats.
+    maxAttempts: 1,
+    requestHandler: {
+      handle: async (request: SdkRequest, options: unknown) => {
+        const exchange = (options as { readonly exchange?: Exchange } | undefined)?.exchange
+        if (exchange === undefined) return { response: sdkResponse(await elsewhere(request, connection)) }
+        const token = request.headers['x-amz-security-token']
+        if (token !== undefined) onSessionToken(token)
+        try {
+          exchange.response = await http.request({ ...exchange.limits, ...httpRequest(request) })
+        } catch (error) {
+          if (error instanceof TransportError) exchange.failure = error
+          throw error
+        }
+        return { response: sdkResponse(exchange.response) }
+      },
+    } as NonNullable<Route53ClientConfig['requestHandler']>,
+  }
+}
+
+/** A request as the SDK hands it over: signed and serialized. */
+interface SdkRequest {
+  readonly protocol: string
+  readonly hostname: string
+  readonly port?: number
+  readonly method: string
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | readonly string[] | null>>
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+/** As signatures encode it (RFC 3986 section 2.3). */
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+
+function httpRequest({ method, path, query = {}, headers, body }: SdkRequest): HttpRequest {
+  const pairs = Object.entries(query).flatMap(([key, value]) => [value ?? ''].flat().map((one) => `${encoded(key)}=${encoded(one)}`))
+  const text =
+    body === undefined || body === null ? undefined : typeof body === 'string' ? body : new TextDecoder().decode(body as Uint8Array)
+  return {
+    method: method as HttpRequest['method'],
+    path: pairs.length === 0 ? path : `${path}?${pairs.join('&')}`,
+    headers: { ...headers, accept: 'application/xml' },
+    text,
+  }
+}
+
+const sdkResponse = ({ status, headers, text }: HttpResponse) => ({ statusCode: status, headers, body: new TextEncoder().encode(text) })
+
+/** A request of the SDK for credentials, such as one to the Security Token Service. */
+async function elsewhere(request: SdkRequest, { checkHost, timeout }: Route53Connection): Promise<HttpResponse> {
+  const origin = new URL(`${request.protocol}//${request.hostname}${request.port === undefined ? '' : `:${request.port}`}`)
+  checkHost(origin)
+  const http = createHttpClient({ baseUrl: origin, headers: {}, connections: 1, timeout, maxResponse: 1024 * 1024 })
+  try {
+    return await http.request(httpRequest(request))
+  } finally {
+    await http.close()
+  }
+}
+
+/** The SDK found no credentials, or could not get any. Its message may quote the output of programs, so only its first line is shown. */
+function withoutCredentials(provider: string, error: unknown): unknown {
+  if (error instanceof ProviderError) return error
+  const { name, message } = error as Error
+  if (!/Credentials|Token/.test(name)) return error
+  return new ProviderError('provider-unauthorized', `${provider}: no AWS credentials: ${message.split('\n', 1)[0]?.slice(0, 300)}`, {
+    notSent: true,
+    hint: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile, or run where AWS gives out a role',
+    cause: error,
+  })
+}
+
+/** `Throttling` as the status that other services send for it. */
+const withStatus = (response: HttpResponse): HttpResponse =>
+  response.status === 400 && /^(?:Throttling|ThrottlingException|RequestLimitExceeded)$/.test(reasonOf(response).code ?? '')
+    ? { ...response, status: 429 }
+    : response
+
+const CODES: Readonly<Record<string, ProviderError['code']>> = {
+  AccessDenied: 'provider-forbidden',
+  AccessDeniedException: 'provider-forbidden',
+  NotAuthorizedException: 'provider-forbidden',
+  ExpiredToken: 'provider-unauthorized',
+  ExpiredTokenException: 'provider-unauthorized',
+  IncompleteSignature: 'provider-unauthorized',
+  InvalidClientTokenId: 'provider-unauthorized',
+  InvalidSignatureException: 'provider-unauthorized',
+  MissingAuthenticationToken: 'provider-unauthorized',
+  RequestExpired: 'provider-unauthorized',
+  SignatureDoesNotMatch: 'provider-unauthorized',
+  UnrecognizedClientException: 'provider-unauthorized',
+  NoSuchChange: 'provider-not-found',
+  NoSuchHostedZone: 'provider-not-found',
+  LimitsExceeded: 'limit-exceeded',
+  TooManyHostedZones: 'limit-exceeded',
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  'provider-unauthorized': 'check the access key, and the clock of this machine',
+  'provider-forbidden': 'docs/providers/route53.md has a policy with the permissions that are needed',
+}
+
+/** What Route 53 says if a batch expects other record sets than there are. */
+const CONFLICT = /\bbut it already exists\b|\bbut it was not found\b|\bdo not match the current values\b/
+const LIMIT = /\blimit of [0-9]+ exceeded\b/
+
+const ROUTE53_DIALECT: ApiDialect = {
+  errorOfResponse(provider, what, response, mutates) {
+    const { status } = response
+    const { code: reason, text } = reasonOf(response)
+    const isBatch = reason === 'InvalidChangeBatch'
+    const code =
+      status === 429
+        ? 'provider-rate-limited'
+        : isBatch && CONFLICT.test(text)
+          ? 'provider-conflict'
+          : isBatch && LIMIT.test(text)
+            ? 'limit-exceeded'
+            : ((reason !== null && Object.hasOwn(CODES, reason) ? CODES[reason] : undefined) ??
+              (status < 500 ? 'provider-rejected' : 'provider-failed'))
+    return new ProviderError(code, `${provider}: ${what}: ${reason === null ? `${status} ${text}` : `${reason}: ${text}`}`, {
+      status: String(status),
+      ambiguous: mutates && (status >= 500 || status === 408),
+      mayCompleteLater: mutates && status >= 504,
+      hint: code === 'provider-conflict' ? 'plan again to see the change' : HINTS[code],
+    })
+  },
+  isBusy: (response) => reasonOf(response).code === 'PriorRequestNotComplete',
+  addressHint: (provider) =>
+    `check endpoint of ${provider}: Route 53's is https://route53.amazonaws.com, which is used without the setting`,
+  startHint: 'start the server',
+}
+
+const MAX_REASON = 1000
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", '#39': "'", '#34': '"' }
+
+/** The code and message of an error response; the code is null if it does not come from the API. */
+function reasonOf(response: HttpResponse): { readonly code: string | null; readonly text: string } {
+  const [, code] = /<Code>([A-Za-z.]{1,100})<\/Code>/.exec(response.text) ?? []
+  const [, message = ''] = /<Message>([^<]*)<\/Message>/.exec(response.text) ?? []
+  if (code === undefined) return { code: null, text: `the response is not from the API (${describeBody(response)})` }
+  return { code, text: message.replace(/&(#?\w+);/g, (entity, name: string) => ENTITIES[name] ?? entity).slice(0, MAX_REASON) }
+}

@@ -1,0 +1,119 @@
+/** Creates a Route 53 provider from its settings in the config. */
+import type { ProviderConfig } from '../../definition/config/config.ts'
+import { addSecret } from '../../definition/config/secret-guard.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { ALLOWED_HOSTS, endpointOfUrl, readHostPolicy } from '../../transport/allowed-hosts.ts'
+import { checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
+import { type CreatedProvider, type ProviderContext, type ProviderEndpoint, ProviderError, type ProviderType } from '../provider.ts'
+import { route53Capabilities } from './capabilities.ts'
+import type { Credentials, Route53Connection } from './route53-api.ts'
+import { createRoute53Provider } from './route53-provider.ts'
+
+const ENDPOINT = 'https://route53.amazonaws.com'
+const REGION = 'us-east-1'
+/** Route 53 answers five requests per second of an account. */
+const DEFAULT_PARALLELISM = 2
+const DEFAULT_TIMEOUT_SECONDS = 30
+
+export const ROUTE53: ProviderType = { capabilities: route53Capabilities(new Map(), true), checkSettings, endpoints, create }
+
+const addressOf = ({ settings }: ProviderConfig): unknown => settings['endpoint'] ?? ENDPOINT
+
+function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  checkBaseUrl(config, addressOf(config), ENDPOINT, diagnostics, 'endpoint')
+  readNames(config, 'zone_ids', diagnostics)
+  readNames(config, 'alias_zones', diagnostics)
+  if (config.settings['delegation_set'] !== undefined && config.settings['zone_type'] === 'private')
+    diagnostics.push(problem(config, 'delegation_set', 'private zones have no delegation set'))
+  if (config.settings['vpc'] !== undefined && config.settings['zone_type'] !== 'private')
+    diagnostics.push(problem(config, 'vpc', 'belongs to private zones: set zone_type: private'))
+  return diagnostics
+}
+
+function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
+  return endpointOfBaseUrl(config, 'endpoint', addressOf(config))
+}
+
+const problem = (config: ProviderConfig, key: string, message: string): Diagnostic => ({
+  severity: 'error',
+  code: 'schema-value',
+  message: `providers.${config.name}.${key}: ${message}`,
+  at: config.placeOf(key),
+})
+
+/** A setting that maps names to ids. */
+function readNames(config: ProviderConfig, key: string, diagnostics: Diagnostic[]): Map<DomainName, string> {
+  const entries = Object.entries((config.settings[key] as Readonly<Record<string, string>> | undefined) ?? {})
+  return new Map(
+    entries.flatMap(([text, id]) => {
+      const name = parseAbsoluteName(text)
+      if (name.ok) return [[name.value, id] as const]
+      diagnostics.push({ ...problem(config, key, `${JSON.stringify(text)} ${name.message}`), at: config.placeOf(key, text) })
+      return []
+    }),
+  )
+}
+
+/** Creates the provider. `timeout` is in seconds, for a change or for a read with its retries. */
+async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
+  const { settings, name } = config
+  const diagnostics: Diagnostic[] = []
+  const baseUrl = checkBaseUrl(config, addressOf(config), ENDPOINT, diagnostics, 'endpoint')
+  const aliasZones = readNames(config, 'alias_zones', diagnostics)
+  const zoneIds = readNames(config, 'zone_ids', diagnostics)
+  const credentials = await findCredentials(config, context, diagnostics)
+  if (baseUrl === null || diagnostics.some(({ severity }) => severity === 'error')) return { provider: null, diagnostics }
+  const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
+  const connection: Route53Connection = {
+    provider: name,
+    baseUrl,
+    region: String(settings['region'] ?? REGION),
+    credentials,
+    profile: (settings['profile'] as string | undefined) ?? null,
+    parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),
+    timeout,
+    // One attempt of a read may take half the time, which leaves time for another.
+    readTimeout: timeout / 2,
+    readDeadline: timeout,
+    onThrottled: context.onThrottled && ((milliseconds: number) => context.onThrottled?.(name, milliseconds)),
+    onSessionToken: (token) => addSecret(context.secrets.loaded, `providers.${name}.session_token`, token),
+    checkHost: hostCheck(config, context),
+  }
+  const provider = createRoute53Provider(connection, {
+    isPrivate: settings['zone_type'] === 'private',
+    zoneIds,
+    delegationSet: (settings['delegation_set'] as string | undefined) ?? null,
+    vpc: (settings['vpc'] as { readonly id: string; readonly region: string } | undefined) ?? null,
+    aliasZones,
+    waits: settings['wait'] === true,
+  })
+  return { provider, diagnostics }
+}
+
+/** The keys of the settings, or those of the environment unless a profile is chosen, as the SDK does; null if the SDK looks for others. */
+async function findCredentials(config: ProviderConfig, context: ProviderContext, diagnostics: Diagnostic[]): Promise<Credentials | null> {
+  const { settings, name } = config
+  const { env, loaded } = context.secrets
+  const key = async (setting: string): Promise<string> => (await resolveToken(config, setting, context, diagnostics)) ?? ''
+  if (settings['access_key_id'] !== undefined) {
+    const keys = { accessKeyId: await key('access_key_id'), secretAccessKey: await key('secret_access_key') }
+    return settings['session_token'] === undefined ? keys : { ...keys, sessionToken: await key('session_token') }
+  }
+  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token, AWS_PROFILE: profile } = env
+  if (settings['profile'] !== undefined || profile || !id || !secret) return null
+  addSecret(loaded, `providers.${name}.secret_access_key`, secret)
+  if (token) addSecret(loaded, `providers.${name}.session_token`, token)
+  return { accessKeyId: id, secretAccessKey: secret, ...(token && { sessionToken: token }) }
+}
+
+/** The SDK asks other hosts for credentials, such as the Security Token Service. If hosts are listed, these must be among them. */
+function hostCheck({ name }: ProviderConfig, { secrets: { env } }: ProviderContext): (url: URL) => void {
+  if (env[ALLOWED_HOSTS] === undefined) return () => undefined
+  const policy = readHostPolicy(env)
+  return (url) => {
+    const refused = policy.check(`providers.${name}: credentials`, endpointOfUrl(url))
+    if (refused !== null) throw new ProviderError(refused.code, refused.message, { notSent: true, hint: refused.hint })
+  }
+}

@@ -1,0 +1,4 @@
+import { faultTests } from './fault-suite.ts'
+import { ROUTE53 } from './route53-target.ts'
+
+faultTests(ROUTE53)
