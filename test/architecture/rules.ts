@@ -99,5 +99,10 @@ export const RULES: readonly IRegularForbiddenRuleType[] = [
   forbid('service-door', { path: '^src/', pathNot: '^src/service/' }, { path: '^src/service/', pathNot: '^src/service/index\\.ts$' }),
   forbid('no-cycles', { path: '^src/' }, { circular: true }),
   forbid('resolvable', { path: '^src/' }, { couldNotResolve: true, path: '^\\.', pathNot: '(?:^|/)generated/' }),
-  forbid('no-development-packages', { path: '^src/' }, { dependencyTypes: ['npm-dev'], pathNot: '(?:^|/)node_modules/@types/' }),
+  // Optional peer dependencies are development packages too, for the tests.
+  forbid(
+    'no-development-packages',
+    { path: '^src/' },
+    { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm-peer'], pathNot: '(?:^|/)node_modules/@types/' },
+  ),
 ]

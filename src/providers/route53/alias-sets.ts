@@ -5,7 +5,7 @@ import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../
 import { type AddressType, aliasZoneOf, BOTH_TYPES } from './alias-targets.ts'
 import { type ApiSet, addressTypes, readSets } from './live-zone.ts'
 import { nameToApi } from './rdata-format.ts'
-import type { Route53 } from './route53-provider.ts'
+import type { Route53 } from './route53.ts'
 
 /**
  * One alias per address type: those of the ALIAS before, as far as the target has them, or else all that the target has. `rrsets`: those of the whole call.

@@ -15,7 +15,7 @@ import { aliasSets } from './alias-sets.ts'
 import { ALIAS_TTL } from './capabilities.ts'
 import { type ApiSet, liveZone, readSets } from './live-zone.ts'
 import { nameFromApi, nameToApi, rdataFromApi, rdataToApi } from './rdata-format.ts'
-import type { Route53 } from './route53-provider.ts'
+import type { Route53 } from './route53.ts'
 import { waitForSync } from './wait-for-sync.ts'
 
 interface BatchChange {

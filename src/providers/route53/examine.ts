@@ -5,7 +5,7 @@ import { type Provider, type ProviderCallOptions, ProviderError, type ZoneRefere
 import { sendBatch } from './change-records.ts'
 import { readSets } from './live-zone.ts'
 import { nameToApi } from './rdata-format.ts'
-import type { Route53 } from './route53-provider.ts'
+import type { Route53 } from './route53.ts'
 
 /** Maximum names in one finding, and zones whose permissions are tried. */
 const MAX_LISTED = 5

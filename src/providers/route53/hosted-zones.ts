@@ -16,7 +16,7 @@ import {
 import { sendBatch } from './change-records.ts'
 import { type LiveSet, liveZone, readSets } from './live-zone.ts'
 import { nameFromApi, nameToApi } from './rdata-format.ts'
-import type { Route53 } from './route53-provider.ts'
+import type { Route53 } from './route53.ts'
 
 interface ApiZone {
   /** Without `/hostedzone/`. */

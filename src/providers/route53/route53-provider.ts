@@ -1,33 +1,12 @@
 /** A provider that reads and changes the hosted zones of an AWS account. */
-import type { DomainName } from '../../dns/domain-name.ts'
 import type { Provider } from '../provider.ts'
-import type { AliasZones } from './alias-targets.ts'
 import { route53Capabilities } from './capabilities.ts'
 import { changeRecords } from './change-records.ts'
 import { examineRoute53 } from './examine.ts'
 import { createZone, deleteZone, findZones, listZones } from './hosted-zones.ts'
-import { type ApiSet, liveZone, readSets } from './live-zone.ts'
-import { createRoute53Api, type Route53Api, type Route53Connection } from './route53-api.ts'
-
-export interface Route53Options {
-  /** Whether the private zones are managed instead of the public ones. */
-  readonly isPrivate: boolean
-  /** The zones to use of those with the same name. */
-  readonly zoneIds: ReadonlyMap<DomainName, string>
-  /** The reusable delegation set of new zones; null for name servers that Route 53 chooses. */
-  readonly delegationSet: string | null
-  /** The VPC of new private zones; null if none are created. */
-  readonly vpc: { readonly id: string; readonly region: string } | null
-  readonly aliasZones: AliasZones
-  /** Whether a call ends when all name servers have its changes. */
-  readonly waits: boolean
-}
-
-export interface Route53 extends Route53Options {
-  readonly api: Route53Api
-  /** See `LiveZone`; by the identifier of the zone, as it was read last. */
-  readonly originals: Map<string, Map<string, readonly ApiSet[]>>
-}
+import { liveZone, readSets } from './live-zone.ts'
+import type { Route53, Route53Options } from './route53.ts'
+import { createRoute53Api, type Route53Connection } from './route53-api.ts'
 
 export function createRoute53Provider(connection: Route53Connection, options: Route53Options): Provider {
   const route53: Route53 = { ...options, api: createRoute53Api(connection), originals: new Map() }
