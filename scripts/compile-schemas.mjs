@@ -89,6 +89,8 @@ async function loadCompiler(sources) {
     strict: true,
     // A schema has `required` and `properties` in different places, and `type: [string, array]` if both are allowed.
     strictRequired: false,
+    // A tuple may have optional items.
+    strictTuples: false,
     allowUnionTypes: true,
     // Formats are for editors; the program's parsers check them.
     validateFormats: false,

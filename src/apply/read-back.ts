@@ -1,12 +1,7 @@
 /** After applying: reads the zone again, resolves unknown outcomes, and reports differences from the expected result. */
 
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import { excerpt } from '../dns/excerpt.ts'
-import { contentKey, type ExistingRecord, type ResourceRecord, sameRecord } from '../dns/record.ts'
-import { unmanagedTest } from '../dns/unmanaged.ts'
-import type { ExistingZone } from '../dns/zone.ts'
 import type { Changeset } from '../plan/changesets.ts'
-import { differingSettings } from '../plan/domain-change.ts'
 import type { Change, Outcome, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import {
   diagnosticOf,
@@ -20,6 +15,7 @@ import { sleep } from '../transport/retry.ts'
 import type { ChangeResult } from './apply-call.ts'
 import { withResolvedReasons } from './call-graph.ts'
 import { resolveUnknownOutcomes } from './judge-call.ts'
+import { alteredText, unexpectedDifferences } from './unexpected-differences.ts'
 
 /** Milliseconds that reading may take after the run was stopped. */
 const LAST_READING = 10_000
@@ -123,170 +119,3 @@ async function readAgain({ plan, provider, reference, outcomes }: AppliedZone, o
   const found = isKnown ? reference : (await provider.findZones([plan.zone], options)).get(plan.zone)
   return found ? provider.readZone(found, options) : null
 }
-
-/** Maximum differences listed per zone. */
-const SHOWN = 20
-
-const HINT = 'changes by other clients were kept; plan again to see them'
-
-/** A record that should exist. */
-interface Expected {
-  readonly record: ExistingRecord
-  /** Whether this run created or changed it. */
-  readonly own: boolean
-}
-
-interface Difference {
-  readonly own: boolean
-  readonly text: string
-}
-
-/** Compares the zone with the expected result of the calls. Returns a diagnostic for each difference. */
-export function unexpectedDifferences(
-  plan: ZonePlan,
-  outcomes: readonly Outcome[],
-  before: ExistingZone | null,
-  live: ExistingZone | null,
-): Diagnostic[] {
-  const isUnmanaged = unmanagedTest(plan.unmanaged ?? [], plan.zone)
-  const { certain, possible } = expectedRecords(plan, outcomes, before?.records ?? [])
-  const managed = (records: readonly ExistingRecord[]): ExistingRecord[] => records.filter((record) => !isUnmanaged(record))
-  const differences = [
-    ...settingDifferences(plan, outcomes, live),
-    ...recordDifferences(
-      certain.filter(({ record, own }) => own || !isUnmanaged(record)),
-      possible,
-      managed(live?.records ?? []),
-    ),
-  ]
-  const shown = differences.slice(0, SHOWN).map(({ own, text }) => diagnostic(plan, own, text))
-  const rest = differences.length - SHOWN
-  return rest > 0
-    ? [
-        ...shown,
-        diagnostic(
-          plan,
-          differences.slice(SHOWN).some(({ own }) => own),
-          `there are ${rest} more differences`,
-        ),
-      ]
-    : shown
-}
-
-const diagnostic = ({ zone, target }: ZonePlan, own: boolean, text: string): Diagnostic => ({
-  severity: own ? 'error' : 'warning',
-  code: own ? 'apply-unconfirmed' : 'apply-drift',
-  message: `${zone} at ${target}: ${text}`,
-  hint: HINT,
-})
-
-/** The records that should exist after the calls, and the records that may exist because an outcome is unknown. */
-function expectedRecords(
-  { changes }: ZonePlan,
-  outcomes: readonly Outcome[],
-  before: readonly ExistingRecord[],
-): { certain: Expected[]; possible: ResourceRecord[] } {
-  const touched = new Map<number | string, 'replaced' | 'unknown'>()
-  const certain: Expected[] = []
-  const possible: ResourceRecord[] = []
-  let zoneDeleted = false
-  for (const [index, change] of changes.entries()) {
-    const outcome = outcomes[index]
-    const applied = outcome?.state === 'applied'
-    if (change.subject === 'domain') zoneDeleted ||= change.action === 'delete' && applied
-    if (change.subject === 'domain' || !outcome || (!applied && outcome.state !== 'unknown')) continue
-    if (change.existing) {
-      touched.set(identity({ ...change.existing, id: change.id ?? undefined }), applied ? 'replaced' : 'unknown')
-      if (!applied) possible.push(change.existing)
-    }
-    if (!change.desired) continue
-    if (!applied) {
-      possible.push(change.desired)
-      continue
-    }
-    const id = change.action === 'create' ? outcome.id : (change.id ?? undefined)
-    certain.push({ record: id === undefined ? change.desired : { ...change.desired, id }, own: true })
-  }
-  if (zoneDeleted) return { certain: [], possible: [] }
-  const stay = before.filter((record) => !touched.has(identity(record))).map((record): Expected => ({ record, own: false }))
-  return { certain: [...stay, ...certain], possible }
-}
-
-const identity = (record: ExistingRecord): number | string => record.id ?? contentKey(record)
-
-function settingDifferences({ changes }: ZonePlan, outcomes: readonly Outcome[], live: ExistingZone | null): Difference[] {
-  return changes.flatMap((change, index) => {
-    if (change.subject !== 'domain' || outcomes[index]?.state !== 'applied') return []
-    if (change.desired === null) return live === null ? [] : [{ own: true, text: 'the zone was deleted and exists again' }]
-    if (live === null) return [{ own: true, text: 'the zone does not exist' }]
-    return differingSettings(live.settings, change.desired).map((field) => ({
-      own: true,
-      text: `${field} is ${JSON.stringify(live.settings[field])} instead of ${JSON.stringify(change.desired?.[field])}`,
-    }))
-  })
-}
-
-/** Matches both sides by content, as multisets, then the rest by identifier. */
-function recordDifferences(
-  certain: readonly Expected[],
-  possible: readonly ResourceRecord[],
-  live: readonly ExistingRecord[],
-): Difference[] {
-  const unmatched = new Map<string, ExistingRecord[]>()
-  for (const record of live) addTo(unmatched, contentKey(record), record)
-  const missing = certain.filter(({ record }) => !take(unmatched, contentKey(record), record.id))
-  for (const record of possible) take(unmatched, contentKey(record), undefined)
-  const unexpected = new Map([...unmatched.values()].flat().map((record) => [identity(record), record]))
-  const known = new Set(certain.map(({ record }) => contentKey(record)))
-  return [
-    ...missing.map(({ record, own }) => missingDifference(record, own, unexpected)),
-    ...[...unexpected.values()].map((record) => ({ own: known.has(contentKey(record)), text: appeared(record, known) })),
-  ].sort((a, b) => Number(b.own) - Number(a.own) || (a.text < b.text ? -1 : 1))
-}
-
-function missingDifference(record: ExistingRecord, own: boolean, unexpected: Map<number | string, ExistingRecord>): Difference {
-  const now = record.id === undefined ? undefined : unexpected.get(record.id)
-  if (now) unexpected.delete(identity(now))
-  if (own) {
-    const is = now === undefined ? 'but does not exist' : `but is ${dataOf(now, record)}`
-    return { own, text: `${subject(record)} was set to ${dataOf(record)}, ${is}` }
-  }
-  const what =
-    now === undefined
-      ? `deleted ${subject(record)} ${dataOf(record)}`
-      : `changed ${subject(record)} from ${dataOf(record)} to ${dataOf(now, record)}`
-  return { own, text: `another client ${what} meanwhile` }
-}
-
-const appeared = (record: ExistingRecord, known: ReadonlySet<string>): string =>
-  known.has(contentKey(record))
-    ? `${subject(record)} ${dataOf(record)} exists more than once`
-    : `another client created ${subject(record)} ${dataOf(record)} meanwhile`
-
-const subject = ({ name, type }: ResourceRecord): string => `${name} ${type}`
-
-/** Data with the TTL, and with the owner if it is not that of `beside`. */
-function dataOf(record: ResourceRecord, beside: ResourceRecord = record): string {
-  const data = excerpt(record.data, 100)
-  const ttl = record.ttl === null ? '' : ` (TTL ${record.ttl})`
-  return `${record.name === beside.name ? '' : `${subject(record)} `}${data}${ttl}`
-}
-
-function addTo(map: Map<string, ExistingRecord[]>, key: string, record: ExistingRecord): void {
-  const list = map.get(key)
-  if (list) list.push(record)
-  else map.set(key, [record])
-}
-
-/** Removes one record with this content, preferably the one with the identifier. Returns false without one. */
-function take(map: Map<string, ExistingRecord[]>, key: string, id: number | string | undefined): boolean {
-  const list = map.get(key)
-  if (!list || list.length === 0) return false
-  const index = list.length === 1 || id === undefined ? -1 : list.findIndex((record) => record.id === id)
-  list.splice(index === -1 ? list.length - 1 : index, 1)
-  return true
-}
-
-/** Describes how the stored record differs from the record sent; null if it does not. */
-export const alteredText = (sent: ResourceRecord, stored: ResourceRecord): string | null =>
-  sameRecord(sent, stored) ? null : `${subject(sent)} was sent as ${dataOf(sent)} and stored as ${dataOf(stored, sent)}`

@@ -1,11 +1,11 @@
 /** A zone that an import has read. */
 import type { SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import type { ResourceRecord } from '../dns/record.ts'
+import type { DefinedRecord, ResourceRecord } from '../dns/record.ts'
 import type { DesiredZone, Policy, RrsetTargets, SoaFields, UnmanagedSelector, ZoneComment, ZoneSettings } from '../dns/zone.ts'
 
 /** A record read from another format. */
-export interface ImportedRecord extends ResourceRecord {
+export interface ImportedRecord extends ResourceRecord, Pick<DefinedRecord, 'providerSettings'> {
   /** Its position, if it comes from a file. */
   readonly at?: SourcePosition | undefined
 }

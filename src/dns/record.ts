@@ -4,6 +4,9 @@ import type { SourcePosition } from './diagnostic.ts'
 import { compareNames, type DomainName } from './domain-name.ts'
 import type { Ttl } from './ttl.ts'
 
+/** Settings of a record at a provider that are no part of the DNS, such as a comment, by name. */
+export type RecordSettings = Readonly<Record<string, boolean | string | readonly string[]>>
+
 /**
  * A resource record. `data` is rdata in canonical presentation form (see `rdata/canonical.ts`): two records of a type have the same
  * rdata exactly if these texts are equal. A TTL of null means the zone's default.
@@ -16,6 +19,8 @@ export interface ResourceRecord {
   readonly data: string
   /** The source of the data for people, unless it is the definition: `instance web-1 (123)`. */
   readonly source?: string | undefined
+  /** A desired record has the settings that its definition states, an existing one all settings; absent if there are none. */
+  readonly settings?: RecordSettings | undefined
 }
 
 /** A record of a definition or zone file, with its position. */
@@ -23,6 +28,8 @@ export interface DefinedRecord extends ResourceRecord {
   readonly at: SourcePosition
   /** Whether the address gets a PTR record; absent if the zone decides. */
   readonly autoPtr?: boolean | undefined
+  /** The settings that the definition states, by the type of provider. */
+  readonly providerSettings?: Readonly<Record<string, RecordSettings>> | undefined
 }
 
 /** A record as a provider holds it. */
@@ -31,6 +38,8 @@ export interface ExistingRecord extends ResourceRecord {
   readonly id?: number | string | undefined
   /** The types at this owner for which the provider sets the TTL of this record, whatever it is sent; none if absent. */
   readonly fixedTtlTypes?: readonly string[] | undefined
+  /** The settings while which the provider sets those TTLs; always if absent. */
+  readonly fixedTtlWhile?: RecordSettings | undefined
 }
 
 /** The key of an RRset (RFC 9499 section 5): equal for two records exactly if owner and type are. */
@@ -45,9 +54,18 @@ export const contentKey = (record: ResourceRecord): string => `${recordKey(recor
 /** Whether a record is an NS record at the apex of the zone. */
 export const isApexNs = ({ name, type }: ResourceRecord, zone: DomainName): boolean => type === 'NS' && name === zone
 
-/** Whether two records are equal in owner, type, TTL and data. */
+/** Whether two records are equal in owner, type, TTL and data, and in the settings that both have. */
 export const sameRecord = (a: ResourceRecord, b: ResourceRecord): boolean =>
-  a.name === b.name && a.type === b.type && a.ttl === b.ttl && a.data === b.data
+  a.name === b.name && a.type === b.type && a.ttl === b.ttl && a.data === b.data && conflictingSettings(a, b).length === 0
+
+/** The settings that both records have with other values. The order of the items of a list does not matter. */
+export function conflictingSettings({ settings: a }: ResourceRecord, { settings: b }: ResourceRecord): string[] {
+  if (a === undefined || b === undefined || a === b) return []
+  return Object.keys(a).filter((key) => b[key] !== undefined && settingKey(a[key]) !== settingKey(b[key]))
+}
+
+const settingKey = (value: RecordSettings[string] | undefined): string =>
+  JSON.stringify(typeof value === 'object' ? value.toSorted(compareText) : value)
 
 /** Groups records by `rrsetKey`, in the order of first appearance. */
 export function groupRrsets<R extends ResourceRecord>(records: Iterable<R>): Map<string, R[]> {

@@ -42,6 +42,8 @@ export interface Capabilities {
   readonly calls: CallRules
   /** Whether zones can only be read, so that no call succeeds; false if absent. */
   readonly readOnly?: boolean | undefined
+  /** The type of provider whose settings of records definitions may state for this target; absent if it has none. */
+  readonly recordSettings?: string | undefined
   /** The supported record types; null for all. */
   readonly types: ReadonlySet<string> | null
   /** The types of which a name has one record at most; none if absent. */

@@ -1,5 +1,5 @@
 /** Step 1: the records to remove and to add, and the part of them that a policy permits. */
-import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../dns/record.ts'
+import { conflictingSettings, type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../dns/record.ts'
 import type { Policy } from '../dns/zone.ts'
 
 /** The difference between existing and desired records. Nothing is paired into calls yet. */
@@ -41,7 +41,7 @@ interface Match {
 }
 
 /**
- * Compares records by owner, type, data and TTL. Of exact duplicates the one with the lowest identifier stays. The result does not depend on the order in
+ * Compares records by owner, type, data, TTL and the settings that the definition states. Of exact duplicates the one with the lowest identifier stays. The result does not depend on the order in
  * which records are listed. Takes linear time if nothing differs.
  */
 export function compareZones(
@@ -82,7 +82,7 @@ export function compareZones(
     const match = matches.get(recordKey(record))
     const rrset = match?.rrset ?? rrsetOf(record)
     rrset.existing += 1
-    if (match?.record.ttl !== record.ttl) {
+    if (match?.record.ttl !== record.ttl || conflictingSettings(match.record, record).length > 0) {
       rrset.differs = true
       removed.push(record)
     } else if (match.keptAt === null) {

@@ -54,7 +54,7 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
       diagnostics.push({ severity: unsupportedSeverity, code: 'type-unsupported', message, at: record.at, hint, cause })
       continue
     }
-    const ruled = applyRules(record, zone, capabilities)
+    const ruled = applyRules(withSettings(record, capabilities), zone, capabilities)
     for (const diagnostic of ruled.diagnostics) {
       diagnostics.push(
         ruled.record === null ? { ...diagnostic, severity: unsupportedSeverity, message: diagnostic.message + skipped } : diagnostic,
@@ -109,6 +109,12 @@ export function excludedRrsets(zone: DesiredZone, target: string): ReadonlySet<s
     if (scope.ignored || isElsewhere || scope.excluded.includes(target)) keys.add(rrsetKey(scope))
   }
   return keys
+}
+
+/** The record with the settings that its definition states for this type of target. */
+function withSettings(record: DefinedRecord, { recordSettings }: Capabilities): DefinedRecord {
+  const settings = recordSettings === undefined ? undefined : record.providerSettings?.[recordSettings]
+  return settings === undefined ? record : { ...record, settings }
 }
 
 function applyRules(

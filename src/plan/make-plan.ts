@@ -1,7 +1,7 @@
 /** The plan of one zone at one target, from its definition, the live zone and the target's capabilities. The order of the inputs has no effect. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { excerpt } from '../dns/excerpt.ts'
-import { type DefinedRecord, type ExistingRecord, groupRrsets, isApexNs, rrsetKey } from '../dns/record.ts'
+import { conflictingSettings, type DefinedRecord, type ExistingRecord, groupRrsets, isApexNs, rrsetKey } from '../dns/record.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { DesiredZone, ExistingZone, Policy, RefusalName, UnplannedRecord } from '../dns/zone.ts'
@@ -110,11 +110,15 @@ function withNameservers(fitted: FittedZone, { desired, existing, capabilities }
 /** Records whose TTL the provider sets itself have that TTL. */
 function withFixedTtls(fitted: FittedZone, existing: readonly ExistingRecord[]): FittedZone {
   const fixed = new Map(
-    existing.flatMap(({ name, ttl, fixedTtlTypes = [] }) => fixedTtlTypes.map((type) => [rrsetKey({ name, type }), ttl] as const)),
+    existing.flatMap((record) => (record.fixedTtlTypes ?? []).map((type) => [rrsetKey({ name: record.name, type }), record] as const)),
   )
   if (fixed.size === 0) return fitted
-  const withTtl = (record: DefinedRecord): DefinedRecord => ({ ...record, ttl: fixed.get(rrsetKey(record)) ?? null })
-  return { ...fitted, records: fitted.records.map((record) => (fixed.has(rrsetKey(record)) ? withTtl(record) : record)) }
+  const withTtl = (record: DefinedRecord): DefinedRecord => {
+    const other = fixed.get(rrsetKey(record))
+    const isFixed = other !== undefined && conflictingSettings({ ...other, settings: other.fixedTtlWhile }, record).length === 0
+    return isFixed ? { ...record, ttl: other.ttl } : record
+  }
+  return { ...fitted, records: fitted.records.map(withTtl) }
 }
 
 function compare({ desired }: PlanInput, fitted: FittedZone, existing: readonly ExistingRecord[]): ZoneDifference {

@@ -1,7 +1,7 @@
 /** The plan that closes a difference between existing and desired records: safety limits, calls, and their order. */
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
+import { conflictingSettings, type ExistingRecord, type ResourceRecord } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
 import { counted, listed } from '../report/english.ts'
@@ -15,6 +15,7 @@ import { type Call, compareCalls, pairRecords, pairWithinRrsets, recordOf } from
 import {
   type CallCount,
   type Change,
+  changedFields,
   type DomainChange,
   fingerprint,
   type RecordChange,
@@ -155,22 +156,27 @@ function recordChanges(
 function recordChange(call: Call, after: readonly number[]): Omit<RecordChange, 'call'> {
   const { existing, desired, split } = call
   const { name, type } = recordOf(call)
-  const fields = existing && desired ? (['name', 'ttl', 'data'] as const).filter((field) => existing[field] !== desired[field]) : []
+  const other = existing && desired ? conflictingSettings(existing, desired) : []
   return {
     action: existing === null ? 'create' : desired === null ? 'delete' : 'update',
     subject: 'record',
     name,
     type,
     id: existing?.id ?? null,
-    existing: existing && contentOf(existing),
-    desired: desired && { ...contentOf(desired), ...(desired.source !== undefined && { source: desired.source }) },
-    fields,
+    existing: existing && contentOf(existing, desired && other),
+    desired: desired && { ...contentOf(desired, existing && other), ...(desired.source !== undefined && { source: desired.source }) },
+    fields: changedFields(existing, desired),
     after,
     ...(split === undefined ? {} : { split }),
   }
 }
 
-const contentOf = ({ name, type, ttl, data }: ResourceRecord): ResourceRecord => ({ name, type, ttl, data })
+/** With all settings, or with those of an update that differ. */
+function contentOf({ name, type, ttl, data, settings }: ResourceRecord, differing: readonly string[] | null): ResourceRecord {
+  const content = { name, type, ttl, data }
+  if (settings === undefined || differing?.length === 0) return content
+  return { ...content, settings: differing === null ? settings : Object.fromEntries(differing.map((key) => [key, settings[key] ?? ''])) }
+}
 
 /** Changes of the zone itself come first. A new zone's records wait for it, or are created with it: the first call of records follows no other. */
 function joinChanges(domain: Change | null, records: readonly RecordChange[], { createsZoneWithRecords }: CallRules): Change[] {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import { type ExistingRecord, type ResourceRecord, recordKey } from '../dns/record.ts'
+import { conflictingSettings, type ExistingRecord, type ResourceRecord, recordKey } from '../dns/record.ts'
 import type { ExistingZone, RefusalName, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
 
 /** The plans of all zones of a run, and the diagnostics that belong to no zone. */
@@ -101,7 +101,7 @@ export interface RecordChange extends ChangeBase {
   readonly existing: ResourceRecord | null
   readonly desired: ResourceRecord | null
   /** The fields that an update changes. */
-  readonly fields: readonly ('name' | 'ttl' | 'data')[]
+  readonly fields: readonly ('name' | 'ttl' | 'data' | 'settings')[]
   /** Why one update was split into a delete and a create, in words; absent if this is no half of an update. */
   readonly split?: string | undefined
 }
@@ -117,6 +117,13 @@ export interface DomainChange extends ChangeBase {
   readonly existing: ZoneSettings | null
   readonly desired: ZoneSettings | null
   readonly fields: readonly (keyof ZoneSettings)[]
+}
+
+/** The fields in which the records of an update differ; none without both. */
+export function changedFields(existing: ResourceRecord | null, desired: ResourceRecord | null): RecordChange['fields'] {
+  if (existing === null || desired === null) return []
+  const fields = (['name', 'ttl', 'data'] as const).filter((field) => existing[field] !== desired[field])
+  return conflictingSettings(existing, desired).length === 0 ? fields : [...fields, 'settings']
 }
 
 /** The result of one change. */

@@ -98,9 +98,16 @@ function rowsOf(change: Change, index: number, { plan, outcomes }: ZoneView): Ke
   }
   // The notes of a renamed record are at both names.
   const isRenamed = existing !== null && desired !== null && existing.name !== desired.name
-  if (existing) add(existing, '-', desired, [...(desired ? [] : split), ...(desired && !isRenamed ? [] : result)])
-  if (desired) add(desired, '+', existing, [...source, ...split, ...result])
+  if (existing)
+    add(existing, '-', desired, [...settingsNote(existing), ...(desired ? [] : split), ...(desired && !isRenamed ? [] : result)])
+  if (desired) add(desired, '+', existing, [...settingsNote(desired), ...source, ...split, ...result])
   return rows
+}
+
+/** `proxied: true, comment: "web servers"`: the settings that an update changes, or those of a created or deleted record. */
+function settingsNote({ settings = {} }: ResourceRecord): string[] {
+  const texts = Object.entries(settings).map(([key, value]) => `${oneLine(key)}: ${oneLine(JSON.stringify(value))}`)
+  return texts.length === 0 ? [] : [texts.join(', ')]
 }
 
 const recordCells = (

@@ -146,6 +146,7 @@ const recordDocument = (record: ResourceRecord | null): ResourceRecord | null =>
     ttl: record.ttl,
     data: record.data,
     ...(record.source === undefined ? {} : { source: record.source }),
+    ...(record.settings === undefined ? {} : { settings: { ...record.settings } }),
   }
 
 const settingsDocument = (settings: ZoneSettings | null): ZoneSettings | null =>

@@ -6,7 +6,7 @@
 
 import { type Diagnostic, oneLine } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
+import { conflictingSettings, type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import type { ZoneDifference } from '../../plan/compare-zones.ts'
 import type { ZonePlan } from '../../plan/plan.ts'
 import { conflicts as cannotCoexist } from '../../plan/record-conflicts.ts'
@@ -114,11 +114,21 @@ function decide({ before, after, live }: RrsetStates): RrsetStates['decision'] {
 
 const ttlAndData = ({ ttl, data }: ResourceRecord): string => `${ttl} ${data}`
 
-/** Whether two states of an RRset have the same TTLs and data. Duplicates are ignored, since they are not worth restoring. */
+type Contents = ReadonlyMap<string, ResourceRecord>
+
+function isEqualIn(records: Contents, content: string, record: ResourceRecord): boolean {
+  const other = records.get(content)
+  return other !== undefined && conflictingSettings(other, record).length === 0
+}
+
+/** Whether two states of an RRset have the same TTLs, data and settings. Duplicates are ignored, since they are not worth restoring. */
 function isSame(a: readonly ResourceRecord[], b: readonly ResourceRecord[]): boolean {
   if (a === b) return true
-  const [contents, others] = [new Set(a.map(ttlAndData)), new Set(b.map(ttlAndData))]
-  return contents.size === others.size && [...contents].every((content) => others.has(content))
+  const [contents, others] = [a, b].map((records) => new Map(records.map((record) => [ttlAndData(record), record]))) as unknown as [
+    Contents,
+    Contents,
+  ]
+  return contents.size === others.size && [...contents].every(([content, record]) => isEqualIn(others, content, record))
 }
 
 /**
@@ -159,7 +169,7 @@ function changesFromLive(
   const kept: ExistingRecord[] = []
   const removed: ExistingRecord[] = []
   for (const record of live) {
-    if (wanted.delete(ttlAndData(record))) kept.push(record)
+    if (isEqualIn(wanted, ttlAndData(record), record) && wanted.delete(ttlAndData(record))) kept.push(record)
     else removed.push(record)
   }
   const present = new Set(kept.map(({ data }) => data))

@@ -1,7 +1,7 @@
 /** Plans the rollback of one zone from the run's changes to it and its live state. */
 
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { contentKey, type DefinedRecord, type ExistingRecord, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
+import { contentKey, type DefinedRecord, type ExistingRecord, type ResourceRecord, rrsetKey, sameRecord } from '../../dns/record.ts'
 import { DEFAULT_ZONE_OPTIONS, type ExistingZone, type RefusalName, type ZoneSettings } from '../../dns/zone.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import { changesetsOf } from '../../plan/changesets.ts'
@@ -248,8 +248,11 @@ function fitRestored({ added, domain }: Reversal, { zone, target }: ZonePlan, ca
   const at = { file: 'journal', line: 1, column: 1 }
   const diagnostics: Diagnostic[] = []
   const records = added.flatMap((record) => {
-    const parsed = parseSavedRecord({ name: record.name, type: record.type, ttl: record.ttl, data: record.data }, zone)
-    if (parsed.ok) return [{ ...parsed.value, at }]
+    const { source: _, settings, ...content } = record
+    const parsed = parseSavedRecord(content, zone)
+    const own =
+      settings && capabilities.recordSettings !== undefined ? { providerSettings: { [capabilities.recordSettings]: settings } } : {}
+    if (parsed.ok) return [{ ...parsed.value, ...own, at }]
     const message = `${zone} at ${target}: ${record.name} ${record.type} cannot be restored: ${parsed.message}`
     diagnostics.push({ severity: 'warning', code: 'rollback-conflict', message })
     return []
@@ -275,9 +278,11 @@ function fitRestored({ added, domain }: Reversal, { zone, target }: ZonePlan, ca
 /** Leaves out changes without an effect: if the target rounds a TTL of 30 to 300, there is nothing to restore. */
 function withoutUnchanged({ removed, kept, rrsets }: Reversal, added: readonly DefinedRecord[]): ZoneDifference {
   const there = new Map(removed.map((record) => [contentKey(record), record]))
-  const stays = new Set(added.flatMap((record) => there.get(contentKey(record)) ?? []))
+  const equalOf = (record: DefinedRecord) =>
+    [there.get(contentKey(record))].find((other) => other !== undefined && sameRecord(other, record))
+  const stays = new Set(added.flatMap((record) => equalOf(record) ?? []))
   const removals = removed.filter((record) => !stays.has(record))
-  const additions = added.filter((record) => !there.has(contentKey(record)))
+  const additions = added.filter((record) => equalOf(record) === undefined)
   const touched = new Set([...removals, ...additions].map(rrsetKey))
   return {
     removed: removals,

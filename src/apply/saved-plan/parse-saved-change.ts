@@ -7,7 +7,7 @@ import { parseRecordType } from '../../dns/record-type.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { ttlFromSeconds } from '../../dns/ttl.ts'
 import type { ExistingZone, ZoneSettings } from '../../dns/zone.ts'
-import type { Action, Change, DomainChange, RecordChange } from '../../plan/plan.ts'
+import { type Action, type Change, changedFields, type DomainChange, type RecordChange } from '../../plan/plan.ts'
 import type { ChangeDocument } from '../../report/plan-document.ts'
 
 /** Maximum characters of rdata: 65,535 octets in strings, every octet written as `\DDD`. */
@@ -60,7 +60,7 @@ function recordChange(document: ChangeDocument, { zone, taken }: ChangeContext):
   const { existing: stated, desired: wanted } = document as { existing: ResourceRecord | null; desired: ResourceRecord | null }
   const found = stated === null ? null : taken.take(id, stated)
   if (found === undefined) return failure(`.id: the saved state has no unused record ${id ?? ''}`)
-  const existing = found && { name: found.name, type: found.type, ttl: found.ttl, data: found.data }
+  const existing = found && { name: found.name, type: found.type, ttl: found.ttl, data: found.data, ...settingsOf(stated) }
   const desired = wanted === null ? ok(null) : parseSavedRecord(wanted, zone)
   if (!desired.ok) return failure(`.desired${desired.message}`)
   const subject = desired.value ?? existing
@@ -85,8 +85,8 @@ function recordChange(document: ChangeDocument, { zone, taken }: ChangeContext):
 
 const actionOf = (existing: unknown, desired: unknown): Action => (existing === null ? 'create' : desired === null ? 'delete' : 'update')
 
-const changedFields = (existing: ResourceRecord | null, desired: ResourceRecord | null): RecordChange['fields'] =>
-  existing === null || desired === null ? [] : (['name', 'ttl', 'data'] as const).filter((field) => existing[field] !== desired[field])
+const settingsOf = (record: ResourceRecord | null): Pick<ResourceRecord, 'settings'> =>
+  record?.settings === undefined ? {} : { settings: record.settings }
 
 /** Parses a record that is sent to a provider. All of it must be canonical. */
 export function parseSavedRecord(record: ResourceRecord, zone: DomainName): Result<ResourceRecord> {
@@ -103,7 +103,14 @@ export function parseSavedRecord(record: ResourceRecord, zone: DomainName): Resu
   if (!data.ok) return failure(`.data ${data.message}`)
   if (data.value !== record.data) return failure('.data is not in canonical form')
   const { source } = record
-  return ok({ name: name.value, type: type.value, ttl: ttl.value, data: data.value, ...(source !== undefined && { source }) })
+  return ok({
+    name: name.value,
+    type: type.value,
+    ttl: ttl.value,
+    data: data.value,
+    ...(source !== undefined && { source }),
+    ...settingsOf(record),
+  })
 }
 
 function domainChange(document: ChangeDocument, { zone, existing: state }: ChangeContext): Result<DomainChange> {

@@ -219,7 +219,8 @@ const stateOf = (name: ExistingZone['name'], { id, settings, records }: SavedSta
   id: id ?? undefined,
   settings,
   records: records.map(
-    ([recordId, owner, type, ttl, data]) => ({ id: recordId ?? undefined, name: owner, type, ttl, data }) as ExistingRecord,
+    ([recordId, owner, type, ttl, data, own]) =>
+      ({ id: recordId ?? undefined, name: owner, type, ttl, data, ...(own !== undefined && { settings: own }) }) as ExistingRecord,
   ),
 })
 

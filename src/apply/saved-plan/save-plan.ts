@@ -109,4 +109,5 @@ const stateOf = ({ id, settings, records }: ExistingZone): SavedState => ({
   records: records.map(savedRecord),
 })
 
-const savedRecord = ({ id, name, type, ttl, data }: ExistingRecord): SavedRecord => [id ?? null, name, type, ttl, data]
+const savedRecord = ({ id, name, type, ttl, data, settings }: ExistingRecord): SavedRecord =>
+  settings === undefined ? [id ?? null, name, type, ttl, data] : [id ?? null, name, type, ttl, data, settings]

@@ -2,6 +2,7 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { describeReadError } from '../../definition/files/read-text.ts'
+import type { RecordSettings } from '../../dns/record.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { ExistingZone, ZoneSettings } from '../../dns/zone.ts'
 import type { Plan, ZonePlan } from '../../plan/plan.ts'
@@ -32,7 +33,14 @@ export interface SavedPlan {
 }
 
 /** A record of the state: identifier, owner, type, TTL in seconds, data. */
-export type SavedRecord = readonly [id: number | string | null, name: string, type: string, ttl: number | null, data: string]
+export type SavedRecord = readonly [
+  id: number | string | null,
+  name: string,
+  type: string,
+  ttl: number | null,
+  data: string,
+  settings?: RecordSettings,
+]
 
 /** A zone before the changes, in JSON. */
 export interface SavedState {

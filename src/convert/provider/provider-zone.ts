@@ -35,7 +35,13 @@ export function convertProviderZone(existing: ExistingZone, config: Pick<Config,
   const definable = definableRecords(existing, withoutDuplicates(existing.records), zoneTarget)
   const derived = unmanagedSelectorsFor(name, definable)
   const records = definable.records.map(
-    (record): ImportedRecord => ({ name: record.name, type: record.type, ttl: ttlOf(record, config.defaults.ttl), data: record.data }),
+    (record): ImportedRecord => ({
+      name: record.name,
+      type: record.type,
+      ttl: ttlOf(record, config.defaults.ttl),
+      data: record.data,
+      ...settingsOf(record, zoneTarget),
+    }),
   )
   const { selectors } = derived
   const zone: ImportedZone = {
@@ -63,6 +69,15 @@ function withoutDuplicates(records: readonly ExistingRecord[]): ExistingRecord[]
 
 /** A record without a TTL would get the default of the config. A TTL of 0 prevents that: it too means the zone's default. */
 const ttlOf = ({ ttl }: ExistingRecord, defaultTtl: Ttl | null): Ttl | null => (ttl === null && defaultTtl !== null ? (0 as Ttl) : ttl)
+
+/** The settings of a record that are neither false nor empty. */
+function settingsOf({ settings = {} }: ExistingRecord, { capabilities }: ZoneTarget): Pick<ImportedRecord, 'providerSettings'> {
+  const stated = Object.entries(settings).filter(([, value]) =>
+    typeof value === 'object' ? value.length > 0 : value !== false && value !== '',
+  )
+  if (stated.length === 0 || capabilities.recordSettings === undefined) return {}
+  return { providerSettings: { [capabilities.recordSettings]: Object.fromEntries(stated) } }
+}
 
 function droppedRecord(
   zone: DomainName,

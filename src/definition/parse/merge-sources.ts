@@ -77,7 +77,10 @@ function contributionsOf(sources: readonly RecordSource[]): Map<string, Contribu
       const key = rrsetKey(record)
       const known = contributions.get(key)
       const last = known?.at(-1)
-      const content = 'data' in record ? `${record.ttl} ${record.data} ${record.autoPtr}` : JSON.stringify(record)
+      const content =
+        'data' in record
+          ? `${record.ttl} ${record.data} ${record.autoPtr} ${JSON.stringify(record.providerSettings)}`
+          : JSON.stringify(record)
       if (last?.source === source) last.contents.push(content)
       else if (known === undefined) contributions.set(key, [{ source, name, type, at, contents: [content] }])
       else known.push({ source, name, type, at, contents: [content] })

@@ -1,8 +1,10 @@
 /** Parses the `octodns:` key of a record. */
 import type { Severity } from '../../dns/diagnostic.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
+import type { RecordSettings } from '../../dns/record.ts'
 import { isBroken, isNull, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import type { DiagnosticCollector } from './parse-state.ts'
+import { hasRecordSettings, readRecordSettings } from './read-record-settings.ts'
 
 /** The options of a record's `octodns:` key. */
 export interface OctodnsOptions {
@@ -10,11 +12,20 @@ export interface OctodnsOptions {
   readonly included: readonly string[]
   readonly excluded: readonly string[]
   readonly lenient: boolean
+  /** The settings of the record, by type of provider. */
+  readonly settings: Readonly<Record<string, RecordSettings>>
   /** Keys that no target supports, such as `healthcheck` or the name of an octoDNS provider. */
   readonly unsupported: readonly YamlScalar[]
 }
 
-export const NO_OCTODNS_OPTIONS: OctodnsOptions = { ignored: false, included: [], excluded: [], lenient: false, unsupported: [] }
+export const NO_OCTODNS_OPTIONS: OctodnsOptions = {
+  ignored: false,
+  included: [],
+  excluded: [],
+  lenient: false,
+  settings: {},
+  unsupported: [],
+}
 
 const KEYS = ['ignored', 'included', 'excluded', 'lenient'] as const
 
@@ -25,7 +36,15 @@ export function readOctodnsOptions(node: YamlNode, subject: string, problems: Di
     problems.report('schema-type', node.at, subject, 'octodns must be a mapping')
     return NO_OCTODNS_OPTIONS
   }
-  const options = { ignored: false, lenient: false, included: [] as string[], excluded: [] as string[], unsupported: [] as YamlScalar[] }
+  const settings: Record<string, RecordSettings> = {}
+  const options = {
+    ignored: false,
+    lenient: false,
+    included: [] as string[],
+    excluded: [] as string[],
+    settings,
+    unsupported: [] as YamlScalar[],
+  }
   for (const { key, value } of node.entries) {
     switch (key.text) {
       case 'ignored':
@@ -37,6 +56,11 @@ export function readOctodnsOptions(node: YamlNode, subject: string, problems: Di
         options[key.text] = readNames(value, `octodns.${key.text}`, subject, problems)
         break
       default: {
+        if (hasRecordSettings(key.text)) {
+          const read = readRecordSettings(key.text, value, subject, problems)
+          if (read !== undefined) settings[key.text] = read
+          break
+        }
         const hint = value.kind === 'mapping' ? undefined : didYouMean(key.text, KEYS)
         if (hint === undefined) options.unsupported.push(key)
         else

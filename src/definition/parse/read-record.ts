@@ -4,7 +4,7 @@ import { isError, type SourcePosition } from '../../dns/diagnostic.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
-import { type DefinedRecord, rrsetKey } from '../../dns/record.ts'
+import { type DefinedRecord, type RecordSettings, rrsetKey } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { entryOf, isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
@@ -12,6 +12,7 @@ import type { Owner, ParseState, RefusedRrset } from './parse-state.ts'
 import { kindName, type ValueContext } from './parse-state.ts'
 import { readInventory } from './read-inventory.ts'
 import { NO_OCTODNS_OPTIONS, type OctodnsOptions, readOctodnsOptions } from './read-octodns-options.ts'
+import { hasRecordSettings, readRecordSettings } from './read-record-settings.ts'
 import { parseTtlNode } from './read-scalar.ts'
 import { readValue } from './read-value.ts'
 import { checkRecord, isCommonRecord } from './schema-check.ts'
@@ -82,7 +83,8 @@ function readChecked(node: YamlMapping, owner: Owner, state: ParseState): string
   if (ttl === undefined) return type
   const from = lookUp(node, 'from')
   const autoPtr = readAutoPtr(node, owner, type, state)
-  if (from === undefined) readValues(node, { type, subject, state }, owner, { ttl, autoPtr })
+  const providerSettings = readSettings(node, options, subject, state)
+  if (from === undefined) readValues(node, { type, subject, state }, owner, { ttl, autoPtr, providerSettings })
   else readInventory(node, from, { type, subject, state }, owner, ttl)
   return type
 }
@@ -204,11 +206,27 @@ function readAutoPtr(node: YamlMapping, owner: Owner, type: string, { problems, 
   return isTrue
 }
 
+/** The settings of the record by type of provider; the record's own key takes precedence over octoDNS's. Undefined if there are none. */
+function readSettings(
+  node: YamlMapping,
+  options: OctodnsOptions,
+  subject: string,
+  { problems, invalid }: ParseState,
+): DefinedRecord['providerSettings'] {
+  const settings: Record<string, RecordSettings> = { ...options.settings }
+  for (const { key, value } of node.entries) {
+    if (!hasRecordSettings(key.text) || invalid.has(value)) continue
+    const read = readRecordSettings(key.text, value, subject, problems)
+    if (read !== undefined) settings[key.text] = { ...settings[key.text], ...read }
+  }
+  return Object.keys(settings).length === 0 ? undefined : settings
+}
+
 function readValues(
   node: YamlMapping,
   context: ValueContext,
   owner: Owner,
-  { ttl, autoPtr }: Pick<DefinedRecord, 'ttl' | 'autoPtr'>,
+  { ttl, autoPtr, providerSettings }: Pick<DefinedRecord, 'ttl' | 'autoPtr' | 'providerSettings'>,
 ): void {
   const { problems, invalid, layout, records } = context.state
   const value = lookUp(node, 'value')
@@ -233,6 +251,10 @@ function readValues(
     const data = readValue(item, context)
     if (data === null) continue
     const record: DefinedRecord = { name: owner.name, type: context.type, ttl, data, at: item.at }
-    records.push(autoPtr === undefined ? record : { ...record, autoPtr })
+    records.push(
+      autoPtr === undefined && providerSettings === undefined
+        ? record
+        : { ...record, ...(autoPtr !== undefined && { autoPtr }), ...(providerSettings !== undefined && { providerSettings }) },
+    )
   }
 }

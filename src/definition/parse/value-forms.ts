@@ -99,6 +99,7 @@ export const RECORD_KEYS = [
   'auto_ptr',
   'override',
   'merge',
+  'cloudflare',
   'octodns',
   'geo',
   'dynamic',

@@ -106,7 +106,9 @@ function rrsetEntry(
   if (values.size === 0) return null
   const list = [...values.values()]
   const ttl = ttlOf(records, zone.defaultTtl, drop)
-  const octodns = extrasOf(scope, lenient)
+  if (records.some(({ providerSettings }) => JSON.stringify(providerSettings) !== JSON.stringify(first.providerSettings)))
+    drop('settings of single values')
+  const octodns = extrasOf(scope, lenient, first.providerSettings)
   return {
     ...(octodns === null ? {} : { octodns }),
     ...(ttl === null ? {} : { ttl }),
@@ -136,8 +138,15 @@ function ttlOf(records: readonly DefinedRecord[], defaultTtl: number | null, dro
   return given.length === 0 ? null : Math.min(...given)
 }
 
-function extrasOf(scope: RrsetTargets | undefined, lenient: boolean): YamlMap | null {
+function extrasOf(scope: RrsetTargets | undefined, lenient: boolean, settings: DefinedRecord['providerSettings']): YamlMap | null {
   const extras: Record<string, YamlValue> = {}
+  for (const [provider, own] of Object.entries(settings ?? {}))
+    extras[provider] = Object.fromEntries(
+      Object.entries(own).map(([key, value]): [string, YamlValue] => [
+        key.replaceAll('_', '-'),
+        typeof value === 'object' ? [...value] : value,
+      ]),
+    )
   if (scope !== undefined && scope.excluded.length > 0) extras['excluded'] = scope.excluded
   if (scope?.ignored) extras['ignored'] = true
   if (scope !== undefined && scope.included.length > 0) extras['included'] = scope.included

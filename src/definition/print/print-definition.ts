@@ -5,7 +5,7 @@ import { SOA_FIELDS } from '../../dns/soa.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { SoaFields, ZoneComment } from '../../dns/zone.ts'
 import { ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
-import type { ImportedZone } from '../imported-zone.ts'
+import type { ImportedRecord, ImportedZone } from '../imported-zone.ts'
 import { SETTING_KEYS } from '../parse/read-settings.ts'
 import type { YamlData } from '../yaml/print-yaml.ts'
 import { DEFINITION_WIDTH, printEntry, printItem, printText } from '../yaml/print-yaml.ts'
@@ -86,11 +86,11 @@ function commonestTtl(records: readonly ResourceRecord[]): Ttl | null {
 
 interface OwnerRecords {
   readonly name: DomainName
-  readonly records: readonly ResourceRecord[]
+  readonly records: readonly ImportedRecord[]
 }
 
-function byOwner(records: readonly ResourceRecord[], zone: DomainName): OwnerRecords[] {
-  const owners = new Map<DomainName, ResourceRecord[]>()
+function byOwner(records: readonly ImportedRecord[], zone: DomainName): OwnerRecords[] {
+  const owners = new Map<DomainName, ImportedRecord[]>()
   for (const record of records) {
     const known = owners.get(record.name)
     if (known) known.push(record)
@@ -101,22 +101,22 @@ function byOwner(records: readonly ResourceRecord[], zone: DomainName): OwnerRec
     .sort((a, b) => compareNatural(a.key, b.key) || compareNames(a.name, b.name))
 }
 
-/** The entries of one owner: one per RRset and TTL. */
+/** The entries of one owner: one per RRset, TTL and settings. */
 function rrsetsOf(
-  records: readonly ResourceRecord[],
+  records: readonly ImportedRecord[],
   zone: DomainName,
   defaultTtl: Ttl | null,
   extras: ReadonlyMap<string, YamlData>,
 ): Pick<PrintedRrset, 'records' | 'entry'>[] {
-  const sets = new Map<string, ResourceRecord[]>()
+  const sets = new Map<string, ImportedRecord[]>()
   for (const record of records) {
-    const key = `${record.type} ${record.ttl}`
+    const key = `${record.type} ${record.ttl} ${JSON.stringify(record.providerSettings)}`
     const known = sets.get(key)
     if (known) known.push(record)
     else sets.set(key, [record])
   }
   return [...sets.values()].map((set) => {
-    const { type, ttl } = set[0] as ResourceRecord
+    const { type, ttl, providerSettings } = set[0] as ImportedRecord
     const values = set.map((record) => printValue(type, record.data, zone))
     const [value] = values
     const octodns = extras.get(rrsetKey(set[0] as ResourceRecord))
@@ -124,6 +124,7 @@ function rrsetsOf(
       type,
       ...(ttl !== null && ttl !== defaultTtl && { ttl }),
       ...(values.length === 1 && value !== undefined ? { value } : { values }),
+      ...providerSettings,
       ...(octodns !== undefined && { octodns }),
     }
     return { records: set, entry }

@@ -5,6 +5,7 @@ import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
 import { fitTtlRange } from '../record-rules.ts'
+import { PROXIABLE } from './live-zone.ts'
 
 export type CloudflarePlan = 'free' | 'pro' | 'business' | 'enterprise'
 
@@ -48,6 +49,30 @@ const apex: RecordRule = (record, zone) => {
   return accept(record)
 }
 
+/** Characters of a comment, and tags of a record. */
+const MAX_COMMENT: Readonly<Record<CloudflarePlan, number>> = { free: 100, pro: 500, business: 500, enterprise: 500 }
+const MAX_TAGS: Readonly<Record<CloudflarePlan, number>> = { free: 0, pro: 20, business: 20, enterprise: 20 }
+
+/** The settings that a definition states. Cloudflare sets the TTL of proxied records. */
+const settingsRule =
+  (plan: CloudflarePlan): RecordRule =>
+  (record) => {
+    if (record.settings === undefined) return accept(record)
+    const { auto_ttl: hasAutomaticTtl, ...settings } = record.settings
+    const { proxied, comment = '', tags = [] } = settings as { proxied?: boolean; comment?: string; tags?: readonly string[] }
+    if (proxied === true && !PROXIABLE.includes(record.type))
+      return refuse(record, `Cloudflare proxies ${PROXIABLE.join(', ')} records only`)
+    if (comment.length > MAX_COMMENT[plan])
+      return refuse(record, `the comment has ${comment.length} characters; the plan ${plan} has ${MAX_COMMENT[plan]}`, 'limit-exceeded')
+    if (/[\r\n]/.test(comment)) return refuse(record, 'a comment at Cloudflare is one line')
+    if (tags.length > MAX_TAGS[plan])
+      return refuse(record, `it has ${tags.length} tags; the plan ${plan} has ${MAX_TAGS[plan] || 'none'}`, 'limit-exceeded')
+    const malformed = tags.find((tag) => !/^[a-z0-9_-]{1,32}:[^\r\n]{0,100}$/.test(tag))
+    if (malformed !== undefined)
+      return refuse(record, `the tag ${JSON.stringify(malformed.slice(0, 150))} is not a lower-case name and a value, such as team:web`)
+    return accept({ ...record, settings, ...((proxied === true || hasAutomaticTtl === true) && { ttl: null }) })
+  }
+
 /** Strings that the API can carry without doubt about escapes. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
@@ -86,5 +111,6 @@ export const cloudflareCapabilities = (plan: CloudflarePlan): Capabilities => ({
   ttlDefault: true,
   fallbackTtl: AUTOMATIC_TTL,
   servesApexNs: true,
-  rules: [names, apex, strings, ttlRange(plan)],
+  recordSettings: 'cloudflare',
+  rules: [names, apex, strings, settingsRule(plan), ttlRange(plan)],
 })

@@ -1,7 +1,7 @@
 /**
  * Makes one call: a batch, which Cloudflare carries out as a whole. The API cannot state what it expects to find, so the records are read immediately before a
- * batch that changes or deletes some: a record that differs from the plan is another client's work. Updates are patches, which keep `proxied`, comments, tags
- * and settings.
+ * batch that changes or deletes some: a record that differs from the plan is another client's work. Updates are patches, which keep `proxied`, comments and tags
+ * that the definition does not state, and all other settings.
  */
 import { excerpt } from '../../dns/excerpt.ts'
 import { sameRecord } from '../../dns/record.ts'
@@ -101,7 +101,7 @@ function batchOf(changes: readonly RecordChange[], live: ReadonlyMap<unknown, Li
       if (now !== undefined) batch.deletes.push([index, { id }])
     } else if (desired !== null && now === undefined) {
       // A record beside proxied ones is proxied with them.
-      batch.posts.push([index, { ...fieldsOfRecord(desired), ...(isProxied(desired) && { proxied: true }) }])
+      batch.posts.push([index, { ...(isProxied(desired) && { proxied: true }), ...fieldsOfRecord(desired) }])
     } else if (desired !== null && now !== undefined && !sameRecord(now.record, desired)) {
       batch.patches.push([index, { id, ...fieldsOfRecord(desired) }])
     }
@@ -109,7 +109,8 @@ function batchOf(changes: readonly RecordChange[], live: ReadonlyMap<unknown, Li
   return batch
 }
 
-const fieldsOfRecord = ({ name, type, ttl, data }: NonNullable<RecordChange['desired']>): Operation => ({
+const fieldsOfRecord = ({ name, type, ttl, data, settings }: NonNullable<RecordChange['desired']>): Operation => ({
+  ...settings,
   name: name.slice(0, -1),
   type: apiType(type),
   ttl: apiTtl(ttl),

@@ -42,16 +42,19 @@ export function liveRecord(api: ApiRecord, zone: DomainName): LiveRecord {
   const type = api.type === 'CNAME' && name.value === zone ? 'ALIAS' : api.type
   const data = rdataFromApi(type, api)
   const ttl = api.ttl === AUTOMATIC ? null : (Math.min(api.ttl, MAX_TTL) as Ttl)
-  return { record: { id: api.id, name: name.value, type, ttl, data: data.ok ? data.value : api.content }, api }
+  const settings = { proxied: api.proxied, comment: api.comment ?? '', tags: api.tags }
+  return { record: { id: api.id, name: name.value, type, ttl, data: data.ok ? data.value : api.content, settings }, api }
 }
 
 /** The types of plans that Cloudflare can proxy. */
-const PROXIABLE: readonly string[] = ['A', 'AAAA', 'ALIAS', 'CNAME']
+export const PROXIABLE: readonly string[] = ['A', 'AAAA', 'ALIAS', 'CNAME']
 
 /** The records for plans. Cloudflare sets the TTLs of proxied records, and of those that will be proxied because they come beside such records. */
 export function existingRecords(live: readonly LiveRecord[]): ExistingRecord[] {
   const isProxied = proxiedNames(live)
-  return live.map(({ record, api }) => (api.proxied ? { ...record, fixedTtlTypes: isProxied(record) ? PROXIABLE : [record.type] } : record))
+  return live.map(({ record, api }) =>
+    api.proxied ? { ...record, fixedTtlTypes: isProxied(record) ? PROXIABLE : [record.type], fixedTtlWhile: { proxied: true } } : record,
+  )
 }
 
 /** Whether a record can be proxied, and all such records at its name are. */

@@ -70,11 +70,14 @@ describe('octoDNS settings of a record', () => {
     (_, entry, rrset) => {
       const { zone, diagnostics } = parse(entry)
       const { octodns = {}, ...others } = rrset.extra as { octodns?: Record<string, unknown> }
-      const { ignored = false, included = [], excluded = [], lenient: _lenient, ...ofProviders } = octodns
+      const { ignored = false, included = [], excluded = [], lenient: _lenient, cloudflare, ...ofProviders } = octodns
       const name = absolute(rrset.name)
       const scope = zone?.rrsetTargets.find((candidate) => candidate.name === name && candidate.type === rrset.type)
       const hasScope = 'ignored' in octodns || 'included' in octodns || 'excluded' in octodns
       expect(scope).toEqual(hasScope ? { name, type: rrset.type, ignored, included, excluded } : undefined)
+      const settings = Object.entries(cloudflare ?? {}).map(([key, value]) => [key.replace('-', '_'), value])
+      for (const record of zone?.records.filter((one) => one.name === name && one.type === rrset.type) ?? [])
+        expect(record.providerSettings).toEqual(cloudflare === undefined ? undefined : { cloudflare: Object.fromEntries(settings) })
       const dropped = [...Object.keys(others), ...Object.keys(ofProviders).map((key) => `octodns.${key}`)]
       const warnings = diagnostics.filter(({ code, message }) => code === 'record-extra' && message.startsWith(`${name} ${rrset.type}:`))
       expect(warnings.length).toBe(dropped.length === 0 ? 0 : 1)

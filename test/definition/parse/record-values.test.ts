@@ -204,9 +204,9 @@ describe("octoDNS's layout", () => {
   })
 
   test('warns once per record of keys that no target supports', () => {
-    const text = 'a: {type: A, value: 192.0.2.1, geo: {EU: [192.0.2.2]}, octodns: {cloudflare: {proxied: true}, healthcheck: {path: /}}}\n'
+    const text = 'a: {type: A, value: 192.0.2.1, geo: {EU: [192.0.2.2]}, octodns: {route53: {healthcheck: {}}, healthcheck: {path: /}}}\n'
     expect(diagnosticLines(parse(text))).toEqual([
-      '1:32 warning record-extra a.example.com. A: no target supports "geo", "octodns.cloudflare", "octodns.healthcheck"; only the values of the record are managed',
+      '1:32 warning record-extra a.example.com. A: no target supports "geo", "octodns.route53", "octodns.healthcheck"; only the values of the record are managed',
     ])
   })
 

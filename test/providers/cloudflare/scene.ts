@@ -1,5 +1,5 @@
 /** A scripted Cloudflare with the zone example.com, and a folder with a config and a definition for it. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CloudflareRecord } from '../../scripted/cloudflare/records.ts'
 import { type CloudflareOptions, createCloudflare } from '../../scripted/cloudflare/service.ts'
@@ -27,6 +27,8 @@ export interface CloudflareScene {
   readonly server: ScriptedServer
   records(): readonly CloudflareRecord[]
   define(records: string): void
+  /** The text of the definition. */
+  definition(): string
   /** Removes the definition. */
   undefine(): void
   run(args: readonly string[], env?: Readonly<Record<string, string>>): ReturnType<typeof cli>
@@ -63,6 +65,7 @@ export async function startCloudflareScene({
     server,
     records: () => cloudflare.records(ZONE),
     define,
+    definition: () => readFileSync(join(folder, 'zones/example.com.yaml'), 'utf8'),
     undefine: () => rmSync(join(folder, 'zones/example.com.yaml')),
     run: (args, env = {}) => cli(args, { cwd: folder, env: { TOKEN, ...env } }),
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { unexpectedDifferences } from '../../src/apply/read-back.ts'
+import { unexpectedDifferences } from '../../src/apply/unexpected-differences.ts'
 import type { ExistingRecord } from '../../src/dns/record.ts'
 import type { Outcome } from '../../src/plan/plan.ts'
 import { ORIGIN, planOf } from '../support/plan.ts'
