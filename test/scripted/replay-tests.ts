@@ -12,6 +12,8 @@ export interface Recorded {
   readonly last?: readonly string[]
   /** Whether the body of a response was removed from the recording; of none if absent. */
   isRemoved?(exchange: Exchange): boolean
+  /** The order in which the cases were recorded, if it is not that of the file. */
+  sort?(a: RecordedCase, b: RecordedCase): number
   /** A service in the state at the start of the recording, how to sign in, and the generated values of that state. */
   seed(cases: readonly RecordedCase[]): {
     service: ScriptedService
@@ -21,10 +23,10 @@ export interface Recorded {
 }
 
 /** Replays the recording of one service. */
-export function replayTests({ name, size, generated, last = [], isRemoved, seed }: Recorded): void {
+export function replayTests({ name, size, generated, last = [], isRemoved, sort, seed }: Recorded): void {
   describe(name, async () => {
     const isLast = (one: RecordedCase): number => Number(last.includes(one.case))
-    const cases = readRecording(name).toSorted((a, b) => isLast(a) - isLast(b))
+    const cases = [...readRecording(name)].sort(sort ?? (() => 0)).toSorted((a, b) => isLast(a) - isLast(b))
     const { service, headers, shared } = seed(cases)
     const { origin } = await startScriptedServer(service)
     const replay = createReplay(origin, headers, generated)

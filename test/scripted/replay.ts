@@ -35,6 +35,8 @@ export interface GeneratedValues {
   timed?(field: string): RegExp | null
   /** Whether the service returns the items of a list in any order; false for all fields if absent. */
   isUnordered?(field: string): boolean
+  /** A key for the items of a list of objects that the service returns in any order; null for all other fields, absent for none. */
+  keyOf?(field: string): ((item: Readonly<Record<string, unknown>>) => string) | null
   /** The parts of a body that is not JSON. */
   readonly parse?: (text: string) => unknown
 }
@@ -57,6 +59,8 @@ export function createReplay(origin: string, headers: Readonly<Record<string, st
   /** The recorded value with our generated values; a value that fits no mapping becomes one that shows why. */
   const mapped = (recorded: unknown, ours: unknown, field: string): unknown => {
     if (Array.isArray(recorded) && Array.isArray(ours) && generated.isUnordered?.(field) && sameItems(recorded, ours)) return ours
+    const key = generated.keyOf?.(field) ?? null
+    if (Array.isArray(recorded) && Array.isArray(ours) && key !== null) return mapped(inOrderOf(recorded, ours, key), ours, '')
     if (Array.isArray(recorded)) return recorded.map((item, index) => mapped(item, Array.isArray(ours) ? ours[index] : undefined, field))
     if (typeof recorded === 'object' && recorded !== null) {
       const other = (ours ?? {}) as Readonly<Record<string, unknown>>
@@ -81,7 +85,9 @@ export function createReplay(origin: string, headers: Readonly<Record<string, st
     async run(exchange: Exchange, isRemoved = false): Promise<{ readonly answer: unknown; readonly expected: unknown }> {
       const { pathname, search } = new URL(exchange.uri)
       const path = pathname.replace(/[^/]+/g, (part) => String(oursOf.get(part) ?? part)) + search
-      const answer = await send(origin + path, exchange.method, exchange.request, headers)
+      // Identifiers are whole texts of a body.
+      const sent = exchange.request.replace(/"([^"\\]+)"/g, (text, value) => (oursOf.has(value) ? JSON.stringify(oursOf.get(value)) : text))
+      const answer = await send(origin + path, exchange.method, sent, headers)
       const body = parse(answer.body)
       const names = Object.keys(exchange.headers)
       return {
@@ -101,6 +107,17 @@ export function createReplay(origin: string, headers: Readonly<Record<string, st
       }
     },
   }
+}
+
+/** The recorded items in the order of ours with the same keys, if each has one. */
+function inOrderOf(
+  recorded: readonly Readonly<Record<string, unknown>>[],
+  ours: readonly Readonly<Record<string, unknown>>[],
+  key: (item: Readonly<Record<string, unknown>>) => string,
+): readonly unknown[] {
+  const byKey = new Map(recorded.map((item) => [key(item), item]))
+  const ordered = ours.flatMap((item) => byKey.get(key(item)) ?? [])
+  return ordered.length === recorded.length ? ordered : recorded
 }
 
 const sameItems = (a: readonly unknown[], b: readonly unknown[]): boolean => JSON.stringify([...a].sort()) === JSON.stringify([...b].sort())
