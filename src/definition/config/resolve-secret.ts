@@ -12,18 +12,8 @@ export const PLAN_KEY = 'ZONEWRIGHT_PLAN_KEY'
 /** Maximum size of a file with a secret in octets: private keys have a few thousand. */
 const MAX_SECRET_OCTETS = 65_536
 
-/** The keys of provider settings that contain secrets, at any depth. */
-const SECRET_KEYS: ReadonlySet<string> = new Set([
-  'token',
-  'secret',
-  'password',
-  'passphrase',
-  'api_key',
-  'api_token',
-  'private_key',
-  'secret_access_key',
-  'session_token',
-])
+/** The ends of the keys of provider settings that contain secrets, at any depth: `token`, `key_secret`, `secret_access_key`. */
+const SECRET_KEY = /(?:^|_)(?:token|secret|password|passphrase|api_key|private_key|secret_key|access_key|auth_key)$/
 
 /** The sources of secrets. */
 export interface SecretSource {
@@ -113,7 +103,7 @@ function* textsOf(value: unknown, path: readonly string[] = []): Generator<reado
 const passwordOf = (text: string): string | undefined => /^[a-z][a-z0-9+.-]*:\/\/[^/?#@:]*:([^/?#@]+)@/i.exec(text)?.[1]
 
 const isPlainSecret = (text: string, path: readonly string[]): boolean =>
-  SECRET_KEYS.has(path.at(-1) ?? '') && text !== '' && !isSecretReference(text)
+  SECRET_KEY.test(path.at(-1) ?? '') && text !== '' && !isSecretReference(text)
 
 /** An error for each reference to a secret that names nothing. Others are resolved when the secret is needed. */
 export const emptyReferences = (provider: ProviderConfig): Diagnostic[] =>

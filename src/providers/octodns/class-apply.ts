@@ -42,7 +42,7 @@ export function applyClassCall(
     const present = groupRrsets(live.records)
     const pending = call.rrsets.filter((rrset) => !sameImage(rrsetImage(present.get(rrsetKey(rrset)) ?? []), rrset.desired))
     const logs = pending.length === 0 ? [] : await turn.apply(name, pending.map(classChange))
-    const reference = { name, id: name, settings: {}, updated: null }
+    const reference: ZoneReference = { name, id: name, settings: { type: 'master' }, updated: null }
     return { problems: logs.map((log) => problemOf(target, log, redact)), ...(creates && { zone: reference }) }
   }, options)
 }

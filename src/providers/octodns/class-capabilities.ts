@@ -79,7 +79,6 @@ export function classCapabilities({ changesPerCall, createsZones }: ClassSetting
     },
     types: features.types,
     fallbackTtl: OCTODNS_CAPABILITIES.fallbackTtl,
-    readOnly: features.isDisabled,
     singleValueTypes: features.hasMultivaluePtr ? SINGLE_VALUE_TYPES : new Set([...SINGLE_VALUE_TYPES, 'PTR']),
     createsZones,
     deletesZones: false,

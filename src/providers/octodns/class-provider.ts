@@ -2,6 +2,7 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { excerpt } from '../../dns/excerpt.ts'
+import type { ReadOnlyReason } from '../../plan/make-plan.ts'
 import {
   type Provider,
   type ProviderCallOptions,
@@ -87,7 +88,7 @@ export function createClassProvider(options: ClassProviderOptions): Provider {
       const zone = known !== undefined && performance.now() - known.at < FRESH_FOR ? known.zone : await read(name, call)
       if (zone instanceof ProviderError) throw zone
       if (!zone.exists) throw new ProviderError('provider-not-found', `${provider}: reading ${name}: the zone does not exist`)
-      return snapshot(reference, zone, redact)
+      return { ...snapshot(reference, zone, redact), ...(features.isDisabled && { readOnly: DISABLED }) }
     },
     readRendered: async () => null,
     examine: (usage, _, call) => examineClass(provided, options, usage, call),
@@ -100,6 +101,8 @@ export function createClassProvider(options: ClassProviderOptions): Provider {
   return provided
 }
 
+const DISABLED: ReadOnlyReason = { reason: '"apply_disabled" is set for octoDNS', hint: 'remove it from "options"' }
+
 /** Errors that reading any other zone would meet, too. */
 const ENDING: ReadonlySet<string> = new Set([
   'provider-unreachable',
@@ -109,7 +112,7 @@ const ENDING: ReadonlySet<string> = new Set([
   'provider-class',
 ])
 
-const referenceTo = (name: DomainName): ZoneReference & { readonly id: string } => ({ name, id: name, settings: {}, updated: null })
+const referenceTo = (name: DomainName): ZoneReference & { readonly id: string } => ({ name, id: name, settings: { type: 'master' }, updated: null })
 
 const snapshot = (
   { name }: ZoneReference,
