@@ -112,7 +112,12 @@ const ENDING: ReadonlySet<string> = new Set([
   'provider-class',
 ])
 
-const referenceTo = (name: DomainName): ZoneReference & { readonly id: string } => ({ name, id: name, settings: { type: 'master' }, updated: null })
+const referenceTo = (name: DomainName): ZoneReference & { readonly id: string } => ({
+  name,
+  id: name,
+  settings: { type: 'master' },
+  updated: null,
+})
 
 const snapshot = (
   { name }: ZoneReference,
