@@ -20,7 +20,7 @@ import {
   type RunSetup,
   withProgress,
 } from './run-context.ts'
-import { makePlan, reportEmptyPlan, reportPlanDiagnostics } from './run-plan.ts'
+import { makePlan, mayRemoveZones, reportEmptyPlan, reportPlanDiagnostics, withPreview } from './run-plan.ts'
 import { namesPlan, openSavedPlan, type SavedWorkspace } from './saved-plan/open-saved-plan.ts'
 import { rereadAfterPause, rereadSavedPlan } from './saved-plan/reread-zones.ts'
 import { withoutSecrets } from './secrets-in-plan.ts'
@@ -32,7 +32,9 @@ export const runApply = (setup: ApplySetup, args: readonly string[]): Promise<Ex
     changeZones(
       context,
       run,
-      context.saved ? await rereadSavedPlan(context, context.saved) : await makePlan(context, context.interruption.signal),
+      context.saved
+        ? await rereadSavedPlan(context, context.saved)
+        : await withPreview(context, await makePlan(context, context.interruption.signal), context.interruption.signal),
     ),
   )
 
@@ -109,11 +111,18 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
 }
 
 /** Completes calls of earlier runs whose last step failed, except at targets that just failed. Returns a failure if it fails again. */
-async function completeEarlierCalls({ providers, output, interruption }: ApplyContext, except = new Set<string>()): Promise<ExitStatus> {
+async function completeEarlierCalls(
+  { providers, output, interruption, options }: ApplyContext,
+  except = new Set<string>(),
+): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done
   for (const [name, provider] of providers) {
     if (except.has(name) || interruption.signal.aborted) continue
-    const completed = await provider.completeCalls?.({ stop: interruption.signal, signal: interruption.abort })
+    const completed = await provider.completeCalls?.({
+      stop: interruption.signal,
+      signal: interruption.abort,
+      mayRemoveZones: mayRemoveZones(options),
+    })
     for (const text of completed?.done ?? []) output.note(text)
     output.diagnostics(completed?.problems ?? [])
     if (hasErrors(completed?.problems ?? [])) status = EXIT.failure

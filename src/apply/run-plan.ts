@@ -24,7 +24,7 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
       if (options.out !== undefined) output.say(`${options.out} was not written.`)
       return EXIT.failure
     }
-    const planned = await makePlan(context)
+    const planned = await withPreview(context, await makePlan(context))
     reportPlanDiagnostics(context, planned.plan)
     output.plan(planned.plan, options.format)
     const isSaved = options.out === undefined || (await save(context, options.out, planned))
@@ -45,6 +45,21 @@ export const makePlan = (context: RunContext, signal?: AbortSignal): Promise<Pla
     const { jobs, providers, now, tool, secrets } = context
     return withoutSecrets(await planZones(jobs, { providers, now: now(), tool, signal, onProgress }), secrets)
   })
+
+/** The plan with what the providers would do besides its changes, as diagnostics that belong to no zone. */
+export async function withPreview(
+  { providers, options }: Pick<RunContext, 'providers' | 'options'>,
+  planned: PlannedRun,
+  signal?: AbortSignal,
+): Promise<PlannedRun> {
+  const call = { signal, mayRemoveZones: mayRemoveZones(options) }
+  const found = await Promise.all([...providers.values()].map((provider) => provider.previewCompletion?.(call)))
+  const diagnostics = [...planned.plan.diagnostics, ...found.flatMap((one) => one ?? [])]
+  return { ...planned, plan: { ...planned.plan, diagnostics } }
+}
+
+/** Removing a zone from a list deletes its copies, as a deletion of the zone does. */
+export const mayRemoveZones = ({ allow }: PlanOptions): boolean => allow?.includes('delete-zone') ?? false
 
 /** Warnings and notices shown for a plan without changes, so that it stays short. */
 const SHOWN_WITHOUT_CHANGES = 4

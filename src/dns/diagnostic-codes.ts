@@ -141,6 +141,7 @@ export const DIAGNOSTIC_CODES = {
   'zone-read-only': 'The zone cannot be changed at the target.',
   'check-failed': 'The check command refuses a zone file, which is not written.',
   'reload-failed': 'A zone file was written, but a command that makes a server load it failed.',
+  'zone-list': 'A catalog zone or a list of zones gets or loses zones.',
   // Plan and apply
   refused: 'A safety limit refuses the plan.',
   interruption: 'Names may be briefly without records while a plan is applied.',

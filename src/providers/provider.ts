@@ -94,6 +94,12 @@ export interface CopiedZone {
   readonly remarks: readonly string[]
 }
 
+/** What the runs of a command may do besides the changes of zones. */
+export interface CompletionOptions extends ProviderCallOptions {
+  /** Whether to remove zones from a list or catalog zone, and with it their copies at servers, which no change of the run deletes. */
+  readonly mayRemoveZones: boolean
+}
+
 /** The earlier calls that `completeCalls` completed. */
 export interface CompletedCalls {
   /** What was done, as sentences for people. */
@@ -142,7 +148,9 @@ export interface Provider {
    * Completes earlier calls whose last step failed or was interrupted, such as the reload of a server. Called by runs that change zones, also if no zone has
    * changes. Absent if calls have no such step.
    */
-  completeCalls?(options?: ProviderCallOptions): Promise<CompletedCalls>
+  completeCalls?(options: CompletionOptions): Promise<CompletedCalls>
+  /** Says what `completeCalls` would do now besides the changes of the plan, as notices and warnings. Called after the zones of the run were found; makes no change and throws nothing. */
+  previewCompletion?(options: CompletionOptions): Promise<readonly Diagnostic[]>
   close(): Promise<void>
 }
 

@@ -3,20 +3,24 @@
  * a member, and a member that the server no longer serves is removed. Members under labels that Zonewright does not give belong to another client and stay.
  */
 import pLimit from 'p-limit'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DoctorFinding } from '../../dns/doctor-finding.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { type ResourceRecord, sameRecord } from '../../dns/record.ts'
 import { RCODE } from '../../dns/wire/message.ts'
 import { createUpdate, type Prerequisite, type UpdatePart } from '../../dns/wire/update.ts'
-import { counted } from '../../report/english.ts'
+import { agreeing, counted, listed } from '../../report/english.ts'
 import { formatServer } from '../../transport/dns-exchange.ts'
 import { isMember, memberRecord, versionRecord } from '../catalog-zone.ts'
 import { exchange, hasZone, type NameServer, refusal } from '../name-server.ts'
-import { type CompletedCalls, diagnosticOf, type ProviderCallOptions, ProviderError } from '../provider.ts'
+import { type CompletedCalls, type CompletionOptions, diagnosticOf, type ProviderCallOptions, ProviderError } from '../provider.ts'
 import type { TransferReader } from '../transfer-reader.ts'
 
 /** Members that one message adds or removes: with the longest names they fit into 64 KiB. */
 const MEMBERS_PER_MESSAGE = 100
+
+/** Zones that a message names. */
+const MOST_NAMED = 10
 
 const HINT = 'create the catalog zone on the server, and allow its transfer and update'
 
@@ -25,25 +29,22 @@ interface CatalogChange {
   readonly update: UpdatePart
 }
 
-/** Makes these zones members of the catalog zone, and removes members that the server does not serve. Failures are problems of the result. */
-export async function updateCatalog(
-  server: NameServer,
-  reader: TransferReader,
-  catalog: DomainName,
-  served: ReadonlySet<DomainName>,
-  call?: ProviderCallOptions,
-): Promise<CompletedCalls> {
+/** A catalog zone of a server, with the zones that the run has found there. */
+export interface ServedCatalog {
+  readonly server: NameServer
+  readonly reader: TransferReader
+  readonly catalog: DomainName
+  readonly served: ReadonlySet<DomainName>
+}
+
+/**
+ * Makes the found zones members of the catalog zone, and removes members that the server does not serve, if the run may. Failures are problems of the result.
+ */
+export async function updateCatalog(own: ServedCatalog, call: CompletionOptions): Promise<CompletedCalls> {
+  const { server, reader, catalog } = own
   try {
-    if (!(await hasZone(server, catalog, call)))
-      throw new ProviderError('provider-not-found', `${server.provider}: ${formatServer(server.server)} does not have ${catalog}`, {
-        hint: HINT,
-      })
-    const { records } = await reader.read(catalog, call)
-    const version = versionChanges(server, catalog, records)
-    const members = records.filter((record) => isMember(record, catalog))
-    const listed = new Set(members.map(({ data }) => data))
-    const added = [...served].filter((zone) => zone !== catalog && !listed.has(zone)).sort()
-    const removed = await unservedMembers(server, catalog, members, served, call)
+    const { version, added, unserved } = await compareCatalog(own, call)
+    const removed = call.mayRemoveZones ? unserved : []
     const changes = [...version, ...added.map((zone) => addition(memberRecord(catalog, zone))), ...removed.map(removal)]
     for (let from = 0; from < changes.length; from += MEMBERS_PER_MESSAGE) {
       reader.noteChange(catalog)
@@ -57,6 +58,60 @@ export async function updateCatalog(
     return { done: changes.length > 0 ? [done] : [], problems: [] }
   } catch (error) {
     return { done: [], problems: [diagnosticOf(error)] }
+  }
+}
+
+/** What `updateCatalog` would do, as notices and warnings. */
+export async function previewCatalog(own: ServedCatalog, call: CompletionOptions): Promise<Diagnostic[]> {
+  const { server, catalog } = own
+  try {
+    const { added, unserved } = await compareCatalog(own, call)
+    const names = listed(added, MOST_NAMED)
+    const message = `${server.provider}: ${catalog} gets ${counted(added.length, 'member')}: ${names}`
+    return [
+      ...(added.length === 0 ? [] : [{ severity: 'notice', code: 'zone-list', message } as const]),
+      ...unservedDiagnostics(own, unserved, call),
+    ]
+  } catch (error) {
+    return [{ ...diagnosticOf(error), severity: 'warning' }]
+  }
+}
+
+/** Members that the server does not serve: a notice if they are removed, otherwise a warning. */
+function unservedDiagnostics(
+  { server, catalog }: ServedCatalog,
+  unserved: readonly ResourceRecord[],
+  { mayRemoveZones }: CompletionOptions,
+): Diagnostic[] {
+  if (unserved.length === 0) return []
+  const names = listed(unserved.map(memberOf), MOST_NAMED)
+  const why = `${formatServer(server.server)} does not serve ${agreeing(unserved.length, 'it', 'them')}`
+  if (mayRemoveZones) return [{ severity: 'notice', code: 'zone-list', message: `${server.provider}: ${catalog} loses ${names}: ${why}` }]
+  const message = `${server.provider}: ${names} ${agreeing(unserved.length, 'stays', 'stay')} in ${catalog}, although ${why}`
+  const hint = 'secondaries delete a zone that is removed; if that is what you want, apply with --allow delete-zone'
+  return [{ severity: 'warning', code: 'zone-list', message, hint }]
+}
+
+interface CatalogDifference {
+  readonly version: readonly CatalogChange[]
+  readonly added: readonly DomainName[]
+  /** Members that the server does not serve. */
+  readonly unserved: readonly ResourceRecord[]
+}
+
+/** Throws a `ProviderError`. */
+async function compareCatalog({ server, reader, catalog, served }: ServedCatalog, call: ProviderCallOptions): Promise<CatalogDifference> {
+  if (!(await hasZone(server, catalog, call)))
+    throw new ProviderError('provider-not-found', `${server.provider}: ${formatServer(server.server)} does not have ${catalog}`, {
+      hint: HINT,
+    })
+  const { records } = await reader.read(catalog, call)
+  const members = records.filter((record) => isMember(record, catalog))
+  const known = new Set(members.map(({ data }) => data))
+  return {
+    version: versionChanges(server, catalog, records),
+    added: [...served].filter((zone) => zone !== catalog && !known.has(zone)).sort(),
+    unserved: await unservedMembers(server, catalog, members, served, call),
   }
 }
 

@@ -7,7 +7,7 @@ import { addressOf, exchange, findServedZones, type NameServer, noZoneList, refu
 import { type Provider, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { createTransferReader } from '../transfer-reader.ts'
 import { RFC2136_CAPABILITIES } from './capabilities.ts'
-import { examineCatalog, updateCatalog } from './catalog.ts'
+import { examineCatalog, previewCatalog, type ServedCatalog, updateCatalog } from './catalog.ts'
 import { updateContent } from './update-content.ts'
 
 const UNSIGNED = 'anybody who can send from this address can change the zones'
@@ -18,6 +18,7 @@ export function createRfc2136Provider(options: NameServer, catalog: DomainName |
   const reader = createTransferReader(options)
   /** The zones of this run that the server serves. */
   const served = new Set<DomainName>()
+  const own: ServedCatalog | null = catalog === null ? null : { server: options, reader, catalog, served }
   const provided: Provider = {
     name: provider,
     type: 'rfc2136',
@@ -52,7 +53,12 @@ export function createRfc2136Provider(options: NameServer, catalog: DomainName |
       if (zone !== null) reader.noteChange(zone.name)
       return applyUpdate(options, zone, call, more)
     },
-    ...(catalog === null ? {} : { completeCalls: (call) => updateCatalog(options, reader, catalog, served, call) }),
+    ...(own === null
+      ? {}
+      : {
+          completeCalls: (call) => updateCatalog(own, call),
+          previewCompletion: (call) => previewCatalog(own, call),
+        }),
     close: async () => undefined,
   }
   return provided

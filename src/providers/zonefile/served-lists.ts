@@ -2,17 +2,22 @@
 import { dirname, join } from 'node:path'
 import { readText } from '../../definition/files/read-text.ts'
 import { removeDeadTemporaries } from '../../definition/files/temporary-file.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { contentKey } from '../../dns/record.ts'
 import { nextSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { Ttl } from '../../dns/ttl.ts'
+import { listed } from '../../report/english.ts'
 import { catalogRecords } from '../catalog-zone.ts'
-import { ProviderError } from '../provider.ts'
+import { diagnosticOf, ProviderError } from '../provider.ts'
 import { contentBefore, replaceFile, type WithLock } from '../replace-file.ts'
 import type { Command } from './run-command.ts'
 import type { ZoneFolder } from './zone-folder.ts'
 import { type ListFormat, printZoneList, type ServedFile, zonesOfList } from './zone-lists.ts'
 import { parseServedZone, printServedZone, type ServedZone } from './zone-text.ts'
+
+/** Zones that a message names. */
+const MOST_NAMED = 10
 
 /** A file that the configuration of a server includes. */
 export interface ListSettings {
@@ -38,12 +43,20 @@ export interface ListOptions {
 /** Whether the file of a zone exists but does not show its zone: somebody is writing it, or it has an error. Lists keep such a zone, which servers still serve. */
 type IsUnread = (zone: DomainName) => boolean
 
-/** Creates a function that writes the lists that differ from the folder, and returns whether there were any. It throws a `ProviderError`. */
-export function createListWriter(
-  { provider, shown, list, catalog }: ListOptions,
-  folder: ZoneFolder,
-  withLock: WithLock,
-): () => Promise<boolean> {
+/** Zones that the lists get and lose. */
+export interface ListDifference {
+  readonly added: readonly DomainName[]
+  readonly removed: readonly DomainName[]
+}
+
+export interface ServedLists {
+  /** Writes the lists that differ from the folder, and returns whether there were any. Throws a `ProviderError`. */
+  write(): Promise<boolean>
+  /** What `write` would change now. Throws a `ProviderError`. */
+  compare(): Promise<ListDifference>
+}
+
+export function createServedLists({ provider, shown, list, catalog }: ListOptions, folder: ZoneFolder, withLock: WithLock): ServedLists {
   const writeList = async (settings: ListSettings, members: readonly DomainName[], isUnread: IsUnread): Promise<boolean> => {
     const name = `${provider}: ${settings.shown}`
     const before = contentBefore(settings.file, name)
@@ -65,9 +78,7 @@ export function createListWriter(
     const [path, file] = [folder.pathOf(fileName), `${provider}: ${folder.shownPathOf(fileName)}`]
     const before = contentBefore(path, file)
     const existing = await readCatalog(name, fileName)
-    const unread = (existing?.records ?? []).flatMap(({ type, data }) =>
-      type === 'PTR' && isUnread(data as DomainName) ? [data as DomainName] : [],
-    )
+    const unread = membersOf(existing?.records ?? []).filter(isUnread)
     const records = catalogRecords(name, [...new Set([...members, ...unread])])
     if (existing !== null && keysOf(existing.records) === keysOf(records)) return false
     if (existing?.readOnly)
@@ -85,19 +96,55 @@ export function createListWriter(
     throw new ProviderError('provider-garbled', `${provider}: ${zone.message}`, { hint: 'remove the file to have it written' })
   }
 
-  return () =>
-    withLock('zonewright-lists', `${provider}: ${shown}`, async () => {
-      const files = await folder.list()
-      const members = files.flatMap(({ fileName, zone }) =>
-        zone !== null && zone !== catalog && folder.fileNameOf(zone) === fileName ? [zone] : [],
-      )
-      const unread = new Set(files.flatMap(({ fileName, zone }) => (zone === null ? [fileName] : [])))
-      const isUnread: IsUnread = (zone) => unread.has(folder.fileNameOf(zone))
-      const hasNewCatalog = catalog !== null && (await writeCatalog(catalog, members, isUnread))
-      if (list === null) return hasNewCatalog
-      return (await writeList(list, catalog === null ? members : [...members, catalog], isUnread)) || hasNewCatalog
-    })
+  /** The zones of the folder. */
+  const membersNow = async (): Promise<{ readonly members: readonly DomainName[]; readonly isUnread: IsUnread }> => {
+    const files = await folder.list()
+    const members = files.flatMap(({ fileName, zone }) =>
+      zone !== null && zone !== catalog && folder.fileNameOf(zone) === fileName ? [zone] : [],
+    )
+    const unread = new Set(files.flatMap(({ fileName, zone }) => (zone === null ? [fileName] : [])))
+    return { members, isUnread: (zone) => unread.has(folder.fileNameOf(zone)) }
+  }
+
+  return {
+    write: () =>
+      withLock('zonewright-lists', `${provider}: ${shown}`, async () => {
+        const { members, isUnread } = await membersNow()
+        const hasNewCatalog = catalog !== null && (await writeCatalog(catalog, members, isUnread))
+        if (list === null) return hasNewCatalog
+        return (await writeList(list, catalog === null ? members : [...members, catalog], isUnread)) || hasNewCatalog
+      }),
+    async compare() {
+      const { members, isUnread } = await membersNow()
+      const lists: (readonly DomainName[])[] = []
+      if (list !== null) lists.push(zonesOfList(contentBefore(list.file, `${provider}: ${list.shown}`) ?? ''))
+      if (catalog !== null) lists.push(membersOf((await readCatalog(catalog, folder.fileNameOf(catalog)))?.records ?? []))
+      const present = new Set(members)
+      const sets = lists.map((zones) => new Set(zones))
+      const removed = lists.flat().filter((zone) => zone !== catalog && !present.has(zone) && !isUnread(zone))
+      return { added: members.filter((zone) => sets.some((zones) => !zones.has(zone))), removed: [...new Set(removed)].sort() }
+    },
+  }
 }
+
+/** The zones that the lists get and lose because other programs wrote or removed their files, as notices. */
+export async function previewLists(provider: string, lists: ServedLists): Promise<Diagnostic[]> {
+  try {
+    const { added, removed } = await lists.compare()
+    const say = (verb: string, zones: readonly DomainName[], why: string): Diagnostic[] => {
+      if (zones.length === 0) return []
+      return [
+        { severity: 'notice', code: 'zone-list', message: `${provider}: the list of zones ${verb} ${listed(zones, MOST_NAMED)}: ${why}` },
+      ]
+    }
+    return [...say('gets', added, 'the folder has their files'), ...say('loses', removed, 'the folder does not have their files')]
+  } catch (error) {
+    return [{ ...diagnosticOf(error), severity: 'warning' }]
+  }
+}
+
+const membersOf = (records: ServedZone['records']): DomainName[] =>
+  records.flatMap(({ type, data }) => (type === 'PTR' ? [data as DomainName] : []))
 
 const isOurList = async (path: string): Promise<boolean> => {
   const text = await readText(path, path, null)

@@ -22,7 +22,7 @@ import { canBeServed, ZONEFILE_CAPABILITIES } from './capabilities.ts'
 import { examineFolder } from './examine.ts'
 import { createPublisher, type FileChange, type Publisher } from './publish.ts'
 import { type Command, type CommandRun, fillIn, runCommand } from './run-command.ts'
-import { createListWriter, type ListSettings } from './served-lists.ts'
+import { createServedLists, type ListSettings, previewLists } from './served-lists.ts'
 import type { ZoneFolder } from './zone-folder.ts'
 import { createZoneFolder } from './zone-folder.ts'
 import { newSoa, parseServedZone, printServedZone, type ServedZone, settingsOf, withSettings } from './zone-text.ts'
@@ -69,8 +69,8 @@ export function createZonefileProvider(options: ZonefileOptions): Provider {
   const { provider, shown, directory, catalog } = options
   const folder = createZoneFolder(options)
   const withLock = locksOf(directory)
-  const writeLists = options.list === null && catalog === null ? null : createListWriter(options, folder, withLock)
-  const publisher = createPublisher({ ...options, folder, writeLists, listReload: options.list?.reload ?? null })
+  const lists = options.list === null && catalog === null ? null : createServedLists(options, folder, withLock)
+  const publisher = createPublisher({ ...options, folder, writeLists: lists?.write ?? null, listReload: options.list?.reload ?? null })
   const served: Served = { options, folder, publisher, withLock, found: new Map() }
   return {
     name: provider,
@@ -109,6 +109,7 @@ export function createZonefileProvider(options: ZonefileOptions): Provider {
     examine: (usage) => examineFolder({ options, folder, publisher, readZone: (name) => readServed(served, name) }, usage),
     apply: (zone, call, more) => applyCall(served, zone, call, more),
     completeCalls: () => publisher.complete(),
+    ...(lists === null ? {} : { previewCompletion: () => previewLists(provider, lists) }),
     close: async () => undefined,
   }
 }

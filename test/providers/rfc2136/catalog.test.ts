@@ -79,7 +79,15 @@ for (const { name, tool, recipe } of CONSUMERS) {
 
       await removeZone(server, 'a.example')
       space.define('a.example', null)
-      expect((await space.run('apply', '--yes')).status).toBe(0)
+      const stays = `warning[zone-list] lab: a.example. stays in ${CATALOG}., although 127.0.0.1 port ${server.port} does not serve it`
+      for (const args of [['plan'], ['apply', '--yes']]) {
+        const kept = await space.run(...args)
+        expect([kept.status, kept.stderr.split(stays)]).toEqual([0, [expect.any(String), expect.stringContaining('--allow delete-zone')]])
+      }
+      expect(await members(server.port)).toEqual(['a.example.', 'b.example.'])
+      const shown = await space.run('plan', '--allow', 'delete-zone')
+      expect(shown.stderr).toContain(`notice[zone-list] lab: ${CATALOG}. loses a.example.: 127.0.0.1 port ${server.port} does not serve it`)
+      expect((await space.run('apply', '--yes', '--allow', 'delete-zone')).status).toBe(0)
       expect(await members(server.port)).toEqual(['b.example.'])
       await expect.poll(() => dig({ port, name: 'www.a.example' }), { timeout: 10_000 }).toEqual([])
       expect(await dig({ port, name: 'www.b.example' })).toEqual(['192.0.2.1'])
@@ -112,7 +120,12 @@ describeWithTools(['named', 'nsupdate', 'dig'], 'the catalog zone of a server', 
     const space = workspace(server.port)
     space.define('a.example', '{}')
     space.define('b.example', '{}')
-    expect((await space.run('plan')).status).toBe(0)
+    const planned = await space.run('plan')
+    expect([planned.status, planned.stderr]).toEqual([
+      0,
+      expect.stringContaining(`notice[zone-list] lab: ${CATALOG}. gets 2 members: a.example. and b.example.`),
+    ])
+    expect(JSON.parse((await space.run('plan', '--format', 'json')).stdout).diagnostics).toMatchObject([{ code: 'zone-list' }])
     expect(await members(server.port)).toEqual([])
     expect((await space.run('apply', '--yes')).status).toBe(0)
     expect((await space.run('apply', 'a.example', '--yes')).status).toBe(0)
@@ -126,6 +139,8 @@ describeWithTools(['named', 'nsupdate', 'dig'], 'the catalog zone of a server', 
     const server = await start(['a.example'], [], text)
     const space = workspace(server.port)
     space.define('a.example', A)
+    const planned = await space.run('plan')
+    expect([planned.status, planned.stderr]).toEqual([0, expect.stringMatching(/warning\[provider-(?:not-found|rejected)\] lab: /)])
     const applied = await space.run('apply', '--yes')
     expect([applied.status, applied.stderr]).toEqual([1, expect.stringContaining(message)])
     expect(applied.stderr.match(/error\[/g)).toHaveLength(1)

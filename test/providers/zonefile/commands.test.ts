@@ -1,5 +1,5 @@
 /** Check and reload commands, the list of zones and the catalog zone. Scripts stand in for the programs of servers. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { addSecret, noSecrets } from '../../../src/definition/config/secret-guard.ts'
@@ -309,10 +309,17 @@ describe('the list of zones', () => {
     space.define('a.example', NS)
     expect((await space.apply()).status).toBe(0)
     configure(space, 'list: {format: bind, file: zones.conf, reload: programs/reconfig}')
+    expect((await space.run('plan')).stderr).toContain(
+      'notice[zone-list] files: the list of zones gets a.example.: the folder has their files',
+    )
     expect((await space.apply()).status).toBe(0)
     expect([space.read('zones.conf').includes('zone "a.example"'), space.calls()]).toEqual([true, ['reconfig']])
     expect((await space.apply()).status).toBe(0)
     expect(space.calls()).toEqual(['reconfig'])
+    space.define('b.example', NS)
+    expect((await space.run('plan')).stderr).not.toContain('zone-list')
+    rmSync(join(space.folder, 'served/a.example.zone'))
+    expect((await space.run('plan')).stderr).toContain('the list of zones loses a.example.: the folder does not have their files')
   })
 })
 
