@@ -69,7 +69,8 @@ function expectedRecords(
   outcomes: readonly Outcome[],
   before: readonly ExistingRecord[],
 ): { certain: Expected[]; possible: ResourceRecord[] } {
-  const touched = new Map<number | string, 'replaced' | 'unknown'>()
+  /** How many records with this identity are changed: a target without identifiers may hold the same record more than once. */
+  const touched = new Map<number | string, number>()
   const certain: Expected[] = []
   const possible: ResourceRecord[] = []
   let zoneDeleted = false
@@ -79,7 +80,8 @@ function expectedRecords(
     if (change.subject === 'domain') zoneDeleted ||= change.action === 'delete' && applied
     if (change.subject === 'domain' || !outcome || (!applied && outcome.state !== 'unknown')) continue
     if (change.existing) {
-      touched.set(identity({ ...change.existing, id: change.id ?? undefined }), applied ? 'replaced' : 'unknown')
+      const key = identity({ ...change.existing, id: change.id ?? undefined })
+      touched.set(key, (touched.get(key) ?? 0) + 1)
       if (!applied) possible.push(change.existing)
     }
     if (!change.desired) continue
@@ -91,8 +93,12 @@ function expectedRecords(
     certain.push({ record: id === undefined ? change.desired : { ...change.desired, id }, own: true })
   }
   if (zoneDeleted) return { certain: [], possible: [] }
-  const stay = before.filter((record) => !touched.has(identity(record))).map((record): Expected => ({ record, own: false }))
-  return { certain: [...stay, ...certain], possible }
+  const stay = before.filter((record) => {
+    const left = touched.get(identity(record)) ?? 0
+    if (left > 0) touched.set(identity(record), left - 1)
+    return left === 0
+  })
+  return { certain: [...stay.map((record): Expected => ({ record, own: false })), ...certain], possible }
 }
 
 const identity = (record: ExistingRecord): number | string => record.id ?? contentKey(record)

@@ -133,7 +133,7 @@ async function replaceRrsets(
 ): Promise<AppliedCall> {
   const { api } = powerDns
   refuseConflicts(powerDns.name, rrsets, (rrset) => imageOf(live, rrset))
-  const pending = rrsets.filter((rrset) => !sameImage(imageOf(live, rrset), rrset.desired))
+  const pending = rrsets.filter((rrset) => !sameImage(imageOf(live, rrset), rrset.desired) || hasDuplicates(live, rrset))
   if (pending.length > 0) {
     const changes = pending.map((rrset) => rrsetToApi(rrset, live))
     // The server judges each replacement by the RRsets that those before it leave: a CNAME is refused beside records that are yet to be deleted.
@@ -151,6 +151,12 @@ async function replaceRrsets(
 
 const imageOf = ({ rrsets }: LiveZone, rrset: RrsetChange): ReturnType<typeof rrsetImage> =>
   rrsetImage(rrsets.get(rrsetKey(rrset))?.records ?? [])
+
+/** Whether rows of an RRset differ only in the case of their data, so that they are one record to the DNS. */
+function hasDuplicates({ rrsets }: LiveZone, rrset: RrsetChange): boolean {
+  const records = rrsets.get(rrsetKey(rrset))?.records ?? []
+  return new Set(records.map(({ data }) => data)).size < records.length
+}
 
 /** The body of one change. Comments stay if they are not sent. */
 function rrsetToApi(

@@ -27,6 +27,8 @@ export interface LiveZone {
   readonly settings: ZoneSettings
   readonly records: readonly ExistingRecord[]
   readonly unplanned: readonly UnplannedRecord[]
+  /** The names of RRsets in capital letters, as its database has them: the server does not serve such rows, and the API cannot change them. */
+  readonly capitalNames: readonly string[]
   /** By `rrsetKey`. */
   readonly rrsets: ReadonlyMap<string, LiveRrset>
   /** Null in a zone that has not been transferred yet. */
@@ -59,7 +61,7 @@ export function liveZone(zone: ApiZone, expected: DomainName): LiveZone {
     throw new ShapeError(`the zone ${expected} was returned as ${JSON.stringify(zone.name.slice(0, 300))}`)
   const { settings } = referenceTo(zone, expected)
   const rrsets = new Map<string, LiveRrset>()
-  if (isSecondary(zone)) return { zone, name: expected, settings, records: [], unplanned: [], rrsets, soa: null }
+  if (isSecondary(zone)) return { zone, name: expected, settings, records: [], unplanned: [], capitalNames: [], rrsets, soa: null }
   const unplanned: UnplannedRecord[] = []
   let soa: ResourceRecord | null = null
   for (const rrset of zone.rrsets) {
@@ -80,7 +82,17 @@ export function liveZone(zone: ApiZone, expected: DomainName): LiveZone {
   }
   const times = soa === null ? {} : splitSoa(soa).settings
   const records = [...rrsets.values()].flatMap((rrset) => rrset.records)
-  return { zone, name: expected, settings: { ...settings, ...times }, records, unplanned: unplanned.sort(byName), rrsets, soa }
+  const capitalNames = [...new Set(zone.rrsets.map((rrset) => rrset.name).filter((one) => /[A-Z]/.test(one)))].sort()
+  return {
+    zone,
+    name: expected,
+    settings: { ...settings, ...times },
+    records,
+    unplanned: unplanned.sort(byName),
+    capitalNames,
+    rrsets,
+    soa,
+  }
 }
 
 const byName = (a: UnplannedRecord, b: UnplannedRecord): number => compareRrsets(a, b) || compareText(a.data, b.data)

@@ -1,5 +1,8 @@
 /** A provider that reads and changes zones by the HTTP API of PowerDNS Authoritative. */
+import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { quoted } from '../../dns/excerpt.ts'
+import { listed } from '../../report/english.ts'
 import type { ApiConnection } from '../json-api.ts'
 import type { Provider, ProviderCallOptions, UnusableZone, ZoneList, ZoneReference } from '../provider.ts'
 import { POWERDNS_CAPABILITIES } from './capabilities.ts'
@@ -7,6 +10,9 @@ import { applyCall, type PowerDns, readLive } from './change-zone.ts'
 import { examinePowerDns } from './examine.ts'
 import { referenceTo, zoneName } from './live-zone.ts'
 import { type ApiZone, createPowerDnsApi, zonesShape } from './powerdns-api.ts'
+
+/** Names in one warning. */
+const MOST_NAMED = 5
 
 export interface PowerDnsOptions extends Omit<PowerDns, 'api' | 'name'> {
   /** The identifier of the server at the API: `localhost` for PowerDNS itself. */
@@ -33,9 +39,18 @@ export function createPowerDnsProvider(connection: ApiConnection, options: Power
         settings: own,
         records,
         unplanned,
+        capitalNames,
         zone: { id },
       } = await readLive(powerDns, zone, call)
-      return { name: zone.name, id, settings: own, records, unplanned, millisecondsSinceLastChange: null }
+      return {
+        name: zone.name,
+        id,
+        settings: own,
+        records,
+        unplanned,
+        millisecondsSinceLastChange: null,
+        warnings: capitalWarnings(provider.name, capitalNames),
+      }
     },
     readRendered: async () => null,
     examine: (usage, _, call) => examinePowerDns(provider, powerDns, usage, call),
@@ -58,6 +73,20 @@ async function findZones(
   const lists = await Promise.all(queries.map((query) => readZones(powerDns, query, call)))
   const { zones } = zoneList(lists.flat())
   return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
+}
+
+/** A warning of rows that the server does not find. */
+function capitalWarnings(provider: string, names: readonly string[]): Diagnostic[] {
+  if (names.length === 0) return []
+  const message = `${provider}: the server does not serve rows whose names have capital letters: ${listed(names.map(quoted), MOST_NAMED)}`
+  return [
+    {
+      severity: 'warning',
+      code: 'record-unplanned',
+      message,
+      hint: 'set the names in its database to lower case; the API cannot change them',
+    },
+  ]
 }
 
 async function readZones({ api }: PowerDns, query: string, call?: ProviderCallOptions): Promise<readonly ApiZone[]> {

@@ -1,6 +1,7 @@
 /** The commands against a real PowerDNS server with its SQLite backend, judged by dig and by its API. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'libsql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type PowerDnsServer, startPowerDns } from '../../support/dns-servers.ts'
 import { describeWithTools } from '../../support/skip.ts'
@@ -290,5 +291,40 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     const applied = await run(folder, server, 'apply', '--yes')
     expect([applied.status, applied.stdout + applied.stderr]).toEqual([1, expect.stringContaining('422')])
     expect(await api.lines('refuse.example.')).toEqual(['refuse.example. 3600 NS ns1.example.net.'])
+  })
+
+  test('rows whose data differ only in case become one, and names in capital letters are a warning', async () => {
+    await api.create('case.example.')
+    const database = new Database(join(server.directory, 'pdns.db'))
+    const row = (name: string, type: string, content: string, prio: number): void => {
+      const insert =
+        'insert into records (domain_id,name,type,content,ttl,prio,disabled,auth) select id,?,?,?,300,?,0,1 from domains where name=?'
+      database.prepare(insert).run(name, type, content, prio, 'case.example')
+    }
+    row('case.example', 'MX', 'mail.example.net', 10)
+    row('case.example', 'MX', 'MAIL.example.net', 10)
+    row('UP.case.example', 'A', '192.0.2.1', 0)
+    const folder = here()
+    define(
+      folder,
+      'case.example',
+      "records:\n  '': {type: MX, ttl: 300, value: {preference: 10, exchange: mail.example.net.}}\n  up: {type: A, ttl: 300, value: 192.0.2.1}\n",
+    )
+    const applied = await run(folder, server, 'apply', '--yes')
+    expect([applied.status, applied.stdout]).toEqual([0, expect.stringContaining('1 deleted in 1 zone (1 call)')])
+    expect((await api.lines('case.example.')).filter((line) => line.includes(' MX '))).toEqual([
+      'case.example. 300 MX 10 mail.example.net.',
+    ])
+    const again = await run(folder, server, 'plan')
+    expect([again.stdout, again.stderr]).toEqual([
+      expect.stringContaining('No changes'),
+      expect.stringContaining(
+        'warning[record-unplanned] pdns: the server does not serve rows whose names have capital letters: "UP.case.example."',
+      ),
+    ])
+    database.prepare('update records set name = lower(name)').run()
+    database.close()
+    expect((await run(folder, server, 'plan')).stderr).not.toContain('capital')
+    expect(await dig({ port: server.port, name: 'up.case.example' })).toEqual(['192.0.2.1'])
   })
 })
