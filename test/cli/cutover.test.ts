@@ -173,6 +173,17 @@ describeWithTools(['named', 'dig'], 'cutover', () => {
     expect([named.status, named.stderr]).toEqual([1, expect.stringContaining('host-not-allowed] --parent-server')])
   })
 
+  test('nothing is lowered if no name server of the former provider can be asked', async () => {
+    const { scene, at } = await open(FORMER)
+    const args = ['cutover', 'example.test', '--from', 'cloud', '--to', 'own', '--yes']
+    const silent = await at(0, ...args, '--from-server', '127.0.0.1:1')
+    expect([silent.status, silent.stderr]).toEqual([
+      1,
+      expect.stringMatching(/nameserver-failed\] example\.test\.: .*127\.0\.0\.1 port 1.*--from-server/),
+    ])
+    expect(scene.proxy.requests.filter(({ method }) => method === 'PUT')).toEqual([])
+  })
+
   test('wrong names and addresses are errors before anything is asked', async () => {
     const { at } = await open(FORMER)
     const both = await at(0, 'cutover', 'example.test')

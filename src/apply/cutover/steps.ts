@@ -75,6 +75,7 @@ async function lower(context: CutoverContext, run: LockedRun): Promise<StepResul
     return { status: EXIT.done, state: null, readyAt: null }
   }
   const served = await servedNsTtl(zone, servers)
+  if (typeof served === 'string') return problem(context, 'nameserver-failed', `${zone}: ${served}`, 'name the servers with --from-server')
   const zoneTtl = existing.settings.ttl_sec || source.capabilities.fallbackTtl || 0
   const apex = existing.records.filter((record) => isApexNs(record, zone))
   const apexTtl = apex.length === 0 ? zoneTtl : Math.max(...apex.map(({ ttl }) => ttl ?? zoneTtl))
@@ -107,19 +108,26 @@ async function isMoved(context: CutoverContext, formerNames: readonly string[]):
   return names.length > 0 && !isSameServers(names, formerNames) && (await hasDelegation(context, names))
 }
 
-/** The TTL in seconds with which servers answer for the apex NS records; null if none answers. */
-async function servedNsTtl(zone: DomainName, servers: readonly DnsServer[]): Promise<number | null> {
+/**
+ * The longest TTL in seconds with which servers answer for the apex NS records: those may be older than the records of the provider. Null if no server has the zone
+ * yet; a text if no server can be asked, so that nobody knows for how long caches hold them.
+ */
+async function servedNsTtl(zone: DomainName, servers: readonly DnsServer[]): Promise<number | null | string> {
+  if (servers.length === 0) return 'its name servers are not known yet'
+  const failures: string[] = []
   const ttls = await Promise.all(
     servers.map((server) =>
       queryDns(server, { name: zone, type: 'NS' }).then(
         ({ answers }) => answers.filter(({ type }) => type === 'NS').map(({ ttl }) => ttl ?? 0),
         (error: unknown) => {
-          if (isDnsFailure(error)) return []
-          throw error
+          if (!isDnsFailure(error)) throw error
+          failures.push(error.message)
+          return []
         },
       ),
     ),
   )
+  if (failures.length === servers.length) return failures[0] as string
   return ttls.flat().length === 0 ? null : Math.max(...ttls.flat())
 }
 
