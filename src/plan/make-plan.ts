@@ -5,7 +5,7 @@ import { conflictingSettings, type DefinedRecord, type ExistingRecord, groupRrse
 import type { Ttl } from '../dns/ttl.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { DesiredZone, ExistingZone, Policy, RefusalName, UnplannedRecord } from '../dns/zone.ts'
-import { listed } from '../report/english.ts'
+import { agreeing, listed } from '../report/english.ts'
 import type { Capabilities } from './capabilities.ts'
 import { applyPolicy, compareZones, type ZoneDifference } from './compare-zones.ts'
 import type { Preference } from './continuity.ts'
@@ -50,6 +50,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
     ...fitted.diagnostics,
     ...apexNsNotice(fitted, input),
     ...newZoneWithoutNs(fitted, input),
+    ...unusedSoaFields(input),
     ...unplannedNotices(input),
     ...heldWarnings(wanted, held, input),
   ]
@@ -160,6 +161,19 @@ function newZoneWithoutNs({ records, settings }: FittedZone, { desired, existing
   const message = `${desired.name} is new at ${target} and has no NS records at its apex`
   const hint = `define them, or name the servers of new zones in the settings of ${target}`
   return [{ severity: 'warning', code: 'zone-without-ns', message, at: desired.at, hint }]
+}
+
+/** The fields of an SOA record that no setting of a zone expresses. */
+const SOA_ONLY_FIELDS = ['primary', 'mailbox', 'serial', 'ttl'] as const
+
+/** A notice about a new zone whose target sets the SOA record itself. The record of an existing zone stays. */
+function unusedSoaFields({ desired, existing, target, capabilities }: PlanInput): Diagnostic[] {
+  if (existing !== null || desired.absent || !capabilities.createsZones || capabilities.storesSoaFields) return []
+  const unused = SOA_ONLY_FIELDS.filter((field) => desired.soa?.[field] !== undefined).map((field) => `soa.${field}`)
+  if (unused.length === 0) return []
+  const message = `${target} sets the SOA record of new zones: ${listed(unused)} ${agreeing(unused.length, 'is', 'are')} not used`
+  const cause = { subject: 'zone', message }
+  return [{ severity: 'notice', code: 'setting-unsupported', message: `${desired.name}: ${message}`, at: desired.at, cause }]
 }
 
 function unplannedNotices({ existing, target, desired }: PlanInput): Diagnostic[] {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ExistingRecord } from '../../src/dns/record.ts'
-import type { ExistingZone } from '../../src/dns/zone.ts'
+import { serialNumber } from '../../src/dns/serial-number.ts'
+import type { ExistingZone, SoaFields } from '../../src/dns/zone.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
 import { desiredZone, existingZone, name } from '../support/records.ts'
@@ -341,4 +342,15 @@ it('the plan does not depend on the order of the inputs', () => {
   expect(strip(planOf(existing.toReversed().join('\n'), desired.toReversed().join('\n')))).toEqual(
     strip(planOf(existing.join('\n'), desired.join('\n'))),
   )
+})
+
+it('fields of the SOA record that the target does not take are a notice for a new zone only', () => {
+  const soa = { primary: name('ns1.example.net.'), serial: serialNumber(7) } as SoaFields
+  const desired = { ...desiredZone(ORIGIN, 'www A 192.0.2.1'), soa }
+  const notices = (plan: ReturnType<typeof planOf>): string[] =>
+    plan.diagnostics.filter(({ code }) => code === 'setting-unsupported').map(({ message }) => message)
+  expect(notices(planOf('', '', { desired, existing: null }))).toEqual([
+    'example.com.: cloud sets the SOA record of new zones: soa.primary and soa.serial are not used',
+  ])
+  expect(notices(planOf('www A 192.0.2.1', '', { desired }))).toEqual([])
 })
