@@ -75,6 +75,18 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     ],
     setup: 'providers/desec.md#desec',
   },
+  google: {
+    title: 'The managed zones of a project at Google Cloud DNS',
+    when: 'at Google Cloud DNS',
+    requests: { fixed: 1, recordsPerRequest: 1000, words: 'one look-up, one page for every 1,000 record sets; once a run, one sign-in' },
+    remarks: [
+      'A call is one change of Cloud DNS: up to 1,000 record sets and 90,000 characters of data, carried out as a whole. It ends when all name servers of Google serve it.',
+      'Record sets with a routing policy are reported and stay as they are.',
+      'Private zones are managed with `visibility: private`. They are neither created nor deleted, and have no ALIAS.',
+      "DNSSEC, labels and descriptions of zones stay as they are. The SOA record is Google's.",
+    ],
+    setup: 'providers/google.md#google-cloud-dns',
+  },
   octodns: {
     title: "A folder of octoDNS's zone files",
     when: 'to be read by octoDNS',

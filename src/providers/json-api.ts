@@ -6,7 +6,7 @@ import type { RetryPolicy } from '../transport/retry.ts'
 import { type ApiDialect, garbled } from './api-errors.ts'
 import { ShapeError } from './json-shape.ts'
 import { ProviderError } from './provider.ts'
-import { type ApiRequest, type Sender, sendRequest } from './send-request.ts'
+import { type ApiRequest, changes, type Sender, sendRequest } from './send-request.ts'
 
 /** Maximum octets of a response: a page of 500 records with targets of 65,535 characters, each of up to four octets. */
 const MAX_RESPONSE = 128 * 1024 * 1024
@@ -20,6 +20,7 @@ export interface ApiConnection {
   /** The provider's name in the config, for messages. */
   readonly provider: string
   readonly baseUrl: URL
+  /** Kept out of errors; a getter if it changes. */
   readonly token: string
   /** Maximum concurrent requests. The server may lower the number. */
   readonly parallelism: number
@@ -54,7 +55,7 @@ export interface JsonApi {
 
 /** Creates a client that sends `headers` with every request, and keeps the token of the connection out of errors. */
 export function createJsonApi(connection: ApiConnection, headers: Readonly<Record<string, string>>, dialect: ApiDialect): JsonApi {
-  const { provider, retry, token, timeout } = connection
+  const { provider, retry, timeout } = connection
   const http = createHttpClient({
     baseUrl: connection.baseUrl,
     headers: { ...headers, 'user-agent': 'zonewright' },
@@ -64,7 +65,7 @@ export function createJsonApi(connection: ApiConnection, headers: Readonly<Recor
     maxResponse: MAX_RESPONSE,
     proxy: connection.proxy,
   })
-  const client: HttpClient = { ...http, request: async (sent) => withoutEcho(await http.request(sent), token) }
+  const client: HttpClient = { ...http, request: async (sent) => withoutEcho(await http.request(sent), connection.token) }
   const sender: Sender = {
     provider,
     dialect,
@@ -83,7 +84,7 @@ export function createJsonApi(connection: ApiConnection, headers: Readonly<Recor
       } catch (error) {
         // An unexpected response may belong to another request on the connection.
         if (error instanceof ProviderError && error.code === 'provider-garbled') client.reset()
-        throw withoutSecret(error, token)
+        throw withoutSecret(error, connection.token)
       }
     },
     close: () => client.close(),
@@ -91,7 +92,7 @@ export function createJsonApi(connection: ApiConnection, headers: Readonly<Recor
 }
 
 function readBody<T>({ provider, dialect }: Sender, call: ApiRequest, response: HttpResponse, shape: (body: unknown) => T): T {
-  const fail = (problem: string): ProviderError => garbled(dialect, provider, call.what, problem, response, call.method !== 'GET')
+  const fail = (problem: string): ProviderError => garbled(dialect, provider, call.what, problem, response, changes(call))
   if (response.status >= 300) throw fail(`the server redirects (${response.status}), which is not followed`)
   try {
     return shape(response.status === 204 && call.method !== 'GET' ? undefined : jsonOf(response, fail))

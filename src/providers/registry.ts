@@ -11,6 +11,7 @@ import { AXFR } from './axfr/axfr-provider.ts'
 import { CLOUD } from './cloud/cloud-config.ts'
 import { CLOUDFLARE } from './cloudflare/cloudflare-config.ts'
 import { DESEC } from './desec/desec-config.ts'
+import { GOOGLE } from './google/google-config.ts'
 import { OCTODNS } from './octodns/octodns-type.ts'
 import { POWERDNS } from './powerdns/powerdns-config.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
@@ -24,6 +25,7 @@ const TYPES: Readonly<Record<string, ProviderType>> = {
   axfr: AXFR,
   cloud: CLOUD,
   cloudflare: CLOUDFLARE,
+  google: GOOGLE,
   desec: DESEC,
   powerdns: POWERDNS,
   octodns: OCTODNS,

@@ -43,7 +43,7 @@ export async function sendRequest(sender: Sender, call: ApiRequest): Promise<Htt
   const { retry = DEFAULT_RETRY, silence } = sender
   const stop = stopOf(call)
   const startedAt = silence.now()
-  const deadline = call.method === 'GET' ? createReadDeadline(sender.readDeadline, silence) : null
+  const deadline = changes(call) ? null : createReadDeadline(sender.readDeadline, silence)
   let mayHaveActed = false
   let mayCompleteLater = false
   let last: LastAttempt | null = null
@@ -126,7 +126,7 @@ type AttemptResult =
 
 async function attemptOnce(sender: Sender, call: ApiRequest, turn: Turn, deadline: ReadDeadline | null): Promise<AttemptResult> {
   const { client, dialect, provider, silence } = sender
-  const mutates = call.method !== 'GET'
+  const mutates = changes(call)
   let result: TurnResult = { congested: false }
   try {
     const response = await client.request({
@@ -199,9 +199,15 @@ function httpRequest(call: ApiRequest): HttpRequest {
     path: call.path + query,
     ...(call.headers && { headers: call.headers }),
     ...(call.body === undefined ? {} : { body: call.body }),
+    ...(call.form && { text: new URLSearchParams(call.form).toString(), headers: { ...call.headers, ...FORM } }),
     signal: call.signal,
   }
 }
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+
+/** Whether a request changes something at the server. */
+export const changes = ({ method, changesNothing }: ApiRequest): boolean => method !== 'GET' && changesNothing !== true
 
 export interface ApiRequest extends ProviderCallOptions {
   readonly method: HttpRequest['method']
@@ -209,6 +215,10 @@ export interface ApiRequest extends ProviderCallOptions {
   readonly query?: Readonly<Record<string, string | number>>
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
+  /** Sent as a form instead of `body`. */
+  readonly form?: Readonly<Record<string, string>>
+  /** Whether a request that is no GET changes nothing, such as one for a token. */
+  readonly changesNothing?: boolean
   /** The purpose of the request, for messages. */
   readonly what: string
 }

@@ -12,6 +12,7 @@ import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { startCloudflareScene } from './cloudflare/scene.ts'
 import { startDesecScene } from './desec/scene.ts'
+import { startGoogleScene } from './google/scene.ts'
 
 const SIZES = [3, 1201]
 
@@ -93,6 +94,15 @@ describe.each(SIZES)('%i records', (records) => {
     const { status, stdout, requests } = await scene.requestsOf(['plan', '--detailed-exitcode', '--no-color'])
     expect([status, stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
     expect(requests.length).toBe(expected('desec', records))
+  })
+
+  test('google', async () => {
+    // Two further record sets are the SOA and NS records of the apex.
+    const rrsets = Array.from({ length: records - 2 }, (_, index) => `h${index} 3600 A 192.0.2.${index % 250}`)
+    const scene = await startGoogleScene({ definition: definition(records - 2), rrsets })
+    const plan = await scene.run(['plan', '--detailed-exitcode', '--no-color'])
+    expect([plan.status, plan.stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
+    expect(scene.server.requests).toHaveLength(expected('google', records))
   })
 
   const updatable = [

@@ -1,0 +1,129 @@
+/** Access tokens that expire (OAuth 2.0, RFC 6749): fetched when one is needed, and again shortly before it expires. */
+import type { HttpResponse } from '../transport/http-client.ts'
+import { type ApiDialect, describeBody } from './api-errors.ts'
+import { type ApiConnection, createJsonApi } from './json-api.ts'
+import { type Fields, fieldsOf, ShapeError, textOf } from './json-shape.ts'
+import { type ProviderCallOptions, ProviderError } from './provider.ts'
+
+export interface AccessToken {
+  readonly token: string
+  /** Seconds; infinite if it is not known. */
+  readonly lifetime: number
+}
+
+export interface AccessTokens {
+  /** The token that was returned last; empty before the first. */
+  readonly current: string
+  get(options?: ProviderCallOptions): Promise<string>
+  close(): Promise<void>
+}
+
+/** Milliseconds before its end at which a token is replaced. */
+const MARGIN = 120_000
+
+interface TokenUse {
+  readonly fetch: (options?: ProviderCallOptions) => Promise<AccessToken>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Called with each new token, before it is used. */
+  readonly onToken: (token: string) => void
+  readonly close: () => Promise<void>
+}
+
+export function createAccessTokens({ fetch, now, onToken, close }: TokenUse): AccessTokens {
+  let held: { readonly token: string; readonly until: number } | null = null
+  let pending: Promise<string> | null = null
+  const renew = async (options?: ProviderCallOptions): Promise<string> => {
+    const { token, lifetime } = await fetch(options)
+    onToken(token)
+    held = { token, until: now() + lifetime * 1000 - MARGIN }
+    return token
+  }
+  return {
+    get current() {
+      return held?.token ?? ''
+    },
+    async get(options) {
+      if (held !== null && now() < held.until) return held.token
+      // Requests that need a token at the same time wait for the same one.
+      pending ??= renew(options).finally(() => {
+        pending = null
+      })
+      return pending
+    },
+    close,
+  }
+}
+
+/** A request for a token at a token endpoint, with `form`, or by GET without it. */
+export interface TokenRequest {
+  readonly form?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+}
+
+export interface TokenEndpoint {
+  request(request: TokenRequest, options?: ProviderCallOptions): Promise<AccessToken>
+  close(): Promise<void>
+}
+
+/** The most that is used of a token: sane servers send a few thousand characters. */
+const MAX_TOKEN = 16_384
+const TOKEN = /^[\x21-\x7e]+$/
+
+/** A client of the token endpoint at `connection.baseUrl`. `hint` says what to check if it refuses the credentials. */
+export function createTokenEndpoint(connection: ApiConnection, hint: string): TokenEndpoint {
+  const { origin, pathname } = connection.baseUrl
+  const api = createJsonApi({ ...connection, baseUrl: new URL(origin), token: connection.token }, {}, tokenDialect(hint))
+  return {
+    async request({ form, headers, query }, options) {
+      const request = {
+        path: pathname,
+        what: 'signing in',
+        changesNothing: true,
+        ...(headers && { headers }),
+        ...(query && { query }),
+        ...options,
+      }
+      const { value } = await api.request(form ? { ...request, method: 'POST', form } : { ...request, method: 'GET' }, tokenShape)
+      return value
+    },
+    close: () => api.close(),
+  }
+}
+
+function tokenShape(body: unknown): AccessToken {
+  const fields: Fields = fieldsOf(body, 'the response')
+  const token = textOf(fields, 'access_token', 'the response')
+  if (!TOKEN.test(token) || token.length > MAX_TOKEN) throw new ShapeError('the access token has spaces, non-ASCII characters or no end')
+  const lifetime = Number(fields['expires_in'])
+  return { token, lifetime: Number.isFinite(lifetime) && lifetime > 0 ? lifetime : 0 }
+}
+
+/** Maximum characters of a reason in a message. */
+const MAX_REASON = 300
+
+const tokenDialect = (hint: string): ApiDialect => ({
+  errorOfResponse(provider, what, response) {
+    const { status } = response
+    const code = status === 429 ? 'provider-rate-limited' : status < 500 ? 'provider-unauthorized' : 'provider-failed'
+    return new ProviderError(code, `${provider}: ${what}: ${status} ${reasonOf(response)}`, {
+      status: String(status),
+      hint: code === 'provider-unauthorized' ? hint : undefined,
+    })
+  },
+  addressHint: (provider) => `check the address for signing in of ${provider}`,
+  startHint: 'start the server',
+})
+
+/** RFC 6749 section 5.2. */
+function reasonOf(response: HttpResponse): string {
+  try {
+    const { error, error_description: text } = JSON.parse(response.text) as Fields
+    if (typeof error === 'string')
+      return (typeof text === 'string' ? `${text} (${error})` : error).replace(/\s+/g, ' ').slice(0, MAX_REASON)
+  } catch {
+    // No JSON: described by its type below.
+  }
+  return `the response is not that of a token endpoint (${describeBody(response)})`
+}

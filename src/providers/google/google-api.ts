@@ -1,0 +1,217 @@
+/** A client of the Cloud DNS API v1: tokens, errors, pages and response bodies. */
+import type { HttpResponse } from '../../transport/http-client.ts'
+import type { AccessTokens } from '../access-tokens.ts'
+import { type ApiDialect, describeBody } from '../api-errors.ts'
+import { type ApiConnection, createJsonApi } from '../json-api.ts'
+import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
+import { ProviderError } from '../provider.ts'
+import type { ApiRequest } from '../send-request.ts'
+
+export interface ApiZone {
+  /** Digits. */
+  readonly id: string
+  /** Its name at the service, which is not the one in the DNS. */
+  readonly name: string
+  /** Absolute, with the final dot. */
+  readonly dnsName: string
+  readonly visibility: string
+  /** Where its records come from, if it has none of its own: `forwards queries`. */
+  readonly source: string | null
+}
+
+export interface ApiRrset {
+  /** Absolute, with the final dot. */
+  readonly name: string
+  readonly type: string
+  /** Seconds. */
+  readonly ttl: number
+  readonly rrdatas: readonly string[]
+  /** The kind of its routing policy (`wrr`, `geo`, …) and the rrdata of all its items; null without a policy. */
+  readonly routing: { readonly kind: string; readonly rrdatas: readonly string[] } | null
+}
+
+/** An RRset of a change. */
+export type SentRrset = Omit<ApiRrset, 'routing'>
+
+export interface ApiChange {
+  readonly id: string
+  readonly status: string
+  readonly additions: readonly ApiRrset[]
+}
+
+export interface GoogleApi {
+  /** `path` is below the project. */
+  request<T>(request: ApiRequest, shape: (body: unknown) => T): Promise<T>
+  /** Reads all pages of the list `key`. */
+  list<T>(request: ApiRequest, key: string, shape: (item: unknown) => T): Promise<T[]>
+  close(): Promise<void>
+}
+
+/** Items that a request for a page asks for. The service may send fewer. */
+const PAGE_SIZE = 1000
+/** Maximum pages of a list. */
+const MAX_PAGES = 10_000
+const MAX_PAGE_TOKEN = 4096
+
+export function createGoogleApi(connection: ApiConnection, project: string, tokens: AccessTokens): GoogleApi {
+  const withToken: ApiConnection = {
+    ...connection,
+    get token() {
+      return tokens.current
+    },
+  }
+  const { request, close } = createJsonApi(withToken, {}, dialectOf(project))
+  const send: GoogleApi['request'] = async (call, shape) => {
+    const headers = { ...call.headers, authorization: `Bearer ${await tokens.get(call)}` }
+    return (await request({ ...call, headers, path: `/dns/v1/projects/${project}${call.path}` }, shape)).value
+  }
+  return {
+    request: send,
+    async list(call, key, shape) {
+      const items = []
+      let pageToken = ''
+      for (let page = 1; page <= MAX_PAGES; page += 1) {
+        const query = { ...call.query, maxResults: PAGE_SIZE, ...(pageToken !== '' && { pageToken }) }
+        const { found, next } = await send({ ...call, query }, (body) => pageShape(body, key, shape))
+        items.push(...found)
+        if (next === '') return items
+        if (next === pageToken) break
+        pageToken = next
+      }
+      throw new ProviderError('provider-garbled', `${connection.provider}: ${call.what}: the list has no end`)
+    },
+    async close() {
+      await Promise.all([close(), tokens.close()])
+    },
+  }
+}
+
+function pageShape<T>(body: unknown, key: string, shape: (item: unknown) => T): { readonly found: T[]; readonly next: string } {
+  const fields = fieldsOf(body, 'the response')
+  const next = fields['nextPageToken'] ?? ''
+  if (typeof next !== 'string' || next.length > MAX_PAGE_TOKEN) throw new ShapeError('the token of the next page is no short text')
+  return { found: listOf(fields[key] ?? [], key).map(shape), next }
+}
+
+const CODES = {
+  401: 'provider-unauthorized',
+  403: 'provider-forbidden',
+  404: 'provider-not-found',
+  409: 'provider-conflict',
+  412: 'provider-conflict',
+  413: 'limit-exceeded',
+  429: 'provider-rate-limited',
+} as const
+
+const RATE_LIMITS: ReadonlySet<string> = new Set(['rateLimitExceeded', 'userRateLimitExceeded'])
+
+const dialectOf = (project: string): ApiDialect => ({
+  errorOfResponse(provider, what, response, mutates) {
+    const { status } = response
+    const { reason, text } = reasonOf(response)
+    const code = RATE_LIMITS.has(reason)
+      ? 'provider-rate-limited'
+      : reason === 'quotaExceeded'
+        ? 'limit-exceeded'
+        : // A record set that another client deleted.
+          status === 404 && text.includes('entity.change.deletions')
+          ? 'provider-conflict'
+          : (CODES[status as keyof typeof CODES] ?? (status < 500 ? 'provider-rejected' : 'provider-failed'))
+    return new ProviderError(code, `${provider}: ${what}: ${status} ${text}`, {
+      status: String(status),
+      ambiguous: mutates && (status >= 500 || status === 408),
+      // After a gateway's timeout the server behind it may still be working.
+      mayCompleteLater: mutates && status === 504,
+      hint: hintFor(code, reason, project),
+    })
+  },
+  isBusy: (response) => response.status === 403 && RATE_LIMITS.has(reasonOf(response).reason),
+  addressHint: (provider) => `check base_url of ${provider}: Cloud DNS is at https://dns.googleapis.com, which is used without the setting`,
+  startHint: 'start the server',
+})
+
+function hintFor(code: string, reason: string, project: string): string | undefined {
+  if (reason === 'accessNotConfigured') return `enable the Cloud DNS API for the project ${project}`
+  if (code === 'provider-unauthorized') return 'the token has expired, or is not one of Google'
+  if (code === 'provider-forbidden')
+    return `the account needs the role roles/dns.admin in the project ${project}, or roles/dns.reader to plan`
+  if (code === 'provider-conflict') return 'another client changed the zone; plan again to see the change'
+  return undefined
+}
+
+/** Maximum characters of a reason in a message. */
+const MAX_REASON = 500
+
+function reasonOf(response: HttpResponse): { readonly reason: string; readonly text: string } {
+  try {
+    const { error } = JSON.parse(response.text) as {
+      readonly error: { readonly message?: unknown; readonly errors?: readonly { readonly reason?: unknown }[] }
+    }
+    const reason = String(error.errors?.[0]?.reason ?? '').slice(0, 100)
+    const text = String(error.message ?? '')
+      .replace(/\s+/g, ' ')
+      .slice(0, MAX_REASON)
+    if (text !== '') return { reason, text: reason === '' ? text : `${text} (${reason})` }
+  } catch {
+    // No JSON of the API: described by its type below.
+  }
+  return { reason: '', text: `the response is not from the API (${describeBody(response)})` }
+}
+
+/** Settings of zones that have no records of their own. */
+const SOURCES: readonly (readonly [setting: string, source: string])[] = [
+  ['forwardingConfig', 'forwards queries'],
+  ['peeringConfig', 'gets its records from a peer network'],
+  ['reverseLookupConfig', 'gets its records from Compute Engine'],
+  ['serviceDirectoryConfig', 'gets its records from Service Directory'],
+]
+
+export function zoneShape(value: unknown): ApiZone {
+  const fields = fieldsOf(value, 'a zone')
+  const id = textOf(fields, 'id', 'a zone')
+  if (!/^\d{1,20}$/.test(id)) throw new ShapeError(`there is the id ${JSON.stringify(id.slice(0, 100))}`)
+  const { visibility } = fields
+  return {
+    id,
+    name: textOf(fields, 'name', 'a zone'),
+    dnsName: textOf(fields, 'dnsName', 'a zone'),
+    visibility: typeof visibility === 'string' ? visibility : 'public',
+    source: SOURCES.find(([setting]) => fields[setting] != null)?.[1] ?? null,
+  }
+}
+
+const texts = (value: unknown, what: string): string[] =>
+  listOf(value ?? [], what).map((text) => {
+    if (typeof text !== 'string') throw new ShapeError(`${what} has a value that is no text`)
+    return text
+  })
+
+export function rrsetShape(value: unknown): ApiRrset {
+  const fields = fieldsOf(value, 'a record set')
+  return {
+    name: textOf(fields, 'name', 'a record set'),
+    type: textOf(fields, 'type', 'a record set'),
+    ttl: fields['ttl'] === undefined ? 0 : wholeNumberOf(fields, 'ttl', 'a record set'),
+    rrdatas: texts(fields['rrdatas'], 'rrdatas'),
+    routing: fields['routingPolicy'] == null ? null : routingShape(fieldsOf(fields['routingPolicy'], 'a routing policy')),
+  }
+}
+
+const POLICIES = ['wrr', 'geo', 'geoPolicy', 'wrrPolicy', 'primaryBackup'] as const
+
+function routingShape(policy: Fields): NonNullable<ApiRrset['routing']> {
+  const kind = POLICIES.find((one) => policy[one] != null) ?? 'unknown'
+  const { items } = (policy[kind] ?? {}) as Fields
+  const rrdatas = Array.isArray(items) ? items.flatMap((item: unknown) => texts((item as Fields | null)?.['rrdatas'], 'rrdatas')) : []
+  return { kind, rrdatas }
+}
+
+export function changeShape(value: unknown): ApiChange {
+  const fields = fieldsOf(value, 'a change')
+  const id = textOf(fields, 'id', 'a change')
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw new ShapeError(`there is the change ${JSON.stringify(id.slice(0, 100))}`)
+  return { id, status: textOf(fields, 'status', 'a change'), additions: listOf(fields['additions'] ?? [], 'additions').map(rrsetShape) }
+}
+
+/** Accepts any body: the status says all. */
+export const anyShape = (): undefined => undefined

@@ -1,0 +1,128 @@
+/** Creates a provider for Google Cloud DNS from its settings in the config. */
+import { join } from 'node:path'
+import type { ProviderConfig } from '../../definition/config/config.ts'
+import { resolveSecret } from '../../definition/config/resolve-secret.ts'
+import { addSecret } from '../../definition/config/secret-guard.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { createAccessTokens } from '../access-tokens.ts'
+import { checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
+import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
+import { googleCapabilities, type Visibility } from './capabilities.ts'
+import { type Credentials, createSignIn, METADATA_URL, readCredentials, TOKEN_URL } from './credentials.ts'
+import { createGoogleProvider } from './google-provider.ts'
+
+const BASE_URL = 'https://dns.googleapis.com'
+const DEFAULT_PARALLELISM = 4
+const DEFAULT_TIMEOUT_SECONDS = 30
+/** The setting for the service account of the machine. */
+const MACHINE = 'metadata'
+
+export const GOOGLE: ProviderType = { capabilities: googleCapabilities('public'), checkSettings, endpoints, create }
+
+const baseUrlOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? BASE_URL
+
+const tokenUrlOf = ({ settings }: ProviderConfig): string =>
+  String(settings['token_url'] ?? (settings['credentials'] === MACHINE ? METADATA_URL : TOKEN_URL))
+
+function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  checkBaseUrl(config, baseUrlOf(config), BASE_URL, diagnostics)
+  readTokenUrl(config, diagnostics)
+  readManagedZones(config, diagnostics)
+  if (config.settings['token'] !== undefined && config.settings['credentials'] !== undefined)
+    diagnostics.push(problem(config, 'token', 'there are credentials too: remove one of them'))
+  return diagnostics
+}
+
+const problem = ({ name, placeOf }: ProviderConfig, key: string, message: string, hint?: string): Diagnostic => ({
+  severity: 'error',
+  code: 'schema-value',
+  message: `providers.${name}.${key}: ${message}`,
+  at: placeOf(key),
+  hint,
+})
+
+/** The metadata server has no TLS, and is reached without leaving the machine's host. */
+const readTokenUrl = (config: ProviderConfig, diagnostics: Diagnostic[]): URL | null =>
+  tokenUrlOf(config) === METADATA_URL
+    ? new URL(METADATA_URL)
+    : checkBaseUrl(config, tokenUrlOf(config), TOKEN_URL, diagnostics, 'token_url')
+
+function readManagedZones(config: ProviderConfig, diagnostics: Diagnostic[]): Map<DomainName, string> {
+  const zones = new Map<DomainName, string>()
+  for (const [text, zone] of Object.entries((config.settings['managed_zones'] as Record<string, string> | undefined) ?? {})) {
+    const name = parseDomainName(text)
+    if (name.ok) zones.set(name.value, zone)
+    else diagnostics.push(problem(config, 'managed_zones', `${JSON.stringify(text)} ${name.message}`))
+  }
+  return zones
+}
+
+function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
+  const own = endpointOfBaseUrl(config, 'base_url', baseUrlOf(config))
+  return config.settings['token'] === undefined ? [...own, ...endpointOfBaseUrl(config, 'token_url', tokenUrlOf(config))] : own
+}
+
+/** Creates the provider. `timeout` is in seconds, for a change or for a read with its retries. */
+async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
+  const { settings, name } = config
+  const diagnostics: Diagnostic[] = []
+  const baseUrl = checkBaseUrl(config, baseUrlOf(config), BASE_URL, diagnostics)
+  const tokenUrl = readTokenUrl(config, diagnostics)
+  const managedZones = readManagedZones(config, diagnostics)
+  const credentials = await findCredentials(config, context, diagnostics)
+  if (baseUrl === null || tokenUrl === null || credentials === null) return { provider: null, diagnostics }
+  const project = settings['project'] ?? ('project' in credentials ? credentials.project : null)
+  if (typeof project !== 'string') {
+    diagnostics.push(problem(config, 'project', 'is missing, and the credentials name none'))
+    return { provider: null, diagnostics }
+  }
+  const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
+  const connection = {
+    provider: name,
+    baseUrl,
+    token: '',
+    parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),
+    timeout,
+    // One attempt of a read may take half the time, which leaves time for another.
+    readTimeout: timeout / 2,
+    readDeadline: timeout,
+    onThrottled: context.onThrottled && ((milliseconds: number) => context.onThrottled?.(name, milliseconds)),
+  }
+  const now = (): number => (context.now?.() ?? new Date()).getTime()
+  const signIn = createSignIn(credentials, { ...connection, baseUrl: tokenUrl }, now)
+  const tokens = createAccessTokens({
+    ...signIn,
+    now,
+    onToken: (token) => addSecret(context.secrets.loaded, `the access token of ${name}`, token),
+  })
+  const visibility = (settings['visibility'] as Visibility | undefined) ?? 'public'
+  return { provider: createGoogleProvider(connection, tokens, { project, visibility, managedZones }), diagnostics }
+}
+
+/** The credentials that the config names, or those that Google's own tools use. Null after an error was added to the diagnostics. */
+async function findCredentials(config: ProviderConfig, context: ProviderContext, diagnostics: Diagnostic[]): Promise<Credentials | null> {
+  const { settings, name, placeOf } = config
+  if (settings['token'] !== undefined) {
+    const token = await resolveToken(config, 'token', context, diagnostics)
+    return token === null ? null : { kind: 'token', token }
+  }
+  if (settings['credentials'] === MACHINE) return { kind: 'machine' }
+  const { env } = context.secrets
+  const usual =
+    env['GOOGLE_APPLICATION_CREDENTIALS'] ||
+    join(env['CLOUDSDK_CONFIG'] || join(env['HOME'] ?? '/', '.config', 'gcloud'), 'application_default_credentials.json')
+  const reference = String(settings['credentials'] ?? `file:${usual}`)
+  const what = `providers.${name}.credentials`
+  const { value, diagnostic } = await resolveSecret(reference, what, placeOf('credentials'), context.secrets)
+  if (diagnostic) {
+    const hint = 'set credentials to a key file (file:PATH), to the variable with its content (env:NAME) or to metadata; or set token'
+    diagnostics.push(settings['credentials'] === undefined ? { ...diagnostic, hint } : diagnostic)
+    return null
+  }
+  const credentials = readCredentials(value)
+  if (typeof credentials !== 'string') return credentials
+  diagnostics.push({ severity: 'error', code: 'secret-missing', message: `${what}: the file ${credentials}`, at: placeOf('credentials') })
+  return null
+}

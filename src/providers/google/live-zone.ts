@@ -1,0 +1,100 @@
+/** RRsets of the API in the terms of plans, and the texts that a change must repeat to delete them. */
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { canonicalRdata } from '../../dns/rdata/canonical.ts'
+import { presentationTokens } from '../../dns/rdata/field.ts'
+import { type ExistingRecord, rrsetKey } from '../../dns/record.ts'
+import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
+import type { UnplannedRecord } from '../../dns/zone.ts'
+import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
+import { ShapeError } from '../json-shape.ts'
+import type { ProviderCallOptions, ZoneReference } from '../provider.ts'
+import { type ApiRrset, type GoogleApi, rrsetShape, type SentRrset } from './google-api.ts'
+
+export interface LiveZone {
+  readonly records: readonly ExistingRecord[]
+  readonly unplanned: readonly UnplannedRecord[]
+  readonly texts: ZoneTexts
+}
+
+/** What a change must know of a zone beyond its records. By `rrsetKey`. */
+export interface ZoneTexts {
+  /** The RRsets whose texts differ from the canonical ones, or have another order: a deletion has to repeat them. */
+  readonly unusual: Map<string, ApiRrset>
+  readonly routed: ReadonlySet<string>
+}
+
+/** Reads all RRsets of a zone. */
+export async function readLive(api: GoogleApi, { id, name }: ZoneReference, options?: ProviderCallOptions): Promise<LiveZone> {
+  const request = { method: 'GET', path: `/managedZones/${id}/rrsets`, what: `reading the records of ${name}`, ...options } as const
+  return liveZone(await api.list(request, 'rrsets', rrsetShape))
+}
+
+/** The SOA record belongs to Google. */
+export function liveZone(rrsets: readonly ApiRrset[]): LiveZone {
+  const records: ExistingRecord[] = []
+  const unplanned: UnplannedRecord[] = []
+  const unusual = new Map<string, ApiRrset>()
+  const routed = new Set<string>()
+  for (const rrset of rrsets) {
+    if (rrset.type === 'SOA') continue
+    const name = ownerOf(rrset)
+    const key = rrsetKey({ name, type: rrset.type })
+    if (rrset.routing !== null) {
+      const reason = `has a routing policy (${rrset.routing.kind})`
+      routed.add(key)
+      unplanned.push(
+        ...(rrset.routing.rrdatas.length > 0 ? rrset.routing.rrdatas : ['']).map((data) => ({ name, type: rrset.type, data, reason })),
+      )
+      continue
+    }
+    const own = recordsOf(rrset, name)
+    records.push(...own)
+    remember(unusual, key, rrset, own)
+  }
+  return { records, unplanned, texts: { unusual, routed } }
+}
+
+function remember(unusual: ZoneTexts['unusual'], key: string, rrset: ApiRrset, own: readonly ExistingRecord[]): void {
+  const canonical = rrsetImage(own)?.data ?? []
+  if (JSON.stringify(canonical) === JSON.stringify(rrset.rrdatas)) unusual.delete(key)
+  else unusual.set(key, rrset)
+}
+
+function ownerOf({ name }: ApiRrset): DomainName {
+  const owner = parseAbsoluteName(name)
+  if (!owner.ok) throw new ShapeError(`a record is named ${JSON.stringify(name.slice(0, 300))}: ${owner.message}`)
+  return owner.value
+}
+
+/** Malformed rdata stays as it is: text that no definition can contain. */
+function recordsOf({ type, ttl, rrdatas }: ApiRrset, name: DomainName): ExistingRecord[] {
+  return rrdatas.map((text) => {
+    const tokens = presentationTokens(text)
+    const data = tokens.ok ? canonicalRdata(type, tokens.value, parseAbsoluteName) : tokens
+    return { name, type, ttl: Math.min(ttl, MAX_TTL) as Ttl, data: data.ok ? data.value : text }
+  })
+}
+
+/** Remembers the texts of the RRsets that a change added. */
+export function rememberAdded({ unusual }: ZoneTexts, changes: readonly RrsetChange[], added: readonly ApiRrset[]): void {
+  for (const change of changes) unusual.delete(rrsetKey(change))
+  for (const rrset of added) {
+    const name = ownerOf(rrset)
+    remember(unusual, rrsetKey({ name, type: rrset.type }), rrset, recordsOf(rrset, name))
+  }
+}
+
+/** The RRset of a deletion: exactly as the service has it, which is its precondition. */
+export function deletionOf({ name, type, existing }: RrsetChange, { unusual }: ZoneTexts): SentRrset[] {
+  if (existing === null) return []
+  const texts = unusual.get(rrsetKey({ name, type }))
+  // Unless the plan was made from other texts, which the service then refuses.
+  if (texts !== undefined && sameImage(rrsetImage(recordsOf(texts, name)), existing)) {
+    const { ttl, rrdatas } = texts
+    return [{ name, type, ttl, rrdatas }]
+  }
+  return [{ name, type, ttl: existing.ttl ?? 0, rrdatas: existing.data }]
+}
+
+export const additionOf = ({ name, type, desired }: RrsetChange): SentRrset[] =>
+  desired === null ? [] : [{ name, type, ttl: desired.ttl ?? 0, rrdatas: desired.data }]

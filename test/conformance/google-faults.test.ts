@@ -1,0 +1,4 @@
+import { faultTests } from './fault-suite.ts'
+import { GOOGLE } from './google-target.ts'
+
+faultTests(GOOGLE)
