@@ -1,7 +1,7 @@
 /** Differences between the zone that is read after the calls of a run and the expected result. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { excerpt } from '../dns/excerpt.ts'
-import { conflictingSettings, contentKey, type ExistingRecord, type ResourceRecord, sameRecord } from '../dns/record.ts'
+import { conflictingSettings, contentKey, type ExistingRecord, isApexNs, type ResourceRecord, sameRecord } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone } from '../dns/zone.ts'
 import { differingSettings } from '../plan/domain-change.ts'
@@ -39,7 +39,7 @@ export function unexpectedDifferences(
     ...recordDifferences(
       certain.filter(({ record, own }) => own || !isUnmanaged(record)),
       possible,
-      managed(live?.records ?? []),
+      managed(before === null ? withoutGivenNs(plan, certain, live?.records ?? []) : (live?.records ?? [])),
     ),
   ]
   const shown = differences.slice(0, SHOWN).map(({ own, text }) => diagnostic(plan, own, text))
@@ -54,6 +54,11 @@ export function unexpectedDifferences(
         ),
       ]
     : shown
+}
+
+/** Without the apex NS records that a service gives a new zone, if the plan has none. */
+function withoutGivenNs({ zone }: ZonePlan, expected: readonly Expected[], live: readonly ExistingRecord[]): readonly ExistingRecord[] {
+  return expected.some(({ record }) => isApexNs(record, zone)) ? live : live.filter((record) => !isApexNs(record, zone))
 }
 
 const diagnostic = ({ zone, target }: ZonePlan, own: boolean, text: string): Diagnostic => ({

@@ -46,7 +46,12 @@ const RDATA_MARGIN = 32
  * Each existing record once as expected and once as deleted, each desired one once. In an UPDATE message (RFC 2136) one record says that the RRset is to be
  * deleted or does not exist; NS records of the apex are deleted one by one.
  */
-export function octetsOf({ name, type, existing, desired }: RrsetChange, { isDnsMessage }: CallRules, zone: DomainName): number {
+export function octetsOf(
+  { name, type, existing, desired }: RrsetChange,
+  { isDnsMessage, countsRdataOnly }: CallRules,
+  zone: DomainName,
+): number {
+  if (countsRdataOnly) return [...(existing?.data ?? []), ...(desired?.data ?? [])].reduce((sum, data) => sum + data.length, 0)
   if (!isDnsMessage) {
     const size = (image: RrsetImage | null): number =>
       (image?.data ?? []).reduce((sum, data) => sum + name.length + 1 + RECORD_HEADER + data.length + RDATA_MARGIN, 0)

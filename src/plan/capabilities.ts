@@ -27,6 +27,8 @@ export interface CallRules {
   readonly maxValues?: { readonly count: number; readonly characters: number } | undefined
   /** Whether a call is one DNS message, which holds more in as many octets; false if absent. */
   readonly isDnsMessage?: boolean | undefined
+  /** Whether only rdata matters for `maxOctets`, as text, that before the change and that after it; false if absent. */
+  readonly countsRdataOnly?: boolean | undefined
   /** Whether a call is carried out as a whole or not at all. */
   readonly atomic: boolean
   /** Whether a call states what it expects to find, so that it never overwrites another client's change. */

@@ -7,11 +7,8 @@ import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capa
 
 /** RRsets that one change adds, and that it deletes. */
 export const MAX_RRSETS = 1000
-/**
- * Octets of records in one call. A change holds 100,000 octets of rrdata as text, in which a long hash takes up to one and a half times its octets in a
- * DNS message.
- */
-const MAX_OCTETS = 66_000
+/** Characters of rrdata in one change. The service holds 100,000, and existing texts may be a little longer than ours. */
+const MAX_RRDATA = 90_000
 
 export type Visibility = 'public' | 'private'
 
@@ -57,7 +54,10 @@ const strings: RecordRule = (record) => {
 /** Public zones have name servers of Google, so only they can have an ALIAS, and can be created without a network. */
 export const googleCapabilities = (visibility: Visibility): Capabilities => ({
   ...RRSET_STORE,
-  calls: { ...RRSET_STORE.calls, maxUnits: MAX_RRSETS, maxOctets: MAX_OCTETS, hasPrecondition: true },
+  calls: { ...RRSET_STORE.calls, maxUnits: MAX_RRSETS, maxOctets: MAX_RRDATA, countsRdataOnly: true, hasPrecondition: true },
+  settings: new Set(['type']),
+  fixedSettings: new Set(['type']),
+  settingProblems: ({ type }) => (type === 'slave' ? [{ field: 'type', message: 'Cloud DNS has no secondary zones' }] : []),
   types: new Set(visibility === 'public' ? [...TYPES, 'ALIAS'] : TYPES),
   createsZones: visibility === 'public',
   canCreateZone: (name) => visibility === 'public' && NAME.test(name) && !name.startsWith('*'),

@@ -1,4 +1,5 @@
 /** A client of the Cloud DNS API v1: tokens, errors, pages and response bodies. */
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { HttpResponse } from '../../transport/http-client.ts'
 import type { AccessTokens } from '../access-tokens.ts'
 import { type ApiDialect, describeBody } from '../api-errors.ts'
@@ -20,8 +21,7 @@ export interface ApiZone {
 }
 
 export interface ApiRrset {
-  /** Absolute, with the final dot. */
-  readonly name: string
+  readonly name: DomainName
   readonly type: string
   /** Seconds. */
   readonly ttl: number
@@ -62,7 +62,7 @@ export function createGoogleApi(connection: ApiConnection, project: string, toke
   }
   const { request, close } = createJsonApi(withToken, {}, dialectOf(project))
   const send: GoogleApi['request'] = async (call, shape) => {
-    const headers = { ...call.headers, authorization: `Bearer ${await tokens.get(call)}` }
+    const headers = { ...call.headers, authorization: `Bearer ${await tokens.get({ signal: call.signal, stop: call.stop })}` }
     return (await request({ ...call, headers, path: `/dns/v1/projects/${project}${call.path}` }, shape)).value
   }
   return {
@@ -188,8 +188,11 @@ const texts = (value: unknown, what: string): string[] =>
 
 export function rrsetShape(value: unknown): ApiRrset {
   const fields = fieldsOf(value, 'a record set')
+  const text = textOf(fields, 'name', 'a record set')
+  const name = parseAbsoluteName(text)
+  if (!name.ok) throw new ShapeError(`a record is named ${JSON.stringify(text.slice(0, 300))}: ${name.message}`)
   return {
-    name: textOf(fields, 'name', 'a record set'),
+    name: name.value,
     type: textOf(fields, 'type', 'a record set'),
     ttl: fields['ttl'] === undefined ? 0 : wholeNumberOf(fields, 'ttl', 'a record set'),
     rrdatas: texts(fields['rrdatas'], 'rrdatas'),

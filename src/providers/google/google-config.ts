@@ -4,7 +4,7 @@ import type { ProviderConfig } from '../../definition/config/config.ts'
 import { resolveSecret } from '../../definition/config/resolve-secret.ts'
 import { addSecret } from '../../definition/config/secret-guard.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { createAccessTokens } from '../access-tokens.ts'
 import { checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
@@ -52,7 +52,7 @@ const readTokenUrl = (config: ProviderConfig, diagnostics: Diagnostic[]): URL | 
 function readManagedZones(config: ProviderConfig, diagnostics: Diagnostic[]): Map<DomainName, string> {
   const zones = new Map<DomainName, string>()
   for (const [text, zone] of Object.entries((config.settings['managed_zones'] as Record<string, string> | undefined) ?? {})) {
-    const name = parseDomainName(text)
+    const name = parseAbsoluteName(text)
     if (name.ok) zones.set(name.value, zone)
     else diagnostics.push(problem(config, 'managed_zones', `${JSON.stringify(text)} ${name.message}`))
   }

@@ -46,7 +46,7 @@ export function createGoogleProvider(connection: ApiConnection, tokens: AccessTo
     listZones: async (call) => zoneList(await readZones(api, {}, call), options),
     async readZone(zone, call) {
       const { records, unplanned } = await readZone(google, zone, call)
-      return { name: zone.name, id: zone.id, settings: {}, records, unplanned, millisecondsSinceLastChange: null }
+      return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned, millisecondsSinceLastChange: null }
     },
     readRendered: async () => null,
     examine: (usage, _, call) => examineZones(provider, usage, { service: 'Google', missing }, call),
@@ -62,7 +62,12 @@ const WORDS = {
   hint: 'create the zones at Google, or check project and visibility',
 }
 
-const referenceTo = ({ id }: ApiZone, name: DomainName): ZoneReference => ({ name, id, settings: {}, updated: null })
+const referenceTo = ({ id }: ApiZone, name: DomainName): ZoneReference => ({
+  name,
+  id,
+  settings: { type: 'master' },
+  updated: null,
+})
 
 function readZones(api: GoogleApi, filter: Readonly<Record<string, string>>, call?: ProviderCallOptions): Promise<ApiZone[]> {
   return api.list({ method: 'GET', path: '/managedZones', query: filter, what: 'listing zones', ...call }, 'managedZones', zoneShape)

@@ -1,12 +1,11 @@
 /** RRsets of the API in the terms of plans, and the texts that a change must repeat to delete them. */
-import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { parseAbsoluteName } from '../../dns/domain-name.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
 import { presentationTokens } from '../../dns/rdata/field.ts'
 import { type ExistingRecord, rrsetKey } from '../../dns/record.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
-import { ShapeError } from '../json-shape.ts'
 import type { ProviderCallOptions, ZoneReference } from '../provider.ts'
 import { type ApiRrset, type GoogleApi, rrsetShape, type SentRrset } from './google-api.ts'
 
@@ -37,8 +36,8 @@ export function liveZone(rrsets: readonly ApiRrset[]): LiveZone {
   const routed = new Set<string>()
   for (const rrset of rrsets) {
     if (rrset.type === 'SOA') continue
-    const name = ownerOf(rrset)
-    const key = rrsetKey({ name, type: rrset.type })
+    const { name } = rrset
+    const key = rrsetKey(rrset)
     if (rrset.routing !== null) {
       const reason = `has a routing policy (${rrset.routing.kind})`
       routed.add(key)
@@ -47,7 +46,7 @@ export function liveZone(rrsets: readonly ApiRrset[]): LiveZone {
       )
       continue
     }
-    const own = recordsOf(rrset, name)
+    const own = recordsOf(rrset)
     records.push(...own)
     remember(unusual, key, rrset, own)
   }
@@ -60,14 +59,8 @@ function remember(unusual: ZoneTexts['unusual'], key: string, rrset: ApiRrset, o
   else unusual.set(key, rrset)
 }
 
-function ownerOf({ name }: ApiRrset): DomainName {
-  const owner = parseAbsoluteName(name)
-  if (!owner.ok) throw new ShapeError(`a record is named ${JSON.stringify(name.slice(0, 300))}: ${owner.message}`)
-  return owner.value
-}
-
 /** Malformed rdata stays as it is: text that no definition can contain. */
-function recordsOf({ type, ttl, rrdatas }: ApiRrset, name: DomainName): ExistingRecord[] {
+function recordsOf({ name, type, ttl, rrdatas }: ApiRrset): ExistingRecord[] {
   return rrdatas.map((text) => {
     const tokens = presentationTokens(text)
     const data = tokens.ok ? canonicalRdata(type, tokens.value, parseAbsoluteName) : tokens
@@ -78,10 +71,7 @@ function recordsOf({ type, ttl, rrdatas }: ApiRrset, name: DomainName): Existing
 /** Remembers the texts of the RRsets that a change added. */
 export function rememberAdded({ unusual }: ZoneTexts, changes: readonly RrsetChange[], added: readonly ApiRrset[]): void {
   for (const change of changes) unusual.delete(rrsetKey(change))
-  for (const rrset of added) {
-    const name = ownerOf(rrset)
-    remember(unusual, rrsetKey({ name, type: rrset.type }), rrset, recordsOf(rrset, name))
-  }
+  for (const rrset of added) remember(unusual, rrsetKey(rrset), rrset, recordsOf(rrset))
 }
 
 /** The RRset of a deletion: exactly as the service has it, which is its precondition. */
@@ -89,7 +79,7 @@ export function deletionOf({ name, type, existing }: RrsetChange, { unusual }: Z
   if (existing === null) return []
   const texts = unusual.get(rrsetKey({ name, type }))
   // Unless the plan was made from other texts, which the service then refuses.
-  if (texts !== undefined && sameImage(rrsetImage(recordsOf(texts, name)), existing)) {
+  if (texts !== undefined && sameImage(rrsetImage(recordsOf(texts)), existing)) {
     const { ttl, rrdatas } = texts
     return [{ name, type, ttl, rrdatas }]
   }

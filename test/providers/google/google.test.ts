@@ -1,0 +1,271 @@
+/** What plans and runs do at Cloud DNS beyond the conformance suite: texts that deletions repeat, routing policies, zones, pages, requests and errors. */
+import { describe, expect, test } from 'vitest'
+import { PUBLIC_ZONE, startGoogleScene, TOKEN } from './scene.ts'
+
+const APPLY = ['apply', '--yes', '--allow', 'updates', '--allow', 'deletes', '--no-color']
+const PLAN = ['plan', '--detailed-exitcode', '--no-color']
+
+const changesOf = (requests: readonly { readonly method: string; readonly path: string }[]): number =>
+  requests.filter(({ method, path }) => method === 'POST' && path.endsWith('/changes')).length
+
+describe('a deletion repeats the record set exactly', () => {
+  test.each([
+    ['a text without quotes', 'www 300 CAA 0 issue ca.example.net', 'CAA, value: {flags: 0, tag: issue, value: ca.example.net}'],
+    ['an address in another form', 'www 300 AAAA 2001:DB8:0:0::1', 'AAAA, value: "2001:db8::1"'],
+    ['records in another order', 'www 300 A 192.0.2.2|192.0.2.1', 'A, values: [192.0.2.1, 192.0.2.2]'],
+    ['a text in several strings', 'www 300 TXT "one" "two"', 'TXT, value: onetwo'],
+  ])('%s', async (_, line, form) => {
+    const scene = await startGoogleScene({
+      definition: `  www: {type: ${form}, ttl: 300}\n  kept: {type: A, value: 192.0.2.1}\n`,
+      rrsets: [line, 'kept 3600 A 192.0.2.1'],
+    })
+    if (!line.includes('TXT')) expect((await scene.run(PLAN)).stdout).toContain('No changes')
+    scene.define(`  www: {type: ${form}, ttl: 600}\n  kept: {type: A, value: 192.0.2.1}\n`)
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
+    expect(scene.lines().filter((one) => one.startsWith('www 600'))).toHaveLength(1)
+    scene.define('  kept: {type: A, value: 192.0.2.1}\n')
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
+    expect(scene.lines()).toEqual(['kept 3600 A 192.0.2.1'])
+  })
+
+  test('so a change of another client is refused by the service, and nothing of the call is made', async () => {
+    const scene = await startGoogleScene({
+      definition: '  new: {type: A, value: 192.0.2.1}\n  www: {type: A, value: 192.0.2.9}\n',
+      rrsets: ['www 3600 A 192.0.2.1'],
+      answer({ method, path }) {
+        // What the plan read is older than the zone.
+        if (method !== 'GET' || !path.endsWith('/rrsets')) return undefined
+        const rrdatas = ['192.0.2.7']
+        return { rrsets: [{ name: 'www.example.com.', type: 'A', ttl: 3600, rrdatas }] }
+      },
+    })
+    const run = await scene.run(APPLY)
+    expect(run.status).toBe(1)
+    expect(run.stdout + run.stderr).toMatch(/412 Precondition not met for 'entity.change.deletions\[0\]' \(conditionNotMet\)/)
+    expect(scene.lines()).toEqual(['www 3600 A 192.0.2.1'])
+  })
+})
+
+describe('routing policies', () => {
+  const items = [
+    { weight: 1, rrdatas: ['192.0.2.1'] },
+    { weight: 2, rrdatas: ['192.0.2.2'] },
+  ]
+  const routed = {
+    kind: 'dns#resourceRecordSet',
+    name: 'lb.example.com.',
+    type: 'A',
+    ttl: 60,
+    rrdatas: [],
+    routingPolicy: { wrr: { items } },
+  } as const
+
+  test('are reported and left alone', async () => {
+    const scene = await startGoogleScene({ definition: '  www: {type: A, value: 192.0.2.9}\n', rrsets: [routed] })
+    const run = await scene.run(APPLY)
+    expect(run.status).toBe(0)
+    expect((await scene.run(['plan', '--format', 'json'])).stdout).toContain('has a routing policy (wrr)')
+    expect(scene.rrsets().find(({ name }) => name === 'lb.example.com.')).toEqual(routed)
+  })
+
+  test('are never replaced by a definition', async () => {
+    const scene = await startGoogleScene({ definition: '  lb: {type: A, value: 192.0.2.9}\n', rrsets: [routed] })
+    const run = await scene.run(APPLY)
+    expect(run.status).toBe(1)
+    expect(run.stdout + run.stderr).toContain('lb.example.com. A has a routing policy, which would be lost')
+    expect(changesOf(scene.server.requests)).toBe(0)
+  })
+})
+
+describe('zones', () => {
+  test('are created with NS records of Google or of the definition, and deleted', async () => {
+    const definition = "  '': {type: NS, values: [ns1.example.net., ns2.example.net.]}\n  www: {type: A, value: 192.0.2.1}\n"
+    const scene = await startGoogleScene({ definition, zones: [], rrsets: [] })
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
+    const [zone] = scene.zones()
+    expect(zone).toMatchObject({ name: 'example-com', dnsName: 'example.com.', visibility: 'public', description: '' })
+    expect(scene.rrsets(zone?.id).map(({ name, type, rrdatas }) => `${name} ${type} ${rrdatas.length}`)).toEqual([
+      'example.com. NS 2',
+      'example.com. SOA 1',
+      'www.example.com. A 1',
+    ])
+    expect(await scene.run(PLAN)).toMatchObject({ status: 0 })
+    scene.define('  {}\n', 'absent: true\n')
+    expect(await scene.run([...APPLY, '--allow', 'delete-zone'])).toMatchObject({ status: 0, stderr: '' })
+    expect(scene.zones()).toEqual([])
+  })
+
+  test('without NS records in their definition keep those of Google', async () => {
+    const scene = await startGoogleScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', zones: [], rrsets: [] })
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
+    expect(scene.rrsets(scene.zones()[0]?.id)[0]?.rrdatas).toHaveLength(4)
+  })
+
+  test('with records that the plan does not know are not deleted', async () => {
+    const routed = {
+      kind: 'dns#resourceRecordSet',
+      name: 'lb.example.com.',
+      type: 'A',
+      ttl: 60,
+      rrdatas: [],
+      routingPolicy: { geo: { items: [] } },
+    } as const
+    const scene = await startGoogleScene({ definition: '  {}\n', rrsets: ['www 300 A 192.0.2.1', routed] })
+    scene.define('  {}\n', 'absent: true\n')
+    const run = await scene.run([...APPLY, '--allow', 'delete-zone'])
+    expect([run.status, run.stdout + run.stderr]).toEqual([
+      1,
+      expect.stringContaining('records that the plan does not know: lb.example.com. A'),
+    ])
+    expect(scene.zones()).toHaveLength(1)
+    expect(scene.lines()).toHaveLength(2)
+  })
+
+  test('of one DNS name: the config says which is managed, and none is created', async () => {
+    const twice = [
+      PUBLIC_ZONE,
+      { ...PUBLIC_ZONE, id: '5', name: 'other' },
+      { ...PUBLIC_ZONE, id: '6', name: 'inside', visibility: 'private' },
+    ]
+    const definition = '  www: {type: A, value: 192.0.2.1}\n'
+    const scene = await startGoogleScene({ definition, zones: twice })
+    const plan = await scene.run(PLAN)
+    expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining('name one of them under managed_zones')])
+    const chosen = await startGoogleScene({
+      definition,
+      zones: twice,
+      settings: 'project: test-project, token: env:TOKEN, managed_zones: {example.com: other}',
+    })
+    expect(await chosen.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
+    expect(chosen.rrsets('5').map(({ name }) => name)).toContain('www.example.com.')
+    const inside = await startGoogleScene({
+      definition,
+      zones: twice,
+      settings: 'project: test-project, token: env:TOKEN, visibility: private',
+    })
+    expect(await inside.run(APPLY)).toMatchObject({ status: 0 })
+    expect(inside.rrsets('6').map(({ name }) => name)).toContain('www.example.com.')
+  })
+
+  test('without records of their own are listed as such', async () => {
+    const forwarding = { ...PUBLIC_ZONE, visibility: 'private', forwardingConfig: { targetNameServers: [] } }
+    const scene = await startGoogleScene({
+      definition: '  www: {type: A, value: 192.0.2.1}\n',
+      zones: [forwarding],
+      settings: 'project: test-project, token: env:TOKEN, visibility: private',
+    })
+    const plan = await scene.run(PLAN)
+    expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining('example.com. forwards queries')])
+  })
+})
+
+describe('after a change', () => {
+  test('the run waits until all name servers have it', async () => {
+    const scene = await startGoogleScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', pendingReads: 2 })
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
+    expect(scene.server.requests.filter(({ path }) => /\/changes\/\d+$/.test(path))).toHaveLength(3)
+  })
+
+  test('a wait that is too long is a warning', async () => {
+    const settings = 'project: test-project, token: env:TOKEN, timeout: 1'
+    const scene = await startGoogleScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', pendingReads: 99, settings })
+    const run = await scene.run(APPLY)
+    expect(run.stdout + run.stderr).toContain('it is not known that all name servers of Google serve them')
+    expect(scene.lines()).toEqual(['www 3600 A 192.0.2.1'])
+  })
+})
+
+describe('requests', () => {
+  const hosts = (count: number, address: string): string =>
+    Array.from({ length: count }, (_, host) => `  h${host}: {type: A, value: ${address}}\n`).join('')
+  const lines = (count: number): string[] => Array.from({ length: count }, (_, host) => `h${host} 3600 A 192.0.2.1`)
+
+  test('a plan of 10,000 unchanged records reads 11 pages', async () => {
+    const scene = await startGoogleScene({ definition: hosts(10_000, '192.0.2.1'), rrsets: lines(10_000) })
+    expect(await scene.run(PLAN)).toMatchObject({ status: 0 })
+    // One look-up, and the SOA and NS records are on the last page.
+    expect(scene.server.requests).toHaveLength(12)
+  })
+
+  test.each([
+    ['created', [], '192.0.2.1'],
+    ['changed', lines(1000), '192.0.2.2'],
+  ] as const)('1,000 records are %s by one change', async (_, rrsets, address) => {
+    const scene = await startGoogleScene({ definition: hosts(1000, address), rrsets })
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
+    expect(changesOf(scene.server.requests)).toBe(1)
+    expect(scene.lines()).toHaveLength(1000)
+  })
+
+  test('changes with long data stay below the limit of the service', async () => {
+    const definition = Array.from({ length: 600 }, (_, host) => `  t${host}: {type: TXT, value: ${'x'.repeat(240)}}\n`).join('')
+    const scene = await startGoogleScene({ definition })
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
+    expect(changesOf(scene.server.requests)).toBe(2)
+    expect(scene.lines()).toHaveLength(600)
+  })
+
+  test.each([403, 429] as const)('a rate limit (%d) is waited out', async (pauseStatus) => {
+    const scene = await startGoogleScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', requestsPerPause: 2, pauseStatus })
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
+    expect(scene.lines()).toEqual(['www 3600 A 192.0.2.1'])
+  })
+
+  test('a lost answer is looked up, and the change is not sent again', async () => {
+    const scene = await startGoogleScene({ definition: '  www: {type: A, value: 192.0.2.1}\n' })
+    scene.server.loseAnswers(1)
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
+    expect(scene.lines()).toEqual(['www 3600 A 192.0.2.1'])
+    expect(changesOf(scene.server.requests)).toBe(1)
+  })
+})
+
+test('import, doctor and plan work as the documents show them', async () => {
+  const rrsets = [
+    'www 300 A 192.0.2.1|192.0.2.2',
+    '@ 300 MX 10 mail.example.com.',
+    '@ 300 ALIAS host.example.net.',
+    'sub 300 NS ns1.example.net.',
+  ]
+  const scene = await startGoogleScene({ definition: '', rrsets })
+  scene.undefine()
+  expect(await scene.run(['import', '--from', 'gcp', '-o', 'zones'])).toMatchObject({ status: 0 })
+  const doctor = await scene.run(['doctor'])
+  expect([doctor.status, doctor.stdout]).toEqual([0, expect.stringContaining('Google accepts the credentials')])
+  expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
+})
+
+test('errors name what to do, and never the token', async () => {
+  const scene = await startGoogleScene({ definition: '  www: {type: A, value: 192.0.2.1}\n' })
+  const refused = await scene.run(PLAN, { TOKEN: 'wrong-google-token' })
+  expect(refused.status).toBe(1)
+  expect(refused.stdout + refused.stderr).toContain('401 Request had invalid authentication credentials. (authError)')
+  const other = await startGoogleScene({ definition: '', settings: 'project: other-project, token: env:TOKEN' })
+  const doctor = await other.run(['doctor'])
+  expect([doctor.status, doctor.stdout]).toEqual([1, expect.stringContaining('roles/dns.admin in the project other-project')])
+  for (const run of [refused, doctor]) {
+    expect(run.stdout + run.stderr).not.toContain('wrong-google-token')
+    expect(run.stdout + run.stderr).not.toContain(TOKEN)
+  }
+})
+
+describe('responses that are not of the API', () => {
+  const RRSET = { name: 'www.example.com.', type: 'A', ttl: 300, rrdatas: ['192.0.2.1'] }
+  test.each<readonly [string, unknown, RegExp]>([
+    ['no list', { rrsets: {} }, /rrsets is not a list/],
+    ['a list without end', { rrsets: [RRSET], nextPageToken: 'again' }, /the list has no end/],
+    ['a long token of a page', { rrsets: [], nextPageToken: 'x'.repeat(5000) }, /token of the next page/],
+    ['a name that is none', { rrsets: [{ ...RRSET, name: 'a..b.' }] }, /a record is named/],
+    ['a TTL that is none', { rrsets: [{ ...RRSET, ttl: '300' }] }, /no whole number "ttl"/],
+    ['rrdata that is none', { rrsets: [{ ...RRSET, rrdatas: [1] }] }, /no text/],
+  ])('%s', async (_, body, message) => {
+    const scene = await startGoogleScene({ definition: '', answer: ({ path }) => (path.endsWith('/rrsets') ? body : undefined) })
+    const plan = await scene.run(PLAN)
+    expect([plan.status, plan.stderr + plan.stdout]).toEqual([1, expect.stringMatching(message)])
+  })
+
+  test('an identifier that is a path', async () => {
+    const scene = await startGoogleScene({ definition: '', zones: [{ ...PUBLIC_ZONE, id: '../../x' }] })
+    expect((await scene.run(PLAN)).stderr).toContain('there is the id')
+  })
+})
