@@ -252,6 +252,7 @@ test('every type of provider is examined here, in test/cli/doctor.test.ts or in 
     'cloud',
     'cloudflare',
     'desec',
+    'google',
     'octodns',
     'powerdns',
     'rfc2136',

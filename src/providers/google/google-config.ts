@@ -6,7 +6,7 @@ import { addSecret } from '../../definition/config/secret-guard.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { createAccessTokens } from '../access-tokens.ts'
-import { checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
+import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
 import { googleCapabilities, type Visibility } from './capabilities.ts'
 import { type Credentials, createSignIn, METADATA_URL, readCredentials, TOKEN_URL } from './credentials.ts'
@@ -14,7 +14,6 @@ import { createGoogleProvider } from './google-provider.ts'
 
 const BASE_URL = 'https://dns.googleapis.com'
 const DEFAULT_PARALLELISM = 4
-const DEFAULT_TIMEOUT_SECONDS = 30
 /** The setting for the service account of the machine. */
 const MACHINE = 'metadata'
 
@@ -64,7 +63,7 @@ function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
   return config.settings['token'] === undefined ? [...own, ...endpointOfBaseUrl(config, 'token_url', tokenUrlOf(config))] : own
 }
 
-/** Creates the provider. `timeout` is in seconds, for a change or for a read with its retries. */
+/** Creates the provider. The metadata server is asked without a proxy. */
 async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
   const { settings, name } = config
   const diagnostics: Diagnostic[] = []
@@ -78,20 +77,11 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
     diagnostics.push(problem(config, 'project', 'is missing, and the credentials name none'))
     return { provider: null, diagnostics }
   }
-  const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
-  const connection = {
-    provider: name,
-    baseUrl,
-    token: '',
-    parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),
-    timeout,
-    // One attempt of a read may take half the time, which leaves time for another.
-    readTimeout: timeout / 2,
-    readDeadline: timeout,
-    onThrottled: context.onThrottled && ((milliseconds: number) => context.onThrottled?.(name, milliseconds)),
-  }
+  const connection = apiConnection(config, context, { baseUrl, token: '', parallelism: DEFAULT_PARALLELISM }, diagnostics)
+  const tokenConnection = apiConnection(config, context, { baseUrl: tokenUrl, token: '', parallelism: 1 }, diagnostics)
+  if (connection === null || tokenConnection === null) return { provider: null, diagnostics }
   const now = (): number => (context.now?.() ?? new Date()).getTime()
-  const signIn = createSignIn(credentials, { ...connection, baseUrl: tokenUrl }, now)
+  const signIn = createSignIn(credentials, credentials.kind === 'machine' ? { ...tokenConnection, proxy: null } : tokenConnection, now)
   const tokens = createAccessTokens({
     ...signIn,
     now,

@@ -29,6 +29,7 @@ export function createGoogleProvider(connection: ApiConnection, tokens: AccessTo
   const { project, visibility } = options
   const api = createGoogleApi(connection, project, tokens)
   const { provider: name } = connection
+  const missing = visibility === 'public' ? 'would be created' : 'create the private zones at Google, or check the project'
   const google: Google = { api, name, texts: new Map(), patience: connection.timeout, referenceTo }
   const provider: Provider = {
     name,
@@ -54,12 +55,6 @@ export function createGoogleProvider(connection: ApiConnection, tokens: AccessTo
     close: () => api.close(),
   }
   return provider
-}
-
-const WORDS = {
-  accepted: 'Google accepts the credentials',
-  credentials: 'the account',
-  hint: 'create the zones at Google, or check project and visibility',
 }
 
 const referenceTo = ({ id }: ApiZone, name: DomainName): ZoneReference => ({

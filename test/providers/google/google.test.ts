@@ -231,7 +231,7 @@ test('import, doctor and plan work as the documents show them', async () => {
   scene.undefine()
   expect(await scene.run(['import', '--from', 'gcp', '-o', 'zones'])).toMatchObject({ status: 0 })
   const doctor = await scene.run(['doctor'])
-  expect([doctor.status, doctor.stdout]).toEqual([0, expect.stringContaining('Google accepts the credentials')])
+  expect([doctor.status, doctor.stdout]).toEqual([0, expect.stringContaining('Google accepts the token')])
   expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
 })
 
