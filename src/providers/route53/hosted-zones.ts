@@ -118,7 +118,7 @@ function zoneList({ zoneIds, isPrivate }: Route53, zones: readonly ApiZone[]): Z
     if (zone === undefined) continue
     if (found.length > 1) unusable.push(...found.map(({ id }) => ({ name, id, reason: AMBIGUOUS })))
     else if (zone.service !== null) unusable.push({ name, id: zone.id, reason: `is managed by ${zone.service}` })
-    else usable.push({ name, id: zone.id, settings: {}, updated: null })
+    else usable.push({ name, id: zone.id, settings: { type: 'master' }, updated: null })
   }
   return { zones: usable, unusable }
 }
@@ -149,7 +149,7 @@ export async function createZone(
     shape: (output) => zoneShape(output['HostedZone']),
     ...options,
   })
-  const reference: ZoneReference = { name, id: zone.id, settings: {}, updated: null }
+  const reference: ZoneReference = { name, id: zone.id, settings: { type: 'master' }, updated: null }
   return { changes: changes.map(({ subject }) => (subject === 'domain' ? { id: zone.id } : {})), zone: reference }
 }
 

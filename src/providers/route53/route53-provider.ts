@@ -22,7 +22,7 @@ export function createRoute53Provider(connection: Route53Connection, options: Ro
       const sets = await readSets(route53.api, { id, name }, call)
       const { records, unplanned, originals } = liveZone(sets, name, String(id), options.aliasZones)
       route53.originals.set(String(id), originals)
-      return { name, id, settings: {}, records, unplanned, millisecondsSinceLastChange: null }
+      return { name, id, settings: { type: 'master' }, records, unplanned, millisecondsSinceLastChange: null }
     },
     readRendered: async () => null,
     examine: (usage, _, call) => examineRoute53(provider, route53, usage, call),

@@ -170,9 +170,10 @@ export const printRecordSet = ({ name, type, ttl, values, alias, others, setIden
   ],
 ]
 
-const sameSet = (a: RecordSet, b: RecordSet): boolean => JSON.stringify(withSorted(a)) === JSON.stringify(withSorted(b))
+const sameSet = (a: RecordSet, b: RecordSet): boolean => contentOf(a) === contentOf(b)
 
-const withSorted = (set: RecordSet): RecordSet => ({ ...set, values: [...set.values].sort() })
+const contentOf = ({ ttl, values, alias, others }: RecordSet): string =>
+  JSON.stringify([ttl, [...values].sort(), alias && [alias.hostedZoneId, alias.dnsName, alias.evaluateTargetHealth], others])
 
 export interface Change {
   readonly action: string

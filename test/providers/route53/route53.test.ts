@@ -1,0 +1,252 @@
+/** What plans and runs do at Route 53 beyond the conformance suite: what stays as it is, other clients, zones, requests. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { plainSet } from '../../scripted/route53/service.ts'
+import { aliasSet, APPLY, changesIn, PLAN, startRoute53Scene, ZONE_ID } from './scene.ts'
+
+const succeeded = ({ status, stdout, stderr }: { status: number; stdout: string; stderr: string }): void =>
+  expect(status, stdout + stderr).toBe(0)
+
+const weighted = (identifier: string, weight: number, value: string) => ({
+  ...plainSet('www.example.com.', 'A', 60, value),
+  setIdentifier: identifier,
+  others: [['Weight', weight]] as const,
+})
+
+describe('what stays as it is', () => {
+  test('routing policies are listed and left alone, also when others at the name change', async () => {
+    const sets = [weighted('one', 10, '192.0.2.1'), weighted('two', 20, '192.0.2.2')]
+    const scene = await startRoute53Scene({ sets, definition: '  www: {type: TXT, value: text}\n' })
+    const plan = await scene.run(PLAN)
+    expect(plan.stderr).toContain('www.example.com. A 192.0.2.1 has the weighted routing policy at aws, and stays as it is')
+    succeeded(await scene.run(APPLY))
+    expect(scene.held()).toEqual([
+      'www.example.com. A 60 192.0.2.1',
+      'www.example.com. A 60 192.0.2.2',
+      'www.example.com. TXT 3600 "text"',
+    ])
+    succeeded(await scene.run(PLAN))
+  })
+
+  test.each([
+    ['Failover', 'PRIMARY', 'failover'],
+    ['Region', 'eu-west-1', 'latency'],
+    ['MultiValueAnswer', true, 'multivalue answer'],
+    ['GeoLocation', [['CountryCode', 'DE']], 'geolocation'],
+    ['CidrRoutingConfig', [['CollectionId', 'c'], ['LocationName', '*']], 'IP-based'],
+  ] as const)('%s', async (element, value, word) => {
+    const set = { ...plainSet('www.example.com.', 'A', 60, '192.0.2.1'), setIdentifier: 'one', others: [[element, value]] as const }
+    const scene = await startRoute53Scene({ sets: [set], definition: '  other: {type: A, value: 192.0.2.9}\n' })
+    const applied = await scene.run(APPLY)
+    expect(applied.stdout + applied.stderr).toContain(`has the ${word} routing policy`)
+    expect(scene.held()).toEqual(['other.example.com. A 3600 192.0.2.9', 'www.example.com. A 60 192.0.2.1'])
+  })
+
+  test('the definition cannot change a record set with a policy, nor add an ALIAS beside it', async () => {
+    const scene = await startRoute53Scene({ sets: [weighted('one', 10, '192.0.2.1')], definition: '  www: {type: A, value: 192.0.2.9}\n' })
+    expect((await scene.run(PLAN)).stderr).toContain('www.example.com. A of the definition is ignored')
+    scene.define('  www: {type: ALIAS, value: d1.cloudfront.net.}\n')
+    const plan = await scene.run(PLAN)
+    expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining('cannot hold www.example.com. ALIAS beside')])
+    expect(changesIn(scene.server)).toBe(0)
+  })
+
+  test('a health check', async () => {
+    const set = { ...plainSet('www.example.com.', 'A', 60, '192.0.2.1'), others: [['HealthCheckId', 'abc']] as const }
+    const scene = await startRoute53Scene({ sets: [set], definition: '  www: {type: TXT, value: text}\n' })
+    succeeded(await scene.run(APPLY))
+    expect(scene.held()).toContain('www.example.com. A 60 192.0.2.1')
+  })
+
+  test('values that another client wrote otherwise are no difference, and are replaced by what they are', async () => {
+    const sets = [
+      plainSet('docs.example.com.', 'CNAME', 3600, 'docs.example.net'),
+      plainSet('t.example.com.', 'TXT', 3600, '"a\\;b\\303\\244"'),
+      plainSet('six.example.com.', 'AAAA', 3600, '2001:0db8:0:0::1'),
+      plainSet('mx.example.com.', 'MX', 3600, '10 B.example.net', '5 a.example.net'),
+    ]
+    const same = '  docs: {type: CNAME, value: docs.example.net.}\n  t: {type: TXT, value: a;bä}\n  six: {type: AAAA, value: "2001:db8::1"}\n'
+    const mx = '  mx: {type: MX, values: [{preference: 5, exchange: a.example.net.}, {preference: 10, exchange: b.example.net.}]}\n'
+    const scene = await startRoute53Scene({ sets, definition: same + mx })
+    succeeded(await scene.run(PLAN))
+    scene.define('  docs: {type: CNAME, value: other.example.net.}\n')
+    succeeded(await scene.run([...APPLY, '--allow', 'empty-zone']))
+    expect(scene.held()).toEqual(['docs.example.com. CNAME 3600 other.example.net.'])
+  })
+})
+
+test('names and texts with special characters keep them', async () => {
+  const definition = `  '*.wild': {type: A, value: 192.0.2.1}\n  'a/b': {type: A, value: 192.0.2.2}\n  text: {type: TXT, value: 'quote " backslash \\ umlaut ä'}\n`
+  const scene = await startRoute53Scene({ definition })
+  succeeded(await scene.run(APPLY))
+  expect(scene.held()).toEqual([
+    'a\\057b.example.com. A 3600 192.0.2.2',
+    'text.example.com. TXT 3600 "quote \\" backslash \\\\ umlaut \\303\\244"',
+    '\\052.wild.example.com. A 3600 192.0.2.1',
+  ])
+  succeeded(await scene.run(PLAN))
+})
+
+describe('the NS records of the apex', () => {
+  const NS = (...names: string[]): string => `  '': {type: NS, ttl: 3600, values: [${names.join(', ')}]}\n`
+
+  test('stay if the definition has none, and are replaced without a moment without them', async () => {
+    const scene = await startRoute53Scene({ definition: '  www: {type: A, value: 192.0.2.1}\n' })
+    succeeded(await scene.run(APPLY))
+    expect(scene.route53.sets(ZONE_ID).find(({ type }) => type === 'NS')?.values).toHaveLength(4)
+    scene.define(NS('ns1.example.net.', 'ns2.example.net.'), 'apex_ns: manage\n')
+    succeeded(await scene.run([...APPLY, '--allow', 'apex-ns', '--allow', 'empty-zone']))
+    expect(scene.route53.sets(ZONE_ID).find(({ type }) => type === 'NS')).toMatchObject({
+      ttl: 3600,
+      values: ['ns1.example.net.', 'ns2.example.net.'],
+    })
+    succeeded(await scene.run(PLAN))
+  })
+
+  test('of a new zone are those of Route 53, or those of the definition', async () => {
+    const scene = await startRoute53Scene({ zones: [], definition: NS('ns1.example.net.', 'ns2.example.net.') })
+    scene.define(NS('ns1.example.net.', 'ns2.example.net.'), 'apex_ns: manage\n')
+    succeeded(await scene.run([...APPLY, '--allow', 'apex-ns']))
+    const [zone] = scene.route53.zones()
+    expect(scene.route53.sets(zone?.id ?? '').find(({ type }) => type === 'NS')?.values).toEqual(['ns1.example.net.', 'ns2.example.net.'])
+    succeeded(await scene.run(PLAN))
+  })
+})
+
+describe('zones', () => {
+  test('are created and deleted, with all their records', async () => {
+    const records = Array.from({ length: 1200 }, (_, host) => `  h${host}: {type: A, value: 192.0.2.1}\n`).join('')
+    const scene = await startRoute53Scene({ zones: [], definition: `${records}  own: {type: ALIAS, value: h0}\n` })
+    succeeded(await scene.run(APPLY))
+    const [zone] = scene.route53.zones()
+    expect([zone?.name, zone?.isPrivate, scene.route53.sets(zone?.id ?? '').length]).toEqual(['example.com.', false, 1203])
+    succeeded(await scene.run(PLAN))
+    scene.define('  {}\n', 'absent: true\n')
+    succeeded(await scene.run(['apply', '--yes', '--allow', 'delete-zone']))
+    expect(scene.route53.zones()).toEqual([])
+  })
+
+  test('are not deleted with records that are left alone', async () => {
+    const scene = await startRoute53Scene({ sets: [weighted('one', 10, '192.0.2.1'), plainSet('a.example.com.', 'A', 60, '192.0.2.1')] })
+    scene.define('  {}\n', 'absent: true\n')
+    const applied = await scene.run(['apply', '--yes', '--allow', 'delete-zone'])
+    expect(applied.status).toBe(1)
+    expect(applied.stdout + applied.stderr).toContain('www.example.com. A has the weighted routing policy')
+    expect(scene.held()).toHaveLength(2)
+  })
+
+  const TWINS = [
+    { id: 'ZPUBLIC', name: 'example.com.' },
+    { id: 'ZPRIVATE1', name: 'example.com.', isPrivate: true },
+    { id: 'ZPRIVATE2', name: 'example.com.', isPrivate: true },
+  ]
+  test.each([
+    ['public', '', 'ZPUBLIC'],
+    ['private, by id', ', zone_type: private, zone_ids: {example.com: ZPRIVATE2}', 'ZPRIVATE2'],
+    ['by id, whatever its type', ', zone_ids: {example.com: ZPRIVATE1}', 'ZPRIVATE1'],
+  ])('with one name: %s', async (_, settings, id) => {
+    const scene = await startRoute53Scene({ zones: TWINS, settings, definition: '  www: {type: A, value: 192.0.2.1}\n' })
+    succeeded(await scene.run(APPLY))
+    for (const zone of TWINS) expect(scene.route53.sets(zone.id)).toHaveLength(zone.id === id ? 3 : 2)
+  })
+
+  test('with one name and no choice: nothing is changed, and no further zone is created', async () => {
+    const scene = await startRoute53Scene({
+      zones: TWINS,
+      settings: ', zone_type: private',
+      definition: '  www: {type: A, value: 192.0.2.1}\n',
+    })
+    const applied = await scene.run(APPLY)
+    expect([applied.status, applied.stdout + applied.stderr]).toEqual([1, expect.stringContaining('choose one under zone_ids')])
+    expect(changesIn(scene.server)).toBe(0)
+  })
+
+  test('private ones are created in the VPC of the settings, and only then', async () => {
+    const definition = '  www: {type: A, value: 192.0.2.1}\n'
+    const without = await startRoute53Scene({ zones: [], settings: ', zone_type: private', definition })
+    expect((await without.run(APPLY)).status).toBe(1)
+    const vpc = ', zone_type: private, vpc: {id: vpc-0abc, region: eu-west-1}'
+    const scene = await startRoute53Scene({ zones: [], settings: vpc, definition })
+    succeeded(await scene.run(APPLY))
+    expect(scene.route53.zones()).toMatchObject([{ name: 'example.com.', isPrivate: true }])
+  })
+})
+
+describe('requests', () => {
+  const hosts = (count: number, value: string): string =>
+    Array.from({ length: count }, (_, host) => `  h${host}: {type: A, value: ${value}}\n`).join('')
+
+  test('1,000 new records are one batch, 1,000 changed ones two', async () => {
+    const scene = await startRoute53Scene({ definition: hosts(1000, '192.0.2.1') })
+    succeeded(await scene.run(APPLY))
+    expect(changesIn(scene.server)).toBe(1)
+    scene.define(hosts(1000, '192.0.2.2'))
+    succeeded(await scene.run(APPLY))
+    expect(changesIn(scene.server)).toBe(3)
+    succeeded(await scene.run(PLAN))
+  })
+
+  test('a batch keeps to 32,000 characters', async () => {
+    const text = 'x'.repeat(200)
+    const definition = Array.from({ length: 400 }, (_, host) => `  t${host}: {type: TXT, value: ${text}}\n`).join('')
+    const scene = await startRoute53Scene({ definition })
+    succeeded(await scene.run(APPLY))
+    expect(scene.held()).toHaveLength(400)
+    expect(changesIn(scene.server)).toBe(3)
+  })
+
+  test('throttling and prior requests are waited out', async () => {
+    const scene = await startRoute53Scene({ definition: hosts(3, '192.0.2.1'), requestsPerPause: 2, busyChanges: 2 })
+    succeeded(await scene.run(APPLY))
+    expect(scene.held()).toHaveLength(3)
+  })
+
+  test('a lost answer is looked up, and the batch is sent once', async () => {
+    const scene = await startRoute53Scene({ definition: hosts(3, '192.0.2.1') })
+    scene.server.loseAnswers(1)
+    succeeded(await scene.run(APPLY))
+    expect(scene.held()).toHaveLength(3)
+    expect(changesIn(scene.server)).toBe(1)
+  })
+
+  test('a lost answer to the creation of a zone makes no second zone', async () => {
+    const scene = await startRoute53Scene({ zones: [], definition: hosts(3, '192.0.2.1') })
+    scene.server.loseAnswers(1)
+    succeeded(await scene.run(APPLY))
+    expect(scene.route53.zones()).toHaveLength(1)
+  })
+
+  test('with wait, a call ends when all name servers have it', async () => {
+    const scene = await startRoute53Scene({ definition: hosts(1, '192.0.2.1'), settings: ', wait: true', pendingReads: 1 })
+    succeeded(await scene.run(APPLY))
+    expect(scene.server.requests.filter(({ path }) => path.includes('/change/'))).toHaveLength(2)
+    const denied = await startRoute53Scene({ definition: hosts(1, '192.0.2.1'), settings: ', wait: true', denied: ['GetChange'] })
+    const applied = await denied.run(APPLY)
+    expect(applied.stdout + applied.stderr).toContain('it is not known whether all name servers of Route 53 have them')
+    expect(denied.held()).toHaveLength(1)
+  })
+
+  test('10,000 records are read in 34 pages', { timeout: 60_000 }, async () => {
+    const sets = Array.from({ length: 10_000 }, (_, host) => plainSet(`h${host}.example.com.`, 'A', 3600, '192.0.2.1'))
+    const scene = await startRoute53Scene({ sets, definition: hosts(10_000, '192.0.2.1') })
+    const begin = performance.now()
+    succeeded(await scene.run(PLAN))
+    process.stderr.write(`route53: plan of 10,000 records in ${Math.round(performance.now() - begin)} ms\n`)
+    expect(scene.server.requests).toHaveLength(35)
+  })
+})
+
+test('import, doctor and plan work as the documents show them', async () => {
+  const sets = [
+    plainSet('www.example.com.', 'A', 300, '192.0.2.1'),
+    plainSet('example.com.', 'MX', 300, '10 mail.example.com'),
+    aliasSet('example.com.', 'A', 'Z2FDTNDATAQYW2', 'd1.cloudfront.net.'),
+  ]
+  const scene = await startRoute53Scene({ sets })
+  scene.undefine()
+  succeeded(await scene.run(['import', '--from', 'aws', '-o', 'zones']))
+  expect(existsSync(join(scene.folder, 'zones/example.com.yaml'))).toBe(true)
+  succeeded(await scene.run(['doctor']))
+  expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
+})
