@@ -98,7 +98,7 @@ function existingSets(
   originals: readonly ApiSet[] | undefined,
 ): readonly ApiSet[] {
   if (originals === undefined && type !== 'ALIAS') return [plainSet(name, type, existing)]
-  if (originals !== undefined && originals.every((set) => sameImage(imageOf(type, set), existing))) return originals
+  if (originals?.every((set) => sameImage(imageOf(type, set), existing))) return originals
   throw new ProviderError(
     'provider-conflict',
     `${api.provider}: another client changed the zone after it was read for the plan: ${name} ALIAS`,

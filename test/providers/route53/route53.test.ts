@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { plainSet } from '../../scripted/route53/service.ts'
-import { aliasSet, APPLY, changesIn, PLAN, startRoute53Scene, ZONE_ID } from './scene.ts'
+import { APPLY, aliasSet, changesIn, PLAN, startRoute53Scene, ZONE_ID } from './scene.ts'
 
 const succeeded = ({ status, stdout, stderr }: { status: number; stdout: string; stderr: string }): void =>
   expect(status, stdout + stderr).toBe(0)
@@ -21,11 +21,7 @@ describe('what stays as it is', () => {
     const plan = await scene.run(PLAN)
     expect(plan.stderr).toContain('www.example.com. A 192.0.2.1 has the weighted routing policy at aws, and stays as it is')
     succeeded(await scene.run(APPLY))
-    expect(scene.held()).toEqual([
-      'www.example.com. A 60 192.0.2.1',
-      'www.example.com. A 60 192.0.2.2',
-      'www.example.com. TXT 3600 "text"',
-    ])
+    expect(scene.held()).toEqual(['www.example.com. A 60 192.0.2.1', 'www.example.com. A 60 192.0.2.2', 'www.example.com. TXT 3600 "text"'])
     succeeded(await scene.run(PLAN))
   })
 
@@ -34,7 +30,14 @@ describe('what stays as it is', () => {
     ['Region', 'eu-west-1', 'latency'],
     ['MultiValueAnswer', true, 'multivalue answer'],
     ['GeoLocation', [['CountryCode', 'DE']], 'geolocation'],
-    ['CidrRoutingConfig', [['CollectionId', 'c'], ['LocationName', '*']], 'IP-based'],
+    [
+      'CidrRoutingConfig',
+      [
+        ['CollectionId', 'c'],
+        ['LocationName', '*'],
+      ],
+      'IP-based',
+    ],
   ] as const)('%s', async (element, value, word) => {
     const set = { ...plainSet('www.example.com.', 'A', 60, '192.0.2.1'), setIdentifier: 'one', others: [[element, value]] as const }
     const scene = await startRoute53Scene({ sets: [set], definition: '  other: {type: A, value: 192.0.2.9}\n' })
@@ -66,7 +69,8 @@ describe('what stays as it is', () => {
       plainSet('six.example.com.', 'AAAA', 3600, '2001:0db8:0:0::1'),
       plainSet('mx.example.com.', 'MX', 3600, '10 B.example.net', '5 a.example.net'),
     ]
-    const same = '  docs: {type: CNAME, value: docs.example.net.}\n  t: {type: TXT, value: a;bä}\n  six: {type: AAAA, value: "2001:db8::1"}\n'
+    const same =
+      '  docs: {type: CNAME, value: docs.example.net.}\n  t: {type: TXT, value: a;bä}\n  six: {type: AAAA, value: "2001:db8::1"}\n'
     const mx = '  mx: {type: MX, values: [{preference: 5, exchange: a.example.net.}, {preference: 10, exchange: b.example.net.}]}\n'
     const scene = await startRoute53Scene({ sets, definition: same + mx })
     succeeded(await scene.run(PLAN))
