@@ -33,7 +33,10 @@ export function unexpectedDifferences(
 ): Diagnostic[] {
   const isUnmanaged = unmanagedTest(plan.unmanaged ?? [], plan.zone)
   const { certain, possible } = expectedRecords(plan, outcomes, before?.records ?? [])
-  const managed = (records: readonly ExistingRecord[]): ExistingRecord[] => records.filter((record) => !isUnmanaged(record))
+  // A target may give a new zone its own name servers.
+  const hasOwnNs = before === null && !certain.some(({ record }) => isApexNs(record, plan.zone))
+  const managed = (records: readonly ExistingRecord[]): ExistingRecord[] =>
+    records.filter((record) => !isUnmanaged(record) && !(hasOwnNs && isApexNs(record, plan.zone)))
   const differences = [
     ...settingDifferences(plan, outcomes, live),
     ...recordDifferences(

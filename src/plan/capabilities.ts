@@ -31,6 +31,8 @@ export interface CallRules {
   readonly countsRdataOnly?: boolean | undefined
   /** Whether a call is carried out as a whole or not at all. */
   readonly atomic: boolean
+  /** Whether the target orders the changes of a call itself, so that one that is not atomic may carry changes that depend on each other; false if absent. */
+  readonly ordersChanges?: boolean | undefined
   /** Whether a call states what it expects to find, so that it never overwrites another client's change. */
   readonly hasPrecondition: boolean
   /** Whether the call that creates a zone carries records too, as many as another call carries, so that no new zone is served without its records. */

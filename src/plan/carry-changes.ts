@@ -26,6 +26,9 @@ export interface CarriedChanges {
 
 type Uncarried = Omit<RecordChange, 'call'>
 
+/** Whether changes that depend on each other may share a call. */
+const takesAnyOrder = ({ atomic, ordersChanges = false }: CallRules): boolean => atomic || ordersChanges
+
 /** Each change in a separate call. */
 export const carryOneByOne = (changes: readonly Uncarried[]): RecordChange[] => changes.map((change, call) => ({ ...change, call }))
 
@@ -36,7 +39,7 @@ export function fitInOneCall(
   rules: CallRules,
   zone: DomainName,
 ): boolean {
-  if (!rules.atomic || (rules.maxUnits ?? 2) < 2) return false
+  if (!takesAnyOrder(rules) || (rules.maxUnits ?? 2) < 2) return false
   if (rules.unit === 'record') return rules.maxUnits === null || changes.length <= rules.maxUnits
   const units = rrsetUnits(changes, existing, rules, zone)
   return isWithin(totalSize(units), rules)
@@ -48,14 +51,14 @@ export const carryTogether = (changes: readonly Uncarried[]): RecordChange[] => 
  * Changes of single records, in several calls: the changes stay in the order of their `after` edges. In a call that is carried out as a whole, a change may
  * follow another one of the same call.
  */
-export function carryRecords(changes: readonly Uncarried[], { maxUnits, atomic }: CallRules): RecordChange[] {
-  const most = maxUnits ?? changes.length
+export function carryRecords(changes: readonly Uncarried[], rules: CallRules): RecordChange[] {
+  const most = rules.maxUnits ?? changes.length
   const waits = changes.map(({ after }) => new Set(after))
   const callOf = new Int32Array(changes.length)
   const sizes: number[] = []
   for (const [at] of stronglyConnectedComponents(waits) as [number][]) {
     let call = 0
-    for (const before of changes[at]?.after ?? []) call = Math.max(call, (callOf[before] as number) + (atomic ? 0 : 1))
+    for (const before of changes[at]?.after ?? []) call = Math.max(call, (callOf[before] as number) + (takesAnyOrder(rules) ? 0 : 1))
     while ((sizes[call] ?? 0) >= most) call += 1
     callOf[at] = call
     for (let one = sizes.length; one <= call; one += 1) sizes[one] = 0
@@ -156,7 +159,7 @@ function callsOfUnits(units: readonly RrsetUnit[], edges: RrsetEdges, rules: Cal
   const mustFollow = (cluster: readonly number[], size: CallSize): boolean => {
     if (!isWithin(size, rules)) return true
     // A call that may be carried out in part keeps no order inside, and no record limit.
-    if (rules.atomic) return false
+    if (takesAnyOrder(rules)) return false
     return (
       isLimited ||
       cluster.some((at) =>
@@ -236,7 +239,7 @@ function targetsOf({ name, type }: RrsetName, image: RrsetImage | null): Map<str
 /** RRsets in an order that the target accepts. Those that wait for one another, and a CNAME with its replacement, stay together if a call can carry them. */
 function clustersOf(units: readonly RrsetUnit[], { required, preferred }: RrsetEdges, rules: CallRules): number[][] {
   const singly = stronglyConnectedComponents(withoutCycles(required, [preferred]))
-  if (!rules.atomic || rules.maxUnits === 1) return singly
+  if (!takesAnyOrder(rules) || rules.maxUnits === 1) return singly
   const bound = required.map((set, at) => new Set([...set, ...(preferred[at] ?? [])]))
   required.forEach((set, at) => {
     for (const before of set) bound[before]?.add(at)
@@ -255,7 +258,7 @@ function clustersOf(units: readonly RrsetUnit[], { required, preferred }: RrsetE
  */
 function clustersByGrowth(units: readonly RrsetUnit[], { required }: RrsetEdges, rules: CallRules): number[][] {
   const singly = units.map((_, at) => [at])
-  if (!rules.atomic || rules.maxUnits === 1) return singly
+  if (!takesAnyOrder(rules) || rules.maxUnits === 1) return singly
   const bound = required.map((set) => new Set(set))
   required.forEach((set, at) => {
     for (const before of set) bound[before]?.add(at)

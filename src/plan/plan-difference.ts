@@ -124,7 +124,7 @@ function recordChanges(
   const pairs = rules.unit === 'record' && rules.maxUnits === 1 ? null : pair(removed, added)
   if (pairs !== null) {
     const changes = pairs.sort(compareCalls).map((call) => recordChange(call, []))
-    // A call that is carried out as a whole interrupts nothing, and needs no order and no split.
+    // A call that is carried out as a whole, or that the target orders itself, needs no order and no split.
     if (fitInOneCall(changes, existing, rules, zone)) return carryTogether(changes)
     if (rules.unit === 'rrset') {
       const carried = carryRrsets(changes, existing, rules, headroom, zone)

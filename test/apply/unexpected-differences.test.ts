@@ -88,3 +88,14 @@ describe('read-back', () => {
     expect(reported.at(-1)).toBe('apply-drift: there are 30 more differences')
   })
 })
+
+test('the NS records that a target gives a new zone are no difference, unless the definition has its own', () => {
+  const created = (desired: string): string[] => {
+    const plan = planOf(null, desired)
+    const outcomes = plan.changes.map((): Outcome => ({ state: 'applied' }))
+    const live = { ...existingZone(ORIGIN, 'www A 192.0.2.1\n@ NS ns1.example.net.'), settings: SETTINGS }
+    return unexpectedDifferences(plan, outcomes, null, live).map(({ message }) => message)
+  }
+  expect(created('www A 192.0.2.1')).toEqual([])
+  expect(created('www A 192.0.2.1\nwww A 192.0.2.3')).toHaveLength(1)
+})

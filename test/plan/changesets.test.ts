@@ -275,4 +275,9 @@ describe('batches of records', () => {
     const plan = planAt({ ...rules, atomic: false }, '', 'a CNAME b\nb CNAME c\nc A 192.0.2.1')
     expect(plan.changes.map(({ call }) => call)).toEqual([2, 1, 0])
   })
+
+  it('hold both if the target orders the changes of a call itself', () => {
+    const plan = planAt({ ...rules, atomic: false, maxUnits: 3, ordersChanges: true }, '', 'a CNAME b\nb CNAME c\nc A 192.0.2.1')
+    expect(plan.changes.map(({ call }) => call)).toEqual([0, 0, 0])
+  })
 })

@@ -75,6 +75,7 @@ export function classCapabilities({ changesPerCall, createsZones }: ClassSetting
       maxUnits: changesPerCall,
       // A class makes its changes as it likes, often one by one, and says nothing about them if one fails.
       atomic: false,
+      ordersChanges: true,
       createsZoneWithRecords: createsZones,
     },
     types: features.types,

@@ -55,6 +55,8 @@ interface DescribedRrset {
   readonly type: string
   readonly ttl: unknown
   readonly values: readonly unknown[]
+  /** The values as a node of a definition. */
+  readonly node: YamlNode
   readonly settings: readonly string[]
   readonly isDynamic: boolean
   readonly problem: string | null
@@ -72,6 +74,7 @@ function shapeOf(value: unknown, zone: DomainName): DescribedRrset {
     type: excerpt(type, 100),
     ttl,
     values,
+    node: nodeOf(values, 0),
     settings: settings.map(String).filter((one) => !KEPT_SETTINGS.has(one)),
     isDynamic: dynamic === true,
     problem: typeof problem === 'string' ? problem : null,
@@ -79,7 +82,7 @@ function shapeOf(value: unknown, zone: DomainName): DescribedRrset {
 }
 
 /** The records of an RRset, or why plans cannot contain it, in words that follow its name. */
-function recordsOf({ name, type, ttl, values, settings, isDynamic, problem }: DescribedRrset, zone: DomainName): ResourceRecord[] | string {
+function recordsOf({ name, type, ttl, node, settings, isDynamic, problem }: DescribedRrset, zone: DomainName): ResourceRecord[] | string {
   if (isDynamic) return 'answers differently by place or health (dynamic or geo of octoDNS)'
   if (!OCTODNS_TYPES.has(type)) return 'has a type that only octoDNS has'
   if (settings.length > 0) return `has settings of octoDNS (${listed(settings, MAX_LISTED)})`
@@ -89,7 +92,7 @@ function recordsOf({ name, type, ttl, values, settings, isDynamic, problem }: De
   const entries = [
     { key: quoted('type'), value: quoted(type) },
     { key: quoted('ttl'), value: nodeOf(ttl, 0) },
-    { key: quoted('values'), value: nodeOf(values, 0) },
+    { key: quoted('values'), value: node },
   ]
   readRecord({ kind: 'mapping', at: AT, entries }, { name, label: name, at: AT }, state)
   const error = problems.diagnostics.find(isError)
