@@ -136,6 +136,19 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     ],
     setup: 'providers/route53.md#route-53',
   },
+  scaleway: {
+    title: 'The DNS zones of a Scaleway organization',
+    when: 'at Scaleway Domains and DNS',
+    requests: { fixed: 1, recordsPerRequest: 1000, words: 'one look-up, one page for every 1,000 records' },
+    conflict: 'is found by a read just before the call',
+    remarks: [
+      'All changes of a zone are one list, which is one version of the zone at Scaleway.',
+      'Comments stay as they are. Definitions cannot set them.',
+      'Record sets with dynamic records (by country, weight, health or view) are reported and stay as they are.',
+      'Zones are created and deleted below the domains of the account. The NS records at the apex belong to Scaleway.',
+    ],
+    setup: 'providers/scaleway.md#scaleway',
+  },
   zonefile: {
     title: 'A folder of zone files that a name server serves',
     when: 'in files that BIND, NSD, Knot DNS or another server reads, and Zonewright can write into their folder',

@@ -18,6 +18,7 @@ import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType }
 import { type Provider, ProviderError } from './provider.ts'
 import { RFC2136 } from './rfc2136/rfc2136-config.ts'
 import { ROUTE53 } from './route53/route53-config.ts'
+import { SCALEWAY } from './scaleway/scaleway-config.ts'
 import { ZONEFILE } from './zonefile/zonefile-config.ts'
 
 /** Every type of provider. */
@@ -31,6 +32,7 @@ const TYPES: Readonly<Record<string, ProviderType>> = {
   octodns: OCTODNS,
   rfc2136: RFC2136,
   route53: ROUTE53,
+  scaleway: SCALEWAY,
   zonefile: ZONEFILE,
 }
 

@@ -257,6 +257,7 @@ test('every type of provider is examined here, in test/cli/doctor.test.ts or in 
     'powerdns',
     'rfc2136',
     'route53',
+    'scaleway',
     'zonefile',
   ])
 })

@@ -13,6 +13,7 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 import { startCloudflareScene } from './cloudflare/scene.ts'
 import { startDesecScene } from './desec/scene.ts'
 import { startGoogleScene } from './google/scene.ts'
+import { startScalewayScene } from './scaleway/scene.ts'
 
 const SIZES = [3, 1201]
 
@@ -103,6 +104,19 @@ describe.each(SIZES)('%i records', (records) => {
     const plan = await scene.run(['plan', '--detailed-exitcode', '--no-color'])
     expect([plan.status, plan.stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
     expect(scene.server.requests).toHaveLength(expected('google', records))
+  })
+
+  test('scaleway', async () => {
+    const added = Array.from({ length: records }, (_, index) => ({
+      type: 'A',
+      name: `h${index}`,
+      data: `192.0.2.${index % 250}`,
+      ttl: 3600,
+    }))
+    const scene = await startScalewayScene({ definition: definition(records), added })
+    const { status, stdout, requests } = await scene.requestsOf(['plan', '--detailed-exitcode', '--no-color'])
+    expect([status, stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
+    expect(requests.length).toBe(expected('scaleway', records))
   })
 
   const updatable = [

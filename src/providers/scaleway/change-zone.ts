@@ -1,0 +1,136 @@
+/**
+ * Makes one call: a list of changes that is one version of the zone. The API cannot state what it expects to find, so the zone is read immediately before each
+ * call: a record set that differs from the plan is another client's work. Records are changed by their identifiers, which keeps their comments.
+ */
+import { type DomainName, parentOf, relativeName } from '../../dns/domain-name.ts'
+import { rrsetKey } from '../../dns/record.ts'
+import { type RrsetChange, type RrsetImage, rrsetImage } from '../../plan/changesets.ts'
+import { refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
+import { fieldsOf, listOf, ShapeError } from '../json-shape.ts'
+import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { type LiveRecord, type LiveZone, readLive, zonePath } from './live-zone.ts'
+import { type ApiZone, anyShape, zoneShape } from './scaleway-api.ts'
+import { readZones, referenceTo, type Scaleway } from './zones.ts'
+
+export async function applyCall(
+  scaleway: Scaleway,
+  zone: ZoneReference | null,
+  { changes, rrsets }: ProviderCall,
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const { api, name } = scaleway
+  const [first] = changes
+  if (first?.subject === 'domain' && first.action === 'create') return createZone(scaleway, first.name, options)
+  if (zone === null) throw new Error('no zone to change')
+  if (first?.subject === 'domain' && first.action !== 'delete') throw new Error('Scaleway has no settings of zones')
+  const live = await readLive(api, zone.name, options)
+  refuseConflicts(name, rrsets, (rrset) => imageOf(live, rrset))
+  if (first?.subject === 'domain') {
+    refuseOtherRecords(name, rrsets, [...live.records, ...live.unplanned.map((one) => ({ ...one, ttl: null }))])
+    await deleteZone(scaleway, zone, options)
+    return {}
+  }
+  const body = changesOf(zone.name, rrsets, live)
+  if (body.changes.length === 0) return {}
+  const request = {
+    method: 'PATCH',
+    path: `${zonePath(zone.name)}/records`,
+    body,
+    what: `changing records of ${zone.name}`,
+    ...options,
+  } as const
+  await api.request(request, (response) => {
+    const { length } = listOf(fieldsOf(response, 'the response')['records'], 'records')
+    const written = body.changes.reduce((sum, change) => sum + writtenBy(change), 0)
+    if (length !== written) throw new ShapeError(`there are ${length} records instead of ${written}`)
+  })
+  return {}
+}
+
+/** A record set that has become a dynamic one differs from any plan. */
+const imageOf = ({ rrsets, unplanned }: LiveZone, rrset: RrsetChange): RrsetImage | null => {
+  const plain = (rrsets.get(rrsetKey(rrset)) ?? []).map(({ record }) => record)
+  if (plain.length > 0) return rrsetImage(plain)
+  return rrsetImage(unplanned.flatMap((one) => (rrsetKey(one) === rrsetKey(rrset) ? [{ ...one, ttl: null }] : [])))
+}
+
+interface SentRecord {
+  readonly name: string
+  readonly type: string
+  readonly ttl: number
+  readonly data: string
+  readonly comment?: string
+}
+
+type SentChange =
+  | { readonly delete: { readonly id: string } }
+  | { readonly set: { readonly id: string; readonly records: readonly SentRecord[] } }
+  | { readonly add: { readonly records: readonly SentRecord[] } }
+
+const writtenBy = (change: SentChange): number =>
+  'add' in change ? change.add.records.length : 'set' in change ? change.set.records.length : 0
+
+/** Deletions come first, so that a CNAME never is beside other records. */
+function changesOf(
+  zone: DomainName,
+  rrsets: readonly RrsetChange[],
+  live: LiveZone,
+): { readonly changes: readonly SentChange[]; readonly return_all_records: false; readonly disallow_new_zone_creation: true } {
+  const deleted: SentChange[] = []
+  const set: SentChange[] = []
+  const added: SentRecord[] = []
+  for (const rrset of rrsets) {
+    const { name, type, desired } = rrset
+    const sent = (data: string, comment: string | null): SentRecord => ({
+      name: relativeName(name, zone),
+      type,
+      ttl: desired?.ttl ?? 0,
+      data,
+      ...(comment !== null && { comment }),
+    })
+    const missing = new Set(desired?.data ?? [])
+    const surplus: LiveRecord[] = []
+    for (const one of live.rrsets.get(rrsetKey(rrset)) ?? []) {
+      if (!missing.delete(one.record.data)) surplus.push(one)
+      else if (one.record.ttl !== desired?.ttl) set.push({ set: { id: one.api.id, records: [sent(one.record.data, one.api.comment)] } })
+    }
+    for (const data of missing) {
+      // A new value takes the place of one that goes, with its comment.
+      const replaced = surplus.shift()
+      if (replaced === undefined) added.push(sent(data, null))
+      else set.push({ set: { id: replaced.api.id, records: [sent(data, replaced.api.comment)] } })
+    }
+    deleted.push(...surplus.map(({ api: { id } }) => ({ delete: { id } })))
+  }
+  const changes = [...deleted, ...set, ...(added.length === 0 ? [] : [{ add: { records: added } }])]
+  return { changes, return_all_records: false, disallow_new_zone_creation: true }
+}
+
+/** Zones are created below the domains of the account: the nearest one holds the new zone. */
+async function createZone(scaleway: Scaleway, name: DomainName, options?: ProviderCallOptions): Promise<AppliedCall> {
+  const { api } = scaleway
+  const above: DomainName[] = []
+  for (let parent = name; parent !== '.'; parent = parentOf(parent)) above.push(parent)
+  const zones = await readZones(scaleway, above, options)
+  const holder = zones.find(({ domain }) => above.some((one) => one === `${domain}.`))
+  if (holder === undefined)
+    throw new ProviderError('provider-rejected', `${scaleway.name}: no domain of the account holds ${name}`, {
+      hint: 'register the domain at Scaleway, or add it as an external domain in its console',
+    })
+  const subdomain = relativeName(name, `${holder.domain}.` as DomainName)
+  const body = { domain: holder.domain, subdomain, project_id: scaleway.project ?? holder.project }
+  const request = { method: 'POST', path: '/dns-zones', body, what: `creating ${name}`, ...options } as const
+  const { value } = await api.request(request, (response): ApiZone => {
+    const zone = zoneShape(response)
+    if (`${zone.name}.` !== name) throw new ShapeError(`the zone ${name} was returned as ${JSON.stringify(zone.name.slice(0, 300))}`)
+    return zone
+  })
+  const zone = referenceTo(value, name)
+  return { changes: [{ id: zone.id }], zone }
+}
+
+async function deleteZone(scaleway: Scaleway, { name }: ZoneReference, options?: ProviderCallOptions): Promise<void> {
+  const [zone] = await readZones(scaleway, [name], options)
+  const query = zone === undefined ? {} : { project_id: zone.project }
+  await scaleway.api.request({ method: 'DELETE', path: zonePath(name), query, what: `deleting ${name}`, ...options }, anyShape)
+}

@@ -1,0 +1,64 @@
+/** Records of the API in the terms of plans. */
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { type ExistingRecord, isApexNs, rrsetKey } from '../../dns/record.ts'
+import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
+import type { UnplannedRecord } from '../../dns/zone.ts'
+import { ShapeError } from '../json-shape.ts'
+import type { ProviderCallOptions } from '../provider.ts'
+import { isManagedType } from './capabilities.ts'
+import { rdataFromApi } from './rdata-format.ts'
+import { type ApiRecord, recordShape, type ScalewayApi } from './scaleway-api.ts'
+
+export interface LiveRecord {
+  readonly record: ExistingRecord
+  readonly api: ApiRecord
+}
+
+export interface LiveZone {
+  /** The plain records, by `rrsetKey`. */
+  readonly rrsets: ReadonlyMap<string, readonly LiveRecord[]>
+  readonly records: readonly ExistingRecord[]
+  readonly unplanned: readonly UnplannedRecord[]
+}
+
+/** Records per page. */
+const PAGE_SIZE = 1000
+
+export const zonePath = (name: DomainName): string => `/dns-zones/${encodeURIComponent(name.slice(0, -1))}`
+
+/** Reads all records of a zone. The NS records at its apex belong to Scaleway. A record set with a dynamic record is left to it. */
+export async function readLive(api: ScalewayApi, zone: DomainName, options?: ProviderCallOptions): Promise<LiveZone> {
+  const request = { method: 'GET', path: `${zonePath(zone)}/records`, what: `reading the records of ${zone}`, ...options } as const
+  const all = await api.list(request, {
+    key: 'records',
+    pageSize: PAGE_SIZE,
+    shape: (item) => liveRecord(recordShape(item), zone),
+    identity: ({ api: { id } }) => id,
+  })
+  const own = all.filter(({ record }) => !isApexNs(record, zone))
+  const dynamic = new Set(own.flatMap(({ record, api: { config } }) => (config === null ? [] : [rrsetKey(record)])))
+  const rrsets = new Map<string, LiveRecord[]>()
+  const unplanned: UnplannedRecord[] = []
+  for (const live of own) {
+    const { record, api: raw } = live
+    const key = rrsetKey(record)
+    if (dynamic.has(key)) {
+      const reason = raw.config === null ? 'is beside a dynamic record' : `is a dynamic record (${raw.config})`
+      unplanned.push({ ...record, reason, holdsRrset: true })
+    } else if (isManagedType(record.type)) {
+      const rrset = rrsets.get(key)
+      if (rrset === undefined) rrsets.set(key, [live])
+      else rrset.push(live)
+    } else unplanned.push({ ...record, reason: 'has a type that is not managed' })
+  }
+  return { rrsets, records: [...rrsets.values()].flat().map(({ record }) => record), unplanned }
+}
+
+/** Malformed rdata stays as it is: text that no definition can contain. */
+function liveRecord(api: ApiRecord, zone: DomainName): LiveRecord {
+  const name = parseAbsoluteName(api.name === '' ? zone : `${api.name}.${zone}`)
+  if (!name.ok) throw new ShapeError(`a record is named ${JSON.stringify(api.name.slice(0, 300))}: ${name.message}`)
+  const data = rdataFromApi(api.type, api.data)
+  const ttl = Math.min(api.ttl, MAX_TTL) as Ttl
+  return { record: { name: name.value, type: api.type, ttl, data: data.ok ? data.value : api.data }, api }
+}

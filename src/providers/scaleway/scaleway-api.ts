@@ -1,0 +1,178 @@
+/** A client of Scaleway's Domains and DNS API v2beta1: errors, complete lists and response bodies. */
+import type { HttpResponse } from '../../transport/http-client.ts'
+import { sleep } from '../../transport/retry.ts'
+import { type ApiDialect, describeBody } from '../api-errors.ts'
+import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
+import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
+import { ProviderError } from '../provider.ts'
+import type { ApiRequest } from '../send-request.ts'
+
+export interface ApiZone {
+  /** The zone: `subdomain` and `domain` without the final dot. */
+  readonly name: string
+  /** The domain of the account that the zone belongs to. */
+  readonly domain: string
+  readonly project: string
+}
+
+export interface ApiRecord {
+  readonly id: string
+  /** Relative to the zone; empty at its apex. */
+  readonly name: string
+  readonly type: string
+  readonly data: string
+  /** Seconds. */
+  readonly ttl: number
+  readonly comment: string | null
+  /** The field that makes the record a dynamic one; null for a plain record. */
+  readonly config: string | null
+}
+
+export interface ScalewayApi {
+  readonly request: SendAndCheck
+  /** Reads all pages of a list. `key` names it in the response, `identity` tells its items apart. */
+  list<T>(request: ApiRequest, list: ListShape<T>): Promise<T[]>
+  close(): Promise<void>
+}
+
+export interface ListShape<T> {
+  readonly key: 'dns_zones' | 'records'
+  readonly pageSize: number
+  readonly parameters?: readonly [name: string, value: string][]
+  readonly shape: (item: unknown) => T
+  readonly identity: (item: T) => string
+}
+
+export function createScalewayApi(connection: ApiConnection): ScalewayApi {
+  const { request, close } = createJsonApi(connection, { 'x-auth-token': connection.token }, SCALEWAY_DIALECT)
+  return { request, list: (call, list) => readList(request, connection.provider, call, list), close }
+}
+
+const STATUS_CODES = {
+  401: 'provider-unauthorized',
+  403: 'provider-forbidden',
+  404: 'provider-not-found',
+  409: 'provider-conflict',
+  413: 'limit-exceeded',
+  429: 'provider-rate-limited',
+} as const
+
+/** The answer about a zone that does not exist, or that belongs to others. */
+const NO_ZONE = 'domain not found'
+
+const KEY_HINT = 'the key needs the permission set DomainsDNSFullAccess for the project of the zone; DomainsDNSReadOnly is enough for plans'
+
+const SCALEWAY_DIALECT: ApiDialect = {
+  errorOfResponse(provider, what, response, mutates) {
+    const { status } = response
+    const { type, message, text } = reasonOf(response)
+    const code =
+      message === NO_ZONE
+        ? 'provider-not-found'
+        : type === 'quotas_exceeded'
+          ? 'limit-exceeded'
+          : (STATUS_CODES[status as keyof typeof STATUS_CODES] ?? (status < 500 ? 'provider-rejected' : 'provider-failed'))
+    return new ProviderError(code, `${provider}: ${what}: ${status} ${text}`, {
+      status: String(status),
+      ambiguous: mutates && (status >= 500 || status === 408),
+      // After a gateway's timeout the server behind it may still be working.
+      mayCompleteLater: mutates && status >= 504,
+      hint: code === 'provider-unauthorized' || code === 'provider-forbidden' ? KEY_HINT : undefined,
+    })
+  },
+  // An earlier change of the zone is not published yet.
+  isBusy: (response) => response.status === 409 && reasonOf(response).type === 'transient_state',
+  addressHint: (provider) =>
+    `check base_url of ${provider}: Scaleway's is https://api.scaleway.com/domain/v2beta1, which is used without the setting`,
+  startHint: 'start the server',
+}
+
+/** Maximum details and characters of a reason in a message. */
+const MAX_DETAILS = 3
+const MAX_REASON = 500
+
+function reasonOf(response: HttpResponse): { readonly type: string; readonly message: string; readonly text: string } {
+  try {
+    const body = JSON.parse(response.text) as Fields
+    if (typeof body['message'] === 'string') {
+      const { message } = body
+      const details = Array.isArray(body['details']) ? (body['details'] as readonly Fields[]).slice(0, MAX_DETAILS) : []
+      const texts = details.map((detail) =>
+        ['argument_name', 'resource', 'action', 'help_message', 'reason']
+          .flatMap((key) => (detail[key] ? [String(detail[key])] : []))
+          .join(' '),
+      )
+      return { type: String(body['type'] ?? ''), message, text: [message, ...texts].join('; ').slice(0, MAX_REASON) }
+    }
+  } catch {
+    // No JSON of the API: described by its type below.
+  }
+  return { type: '', message: '', text: `the response is not from the API (${describeBody(response)})` }
+}
+
+/** Maximum pages of a list. */
+const MAX_PAGES = 1000
+/** Attempts to read a list that changes during the read, and milliseconds between two. */
+const LIST_ATTEMPTS = 4
+const LIST_PAUSE = 50
+
+/** Reads page after page. If the pages do not agree, or an item is missing or double, the list changed and is read again. */
+async function readList<T>(
+  request: SendAndCheck,
+  provider: string,
+  call: ApiRequest,
+  { key, pageSize, parameters = [], shape, identity }: ListShape<T>,
+): Promise<T[]> {
+  for (let attempt = 1; attempt <= LIST_ATTEMPTS; attempt += 1) {
+    const items: T[] = []
+    let total = 0
+    for (let page = 1; ; page += 1) {
+      const query = new URLSearchParams([...parameters])
+      query.append('page', String(page))
+      query.append('page_size', String(pageSize))
+      const { value } = await request({ ...call, path: `${call.path}?${query.toString()}` }, (body) => {
+        const fields = fieldsOf(body, 'the response')
+        return { total: wholeNumberOf(fields, 'total_count', 'the response'), items: listOf(fields[key], key).map(shape) }
+      })
+      if (page > 1 && value.total !== total) break
+      total = value.total
+      if (total > MAX_PAGES * pageSize)
+        throw new ProviderError('provider-garbled', `${provider}: ${call.what}: the list has ${total} items`)
+      for (const item of value.items) items.push(item)
+      if (items.length >= total || value.items.length === 0) break
+    }
+    if (items.length === total && new Set(items.map(identity)).size === total) return items
+    await sleep(LIST_PAUSE * attempt, call.stop ?? call.signal).catch(() => undefined)
+  }
+  throw new ProviderError('provider-failed', `${provider}: ${call.what}: the list changed during each of ${LIST_ATTEMPTS} reads`)
+}
+
+export function zoneShape(value: unknown): ApiZone {
+  const what = 'a zone'
+  const fields = fieldsOf(value, what)
+  const domain = textOf(fields, 'domain', what)
+  const subdomain = textOf(fields, 'subdomain', what)
+  return { name: subdomain === '' ? domain : `${subdomain}.${domain}`, domain, project: textOf(fields, 'project_id', what) }
+}
+
+const ID = /^[0-9A-Za-z-]{1,64}$/
+const CONFIGS = ['geo_ip_config', 'http_service_config', 'weighted_config', 'view_config'] as const
+
+export function recordShape(value: unknown): ApiRecord {
+  const what = 'a record'
+  const fields = fieldsOf(value, what)
+  const id = textOf(fields, 'id', what)
+  if (!ID.test(id)) throw new ShapeError(`${what} has the id ${JSON.stringify(id.slice(0, 100))}`)
+  return {
+    id,
+    name: textOf(fields, 'name', what),
+    type: textOf(fields, 'type', what),
+    data: textOf(fields, 'data', what),
+    ttl: wholeNumberOf(fields, 'ttl', what),
+    comment: typeof fields['comment'] === 'string' ? fields['comment'] : null,
+    config: CONFIGS.find((key) => fields[key] != null) ?? null,
+  }
+}
+
+/** Accepts any body: the status says all. */
+export const anyShape = (): undefined => undefined

@@ -1,0 +1,13 @@
+/** The settings of a Scaleway provider. */
+import type { ProviderType } from '../provider.ts'
+import { tokenProviderType } from '../token-api.ts'
+import { SCALEWAY_CAPABILITIES } from './capabilities.ts'
+import { createScalewayProvider } from './scaleway-provider.ts'
+
+export const SCALEWAY: ProviderType = tokenProviderType({
+  capabilities: SCALEWAY_CAPABILITIES,
+  baseUrl: 'https://api.scaleway.com/domain/v2beta1',
+  tokenKey: 'secret_key',
+  createProvider: (connection, { project_id: project }) =>
+    createScalewayProvider(connection, project === undefined ? null : String(project)),
+})

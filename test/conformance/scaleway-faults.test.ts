@@ -1,0 +1,4 @@
+import { faultTests } from './fault-suite.ts'
+import { SCALEWAY } from './scaleway-target.ts'
+
+faultTests(SCALEWAY)

@@ -1,0 +1,222 @@
+/** What plans and runs do at Scaleway beyond the conformance suite: what records keep, dynamic records, zones, requests and errors. */
+import { describe, expect, test } from 'vitest'
+import { KEY, startScalewayScene } from './scene.ts'
+
+const APPLY = ['apply', '--yes', '--allow', 'updates', '--allow', 'deletes', '--no-color']
+const PLAN = ['plan', '--detailed-exitcode', '--no-color']
+const ZONES = '/domain/v2beta1/dns-zones'
+const LIST = `${ZONES}/example.com/records`
+
+const A = { name: 'www', type: 'A', ttl: 3600, data: '192.0.2.1' }
+const WWW = '  www: {type: A, value: 192.0.2.1}\n'
+
+const hosts = (count: number, data = '192.0.2.1'): object[] =>
+  Array.from({ length: count }, (_, host) => ({ ...A, name: `h${host}`, data }))
+const hostLines = (count: number, address = '192.0.2.1'): string =>
+  Array.from({ length: count }, (_, host) => `  h${host}: {type: A, value: ${address}}\n`).join('')
+
+describe('what a record keeps', () => {
+  test('its identifier and comment, when its TTL or its value changes', async () => {
+    const scene = await startScalewayScene({
+      definition: '  www: {type: A, ttl: 600, values: [192.0.2.1, 192.0.2.9]}\n  gone: {type: A, value: 192.0.2.1}\n',
+      added: [
+        { ...A, comment: 'first' },
+        { ...A, data: '192.0.2.2', comment: 'second' },
+        { ...A, name: 'gone', comment: 'third' },
+        { ...A, name: 'gone', data: '192.0.2.3' },
+      ],
+    })
+    const ids = new Map(scene.records()?.map(({ comment, id }) => [comment, id]))
+    expect((await scene.run(APPLY)).status).toBe(0)
+    const held = (scene.records() ?? [])
+      .filter(({ type }) => type === 'A')
+      .map(({ name, data, ttl, comment, id }) => [name, data, ttl, comment, id])
+    expect(held.sort()).toEqual([
+      ['gone', '192.0.2.1', 3600, 'third', ids.get('third')],
+      ['www', '192.0.2.1', 600, 'first', ids.get('first')],
+      ['www', '192.0.2.9', 600, 'second', ids.get('second')],
+    ])
+    expect((await scene.run(PLAN)).status).toBe(0)
+  })
+})
+
+describe('dynamic records', () => {
+  const config = { matches: [{ countries: ['FR'], continents: [], data: '192.0.2.7' }], default: '192.0.2.1' }
+  const added = [
+    { ...A, name: 'geo', geo_ip_config: config },
+    { ...A, name: 'geo', data: '192.0.2.5' },
+  ]
+
+  test('are reported, and their record sets stay as they are', async () => {
+    const scene = await startScalewayScene({ definition: WWW, added })
+    const before = scene.records()?.filter(({ name }) => name === 'geo')
+    const run = await scene.run(APPLY)
+    expect([run.status, run.stderr]).toEqual([
+      0,
+      expect.stringMatching(/geo\.example\.com\. A 192\.0\.2\.1 is a dynamic record \(geo_ip_config\) at live, and stays as it is/),
+    ])
+    expect(run.stderr).toMatch(/geo\.example\.com\. A 192\.0\.2\.5 is beside a dynamic record at live, and stays as it is/)
+    expect(scene.records()?.filter(({ name }) => name === 'geo')).toEqual(before)
+  })
+
+  test('are not changed by a definition with the same record set', async () => {
+    const scene = await startScalewayScene({ definition: `${WWW}  geo: {type: A, value: 192.0.2.99}\n`, added })
+    const run = await scene.run(APPLY)
+    expect(run.stderr).toMatch(/geo\.example\.com\. A/)
+    expect(
+      scene
+        .records()
+        ?.filter(({ name }) => name === 'geo')
+        .map(({ data }) => data)
+        .sort(),
+    ).toEqual(['192.0.2.1', '192.0.2.5'])
+  })
+})
+
+describe('zones', () => {
+  test('a zone below a domain of the account is created and deleted', async () => {
+    const scene = await startScalewayScene({
+      definition: '',
+      zones: [{ domain: 'example.com', project: '99999999-2222-4333-8444-555555555555' }],
+    })
+    scene.define(WWW, 'dev.example.com')
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
+    expect(scene.records('dev.example.com')?.map(({ type }) => type)).toEqual(['NS', 'NS', 'A'])
+    const created = scene.server.requests.find(({ method }) => method === 'POST')
+    expect(JSON.parse(created?.body ?? '')).toEqual({
+      domain: 'example.com',
+      subdomain: 'dev',
+      project_id: '99999999-2222-4333-8444-555555555555',
+    })
+    expect(await scene.run(PLAN)).toMatchObject({ status: 0 })
+    scene.defineAbsent('dev.example.com')
+    expect(await scene.run(['apply', '--yes', '--allow', 'delete-zone', '--no-color'])).toMatchObject({ status: 0 })
+    expect(scene.records('dev.example.com')).toBeNull()
+  })
+
+  test('a zone of another domain cannot be created', async () => {
+    const scene = await startScalewayScene({ definition: '' })
+    scene.define(WWW, 'example.net')
+    const run = await scene.run(APPLY)
+    expect([run.status, run.stdout + run.stderr]).toEqual([1, expect.stringMatching(/no domain of the account holds example\.net\./)])
+    expect(run.stdout + run.stderr).toContain('external domain')
+    expect(scene.server.requests.filter(({ method }) => method !== 'GET')).toEqual([])
+  })
+
+  test('only those of the project are listed', async () => {
+    const project = '99999999-2222-4333-8444-555555555555'
+    const scene = await startScalewayScene({
+      definition: '',
+      zones: [{ domain: 'example.com' }, { domain: 'example.net', project }],
+      settings: `, project_id: ${project}`,
+    })
+    scene.undefine()
+    const run = await scene.run(['import', '--from', 'live', '-o', 'zones'])
+    expect([run.status, run.stdout.includes('example.net'), run.stdout.includes('example.com')]).toEqual([0, true, false])
+  })
+})
+
+describe('requests', () => {
+  test('a plan of 10,000 records reads each page once', async () => {
+    const scene = await startScalewayScene({ definition: hostLines(10_000) })
+    for (let at = 0; at < 10_000; at += 1000) await scene.add(hosts(10_000).slice(at, at + 1000))
+    const started = performance.now()
+    const { status, stdout, requests } = await scene.requestsOf(PLAN)
+    const seconds = (performance.now() - started) / 1000
+    process.stderr.write(`scaleway: a plan of 10,000 records took ${seconds.toFixed(1)} s and ${requests.length} requests\n`)
+    expect([status, stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
+    // With the two NS records of the apex there are 11 pages.
+    expect(requests).toEqual([`GET ${ZONES}`, ...Array.from({ length: 11 }, () => `GET ${LIST}`)])
+  })
+
+  test('1,000 changes are one call', async () => {
+    const scene = await startScalewayScene({ definition: hostLines(1000, '192.0.2.2'), added: hosts(1000) })
+    const { status, requests } = await scene.requestsOf(APPLY)
+    expect([status, requests.filter((request) => request.startsWith('PATCH'))]).toEqual([0, [`PATCH ${LIST}`]])
+    expect(scene.records()?.filter(({ data }) => data === '192.0.2.2')).toHaveLength(1000)
+  })
+
+  test('many zones are looked up in one request', async () => {
+    const zones = Array.from({ length: 5 }, (_, number) => ({ domain: 'example.com', subdomain: `s${number}` }))
+    const scene = await startScalewayScene({ definition: '', zones: [{ domain: 'example.com' }, ...zones] })
+    scene.undefine()
+    for (const { subdomain } of zones) scene.define('  {}\n', `${subdomain}.example.com`)
+    const { status, requests } = await scene.requestsOf(PLAN)
+    expect([status, requests.filter((request) => request === `GET ${ZONES}`).length]).toEqual([0, 1])
+  })
+
+  test('a pause and a change that is not published yet are waited out', async () => {
+    const scene = await startScalewayScene({ definition: WWW, requestsPerPause: 2, transient: 2 })
+    expect((await scene.run(APPLY)).status).toBe(0)
+    expect(scene.records()).toHaveLength(3)
+  })
+
+  test('a lost answer is looked up, and the change is not sent again', async () => {
+    const scene = await startScalewayScene({ definition: WWW })
+    scene.server.loseAnswers(1)
+    expect((await scene.run(APPLY)).status).toBe(0)
+    expect(scene.server.requests.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
+    expect(scene.records()).toHaveLength(3)
+  })
+
+  test('no zone is created by a change of records', async () => {
+    const scene = await startScalewayScene({ definition: WWW })
+    expect((await scene.run(APPLY)).status).toBe(0)
+    const [change] = scene.server.requests.filter(({ method }) => method === 'PATCH')
+    expect(JSON.parse(change?.body ?? '')).toMatchObject({ disallow_new_zone_creation: true, return_all_records: false })
+  })
+})
+
+test('TTLs below a minute become a minute', async () => {
+  const scene = await startScalewayScene({ definition: '  www: {type: A, ttl: 30, value: 192.0.2.1}\n' })
+  const run = await scene.run(APPLY)
+  expect([run.status, run.stderr]).toEqual([0, expect.stringContaining('live stores TTL 60 for www.example.com. A, not 30')])
+  expect((await scene.run(PLAN)).status).toBe(0)
+})
+
+test('errors name what to do, and never the key', async () => {
+  const scene = await startScalewayScene({ definition: WWW, readOnly: true })
+  const refused = await scene.run(PLAN, { TOKEN: 'wrong-key' })
+  expect([refused.status, refused.stderr]).toEqual([1, expect.stringMatching(/401 authentication is denied.*DomainsDNSFullAccess/s)])
+  const apply = await scene.run(APPLY)
+  expect([apply.status, apply.stdout + apply.stderr]).toEqual([
+    1,
+    expect.stringContaining('403 insufficient permissions; domain_dns_zone write'),
+  ])
+  const doctor = await scene.run(['doctor'])
+  expect(doctor.stdout + doctor.stderr).toContain('Scaleway accepts the token')
+  const wrong = await scene.run(['doctor'], { TOKEN: 'wrong-key' })
+  expect([wrong.status, wrong.stdout]).toEqual([1, expect.stringContaining('authentication is denied')])
+  for (const { stdout, stderr } of [refused, apply, doctor, wrong]) {
+    expect(stdout + stderr).not.toContain('wrong-key')
+    expect(stdout + stderr).not.toContain(KEY)
+  }
+})
+
+test('import, doctor and plan work as the documents show them', async () => {
+  const text = { name: '', type: 'TXT', ttl: 300, data: 'a text of another client' }
+  const scene = await startScalewayScene({ definition: '', added: [A, text, { ...A, name: '', type: 'ALIAS', data: 'host.example.net.' }] })
+  scene.undefine()
+  expect(await scene.run(['import', '--from', 'live', '-o', 'zones'])).toMatchObject({ status: 0 })
+  expect(await scene.run(['doctor'])).toMatchObject({ status: 0 })
+  expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
+})
+
+describe('responses that are not of the API', () => {
+  const RECORD = { ...A, id: '11111111-2222-4333-8444-555555555555' }
+  test.each<readonly [string, unknown, RegExp]>([
+    ['no list', { total_count: 0, records: {} }, /records is not a list/],
+    ['no count', { records: [RECORD] }, /no whole number "total_count"/],
+    ['a count beyond all pages', { total_count: 1e9, records: [RECORD] }, /the list has 1000000000 items/],
+    ['more than there is', { total_count: 2, records: [] }, /the list changed/],
+    ['a record twice', { total_count: 2, records: [RECORD, RECORD] }, /the list changed/],
+    ['an identifier that is a path', { total_count: 1, records: [{ ...RECORD, id: '../..' }] }, /a record has the id/],
+    ['a name that is none', { total_count: 1, records: [{ ...RECORD, name: 'a..b' }] }, /a record is named/],
+    ['a TTL that is none', { total_count: 1, records: [{ ...RECORD, ttl: '300' }] }, /no whole number "ttl"/],
+  ])('%s', async (_, body, message) => {
+    const scene = await startScalewayScene({ definition: '', answer: ({ path }) => (path === LIST ? body : undefined) })
+    const plan = await scene.run(PLAN)
+    expect(plan.status).toBe(1)
+    expect(plan.stderr + plan.stdout).toMatch(message)
+  })
+})
