@@ -3,6 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+octodns=${ZONEWRIGHT_OCTODNS:-$(bash scripts/install-octodns.sh)}
+python=${octodns:+$octodns/}python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 version=$(node -p 'require("./package.json").version')
@@ -36,6 +38,11 @@ npm install --silent --no-audit --no-fund --omit=dev "$work"/zonewright-provider
 printf 'providers:\n  files: {type: npm:json-folder, folder: stored}\n' >zonewright.yaml
 zonewright apply --yes --quiet || fail "a provider package does not apply"
 zonewright conformance test.example --delete-records --max-size 101 --quiet >suite.txt 2>&1 || fail "the suite fails: $(cat suite.txt)"
+
+# The child process of octoDNS's classes, with octoDNS if it is installed.
+printf 'providers:\n  yaml: {type: octodns, class: octodns.provider.yaml.YamlProvider, python: %s, options: {directory: .}}\n' "$python" >zonewright.yaml
+zonewright doctor >doctor.txt 2>&1 || true
+grep -Eq 'YamlProvider can be used|octoDNS is not installed' doctor.txt || fail "a class of octoDNS does not start: $(cat doctor.txt)"
 
 mkdir demo
 (cd demo && PATH="$PATH:$work/user/node_modules/.bin" && timeout 120 zonewright demo </dev/null >demo.txt 2>&1) || fail "demo fails: $(cat demo/demo.txt)"

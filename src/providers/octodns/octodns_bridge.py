@@ -48,15 +48,30 @@ class Connection:
         empty = os.open(os.devnull, os.O_RDONLY)
         os.dup2(empty, 0)
         os.dup2(2, 1)
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.id = None
         self.logs = 0
 
-    def send(self, **response):
-        line = json.dumps({'id': self.id, **response}, default=str).encode('ascii') + b'\n'
+    def begin(self, id):
         with self.lock:
-            self.responses.write(line)
+            self.id, self.logs = id, 0
+
+    def send(self, **response):
+        with self.lock:
+            self.responses.write(json.dumps({'id': self.id, **response}, default=str).encode('ascii') + b'\n')
             self.responses.flush()
+
+    def end(self, **response):
+        with self.lock:
+            self.send(**response)
+            self.id = None
+
+    def send_log(self, level, message):
+        """A thread of the class may log at any time. Between requests nobody listens."""
+        with self.lock:
+            if self.id is not None and self.logs < MAX_LOGS:
+                self.logs += 1
+                self.send(log={'level': level, 'message': message[:MAX_TEXT]})
 
     def send_parts(self, name, items):
         for at in range(0, len(items), PART):
@@ -75,11 +90,7 @@ class LogHandler(logging.Handler):
         self.connection = connection
 
     def emit(self, record):
-        connection = self.connection
-        if connection.id is None or connection.logs >= MAX_LOGS:
-            return
-        connection.logs += 1
-        connection.send(log={'level': record.levelname, 'message': record.getMessage()[:MAX_TEXT]})
+        self.connection.send_log(record.levelname, record.getMessage())
 
 
 def find_class(path):
@@ -284,7 +295,7 @@ def check_plan(plan, asked):
         elif (change.new is None) != (record is None) or (change.existing is None) != (not was_present):
             differences.append(f'it makes another change of {what}')
         elif record is not None and change.new.data != record.data:
-            differences.append(f'it stores another value of {what}')
+            differences.append(f'it stores {json.dumps(change.new.data, default=str)[:200]} as {what}')
     for key in planned:
         differences.append(f'it also changes {key[0] or "@"} {key[1]}')
     if plan is not None and getattr(plan, 'meta', None):
@@ -365,14 +376,14 @@ def main():
     bridge = Bridge(connection)
     while True:
         request = received.get()
-        connection.id, connection.logs = request['id'], 0
+        connection.begin(request['id'])
         bridge.is_applying = False
         try:
             result = getattr(bridge, request['op'])(request)
-            connection.send(ok=result)
         except BaseException as error:
-            connection.send(error={**described_error(error), 'applying': bridge.is_applying})
-        connection.id = None
+            connection.end(error={**described_error(error), 'applying': bridge.is_applying})
+        else:
+            connection.end(ok=result)
 
 
 main()

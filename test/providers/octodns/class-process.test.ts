@@ -98,6 +98,14 @@ describeWithTools([OCTODNS_PYTHON], 'the process of a provider class', () => {
     expect(stored()).toHaveLength(2)
   })
 
+  test('may log at any time', async () => {
+    const { run, define, behave, stored } = awkwardWorkspace()
+    define(WANTED)
+    behave('chatter read')
+    expect((await run('apply', '--yes')).status).toBe(0)
+    expect(stored()).toHaveLength(2)
+  })
+
   test('its output and its messages are bounded', async () => {
     const { run, define, behave } = awkwardWorkspace()
     define(WANTED)

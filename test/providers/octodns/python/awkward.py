@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 from octodns.provider.base import BaseProvider
@@ -91,6 +92,10 @@ class AwkwardProvider(BaseProvider):
             json.dump(list(records.values()), file)
         os.rename(file.name, self._path(plan.desired))
 
+    def _chatter(self):
+        while True:
+            self.log.warning('still here')
+
     def _misbehave(self, when):
         what, _, at = self.mode.partition(' ')
         if at != when:
@@ -124,6 +129,8 @@ class AwkwardProvider(BaseProvider):
                         os.write(descriptor, b'x' * 65536)
                 except OSError:
                     pass
+        elif what == 'chatter':
+            threading.Thread(target=self._chatter, daemon=True).start()
         elif what == 'noise':
             os.write(2, b'noise\n' * 200000)
             for _ in range(100000):
