@@ -87,6 +87,20 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     ],
     setup: 'providers/google.md#google-cloud-dns',
   },
+  hetzner: {
+    title: 'The zones of a project at Hetzner',
+    when: 'at Hetzner (Cloud API, Hetzner Console)',
+    requests: { fixed: 1, recordsPerRequest: 100, words: 'one look-up, one page for every 100 record sets' },
+    conflict: 'is found by a read just before the call, or by the service if the record set is new',
+    remarks: [
+      'Hetzner accepts a change and publishes it some seconds later. Zonewright waits for that, for 16 record sets at once.',
+      'A change of TTL and data is two requests; if the second one fails, the report says so.',
+      'Labels stay, and comments stay with their record. Protected record sets and zones are not changed; the report names them.',
+      'A record without TTL has that of the zone, which `ttl_sec` sets. The SOA record belongs to Hetzner.',
+      'Secondary zones are created and deleted, and their primaries set. Ports and TSIG keys of primaries stay as they are.',
+    ],
+    setup: 'providers/hetzner.md#hetzner',
+  },
   octodns: {
     title: "A folder of octoDNS's zone files",
     when: 'to be read by octoDNS',

@@ -1,4 +1,5 @@
 /** Calls at targets without preconditions: what has changed since the plan, and, at those that store a zone as one file, the records after the call. */
+import type { DomainName } from '../dns/domain-name.ts'
 import { excerpt } from '../dns/excerpt.ts'
 import { groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import { type RrsetChange, type RrsetImage, rrsetImage, sameImage } from '../plan/changesets.ts'
@@ -31,6 +32,14 @@ export function refuseConflicts(
     throw conflict(provider, `${rrset.name} ${rrset.type} ${state}`)
   }
 }
+
+/** Whether an RRset that should not exist is the NS RRset that the target gave a new zone, and that no plan could expect. `nameservers` are sorted. */
+export const isOfNewZone = (
+  { name, type, existing }: RrsetChange,
+  zone: DomainName,
+  now: RrsetImage | null,
+  nameservers: readonly DomainName[],
+): boolean => type === 'NS' && name === zone && existing === null && JSON.stringify(now?.data) === JSON.stringify(nameservers)
 
 /** Throws `provider-conflict` if a zone that is to be deleted has records beside those of the call. */
 export function refuseOtherRecords(provider: string, rrsets: readonly RrsetChange[], records: readonly ResourceRecord[]): void {

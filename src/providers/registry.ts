@@ -12,6 +12,7 @@ import { CLOUD } from './cloud/cloud-config.ts'
 import { CLOUDFLARE } from './cloudflare/cloudflare-config.ts'
 import { DESEC } from './desec/desec-config.ts'
 import { GOOGLE } from './google/google-config.ts'
+import { HETZNER } from './hetzner/hetzner-config.ts'
 import { OCTODNS } from './octodns/octodns-type.ts'
 import { POWERDNS } from './powerdns/powerdns-config.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
@@ -29,6 +30,7 @@ const TYPES: Readonly<Record<string, ProviderType>> = {
   google: GOOGLE,
   desec: DESEC,
   powerdns: POWERDNS,
+  hetzner: HETZNER,
   octodns: OCTODNS,
   rfc2136: RFC2136,
   route53: ROUTE53,

@@ -14,10 +14,18 @@ export interface TokenApi {
   readonly baseUrl: string
   /** The setting that refers to the token. */
   readonly tokenKey: string
+  /** Maximum concurrent requests without the setting; 4 if absent. */
+  readonly parallelism?: number
   readonly createProvider: (connection: ApiConnection, settings: ProviderConfig['settings']) => Provider
 }
 
-export function tokenProviderType({ capabilities, baseUrl: standard, tokenKey, createProvider }: TokenApi): ProviderType {
+export function tokenProviderType({
+  capabilities,
+  baseUrl: standard,
+  tokenKey,
+  parallelism = DEFAULT_PARALLELISM,
+  createProvider,
+}: TokenApi): ProviderType {
   const addressOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? standard
   return {
     capabilities,
@@ -32,7 +40,7 @@ export function tokenProviderType({ capabilities, baseUrl: standard, tokenKey, c
       const baseUrl = checkBaseUrl(config, addressOf(config), standard, diagnostics)
       const token = await resolveToken(config, tokenKey, context, diagnostics)
       if (baseUrl === null || token === null) return { provider: null, diagnostics }
-      const connection = apiConnection(config, context, { baseUrl, token, parallelism: DEFAULT_PARALLELISM }, diagnostics)
+      const connection = apiConnection(config, context, { baseUrl, token, parallelism }, diagnostics)
       if (connection === null) return { provider: null, diagnostics }
       return { provider: createProvider(connection, config.settings), diagnostics }
     },

@@ -253,6 +253,7 @@ test('every type of provider is examined here, in test/cli/doctor.test.ts or in 
     'cloudflare',
     'desec',
     'google',
+    'hetzner',
     'octodns',
     'powerdns',
     'rfc2136',

@@ -13,6 +13,7 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 import { startCloudflareScene } from './cloudflare/scene.ts'
 import { startDesecScene } from './desec/scene.ts'
 import { startGoogleScene } from './google/scene.ts'
+import { rrset, startHetznerScene } from './hetzner/scene.ts'
 import { startScalewayScene } from './scaleway/scene.ts'
 
 const SIZES = [3, 1201]
@@ -117,6 +118,15 @@ describe.each(SIZES)('%i records', (records) => {
     const { status, stdout, requests } = await scene.requestsOf(['plan', '--detailed-exitcode', '--no-color'])
     expect([status, stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
     expect(requests.length).toBe(expected('scaleway', records))
+  })
+
+  test('hetzner', async () => {
+    // A new zone has an NS and an SOA record set, which are on the same pages.
+    const rrsets = Array.from({ length: records }, (_, index) => rrset(`h${index}`, 'A', [`192.0.2.${index % 250}`]))
+    const scene = await startHetznerScene({ definition: definition(records), rrsets })
+    const { status, stdout, requests } = await scene.requestsOf(['plan', '--detailed-exitcode', '--no-color'])
+    expect([status, stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
+    expect(requests.length).toBe(expected('hetzner', records))
   })
 
   const updatable = [

@@ -23,6 +23,8 @@ export interface ScriptedScene {
   undefine(zone?: string): void
   /** Writes a definition that deletes the zone. */
   defineAbsent(zone?: string): void
+  /** Writes the definition of a secondary zone with these primaries. */
+  defineSecondary(primaries: readonly string[], zone?: string): void
   run(args: readonly string[], env?: Readonly<Record<string, string>>): ReturnType<typeof cli>
   /** Runs, and returns the requests as `METHOD path`. */
   requestsOf(args: readonly string[]): Promise<{ readonly status: number; readonly stdout: string; readonly requests: readonly string[] }>
@@ -44,6 +46,8 @@ export async function startScriptedScene({ service, entry, token, answer, answer
     define: (records, zone = 'example.com') => writeFileSync(fileOf(zone), `domain: ${zone}\ndefault_ttl: 1h\nrecords:\n${records}`),
     undefine: (zone = 'example.com') => rmSync(fileOf(zone)),
     defineAbsent: (zone = 'example.com') => writeFileSync(fileOf(zone), `domain: ${zone}\nabsent: true\n`),
+    defineSecondary: (primaries, zone = 'example.com') =>
+      writeFileSync(fileOf(zone), `domain: ${zone}\ntype: slave\nmaster_ips: [${primaries.join(', ')}]\n`),
     run,
     async requestsOf(args) {
       const before = server.requests.length

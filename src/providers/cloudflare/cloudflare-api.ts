@@ -1,10 +1,10 @@
 /** A client of Cloudflare's API v4: errors, complete lists and response bodies. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { sleep } from '../../transport/retry.ts'
 import { type ApiDialect, describeBody } from '../api-errors.ts'
-import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
+import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 import { ProviderError } from '../provider.ts'
+import { type Page, readPages } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
 
 export interface ApiZone {
@@ -44,7 +44,13 @@ export function createCloudflareApi(connection: ApiConnection): CloudflareApi {
   const { request, close } = createJsonApi(connection, { authorization: `Bearer ${connection.token}` }, CLOUDFLARE_DIALECT)
   return {
     request: async (call, shape) => (await request(call, (body) => shape(fieldsOf(body, 'the response')['result']))).value,
-    list: (call, pageSize, shape) => readList(request, connection.provider, call, pageSize, shape),
+    list: (call, pageSize, shape) =>
+      readPages(
+        `${connection.provider}: ${call.what}`,
+        async (page) =>
+          (await request({ ...call, query: { ...call.query, page, per_page: pageSize } }, (body) => pageShape(body, shape))).value,
+        ({ id }) => id,
+      ),
     close,
   }
 }
@@ -99,46 +105,6 @@ function reasonOf(response: HttpResponse): { readonly code: number | null; reado
     // No JSON of the API: described by its type below.
   }
   return { code: null, text: `the response is not from the API (${describeBody(response)})` }
-}
-
-/** Maximum pages of a list. */
-const MAX_PAGES = 1000
-/** Attempts to read a list that changes during the read, and milliseconds between two. */
-const LIST_ATTEMPTS = 4
-const LIST_PAUSE = 50
-
-interface Page<T> {
-  readonly items: readonly T[]
-  readonly pages: number
-  readonly total: number
-}
-
-/** Reads page 1, then the others in parallel. If the pages do not agree, or an item is missing or double, the list changed and is read again. */
-async function readList<T extends { readonly id: string }>(
-  request: SendAndCheck,
-  provider: string,
-  call: ApiRequest,
-  pageSize: number,
-  shape: (item: unknown) => T,
-): Promise<T[]> {
-  const page = async (number: number): Promise<Page<T>> =>
-    (await request({ ...call, query: { ...call.query, page: number, per_page: pageSize } }, (body) => pageShape(body, shape))).value
-  for (let attempt = 1; attempt <= LIST_ATTEMPTS; attempt += 1) {
-    if (attempt > 1) await sleep(LIST_PAUSE * attempt)
-    const first = await page(1)
-    if (first.pages > MAX_PAGES)
-      throw new ProviderError(
-        'provider-garbled',
-        `${provider}: ${call.what}: the list has ${first.pages} pages; at most ${MAX_PAGES} are read`,
-      )
-    const rest = await Promise.all(Array.from({ length: Math.max(0, first.pages - 1) }, (_, index) => page(index + 2)))
-    const items = [first, ...rest].flatMap((one) => one.items)
-    const isConsistent = rest.every(({ total }) => total === first.total) && items.length === first.total
-    if (isConsistent && new Set(items.map(({ id }) => id)).size === items.length) return items
-  }
-  throw new ProviderError('provider-garbled', `${provider}: ${call.what}: the list changed during each of ${LIST_ATTEMPTS} reads`, {
-    hint: 'another client is changing it; try again later',
-  })
 }
 
 function pageShape<T>(body: unknown, shape: (item: unknown) => T): Page<T> {

@@ -5,7 +5,7 @@
 import { relativeName } from '../../dns/domain-name.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, type RrsetImage, rrsetImage, sameImage } from '../../plan/changesets.ts'
-import { refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
+import { isOfNewZone, refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
 import { listOf, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { DESEC_NAMESERVERS } from './capabilities.ts'
@@ -38,7 +38,7 @@ export async function applyCall(
     await api.request({ method: 'DELETE', path: domainPath(zone.name), what: `deleting ${zone.name}`, ...options }, anyShape)
     return {}
   }
-  const isOwn = (rrset: RrsetChange): boolean => isNewNs(rrset, zone, imageOf(live, rrset))
+  const isOwn = (rrset: RrsetChange): boolean => isOfNewZone(rrset, zone.name, imageOf(live, rrset), DESEC_NAMESERVERS)
   refuseConflicts(
     provider,
     rrsets.filter((rrset) => !isOwn(rrset)),
@@ -54,10 +54,6 @@ export async function applyCall(
 }
 
 const imageOf = ({ rrsets }: LiveZone, rrset: RrsetChange): RrsetImage | null => rrsetImage(rrsets.get(rrsetKey(rrset)) ?? [])
-
-/** Whether an RRset that should not exist is that of a new domain, which deSEC made and no plan could expect. */
-const isNewNs = ({ name, type, existing }: RrsetChange, zone: ZoneReference, now: RrsetImage | null): boolean =>
-  type === 'NS' && name === zone.name && existing === null && JSON.stringify(now?.data) === JSON.stringify(DESEC_NAMESERVERS)
 
 async function replaceRrsets(
   { api, forget }: Domains,

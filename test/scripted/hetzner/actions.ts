@@ -29,8 +29,11 @@ export const actionBody = ({ id, status, command, progress, started, finished, r
 })
 
 export interface ActionOptions {
-  /** The progress that the reads of an action show before it ends; by default one read shows 50. `count` is the number of earlier actions. */
-  readonly stepsOf?: ((command: string, count: number) => readonly number[]) | undefined
+  /**
+   * The progress that the reads of an action show before it ends; by default one read shows 50. Null for an action that has ended when its change is answered.
+   * `count` is the number of earlier actions.
+   */
+  readonly stepsOf?: ((command: string, count: number) => readonly number[] | null) | undefined
   /** Whether an action fails: then its change is reverted at its end. */
   readonly fails?: ((command: string, count: number) => boolean) | undefined
 }
@@ -39,9 +42,16 @@ export interface ActionOptions {
 export function createActions({ stepsOf = () => [50], fails = () => false }: ActionOptions) {
   const actions = new Map<number, HetznerAction>()
   const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`
+  const end = (action: HetznerAction): void => {
+    action.undo?.()
+    action.status = action.undo === null ? 'success' : 'error'
+    action.progress = 100
+    action.finished = now()
+  }
   return {
     start(command: string, resource: number, undo: () => void): HetznerAction {
       const count = actions.size
+      const steps = stepsOf(command, count)
       const action: HetznerAction = {
         id: 604_989_101_000_000 + count,
         command,
@@ -50,23 +60,20 @@ export function createActions({ stepsOf = () => [50], fails = () => false }: Act
         finished: null,
         status: 'running',
         progress: 0,
-        steps: [...stepsOf(command, count)],
+        steps: [...(steps ?? [])],
         undo: fails(command, count) ? undo : null,
       }
       actions.set(action.id, action)
+      if (steps === null) end(action)
       return action
     },
     /** Reads an action, which goes on meanwhile. */
     read(id: number): HetznerAction | undefined {
       const action = actions.get(id)
-      if (action === undefined || action.status !== 'running') return action
+      if (action?.status !== 'running') return action
       const step = action.steps.shift()
-      if (step === undefined) {
-        action.undo?.()
-        action.status = action.undo === null ? 'success' : 'error'
-        action.finished = now()
-      }
-      action.progress = step ?? 100
+      if (step === undefined) end(action)
+      else action.progress = step
       return action
     },
   }

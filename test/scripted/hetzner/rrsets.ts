@@ -41,7 +41,7 @@ export class Refusal extends Error {
 export const invalidInput = (field: string, why: string): Refusal =>
   new Refusal(422, 'invalid_input', `invalid input in field '${field}': ${why}`, { fields: [{ name: field, messages: [why] }] })
 
-const HOST = /^(?:\.|(?:(?:\*|[a-z0-9_-]{1,63})\.)*[a-z0-9_-]{1,63}\.?)$/i
+const HOST = /^(?:\.|(?:\*\.)?(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?)$/i
 const STRING = '"(?:[^"\\\\]|\\\\.)*"'
 const number = (most: number) => (text: string | undefined) => /^\d{1,10}$/.test(text ?? '') && Number(text) <= most
 const [octet, short] = [number(255), number(65_535)]
@@ -92,7 +92,8 @@ export function checkTtl(ttl: unknown): number {
 /** Checks the owner and type of an RRset. */
 export function checkIdentity(name: unknown, type: unknown, zone: string): void {
   if (typeof type !== 'string' || !TYPES.has(type)) throw invalidInput('type', 'is not supported')
-  const isName = typeof name === 'string' && (name === '@' || (HOST.test(name) && name === name.toLowerCase() && !name.endsWith('.')))
+  const isName =
+    typeof name === 'string' && (name === '@' || name === '*' || (HOST.test(name) && name === name.toLowerCase() && !name.endsWith('.')))
   if (!isName || name === zone || name.endsWith(`.${zone}`)) throw invalidInput('name', 'is not a relative name in lower case')
 }
 

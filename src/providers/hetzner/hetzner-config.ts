@@ -1,0 +1,14 @@
+/** The settings of a Hetzner provider. */
+import type { ProviderType } from '../provider.ts'
+import { tokenProviderType } from '../token-api.ts'
+import { HETZNER_CAPABILITIES } from './capabilities.ts'
+import { createHetznerProvider } from './hetzner-provider.ts'
+
+export const HETZNER: ProviderType = tokenProviderType({
+  capabilities: HETZNER_CAPABILITIES,
+  baseUrl: 'https://api.hetzner.cloud/v1',
+  tokenKey: 'token',
+  // Calls wait for their actions most of the time.
+  parallelism: 16,
+  createProvider: createHetznerProvider,
+})

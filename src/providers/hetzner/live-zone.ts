@@ -1,0 +1,116 @@
+/** Zones and RRsets of the API in the terms of plans. */
+import { type DomainName, parseAbsoluteName, parseDomainName } from '../../dns/domain-name.ts'
+import { canonicalRdata } from '../../dns/rdata/canonical.ts'
+import { presentationTokens } from '../../dns/rdata/field.ts'
+import type { ResourceRecord } from '../../dns/record.ts'
+import type { Result } from '../../dns/result.ts'
+import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
+import type { UnplannedRecord } from '../../dns/zone.ts'
+import { fieldsOf, ShapeError } from '../json-shape.ts'
+import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { HETZNER_TYPES } from './capabilities.ts'
+import { type ApiRrset, type ApiZone, type HetznerApi, rrsetShape } from './hetzner-api.ts'
+
+export interface LiveRrset {
+  readonly records: readonly ResourceRecord[]
+  /** Comments by the data of their record; only those that are not empty. */
+  readonly comments: ReadonlyMap<string, string>
+  readonly isProtected: boolean
+}
+
+/** The type of the SOA RRset, which Hetzner maintains. */
+const SOA = 'SOA'
+
+export const referenceTo = (zone: ApiZone, name: DomainName): ZoneReference => ({
+  name,
+  id: zone.id,
+  settings: {
+    type: zone.isSecondary ? 'slave' : 'master',
+    ttl_sec: zone.ttl,
+    master_ips: zone.primaries.map(({ address }) => String(address)),
+  },
+  updated: null,
+})
+
+/** The name of a listed zone. */
+export const zoneName = ({ name }: ApiZone): Result<DomainName> => parseAbsoluteName(name)
+
+const rrsetsPath = ({ id }: ZoneReference): string => `/zones/${id}/rrsets`
+
+export const rrsetPath = (zone: ZoneReference, name: DomainName, type: string): string =>
+  `${rrsetsPath(zone)}/${encodeURIComponent(relativeName(name, zone.name)).replace('%40', '@')}/${encodeURIComponent(type)}`
+
+/** The name of an owner at the API. */
+export const relativeName = (name: DomainName, zone: DomainName): string => (name === zone ? '@' : name.slice(0, -zone.length - 1))
+
+/** All records of a primary zone without the SOA. Records of types that are not managed are in `unplanned`. */
+export async function readRecords(
+  api: HetznerApi,
+  zone: ZoneReference,
+  options?: ProviderCallOptions,
+): Promise<{ readonly records: readonly ResourceRecord[]; readonly unplanned: readonly UnplannedRecord[] }> {
+  if (zone.settings.type === 'slave') return { records: [], unplanned: [] }
+  const request = { method: 'GET', path: rrsetsPath(zone), what: `reading the records of ${zone.name}`, ...options } as const
+  const rrsets = await api.list(
+    request,
+    'rrsets',
+    (item) => {
+      const rrset = rrsetShape(item)
+      return { id: `${rrset.name}/${rrset.type}`, records: liveRrset(rrset, zone.name).records }
+    },
+    ({ id }) => id,
+  )
+  const all = rrsets.flatMap(({ records }) => records).filter(({ type }) => type !== SOA)
+  return {
+    records: all.filter(({ type }) => HETZNER_TYPES.has(type)),
+    unplanned: all.flatMap((record) => (HETZNER_TYPES.has(record.type) ? [] : [{ ...record, reason: 'has a type that is not managed' }])),
+  }
+}
+
+/** Reads one RRset; null if it does not exist. */
+export async function readRrset(
+  api: HetznerApi,
+  zone: ZoneReference,
+  { name, type }: { readonly name: DomainName; readonly type: string },
+  options?: ProviderCallOptions,
+): Promise<LiveRrset | null> {
+  const request = { method: 'GET', path: rrsetPath(zone, name, type), what: `reading ${name} ${type}`, ...options } as const
+  try {
+    return await api.request(request, (body) => {
+      const rrset = rrsetShape(fieldsOf(body, 'the response')['rrset'])
+      if (rrset.name !== relativeName(name, zone.name) || rrset.type !== type)
+        throw new ShapeError(`${name} ${type} was returned as ${rrset.name} ${rrset.type}`)
+      return liveRrset(rrset, zone.name)
+    })
+  } catch (error) {
+    if (error instanceof ProviderError && error.code === 'provider-not-found') return null
+    throw error
+  }
+}
+
+/** Malformed rdata stays as it is: text that no definition can contain. */
+function liveRrset({ name, type, ttl, records, isProtected }: ApiRrset, zone: DomainName): LiveRrset {
+  const owner = parseDomainName(name, zone)
+  if (!owner.ok || name.endsWith('.')) throw new ShapeError(`a record is named ${JSON.stringify(name.slice(0, 300))}`)
+  const live = records.map(({ value, comment }) => {
+    const data = rdataFromApi(type, value, zone)
+    const record = {
+      name: owner.value,
+      type,
+      ttl: ttl === null ? null : (Math.min(ttl, MAX_TTL) as Ttl),
+      data: data.ok ? data.value : value,
+    }
+    return { record, comment }
+  })
+  return {
+    records: live.map(({ record }) => record),
+    comments: new Map(live.flatMap(({ record, comment }) => (comment === '' ? [] : [[record.data, comment] as const]))),
+    isProtected,
+  }
+}
+
+/** Canonical rdata of a value of the API, which is zone-file text; or an error if it is malformed. */
+function rdataFromApi(type: string, value: string, zone: DomainName): Result<string> {
+  const tokens = presentationTokens(value)
+  return tokens.ok ? canonicalRdata(type, tokens.value, (text) => parseDomainName(text, zone)) : tokens
+}
