@@ -6,6 +6,7 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import { hasErrors } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { makeZonePlan } from '../plan/make-plan.ts'
+import { type ApexNsTarget, apexNsOfTargets, withApexNs } from '../plan/merge-apex-ns.ts'
 import type { Plan, ZonePlan } from '../plan/plan.ts'
 import type { Provider, RenderedFile, ZoneReference, ZoneSnapshot } from '../providers/provider.ts'
 import { diagnosticOf } from '../providers/provider.ts'
@@ -66,7 +67,12 @@ export async function planZones(wanted: readonly ZoneJob[], run: PlanRun): Promi
       )
     }),
   )
-  const zones = perTarget.flat().filter((planned) => planned !== null)
+  const zones = [
+    ...mergeTargets(
+      perTarget.flat().filter((planned) => planned !== null),
+      run.providers,
+    ),
+  ]
   zones.sort((a, b) => compareText(a.plan.zone, b.plan.zone) || compareText(a.plan.target, b.plan.target))
   return { plan: { created: run.now.toISOString(), tool: run.tool, zones: zones.map((zone) => zone.plan), diagnostics }, zones }
 }
@@ -187,3 +193,50 @@ async function readRendered(
 
 /** Whether a plan may be applied: it has no error, and every refusal was lifted. */
 export const mayApply = (plan: ZonePlan): boolean => !hasErrors(plan.diagnostics) && plan.refusals.every((refusal) => refusal.allowed)
+
+/** The planned zones, those with `apex_ns: all-targets` with the apex NS records of all targets that the run has read. */
+function mergeTargets(zones: readonly PlannedZone[], providers: ReadonlyMap<string, Provider>): readonly PlannedZone[] {
+  const groups = new Map<string, PlannedZone[]>()
+  for (const zone of zones) {
+    const { desired } = zone.job
+    if (desired.apexNs !== 'all-targets' || desired.absent || isSlave(zone)) continue
+    // A zone may be defined more than once (split horizon): its definitions have nothing in common.
+    const key = `${desired.name} ${desired.at.file} ${desired.at.line}`
+    groups.set(key, [...(groups.get(key) ?? []), zone])
+  }
+  if (groups.size === 0) return zones
+  const merged = new Map([...groups.values()].flatMap((group) => mergeGroup(group, providers)))
+  return zones.map((zone) => merged.get(zone) ?? zone)
+}
+
+const isSlave = ({ job, existing }: PlannedZone): boolean => (job.desired.settings.type ?? existing?.settings.type) === 'slave'
+
+function mergeGroup(
+  group: readonly PlannedZone[],
+  providers: ReadonlyMap<string, Provider>,
+): (readonly [before: PlannedZone, after: PlannedZone])[] {
+  const sides = group.flatMap((zone) => {
+    const provider = providers.get(zone.job.target)
+    return provider === undefined ? [] : [{ zone, provider, own: targetOf(zone, provider) }]
+  })
+  const [first] = sides
+  if (first === undefined) return []
+  const names = apexNsOfTargets(
+    first.zone.job.desired,
+    sides.map(({ own }) => own),
+  )
+  return sides.map(({ zone, provider, own }) => {
+    const { desired, diagnostics } = withApexNs(zone.job.desired, own, names)
+    const again = planAgain({ ...zone, job: { ...zone.job, desired } }, provider)
+    // A failure to read the rendered file is known only from the first plan.
+    const ofReading = zone.plan.diagnostics.filter(({ code }) => code === 'rendered-unavailable')
+    return [zone, { ...again, plan: { ...again.plan, diagnostics: [...again.plan.diagnostics, ...ofReading, ...diagnostics] } }] as const
+  })
+}
+
+const targetOf = ({ job, existing, rendered }: PlannedZone, { capabilities }: Provider): ApexNsTarget => ({
+  target: job.target,
+  capabilities,
+  existing,
+  servedApexNs: rendered.providerApexNs,
+})

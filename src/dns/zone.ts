@@ -48,6 +48,10 @@ export interface UnmanagedSelector {
   readonly at?: SourcePosition | undefined
 }
 
+/** Who manages the NS records of the apex: the target, the definition, or all targets of the zone together. */
+export const APEX_NS_MODES = ['keep', 'manage', 'all-targets'] as const
+export type ApexNsMode = (typeof APEX_NS_MODES)[number]
+
 /** What a plan may do: `sync` anything; `upsert-only` delete no RRset; `create-only` change no existing RRset. */
 export type Policy = 'sync' | 'upsert-only' | 'create-only'
 
@@ -112,7 +116,7 @@ export interface DesiredZone {
   readonly rrsetTargets: readonly RrsetTargets[]
   readonly unmanaged: readonly UnmanagedSelector[]
   /** Whether plans change the NS records of the apex. */
-  readonly apexNs: 'keep' | 'manage'
+  readonly apexNs: ApexNsMode
   /** Whether a record that the target cannot hold is an error or is skipped. */
   readonly unsupported: 'error' | 'skip'
   /** Whether the zone is to be deleted. */

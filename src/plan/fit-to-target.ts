@@ -38,7 +38,7 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
 
   const records: DefinedRecord[] = []
   const apexNs: DefinedRecord[] = []
-  const separateApexNs = capabilities.servesApexNs && zone.apexNs === 'keep'
+  const separateApexNs = capabilities.servesApexNs && zone.apexNs !== 'manage'
   const seen = new Set<string>()
   const roundedSets = new Set<string>()
   for (const record of zone.records) {

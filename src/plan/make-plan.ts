@@ -126,7 +126,7 @@ function compare({ desired }: PlanInput, fitted: FittedZone, existing: readonly 
   const isUnmanaged = unmanagedTest(desired.unmanaged, desired.name)
   // A definition without apex NS records leaves them to the target: a zone without any does not work.
   const hasApexNs = fitted.records.some((record) => isApexNs(record, desired.name))
-  const isKept = fitted.apexNs !== null || (desired.apexNs === 'keep' && !hasApexNs)
+  const isKept = fitted.apexNs !== null || (desired.apexNs !== 'manage' && !hasApexNs)
   const apexNsKey = isKept ? rrsetKey({ name: desired.name, type: 'NS' }) : null
   return compareZones(existing, fitted.records, (record) => {
     if (isUnmanaged(record)) return true

@@ -8,9 +8,17 @@ import { formatCount, listed } from './english.ts'
 /** RRsets that a row names. */
 const MOST_NAMED = 3
 
-/** Lines of text: a title, and one row per cause with its count and some RRsets (all with `verbose`). Empty without misfits. */
-export function misfitTable(zone: DomainName, target: string, misfits: readonly Misfit[], verbose: boolean): string[] {
-  if (misfits.length === 0) return []
+/** One cause of misfits as the cells of a row. */
+export interface MisfitCause {
+  readonly what: 'left out' | 'changed'
+  /** The number of records; empty for settings. */
+  readonly records: string
+  readonly which: string
+  readonly why: string
+}
+
+/** The causes of misfits in the order of their first RRsets; each names some RRsets (all with `verbose`). */
+export function misfitCauses(zone: DomainName, misfits: readonly Misfit[], verbose: boolean): MisfitCause[] {
   const causes = new Map<string, { state: Misfit['state']; reason: string; records: number; rrsets: string[] }>()
   for (const { rrset, records, state, reason } of misfits) {
     const key = `${state} ${reason}`
@@ -19,12 +27,18 @@ export function misfitTable(zone: DomainName, target: string, misfits: readonly 
     cause.records += records
     if (rrset !== null) cause.rrsets.push(`${relativeName(rrset.name, zone) || '@'} ${rrset.type}`)
   }
-  const rows = [...causes.values()].map(({ state, reason, records, rrsets }) => [
-    state === 'left-out' ? 'left out' : 'changed',
-    records === 0 ? '' : formatCount(records),
-    records === 0 ? 'settings' : listed(rrsets, verbose ? undefined : MOST_NAMED),
-    reason,
-  ])
+  return [...causes.values()].map(({ state, reason, records, rrsets }) => ({
+    what: state === 'left-out' ? 'left out' : 'changed',
+    records: records === 0 ? '' : formatCount(records),
+    which: records === 0 ? 'settings' : listed(rrsets, verbose ? undefined : MOST_NAMED),
+    why: reason,
+  }))
+}
+
+/** Lines of text: a title, and one row per cause with its count and some RRsets (all with `verbose`). Empty without misfits. */
+export function misfitTable(zone: DomainName, target: string, misfits: readonly Misfit[], verbose: boolean): string[] {
+  if (misfits.length === 0) return []
+  const rows = misfitCauses(zone, misfits, verbose).map(({ what, records, which, why }) => [what, records, which, why])
   const header = ['', 'records', 'which', 'why']
   const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] as string).length)))
   const line = (cells: readonly string[]): string =>

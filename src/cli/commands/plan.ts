@@ -1,9 +1,11 @@
 /** `zonewright plan`: options; the run itself is in `apply/run-plan.ts`. */
 import type { Command } from 'commander'
-import type { ExitStatus } from '../../apply/exit-status.ts'
+import { type CompareSetup, runCompareTargets } from '../../apply/compare-targets.ts'
+import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { type PlanRunOptions, runPlan } from '../../apply/run-plan.ts'
+import { renderComparisonJson, renderComparisonMarkdown, renderComparisonText } from '../../report/target-comparison.ts'
 import { type CommonOptions, type SetAction, withConfigOption, withFormatOption, withPlanOptions } from '../command.ts'
-import type { CliIo } from '../io.ts'
+import { type CliIo, colorOf } from '../io.ts'
 import { readOnlySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
@@ -11,9 +13,33 @@ export function configure(command: Command, setAction: SetAction): void {
   withFormatOption(command, 'plan')
     .option('--detailed-exitcode', 'exit with 2 if changes are pending')
     .option('-o, --out <file>', 'save the plan, for "apply <file>"')
+    .option('--compare-targets', 'compare what the targets of each zone can hold; contacts no server')
   setAction(command, plan)
 }
 
+type PlanCommandOptions = PlanRunOptions & CommonOptions & { readonly compareTargets?: boolean }
+
 /** `zonewright plan [zone...]` */
-const plan = (io: CliIo, [zones]: readonly [string[]], options: PlanRunOptions & CommonOptions): Promise<ExitStatus> =>
-  runPlan(readOnlySetup(io, options), zones)
+async function plan(io: CliIo, [zones]: readonly [string[]], options: PlanCommandOptions): Promise<ExitStatus> {
+  const setup = readOnlySetup(io, options)
+  return options.compareTargets === true ? compareTargets(io, setup, zones) : runPlan(setup, zones)
+}
+
+async function compareTargets(
+  io: CliIo,
+  setup: ReturnType<typeof readOnlySetup<PlanCommandOptions>>,
+  zones: string[],
+): Promise<ExitStatus> {
+  const { options, output } = setup
+  const { format, verbose = false, out, target } = options
+  if (format === 'html' || format === 'github' || out !== undefined || target !== undefined) {
+    output.error('usage', '--compare-targets has the formats text, json and markdown, and goes with neither --out nor --target')
+    return EXIT.failure
+  }
+  const comparison: CompareSetup['output']['comparison'] = (groups, diagnostics) => {
+    if (format === 'json') output.report(renderComparisonJson(groups, diagnostics), format)
+    else if (format === 'markdown') output.report(renderComparisonMarkdown(groups, { verbose }), format)
+    else output.report(renderComparisonText(groups, { color: colorOf(io.stdout, io, options.color), verbose }), format)
+  }
+  return runCompareTargets({ ...setup, output: { ...output, comparison } }, zones)
+}

@@ -11,7 +11,7 @@ import { didYouMean } from '../../dns/nearest-word.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { isServerAddress } from '../../dns/server-address.ts'
 import { parseTtl, type Ttl } from '../../dns/ttl.ts'
-import type { Policy, RefusalName, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
+import type { ApexNsMode, Policy, RefusalName, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
 import { DEFAULT_THRESHOLDS, type SafetyThresholds } from '../../plan/safety-limits.ts'
 import { hasGlob } from '../files/file-glob.ts'
 import { toJsonValue } from '../yaml/plain-scalars.ts'
@@ -63,7 +63,7 @@ interface RuleDocument {
   readonly policy?: Policy
   readonly allow?: readonly RefusalName[]
   readonly unsupported?: 'error' | 'skip'
-  readonly apex_ns?: 'keep' | 'manage'
+  readonly apex_ns?: ApexNsMode
   readonly auto_ptr?: boolean
   readonly unmanaged?: readonly UnmanagedSelector[]
   readonly safety?: Partial<SafetyThresholds>

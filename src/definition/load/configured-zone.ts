@@ -63,7 +63,7 @@ export function configureZone(
       records: withTtl(zone.records, config.defaults.ttl),
       ...defaultTtlOf(zone, config.defaults),
       ...(zone.inventory && { inventory: withTtl(zone.inventory, config.defaults.ttl) }),
-      apexNs: zone.apexNs === 'manage' ? 'manage' : (rule.apexNs ?? 'keep'),
+      apexNs: zone.apexNs === 'keep' ? (rule.apexNs ?? 'keep') : zone.apexNs,
       unmanaged: [...zone.unmanaged, ...rule.unmanaged],
       rrsetTargets: [...zone.rrsetTargets, ...unmanaged.rrsetTargets],
       autoPtr: zone.autoPtr ?? rule.autoPtr,

@@ -7,12 +7,14 @@ import { isMailAddress } from '../../dns/mailbox.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import type { SoaFields } from '../../dns/zone.ts'
 import {
+  APEX_NS_MODES,
+  type ApexNsMode,
   type Policy,
   REFUSAL_NAMES,
   type RefusalName,
   type SettingPositions,
+  type SoaFields,
   type UnmanagedSelector,
   type ZoneSettings,
 } from '../../dns/zone.ts'
@@ -32,7 +34,7 @@ export interface DefinitionSettings {
   readonly targets: readonly string[] | null
   readonly policy: Policy | null
   readonly allow: readonly RefusalName[]
-  readonly apexNs: 'keep' | 'manage'
+  readonly apexNs: ApexNsMode
   readonly unsupported: 'error' | 'skip'
   readonly autoPtr: boolean | undefined
   readonly unmanaged: readonly UnmanagedSelector[]
@@ -78,7 +80,7 @@ export function readSettings(
     targets: read.texts('targets') ?? null,
     policy: read.choice('policy', POLICIES) ?? null,
     allow: read.choices('allow', REFUSAL_NAMES) ?? [],
-    apexNs: read.choice('apex_ns', ['keep', 'manage']) ?? 'keep',
+    apexNs: read.choice('apex_ns', APEX_NS_MODES) ?? 'keep',
     unsupported: read.choice('unsupported', ['error', 'skip']) ?? 'error',
     autoPtr: read.flag('auto_ptr'),
     unmanaged: read.items('unmanaged').flatMap((node) => readSelector(node, subject, invalidNodes, problems) ?? []),

@@ -32,7 +32,7 @@ export function printDefinition(zone: ImportedZone): string {
   if (defaultTtl !== null) settings['default_ttl'] = defaultTtl
   if (zone.targets !== undefined) settings['targets'] = zone.targets
   if (zone.policy !== undefined) settings['policy'] = zone.policy
-  if (zone.apexNs === 'manage') settings['apex_ns'] = 'manage'
+  if (zone.apexNs !== undefined && zone.apexNs !== 'keep') settings['apex_ns'] = zone.apexNs
   if (zone.unmanaged && zone.unmanaged.length > 0) {
     settings['unmanaged'] = zone.unmanaged.map(({ name, type, target }) => ({
       ...(name !== undefined && { name }),

@@ -1,0 +1,105 @@
+/** One zone at several providers with `apex_ns: all-targets`: every target names the servers of all, and `verify` asks them. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { startBind, startKnot, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { dig, nsupdate, transferZone } from '../support/tools.ts'
+import { openScene } from './scene.ts'
+
+const zoneFile = (server: string): string =>
+  `$TTL 3600\n@ SOA ns1.example.net. hostmaster.example.com. 1 14400 14400 1209600 300\n@ NS ${server}.\n`
+
+const apexNs = async (port: number): Promise<string[]> => (await dig({ port, name: 'example.com', type: 'NS' })).sort()
+
+const DEFINITION = 'domain: example.com\nrecords:\n  www: {type: A, ttl: 300, value: 192.0.2.1}\n'
+
+describeWithTools(['named', 'knotd', 'pdns_server', 'dig', 'nsupdate'], 'a zone at BIND, Knot DNS and PowerDNS', () => {
+  test('each serves the name servers of all, and verify asks every server', async () => {
+    const zone = (server: string) => ({ zones: [{ name: 'example.com', text: zoneFile(server) }], key: TEST_KEY })
+    const [bind, knot, pdns] = await Promise.all([
+      startBind(zone('ns1.bind.example')),
+      startKnot(zone('ns1.knot.example')),
+      startPowerDns(zone('ns1.pdns.example')),
+    ])
+    const folder = temporaryDirectory()
+    mkdirSync(join(folder, 'zones'))
+    const updates = (port: number): string =>
+      `{type: rfc2136, server: '127.0.0.1:${port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}`
+    const servers = [bind, knot, pdns].map(({ port }) => `'127.0.0.1:${port}'`)
+    writeFileSync(
+      join(folder, 'zonewright.yaml'),
+      `providers:
+  bind: ${updates(bind.port)}
+  knot: ${updates(knot.port)}
+  pdns: {type: powerdns, base_url: '${new URL(pdns.api.url).origin}', api_key: env:PDNS_KEY}
+zones: [{files: zones/*.yaml, targets: [bind, knot, pdns], apex_ns: all-targets, nameservers: [${servers.join(', ')}]}]
+`,
+    )
+    writeFileSync(join(folder, 'zones/example.com.yaml'), DEFINITION)
+    const run = (...args: string[]) =>
+      cli([...args, '--no-color'], { cwd: folder, env: { LAB_KEY: TEST_KEY.secret, PDNS_KEY: pdns.api.key } })
+    const all = ['ns1.bind.example.', 'ns1.knot.example.', 'ns1.pdns.example.']
+    const refused = await run('plan')
+    expect([refused.status, refused.stdout]).toEqual([
+      3,
+      expect.stringContaining(
+        'NS records at the apex of example.com. would change: ns1.knot.example. and ns1.pdns.example. would be added',
+      ),
+    ])
+    const applied = await run('apply', '--yes', '--allow', 'apex-ns')
+    expect([applied.status, applied.stderr]).toEqual([0, ''])
+    for (const { port } of [bind, knot, pdns]) expect(await apexNs(port)).toEqual(all)
+    expect((await run('plan', '--detailed-exitcode')).status).toBe(0)
+
+    const verified = JSON.parse((await run('verify', '--format', 'json')).stdout)
+    const asked = verified.zones.map((one: { target: string; nameServers: { server: string }[] }) => [one.target, one.nameServers.length])
+    expect(asked).toEqual([
+      ['bind', 3],
+      ['knot', 3],
+      ['pdns', 3],
+    ])
+    expect((await run('verify')).status).toBe(0)
+    const change = 'zone example.com.\nupdate delete www.example.com. A\nupdate add www.example.com. 300 A 192.0.2.66\n'
+    expect(await nsupdate(knot.port, change, TEST_KEY)).toMatchObject({ status: 0 })
+    const differs = await run('verify')
+    expect([differs.status, differs.stdout]).toEqual([2, expect.stringContaining(`127.0.0.1:${knot.port}: 0 of 1 record set as defined`)])
+
+    // The definition may name more, and a name that left one target is not lost at the others.
+    writeFileSync(join(folder, 'zones/example.com.yaml'), `${DEFINITION}  '': {type: NS, ttl: 600, value: ns9.example.net.}\n`)
+    expect((await run('apply', '--yes', '--allow', 'apex-ns', '--allow', 'updates')).status).toBe(0)
+    for (const { port } of [bind, knot, pdns]) expect(await apexNs(port)).toEqual([...all, 'ns9.example.net.'])
+  })
+})
+
+describeWithTools(['named', 'dig'], 'a zone at the service and at BIND', () => {
+  test('a target that sets its own apex NS records adds those of the other, once its own are known', async () => {
+    const bind = await startBind({ zones: [{ name: 'example.com', text: zoneFile('ns1.bind.example') }], key: TEST_KEY })
+    const scene = await openScene({
+      files: { 'zones/example.com.yaml': `${DEFINITION.replace('records', 'soa_email: hostmaster@example.com\nrecords')}` },
+      config: 'zones: [{files: zones/*.yaml, targets: [cloud, lab], apex_ns: all-targets}]\n',
+    })
+    const lab = `{type: rfc2136, server: '127.0.0.1:${bind.port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}`
+    scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(/^providers:\n/, `providers:\n  lab: ${lab}\n`) })
+    const run = (...args: string[]) => scene.runWith({ LAB_KEY: TEST_KEY.secret }, ...args, '--no-color')
+    const first = await run('apply', '--yes')
+    expect([first.status, first.stderr]).toEqual([
+      0,
+      expect.stringContaining('warning[apex-ns-kept] example.com. at cloud: its own apex NS records are not known'),
+    ])
+    await scene.service.flush()
+    const second = await run('apply', '--yes', '--allow', 'apex-ns')
+    expect([second.status, second.stdout]).toEqual([0, expect.stringMatching(/\+ @ .* NS +ns1\.bind\.example\.\n/)])
+    const served = await apexNs(bind.port)
+    expect(served).toContain('ns1.bind.example.')
+    expect(served.length).toBeGreaterThan(1)
+    await scene.service.flush()
+    expect(await apexNs(scene.service.dnsAddress?.port as number)).toEqual(served)
+    expect((await run('plan', '--detailed-exitcode')).status).toBe(0)
+    expect(
+      (await transferZone({ port: bind.port, name: 'example.com', key: TEST_KEY })).filter((line) => /\sNS\s/.test(line)),
+    ).toHaveLength(served.length)
+  })
+})
