@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { PROVIDER_NOTES, type ProviderNotes, requestsOf } from '../../scripts/providers-page/notes.ts'
 import { startService, UNLIMITED } from '../../src/service/index.ts'
+import { plainSet } from '../scripted/route53/service.ts'
 import { cli } from '../support/cli.ts'
 import { startDnsFaultProxy } from '../support/dns-fault-proxy.ts'
 import { type DnsServerOptions, startBind, startKnot, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
@@ -14,6 +15,7 @@ import { startCloudflareScene } from './cloudflare/scene.ts'
 import { startDesecScene } from './desec/scene.ts'
 import { startGoogleScene } from './google/scene.ts'
 import { rrset, startHetznerScene } from './hetzner/scene.ts'
+import { startRoute53Scene } from './route53/scene.ts'
 import { startScalewayScene } from './scaleway/scene.ts'
 
 const SIZES = [3, 1201]
@@ -127,6 +129,14 @@ describe.each(SIZES)('%i records', (records) => {
     const { status, stdout, requests } = await scene.requestsOf(['plan', '--detailed-exitcode', '--no-color'])
     expect([status, stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
     expect(requests.length).toBe(expected('hetzner', records))
+  })
+
+  test('route53', async () => {
+    const sets = Array.from({ length: records }, (_, index) => plainSet(`h${index}.example.com.`, 'A', 3600, `192.0.2.${index % 250}`))
+    const scene = await startRoute53Scene({ definition: definition(records), sets })
+    const plan = await scene.run(['plan', '--detailed-exitcode', '--no-color'])
+    expect([plan.status, plan.stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
+    expect(scene.server.requests.length).toBe(expected('route53', records))
   })
 
   const updatable = [
