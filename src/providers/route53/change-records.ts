@@ -15,7 +15,7 @@ import { aliasSets } from './alias-sets.ts'
 import { ALIAS_TTL } from './capabilities.ts'
 import { type ApiSet, liveZone, readSets } from './live-zone.ts'
 import { nameFromApi, nameToApi, rdataFromApi, rdataToApi } from './rdata-format.ts'
-import type { Route53 } from './route53.ts'
+import type { Route53, ZoneMemory } from './route53.ts'
 import { waitForSync } from './wait-for-sync.ts'
 
 interface BatchChange {
@@ -29,7 +29,7 @@ export async function changeRecords(
   rrsets: readonly RrsetChange[],
   options?: ProviderCallOptions,
 ): Promise<readonly Diagnostic[]> {
-  const originals = route53.originals.get(String(zone.id)) ?? new Map<string, readonly ApiSet[]>()
+  const { originals, addresses } = await memoryOf(route53, zone, options)
   const removed: BatchChange[] = []
   const replaced: BatchChange[] = []
   const added: BatchChange[] = []
@@ -45,7 +45,7 @@ export async function changeRecords(
       desired === null
         ? []
         : type === 'ALIAS'
-          ? await aliasSets(route53, zone, rrset, rrsets, before, options)
+          ? aliasSets(route53, zone, rrset, { rrsets, addresses }, before)
           : [plainSet(name, type, desired)]
     removed.push(...before.map((set) => ({ Action: 'DELETE' as const, ResourceRecordSet: set })))
     added.push(...after.map((set) => ({ Action: 'CREATE' as const, ResourceRecordSet: set })))
@@ -55,11 +55,27 @@ export async function changeRecords(
   const changes = [...removed.sort(aliasesFirst), ...replaced, ...added.sort((a, b) => aliasesFirst(b, a))]
   if (changes.length === 0) return []
   const id = await sendBatch(route53, zone, changes, `changing records of ${zone.name}`, options)
+  for (const { ResourceRecordSet: set } of removed) addresses.delete(addressKey(set))
+  for (const { ResourceRecordSet: set } of added) if (set.Type === 'A' || set.Type === 'AAAA') addresses.add(addressKey(set))
   for (const [key, sets] of written) {
     if (sets.some(({ AliasTarget }) => AliasTarget)) originals.set(key, sets)
     else originals.delete(key)
   }
   return route53.waits ? waitForSync(route53.api, id, zone.name, options) : []
+}
+
+const addressKey = ({ Name, Type }: ApiSet): string => {
+  const name = nameFromApi(Name)
+  return name.ok ? rrsetKey({ name: name.value, type: Type }) : ''
+}
+
+/** A zone that was not read yet is read now. */
+async function memoryOf({ api, aliasZones, memories }: Route53, zone: ZoneReference, options?: ProviderCallOptions): Promise<ZoneMemory> {
+  const known = memories.get(String(zone.id))
+  if (known !== undefined) return known
+  const { memory } = liveZone(await readSets(api, zone, options), zone.name, String(zone.id), aliasZones)
+  memories.set(String(zone.id), memory)
+  return memory
 }
 
 /** Sends one batch. Returns the identifier of the change. */

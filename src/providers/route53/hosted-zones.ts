@@ -44,9 +44,10 @@ export async function findZones(
       ? await Promise.all([...wanted].map((name) => readZones(route53, options, name)))
       : [await readZones(route53, options)]
   const { zones, unusable } = zoneList(route53, lists.flat())
-  const ambiguous = unusable.find(({ name, reason }) => reason === AMBIGUOUS && names.some((one) => one === parsed(name)))
-  if (ambiguous !== undefined)
-    throw new ProviderError('provider-rejected', `${route53.api.provider}: ${ambiguous.name} ${AMBIGUOUS}`, { notSent: true })
+  // A zone that cannot be managed must not be taken for a missing one, which would be created.
+  const blocked = unusable.find(({ name }) => names.some((one) => one === parsed(name)))
+  if (blocked !== undefined)
+    throw new ProviderError('provider-rejected', `${route53.api.provider}: ${blocked.name} ${blocked.reason}`, { notSent: true })
   return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
 }
 
@@ -149,6 +150,7 @@ export async function createZone(
     shape: (output) => zoneShape(output['HostedZone']),
     ...options,
   })
+  route53.memories.set(zone.id, { originals: new Map(), addresses: new Set() })
   const reference: ZoneReference = { name, id: zone.id, settings: { type: 'master' }, updated: null }
   return { changes: changes.map(({ subject }) => (subject === 'domain' ? { id: zone.id } : {})), zone: reference }
 }

@@ -10,6 +10,7 @@ import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../
 import { type AddressType, type AliasZones, aliasZoneOf } from './alias-targets.ts'
 import { ALIAS_TTL, isPlannedType } from './capabilities.ts'
 import { nameFromApi, nameToApi, rdataFromApi, rdataToApi } from './rdata-format.ts'
+import type { ZoneMemory } from './route53.ts'
 import type { Route53Api } from './route53-api.ts'
 
 /** A record set as the API takes and returns it. */
@@ -39,8 +40,7 @@ export interface LiveSet {
 export interface LiveZone {
   readonly records: readonly ExistingRecord[]
   readonly unplanned: readonly UnplannedRecord[]
-  /** The record sets by the `rrsetKey` of plans whose text at the API does not follow from plans: aliases, and values that other clients wrote otherwise. */
-  readonly originals: Map<string, readonly ApiSet[]>
+  readonly memory: ZoneMemory
 }
 
 /** Record sets per page: the maximum of the API. */
@@ -143,6 +143,7 @@ export function liveZone(sets: readonly LiveSet[], zone: DomainName, zoneId: str
   const records: ExistingRecord[] = []
   const unplanned: UnplannedRecord[] = []
   const originals = new Map<string, readonly ApiSet[]>()
+  const allAddresses = new Set(sets.filter(({ type }) => type === 'A' || type === 'AAAA').map(rrsetKey))
   const aliases = new Map<DomainName, LiveSet[]>()
   const leave = ({ name, type, api }: LiveSet, reason: string): void => {
     for (const data of api.AliasTarget ? [`alias of ${api.AliasTarget.DNSName}`] : (api.ResourceRecords ?? []).map(({ Value }) => Value))
@@ -180,7 +181,11 @@ export function liveZone(sets: readonly LiveSet[], zone: DomainName, zoneId: str
       )
     }
   }
-  return { records, unplanned: unplanned.sort((a, b) => compareRrsets(a, b) || compareText(a.data, b.data)), originals }
+  return {
+    records,
+    unplanned: unplanned.sort((a, b) => compareRrsets(a, b) || compareText(a.data, b.data)),
+    memory: { originals, addresses: allAddresses },
+  }
 }
 
 /** The common target of the aliases at a name, if they are an ALIAS in the terms of plans. */

@@ -106,7 +106,7 @@ export function createRoute53Api(connection: Route53Connection): Route53Api {
           const exchange: Exchange = { limits, response: null, failure: null }
           output = await client.send(command(sdk) as Command, { exchange } as object).catch((error: unknown) => {
             if (exchange.failure !== null) throw exchange.failure
-            if (exchange.response === null) throw withoutCredentials(provider, error)
+            if (exchange.response === null) throw notMade(provider, error)
             return error
           })
           return withStatus(exchange.response as unknown as HttpResponse)
@@ -116,15 +116,17 @@ export function createRoute53Api(connection: Route53Connection): Route53Api {
         { ...sender, client: exchanging },
         { method: changes ? 'POST' : 'GET', path: '', what, ...options },
       )
-      const fail = (problem: string): ProviderError => garbled(ROUTE53_DIALECT, provider, what, problem, response, changes)
+      const fail = (problem: string): ProviderError => {
+        // The response may belong to another request on the connection.
+        http.reset()
+        return garbled(ROUTE53_DIALECT, provider, what, problem, response, changes)
+      }
       if (response.status >= 300) throw fail(`the server redirects (${response.status}), which is not followed`)
       if (output instanceof Error) throw fail('the response is malformed XML')
       try {
         return shape(fieldsOf(output, 'the response'))
       } catch (error) {
         if (!(error instanceof ShapeError)) throw error
-        // The response may belong to another request on the connection.
-        http.reset()
         throw fail(`the response does not match the API: ${error.message}`)
       }
     },
@@ -201,12 +203,12 @@ async function elsewhere(request: SdkRequest, { checkHost, timeout }: Route53Con
   }
 }
 
-/** The SDK found no credentials, or could not get any. Its message may quote the output of programs, so only its first line is shown. */
-function withoutCredentials(provider: string, error: unknown): unknown {
-  if (error instanceof ProviderError) return error
+/** The SDK made no request, mostly for want of credentials. Its message may quote the output of programs, so only its first line is shown. */
+function notMade(provider: string, error: unknown): unknown {
+  if (error instanceof ProviderError || error instanceof TypeError) return error
   const { name, message } = error as Error
-  if (!/Credentials|Token/.test(name)) return error
-  return new ProviderError('provider-unauthorized', `${provider}: no AWS credentials: ${message.split('\n', 1)[0]?.slice(0, 300)}`, {
+  const why = message.split('\n', 1)[0]?.slice(0, 300)
+  return new ProviderError('provider-unauthorized', `${provider}: no AWS credentials: ${why} (${name.slice(0, 100)})`, {
     notSent: true,
     hint: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile, or run where AWS gives out a role',
     cause: error,

@@ -9,7 +9,7 @@ import type { Route53, Route53Options } from './route53.ts'
 import { createRoute53Api, type Route53Connection } from './route53-api.ts'
 
 export function createRoute53Provider(connection: Route53Connection, options: Route53Options): Provider {
-  const route53: Route53 = { ...options, api: createRoute53Api(connection), originals: new Map() }
+  const route53: Route53 = { ...options, api: createRoute53Api(connection), memories: new Map() }
   const provider: Provider = {
     name: connection.provider,
     type: 'route53',
@@ -20,8 +20,8 @@ export function createRoute53Provider(connection: Route53Connection, options: Ro
     listZones: (call) => listZones(route53, call),
     async readZone({ id, name }, call) {
       const sets = await readSets(route53.api, { id, name }, call)
-      const { records, unplanned, originals } = liveZone(sets, name, String(id), options.aliasZones)
-      route53.originals.set(String(id), originals)
+      const { records, unplanned, memory } = liveZone(sets, name, String(id), options.aliasZones)
+      route53.memories.set(String(id), memory)
       return { name, id, settings: { type: 'master' }, records, unplanned, millisecondsSinceLastChange: null }
     },
     readRendered: async () => null,

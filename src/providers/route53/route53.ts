@@ -18,8 +18,19 @@ export interface Route53Options {
   readonly waits: boolean
 }
 
+/** What is remembered of a zone that was read, and of the changes since. */
+export interface ZoneMemory {
+  /**
+   * The record sets by the `rrsetKey` of plans whose text at the API does not follow from plans: aliases, and values that other clients wrote otherwise. Route 53
+   * deletes a record set only if the request has its very values.
+   */
+  readonly originals: Map<string, readonly ApiSet[]>
+  /** `rrsetKey` of all record sets of type A and AAAA, with routing policies too: what an alias of the zone can lead to. */
+  readonly addresses: Set<string>
+}
+
 export interface Route53 extends Route53Options {
   readonly api: Route53Api
-  /** See `LiveZone`; by the identifier of the zone, as it was read last. */
-  readonly originals: Map<string, Map<string, readonly ApiSet[]>>
+  /** By the identifier of the zone. */
+  readonly memories: Map<string, ZoneMemory>
 }

@@ -1,10 +1,7 @@
 /** Aliases of Route 53 as ALIAS records: what stays, what new ones lead to, and what is refused. */
 import { describe, expect, test } from 'vitest'
 import { plainSet } from '../../scripted/route53/service.ts'
-import { APPLY, aliasSet, changesIn, PLAN, startRoute53Scene, ZONE_ID } from './scene.ts'
-
-const succeeded = ({ status, stdout, stderr }: { status: number; stdout: string; stderr: string }): void =>
-  expect(status, stdout + stderr).toBe(0)
+import { APPLY, aliasSet, changesIn, PLAN, startRoute53Scene, succeeded, ZONE_ID } from './scene.ts'
 
 const CLOUDFRONT = 'Z2FDTNDATAQYW2'
 const ELB = 'lb-1.eu-west-1.elb.amazonaws.com.'
@@ -45,6 +42,14 @@ describe('an ALIAS to a name of the zone', () => {
     scene.define(WEB)
     succeeded(await scene.run(APPLY))
     expect(scene.held()).toHaveLength(3)
+  })
+
+  test('needs no requests of its own', async () => {
+    const definition = Array.from({ length: 200 }, (_, host) => `  a${host}: {type: ALIAS, value: four}\n`).join('')
+    const scene = await startRoute53Scene({ definition: WEB + definition })
+    succeeded(await scene.run(APPLY))
+    expect(scene.held()).toHaveLength(203)
+    expect(scene.server.requests.length).toBeLessThan(8)
   })
 
   test('without addresses there is refused', async () => {

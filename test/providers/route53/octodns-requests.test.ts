@@ -35,7 +35,11 @@ async function requestsOfOctodns(count: number, values: readonly string[]): Prom
 async function requestsOfOurs(count: number, values: readonly string[]): Promise<number> {
   const scene = await startRoute53Scene()
   for (const value of values) {
-    scene.define(hosts(count).map((host) => `  h${host}: {type: A, ttl: 300, value: ${value}}\n`).join(''))
+    scene.define(
+      hosts(count)
+        .map((host) => `  h${host}: {type: A, ttl: 300, value: ${value}}\n`)
+        .join(''),
+    )
     for (const command of [APPLY, PLAN]) expect((await scene.run(command)).status).toBe(0)
   }
   return scene.server.requests.length

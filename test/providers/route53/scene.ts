@@ -1,6 +1,7 @@
 /** A scripted Route 53 with the zone example.com, and a folder with a config and a definition for it. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { expect } from 'vitest'
 import type { RecordSet } from '../../scripted/route53/record-sets.ts'
 import { createRoute53, plainSet, type Route53Options, type ScriptedRoute53 } from '../../scripted/route53/service.ts'
 import { type ScriptedRequest, type ScriptedResponse, type ScriptedServer, startScriptedServer } from '../../scripted/scripted-server.ts'
@@ -73,3 +74,6 @@ export const aliasSet = (name: string, type: string, hostedZoneId: string, dnsNa
 
 /** The requests that change something. */
 export const changesIn = ({ requests }: ScriptedServer): number => requests.filter(({ method }) => method !== 'GET').length
+
+/** Expects that a run succeeded, and shows its output otherwise. */
+export const succeeded = ({ status, stdout, stderr }: Awaited<ReturnType<typeof cli>>): void => expect(status, stdout + stderr).toBe(0)

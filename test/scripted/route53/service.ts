@@ -12,6 +12,8 @@ export interface HostedZone {
   readonly callerReference?: string
   readonly comment?: string
   readonly isPrivate?: boolean
+  /** The AWS service that manages the zone. */
+  readonly service?: string
   /** Without NS and SOA, which every zone gets. */
   readonly sets?: readonly RecordSet[]
 }
@@ -303,12 +305,13 @@ const respond = (status: number, root: string, content: XmlContent): ScriptedRes
 
 const delegationSet = (): XmlContent => [['NameServers', NAME_SERVERS.map((name) => ['NameServer', name.slice(0, -1)] as const)]]
 
-const printZone = ({ id, name, callerReference = '', comment = '', isPrivate = false, sets }: Zone): XmlContent => [
+const printZone = ({ id, name, callerReference = '', comment = '', isPrivate = false, service, sets }: Zone): XmlContent => [
   ['Id', `/hostedzone/${id}`],
   ['Name', name],
   ['CallerReference', callerReference],
   ['Config', [...(comment === '' ? [] : [['Comment', comment] as const]), ['PrivateZone', isPrivate]]],
   ['ResourceRecordSetCount', sets.length],
+  ['LinkedService', service === undefined ? undefined : [['ServicePrincipal', service]]],
 ]
 
 function maxItems(query: URLSearchParams, usual: number, most: number): number {
