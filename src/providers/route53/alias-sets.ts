@@ -4,9 +4,9 @@ import { rrsetKey } from '../../dns/record.ts'
 import type { RrsetChange } from '../../plan/changesets.ts'
 import { ProviderError, type ZoneReference } from '../provider.ts'
 import { type AddressType, aliasZoneOf, BOTH_TYPES } from './alias-targets.ts'
-import { type ApiSet, addressTypes } from './live-zone.ts'
+import { type ApiSet, addressTypes, type ZoneMemory } from './live-zone.ts'
 import { nameToApi } from './rdata-format.ts'
-import type { Route53, ZoneMemory } from './route53.ts'
+import type { Route53 } from './route53.ts'
 
 /** The RRsets of a call, and the addresses of the zone before it. */
 interface CallContext extends Pick<ZoneMemory, 'addresses'> {

@@ -13,9 +13,9 @@ import { fieldsOf, textOf } from '../json-shape.ts'
 import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { aliasSets } from './alias-sets.ts'
 import { ALIAS_TTL } from './capabilities.ts'
-import { type ApiSet, liveZone, readSets } from './live-zone.ts'
+import { type ApiSet, liveZone, readSets, type ZoneMemory } from './live-zone.ts'
 import { nameFromApi, nameToApi, rdataFromApi, rdataToApi } from './rdata-format.ts'
-import type { Route53, ZoneMemory } from './route53.ts'
+import type { Route53 } from './route53.ts'
 import { waitForSync } from './wait-for-sync.ts'
 
 interface BatchChange {

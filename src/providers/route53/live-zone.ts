@@ -10,7 +10,6 @@ import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../
 import { type AddressType, type AliasZones, aliasZoneOf } from './alias-targets.ts'
 import { ALIAS_TTL, isPlannedType } from './capabilities.ts'
 import { nameFromApi, nameToApi, rdataFromApi, rdataToApi } from './rdata-format.ts'
-import type { ZoneMemory } from './route53.ts'
 import type { Route53Api } from './route53-api.ts'
 
 /** A record set as the API takes and returns it. */
@@ -35,6 +34,17 @@ export interface LiveSet {
   readonly api: ApiSet
   /** In words that follow owner and type; null if plans can contain it. */
   readonly problem: string | null
+}
+
+/** What is remembered of a zone that was read, and of the changes since. */
+export interface ZoneMemory {
+  /**
+   * The record sets by the `rrsetKey` of plans whose text at the API does not follow from plans: aliases, and values that other clients wrote otherwise. Route 53
+   * deletes a record set only if the request has its very values.
+   */
+  readonly originals: Map<string, readonly ApiSet[]>
+  /** `rrsetKey` of all record sets of type A and AAAA, with routing policies too: what an alias of the zone can lead to. */
+  readonly addresses: Set<string>
 }
 
 export interface LiveZone {
