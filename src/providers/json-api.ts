@@ -45,7 +45,7 @@ export interface ApiResponse<T> {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Sends a request with its retries, and returns the response body converted by `shape`: parsed JSON, or undefined for status 204 of a change. Throws `ProviderError`. */
+/** Sends a request with its retries, and returns the response body converted by `shape`: parsed JSON, or undefined for status 204 of a change, and an empty answer to DELETE. Throws `ProviderError`. */
 export type SendAndCheck = <T>(request: ApiRequest, shape: (body: unknown) => T) => Promise<ApiResponse<T>>
 
 export interface JsonApi {
@@ -95,7 +95,8 @@ function readBody<T>({ provider, dialect }: Sender, call: ApiRequest, response: 
   const fail = (problem: string): ProviderError => garbled(dialect, provider, call.what, problem, response, changes(call))
   if (response.status >= 300) throw fail(`the server redirects (${response.status}), which is not followed`)
   try {
-    return shape(response.status === 204 && call.method !== 'GET' ? undefined : jsonOf(response, fail))
+    const isEmpty = response.status === 204 ? call.method !== 'GET' : call.method === 'DELETE' && response.text === ''
+    return shape(isEmpty ? undefined : jsonOf(response, fail))
   } catch (error) {
     if (error instanceof ShapeError) throw fail(`the response does not match the API: ${error.message}`)
     throw error

@@ -8,6 +8,7 @@ import { didYouMean } from '../dns/nearest-word.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { type HostPolicy, readHostPolicy } from '../transport/allowed-hosts.ts'
 import { AXFR } from './axfr/axfr-provider.ts'
+import { AZURE } from './azure/azure-config.ts'
 import { CLOUD } from './cloud/cloud-config.ts'
 import { CLOUDFLARE } from './cloudflare/cloudflare-config.ts'
 import { DESEC } from './desec/desec-config.ts'
@@ -25,6 +26,7 @@ import { ZONEFILE } from './zonefile/zonefile-config.ts'
 /** Every type of provider. */
 const TYPES: Readonly<Record<string, ProviderType>> = {
   axfr: AXFR,
+  azure: AZURE,
   cloud: CLOUD,
   cloudflare: CLOUDFLARE,
   google: GOOGLE,

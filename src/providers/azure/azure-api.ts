@@ -1,0 +1,195 @@
+/** A client of Azure DNS behind Azure Resource Manager: tokens, errors, pages and response bodies. */
+import type { HttpResponse } from '../../transport/http-client.ts'
+import type { AccessTokens } from '../access-tokens.ts'
+import { type ApiDialect, describeBody } from '../api-errors.ts'
+import { type ApiConnection, createJsonApi } from '../json-api.ts'
+import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
+import { ProviderError } from '../provider.ts'
+import type { ApiRequest } from '../send-request.ts'
+import type { Visibility } from './record-format.ts'
+
+export interface ApiZone {
+  /** In the DNS, without the final dot. */
+  readonly name: string
+}
+
+export interface ApiSet {
+  /** Relative to the zone; `@` for the apex. */
+  readonly name: string
+  readonly type: string
+  readonly etag: string
+  /** Seconds. */
+  readonly ttl: number
+  readonly properties: Fields
+  /** The resource at Azure that an alias record set follows, or what else manages it, in words that follow its name; null if its records are its own. */
+  readonly managedBy: string | null
+}
+
+export interface AzureApi {
+  /** `path` is below the zones of the resource group. */
+  request<T>(request: ApiRequest, shape: (body: unknown) => T): Promise<T>
+  /** Reads all pages of a list. */
+  list<T>(request: ApiRequest, shape: (item: unknown) => T): Promise<T[]>
+  close(): Promise<void>
+}
+
+/** Where zones are, and the version of their API. */
+const KINDS: Readonly<Record<Visibility, readonly [kind: string, version: string]>> = {
+  public: ['dnsZones', '2018-05-01'],
+  private: ['privateDnsZones', '2020-06-01'],
+}
+
+/** Items that a request for a page asks for. The service may send fewer. */
+const PAGE_SIZE = 500
+/** Maximum pages of a list. */
+const MAX_PAGES = 1000
+const MAX_LINK = 8192
+
+export interface AzureScope {
+  readonly subscription: string
+  readonly resourceGroup: string
+  readonly visibility: Visibility
+}
+
+/** The path of the zones of a resource group. */
+export const zonesPath = ({ subscription, resourceGroup, visibility }: AzureScope): string =>
+  `/subscriptions/${subscription}/resourceGroups/${encodeURIComponent(resourceGroup)}/providers/Microsoft.Network/${KINDS[visibility][0]}`
+
+export function createAzureApi(connection: ApiConnection, scope: AzureScope, tokens: AccessTokens): AzureApi {
+  const withToken: ApiConnection = {
+    ...connection,
+    get token() {
+      return tokens.current
+    },
+  }
+  const { request, close } = createJsonApi(withToken, {}, dialectOf(scope))
+  const [, version] = KINDS[scope.visibility]
+  const base = zonesPath(scope)
+  const send: AzureApi['request'] = async (call, shape) => {
+    const headers = { ...call.headers, authorization: `Bearer ${await tokens.get({ signal: call.signal, stop: call.stop })}` }
+    const query = { 'api-version': version, ...call.query }
+    return (await request({ ...call, headers, query, path: `${base}${call.path}` }, shape)).value
+  }
+  return {
+    request: send,
+    async list(call, shape) {
+      const items = []
+      const seen = new Set<string>()
+      let query: Readonly<Record<string, string | number>> = { ...call.query, $top: PAGE_SIZE }
+      for (let page = 1; page <= MAX_PAGES; page += 1) {
+        const { found, next } = await send({ ...call, query }, (body) => pageShape(body, shape))
+        items.push(...found)
+        if (next === null) return items
+        const text = JSON.stringify(next)
+        if (seen.has(text)) break
+        seen.add(text)
+        query = next
+      }
+      throw new ProviderError('provider-garbled', `${connection.provider}: ${call.what}: the list has no end`)
+    },
+    async close() {
+      await Promise.all([close(), tokens.close()])
+    },
+  }
+}
+
+interface Page<T> {
+  readonly found: T[]
+  /** The query of the next page; null on the last one. */
+  readonly next: Readonly<Record<string, string>> | null
+}
+
+/** Of the address of the next page only the query is used, so that no answer can lead to another host or path. */
+function pageShape<T>(body: unknown, shape: (item: unknown) => T): Page<T> {
+  const fields = fieldsOf(body, 'the response')
+  const link = fields['nextLink'] ?? ''
+  if (typeof link !== 'string' || link.length > MAX_LINK) throw new ShapeError('the address of the next page is no short text')
+  const found = listOf(fields['value'], 'value').map(shape)
+  if (link === '') return { found, next: null }
+  if (!URL.canParse(link)) throw new ShapeError('the address of the next page is no URL')
+  return { found, next: Object.fromEntries(new URL(link).searchParams) }
+}
+
+const CODES = {
+  401: 'provider-unauthorized',
+  403: 'provider-forbidden',
+  404: 'provider-not-found',
+  409: 'provider-conflict',
+  412: 'provider-conflict',
+  413: 'limit-exceeded',
+  429: 'provider-rate-limited',
+} as const
+
+const dialectOf = ({ subscription, resourceGroup }: AzureScope): ApiDialect => ({
+  errorOfResponse(provider, what, response, mutates) {
+    const { status } = response
+    const code = CODES[status as keyof typeof CODES] ?? (status < 500 ? 'provider-rejected' : 'provider-failed')
+    return new ProviderError(code, `${provider}: ${what}: ${status} ${reasonOf(response)}`, {
+      status: String(status),
+      ambiguous: mutates && (status >= 500 || status === 408),
+      // After a gateway's timeout the server behind it may still be working.
+      mayCompleteLater: mutates && status === 504,
+      hint: hintFor(code, subscription, resourceGroup),
+    })
+  },
+  addressHint: (provider) =>
+    `check base_url of ${provider}: Azure Resource Manager is at https://management.azure.com, which is used without the setting`,
+  startHint: 'start the server',
+})
+
+function hintFor(code: string, subscription: string, resourceGroup: string): string | undefined {
+  if (code === 'provider-unauthorized') return 'the token has expired, or is not one for https://management.azure.com'
+  if (code === 'provider-forbidden')
+    return `the account needs the role "DNS Zone Contributor" in the resource group ${resourceGroup}, or "Reader" to plan`
+  if (code === 'provider-not-found') return `check the subscription ${subscription} and the resource group ${resourceGroup}`
+  if (code === 'provider-conflict') return 'another client changed the zone; plan again to see the change'
+  return undefined
+}
+
+/** Maximum characters of a reason in a message. */
+const MAX_REASON = 500
+
+/** Azure Resource Manager puts its errors in a frame, the service behind it does not. */
+function reasonOf(response: HttpResponse): string {
+  try {
+    const body = JSON.parse(response.text) as Fields
+    const { code, message } = (body['error'] ?? body) as Fields
+    if (typeof message === 'string') return `${message.replace(/\s+/g, ' ').slice(0, MAX_REASON)} (${String(code).slice(0, 100)})`
+  } catch {
+    // No JSON of the API: described by its type below.
+  }
+  return `the response is not from the API (${describeBody(response)})`
+}
+
+export const zoneShape = (value: unknown): ApiZone => ({ name: textOf(fieldsOf(value, 'a zone'), 'name', 'a zone') })
+
+export function setShape(value: unknown): ApiSet {
+  const fields = fieldsOf(value, 'a record set')
+  const properties = fieldsOf(fields['properties'], 'the properties of a record set')
+  const { targetResource, trafficManagementProfile, isAutoRegistered } = properties
+  const target = [targetResource, trafficManagementProfile].map((resource) => (resource as Fields | null | undefined)?.['id'])
+  const followed = target.find((id) => typeof id === 'string')
+  return {
+    name: textOf(fields, 'name', 'a record set').toLowerCase(),
+    type: textOf(fields, 'type', 'a record set').split('/').at(-1) as string,
+    etag: etagOf(fields),
+    ttl: wholeNumberOf(properties, properties['TTL'] === undefined ? 'ttl' : 'TTL', 'a record set'),
+    properties,
+    managedBy:
+      typeof followed === 'string'
+        ? `is an alias of the resource ${followed.split('/').slice(-2).join('/').slice(0, 200)}`
+        : isAutoRegistered === true
+          ? 'belongs to a virtual machine'
+          : null,
+  }
+}
+
+/** A part of a header. */
+function etagOf(fields: Fields): string {
+  const etag = textOf(fields, 'etag', 'a record set')
+  if (!/^[\x21-\x7e]{1,200}$/.test(etag)) throw new ShapeError('a record set has an ETag with spaces, non-ASCII characters or no end')
+  return etag
+}
+
+/** Accepts any body: the status says all. */
+export const anyShape = (): undefined => undefined

@@ -1,0 +1,120 @@
+/** Creates a provider for Azure DNS from its settings in the config. */
+import type { ProviderConfig } from '../../definition/config/config.ts'
+import { addSecret } from '../../definition/config/secret-guard.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { createAccessTokens } from '../access-tokens.ts'
+import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
+import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
+import { createAzureProvider } from './azure-provider.ts'
+import { azureCapabilities } from './capabilities.ts'
+import { type Credentials, createSignIn, MACHINE_URL, tokenUrl } from './credentials.ts'
+import type { Visibility } from './record-format.ts'
+
+const BASE_URL = 'https://management.azure.com'
+const DEFAULT_PARALLELISM = 8
+/** The tenant in an address whose tenant is in the environment, which is not known yet. */
+const SOME_TENANT = 'organizations'
+
+export const AZURE: ProviderType = { capabilities: azureCapabilities('public'), checkSettings, endpoints, create }
+
+const baseUrlOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? BASE_URL
+const isMachine = ({ settings }: ProviderConfig): boolean => settings['credentials'] === 'managed-identity'
+
+const tokenUrlOf = (config: ProviderConfig, tenant: unknown): string =>
+  String(config.settings['token_url'] ?? (isMachine(config) ? MACHINE_URL : tokenUrl(String(tenant ?? SOME_TENANT))))
+
+const problem = ({ name, placeOf }: ProviderConfig, key: string, message: string, hint?: string): Diagnostic => ({
+  severity: 'error',
+  code: 'schema-value',
+  message: `providers.${name}.${key}: ${message}`,
+  at: placeOf(key),
+  hint,
+})
+
+/** The metadata service has no TLS, and is reached without leaving the machine's host. */
+const readTokenUrl = (config: ProviderConfig, tenant: unknown, diagnostics: Diagnostic[]): URL | null =>
+  tokenUrlOf(config, tenant) === MACHINE_URL
+    ? new URL(MACHINE_URL)
+    : checkBaseUrl(config, tokenUrlOf(config, tenant), tokenUrl(SOME_TENANT), diagnostics, 'token_url')
+
+/** The settings of which at most one makes sense. */
+const PROOFS = ['token', 'client_secret', 'client_assertion', 'credentials'] as const
+
+function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  checkBaseUrl(config, baseUrlOf(config), BASE_URL, diagnostics)
+  readTokenUrl(config, config.settings['tenant'], diagnostics)
+  const [first, second] = PROOFS.filter((key) => config.settings[key] !== undefined)
+  if (first !== undefined && second !== undefined) diagnostics.push(problem(config, second, `there is ${first} too: remove one of them`))
+  return diagnostics
+}
+
+function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
+  const own = endpointOfBaseUrl(config, 'base_url', baseUrlOf(config))
+  return config.settings['token'] === undefined
+    ? [...own, ...endpointOfBaseUrl(config, 'token_url', tokenUrlOf(config, config.settings['tenant']))]
+    : own
+}
+
+/** Creates the provider. The metadata service is asked without a proxy. */
+async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
+  const { settings, name } = config
+  const { env, loaded } = context.secrets
+  const diagnostics: Diagnostic[] = []
+  const baseUrl = checkBaseUrl(config, baseUrlOf(config), BASE_URL, diagnostics)
+  const subscription = settings['subscription'] ?? env['AZURE_SUBSCRIPTION_ID']
+  if (typeof subscription !== 'string' || !/^[0-9a-fA-F-]{36}$/.test(subscription))
+    diagnostics.push(problem(config, 'subscription', 'is no identifier of a subscription, and AZURE_SUBSCRIPTION_ID is not one either'))
+  const tenant = settings['tenant'] ?? env['AZURE_TENANT_ID']
+  const endpoint = readTokenUrl(config, tenant, diagnostics)
+  const credentials = await readCredentials(config, context, tenant, diagnostics)
+  if (baseUrl === null || endpoint === null || credentials === null || diagnostics.some(({ severity }) => severity === 'error'))
+    return { provider: null, diagnostics }
+  const connection = apiConnection(config, context, { baseUrl, token: '', parallelism: DEFAULT_PARALLELISM }, diagnostics)
+  const tokenConnection = apiConnection(config, context, { baseUrl: endpoint, token: '', parallelism: 1 }, diagnostics)
+  if (connection === null || tokenConnection === null) return { provider: null, diagnostics }
+  const signIn = createSignIn(credentials, credentials.kind === 'machine' ? { ...tokenConnection, proxy: null } : tokenConnection)
+  const tokens = createAccessTokens({
+    ...signIn,
+    now: () => (context.now?.() ?? new Date()).getTime(),
+    onToken: (token) => addSecret(loaded, `the access token of ${name}`, token),
+  })
+  const visibility = (settings['visibility'] as Visibility | undefined) ?? 'public'
+  const scope = { subscription: String(subscription), resourceGroup: String(settings['resource_group']), visibility }
+  return { provider: createAzureProvider(connection, tokens, scope), diagnostics }
+}
+
+/** The credentials that the config names, or those in the variables that Azure's own tools use. Null after an error was added to the diagnostics. */
+async function readCredentials(
+  config: ProviderConfig,
+  context: ProviderContext,
+  tenant: unknown,
+  diagnostics: Diagnostic[],
+): Promise<Credentials | null> {
+  const { settings } = config
+  const { env } = context.secrets
+  const clientId = settings['client_id'] ?? env['AZURE_CLIENT_ID']
+  if (settings['token'] !== undefined) {
+    const token = await resolveToken(config, 'token', context, diagnostics)
+    return token === null ? null : { kind: 'token', token }
+  }
+  if (isMachine(config)) return { kind: 'machine', clientId: typeof settings['client_id'] === 'string' ? settings['client_id'] : null }
+  if (typeof tenant !== 'string' || typeof clientId !== 'string') {
+    const hint = 'set tenant, client_id and client_secret, or the variables AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET'
+    diagnostics.push(problem(config, typeof tenant === 'string' ? 'client_id' : 'tenant', 'is missing', hint))
+    return null
+  }
+  const variable = env['AZURE_CLIENT_SECRET']
+    ? 'env:AZURE_CLIENT_SECRET'
+    : env['AZURE_FEDERATED_TOKEN_FILE']
+      ? `file:${env['AZURE_FEDERATED_TOKEN_FILE']}`
+      : undefined
+  const key =
+    settings['client_assertion'] !== undefined || (settings['client_secret'] === undefined && variable?.startsWith('file:'))
+      ? 'client_assertion'
+      : 'client_secret'
+  const reference = settings[key] ?? variable ?? 'env:AZURE_CLIENT_SECRET'
+  const value = await resolveToken({ ...config, settings: { ...settings, [key]: reference } }, key, context, diagnostics)
+  if (value === null) return null
+  return { kind: 'application', clientId, proof: key === 'client_secret' ? { secret: value } : { assertion: value } }
+}

@@ -1,0 +1,86 @@
+/** A provider that reads and changes the DNS zones of a resource group at Azure. */
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import type { AccessTokens } from '../access-tokens.ts'
+import { examineZones } from '../examine-zones.ts'
+import type { ApiConnection } from '../json-api.ts'
+import {
+  type Provider,
+  type ProviderCallOptions,
+  ProviderError,
+  type UnusableZone,
+  type ZoneList,
+  type ZoneReference,
+} from '../provider.ts'
+import { type ApiZone, type AzureScope, createAzureApi, zoneShape, zonesPath } from './azure-api.ts'
+import { azureCapabilities } from './capabilities.ts'
+import { type Azure, applyCall, findRecords, readZone } from './change-zone.ts'
+
+/** Zones that are looked up one by one. For more names, the whole list is read. */
+const MAX_SINGLE = 3
+
+export function createAzureProvider(connection: ApiConnection, tokens: AccessTokens, scope: AzureScope): Provider {
+  const { visibility } = scope
+  const { provider: name } = connection
+  const azure: Azure = { api: createAzureApi(connection, scope, tokens), name, visibility, sets: new Map(), patience: connection.timeout }
+  const missing = visibility === 'public' ? 'would be created' : 'create the private zones at Azure, or check the resource group'
+  const provider: Provider = {
+    name,
+    type: 'azure',
+    address: `${connection.baseUrl.href.replace(/(?<!\/)\/+$/, '')}${zonesPath(scope)}`,
+    capabilities: azureCapabilities(visibility),
+    parallelism: connection.parallelism,
+    async findZones(names, call) {
+      const wanted = new Set(names)
+      const listed =
+        wanted.size <= MAX_SINGLE
+          ? (await Promise.all([...wanted].map((zone) => findZone(azure, zone, call)))).flat()
+          : await listZones(azure, call)
+      return new Map(zoneList(listed).zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
+    },
+    listZones: async (call) => zoneList(await listZones(azure, call)),
+    async readZone(zone, call) {
+      const { records, unplanned } = await readZone(azure, zone, call)
+      return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned, millisecondsSinceLastChange: null }
+    },
+    readRendered: async () => null,
+    findRecords: (zone, like, call) => findRecords(azure, zone, like, call),
+    examine: (usage, _, call) => examineZones(provider, usage, { service: 'Azure', missing }, call),
+    apply: (zone, call, more) => applyCall(azure, zone, call, more),
+    close: () => azure.api.close(),
+  }
+  return provider
+}
+
+const listZones = ({ api }: Azure, call?: ProviderCallOptions): Promise<ApiZone[]> =>
+  api.list({ method: 'GET', path: '', what: 'listing zones', ...call }, zoneShape)
+
+async function findZone({ api }: Azure, name: DomainName, call?: ProviderCallOptions): Promise<ApiZone[]> {
+  try {
+    return [
+      await api.request(
+        { method: 'GET', path: `/${encodeURIComponent(name.slice(0, -1))}`, what: `looking up ${name}`, ...call },
+        zoneShape,
+      ),
+    ]
+  } catch (error) {
+    // Azure Resource Manager says whether the zone, or what it is in, does not exist.
+    if (error instanceof ProviderError && error.status === '404' && error.message.includes('(ResourceNotFound)')) return []
+    throw error
+  }
+}
+
+/** A part of paths. */
+const ID = /^[a-z0-9_.-]+$/
+
+function zoneList(listed: readonly ApiZone[]): ZoneList {
+  const zones = new Map<DomainName, ZoneReference>()
+  const unusable: UnusableZone[] = []
+  for (const zone of listed) {
+    const id = zone.name.toLowerCase()
+    const name = parseAbsoluteName(`${id}.`)
+    if (!name.ok || !ID.test(id))
+      unusable.push({ name: zone.name, id: zone.name, reason: name.ok ? 'has a name that no path can have' : name.message })
+    else zones.set(name.value, { name: name.value, id, settings: { type: 'master' }, updated: null })
+  }
+  return { zones: [...zones.values()], unusable }
+}

@@ -1,0 +1,184 @@
+/**
+ * Makes one call: it creates, replaces or deletes one record set. The request states the ETag that was read for the plan, or that the record set does not exist,
+ * so the service itself refuses it if another client was faster. Metadata is sent again, because a replacement would delete it.
+ */
+import type { DomainName } from '../../dns/domain-name.ts'
+import { excerpt } from '../../dns/excerpt.ts'
+import { type ExistingRecord, isApexNs, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
+import { type RrsetChange, type RrsetName, rrsetImage, sameImage } from '../../plan/changesets.ts'
+import { sleep } from '../../transport/retry.ts'
+import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { type AzureApi, anyShape, setShape, zoneShape } from './azure-api.ts'
+import { type LiveSet, type LiveZone, liveSet, readLive, relativeName } from './live-zone.ts'
+import { recordsToApi, type Visibility } from './record-format.ts'
+
+export interface Azure {
+  readonly api: AzureApi
+  /** The provider's name in the config. */
+  readonly name: string
+  readonly visibility: Visibility
+  /** What was read last of each zone, by its identifier and then by `rrsetKey`. */
+  readonly sets: Map<ZoneReference['id'], Map<string, LiveSet>>
+  /** Milliseconds to wait for the deletion of a zone. */
+  readonly patience: number
+}
+
+export async function applyCall(
+  azure: Azure,
+  zone: ZoneReference | null,
+  call: ProviderCall,
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const [first] = call.changes
+  if (first?.subject === 'domain' && first.action === 'create') return createZone(azure, first.name, options)
+  if (zone === null) throw new Error('no zone to change')
+  if (first?.subject === 'domain' && first.action === 'delete') return deleteZone(azure, zone, call.rrsets, options)
+  if (first?.subject === 'domain') throw new Error('zones at Azure DNS have no settings')
+  for (const rrset of call.rrsets) await changeSet(azure, zone, rrset, options)
+  return {}
+}
+
+/** Reads a zone, and remembers what changes need. */
+export async function readZone(azure: Azure, zone: ZoneReference, options?: ProviderCallOptions): Promise<LiveZone> {
+  const live = await readLive(azure.api, zone, azure.visibility, options)
+  azure.sets.set(zone.id, live.sets)
+  return live
+}
+
+/** Reads the record sets with the owners and types of any of these records. */
+export async function findRecords(
+  azure: Azure,
+  zone: ZoneReference,
+  like: readonly ResourceRecord[],
+  options?: ProviderCallOptions,
+): Promise<readonly ExistingRecord[]> {
+  const wanted = [...new Map(like.map((record) => [rrsetKey(record), record])).values()]
+  const sets = await Promise.all(wanted.map((rrset) => readSet(azure, zone, rrset, options)))
+  return sets.flatMap((set) => set?.records ?? [])
+}
+
+const pathOf = ({ id, name: zone }: ZoneReference, { name, type }: RrsetName): string =>
+  `/${id}/${type}/${encodeURIComponent(relativeName(name, zone))}`
+
+/** Reads one record set, and remembers it; null if it does not exist. */
+async function readSet(azure: Azure, zone: ZoneReference, rrset: RrsetName, options?: ProviderCallOptions): Promise<LiveSet | null> {
+  const what = `reading ${rrset.name} ${rrset.type}`
+  const known = knownSets(azure, zone)
+  try {
+    const set = await azure.api.request({ method: 'GET', path: pathOf(zone, rrset), what, ...options }, (body) => shaped(azure, zone, body))
+    known.set(rrsetKey(rrset), set)
+    return set
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.code !== 'provider-not-found') throw error
+    known.delete(rrsetKey(rrset))
+    return null
+  }
+}
+
+const shaped = ({ visibility }: Azure, { name }: ZoneReference, body: unknown): LiveSet => liveSet(setShape(body), name, visibility).set
+
+function knownSets({ sets }: Azure, { id }: ZoneReference): Map<string, LiveSet> {
+  const known = sets.get(id) ?? new Map<string, LiveSet>()
+  sets.set(id, known)
+  return known
+}
+
+async function changeSet(azure: Azure, zone: ZoneReference, rrset: RrsetChange, options?: ProviderCallOptions): Promise<void> {
+  const { api, name, visibility } = azure
+  const { existing, desired, type } = rrset
+  const known = knownSets(azure, zone)
+  const key = rrsetKey(rrset)
+  // Azure has given a new zone NS records of its own.
+  const isGiven = existing === null && isApexNs({ ...rrset, ttl: null, data: '' }, zone.name)
+  const isUnread = existing !== null && !known.has(key)
+  const live = isUnread || isGiven ? await readSet(azure, zone, rrset, options) : (known.get(key) ?? null)
+  if (live !== null && live.api.managedBy !== null)
+    throw new ProviderError('provider-rejected', `${name}: ${rrset.name} ${type} ${live.api.managedBy}, which a record set would replace`, {
+      hint: 'list the name under "unmanaged" in the definition, or remove the alias at Azure',
+    })
+  const now = rrsetImage(live?.records ?? [])
+  if (sameImage(now, desired)) return
+  if (!isGiven && !sameImage(now, existing)) {
+    const state = now === null ? 'was deleted' : `is ${excerpt(now.data.join(', '), 200)} (TTL ${now.ttl})`
+    throw new ProviderError(
+      'provider-conflict',
+      `${name}: another client changed the zone after it was read for the plan: ${rrset.name} ${type} ${state}`,
+      {
+        hint: 'plan again to see the change',
+      },
+    )
+  }
+  const path = pathOf(zone, rrset)
+  const headers: Readonly<Record<string, string>> = live === null ? { 'if-none-match': '*' } : { 'if-match': live.api.etag }
+  if (desired === null) {
+    await api.request({ method: 'DELETE', path, headers, what: `deleting ${rrset.name} ${type}`, ...options }, anyShape)
+    known.delete(key)
+    return
+  }
+  const metadata = live?.api.properties['metadata']
+  const properties = {
+    ...recordsToApi(type, desired.data, visibility),
+    [visibility === 'public' ? 'TTL' : 'ttl']: desired.ttl,
+    ...(metadata != null && { metadata }),
+  }
+  const request = { method: 'PUT', path, headers, body: { properties }, what: `changing ${rrset.name} ${type}`, ...options } as const
+  known.set(key, await api.request(request, (body) => shaped(azure, zone, body)))
+}
+
+async function createZone({ api }: Azure, name: DomainName, options?: ProviderCallOptions): Promise<AppliedCall> {
+  const id = name.slice(0, -1)
+  const headers = { 'if-none-match': '*' }
+  const body = { location: 'global' }
+  await api.request({ method: 'PUT', path: `/${id}`, headers, body, what: `creating ${name}`, ...options }, zoneShape)
+  return { changes: [{ id }], zone: { name, id, settings: { type: 'master' }, updated: null } }
+}
+
+/** Milliseconds between two looks at a zone that is being deleted; the pauses double. */
+const FIRST_PAUSE = 250
+const LONGEST_PAUSE = 4000
+
+/** Deletes a zone with its record sets. Azure does so after its answer. */
+async function deleteZone(
+  azure: Azure,
+  zone: ZoneReference,
+  rrsets: readonly RrsetChange[],
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const { api, name, patience } = azure
+  const live = await readZone(azure, zone, options)
+  const expected = new Map(rrsets.map((rrset) => [rrsetKey(rrset), rrset.existing]))
+  const images = new Map([...live.sets].map(([key, { records }]) => [key, rrsetImage(records)]))
+  const changed = [...new Set([...expected.keys(), ...images.keys()])].find(
+    (key) => !sameImage(images.get(key) ?? null, expected.get(key) ?? null),
+  )
+  const foreign = changed ?? live.unplanned.map(rrsetKey)[0]
+  if (foreign !== undefined)
+    throw new ProviderError('provider-conflict', `${name}: ${zone.name} has another record set ${foreign} than the plan knows`, {
+      hint: 'plan again to see it',
+    })
+  const path = `/${zone.id}`
+  await api.request({ method: 'DELETE', path, what: `deleting ${zone.name}`, ...options }, anyShape)
+  azure.sets.delete(zone.id)
+  let waited = 0
+  for (let pause = FIRST_PAUSE; waited < patience; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+    const isGone = await api
+      .request({ method: 'GET', path, what: `looking whether ${zone.name} is deleted`, ...options }, zoneShape)
+      .then(() => false)
+      .catch((error: unknown) => {
+        if (error instanceof ProviderError && error.code === 'provider-not-found') return true
+        throw error instanceof ProviderError ? uncertain(error) : error
+      })
+    if (isGone) return {}
+    await sleep(pause, options?.stop ?? options?.signal).catch(() => {
+      waited = patience
+    })
+    waited += pause
+  }
+  throw new ProviderError('provider-timeout', `${name}: deleting ${zone.name}: Azure has not completed it yet`, {
+    ambiguous: true,
+    mayCompleteLater: true,
+  })
+}
+
+const uncertain = ({ code, message, status, hint }: ProviderError): ProviderError =>
+  new ProviderError(code, message, { ambiguous: true, mayCompleteLater: true, status: status ?? undefined, hint })

@@ -1,0 +1,56 @@
+/** Signing in at Microsoft Entra: the secret of an application, a token of another identity provider, or the managed identity of a machine at Azure. */
+import { type AccessToken, createTokenEndpoint, type TokenEndpoint, type TokenRequest } from '../access-tokens.ts'
+import type { ApiConnection } from '../json-api.ts'
+import type { ProviderCallOptions } from '../provider.ts'
+
+export type Credentials =
+  | {
+      readonly kind: 'application'
+      readonly clientId: string
+      readonly proof: { readonly secret: string } | { readonly assertion: string }
+    }
+  /** `clientId`: which identity, if the machine has several. */
+  | { readonly kind: 'machine'; readonly clientId: string | null }
+  /** A token that was obtained elsewhere. */
+  | { readonly kind: 'token'; readonly token: string }
+
+const RESOURCE = 'https://management.azure.com'
+
+export const tokenUrl = (tenant: string): string => `https://login.microsoftonline.com/${encodeURIComponent(tenant)}/oauth2/v2.0/token`
+/** The instance metadata service of a machine. */
+export const MACHINE_URL = 'http://169.254.169.254/metadata/identity/oauth2/token'
+
+export interface SignIn {
+  fetch(options?: ProviderCallOptions): Promise<AccessToken>
+  close(): Promise<void>
+}
+
+/** Signs in with credentials at `connection.baseUrl`, which is `tokenUrl` or `MACHINE_URL` unless the config says otherwise. */
+export function createSignIn(credentials: Credentials, connection: ApiConnection): SignIn {
+  if (credentials.kind === 'token')
+    return { fetch: async () => ({ token: credentials.token, lifetime: Number.POSITIVE_INFINITY }), close: async () => undefined }
+  const request = tokenRequest(credentials)
+  const proof = credentials.kind === 'application' ? Object.values(credentials.proof)[0] : ''
+  const endpoint: TokenEndpoint = createTokenEndpoint({ ...connection, token: proof ?? '' }, HINTS[credentials.kind])
+  return { fetch: (options) => endpoint.request(request, options), close: () => endpoint.close() }
+}
+
+const HINTS = {
+  application: 'check tenant, client_id, and that the secret of the application has not expired',
+  machine: 'check that the machine has a managed identity, and client_id if it has several',
+} as const
+
+function tokenRequest(credentials: Exclude<Credentials, { kind: 'token' }>): TokenRequest {
+  if (credentials.kind === 'machine') {
+    const { clientId } = credentials
+    return {
+      headers: { metadata: 'true' },
+      query: { 'api-version': '2018-02-01', resource: `${RESOURCE}/`, ...(clientId !== null && { client_id: clientId }) },
+    }
+  }
+  const { clientId: client_id, proof } = credentials
+  const form = { grant_type: 'client_credentials', client_id, scope: `${RESOURCE}/.default` }
+  if ('secret' in proof) return { form: { ...form, client_secret: proof.secret } }
+  const client_assertion_type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+  return { form: { ...form, client_assertion_type, client_assertion: proof.assertion } }
+}
