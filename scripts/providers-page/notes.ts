@@ -34,6 +34,19 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     remarks: ['`verify` compares the zone with its definition, and `import --from` makes a definition of it. `plan` fails if they differ.'],
     setup: 'configuration.md#providers',
   },
+  azure: {
+    title: 'The DNS zones of a resource group at Azure',
+    when: 'at Azure DNS',
+    requests: { fixed: 1, recordsPerRequest: 500, words: 'one look-up, one page for every 500 record sets; once a run, one sign-in' },
+    remarks: [
+      'Azure DNS has no batches: each record set is one request. Up to `parallelism` of them are sent at once, in an order that keeps names answering.',
+      'Alias record sets are reported and stay as they are. Metadata of record sets stay when their records change.',
+      'The NS records of the apex always have the name servers of Azure; more can be added.',
+      'Private zones are managed with `visibility: private`. They are neither created nor deleted, and have no CAA and NS records.',
+      "The SOA record is Azure's.",
+    ],
+    setup: 'providers/azure.md#azure-dns',
+  },
   cloud: {
     title: 'The Domains interface of Akamai Cloud (Linode), or the service of `zonewright serve`',
     when: 'at Akamai Cloud (Linode), or at your own `zonewright serve`',

@@ -249,6 +249,7 @@ test.each(['axfr', 'rfc2136'])('%s without zones asks for nothing', async (type)
 test('every type of provider is examined here, in test/cli/doctor.test.ts or in the folder of its tests', () => {
   expect([...PROVIDER_TYPES].sort()).toEqual([
     'axfr',
+    'azure',
     'cloud',
     'cloudflare',
     'desec',

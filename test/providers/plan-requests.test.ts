@@ -11,6 +11,7 @@ import { type DnsServerOptions, startBind, startKnot, startPowerDns, TEST_KEY } 
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
+import { hostSet, startAzureScene } from './azure/scene.ts'
 import { startCloudflareScene } from './cloudflare/scene.ts'
 import { startDesecScene } from './desec/scene.ts'
 import { startGoogleScene } from './google/scene.ts'
@@ -98,6 +99,15 @@ describe.each(SIZES)('%i records', (records) => {
     const { status, stdout, requests } = await scene.requestsOf(['plan', '--detailed-exitcode', '--no-color'])
     expect([status, stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
     expect(requests.length).toBe(expected('desec', records))
+  })
+
+  test('azure', async () => {
+    // Two further record sets are the SOA and NS records of the apex.
+    const sets = Array.from({ length: records - 2 }, (_, index) => hostSet(`h${index}`, `192.0.2.${index % 250}`))
+    const scene = await startAzureScene({ definition: definition(records - 2), sets })
+    const plan = await scene.run(['plan', '--detailed-exitcode', '--no-color'])
+    expect([plan.status, plan.stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
+    expect(scene.server.requests).toHaveLength(expected('azure', records))
   })
 
   test('google', async () => {

@@ -1,0 +1,239 @@
+/** What plans and runs do at Azure DNS beyond the conformance suite: ETags, metadata, aliases, zones, pages, requests and errors. */
+import { describe, expect, test } from 'vitest'
+import { hostSet, recordSet, startAzureScene, TOKEN } from './scene.ts'
+
+const APPLY = ['apply', '--yes', '--allow', 'updates', '--allow', 'deletes', '--no-color']
+const PLAN = ['plan', '--detailed-exitcode', '--no-color']
+
+const ofMethod = (requests: readonly { readonly method: string }[], method: string): number =>
+  requests.filter((request) => request.method === method).length
+
+describe('another client', () => {
+  test.each([
+    ['changed a record set that an update replaces', 'PUT', '  www: {type: A, value: 192.0.2.9}\n'],
+    ['changed a record set that is to be deleted', 'DELETE', '  other: {type: A, value: 192.0.2.1}\n'],
+  ])('%s: the service refuses the request', async (_, method, definition) => {
+    let isRead = false
+    const scene = await startAzureScene({
+      definition,
+      sets: [hostSet('www', '192.0.2.1'), hostSet('other', '192.0.2.1')],
+      answer(request) {
+        // What the plan read has another ETag than the record set now.
+        if (request.method !== 'GET' || !request.path.endsWith('/recordsets') || isRead) return undefined
+        isRead = true
+        const set = { ...hostSet('www', '192.0.2.1'), etag: 'older' }
+        const properties = { TTL: 3600, ARecords: [{ ipv4Address: '192.0.2.1' }] }
+        return { value: [{ ...set, type: 'Microsoft.Network/dnszones/A', properties }] }
+      },
+    })
+    const run = await scene.run(APPLY)
+    expect(run.status).toBe(1)
+    expect(run.stdout + run.stderr).toContain("The condition 'older' in the If-Match header was not satisfied")
+    expect(ofMethod(scene.server.requests, method)).toBe(1)
+    expect(scene.lines()).toContain('www 3600 IN A 192.0.2.1')
+  })
+
+  test('created the record set that an apply creates: the service refuses the request', async () => {
+    let isRead = false
+    const scene = await startAzureScene({
+      definition: '  www: {type: A, value: 192.0.2.9}\n',
+      sets: [hostSet('www', '192.0.2.1')],
+      answer(request) {
+        if (request.method !== 'GET' || !request.path.endsWith('/recordsets') || isRead) return undefined
+        isRead = true
+        return { value: [] }
+      },
+    })
+    const run = await scene.run(APPLY)
+    expect([run.status, run.stdout + run.stderr]).toEqual([1, expect.stringContaining('exists already and hence cannot be created again')])
+    expect(scene.lines()).toEqual(['www 3600 IN A 192.0.2.1'])
+  })
+})
+
+test('metadata stay when the records change', async () => {
+  const metadata = { owner: 'web team' }
+  const scene = await startAzureScene({
+    definition: '  www: {type: A, ttl: 600, values: [192.0.2.1, 192.0.2.2]}\n',
+    sets: [recordSet('www', 'A', [{ ipv4Address: '192.0.2.1' }], { metadata })],
+  })
+  expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
+  expect(scene.lines()).toEqual(['www 600 IN A 192.0.2.1', 'www 600 IN A 192.0.2.2'])
+  expect(scene.sets().find(({ name }) => name === 'www')?.metadata).toEqual(metadata)
+})
+
+test('an empty record set is filled', async () => {
+  const empty = { ...hostSet('www', '192.0.2.1'), records: [] }
+  const scene = await startAzureScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', sets: [empty] })
+  expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
+  expect(scene.lines()).toEqual(['www 3600 IN A 192.0.2.1'])
+})
+
+test('names with and without the final dot are the same', async () => {
+  const sets = [
+    recordSet('www', 'CNAME', [{ cname: 'Host.example.net.' }]),
+    recordSet('@', 'MX', [{ preference: 10, exchange: 'mail.example.net' }]),
+  ]
+  const definition =
+    "  www: {type: CNAME, value: host.example.net.}\n  '': {type: MX, value: {preference: 10, exchange: mail.example.net.}}\n"
+  const scene = await startAzureScene({ definition, sets })
+  expect(await scene.run(PLAN)).toMatchObject({ status: 0 })
+})
+
+describe('alias record sets', () => {
+  const targetResource = { id: '/subscriptions/x/resourceGroups/y/providers/Microsoft.Network/publicIPAddresses/front' }
+  const alias = recordSet('lb', 'A', [], { targetResource })
+
+  test('are reported and left alone', async () => {
+    const scene = await startAzureScene({ definition: '  www: {type: A, value: 192.0.2.9}\n', sets: [alias] })
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
+    const plan = await scene.run(['plan', '--format', 'json'])
+    expect(plan.stdout).toContain('is an alias of the resource publicIPAddresses/front')
+    expect(scene.sets().find(({ name }) => name === 'lb')).toEqual(alias)
+  })
+
+  test('are never replaced by a definition', async () => {
+    const scene = await startAzureScene({ definition: '  lb: {type: A, value: 192.0.2.9}\n', sets: [alias] })
+    const run = await scene.run(APPLY)
+    expect([run.status, run.stdout + run.stderr]).toEqual([1, expect.stringContaining('which a record set would replace')])
+    expect(ofMethod(scene.server.requests, 'PUT')).toBe(0)
+  })
+})
+
+describe('zones', () => {
+  test('are created with the NS records of Azure and more of the definition, and deleted', async () => {
+    const scene = await startAzureScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', zones: [] })
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
+    expect(scene.zones()).toEqual(['example.com'])
+    const servers = [
+      'ns1-05.azure-dns.com.',
+      'ns2-05.azure-dns.net.',
+      'ns3-05.azure-dns.org.',
+      'ns4-05.azure-dns.info.',
+      'ns1.example.net.',
+    ]
+    scene.define(`  '': {type: NS, values: [${servers.join(', ')}]}\n  www: {type: A, value: 192.0.2.1}\n`)
+    expect(await scene.run([...APPLY, '--allow', 'apex-ns'])).toMatchObject({ status: 0, stderr: '' })
+    expect(scene.sets()[0]).toMatchObject({ type: 'NS', records: { length: 5 } })
+    scene.define('  {}\n', 'absent: true\n')
+    expect(await scene.run([...APPLY, '--allow', 'delete-zone'])).toMatchObject({ status: 0, stderr: '' })
+    expect(scene.zones()).toEqual([])
+  })
+
+  test('with an alias record set are not deleted', async () => {
+    const alias = recordSet('lb', 'A', [], { targetResource: { id: '/x/y/front' } })
+    const scene = await startAzureScene({ definition: '  {}\n', sets: [hostSet('www', '192.0.2.1'), alias] })
+    scene.define('  {}\n', 'absent: true\n')
+    const run = await scene.run([...APPLY, '--allow', 'delete-zone'])
+    expect([run.status, run.stdout + run.stderr]).toEqual([1, expect.stringContaining('another record set lb.example.com. A')])
+    expect(scene.zones()).toEqual(['example.com'])
+  })
+
+  test('that are private have their own path and names of properties', async () => {
+    const scene = await startAzureScene({
+      definition: '  www: {type: A, values: [192.0.2.1, 192.0.2.2]}\n  alias: {type: CNAME, value: www.example.com.}\n',
+      isPrivate: true,
+      settings: 'token: env:TOKEN, visibility: private',
+    })
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
+    expect(await scene.run(PLAN)).toMatchObject({ status: 0 })
+    expect(scene.lines()).toEqual(['alias 3600 IN CNAME www.example.com.', 'www 3600 IN A 192.0.2.1', 'www 3600 IN A 192.0.2.2'])
+    expect(scene.server.requests.every(({ path }) => path.includes('/privateDnsZones'))).toBe(true)
+  })
+})
+
+describe('requests', () => {
+  const hosts = (count: number, address: string): string =>
+    Array.from({ length: count }, (_, host) => `  h${host}: {type: A, value: ${address}}\n`).join('')
+  const sets = (count: number) => Array.from({ length: count }, (_, host) => hostSet(`h${host}`, '192.0.2.1'))
+
+  test('a plan of 10,000 unchanged records reads 21 pages', async () => {
+    const scene = await startAzureScene({ definition: hosts(9998, '192.0.2.1'), sets: sets(9998) })
+    expect(await scene.run(PLAN)).toMatchObject({ status: 0 })
+    expect(scene.server.requests).toHaveLength(21)
+  })
+
+  test('a change is one request per record set, and no other read than those before and after', async () => {
+    const scene = await startAzureScene({ definition: hosts(200, '192.0.2.2'), sets: sets(200) })
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
+    expect([ofMethod(scene.server.requests, 'PUT'), ofMethod(scene.server.requests, 'GET')]).toEqual([200, 3])
+  })
+
+  test('a rate limit is waited out', async () => {
+    const scene = await startAzureScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', requestsPerPause: 2 })
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
+    expect(scene.lines()).toEqual(['www 3600 IN A 192.0.2.1'])
+  })
+
+  test.each([
+    ['a creation', [], '  www: {type: A, value: 192.0.2.1}\n', ['www 3600 IN A 192.0.2.1']],
+    ['an update', [hostSet('www', '192.0.2.2')], '  www: {type: A, value: 192.0.2.1}\n', ['www 3600 IN A 192.0.2.1']],
+    [
+      'a deletion',
+      [hostSet('www', '192.0.2.2'), hostSet('x', '192.0.2.2')],
+      '  x: {type: A, value: 192.0.2.2}\n',
+      ['x 3600 IN A 192.0.2.2'],
+    ],
+  ])('a lost answer to %s is no conflict', async (_, before, definition, after) => {
+    const scene = await startAzureScene({ definition, sets: before })
+    scene.server.loseAnswers(1)
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
+    expect(scene.lines()).toEqual(after)
+  })
+})
+
+test('import, doctor and plan work as the documents show them', async () => {
+  const sets = [hostSet('www', '192.0.2.1', '192.0.2.2'), recordSet('@', 'TXT', [{ value: ['v=spf1 "-all"', ' more'] }])]
+  const scene = await startAzureScene({ definition: '', sets })
+  scene.undefine()
+  expect(await scene.run(['import', '--from', 'az', '-o', 'zones'])).toMatchObject({ status: 0 })
+  const doctor = await scene.run(['doctor'])
+  expect([doctor.status, doctor.stdout]).toEqual([0, expect.stringContaining('Azure accepts the token')])
+  expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
+})
+
+test('errors name what to do, and never the token', async () => {
+  const scene = await startAzureScene({ definition: '  www: {type: A, value: 192.0.2.1}\n' })
+  const refused = await scene.run(PLAN, { TOKEN: 'wrong-azure-token' })
+  expect([refused.status, refused.stdout + refused.stderr]).toEqual([1, expect.stringContaining('401 The access token is invalid.')])
+  const other = await startAzureScene({ definition: '', resourceGroup: 'another' })
+  const doctor = await other.run(['doctor'])
+  expect([doctor.status, doctor.stdout]).toEqual([1, expect.stringContaining('"DNS Zone Contributor" in the resource group dns')])
+  const missing = await startAzureScene({ definition: '', subscription: '00000000-0000-4000-8000-000000000000' })
+  const plan = await missing.run(PLAN)
+  expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining('check the subscription')])
+  for (const run of [refused, doctor, plan]) {
+    expect(run.stdout + run.stderr).not.toContain('wrong-azure-token')
+    expect(run.stdout + run.stderr).not.toContain(TOKEN)
+  }
+})
+
+describe('responses that are not of the API', () => {
+  const properties = { TTL: 300, ARecords: [{ ipv4Address: '192.0.2.1' }] }
+  const SET = { name: 'www', type: 'Microsoft.Network/dnszones/A', etag: '1', properties }
+  test.each<readonly [string, unknown, RegExp]>([
+    ['no list', {}, /value is not a list/],
+    ['a list without end', { value: [SET], nextLink: 'https://management.azure.com/x?page=2' }, /the list has no end/],
+    ['a next page that is no address', { value: [], nextLink: 'x' }, /next page is no URL/],
+    ['an ETag that is none', { value: [{ ...SET, etag: 'a\r\nb' }] }, /an ETag with spaces/],
+    ['a name that is none', { value: [{ ...SET, name: 'a..b' }] }, /a record set is named/],
+    ['a TTL that is none', { value: [{ ...SET, properties: { ...properties, TTL: '300' } }] }, /no whole number "TTL"/],
+    ['records that are none', { value: [{ ...SET, properties: { ...properties, ARecords: 1 } }] }, /A records is not a list/],
+  ])('%s', async (_, body, message) => {
+    const scene = await startAzureScene({ definition: '', answer: ({ path }) => (path.endsWith('/recordsets') ? body : undefined) })
+    const plan = await scene.run(PLAN)
+    expect([plan.status, plan.stderr + plan.stdout]).toEqual([1, expect.stringMatching(message)])
+  })
+
+  test('a next page at another host is asked for at this one', async () => {
+    const scene = await startAzureScene({
+      definition: '  www: {type: A, ttl: 300, value: 192.0.2.1}\n',
+      answer: ({ path, query }) =>
+        path.endsWith('/recordsets')
+          ? query.has('page')
+            ? { value: [SET] }
+            : { value: [], nextLink: 'https://attacker.invalid/x?page=2' }
+          : undefined,
+    })
+    expect(await scene.run(PLAN)).toMatchObject({ status: 0 })
+  })
+})
