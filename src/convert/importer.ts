@@ -38,8 +38,6 @@ export interface ImportOptions {
   readonly viaService?: string | undefined
   /** `provider`: the provider first creates the one zone as a copy of this zone. */
   readonly clone?: string | undefined
-  /** `octodns`, of a config: our provider in place of targets that have no counterpart. */
-  readonly target?: string | undefined
   /** `axfr`: a TSIG key, `NAME:SECRET` or `ALGORITHM:NAME:SECRET`. The secret is base64, given as `env:NAME` or `file:PATH`. */
   readonly tsig?: string | undefined
   /** `axfr`: seconds to wait for each message. */

@@ -146,13 +146,12 @@ describe('its configuration', () => {
 providers:
   linode: {type: cloud, preset: linode, token: env:LINODE_TOKEN}
   second: {type: cloud, preset: linode, token: env:SECOND_TOKEN}
-  # elsewhere was octodns_elsewhere.ElsewhereProvider in octoDNS. Define a provider in its place, and name it in the targets below:
-  # elsewhere: {type: cloud, preset: linode, token: env:ELSEWHERE_TOKEN}
+  elsewhere: {type: octodns, class: octodns_elsewhere.ElsewhereProvider, options: {key: env:KEY}}
 zones:
   - files:
       - zones/example.com.yaml
       - zones/alias.example.yaml
-    targets: [linode] # in octoDNS also elsewhere
+    targets: [linode, elsewhere]
     policy: upsert-only
   - files:
       - 'zones/*.*.yaml'
@@ -220,7 +219,7 @@ zones:
     ])
     expect(stderr.match(/(?<=not imported: ).*$/gm)?.sort()).toEqual([
       'its target "gone", which is not a provider in the octoDNS config',
-      'its target config, a folder of files',
+      'its target config, the folder of its files',
       'the name of the provider "linode prod": it becomes linode-prod-2',
     ])
     const out = join(cwdOf(run), 'out')
@@ -228,59 +227,36 @@ zones:
     expect((await cli(['validate'], { cwd: out })).status).toBe(0)
   })
 
-  describe('with targets that do not exist here', () => {
-    const foreign = `providers:
+  it('keeps every target: native, as a folder, or as the class of octoDNS', async () => {
+    const config = `providers:
   config: {class: octodns.provider.yaml.YamlProvider, directory: ./zones}
-  aws: {class: octodns_route53.Route53Provider, access_key_id: hunter2-hunter2, delete_pcent_threshold: 0.1}
-  gcp: {class: octodns_googlecloud.GoogleCloudProvider}
-  linode: {class: octodns_linode.LinodeProvider, token: env/TOKEN}
+  aws: {class: octodns_route53.Route53Provider, access_key_id: hunter2-hunter2, secret_access_key: env/AWS_SECRET, delete_pcent_threshold: 0.1}
+  role: {class: octodns_route53.Route53Provider, role_arn: 'arn:aws:iam::123456789012:role/dns', session_token: env/SESSION}
+  gandi: {class: octodns_gandi.GandiProvider, token: env/GANDI, sharing_id: 7, nested: {password: hunter2-hunter2, list: [env/ONE, two]}}
+  dump: {class: octodns.provider.yaml.YamlProvider, directory: ./mirror, enforce_order: true}
 zones:
-  example.com.: {sources: [config], targets: [aws, gcp]}
-  example.net.: {sources: [config], targets: [linode, aws]}
+  example.com.: {sources: [config], targets: [aws, gandi, dump]}
+  example.net.: {sources: [config], targets: [role]}
 `
-    const zones = { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE }
-    const rules = async (current: Record<string, string>, ...args: string[]) => {
-      const run = scene({ 'p.yaml': foreign, ...zones, ...current })
-      const { status, stderr } = await run('p.yaml', '-o', 'out', ...args)
-      expect([status, stderr.includes('hunter2')]).toEqual([0, false])
-      return { made: readFileSync(join(cwdOf(run), 'out/zonewright.yaml'), 'utf8'), stderr, out: join(cwdOf(run), 'out') }
-    }
-
-    it('writes a placeholder for each, and keeps which zones had them', async () => {
-      const { made, stderr } = await rules({})
-      expect(stderr.match(/(?<=warning\[import-aside\] )the target.*$/gm)).toEqual([
-        'the target aws is octodns_route53.Route53Provider, for which there is no provider here; zonewright.yaml has a placeholder (define a provider there, or name one with --target)',
-        'the target gcp is octodns_googlecloud.GoogleCloudProvider, for which there is no provider here; zonewright.yaml has a placeholder (define a provider there, or name one with --target)',
-      ])
-      expect(made).toContain('\n  # aws: {type: cloud, preset: linode, token: env:AWS_TOKEN}\n')
-      expect(made).toContain('    targets: [] # in octoDNS also aws, gcp\n')
-      expect(made).toContain('    targets: [linode] # in octoDNS also aws\n')
+    const run = scene({
+      'p.yaml': config,
+      'zones/example.com.yaml': ZONE,
+      'zones/example.net.yaml': ZONE,
+      'mirror/.keep': '',
     })
-
-    it.each([
-      ['a provider of the current config', 'cloud', "  cloud: {type: cloud, base_url: 'http://127.0.0.1:1/v4', token: env:MINE}\n"],
-      ['a provider of octoDNS that exists here', 'linode', '  linode: {type: cloud, preset: linode, token: env:TOKEN}\n'],
-    ])('takes %s instead with --target', async (_, name, provider) => {
-      const current = 'providers: {cloud: {type: cloud, base_url: http://127.0.0.1:1/v4, token: env:MINE}}\n'
-      const { made, stderr, out } = await rules({ 'zonewright.yaml': current }, '--target', name)
-      expect([made.includes(provider), made.includes('#  ') || /^ +#/m.test(made)]).toEqual([true, false])
-      expect(stderr).not.toContain('the target')
-      expect([...made.matchAll(/^ {4}targets: (.*)$/gm)].map(([, all]) => all)).toEqual(
-        name === 'cloud' ? ['[cloud]', '[linode, cloud]'] : ['[linode]'],
-      )
-      const { stdout } = await cli(['validate'], { cwd: out })
-      expect(stdout).not.toContain('error')
-    })
-
-    it('refuses an unknown --target, and one for another format', async () => {
-      const run = scene({ 'p.yaml': foreign, ...zones })
-      expect(await run('p.yaml', '-o', 'out', '--target', 'none')).toMatchObject({ status: 1, stderr: expect.stringContaining('"none"') })
-      const other = await cli(['import', 'zonefile', 'zones', '--target', 'none'], { cwd: cwdOf(run) })
-      expect(other).toMatchObject({
-        status: 1,
-        stderr: expect.stringContaining('--target is for imports of an octoDNS config, not for zonefile'),
-      })
-    })
+    const { status, stderr } = await run('p.yaml', '-o', 'out')
+    expect([status, stderr.includes('hunter2')]).toEqual([0, false])
+    expect(stderr).toContain('role and gandi run their octoDNS classes in Python')
+    expect(stderr).toContain('pip install octodns octodns-route53 octodns-gandi')
+    const out = join(cwdOf(run), 'out')
+    const made = readFileSync(join(out, 'zonewright.yaml'), 'utf8')
+    expect(made).toContain(`  aws: {type: route53, access_key_id: env:AWS_ACCESS_KEY_ID, secret_access_key: env:AWS_SECRET}
+  role: {type: octodns, class: octodns_route53.Route53Provider, options: {role_arn: 'arn:aws:iam::123456789012:role/dns', session_token: env:SESSION}}
+  gandi: {type: octodns, class: octodns_gandi.GandiProvider, options: {token: env:GANDI, sharing_id: 7, nested: {password: env:GANDI_PASSWORD, list: [env:ONE, two]}}}
+  dump: {type: octodns, directory: ../mirror}
+`)
+    expect([...made.matchAll(/^ {4}targets: (.*)$/gm)].map(([, all]) => all)).toEqual(['[aws, gandi, dump]', '[role]'])
+    expect(await cli(['validate'], { cwd: out })).toMatchObject({ status: 0 })
   })
 
   it('imports only the requested zones', async () => {
@@ -377,11 +353,11 @@ describe('what cannot be expressed is reported per record', () => {
   })
 
   it('a key of a provider is a warning, because the record stays', async () => {
-    const run = scene({ 'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1, octodns: {cloudflare: {proxied: true}}}\n' })
+    const run = scene({ 'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1, octodns: {route53: {healthcheck: 1}}}\n' })
     const { status, stderr } = await run('zones', '-o', 'out')
     expect([status, stderr.match(/(?:error|warning)\[.*$/gm)]).toEqual([
       0,
-      [expect.stringMatching(/^warning\[record-extra\] www\.example\.com\. A: .*"octodns\.cloudflare"/)],
+      [expect.stringMatching(/^warning\[record-extra\] www\.example\.com\. A: .*"octodns\.route53"/)],
     ])
   })
 

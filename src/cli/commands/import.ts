@@ -36,7 +36,6 @@ export function configure(command: Command, setAction: SetAction): void {
     .argument('[args...]', `format (${IMPORT_FORMATS.join(', ')}), source, and zones (default: all)`)
     .option('--from <provider>', 'import from this provider of the configuration: short for "import provider"')
     .option('-o, --out <dir>', 'the folder for the definitions (default: one is shown on standard output)')
-    .option('--target <name>', 'octodns: this provider in place of targets that do not exist here')
     .option('--tsig <key>', 'axfr: [ALGORITHM:]NAME:SECRET, its secret as env:NAME or file:PATH (default algorithm: hmac-sha256)')
     .option('--timeout <seconds>', 'axfr: how long to wait for each message', positiveInteger)
     .option('--via-service <nameserver>', 'provider: create the zones there first, by transfer from this name server')
@@ -172,7 +171,6 @@ function readSource(output: CliOutput, args: readonly string[], options: ImportC
   if (zones === null) return null
   if (format !== 'axfr' && (options.tsig !== undefined || options.timeout !== undefined))
     return refuse(`--tsig and --timeout are for imports from a name server (axfr), not for ${format}`)
-  if (format !== 'octodns' && options.target !== undefined) return refuse(`--target is for imports of an octoDNS config, not for ${format}`)
   return { format, source, zones }
 }
 

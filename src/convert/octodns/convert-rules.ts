@@ -12,7 +12,7 @@ import type { ConvertedTarget } from './octodns-provider.ts'
 import type { OctodnsConfig, OctodnsZoneEntry } from './read-octodns-config.ts'
 import type { ReadOctodnsZone } from './read-octodns-zone.ts'
 import { policyForUnreadSources, type RoutedZone } from './route-zones.ts'
-import { isYamlProvider, type OpenSource } from './yaml-sources.ts'
+import type { OpenSource } from './yaml-sources.ts'
 
 interface RuleContext {
   readonly config: OctodnsConfig
@@ -158,16 +158,14 @@ function ruleOf(
   { config, targets, sources, processing, dropped }: RuleContext,
 ): Options {
   const { name, entry, ownEntry } = routed
-  const missing: string[] = []
   const drop = (what: string, outcome?: string): void =>
     void dropped.push({ zone: name, name: null, type: null, what, at: ownEntry.at, outcome })
   if (ownEntry.isDryRun) drop('always-dry-run', 'its rule has "enabled: false", so it is never planned')
   const converted = entry.targets.flatMap((target) => {
     const known = targets.get(target)
     const provider = config.providers.get(target)
-    if (provider !== undefined && (sources.has(target) || isYamlProvider(provider))) drop(`its target ${target}, a folder of files`)
+    if (provider !== undefined && sources.has(target)) drop(`its target ${target}, the folder of its files`)
     else if (known === undefined) drop(`its target ${JSON.stringify(target)}, which is not a provider in the octoDNS config`)
-    if (known?.settings === null && !known.isDryRun) missing.push(target)
     return known && !known.isDryRun ? known : []
   })
   const limit = (key: keyof ConvertedTarget['safety']): number | undefined => {
@@ -180,10 +178,8 @@ function ruleOf(
   const lenient = converted.filter(({ skipsUnsupported }) => skipsUnsupported)
   if (lenient.length > 0 && lenient.length < converted.length)
     drop(`strict_supports: false for only some of its targets (${lenient.map((target) => target.name).join(', ')})`)
-  const usable = converted.filter(({ settings }) => settings !== null)
   return {
-    targets: [...new Set(usable.map((target) => target.name))],
-    ...(missing.length > 0 && { missingTargets: missing }),
+    targets: [...new Set(converted.map((target) => target.name))],
     safety: {
       ...(deletes !== undefined && { max_delete_percent: deletes }),
       ...(updates !== undefined && { max_update_percent: updates }),

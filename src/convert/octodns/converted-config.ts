@@ -6,7 +6,7 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
 import { listed } from '../../report/english.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
-import { type ConvertedSafety, type ConvertedTarget, freeName, type OctodnsProvider, variableFor } from './octodns-provider.ts'
+import type { ConvertedSafety, ConvertedTarget, OctodnsProvider } from './octodns-provider.ts'
 import { type ProcessedZone, processorEffect } from './processor-effects.ts'
 import type { OctodnsConfig } from './read-octodns-config.ts'
 import type { RoutedZone } from './route-zones.ts'
@@ -16,8 +16,6 @@ export interface ConvertedRule {
   /** Paths relative to the config's folder. */
   readonly files: readonly string[]
   readonly targets: readonly string[]
-  /** Targets of octoDNS that have no provider here. */
-  readonly missingTargets?: readonly string[] | undefined
   readonly safety?: ConvertedSafety | undefined
   readonly skipsUnsupported?: boolean | undefined
   /** False if the zones are never to be changed. */
@@ -33,27 +31,20 @@ export interface ConvertedConfig {
   readonly defaultTtl: number
   readonly splitExtension: string | null
   readonly targets: readonly Pick<ConvertedTarget, 'name' | 'settings'>[]
-  /** Providers of classes that have no counterpart here. */
-  readonly missingProviders?: readonly Pick<OctodnsProvider, 'name' | 'className'>[]
   readonly rules: readonly ConvertedRule[]
 }
 
 /** Returns the text of a `zonewright.yaml`. */
-export function printConvertedConfig({ from, defaultTtl, splitExtension, targets, missingProviders = [], rules }: ConvertedConfig): string {
+export function printConvertedConfig({ from, defaultTtl, splitExtension, targets, rules }: ConvertedConfig): string {
   let text = `# Converted from ${from.replace(/[^ -~]/g, '?')}, an octoDNS config.\n`
   text += targets.length === 0 ? 'providers: {}\n' : 'providers:\n'
   for (const { name, settings } of targets) text += `  ${printText(name)}: ${flowValue(settings)}\n`
-  for (const { name, className } of missingProviders) {
-    text += `  # ${commentText(name)} was ${commentText(className)} in octoDNS. Define a provider in its place, and name it in the targets below:\n`
-    text += `  # ${printText(freeName(name, new Set()))}: {type: cloud, preset: linode, token: env:${variableFor(name, 'token')}}\n`
-  }
   text += rules.length === 0 ? 'zones: []\n' : 'zones:\n'
   for (const rule of rules) {
     text += `  - files:\n${rule.files.map((file) => `      - ${printText(file)}\n`).join('')}`
     if (rule.isEnabled === false) text += '    enabled: false\n'
     // Without this key, the only provider would be the target.
-    const missing = (rule.missingTargets ?? []).map(commentText).join(', ')
-    text += `    targets: [${rule.targets.map(printText).join(', ')}]${missing === '' ? '' : ` # in octoDNS also ${missing}`}\n`
+    text += `    targets: [${rule.targets.map(printText).join(', ')}]\n`
     if (rule.policy) text += `    policy: ${rule.policy}\n`
     const limits = Object.entries(rule.safety ?? {})
     if (limits.length > 0) text += `    safety: {${limits.map(([key, percent]) => `${key}: ${percent}`).join(', ')}}\n`
@@ -77,8 +68,6 @@ function flowValue(value: unknown): string {
     .map(([key, item]) => `${printText(key)}: ${flowValue(item)}`)
     .join(', ')}}`
 }
-
-const commentText = (text: string): string => text.replace(/[^ -~]/g, '?').slice(0, 200)
 
 /** What the processors of a zone mean for its rule. */
 interface ZoneProcessing {

@@ -2,7 +2,6 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { CONFIG_FILE } from '../../definition/config/config.ts'
-import { unknownProvider } from '../../definition/config/read-config.ts'
 import { noSecrets } from '../../definition/config/secret-guard.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { describeReadError, readText } from '../../definition/files/read-text.ts'
@@ -19,6 +18,7 @@ import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { combineZones, readOptionsFor, readZones } from './assemble-zones.ts'
 import { convertAutoArpa } from './auto-arpa.ts'
 import { convertRules } from './convert-rules.ts'
+import { convertTargets, pythonNotices, relocated } from './convert-targets.ts'
 import { createProcessing, printConvertedConfig } from './converted-config.ts'
 import {
   duplicateZoneErrors,
@@ -30,10 +30,10 @@ import {
   type OctodnsZoneFiles,
   unprintableNameErrors,
 } from './find-zone-files.ts'
-import { type ConvertedTarget, convertTarget, foreignTarget, type OctodnsProvider } from './octodns-provider.ts'
+import type { ConvertedTarget } from './octodns-provider.ts'
 import { isOctodnsConfig, type OctodnsConfig, readOctodnsConfig } from './read-octodns-config.ts'
 import { type RoutedZone, routeZones } from './route-zones.ts'
-import { isYamlProvider, openSources } from './yaml-sources.ts'
+import { openSources } from './yaml-sources.ts'
 
 /**
  * Imports zones of octoDNS from a folder of YAML files, one such file or an octoDNS config. Files are copied unchanged where possible.
@@ -173,12 +173,10 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
   const wanted = [...routes.zones.filter(isWanted), ...empty.map(({ routed }) => routed)]
   const read = [...readGiven, ...empty.map((one) => one.read)]
   const dropped: UnsupportedFeature[] = [...(autoArpa?.dropped ?? [])]
-  const chosen = chosenTarget(config, request)
-  if (chosen === undefined) return failed(unknownProvider(request.options.target ?? '', request.config.providers.keys(), undefined))
   /** Parts on which no record depends. */
   const aside: UnsupportedFeature[] = []
-  const targets = convertTargets(config, chosen, aside)
-  const missing = [...config.providers.values()].filter(({ name }) => targets.get(name)?.settings === null)
+  const base = [...opened.sources.values()][0]?.base ?? dirname(path)
+  const targets = convertTargets(config, new Set(opened.sources.keys()), aside)
   const imported = combineZones(read)
   const processing = createProcessing(config)
   const rules = convertRules(wanted, read, { config, targets, sources: opened.sources, processing, dropped: aside, isPartial })
@@ -187,8 +185,7 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
     from: file,
     defaultTtl,
     splitExtension,
-    targets: [...new Map([...targets.values()].flatMap((one) => (one.settings === null ? [] : [[one.name, one]]))).values()],
-    missingProviders: missing,
+    targets: [...targets.values()].map((target) => relocated(target, base, resolve(request.cwd, request.options.out ?? '.'))),
     rules: autoArpa === null ? rules : rules.map((rule) => ({ ...rule, autoPtr: true })),
   })
   return {
@@ -197,7 +194,7 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
     diagnostics: [
       ...config.diagnostics,
       ...processing.unused,
-      ...placeholderWarnings(missing),
+      ...pythonNotices([...targets.values()]),
       ...asides(aside),
       ...(isPartial ? [] : listedOneByOne(config)),
       ...opened.diagnostics,
@@ -221,53 +218,6 @@ const listedOneByOne = ({ zones }: OctodnsConfig): Diagnostic[] =>
       at,
       hint: 'add a rule with a glob for zones to come',
     }))
-
-/** Converts each octoDNS provider that is not a YAML source. `chosen` takes the place of those that have no counterpart here. */
-function convertTargets(
-  { providers, secretHandlers, zones }: OctodnsConfig,
-  chosen: Pick<ConvertedTarget, 'name' | 'settings'> | null,
-  dropped: UnsupportedFeature[],
-): Map<string, ConvertedTarget> {
-  const targets = new Map<string, ConvertedTarget>()
-  for (const provider of providers.values()) {
-    const isTarget = zones.some((zone) => zone.targets.includes(provider.name))
-    const isSource = zones.some((zone) => zone.sources.includes(provider.name))
-    if (!isTarget && !isSource) {
-      const what = `the provider ${provider.name}, which no zone uses`
-      dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
-    }
-    if (!isTarget || isYamlProvider(provider)) continue
-    const taken = new Set([...[...targets.values()].map(({ name }) => name), ...providers.keys()])
-    taken.delete(provider.name)
-    const target = convertTarget(provider, dropped, { takenNames: taken, secretHandlers }) ?? foreignTarget(provider, chosen, dropped)
-    targets.set(provider.name, target)
-  }
-  return targets
-}
-
-/** The provider that `--target` names, from the config of octoDNS or the current one. Null without the option, undefined for an unknown name. */
-function chosenTarget(
-  { providers }: OctodnsConfig,
-  { config, options }: ImportRequest,
-): Pick<ConvertedTarget, 'name' | 'settings'> | null | undefined {
-  const { target: name } = options
-  if (name === undefined) return null
-  const given = providers.get(name)
-  const converted = given && convertTarget(given, [])
-  if (converted) return converted
-  const current = config.providers.get(name)
-  return current && { name, settings: { type: current.type, ...current.settings } }
-}
-
-/** A warning for each target that needs a provider. */
-const placeholderWarnings = (missing: readonly OctodnsProvider[]): Diagnostic[] =>
-  missing.map(({ name, className, at }) => ({
-    severity: 'warning',
-    code: 'import-aside',
-    message: `the target ${name} is ${className}, for which there is no provider here; ${CONFIG_FILE} has a placeholder`,
-    at,
-    hint: 'define a provider there, or name one with --target',
-  }))
 
 /** Warnings for parts of octoDNS's config on which no record depends. */
 const asides = (dropped: readonly UnsupportedFeature[]): Diagnostic[] =>

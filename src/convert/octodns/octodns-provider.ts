@@ -1,6 +1,7 @@
 /** Converts a provider of an octoDNS config. */
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
+import { nativeConversion } from './native-targets.ts'
 
 /** Limits of a plan in percent of the record sets; absent if octoDNS's config has none. */
 export interface ConvertedSafety {
@@ -11,19 +12,16 @@ export interface ConvertedSafety {
 /** The provider of a `zonewright.yaml` that replaces one of octoDNS. */
 export interface ConvertedTarget {
   readonly name: string
-  /** The keys in the order to print; null if no provider of ours has its class. */
-  readonly settings: Readonly<Record<string, unknown>> | null
+  /** The keys in the order to print. */
+  readonly settings: Readonly<Record<string, unknown>>
+  /** Whether octoDNS's class runs in Python, because no native provider has its class and options. */
+  readonly needsPython: boolean
   readonly safety: ConvertedSafety
   /** Whether unsupported records are skipped with a warning instead of refused. */
   readonly skipsUnsupported: boolean
   /** Whether octoDNS only plans for it and never applies. */
   readonly isDryRun: boolean
 }
-
-/** Our provider for a class of octoDNS, and its settings. */
-const COUNTERPARTS: readonly { readonly pattern: RegExp; readonly settings: Readonly<Record<string, string>> }[] = [
-  { pattern: /(?:^|\.)LinodeProvider$/, settings: { type: 'cloud', preset: 'linode' } },
-]
 
 /** Keys that any octoDNS provider may have as a target (its provider/base.py). */
 export const TARGET_KEYS = [
@@ -34,15 +32,7 @@ export const TARGET_KEYS = [
   'root_ns_warnings',
 ] as const
 
-/** Keys that are converted, or that only affect warnings. */
-const CARRIED_KEYS: ReadonlySet<string> = new Set([
-  'token',
-  'update_pcent_threshold',
-  'delete_pcent_threshold',
-  'strict_supports',
-  'root_ns_warnings',
-  'apply_disabled',
-])
+const COMMON_KEYS: ReadonlySet<string> = new Set(TARGET_KEYS)
 
 export interface TargetOptions {
   /** Names of other providers. */
@@ -51,30 +41,92 @@ export interface TargetOptions {
   readonly secretHandlers?: ReadonlySet<string> | undefined
 }
 
-/** Converts a provider; null if its class has no counterpart. A secret becomes a reference to an environment variable, never plain text. */
+/** The name of a Python class with its module. */
+const CLASS = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+$/
+
+/**
+ * Converts a provider to a native one, or to one that runs octoDNS's class; null if its class is not the name of one. A secret becomes a reference to an environment
+ * variable, never plain text.
+ */
 export function convertTarget(
   provider: OctodnsProvider,
   dropped: UnsupportedFeature[],
   { takenNames = new Set(), secretHandlers = new Set() }: TargetOptions = {},
 ): ConvertedTarget | null {
-  const counterpart = COUNTERPARTS.find(({ pattern }) => pattern.test(provider.className))
-  if (counterpart === undefined) return null
+  if (!CLASS.test(provider.className) || provider.className.length > 200) return null
   const drop = (what: string): void => void dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
-  const { settings } = provider
-  const token = secretOf(provider, 'token', secretHandlers, drop)
-  for (const key of Object.keys(settings)) if (!CARRIED_KEYS.has(key)) drop(`${key} of the provider ${provider.name}`)
+  const native = nativeSettings(provider, secretHandlers)
+  const settings = native?.settings ?? classSettings(provider, secretHandlers, drop)
+  for (const what of native?.dropped ?? []) drop(what)
   const name = freeName(provider.name, takenNames)
   if (name !== provider.name) drop(`the name of the provider ${JSON.stringify(provider.name)}: it becomes ${name}`)
-  return { name, settings: { ...counterpart.settings, token }, ...commonSettings(provider, dropped) }
+  return { name, settings, needsPython: native === null, ...commonSettings(provider, dropped) }
 }
 
-/** A target of a class without a counterpart: under its own name, or as the provider `other`. */
-export function foreignTarget(
+/** The settings of a native provider, and what they leave out; null without one that has all options. */
+function nativeSettings(
   provider: OctodnsProvider,
-  other: Pick<ConvertedTarget, 'name' | 'settings'> | null,
-  dropped: UnsupportedFeature[],
-): ConvertedTarget {
-  return { ...(other ?? { name: freeName(provider.name, new Set()), settings: null }), ...commonSettings(provider, dropped) }
+  handlers: ReadonlySet<string>,
+): { readonly settings: ConvertedTarget['settings']; readonly dropped: readonly string[] } | null {
+  const convert = nativeConversion(provider)
+  if (convert === null) return null
+  const dropped: string[] = []
+  const left = new Map(Object.entries(provider.settings).filter(([key, value]) => !COMMON_KEYS.has(key) && value !== null))
+  let fits = true
+  const take = (key: string): unknown => {
+    const value = left.get(key)
+    left.delete(key)
+    return value
+  }
+  const settings = convert({
+    secret: (key) =>
+      left.has(key) ? secretReference(provider, key, String(take(key)), handlers, (what) => dropped.push(what)) : undefined,
+    plain(key) {
+      const value = take(key)
+      if (value === undefined) return undefined
+      // A setting that is no secret cannot come from the environment.
+      fits &&= ['string', 'number', 'boolean'].includes(typeof value) && !isReference(String(value), handlers)
+      return String(value)
+    },
+    flag(key) {
+      const value = take(key)
+      return value === undefined ? undefined : !/^(?:false|no|off|0|)$/i.test(String(value))
+    },
+    list(key) {
+      const value = take(key)
+      fits &&= value === undefined || Array.isArray(value)
+      return Array.isArray(value) ? value.map(String) : undefined
+    },
+    ignore(...keys) {
+      for (const key of keys) if (take(key) !== undefined) dropped.push(`${key} of the provider ${provider.name}`)
+    },
+  })
+  if (settings === null || !fits || left.size > 0) return null
+  return { settings: Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)), dropped }
+}
+
+/** Options that are secrets by their name. */
+const SECRET_KEY = /(?:token|secret|password|passwd|passphrase|credentials?|(?:^|_)key)$/i
+
+/** The settings of a provider that runs octoDNS's class with all its options. */
+function classSettings(
+  provider: OctodnsProvider,
+  handlers: ReadonlySet<string>,
+  drop: (what: string) => void,
+): ConvertedTarget['settings'] {
+  const convert = (key: string, value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map((item) => convert(key, item))
+    if (typeof value === 'object' && value !== null)
+      return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, convert(name, item)]))
+    if (typeof value !== 'string' || value === '') return value
+    return isReference(value, handlers) || SECRET_KEY.test(key) ? secretReference(provider, key, value, handlers, drop) : value
+  }
+  const options = Object.entries(provider.settings).filter(([key]) => !COMMON_KEYS.has(key))
+  return {
+    type: 'octodns',
+    class: provider.className,
+    ...(options.length > 0 && { options: Object.fromEntries(options.map(([key, value]) => [key, convert(key, value)])) }),
+  }
 }
 
 /** The settings that any target of octoDNS may have. */
@@ -127,9 +179,18 @@ export const variableFor = (provider: string, key: string): string =>
     .replace(/^(?=[0-9])/, '_')
     .slice(0, 100)
 
-/** Converts a secret to a reference: `env/NAME` keeps its variable; anything else gets a variable that the user must set. */
-function secretOf({ name, settings }: OctodnsProvider, key: string, handlers: ReadonlySet<string>, drop: (what: string) => void): string {
-  const given = String(settings[key] ?? '')
+/** Whether a text refers to a variable of the environment or to another secret handler. */
+const isReference = (text: string, handlers: ReadonlySet<string>): boolean =>
+  text.startsWith('env/') || handlers.has(text.slice(0, Math.max(0, text.indexOf('/'))))
+
+/** A reference to a secret: `env/NAME` keeps its variable; anything else gets a variable that the user must set. */
+function secretReference(
+  { name }: OctodnsProvider,
+  key: string,
+  given: string,
+  handlers: ReadonlySet<string>,
+  drop: (what: string) => void,
+): string {
   const [, variable, fallback] = /^env\/([A-Za-z_][A-Za-z0-9_]{0,99})(\/.*)?$/s.exec(given) ?? []
   if (variable !== undefined) {
     if (fallback !== undefined) drop(`the default for the ${key} of the provider ${name} if ${variable} is not set`)

@@ -123,10 +123,15 @@ describe("octoDNS's configuration", () => {
       settings: { type: 'cloud', preset: 'linode', token: 'env:LINODE_TOKEN' },
       safety: {},
       skipsUnsupported: false,
+      needsPython: false,
       isDryRun: false,
     })
-    expect(convertTarget(route53, dropped)).toBeNull()
-    expect(convertTarget({ ...linode, name: '1-a', settings: { token: 'plain-secret' } }, dropped)?.settings?.['token']).toBe(
+    expect(convertTarget(route53, dropped)).toMatchObject({
+      settings: { type: 'octodns', class: 'octodns_route53.Route53Provider', options: { access_key_id: 'env:AWS_ACCESS_KEY_ID' } },
+      needsPython: true,
+    })
+    expect(convertTarget({ ...linode, className: 'not a class' }, dropped)).toBeNull()
+    expect(convertTarget({ ...linode, name: '1-a', settings: { token: 'plain-secret' } }, dropped)?.settings['token']).toBe(
       'env:_1_A_TOKEN',
     )
     expect(dropped.map(({ what }) => what)).toEqual([

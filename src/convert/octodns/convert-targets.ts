@@ -1,0 +1,63 @@
+/** Converts the targets of an octoDNS config. */
+import { isAbsolute, relative, resolve } from 'node:path'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { listed } from '../../report/english.ts'
+import type { UnsupportedFeature } from '../unsupported-features.ts'
+import { type ConvertedTarget, convertTarget } from './octodns-provider.ts'
+import type { OctodnsConfig } from './read-octodns-config.ts'
+
+/** Converts each octoDNS provider that is a target and no source of files. */
+export function convertTargets(
+  { providers, secretHandlers, zones }: OctodnsConfig,
+  sources: ReadonlySet<string>,
+  dropped: UnsupportedFeature[],
+): Map<string, ConvertedTarget> {
+  const targets = new Map<string, ConvertedTarget>()
+  for (const provider of providers.values()) {
+    const isTarget = zones.some((zone) => zone.targets.includes(provider.name))
+    const isSource = zones.some((zone) => zone.sources.includes(provider.name))
+    if (!isTarget && !isSource) {
+      const what = `the provider ${provider.name}, which no zone uses`
+      dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
+    }
+    if (!isTarget || sources.has(provider.name)) continue
+    const taken = new Set([...[...targets.values()].map(({ name }) => name), ...providers.keys()])
+    taken.delete(provider.name)
+    const target = convertTarget(provider, dropped, { takenNames: taken, secretHandlers })
+    if (target !== null) targets.set(provider.name, target)
+    else {
+      const what = `the provider ${provider.name}: ${JSON.stringify(provider.className.slice(0, 100))} is not a Python class`
+      dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
+    }
+  }
+  return targets
+}
+
+/** The target with its paths, which are relative to `base`, relative to the folder of the new config. */
+export function relocated({ name, settings }: ConvertedTarget, base: string, folder: string): Pick<ConvertedTarget, 'name' | 'settings'> {
+  const moved = (path: string): string => (isAbsolute(path) ? path : relative(folder, resolve(base, path)) || '.')
+  const entries = Object.entries(settings).map(([key, value]) => {
+    if (key === 'directory') return [key, moved(String(value))]
+    return [key, typeof value === 'string' && value.startsWith('file:') ? `file:${moved(value.slice(5))}` : value]
+  })
+  return { name, settings: Object.fromEntries(entries) }
+}
+
+/** One notice for the targets that run octoDNS's classes, with the packages that they need. */
+export function pythonNotices(targets: readonly ConvertedTarget[]): Diagnostic[] {
+  const classes = targets.filter(({ needsPython }) => needsPython)
+  if (classes.length === 0) return []
+  const packages = new Set(
+    classes.map(({ settings }) => String(settings['class']).split('.')[0]?.replaceAll('_', '-')).filter((one) => one !== 'octodns'),
+  )
+  const message = `${listed(
+    classes.map(({ name }) => name),
+    MAX_NAMED,
+  )} ${classes.length === 1 ? 'runs its octoDNS class' : 'run their octoDNS classes'} in Python`
+  return [
+    { severity: 'notice', code: 'import-aside', message, hint: `install them with: pip install ${['octodns', ...packages].join(' ')}` },
+  ]
+}
+
+/** Targets that a message lists. */
+const MAX_NAMED = 5

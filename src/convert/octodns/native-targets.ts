@@ -1,0 +1,134 @@
+/** octoDNS's provider classes that have a native provider here, and their options as its settings. Option names are those of the versions named in `scripts/install-octodns.sh` and in the list of Python clients. */
+import { isLoopback } from '../../transport/allowed-hosts.ts'
+import type { OctodnsProvider } from './octodns-provider.ts'
+
+type Settings = Readonly<Record<string, unknown>>
+
+/** Reads the options of a provider, each once. */
+export interface OptionReader {
+  /** A reference to the secret; undefined if the option is absent. */
+  secret(key: string): string | undefined
+  /** A text, number or boolean that is in the config itself; undefined if it is absent. */
+  plain(key: string): string | undefined
+  /** Whether the option is true; undefined if it is absent. */
+  flag(key: string): boolean | undefined
+  list(key: string): readonly string[] | undefined
+  /** Options that only affect how octoDNS sends requests. */
+  ignore(...keys: readonly string[]): void
+}
+
+/** The settings of the native provider; null if it lacks what the options ask for. */
+type Convert = (options: OptionReader) => Settings | null
+
+const token =
+  (settings: Settings, ...ignored: readonly string[]): Convert =>
+  (options) => {
+    options.ignore(...ignored)
+    return { ...settings, token: options.secret('token') }
+  }
+
+const CONVERSIONS: readonly { readonly pattern: RegExp; readonly convert: Convert }[] = [
+  { pattern: /(?:^|\.)LinodeProvider$/, convert: token({ type: 'cloud', preset: 'linode' }, 'page_size') },
+  { pattern: /^octodns_digitalocean\.DigitalOceanProvider$/, convert: token({ type: 'digitalocean' }) },
+  { pattern: /^octodns_hetzner\.HetznerProvider$/, convert: token({ type: 'hetzner' }) },
+  { pattern: /^octodns_desec\.DesecProvider$/, convert: token({ type: 'desec' }, 'retries', 'timeout', 'backoff', 'max_sleep') },
+  { pattern: /^octodns_cloudflare\.CloudflareProvider$/, convert: cloudflare },
+  { pattern: /^octodns_route53\.Route53Provider$/, convert: route53 },
+  { pattern: /^octodns_googlecloud\.GoogleCloudProvider$/, convert: google },
+  { pattern: /^octodns_powerdns\.PowerDnsProvider$/, convert: powerdns },
+  { pattern: /^octodns_bind\.Rfc2136Provider$/, convert: rfc2136 },
+  { pattern: /^octodns\.provider\.yaml\.YamlProvider$/, convert: yaml },
+]
+
+/** The conversion for a class; null if it has no native provider. */
+export const nativeConversion = ({ className }: OctodnsProvider): Convert | null =>
+  CONVERSIONS.find(({ pattern }) => pattern.test(className))?.convert ?? null
+
+/** Mail address and global key, and records for the CDN, exist only in octoDNS. */
+function cloudflare(options: OptionReader): Settings | null {
+  options.ignore(
+    'retry_count',
+    'retry_period',
+    'auth_error_retry_count',
+    'zones_per_page',
+    'records_per_page',
+    'min_ttl',
+    'timeout',
+    'account_id',
+  )
+  options.flag('pagerules')
+  if (options.flag('cdn') === true) return null
+  const plan = options.plain('plan_type')
+  if (plan !== undefined && !/^(?:free|pro|business|enterprise)$/.test(plan)) return null
+  return { type: 'cloudflare', base_url: options.plain('api_url'), token: options.secret('token'), plan }
+}
+
+function route53(options: OptionReader): Settings | null {
+  options.ignore('max_changes', 'client_max_attempts', 'get_zones_by_name')
+  const [id, region] = [options.plain('vpc_id'), options.plain('vpc_region')]
+  if ((id === undefined) !== (region === undefined)) return null
+  const [keyId, secret] = [options.secret('access_key_id'), options.secret('secret_access_key')]
+  if ((keyId === undefined) !== (secret === undefined)) return null
+  const isPrivate = options.flag('private')
+  return {
+    type: 'route53',
+    access_key_id: keyId,
+    secret_access_key: secret,
+    session_token: options.secret('session_token'),
+    profile: options.plain('profile'),
+    zone_type: isPrivate === undefined ? undefined : isPrivate ? 'private' : 'public',
+    delegation_set: options.plain('delegation_set_id'),
+    vpc: id === undefined ? undefined : { id, region },
+  }
+}
+
+function google(options: OptionReader): Settings | null {
+  options.ignore('batch_size')
+  const file = options.plain('credentials_file')
+  const isPrivate = options.flag('private')
+  return {
+    type: 'google',
+    project: options.plain('project'),
+    credentials: file === undefined ? undefined : `file:${file}`,
+    visibility: isPrivate === undefined ? undefined : isPrivate ? 'private' : 'public',
+  }
+}
+
+/** The key is sent without TLS only to this machine. */
+function powerdns(options: OptionReader): Settings | null {
+  options.ignore('timeout', 'enable_dynamic', 'nameserver_ttl', 'mode_of_operation')
+  const [host, port, scheme] = [options.plain('host'), options.plain('port') ?? '8081', options.plain('scheme') ?? 'http']
+  if (host === undefined || options.flag('ssl_verify') === false) return null
+  if (!/^https?$/.test(scheme) || (scheme === 'http' && !isLoopback(host))) return null
+  const soaEditApi = options.plain('soa_edit_api')?.toUpperCase()
+  const nameservers = options.list('nameserver_values')
+  const newZones = { ...(nameservers && { nameservers }), ...(soaEditApi && soaEditApi !== 'DEFAULT' && { soa_edit_api: soaEditApi }) }
+  return {
+    type: 'powerdns',
+    base_url: `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    api_key: options.secret('api_key'),
+    server: options.plain('server_id'),
+    notify: options.flag('notify'),
+    new_zones: Object.keys(newZones).length === 0 ? undefined : newZones,
+  }
+}
+
+function rfc2136(options: OptionReader): Settings | null {
+  options.ignore('timeout', 'ipv6', 'update_batch_size')
+  const [host, port] = [options.plain('host'), options.plain('port')]
+  const [name, algorithm] = [options.plain('key_name'), options.plain('key_algorithm')]
+  const secret = options.secret('key_secret')
+  if (host === undefined) return null
+  return {
+    type: 'rfc2136',
+    server: port === undefined ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    tsig: name === undefined || secret === undefined ? undefined : { name, algorithm, secret },
+  }
+}
+
+/** A folder of one file per zone; octoDNS's other layouts exist only there. */
+function yaml(options: OptionReader): Settings | null {
+  options.ignore('default_ttl', 'enforce_order', 'supports_root_ns')
+  const directory = options.plain('directory')
+  return directory === undefined ? null : { type: 'octodns', directory }
+}

@@ -1,0 +1,96 @@
+/** Providers of octoDNS become native ones if these have all their options; everything else runs octoDNS's class. */
+import { expect, test } from 'vitest'
+import { convertTarget } from '../../../src/convert/octodns/octodns-provider.ts'
+import { readConfig } from '../../../src/definition/config/read-config.ts'
+import { checkSettings } from '../../../src/providers/registry.ts'
+
+type Settings = Readonly<Record<string, unknown>>
+
+const NATIVE: readonly (readonly [className: string, options: Settings, expected: Settings])[] = [
+  ['octodns_linode.LinodeProvider', { token: 'env/T' }, { type: 'cloud', preset: 'linode', token: 'env:T' }],
+  ['octodns_hetzner.HetznerProvider', { token: 'env/T' }, { type: 'hetzner', token: 'env:T' }],
+  ['octodns_desec.DesecProvider', { token: 'env/T', retries: 3 }, { type: 'desec', token: 'env:T' }],
+  ['octodns_digitalocean.DigitalOceanProvider', { token: 'env/T' }, { type: 'digitalocean', token: 'env:T' }],
+  [
+    'octodns_cloudflare.CloudflareProvider',
+    { token: 'env/T', plan_type: 'pro', pagerules: false, retry_period: 5, account_id: 'a' },
+    { type: 'cloudflare', token: 'env:T', plan: 'pro' },
+  ],
+  ['octodns_route53.Route53Provider', {}, { type: 'route53' }],
+  [
+    'octodns_route53.Route53Provider',
+    {
+      access_key_id: 'env/ID',
+      secret_access_key: 'env/KEY',
+      client_max_attempts: 10,
+      private: true,
+      vpc_id: 'vpc-1',
+      vpc_region: 'eu-west-1',
+    },
+    {
+      type: 'route53',
+      access_key_id: 'env:ID',
+      secret_access_key: 'env:KEY',
+      zone_type: 'private',
+      vpc: { id: 'vpc-1', region: 'eu-west-1' },
+    },
+  ],
+  [
+    'octodns_googlecloud.GoogleCloudProvider',
+    { project: 'p', credentials_file: 'key.json' },
+    { type: 'google', project: 'p', credentials: 'file:key.json' },
+  ],
+  [
+    'octodns_powerdns.PowerDnsProvider',
+    { host: 'dns.example', scheme: 'https', port: 443, api_key: 'env/K', nameserver_values: ['ns1.example.'], notify: true },
+    { type: 'powerdns', base_url: 'https://dns.example:443', api_key: 'env:K', notify: true, new_zones: { nameservers: ['ns1.example.'] } },
+  ],
+  [
+    'octodns_powerdns.PowerDnsProvider',
+    { host: '127.0.0.1', api_key: 'env/K' },
+    { type: 'powerdns', base_url: 'http://127.0.0.1:8081', api_key: 'env:K' },
+  ],
+  [
+    'octodns_bind.Rfc2136Provider',
+    { host: '2001:db8::1', port: 5300, key_name: 'k', key_secret: 'env/S', key_algorithm: 'hmac-sha512' },
+    { type: 'rfc2136', server: '[2001:db8::1]:5300', tsig: { name: 'k', algorithm: 'hmac-sha512', secret: 'env:S' } },
+  ],
+  ['octodns.provider.yaml.YamlProvider', { directory: './mirror', default_ttl: 300 }, { type: 'octodns', directory: './mirror' }],
+]
+
+/** Options that only octoDNS's class has. */
+const CLASSES: readonly (readonly [className: string, options: Settings])[] = [
+  ['octodns_cloudflare.CloudflareProvider', { email: 'a@example.com', token: 'env/T' }],
+  ['octodns_cloudflare.CloudflareProvider', { token: 'env/T', cdn: true }],
+  ['octodns_route53.Route53Provider', { role_arn: 'arn:aws:iam::1:role/dns' }],
+  ['octodns_route53.Route53Provider', { profile: 'env/PROFILE' }],
+  ['octodns_powerdns.PowerDnsProvider', { host: '192.0.2.1', api_key: 'env/K' }],
+  ['octodns_powerdns.PowerDnsProvider', { host: 'dns.example', scheme: 'https', ssl_verify: false, api_key: 'env/K' }],
+  ['octodns_desec.DesecProvider', { token: 'env/T', option_of_tomorrow: 1 }],
+  ['octodns.provider.yaml.SplitYamlProvider', { directory: './mirror' }],
+  ['octodns_ns1.Ns1Provider', { api_key: 'env/K' }],
+]
+
+const at = { file: 'production.yaml', line: 1, column: 1 }
+
+const convert = (className: string, settings: Settings) => convertTarget({ name: 'target', className, settings, at }, [])
+
+test.each(NATIVE)('%s with %j is native, with valid settings', (className, options, expected) => {
+  const converted = convert(className, { ...options, delete_pcent_threshold: 0.5 })
+  expect(converted).toMatchObject({ settings: expected, needsPython: false })
+  expect(converted?.settings).toEqual(expected)
+  expect(problemsOf(expected)).toEqual([])
+})
+
+test.each(CLASSES)('%s with %j runs in Python', (className, options) => {
+  const converted = convert(className, options)
+  expect(converted).toMatchObject({ settings: { type: 'octodns', class: className }, needsPython: true })
+  expect(problemsOf(converted?.settings ?? {})).toEqual([])
+})
+
+function problemsOf(settings: Settings): unknown[] {
+  const place = { file: 'zonewright.yaml', folder: process.cwd(), cwd: process.cwd() }
+  const { config, diagnostics } = readConfig(`providers: {target: ${JSON.stringify(settings)}}\n`, place)
+  const problems = [...diagnostics, ...[...(config?.providers.values() ?? [])].flatMap(checkSettings)]
+  return problems.filter(({ severity }) => severity === 'error').map(({ message }) => message)
+}
