@@ -29,8 +29,6 @@ const token =
 
 const CONVERSIONS: readonly { readonly pattern: RegExp; readonly convert: Convert }[] = [
   { pattern: /(?:^|\.)LinodeProvider$/, convert: token({ type: 'cloud', preset: 'linode' }, 'page_size') },
-  { pattern: /^octodns_digitalocean\.DigitalOceanProvider$/, convert: token({ type: 'digitalocean' }) },
-  { pattern: /^octodns_hetzner\.HetznerProvider$/, convert: token({ type: 'hetzner' }) },
   { pattern: /^octodns_desec\.DesecProvider$/, convert: token({ type: 'desec' }, 'retries', 'timeout', 'backoff', 'max_sleep') },
   { pattern: /^octodns_cloudflare\.CloudflareProvider$/, convert: cloudflare },
   { pattern: /^octodns_route53\.Route53Provider$/, convert: route53 },
