@@ -1,6 +1,5 @@
 /** octoDNS's provider classes that have a native provider here, and their options as its settings. Option names are those of the versions named in `scripts/install-octodns.sh` and in the list of Python clients. */
 import { isLoopback } from '../../transport/allowed-hosts.ts'
-import type { OctodnsProvider } from './octodns-provider.ts'
 
 type Settings = Readonly<Record<string, unknown>>
 
@@ -39,7 +38,7 @@ const CONVERSIONS: readonly { readonly pattern: RegExp; readonly convert: Conver
 ]
 
 /** The conversion for a class; null if it has no native provider. */
-export const nativeConversion = ({ className }: OctodnsProvider): Convert | null =>
+export const nativeConversion = (className: string): Convert | null =>
   CONVERSIONS.find(({ pattern }) => pattern.test(className))?.convert ?? null
 
 /** Mail address and global key, and records for the CDN, exist only in octoDNS. */

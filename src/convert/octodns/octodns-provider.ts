@@ -68,7 +68,7 @@ function nativeSettings(
   provider: OctodnsProvider,
   handlers: ReadonlySet<string>,
 ): { readonly settings: ConvertedTarget['settings']; readonly dropped: readonly string[] } | null {
-  const convert = nativeConversion(provider)
+  const convert = nativeConversion(provider.className)
   if (convert === null) return null
   const dropped: string[] = []
   const left = new Map(Object.entries(provider.settings).filter(([key, value]) => !COMMON_KEYS.has(key) && value !== null))
