@@ -23,11 +23,13 @@ import json
 import logging
 import queue
 import threading
+import time
 import warnings
 
 PART = 500  # items in one line
 MAX_LOGS = 50  # messages for one request
 MAX_TEXT = 2000  # characters of a message
+MAX_AGE = 60  # seconds for which a provider reads further zones
 
 
 class Refusal(Exception):
@@ -146,9 +148,11 @@ class Bridge:
     def __init__(self, connection):
         self.connection = connection
         self.found = None
-        self.unused = None
+        self.provider = None
         self.last = None
         self.is_applying = False
+        self.seen = set()
+        self.made = 0.0
 
     def start(self, request):
         self.found = find_class(request['class'])
@@ -156,10 +160,9 @@ class Bridge:
         self.name = request['name']
         self.options = request['options']
         try:
-            provider = self.make()
+            provider = self.provider_for(None)
         except Exception as error:
             raise Refusal('options', message_of(error), type=type_of(error), accepted=accepted_options(self.found))
-        self.unused = provider
         module = request['class'].split('.')[0]
         return {
             'types': sorted(str(one) for one in provider.SUPPORTS),
@@ -172,23 +175,26 @@ class Bridge:
             'version': '' if module == 'octodns' else version_of(module),
         }
 
-    def make(self):
-        return self.found(self.name, **copy.deepcopy(self.options))
-
-    def fresh(self):
-        """A provider that has read nothing: classes keep what they have read, as one run of octoDNS needs it."""
-        provider, self.unused = self.unused or self.make(), None
-        return provider
+    def provider_for(self, zone):
+        """A provider that has not read this zone: classes keep what they have read, as one run of octoDNS needs it. They also keep lists of zones, so one
+        provider reads several zones."""
+        if self.provider is None or zone in self.seen or time.monotonic() - self.made > MAX_AGE:
+            self.provider = self.found(self.name, **copy.deepcopy(self.options))
+            self.made = time.monotonic()
+            self.seen = set()
+        if zone is not None:
+            self.seen.add(zone)
+        return self.provider
 
     def list(self, request):
-        names = [str(name) for name in self.fresh().list_zones()]
+        names = [str(name) for name in self.provider_for('').list_zones()]
         self.connection.send_parts('zones', names)
         return {}
 
     def read(self, request):
         from octodns.zone import Zone
 
-        provider = self.fresh()
+        provider = self.provider_for(request['zone'])
         existing = Zone(request['zone'], [])
         exists = provider.populate(existing, target=True, lenient=True)
         records = sorted(existing.records, key=lambda record: (record.name, record._type))
@@ -381,6 +387,7 @@ def main():
         try:
             result = getattr(bridge, request['op'])(request)
         except BaseException as error:
+            bridge.provider = None
             connection.end(error={**described_error(error), 'applying': bridge.is_applying})
         else:
             connection.end(ok=result)

@@ -29,8 +29,9 @@ export interface AwkwardWorkspace {
     readonly nested: unknown
     readonly cwd: string
   }
-  /** How often the class has read the zone. */
+  /** How often the class has read a zone, and how often it was created. */
   reads(): number
+  made(): number
   run(...args: string[]): Promise<CliResult>
 }
 
@@ -60,6 +61,7 @@ export function awkwardWorkspace({ settings = '', options = '', env = {} as Read
     behave: (mode) => writeFileSync(file('mode'), mode),
     process: () => JSON.parse(read('process.json')),
     reads: () => read('reads').split('\n').length - 1,
+    made: () => read('made').split('\n').length - 1,
     run: (...args) => cli([...args, '--no-color'], { cwd: folder, env: all }),
   }
   workspace.store([KEEP])

@@ -123,6 +123,11 @@ describeWithTools([OCTODNS_PYTHON, 'python3'], 'the settings of a provider class
     expect([status, text]).toEqual([1, expect.stringMatching(message)])
   })
 
+  test('a module whose import does not end', async () => {
+    const { status, text } = await workspace(`{type: octodns, class: slow.SlowProvider, ${python}, timeout: 1}`)(['plan'])
+    expect([status, text]).toEqual([1, expect.stringMatching(/providers\.lab\.class: slow\.SlowProvider did not respond within 1 s/)])
+  })
+
   test('a Python without octoDNS', async () => {
     const folder = temporaryDirectory()
     // An interpreter that sees no installed packages.

@@ -37,6 +37,20 @@ describeWithTools([OCTODNS_PYTHON], 'a provider class', () => {
     expect((await run('plan', '--detailed-exitcode')).status).toBe(0)
   })
 
+  test('one instance of the class reads several zones, as in octoDNS, and none reads a zone twice', async () => {
+    const { run, define, folder, reads, made } = awkwardWorkspace()
+    define(KEPT)
+    for (const zone of ['b', 'c']) {
+      writeFileSync(join(folder, `zones/${zone}.example.yaml`), `domain: ${zone}.example\nrecords:\n${KEPT}`)
+      writeFileSync(join(folder, `stored/${zone}.example.json`), JSON.stringify([KEEP]))
+    }
+    expect((await run('plan', '--detailed-exitcode')).status).toBe(0)
+    expect([reads(), made()]).toEqual([3, 1])
+    define(`${KEPT}  www: {type: A, ttl: 300, value: 192.0.2.2}\n`)
+    expect((await run('apply', '--yes')).status).toBe(0)
+    expect([reads(), made()]).toEqual([3 + 5, 1 + 3])
+  })
+
   test('records that octoDNS alone can describe are shown and left alone, and lenient is kept', async () => {
     const { run, define, store, stored } = awkwardWorkspace()
     store([KEEP, A('len', '192.0.2.4', { octodns: { lenient: true } }), ...HELD])
@@ -165,7 +179,7 @@ describeWithTools([OCTODNS_PYTHON], 'a provider class', () => {
   })
 
   test('a zone without definition is imported, with a list of zones or by name; zones are copied', async () => {
-    const { run, store, folder, env } = awkwardWorkspace()
+    const { run, store, stored, folder, env } = awkwardWorkspace()
     store([KEEP, A('www', '192.0.2.2'), ...HELD])
     mkdirSync(join(folder, 'copied'))
     const config = join(folder, 'zonewright.yaml')
@@ -183,6 +197,13 @@ describeWithTools([OCTODNS_PYTHON], 'a provider class', () => {
     const copied = await cli(['copy', '--from', 'odd', '--to', 'files', 'example.com', '--yes', '--no-color'], { cwd: folder, env })
     expect([copied.status, copied.stderr]).toEqual([0, expect.any(String)])
     expect(readFileSync(join(folder, 'copied/example.com.yaml'), 'utf8')).toContain('www')
+    store([])
+    expect((await run('copy', '--from', 'files', '--to', 'odd', 'example.com', '--yes')).status).toBe(0)
+    expect(
+      stored()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(['keep', 'www'])
   })
 
   test('a class without a list of its zones says so', async () => {

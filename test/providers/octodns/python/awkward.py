@@ -30,6 +30,8 @@ class AwkwardProvider(BaseProvider):
         if token == 'wrong':
             raise ValueError('the token is wrong')
         super().__init__(id, *args, **kwargs)
+        with open(os.path.join(folder, 'made'), 'a') as file:
+            file.write('made\n')
         with open(os.path.join(folder, 'process.json'), 'w') as file:
             json.dump({'pid': os.getpid(), 'argv': sys.argv, 'env': dict(os.environ), 'cwd': os.getcwd(), 'nested': nested}, file)
 
