@@ -17,8 +17,34 @@ export interface InitOptions {
 /** The environment variable with the token, for configuration and workflow. */
 export const TOKEN_VARIABLE = 'ZONEWRIGHT_TOKEN'
 
-/** The secret of the workflow with the read-only token for pull requests. */
-const READ_TOKEN_SECRET = 'ZONEWRIGHT_READ_TOKEN'
+/** The token of a workflow: the environment variable of the config, which is also the secret of the job that applies. */
+interface WorkflowToken {
+  readonly variable: string
+  /** The secret with a read-only token for pull requests. */
+  readonly readSecret: string
+  /** Comment lines about the rights that the commands need. */
+  readonly rights: string
+}
+
+const CLOUD_TOKEN: WorkflowToken = {
+  variable: TOKEN_VARIABLE,
+  readSecret: 'ZONEWRIGHT_READ_TOKEN',
+  rights: `# The runner must reach base_url of zonewright.yaml. The commands need these scopes of a token:
+#   plan    domains:read_only    the secret ZONEWRIGHT_READ_TOKEN
+#   verify  domains:read_only    the same secret, in a job of yours
+#   apply   domains:read_write   the secret ${TOKEN_VARIABLE}
+# Definitions with addresses of instances also need instances:read_only; of load balancers, account:read_only. "zonewright doctor" lists needless
+# scopes.`,
+}
+
+/** The token of a provider whose config entry names this environment variable. */
+export const workflowToken = (variable: string): WorkflowToken => ({
+  variable,
+  readSecret: `${variable}_READ_ONLY`,
+  rights: `# The commands need these secrets:
+#   plan    ${variable}_READ_ONLY    a token that may read zones
+#   apply   ${variable}    a token that may change them`,
+})
 
 const SERVICE = '127.0.0.1:8080'
 const NAME_SERVER = '127.0.0.1:5353'
@@ -80,17 +106,14 @@ const setUp = (version: string): string => `      - uses: actions/setup-node@v4
       # Before the checkout: no .npmrc and no node_modules of the repository can replace the program.
       - run: npm install --global --ignore-scripts zonewright@${version}`
 
-/** The CI workflow. `hosts` are the entries of ZONEWRIGHT_ALLOWED_HOSTS for the config. */
+/** The CI workflow. `hosts` are the entries of ZONEWRIGHT_ALLOWED_HOSTS for the config; `token` is that of the service if absent. */
 export const workflow = (
   version: string,
   hosts: readonly string[],
+  { variable, readSecret, rights }: WorkflowToken = CLOUD_TOKEN,
 ): string => `# DNS from this repository: planned on pull requests, applied when they are merged.
-# The runner must reach base_url of zonewright.yaml. The commands need these scopes of a token:
-#   plan    domains:read_only    the secret ${READ_TOKEN_SECRET}
-#   verify  domains:read_only    the same secret, in a job of yours
-#   apply   domains:read_write   the secret ${TOKEN_VARIABLE}
-# Definitions with addresses of instances also need instances:read_only; of load balancers, account:read_only. "zonewright doctor" lists needless
-# scopes. Keep ${TOKEN_VARIABLE} in the environment "dns" and let only the branch main use it: whoever can push a branch can read the
+${rights}
+# Keep ${variable} in the environment "dns" and let only the branch main use it: whoever can push a branch can read the
 # secrets of the repository.
 name: DNS
 on:
@@ -126,10 +149,9 @@ ${setUp(version)}
       - run: |
           rm -rf zonewright.yaml
           git show "refs/remotes/origin/$GITHUB_BASE_REF:zonewright.yaml" > zonewright.yaml
-      # Needs a token with domains:read_only.
       - run: zonewright plan --format markdown >> "$GITHUB_STEP_SUMMARY"
         env:
-          ${TOKEN_VARIABLE}: \${{ secrets.${READ_TOKEN_SECRET} }}
+          ${variable}: \${{ secrets.${readSecret} }}
   apply:
     needs: check
     if: github.event_name == 'push'
@@ -139,8 +161,7 @@ ${setUp(version)}
 ${setUp(version)}
       - uses: actions/checkout@v4
         with: {persist-credentials: false}
-      # Needs a token with domains:read_write.
       - run: zonewright apply --yes --format markdown >> "$GITHUB_STEP_SUMMARY"
         env:
-          ${TOKEN_VARIABLE}: \${{ secrets.${TOKEN_VARIABLE} }}
+          ${variable}: \${{ secrets.${variable} }}
 `

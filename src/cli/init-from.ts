@@ -5,14 +5,16 @@ import { importZones } from '../convert/import.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
 import { printText } from '../definition/yaml/print-yaml.ts'
 import { hasErrors } from '../dns/diagnostic.ts'
+import { starterOf } from '../providers/registry.ts'
 import type { CommonOptions } from './command.ts'
-import { type InitFile, TOKEN_VARIABLE, workflow } from './init-files.ts'
+import { type InitFile, TOKEN_VARIABLE, workflow, workflowToken } from './init-files.ts'
 import type { CliIo } from './io.ts'
 import { type CliOutput, lossReportOptions } from './output.ts'
 
 /**
  * Creates the files of a repository for the zones of a provider: a config, a workflow and a definition of every zone. A plan is then empty.
- * `from` is the provider's base URL or the name of a preset. Reports errors, and then returns null.
+ * `from` is the base URL of a service, the name of a preset, or a type of provider, with another address of its API as `TYPE=URL`. Reports errors, and then
+ * returns null.
  */
 export async function filesFromProvider(
   io: CliIo,
@@ -21,7 +23,8 @@ export async function filesFromProvider(
   version: string,
   options: CommonOptions & { readonly lossy?: boolean },
 ): Promise<readonly InitFile[] | null> {
-  const text = configText(from)
+  const start = startOf(from)
+  const text = configText(start)
   const { config, diagnostics } = readRunConfig(io, text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd })
   if (config === null || hasErrors(diagnostics)) {
     output.diagnostics(diagnostics)
@@ -29,7 +32,7 @@ export async function filesFromProvider(
   }
   const imported = await importZones({
     format: 'provider',
-    source: 'cloud',
+    source: start.name,
     zones: [],
     cwd: io.cwd,
     env: io.env,
@@ -46,16 +49,43 @@ export async function filesFromProvider(
   return [
     { path: CONFIG_FILE, text },
     ...imported.files.map((file) => ({ path: `zones/${file.path}`, text: file.text })),
-    { path: '.github/workflows/dns.yml', text: workflow(version, requiredHostEntries(config)) },
+    {
+      path: '.github/workflows/dns.yml',
+      text: workflow(version, requiredHostEntries(config), start.variable === null ? undefined : workflowToken(start.variable)),
+    },
   ]
 }
 
-const configText = (from: string): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
+/** The first entry of `providers`, in flow style, and its name. */
+interface Start {
+  readonly name: string
+  readonly entry: string
+  /** The environment variable with the token; null for that of the service. */
+  readonly variable: string | null
+}
+
+function startOf(from: string): Start {
+  const [, type = '', url] = /^([a-z0-9]+)(?:=(.*))?$/s.exec(from) ?? []
+  const starter = starterOf(type)
+  if (starter === null) {
+    const address = /^[a-z]+$/.test(from) ? `preset: ${from}` : `base_url: ${printText(from, 'flow')}`
+    return { name: 'cloud', entry: `{type: cloud, ${address}, token: 'env:${TOKEN_VARIABLE}'}`, variable: null }
+  }
+  const settings = Object.entries(starter).map(([key, reference]) => `, ${key}: '${reference}'`)
+  const address = url === undefined ? '' : `, base_url: ${printText(url, 'flow')}`
+  const variable =
+    Object.values(starter)
+      .find((reference) => reference.startsWith('env:'))
+      ?.slice('env:'.length) ?? null
+  return { name: type, entry: `{type: ${type}${address}${settings.join('')}}`, variable }
+}
+
+const configText = ({ name, entry }: Start): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
 # The providers, the provider of each definition, and the safety limits.
 providers:
-  cloud: {type: cloud, ${/^[a-z]+$/.test(from) ? `preset: ${from}` : `base_url: ${printText(from, 'flow')}`}, token: 'env:${TOKEN_VARIABLE}'}
+  ${name}: ${entry}
 zones:
-  - {files: 'zones/**/*', targets: [cloud]}
+  - {files: 'zones/**/*', targets: [${name}]}
 # A plan beyond these limits is refused until --allow lifts the refusal.
 safety: {max_delete_percent: 30, max_update_percent: 30}
 `

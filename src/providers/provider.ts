@@ -191,6 +191,8 @@ export interface ProviderType {
   checkSettings(config: ProviderConfig): readonly Diagnostic[]
   /** Every host that a provider with these settings contacts. Needs no secret; invalid settings are reported by `checkSettings`. */
   endpoints(config: ProviderConfig): readonly ProviderEndpoint[]
+  /** The settings of a new config entry, with references to the usual environment variables; absent if the user has to choose settings. */
+  readonly starter?: Readonly<Record<string, string>> | undefined
   /** Creates a provider from its entry in the config. */
   create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider>
 }

@@ -76,6 +76,13 @@ export const PROVIDER_TYPES: readonly string[] = Object.keys(TYPES)
 /** The capabilities of a type of `PROVIDER_TYPES`. */
 export const capabilitiesOfType = (type: string): Capabilities => (TYPES[type] as ProviderType).capabilities
 
+/** The settings of a new config entry of a type; null if there is no such type, or if the user has to choose settings. */
+export const starterOf = (type: string): Readonly<Record<string, string>> | null =>
+  (Object.hasOwn(TYPES, type) ? TYPES[type]?.starter : undefined) ?? null
+
+/** The types with such settings. */
+export const STARTER_TYPES: readonly string[] = PROVIDER_TYPES.filter((type) => starterOf(type) !== null)
+
 /** The errors in the settings of a provider whose form is valid. Needs no secret and no network. */
 export const checkSettings = (config: ProviderConfig): readonly Diagnostic[] => typeOf(config)?.checkSettings(config) ?? []
 

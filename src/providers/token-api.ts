@@ -14,6 +14,8 @@ export interface TokenApi {
   readonly baseUrl: string
   /** The setting that refers to the token. */
   readonly tokenKey: string
+  /** The usual environment variable with the token. */
+  readonly tokenVariable: string
   /** Maximum concurrent requests without the setting; 4 if absent. */
   readonly parallelism?: number
   readonly createProvider: (connection: ApiConnection, settings: ProviderConfig['settings']) => Provider
@@ -23,6 +25,7 @@ export function tokenProviderType({
   capabilities,
   baseUrl: standard,
   tokenKey,
+  tokenVariable,
   parallelism = DEFAULT_PARALLELISM,
   createProvider,
 }: TokenApi): ProviderType {
@@ -34,6 +37,7 @@ export function tokenProviderType({
       checkBaseUrl(config, addressOf(config), standard, diagnostics)
       return diagnostics
     },
+    starter: { [tokenKey]: `env:${tokenVariable}` },
     endpoints: (config) => endpointOfBaseUrl(config, 'base_url', addressOf(config)),
     async create(config, context) {
       const diagnostics: Diagnostic[] = []

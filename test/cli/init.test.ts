@@ -3,6 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { startService } from '../../src/service/index.ts'
+import { createCloudflare } from '../scripted/cloudflare/service.ts'
+import { createDesec } from '../scripted/desec/service.ts'
+import { createScaleway } from '../scripted/scaleway/service.ts'
+import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { filesBelow, TOKEN } from './scene.ts'
@@ -141,5 +145,49 @@ describe('init', () => {
     } finally {
       await service.stop()
     }
+  })
+})
+
+describe('init --from TYPE', () => {
+  test.each([
+    ['desec', 'DESEC_TOKEN', 'token', '/api/v1', createDesec({ token: TOKEN, domains: [{ name: 'example.com' }] }).service],
+    [
+      'scaleway',
+      'SCW_SECRET_KEY',
+      'secret_key',
+      '/domain/v2beta1',
+      createScaleway({ token: TOKEN, zones: [{ domain: 'example.com' }] }).service,
+    ],
+    [
+      'cloudflare',
+      'CLOUDFLARE_TOKEN',
+      'token',
+      '/client/v4',
+      createCloudflare({ token: TOKEN, zones: [{ id: '1'.repeat(32), name: 'example.com' }] }).service,
+    ],
+  ] as const)('%s writes a config, a workflow and all zones, and a plan is empty', async (type, variable, key, path, service) => {
+    const { origin } = await startScriptedServer(service)
+    const cwd = temporaryDirectory()
+    const env = { [variable]: TOKEN }
+    expect(await cli(['init', '--from', `${type}=${origin}${path}`], { cwd, env })).toMatchObject({ status: 0 })
+    const files = filesBelow(cwd)
+    expect(parse(files['zonewright.yaml'] ?? '').providers).toEqual({
+      [type]: { type, base_url: `${origin}${path}`, [key]: `env:${variable}` },
+    })
+    const workflow = files['.github/workflows/dns.yml'] ?? ''
+    expect(parse(workflow).jobs.apply.steps.at(-1).env).toEqual({ [variable]: `\${{ secrets.${variable} }}` })
+    expect(workflow).not.toContain('domains:read_only')
+    expect(Object.keys(files)).toContain('zones/example.com.yaml')
+    expect(await cli(['plan', '--detailed-exitcode'], { cwd, env })).toMatchObject({ status: 0 })
+    expect(Object.values(files).join('')).not.toContain(TOKEN)
+  })
+
+  test('a type asks the address of its service', async () => {
+    const env = { ZONEWRIGHT_ALLOWED_HOSTS: 'dns.example.net', DESEC_TOKEN: TOKEN }
+    const run = await cli(['init', '--from', 'desec'], { cwd: temporaryDirectory(), env })
+    expect([run.status, run.stderr]).toEqual([
+      1,
+      expect.stringContaining('desec.io:443 is not among the hosts in ZONEWRIGHT_ALLOWED_HOSTS'),
+    ])
   })
 })

@@ -6,6 +6,7 @@ import { writeFiles } from '../../definition/files/write-files.ts'
 import { isPartlyWritten, writeProblems } from '../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
+import { STARTER_TYPES } from '../../providers/registry.ts'
 import type { CommonOptions, SetAction } from '../command.ts'
 import { type InitFile, initFiles, TOKEN_VARIABLE } from '../init-files.ts'
 import { filesFromProvider } from '../init-from.ts'
@@ -17,7 +18,7 @@ import { VERSION } from '../package-info.ts'
 export interface InitOptions extends CommonOptions {
   readonly zone: string
   readonly soaEmail?: string
-  /** The base URL or the preset of a provider, to import all its zones instead of writing an example. */
+  /** The base URL, the preset or the type of a provider, to import all its zones instead of writing an example. */
   readonly from?: string
   /** With `from`: leaves out what definitions cannot express. */
   readonly lossy?: boolean
@@ -27,7 +28,10 @@ export function configure(command: Command, setAction: SetAction): void {
   command
     .option('--zone <name>', 'the zone', 'example.com')
     .option('--soa-email <address>', 'the person responsible for the zone (default: hostmaster at the zone)')
-    .option('--from <address>', 'all zones of a provider instead: the base URL of its API, or a preset such as linode')
+    .option(
+      '--from <address>',
+      `all zones of a provider instead: the base URL of its API, a preset such as linode, or ${STARTER_TYPES.join(', ')}`,
+    )
     .option('--lossy', 'with --from: leave out what definitions cannot express; each gets a warning')
   setAction(command, init)
 }

@@ -11,5 +11,6 @@ export const CLOUDFLARE: ProviderType = tokenProviderType({
   capabilities: cloudflareCapabilities(DEFAULT_PLAN),
   baseUrl: 'https://api.cloudflare.com/client/v4',
   tokenKey: 'token',
+  tokenVariable: 'CLOUDFLARE_TOKEN',
   createProvider: (connection, { plan }) => createCloudflareProvider(connection, (plan as CloudflarePlan | undefined) ?? DEFAULT_PLAN),
 })

@@ -8,5 +8,6 @@ export const DESEC: ProviderType = tokenProviderType({
   capabilities: desecCapabilities(() => null),
   baseUrl: 'https://desec.io/api/v1',
   tokenKey: 'token',
+  tokenVariable: 'DESEC_TOKEN',
   createProvider: (connection) => createDesecProvider(connection),
 })

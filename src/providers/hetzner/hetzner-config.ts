@@ -8,6 +8,7 @@ export const HETZNER: ProviderType = tokenProviderType({
   capabilities: HETZNER_CAPABILITIES,
   baseUrl: 'https://api.hetzner.cloud/v1',
   tokenKey: 'token',
+  tokenVariable: 'HETZNER_TOKEN',
   // Calls wait for their actions most of the time.
   parallelism: 16,
   createProvider: createHetznerProvider,

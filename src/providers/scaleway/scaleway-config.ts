@@ -8,6 +8,7 @@ export const SCALEWAY: ProviderType = tokenProviderType({
   capabilities: SCALEWAY_CAPABILITIES,
   baseUrl: 'https://api.scaleway.com/domain/v2beta1',
   tokenKey: 'secret_key',
+  tokenVariable: 'SCW_SECRET_KEY',
   createProvider: (connection, { project_id: project }) =>
     createScalewayProvider(connection, project === undefined ? null : String(project)),
 })
