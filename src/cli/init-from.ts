@@ -1,11 +1,10 @@
 /** The files that `zonewright init --from` writes for the zones of a provider. */
+import { type FirstProvider, firstProvider } from '../apply/first-provider.ts'
 import { readRunConfig, requiredHostEntries } from '../apply/run-config.ts'
 import { reportThrottling } from '../apply/run-context.ts'
 import { importZones } from '../convert/import.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
-import { printText } from '../definition/yaml/print-yaml.ts'
 import { hasErrors } from '../dns/diagnostic.ts'
-import { starterOf } from '../providers/registry.ts'
 import type { CommonOptions } from './command.ts'
 import { type InitFile, TOKEN_VARIABLE, workflow, workflowToken } from './init-files.ts'
 import type { CliIo } from './io.ts'
@@ -23,7 +22,7 @@ export async function filesFromProvider(
   version: string,
   options: CommonOptions & { readonly lossy?: boolean },
 ): Promise<readonly InitFile[] | null> {
-  const start = startOf(from)
+  const start = firstProvider(from, TOKEN_VARIABLE)
   const text = configText(start)
   const { config, diagnostics } = readRunConfig(io, text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd })
   if (config === null || hasErrors(diagnostics)) {
@@ -56,31 +55,10 @@ export async function filesFromProvider(
   ]
 }
 
-/** The first entry of `providers`, in flow style, and its name. */
-interface Start {
-  readonly name: string
-  readonly entry: string
-  /** The environment variable with the token; null for that of the service. */
-  readonly variable: string | null
-}
-
-function startOf(from: string): Start {
-  const [, type = '', url] = /^([a-z0-9]+)(?:=(.*))?$/s.exec(from) ?? []
-  const starter = starterOf(type)
-  if (starter === null) {
-    const address = /^[a-z]+$/.test(from) ? `preset: ${from}` : `base_url: ${printText(from, 'flow')}`
-    return { name: 'cloud', entry: `{type: cloud, ${address}, token: 'env:${TOKEN_VARIABLE}'}`, variable: null }
-  }
-  const settings = Object.entries(starter).map(([key, reference]) => `, ${key}: '${reference}'`)
-  const address = url === undefined ? '' : `, base_url: ${printText(url, 'flow')}`
-  const variable =
-    Object.values(starter)
-      .find((reference) => reference.startsWith('env:'))
-      ?.slice('env:'.length) ?? null
-  return { name: type, entry: `{type: ${type}${address}${settings.join('')}}`, variable }
-}
-
-const configText = ({ name, entry }: Start): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
+const configText = ({
+  name,
+  entry,
+}: FirstProvider): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
 # The providers, the provider of each definition, and the safety limits.
 providers:
   ${name}: ${entry}

@@ -1,12 +1,12 @@
 /** `zonewright init`: options and output; the files are in `cli/init-files.ts` and `cli/init-from.ts`. */
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { FIRST_TYPES } from '../../apply/first-provider.ts'
 import type { WriteOutcome } from '../../definition/files/write-changes.ts'
 import { writeFiles } from '../../definition/files/write-files.ts'
 import { isPartlyWritten, writeProblems } from '../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
-import { STARTER_TYPES } from '../../providers/registry.ts'
 import type { CommonOptions, SetAction } from '../command.ts'
 import { type InitFile, initFiles, TOKEN_VARIABLE } from '../init-files.ts'
 import { filesFromProvider } from '../init-from.ts'
@@ -30,7 +30,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--soa-email <address>', 'the person responsible for the zone (default: hostmaster at the zone)')
     .option(
       '--from <address>',
-      `all zones of a provider instead: the base URL of its API, a preset such as linode, or ${STARTER_TYPES.join(', ')}`,
+      `all zones of a provider instead: the base URL of its API, a preset such as linode, or ${FIRST_TYPES.join(', ')}`,
     )
     .option('--lossy', 'with --from: leave out what definitions cannot express; each gets a warning')
   setAction(command, init)
