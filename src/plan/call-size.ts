@@ -29,7 +29,8 @@ export const isWithin = ({ units, octets, values, characters }: CallSize, { maxU
 
 export function sizeOf(rrset: RrsetChange, rules: CallRules, zone: DomainName): CallSize {
   const data = [...(rrset.existing?.data ?? []), ...(rrset.desired?.data ?? [])]
-  const characters = data.reduce((sum, one) => sum + one.length, 0)
+  const lengthOf = rules.maxValues?.lengthOf ?? ((_, one) => one.length)
+  const characters = rules.maxValues === undefined ? 0 : data.reduce((sum, one) => sum + lengthOf(rrset.type, one), 0)
   return { units: 1, octets: rules.maxOctets === null ? 0 : octetsOf(rrset, rules, zone), values: data.length, characters }
 }
 

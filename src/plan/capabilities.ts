@@ -24,7 +24,14 @@ export interface CallRules {
   /** Maximum size of a call in octets of DNS records, those before and after the change together; null without a limit. */
   readonly maxOctets: number | null
   /** Maximum number of records in a call, and of characters of their data, those before and after the change together; absent without a limit. */
-  readonly maxValues?: { readonly count: number; readonly characters: number } | undefined
+  readonly maxValues?:
+    | {
+        readonly count: number
+        readonly characters: number
+        /** The characters of one record at the target, if it has another form there. */
+        readonly lengthOf?: (type: string, data: string) => number
+      }
+    | undefined
   /** Whether a call is one DNS message, which holds more in as many octets; false if absent. */
   readonly isDnsMessage?: boolean | undefined
   /** Whether only rdata matters for `maxOctets`, as text, that before the change and that after it; false if absent. */

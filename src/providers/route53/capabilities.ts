@@ -6,9 +6,10 @@ import type { DefinedRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
 import { type AliasZones, aliasZoneOf } from './alias-targets.ts'
+import { rdataToApi } from './rdata-format.ts'
 
 /** Records and characters of their values in one batch of changes. */
-const MAX_VALUES = { count: 1000, characters: 32_000 }
+const MAX_VALUES = { count: 1000, characters: 32_000, lengthOf: (type: string, data: string): number => rdataToApi(type, data).length }
 /** Octets of a TXT record. */
 const MAX_TEXT = 4000
 /** An alias has the TTL of its target. That of load balancers and CloudFront is 60 seconds. */

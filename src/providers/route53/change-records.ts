@@ -103,7 +103,7 @@ export const plainSet = (name: DomainName, type: string, { ttl, data }: RrsetIma
   Name: nameToApi(name),
   Type: type,
   TTL: ttl ?? 0,
-  ResourceRecords: data.map((one) => ({ Value: rdataToApi(one) })),
+  ResourceRecords: data.map((one) => ({ Value: rdataToApi(type, one) })),
 })
 
 /** The record sets of an existing RRset with the values that Route 53 has. */

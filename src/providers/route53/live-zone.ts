@@ -172,7 +172,8 @@ export function liveZone(sets: readonly LiveSet[], zone: DomainName, zoneId: str
       })
       records.push(...own)
       const isOurs =
-        nameToApi(name) === api.Name.toLowerCase() && own.every(({ data }, at) => rdataToApi(data) === api.ResourceRecords?.[at]?.Value)
+        nameToApi(name) === api.Name.toLowerCase() &&
+        own.every(({ data }, at) => rdataToApi(type, data) === api.ResourceRecords?.[at]?.Value)
       if (!isOurs) originals.set(rrsetKey(set), [api])
     }
   }

@@ -1,6 +1,6 @@
 /** Names and rdata as the API writes them: presentation form with octal escapes (`\052`) instead of decimal ones. */
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import { canonicalRdata } from '../../dns/rdata/canonical.ts'
+import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
 import { presentationTokens } from '../../dns/rdata/field.ts'
 import type { Result } from '../../dns/result.ts'
 
@@ -30,8 +30,15 @@ export function nameToApi(name: DomainName): string {
 
 export const nameFromApi = (text: string): Result<DomainName> => parseAbsoluteName(toDecimal(text))
 
-/** A value for a request. The data must be canonical. */
-export const rdataToApi = toOctal
+/** A value for a request. The data must be canonical. Parameters of SVCB and HTTPS are quoted, as the clients of others send them. */
+export function rdataToApi(type: string, data: string): string {
+  if (type !== 'SVCB' && type !== 'HTTPS') return toOctal(data)
+  return toOctal(
+    rdataFields(data)
+      .map((field) => field.replace(/^([a-z0-9-]+)=([^"].*)$/s, '$1="$2"'))
+      .join(' '),
+  )
+}
 
 /** Canonical rdata of a value, or an error if it is malformed. */
 export function rdataFromApi(type: string, value: string): Result<string> {

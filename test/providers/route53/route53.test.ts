@@ -78,11 +78,12 @@ describe('what stays as it is', () => {
 })
 
 test('names and texts with special characters keep them', async () => {
-  const definition = `  '*.wild': {type: A, value: 192.0.2.1}\n  'a/b': {type: A, value: 192.0.2.2}\n  text: {type: TXT, value: 'quote " backslash \\ umlaut ä'}\n`
+  const definition = `  '*.wild': {type: A, value: 192.0.2.1}\n  'a/b': {type: A, value: 192.0.2.2}\n  svc: {type: HTTPS, value: {svcpriority: 1, targetname: ., svcparams: {alpn: [h2, h3], port: 8443}}}\n  text: {type: TXT, value: 'quote " backslash \\ umlaut ä'}\n`
   const scene = await startRoute53Scene({ definition })
   succeeded(await scene.run(APPLY))
   expect(scene.held()).toEqual([
     'a\\057b.example.com. A 3600 192.0.2.2',
+    'svc.example.com. HTTPS 3600 1 . alpn="h2,h3" port="8443"',
     'text.example.com. TXT 3600 "quote \\" backslash \\\\ umlaut \\303\\244"',
     '\\052.wild.example.com. A 3600 192.0.2.1',
   ])
