@@ -145,7 +145,10 @@ export async function readAndPlan(
     reference === null
       ? [null, NO_FILE]
       : await Promise.all([provider.readZone(reference, { signal }), readRendered(job, provider, reference, signal)])
-  const rendered = existing === null ? NOT_RENDERED : compareRendered(file.rendered, existing)
+  const compared = existing === null ? NOT_RENDERED : compareRendered(file.rendered, existing)
+  // A target without apex NS records of its own adds none, also without a rendered file.
+  const addsNone = existing !== null && !provider.capabilities.servesApexNs
+  const rendered = { ...compared, providerApexNs: compared.providerApexNs ?? (addsNone ? [] : null) }
   const planned = planAgain({ job, reference, existing, rendered }, provider)
   return { ...planned, plan: { ...planned.plan, diagnostics: [...planned.plan.diagnostics, ...file.diagnostics] } }
 }
