@@ -148,7 +148,7 @@ export async function readAndPlan(
   const compared = existing === null ? NOT_RENDERED : compareRendered(file.rendered, existing)
   // A target without apex NS records of its own adds none, also without a rendered file.
   const addsNone = existing !== null && !provider.capabilities.servesApexNs
-  const rendered = { ...compared, providerApexNs: compared.providerApexNs ?? (addsNone ? [] : null) }
+  const rendered = { ...compared, providerApexNs: compared.providerApexNs ?? existing?.ownApexNs ?? (addsNone ? [] : null) }
   const planned = planAgain({ job, reference, existing, rendered }, provider)
   return { ...planned, plan: { ...planned.plan, diagnostics: [...planned.plan.diagnostics, ...file.diagnostics] } }
 }

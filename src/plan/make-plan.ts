@@ -166,9 +166,13 @@ function newZoneWithoutNs({ records, settings }: FittedZone, { desired, existing
 /** The fields of an SOA record that no setting of a zone expresses. */
 const SOA_ONLY_FIELDS = ['primary', 'mailbox', 'serial', 'ttl'] as const
 
-/** A notice about a new zone whose target sets the SOA record itself. The record of an existing zone stays. */
+/**
+ * A notice about a new zone whose target sets the SOA record itself. The record of an existing zone stays. A target with its own name servers is its own
+ * primary, so nobody expects another one there.
+ */
 function unusedSoaFields({ desired, existing, target, capabilities }: PlanInput): Diagnostic[] {
-  if (existing !== null || desired.absent || !capabilities.createsZones || capabilities.storesSoaFields) return []
+  const { createsZones, storesSoaFields, servesApexNs } = capabilities
+  if (existing !== null || desired.absent || !createsZones || storesSoaFields || servesApexNs) return []
   const unused = SOA_ONLY_FIELDS.filter((field) => desired.soa?.[field] !== undefined).map((field) => `soa.${field}`)
   if (unused.length === 0) return []
   const message = `${target} sets the SOA record of new zones: ${listed(unused)} ${agreeing(unused.length, 'is', 'are')} not used`

@@ -21,6 +21,8 @@ export interface ZoneReference {
   readonly settings: ZoneSettings
   /** See `ExistingZone`. */
   readonly unknownSettings?: readonly string[] | undefined
+  /** The apex NS records that the provider sets itself and does not list; absent if it does not name them. */
+  readonly ownApexNs?: readonly DomainName[] | undefined
   /** When the provider last changed the zone's settings, in milliseconds since 1970; null if it does not report that. */
   readonly updated: number | null
 }
@@ -48,6 +50,8 @@ export interface ZoneSnapshot extends ExistingZone {
   readonly millisecondsSinceLastChange: number | null
   /** The records of the zone's signer that `records` leaves out, because the server maintains them; absent if the provider does not show them. */
   readonly signerRecords?: readonly RrsetName[] | undefined
+  /** See `ZoneReference`. */
+  readonly ownApexNs?: readonly DomainName[] | undefined
   /** Why no call can change the zone; absent if calls can. */
   readonly readOnly?: ReadOnlyReason | undefined
   /** Warnings about the zone at the provider, for every plan. */

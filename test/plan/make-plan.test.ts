@@ -349,8 +349,10 @@ it('fields of the SOA record that the target does not take are a notice for a ne
   const desired = { ...desiredZone(ORIGIN, 'www A 192.0.2.1'), soa }
   const notices = (plan: ReturnType<typeof planOf>): string[] =>
     plan.diagnostics.filter(({ code }) => code === 'setting-unsupported').map(({ message }) => message)
-  expect(notices(planOf('', '', { desired, existing: null }))).toEqual([
+  const capabilities = { ...CLOUD_CAPABILITIES, servesApexNs: false }
+  expect(notices(planOf('', '', { desired, existing: null, capabilities }))).toEqual([
     'example.com.: cloud sets the SOA record of new zones: soa.primary and soa.serial are not used',
   ])
+  expect(notices(planOf('', '', { desired, existing: null }))).toEqual([])
   expect(notices(planOf('www A 192.0.2.1', '', { desired }))).toEqual([])
 })

@@ -13,6 +13,8 @@ export interface ApiZone {
   readonly name: string
   /** `full`, `partial`, `secondary` or `internal`. */
   readonly type: string
+  /** The name servers that the account or Cloudflare gives the zone; empty if the answer does not have them. */
+  readonly nameServers: readonly string[]
 }
 
 export interface ApiRecord {
@@ -126,8 +128,16 @@ function idOf(fields: Fields): string {
 
 export function zoneShape(value: unknown): ApiZone {
   const fields = fieldsOf(value, 'a zone')
-  const { type } = fields
-  return { id: idOf(fields), name: textOf(fields, 'name', 'a zone'), type: typeof type === 'string' ? type : 'full' }
+  const { type, name_servers: given, vanity_name_servers: vanity } = fields
+  const [own = [], other = []] = [vanity, given].map((names) =>
+    Array.isArray(names) ? names.filter((one) => typeof one === 'string') : [],
+  )
+  return {
+    id: idOf(fields),
+    name: textOf(fields, 'name', 'a zone'),
+    type: typeof type === 'string' ? type : 'full',
+    nameServers: own.length > 0 ? own : other,
+  }
 }
 
 export function recordShape(value: unknown): ApiRecord {

@@ -33,7 +33,8 @@ export function createCloudflareProvider(connection: ApiConnection, plan: Cloudf
     listZones: async (call) => zoneList(await readZones(api, {}, call)),
     async readZone(zone, call) {
       const live = await readRecords(api, zone, call)
-      return { name: zone.name, id: zone.id, settings: {}, records: existingRecords(live), millisecondsSinceLastChange: null }
+      const { name, id, ownApexNs } = zone
+      return { name, id, ownApexNs, settings: {}, records: existingRecords(live), millisecondsSinceLastChange: null }
     },
     readRendered: async () => null,
     examine: (usage, _, call) => examineZones(provider, usage, { service: 'Cloudflare', missing: MISSING }, call),
@@ -46,6 +47,13 @@ export function createCloudflareProvider(connection: ApiConnection, plan: Cloudf
   return provider
 }
 
+/** The names of its servers, if it names any, and no other text. */
+function apexNsOf(names: readonly string[]): Pick<ZoneReference, 'ownApexNs'> {
+  const parsed = names.map((name) => parseAbsoluteName(name))
+  const valid = parsed.flatMap((name) => (name.ok ? [name.value] : []))
+  return valid.length === 0 || valid.length < names.length ? {} : { ownApexNs: valid.sort() }
+}
+
 function readZones(api: CloudflareApi, filter: Readonly<Record<string, string>>, call?: ProviderCallOptions): Promise<ApiZone[]> {
   return api.list({ method: 'GET', path: '/zones', query: filter, what: 'listing zones', ...call }, ZONES_PER_PAGE, zoneShape)
 }
@@ -53,12 +61,12 @@ function readZones(api: CloudflareApi, filter: Readonly<Record<string, string>>,
 function zoneList(zones: readonly ApiZone[]): ZoneList {
   const usable = new Map<DomainName, ZoneReference>()
   const unusable: UnusableZone[] = []
-  for (const { id, name, type } of zones) {
+  for (const { id, name, type, nameServers } of zones) {
     const parsed = parseAbsoluteName(name)
     const reason = !parsed.ok ? parsed.message : type === 'secondary' ? 'gets its records from its primary' : null
     if (reason !== null || !parsed.ok) unusable.push({ name, id, reason: reason ?? '' })
     else if (usable.has(parsed.value)) unusable.push({ name, id, reason: 'exists twice' })
-    else usable.set(parsed.value, { name: parsed.value, id, settings: {}, updated: null })
+    else usable.set(parsed.value, { name: parsed.value, id, settings: {}, updated: null, ...apexNsOf(nameServers) })
   }
   return { zones: [...usable.values()], unusable }
 }

@@ -1,4 +1,6 @@
 /** What plans and runs do at Cloudflare beyond the conformance suite: what records keep, TTLs, requests and errors. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { startCloudflareScene, TOKEN } from './scene.ts'
 
@@ -193,4 +195,29 @@ describe('responses that are not of the API', () => {
     expect(plan.status).toBe(1)
     expect(plan.stderr + plan.stdout).toMatch(message)
   })
+})
+
+test('with apex_ns: all-targets, its name servers become known to the other targets, and those of the others are added', async () => {
+  const zone = { id: '1'.repeat(32), name: 'example.com', type: 'full', name_servers: ['a.ns.example.net', 'b.ns.example.net'] }
+  const page = { page: 1, per_page: 50, total_pages: 1, count: 1, total_count: 1 }
+  const scene = await startCloudflareScene({
+    definition: '  www: {type: A, ttl: 300, value: 192.0.2.1}\n',
+    answer: ({ method, path }) =>
+      method === 'GET' && /\/zones(?:\?|$)/.test(path)
+        ? { success: true, errors: [], messages: [], result: [zone], result_info: page }
+        : undefined,
+  })
+  const file = join(scene.folder, 'zonewright.yaml')
+  mkdirSync(join(scene.folder, 'served'))
+  writeFileSync(
+    join(scene.folder, 'served/example.com.zone'),
+    '$TTL 3600\n@ SOA ns1.own.example. hostmaster.example.com. 1 7200 3600 1209600 300\n@ NS ns1.own.example.\n',
+  )
+  const config = readFileSync(file, 'utf8').replace(/^providers:\n/, 'providers:\n  own: {type: zonefile, directory: served}\n')
+  writeFileSync(file, `${config}zones: [{files: zones/*.yaml, targets: [cf, own], apex_ns: all-targets}]\n`)
+  const planned = await scene.run(['plan', '--allow', 'apex-ns'])
+  expect([planned.status, planned.stdout]).toEqual([0, expect.stringMatching(/\+ @ .* NS +ns1\.own\.example\./)])
+  expect(planned.stdout).toMatch(/\+ @ .* NS +a\.ns\.example\.net\.\n/)
+  expect((await scene.run(['apply', '--yes', '--allow', 'apex-ns'])).status).toBe(0)
+  expect((await scene.run(['plan', '--detailed-exitcode'])).status).toBe(0)
 })

@@ -24,6 +24,7 @@ interface SceneOptions extends Partial<CloudflareOptions> {
 }
 
 export interface CloudflareScene {
+  readonly folder: string
   readonly server: ScriptedServer
   records(): readonly CloudflareRecord[]
   define(records: string): void
@@ -62,6 +63,7 @@ export async function startCloudflareScene({
     writeFileSync(join(folder, 'zones/example.com.yaml'), `domain: example.com\ndefault_ttl: 1h\nrecords:\n${records}`)
   define(definition)
   return {
+    folder,
     server,
     records: () => cloudflare.records(ZONE),
     define,
