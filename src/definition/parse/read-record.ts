@@ -13,6 +13,7 @@ import { kindName, type ValueContext } from './parse-state.ts'
 import { readInventory } from './read-inventory.ts'
 import { NO_OCTODNS_OPTIONS, type OctodnsOptions, readOctodnsOptions } from './read-octodns-options.ts'
 import { hasRecordSettings, readRecordSettings } from './read-record-settings.ts'
+import { ROUTE53_ALIAS, readRoute53Alias } from './read-route53-alias.ts'
 import { parseTtlNode } from './read-scalar.ts'
 import { readValue } from './read-value.ts'
 import { checkRecord, isCommonRecord } from './schema-check.ts'
@@ -69,6 +70,12 @@ function readChecked(node: YamlMapping, owner: Owner, state: ParseState): string
   const type = readType(node, owner, state)
   if (type === null) return null
   const subject = `${owner.label} ${type}`
+  const alias = type === ROUTE53_ALIAS ? readRoute53Alias(node, owner.name, state.zone) : null
+  if (alias !== null) {
+    applyOctodnsOptions(octodnsOptionsOf(node, subject, state), owner, alias.type, state)
+    state.records.push(alias)
+    return alias.type
+  }
   if (type.includes('/')) {
     const detail = `the type ${type} exists only at another provider; no target supports it`
     problems.report('type-foreign', (lookUp(node, 'type') ?? node).at, owner.label, detail, { severity: 'warning' })

@@ -149,6 +149,8 @@ function whyReadOnly(text: string, { zone, unsupportedKeys, includedFiles }: Ret
   if (key !== undefined) return `the key ${key.key} at ${key.name} ${key.type}`
   const [foreign] = zone?.providerSpecific ?? []
   if (foreign !== undefined) return `the record type ${foreign.type} of another provider`
+  const ownSettings = zone?.records.find(({ providerSettings }) => providerSettings !== undefined)
+  if (ownSettings !== undefined) return `settings of one type of provider at ${ownSettings.name} ${ownSettings.type}`
   return includedFiles.length > 0 || /(?:^|\s)!include\b/m.test(text) ? 'included files' : null
 }
 

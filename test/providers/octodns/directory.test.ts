@@ -64,6 +64,16 @@ describe('a folder of octoDNS', () => {
     ['a comment', '# about\na: {type: A, ttl: 60, value: 192.0.2.1}\n', 'zone-read-only.*the comment'],
     ['geo', 'a: {type: A, ttl: 60, value: 192.0.2.1, geo: {NA: [192.0.2.2]}}\n', 'zone-read-only.*the key geo at a\\.example\\.com\\. A'],
     ['a type of another provider', 'a: {type: Route53Provider/ALIAS, ttl: 60, value: x}\n', 'zone-read-only.*Route53Provider/ALIAS'],
+    [
+      'an alias of Route 53',
+      'a: {type: Route53Provider/ALIAS, value: {type: A, name: b}}\n',
+      'zone-read-only.*settings of one type of provider at a\\.example\\.com\\. ALIAS',
+    ],
+    [
+      'settings of Cloudflare',
+      'a: {type: A, ttl: 60, value: 192.0.2.1, octodns: {cloudflare: {proxied: true}}}\n',
+      'zone-read-only.*settings of one type of provider at a\\.example\\.com\\. A',
+    ],
     ['a definition of Zonewright', 'domain: example.com\nrecords: {}\n', 'is not a zone file of octoDNS'],
     ['a syntax error', 'a: [\n', 'mirror/example\\.com\\.yaml:'],
   ])('leaves a file with %s as it is', async (_, text, expected) => {
