@@ -1,9 +1,10 @@
 /** The scripted servers serve the clients of others, unchanged: dns-lexicon and octoDNS's provider of the same service. */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { selfSigned } from '../support/certificate.ts'
+import { cli } from '../support/cli.ts'
 import { findForeignClient } from '../support/foreign-clients.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -64,6 +65,31 @@ export function clientTests(service: ClientCase): void {
       const count = (state: object): number => Object.values(state).flat().length
       expect(changes[0]).toBe(count(service.states[0]))
       expect(changes[2]).toBe(count(service.states[1]) + 1)
+    })
+
+    test('Zonewright creates, changes and deletes every type through the class of octoDNS', { timeout: 60_000 }, async () => {
+      const { env } = await start(service)
+      const [className, options] = service.octodns
+      const folder = temporaryDirectory()
+      for (const name of ['zones', 'python']) mkdirSync(join(folder, name))
+      // Python runs this file when it starts.
+      writeFileSync(join(folder, 'python/sitecustomize.py'), 'import direct_to\n')
+      const provider = { type: 'octodns', class: className, python, environment: [...Object.keys(env), 'AWS_*'], options }
+      writeFileSync(join(folder, 'zonewright.yaml'), JSON.stringify({ providers: { live: provider }, unsupported: 'skip' }))
+      const allowed = ['updates', 'deletes', 'empty-zone'].flatMap((limit) => ['--allow', limit])
+      const zonewright = (...args: string[]) =>
+        cli([...args, '--no-color'], {
+          cwd: folder,
+          env: { ...env, PATH: process.env['PATH'], PYTHONPATH: `${folder}/python:${PROGRAMS}` },
+        })
+      for (const state of [...service.states, { '': [{ type: 'TXT', ttl: 3600, value: 'last' }] }]) {
+        // A state is a zone file of octoDNS, which is a definition.
+        writeFileSync(join(folder, 'zones/example.com.yaml'), JSON.stringify(state))
+        const { stdout, stderr } = await zonewright('apply', '--yes', ...allowed, '--format', 'json')
+        const [zone] = JSON.parse(stdout || '{"zones": []}').zones as ({ readBack: string } | undefined)[]
+        expect([zone?.readBack, stderr]).toEqual(['equal', expect.anything()])
+        expect((await zonewright('plan', '--detailed-exitcode')).status).toBe(0)
+      }
     })
   })
 }

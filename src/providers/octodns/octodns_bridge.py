@@ -206,7 +206,7 @@ class Bridge:
 
     def apply(self, request):
         (provider, existing, exists), self.last = self.last, None
-        desired, asked = desired_zone(existing, request['changes'])
+        desired, asked = desired_zone(existing, request['changes'], provider.SUPPORTS_ROOT_NS)
         plan = plan_of(provider, desired, existing, exists)
         check_plan(plan, asked)
         if {'update_pcent_threshold', 'delete_pcent_threshold'} & set(self.options):
@@ -244,8 +244,8 @@ def setting_names(octodns):
     return sorted(names)
 
 
-def desired_zone(existing, changes):
-    """The zone as read with the changes made, and the record of each change by name and type; None for one to delete."""
+def desired_zone(existing, changes, has_root_ns):
+    """The zone as read with the changes made, without NS records at the apex that belong to the provider, and the record of each change by name and type; None for one to delete."""
     from octodns.record import Record
     from octodns.zone import Zone
 
@@ -262,7 +262,7 @@ def desired_zone(existing, changes):
             record = Record.new(desired, change['name'], data, lenient=True)
         asked[key] = (record, key in present)
     for key, record in present.items():
-        if key not in asked:
+        if key not in asked and (has_root_ns or key != ('', 'NS')):
             desired.add_record(record, lenient=True)
     for record, _ in asked.values():
         if record is not None:
