@@ -8,8 +8,8 @@ const MAX_LISTED = 5
 
 export interface ExaminedService {
   readonly service: string
-  /** What to do about zones that the token may not read; `would be created` if an apply creates them. */
-  readonly missing: string
+  /** Advice about zones that the token may not read, and that an apply creates if the provider can. */
+  readonly missing?: string | undefined
 }
 
 export async function examineZones(
@@ -26,8 +26,13 @@ export async function examineZones(
     findings.push({ status: 'ok', check: 'token', message: `${service} accepts the token` })
     const missing = usage.zones.filter((zone) => !found.has(zone))
     const message = `the token may read ${found.size} of ${counted(usage.zones.length, 'zone')}`
-    if (missing.length > 0 && advice === 'would be created')
-      findings.push({ status: 'ok', check: 'zones', message: `${message}; an apply would create ${listed(missing, MAX_LISTED)}` })
+    if (missing.length > 0 && provider.capabilities.createsZones)
+      findings.push({
+        status: 'ok',
+        check: 'zones',
+        message: `${message}; an apply would create ${listed(missing, MAX_LISTED)}`,
+        hint: advice,
+      })
     else if (missing.length > 0)
       findings.push({ status: 'error', check: 'zones', message: `${message}: not ${listed(missing, MAX_LISTED)}`, hint: advice })
     else if (usage.zones.length > 0) findings.push({ status: 'ok', check: 'zones', message })

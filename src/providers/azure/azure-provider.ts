@@ -22,7 +22,7 @@ export function createAzureProvider(connection: ApiConnection, tokens: AccessTok
   const { visibility } = scope
   const { provider: name } = connection
   const azure: Azure = { api: createAzureApi(connection, scope, tokens), name, visibility, sets: new Map(), patience: connection.timeout }
-  const missing = visibility === 'public' ? 'would be created' : 'create the private zones at Azure, or check the resource group'
+  const missing = visibility === 'public' ? undefined : 'create the private zones at Azure, or check the resource group'
   const provider: Provider = {
     name,
     type: 'azure',

@@ -7,6 +7,8 @@ import { applyCall } from './change-zone.ts'
 import { createDesecApi } from './desec-api.ts'
 import { createDomains } from './domains.ts'
 
+const MISSING = 'the token needs perm_create_domain for that'
+
 export function createDesecProvider(connection: ApiConnection): Provider {
   const domains = createDomains(createDesecApi(connection), connection.provider)
   const provider: Provider = {
@@ -22,7 +24,7 @@ export function createDesecProvider(connection: ApiConnection): Provider {
       return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned, millisecondsSinceLastChange: null }
     },
     readRendered: async () => null,
-    examine: (usage, _, options) => examineZones(provider, usage, { service: 'deSEC', missing: 'would be created' }, options),
+    examine: (usage, _, options) => examineZones(provider, usage, { service: 'deSEC', missing: MISSING }, options),
     apply: (zone, call, options) => applyCall(domains, zone, call, options),
     close: () => domains.api.close(),
   }

@@ -29,7 +29,7 @@ export function createGoogleProvider(connection: ApiConnection, tokens: AccessTo
   const { project, visibility } = options
   const api = createGoogleApi(connection, project, tokens)
   const { provider: name } = connection
-  const missing = visibility === 'public' ? 'would be created' : 'create the private zones at Google, or check the project'
+  const missing = visibility === 'public' ? undefined : 'create the private zones at Google, or check the project'
   const google: Google = { api, name, texts: new Map(), patience: connection.timeout, referenceTo }
   const provider: Provider = {
     name,

@@ -45,7 +45,7 @@ export function createHetznerProvider(connection: ApiConnection): Provider {
       const found = await Promise.all(wanted.map((record) => readRrset(api, zone, record, options)))
       return found.flatMap((rrset) => rrset?.records ?? [])
     },
-    examine: (usage, _, options) => examineZones(provider, usage, { service: 'Hetzner', missing: 'would be created' }, options),
+    examine: (usage, _, options) => examineZones(provider, usage, { service: 'Hetzner' }, options),
     apply: (zone, call, options) => applyCall(hetzner, zone, call, options),
     close: () => api.close(),
   }

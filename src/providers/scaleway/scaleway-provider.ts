@@ -8,6 +8,8 @@ import { readLive } from './live-zone.ts'
 import { createScalewayApi } from './scaleway-api.ts'
 import { findZones, readZones, type Scaleway, zoneList } from './zones.ts'
 
+const MISSING = 'only zones below a domain of the account can be created; add others in the console of Scaleway'
+
 /** `project`: the project whose zones are managed; null for all. */
 export function createScalewayProvider(connection: ApiConnection, project: string | null): Provider {
   const { provider: name } = connection
@@ -26,7 +28,7 @@ export function createScalewayProvider(connection: ApiConnection, project: strin
       return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned, millisecondsSinceLastChange: null }
     },
     readRendered: async () => null,
-    examine: (usage, _, options) => examineZones(provider, usage, { service: 'Scaleway', missing: 'would be created' }, options),
+    examine: (usage, _, options) => examineZones(provider, usage, { service: 'Scaleway', missing: MISSING }, options),
     apply: (zone, call, options) => applyCall(scaleway, zone, call, options),
     close: () => api.close(),
   }

@@ -100,6 +100,8 @@ describe('zones', () => {
     const run = await scene.run(APPLY)
     expect([run.status, run.stdout + run.stderr]).toEqual([1, expect.stringMatching(/no domain of the account holds example\.net\./)])
     expect(run.stdout + run.stderr).toContain('external domain')
+    const doctor = await scene.run(['doctor'])
+    expect([doctor.status, doctor.stdout]).toEqual([0, expect.stringMatching(/would create example\.net\..*only zones below a domain/s)])
     expect(scene.server.requests.filter(({ method }) => method !== 'GET')).toEqual([])
   })
 
