@@ -5,6 +5,7 @@ import { parse } from 'yaml'
 import { startService } from '../../src/service/index.ts'
 import { createCloudflare } from '../scripted/cloudflare/service.ts'
 import { createDesec } from '../scripted/desec/service.ts'
+import { createTestAccount } from '../scripted/google/account.ts'
 import { createScaleway } from '../scripted/scaleway/service.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { type CliResult, cli } from '../support/cli.ts'
@@ -180,6 +181,13 @@ describe('init --from TYPE', () => {
     expect(Object.keys(files)).toContain('zones/example.com.yaml')
     expect(await cli(['plan', '--detailed-exitcode'], { cwd, env })).toMatchObject({ status: 0 })
     expect(Object.values(files).join('')).not.toContain(TOKEN)
+  })
+
+  test('google signs in with the key in a variable', async () => {
+    const { keyFile } = createTestAccount()
+    const env = { ZONEWRIGHT_ALLOWED_HOSTS: 'dns.googleapis.com', GOOGLE_CREDENTIALS: keyFile }
+    const run = await cli(['init', '--from', 'google'], { cwd: temporaryDirectory(), env })
+    expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('oauth2.googleapis.com:443 is not among the hosts')])
   })
 
   test('a type asks the address of its service', async () => {

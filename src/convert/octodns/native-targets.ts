@@ -26,11 +26,15 @@ const token =
     return { ...settings, token: options.secret('token') }
   }
 
+const MICROSOFT = 'https://login.microsoftonline.com'
+
 const CONVERSIONS: readonly { readonly pattern: RegExp; readonly convert: Convert }[] = [
   { pattern: /(?:^|\.)LinodeProvider$/, convert: token({ type: 'cloud', preset: 'linode' }, 'page_size') },
   { pattern: /^octodns_desec\.DesecProvider$/, convert: token({ type: 'desec' }, 'retries', 'timeout', 'backoff', 'max_sleep') },
   { pattern: /^octodns_cloudflare\.CloudflareProvider$/, convert: cloudflare },
   { pattern: /^octodns_route53\.Route53Provider$/, convert: route53 },
+  { pattern: /^octodns_azure\.AzureProvider$/, convert: azure('public') },
+  { pattern: /^octodns_azure\.AzurePrivateProvider$/, convert: azure('private') },
   { pattern: /^octodns_googlecloud\.GoogleCloudProvider$/, convert: google },
   { pattern: /^octodns_powerdns\.PowerDnsProvider$/, convert: powerdns },
   { pattern: /^octodns_bind\.Rfc2136Provider$/, convert: rfc2136 },
@@ -76,6 +80,25 @@ function route53(options: OptionReader): Settings | null {
     zone_type: isPrivate === undefined ? undefined : isPrivate ? 'private' : 'public',
     delegation_set: options.plain('delegation_set_id'),
     vpc: id === undefined ? undefined : { id, region },
+  }
+}
+
+/** Signing in with the command line of Azure, and other clouds of Azure, exist only in octoDNS. */
+function azure(visibility: string): Convert {
+  return (options) => {
+    options.ignore('client_total_retries', 'client_status_retries', 'client_retry_policy', 'top')
+    if ((options.plain('client_credential_method') ?? 'client_secret') !== 'client_secret') return null
+    if ((options.plain('authority') ?? MICROSOFT) !== MICROSOFT) return null
+    return {
+      type: 'azure',
+      base_url: options.plain('base_url'),
+      subscription: options.plain('sub_id'),
+      resource_group: options.plain('resource_group'),
+      tenant: options.plain('directory_id'),
+      client_id: options.plain('client_id'),
+      client_secret: options.secret('key'),
+      visibility: visibility === 'private' ? visibility : undefined,
+    }
   }
 }
 

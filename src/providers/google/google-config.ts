@@ -17,7 +17,13 @@ const DEFAULT_PARALLELISM = 4
 /** The setting for the service account of the machine. */
 const MACHINE = 'metadata'
 
-export const GOOGLE: ProviderType = { capabilities: googleCapabilities('public'), checkSettings, endpoints, create }
+export const GOOGLE: ProviderType = {
+  capabilities: googleCapabilities('public'),
+  checkSettings,
+  endpoints,
+  starter: { credentials: 'env:GOOGLE_CREDENTIALS' },
+  create,
+}
 
 const baseUrlOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? BASE_URL
 

@@ -34,6 +34,30 @@ const NATIVE: readonly (readonly [className: string, options: Settings, expected
     },
   ],
   [
+    'octodns_azure.AzureProvider',
+    {
+      sub_id: '11111111-1111-4111-8111-111111111111',
+      resource_group: 'dns',
+      directory_id: 'example.com',
+      client_id: 'app',
+      key: 'env/KEY',
+      top: 500,
+    },
+    {
+      type: 'azure',
+      subscription: '11111111-1111-4111-8111-111111111111',
+      resource_group: 'dns',
+      tenant: 'example.com',
+      client_id: 'app',
+      client_secret: 'env:KEY',
+    },
+  ],
+  [
+    'octodns_azure.AzurePrivateProvider',
+    { sub_id: '11111111-1111-4111-8111-111111111111', resource_group: 'dns' },
+    { type: 'azure', subscription: '11111111-1111-4111-8111-111111111111', resource_group: 'dns', visibility: 'private' },
+  ],
+  [
     'octodns_googlecloud.GoogleCloudProvider',
     { project: 'p', credentials_file: 'key.json' },
     { type: 'google', project: 'p', credentials: 'file:key.json' },
@@ -60,6 +84,8 @@ const NATIVE: readonly (readonly [className: string, options: Settings, expected
 const CLASSES: readonly (readonly [className: string, options: Settings])[] = [
   ['octodns_cloudflare.CloudflareProvider', { email: 'a@example.com', token: 'env/T' }],
   ['octodns_cloudflare.CloudflareProvider', { token: 'env/T', cdn: true }],
+  ['octodns_azure.AzureProvider', { sub_id: 'env/SUB', resource_group: 'dns' }],
+  ['octodns_azure.AzureProvider', { sub_id: 's', resource_group: 'dns', client_credential_method: 'cli' }],
   ['octodns_route53.Route53Provider', { role_arn: 'arn:aws:iam::1:role/dns' }],
   ['octodns_route53.Route53Provider', { profile: 'env/PROFILE' }],
   ['octodns_powerdns.PowerDnsProvider', { host: '192.0.2.1', api_key: 'env/K' }],
