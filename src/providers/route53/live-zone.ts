@@ -57,6 +57,7 @@ export interface LiveZone {
 const PAGE_SIZE = 300
 /** Route 53 holds 10,000 record sets in a zone unless AWS raises the quota. */
 const MAX_PAGES = 10_000
+const MAX_SETS = 1_000_000
 
 /** Reads all record sets of a zone, or those from a name on as long as `wanted` says. */
 export async function readSets(
@@ -70,7 +71,7 @@ export async function readSets(
   const sets: LiveSet[] = []
   const seen = new Set<string>()
   let start: Fields = from === undefined ? {} : { StartRecordName: nameToApi(from) }
-  for (let page = 0; page < MAX_PAGES; page += 1) {
+  for (let page = 0; page < MAX_PAGES && sets.length < MAX_SETS; page += 1) {
     const input = { HostedZoneId: String(id), MaxItems: from === undefined ? PAGE_SIZE : 10, ...start }
     const { items, next } = await api.send({
       what: `reading the records of ${name}`,
