@@ -88,6 +88,29 @@ describeWithTools([OCTODNS_PYTHON], 'the process of a provider class', () => {
     if (isAlive(pid)) process.kill(pid)
   })
 
+  test('finishes a call that is under way when the run is interrupted (Ctrl-C)', async () => {
+    const { folder, env, define, behave, stored } = awkwardWorkspace()
+    define(WANTED)
+    behave('slow apply')
+    const run = await startProgram(['apply', '--yes'], { cwd: folder, env })
+    while (!readdirSync(join(folder, 'stored')).includes('slow')) await sleep(20)
+    run.kill('SIGINT')
+    expect(await run.ended).toEqual({ status: 130, signal: null })
+    expect(stored()).toHaveLength(2)
+    expect(run.stdout()).toContain('Applied: 1 created')
+  })
+
+  test('is killed with a call that outlasts the run (--timeout)', async () => {
+    const { run, define, behave, process: child, stored } = awkwardWorkspace()
+    define(WANTED)
+    behave('hang apply')
+    const { status, stdout, stderr } = await run('apply', '--yes', '--timeout', '2')
+    expect([status, stdout + stderr]).toEqual([expect.any(Number), expect.stringMatching(/was stopped with the run/)])
+    expect(status).not.toBe(0)
+    expect(await untilDead(child().pid)).toBe(true)
+    expect(stored()).toHaveLength(1)
+  })
+
   test('cannot disturb the protocol by what it prints, and reads no input', async () => {
     const { run, define, behave, stored } = awkwardWorkspace()
     define(WANTED)

@@ -112,6 +112,9 @@ class AwkwardProvider(BaseProvider):
             with open(os.path.join(self.folder, 'sleeper'), 'w') as file:
                 file.write(str(sleeper.pid))
             time.sleep(1000)
+        elif what == 'slow':
+            open(os.path.join(self.folder, 'slow'), 'w').close()
+            time.sleep(1.5)
         elif what == 'kill':
             os.kill(os.getpid(), signal.SIGKILL)
         elif what == 'exit':
