@@ -132,6 +132,8 @@ const dialectOf = ({ subscription, resourceGroup }: AzureScope): ApiDialect => (
       hint: hintFor(code, subscription, resourceGroup),
     })
   },
+  // Azure Resource Manager refuses one of two requests for the same resource, and has not acted on it.
+  isBusy: (response) => response.status === 409 && /concurrent request|another operation/i.test(response.text),
   addressHint: (provider) =>
     `check base_url of ${provider}: Azure Resource Manager is at https://management.azure.com, which is used without the setting`,
   startHint: 'start the server',

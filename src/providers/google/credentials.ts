@@ -30,8 +30,11 @@ export const METADATA_URL = 'http://metadata.google.internal/computeMetadata/v1/
 /** Seconds: the longest that Google accepts. */
 const LIFETIME = 3600
 
-/** Reads a file with credentials: the key of a service account, or what `gcloud auth application-default login` writes. Returns what is wrong with it as a text. */
-export function readCredentials(text: string): Credentials | string {
+/**
+ * Reads a file with credentials: the key of a service account, or what `gcloud auth application-default login` writes. Returns what is wrong with it as a text.
+ * `onSecret` is called with each secret in it.
+ */
+export function readCredentials(text: string, onSecret: (secret: string) => void): Credentials | string {
   let fields: Readonly<Record<string, unknown>>
   try {
     fields = JSON.parse(text) as typeof fields
@@ -40,6 +43,7 @@ export function readCredentials(text: string): Credentials | string {
   }
   if (typeof fields !== 'object' || fields === null) return 'is no JSON file with credentials of Google'
   const textOf = (name: string): string => (typeof fields[name] === 'string' ? (fields[name] as string) : '')
+  for (const name of ['private_key', 'client_secret', 'refresh_token']) if (textOf(name) !== '') onSecret(textOf(name))
   const missing = (...names: readonly string[]): string | null => {
     const absent = names.find((name) => textOf(name) === '')
     return absent === undefined ? null : `has no ${JSON.stringify(absent)}`

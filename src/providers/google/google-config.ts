@@ -117,7 +117,7 @@ async function findCredentials(config: ProviderConfig, context: ProviderContext,
     diagnostics.push(settings['credentials'] === undefined ? { ...diagnostic, hint } : diagnostic)
     return null
   }
-  const credentials = readCredentials(value)
+  const credentials = readCredentials(value, (secret) => addSecret(context.secrets.loaded, what, secret))
   if (typeof credentials !== 'string') return credentials
   diagnostics.push({ severity: 'error', code: 'secret-missing', message: `${what}: the file ${credentials}`, at: placeOf('credentials') })
   return null

@@ -119,6 +119,17 @@ describe('zones', () => {
     expect(scene.zones()).toEqual([])
   })
 
+  test('whose creation or deletion has no answer are created and deleted', async () => {
+    const scene = await startAzureScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', zones: [] })
+    scene.server.loseAnswers(1)
+    expect((await scene.run(APPLY)).status).toBe(0)
+    expect(scene.lines()).toEqual(['www 3600 IN A 192.0.2.1'])
+    scene.define('  {}\n', 'absent: true\n')
+    scene.server.loseAnswers(1)
+    expect((await scene.run([...APPLY, '--allow', 'delete-zone'])).status).toBe(0)
+    expect(scene.zones()).toEqual([])
+  })
+
   test('with an alias record set are not deleted', async () => {
     const alias = recordSet('lb', 'A', [], { targetResource: { id: '/x/y/front' } })
     const scene = await startAzureScene({ definition: '  {}\n', sets: [hostSet('www', '192.0.2.1'), alias] })
@@ -156,6 +167,20 @@ describe('requests', () => {
     const scene = await startAzureScene({ definition: hosts(200, '192.0.2.2'), sets: sets(200) })
     expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
     expect([ofMethod(scene.server.requests, 'PUT'), ofMethod(scene.server.requests, 'GET')]).toEqual([200, 3])
+  })
+
+  test('a concurrent request is waited out', async () => {
+    let refused = 0
+    const scene = await startAzureScene({
+      definition: '  www: {type: A, value: 192.0.2.1}\n',
+      refuse(request) {
+        if (request.method !== 'PUT' || refused > 0) return undefined
+        refused += 1
+        return { status: 409, code: 'Conflict', message: 'The request failed due to conflict with a concurrent request.' }
+      },
+    })
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
+    expect([refused, scene.lines()]).toEqual([1, ['www 3600 IN A 192.0.2.1']])
   })
 
   test('a rate limit is waited out', async () => {

@@ -22,6 +22,8 @@ interface SceneOptions extends Partial<AzureOptions> {
   readonly settings?: string
   /** A body instead of the answer to a request; undefined for the answer. */
   readonly answer?: (request: ScriptedRequest) => unknown
+  /** A refusal instead of the answer to a request, which is not carried out; undefined for the answer. */
+  readonly refuse?: (request: ScriptedRequest) => { readonly status: number; readonly code: string; readonly message: string } | undefined
 }
 
 export interface AzureScene {
@@ -60,6 +62,7 @@ export async function startAzureScene({
   isPrivate = false,
   settings,
   answer,
+  refuse,
   ...options
 }: SceneOptions): Promise<AzureScene> {
   const azure = createAzure({
@@ -70,6 +73,11 @@ export async function startAzureScene({
     ...options,
   })
   const server = await startScriptedServer((request) => {
+    const refusal = refuse?.(request)
+    if (refusal !== undefined) {
+      const { status, ...error } = refusal
+      return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ error }) }
+    }
     const body = answer?.(request)
     if (body === undefined) return azure.service(request)
     return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }

@@ -95,6 +95,14 @@ describe('zones', () => {
     expect(scene.zones()).toEqual([])
   })
 
+  test('whose creation has no answer are created once', async () => {
+    const scene = await startGoogleScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', zones: [], rrsets: [] })
+    scene.server.loseAnswers(1)
+    expect((await scene.run(APPLY)).status).toBe(0)
+    expect(scene.zones()).toHaveLength(1)
+    expect(scene.rrsets(scene.zones()[0]?.id).map(({ type }) => type)).toContain('A')
+  })
+
   test('without NS records in their definition keep those of Google', async () => {
     const scene = await startGoogleScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', zones: [], rrsets: [] })
     expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })

@@ -1,9 +1,10 @@
 /** Signing in at Google with each kind of credentials, and that no secret leaves the program. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createAccessTokens } from '../../../src/providers/access-tokens.ts'
 import { createTestAccount } from '../../scripted/google/account.ts'
+import { startScriptedServer } from '../../scripted/scripted-server.ts'
 import { startGoogleScene } from './scene.ts'
 
 const PLAN = ['plan', '--detailed-exitcode', '--no-color']
@@ -70,6 +71,24 @@ test('a lost answer to the sign-in is no uncertain change: it is asked for again
   expect(await scene.run(['apply', '--yes', '--no-color'])).toMatchObject({ status: 0, stderr: '' })
   expect(scene.server.requests.filter(({ path }) => path === '/token')).toHaveLength(2)
   expect(scene.lines()).toEqual(RRSETS)
+})
+
+test('a server that repeats a secret does not bring it into messages', async () => {
+  const scene = await startGoogleScene({
+    definition: DEFINITION,
+    settings: "project: p, credentials: file:key.json, token_url: 'ORIGIN/wrong'",
+  })
+  writeFileSync(join(scene.folder, 'key.json'), JSON.stringify(person))
+  const echo = await startScriptedServer(({ body }) => ({
+    status: 400,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ error: 'invalid_grant', error_description: decodeURIComponent(body) }),
+  }))
+  const config = readFileSync(join(scene.folder, 'zonewright.yaml'), 'utf8')
+  writeFileSync(join(scene.folder, 'zonewright.yaml'), config.replace(`${scene.server.origin}/wrong`, `${echo.origin}/token`))
+  const run = await scene.run(['doctor'])
+  expect([run.status, run.stdout]).toEqual([1, expect.stringContaining('signing in: 400')])
+  for (const secret of SECRETS) expect(run.stdout + run.stderr).not.toContain(secret)
 })
 
 test.each([
