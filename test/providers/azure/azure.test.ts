@@ -61,6 +61,17 @@ test('metadata stay when the records change', async () => {
   expect(scene.sets().find(({ name }) => name === 'www')?.metadata).toEqual(metadata)
 })
 
+test('a saved plan keeps metadata, and is refused after a change of another client', async () => {
+  const metadata = { owner: 'web team' }
+  const sets = [recordSet('www', 'A', [{ ipv4Address: '192.0.2.1' }], { metadata })]
+  const scene = await startAzureScene({ definition: '  www: {type: A, value: 192.0.2.2}\n', sets })
+  const plan = ['plan', '--out', 'plan.json', '--allow', 'updates', '--allow', 'deletes']
+  expect((await scene.run(plan)).status).toBe(0)
+  expect(await scene.run(['apply', 'plan.json', '--yes'])).toMatchObject({ status: 0, stderr: '' })
+  expect(scene.sets().find(({ name }) => name === 'www')).toMatchObject({ metadata, records: [{ ipv4Address: '192.0.2.2' }] })
+  expect((await scene.run(['apply', 'plan.json', '--yes'])).status).not.toBe(0)
+})
+
 test('an empty record set is filled', async () => {
   const empty = { ...hostSet('www', '192.0.2.1'), records: [] }
   const scene = await startAzureScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', sets: [empty] })

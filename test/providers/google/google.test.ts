@@ -28,6 +28,16 @@ describe('a deletion repeats the record set exactly', () => {
     expect(scene.lines()).toEqual(['kept 3600 A 192.0.2.1'])
   })
 
+  test('also of a saved plan', async () => {
+    const scene = await startGoogleScene({
+      definition: '  www: {type: A, ttl: 300, value: 192.0.2.9}\n',
+      rrsets: ['www 300 A 192.0.2.2|192.0.2.1'],
+    })
+    expect((await scene.run(['plan', '--out', 'plan.json', '--allow', 'updates', '--allow', 'deletes'])).status).toBe(0)
+    expect(await scene.run(['apply', 'plan.json', '--yes'])).toMatchObject({ status: 0, stderr: '' })
+    expect(scene.lines()).toEqual(['www 300 A 192.0.2.9'])
+  })
+
   test('so a change of another client is refused by the service, and nothing of the call is made', async () => {
     const scene = await startGoogleScene({
       definition: '  new: {type: A, value: 192.0.2.1}\n  www: {type: A, value: 192.0.2.9}\n',
