@@ -59,6 +59,14 @@ describe('dynamic records', () => {
     expect(scene.records()?.filter(({ name }) => name === 'geo')).toEqual(before)
   })
 
+  test('are left out of an import, and the next plan is empty', async () => {
+    const scene = await startScalewayScene({ definition: '', added: [...added, A] })
+    scene.undefine()
+    const imported = await scene.run(['import', '--from', 'live', '-o', 'zones'])
+    expect([imported.status, imported.stderr]).toEqual([0, expect.stringContaining('geo.example.com. A')])
+    expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
+  })
+
   test('are not changed by a definition with the same record set', async () => {
     const scene = await startScalewayScene({ definition: `${WWW}  geo: {type: A, value: 192.0.2.99}\n`, added })
     const run = await scene.run(APPLY)
