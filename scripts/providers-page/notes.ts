@@ -88,6 +88,18 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     ],
     setup: 'providers/desec.md#desec',
   },
+  digitalocean: {
+    title: 'The domains of a DigitalOcean account',
+    when: 'at DigitalOcean',
+    requests: { fixed: 1, recordsPerRequest: 200, words: 'one look-up, one page for every 200 records' },
+    conflict: 'is found by a read just before the call',
+    remarks: [
+      'Calls are ordered so that a name keeps its answers in between. A record that changes keeps its identifier.',
+      'Texts are stored without quotes: printable ASCII characters without backslashes, at most 509 with their quotes. CAA values have no parameters.',
+      'A new domain has the NS records of DigitalOcean. Those that its definition does not have are removed by the next `apply`.',
+    ],
+    setup: 'providers/digitalocean.md#digitalocean',
+  },
   google: {
     title: 'The managed zones of a project at Google Cloud DNS',
     when: 'at Google Cloud DNS',

@@ -12,6 +12,7 @@ import { AZURE } from './azure/azure-config.ts'
 import { CLOUD } from './cloud/cloud-config.ts'
 import { CLOUDFLARE } from './cloudflare/cloudflare-config.ts'
 import { DESEC } from './desec/desec-config.ts'
+import { DIGITALOCEAN } from './digitalocean/digitalocean-config.ts'
 import { GOOGLE } from './google/google-config.ts'
 import { HETZNER } from './hetzner/hetzner-config.ts'
 import { OCTODNS } from './octodns/octodns-type.ts'
@@ -31,6 +32,7 @@ const TYPES: Readonly<Record<string, ProviderType>> = {
   cloudflare: CLOUDFLARE,
   google: GOOGLE,
   desec: DESEC,
+  digitalocean: DIGITALOCEAN,
   powerdns: POWERDNS,
   hetzner: HETZNER,
   octodns: OCTODNS,

@@ -253,6 +253,7 @@ test('every type of provider is examined here, in test/cli/doctor.test.ts or in 
     'cloud',
     'cloudflare',
     'desec',
+    'digitalocean',
     'google',
     'hetzner',
     'octodns',

@@ -14,6 +14,7 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 import { hostSet, startAzureScene } from './azure/scene.ts'
 import { startCloudflareScene } from './cloudflare/scene.ts'
 import { startDesecScene } from './desec/scene.ts'
+import { record, startDigitalOceanScene } from './digitalocean/scene.ts'
 import { startGoogleScene } from './google/scene.ts'
 import { rrset, startHetznerScene } from './hetzner/scene.ts'
 import { startRoute53Scene } from './route53/scene.ts'
@@ -108,6 +109,14 @@ describe.each(SIZES)('%i records', (records) => {
     const plan = await scene.run(['plan', '--detailed-exitcode', '--no-color'])
     expect([plan.status, plan.stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
     expect(scene.server.requests).toHaveLength(expected('azure', records))
+  })
+
+  test('digitalocean', async () => {
+    const live = Array.from({ length: records }, (_, index) => record(index + 1, `h${index}`, 'A', `192.0.2.${index % 250}`))
+    const scene = await startDigitalOceanScene({ definition: definition(records), records: live })
+    const { status, stdout, requests } = await scene.requestsOf(['plan', '--detailed-exitcode', '--no-color'])
+    expect([status, stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
+    expect(requests.length).toBe(expected('digitalocean', records))
   })
 
   test('google', async () => {

@@ -1,0 +1,129 @@
+/**
+ * Makes one call: one record, or the domain itself. The API cannot state what it expects to find, so a record is read by its identifier immediately before it is
+ * changed or deleted: one that differs from the plan is another client's work.
+ */
+import { excerpt } from '../../dns/excerpt.ts'
+import { isApexNs, sameRecord } from '../../dns/record.ts'
+import type { RecordChange } from '../../plan/plan.ts'
+import { fieldsOf, ShapeError } from '../json-shape.ts'
+import {
+  type AppliedCall,
+  type AppliedChange,
+  type ProviderCall,
+  type ProviderCallOptions,
+  ProviderError,
+  type ZoneReference,
+} from '../provider.ts'
+import type { ApiRequest } from '../send-request.ts'
+import { type DigitalOceanApi, domainShape, recordShape } from './digitalocean-api.ts'
+import { domainPath, findDomain, type LiveRecord, liveRecord, readRecords, recordToApi, referenceTo } from './live-zone.ts'
+
+export async function applyCall(
+  api: DigitalOceanApi,
+  provider: string,
+  zone: ZoneReference | null,
+  { changes: [change] }: ProviderCall,
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  if (change === undefined) return {}
+  if (change.subject === 'domain' && change.action === 'create') {
+    const body = { name: change.name.slice(0, -1) }
+    const request = { method: 'POST', path: '/domains', body, what: `creating ${change.name}`, ...options } as const
+    await api.request(request, (response) => {
+      const name = domainShape(fieldsOf(response, 'the response')['domain'])
+      if (name.toLowerCase() !== body.name)
+        throw new ShapeError(`the domain ${body.name} was returned as ${JSON.stringify(name.slice(0, 300))}`)
+    })
+    return { changes: [{ id: body.name }], zone: referenceTo(change.name) }
+  }
+  if (zone === null) throw new Error('no zone to change')
+  if (change.subject === 'domain') {
+    if (change.action !== 'delete') throw new Error('DigitalOcean has no settings of domains')
+    const request = { method: 'DELETE', path: domainPath(zone.name), what: `deleting ${zone.name}`, ...options } as const
+    await remove(api, provider, request, async () => (await findDomain(api, zone.name, options)) === null)
+    return {}
+  }
+  return { changes: [await applyChange(api, provider, zone, change, options)] }
+}
+
+async function applyChange(
+  api: DigitalOceanApi,
+  provider: string,
+  zone: ZoneReference,
+  change: RecordChange,
+  options?: ProviderCallOptions,
+): Promise<AppliedChange> {
+  const { action, desired, name, type, id } = change
+  const live = action === 'create' ? await ownNameserver(api, zone, change, options) : await readRecord(api, zone, change, options)
+  if (action === 'delete' && live === null) return { id: id ?? undefined }
+  if (action !== 'create') refuseConflict(provider, change, live)
+  const path = `${domainPath(zone.name)}/records`
+  if (desired === null) {
+    const request = { method: 'DELETE', path: `${path}/${live?.id}`, what: `deleting ${name} ${type}`, ...options } as const
+    await remove(api, provider, request, async () => (await readRecord(api, zone, change, options)) === null)
+    return { id: live?.id }
+  }
+  if (live !== null && sameRecord(live, desired)) return { id: live.id }
+  const target = live === null ? ({ method: 'POST', path } as const) : ({ method: 'PUT', path: `${path}/${live.id}` } as const)
+  const what = `${live === null ? 'creating' : 'changing'} ${name} ${type}`
+  const stored = await api.request({ ...target, body: recordToApi(desired, zone.name), what, ...options }, (response) => {
+    const returned = recordOf(response, zone)
+    if (returned.name !== desired.name || returned.type !== type || (live !== null && returned.id !== live.id))
+      throw new ShapeError(`${desired.name} ${type} was returned as ${returned.name} ${returned.type}`)
+    return returned
+  })
+  return sameRecord(stored, desired) ? { id: stored.id } : { id: stored.id, stored }
+}
+
+/** Sends a deletion. A response other than that of the API, as that of a repeated request, is believed if `isGone` finds that nothing is left. */
+async function remove(api: DigitalOceanApi, provider: string, request: ApiRequest, isGone: () => Promise<boolean>): Promise<void> {
+  const hasNoBody = await api.request(request, (body) => body === undefined)
+  if (hasNoBody || (await isGone())) return
+  throw new ProviderError('provider-garbled', `${provider}: ${request.what}: the response is not from the API`, { ambiguous: true })
+}
+
+const recordOf = (response: unknown, zone: ZoneReference): LiveRecord =>
+  liveRecord(recordShape(fieldsOf(response, 'the response')['domain_record']), zone.name)
+
+/** An NS record of the apex that DigitalOcean gave a new domain, and that the plan wants to create; null for other records. */
+async function ownNameserver(
+  api: DigitalOceanApi,
+  zone: ZoneReference,
+  { desired }: RecordChange,
+  options?: ProviderCallOptions,
+): Promise<LiveRecord | null> {
+  if (desired === null || !isApexNs(desired, zone.name)) return null
+  const { records } = await readRecords(api, zone, { name: zone.name, type: 'NS' }, options)
+  return records.find(({ data }) => data === desired.data) ?? null
+}
+
+/** The record of a change as it is now; null if it does not exist. */
+async function readRecord(
+  api: DigitalOceanApi,
+  zone: ZoneReference,
+  { id, name, type }: RecordChange,
+  options?: ProviderCallOptions,
+): Promise<LiveRecord | null> {
+  const request = { method: 'GET', path: `${domainPath(zone.name)}/records/${id}`, what: `reading ${name} ${type}`, ...options } as const
+  try {
+    return await api.request(request, (response) => {
+      const record = recordOf(response, zone)
+      if (record.id !== id) throw new ShapeError(`the record ${id} was returned as ${record.id}`)
+      return record
+    })
+  } catch (error) {
+    if (error instanceof ProviderError && error.code === 'provider-not-found') return null
+    throw error
+  }
+}
+
+/** Throws unless a record is as expected, or already as desired. */
+function refuseConflict(provider: string, { name, type, existing, desired }: RecordChange, now: LiveRecord | null): void {
+  if (now !== null && [existing, desired].some((one) => one !== null && sameRecord(now, one))) return
+  const state = now === null ? 'was deleted' : `is ${excerpt(now.data, 200)} (TTL ${now.ttl})`
+  throw new ProviderError(
+    'provider-conflict',
+    `${provider}: another client changed the zone after it was read for the plan: ${name} ${type} ${state}`,
+    { hint: 'plan again to see the change' },
+  )
+}

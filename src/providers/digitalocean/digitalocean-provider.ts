@@ -1,0 +1,64 @@
+/** A provider that reads and changes the domains of a DigitalOcean account. */
+import { parseAbsoluteName } from '../../dns/domain-name.ts'
+import { examineZones } from '../examine-zones.ts'
+import type { ApiConnection } from '../json-api.ts'
+import type { Provider, ProviderCallOptions, UnusableZone, ZoneList, ZoneReference } from '../provider.ts'
+import { DIGITALOCEAN_CAPABILITIES } from './capabilities.ts'
+import { applyCall } from './change-record.ts'
+import { createDigitalOceanApi, type DigitalOceanApi, domainShape } from './digitalocean-api.ts'
+import { findDomain, readRecords, referenceTo } from './live-zone.ts'
+
+/** Domains that are looked up one by one. For more names, the whole list is read. */
+const MAX_SINGLE_ZONES = 3
+/** Owners whose records are read one by one. For more, the whole domain is read. */
+const MAX_SINGLE_OWNERS = 10
+
+export function createDigitalOceanProvider(connection: ApiConnection): Provider {
+  const { provider: name, parallelism } = connection
+  const api = createDigitalOceanApi(connection)
+  const provider: Provider = {
+    name,
+    type: 'digitalocean',
+    address: connection.baseUrl.href.replace(/(?<!\/)\/+$/, ''),
+    capabilities: DIGITALOCEAN_CAPABILITIES,
+    parallelism,
+    async findZones(names, options) {
+      const wanted = new Set(names)
+      const { zones } = zoneList(
+        wanted.size <= MAX_SINGLE_ZONES
+          ? (await Promise.all([...wanted].map((zone) => findDomain(api, zone, options)))).filter((found) => found !== null)
+          : await listDomains(api, options),
+      )
+      return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
+    },
+    listZones: async (options) => zoneList(await listDomains(api, options)),
+    async readZone(zone, options) {
+      const { records, unplanned } = await readRecords(api, zone, {}, options)
+      return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned, millisecondsSinceLastChange: null }
+    },
+    readRendered: async () => null,
+    async findRecords(zone, like, options) {
+      const owners = [...new Set(like.map((record) => record.name))]
+      if (owners.length > MAX_SINGLE_OWNERS) return (await readRecords(api, zone, {}, options)).records
+      return (await Promise.all(owners.map((owner) => readRecords(api, zone, { name: owner }, options)))).flatMap(({ records }) => records)
+    },
+    examine: (usage, _, options) => examineZones(provider, usage, { service: 'DigitalOcean', missing: 'would be created' }, options),
+    apply: (zone, call, options) => applyCall(api, name, zone, call, options),
+    close: () => api.close(),
+  }
+  return provider
+}
+
+const listDomains = (api: DigitalOceanApi, options?: ProviderCallOptions): Promise<string[]> =>
+  api.list({ method: 'GET', path: '/domains', what: 'listing domains', ...options }, 'domains', domainShape, (name) => name)
+
+function zoneList(listed: readonly string[]): ZoneList {
+  const zones: ZoneReference[] = []
+  const unusable: UnusableZone[] = []
+  for (const listedName of listed) {
+    const name = parseAbsoluteName(listedName)
+    if (name.ok) zones.push(referenceTo(name.value))
+    else unusable.push({ name: listedName, id: listedName, reason: name.message })
+  }
+  return { zones, unusable }
+}

@@ -1,0 +1,4 @@
+import { DIGITALOCEAN } from './digitalocean-target.ts'
+import { faultTests } from './fault-suite.ts'
+
+faultTests(DIGITALOCEAN)
