@@ -50,7 +50,8 @@ export function errorOfResponse(what: string, error: Message, logs: readonly str
 
 function errorOfException(what: string, error: Message, logs: readonly string[]): ProviderError {
   const type = textOf(error['type'], 200)
-  const body = textOf(error['body'])
+  // The page of a gateway says nothing that the status does not say.
+  const body = textOf(error['body']).replace(/^\s*<.*/s, '')
   const shown = [textOf(error['message']), ...(body === '' ? logs : [body])].filter((one) => one !== '')
   const message = `${what}: ${[type, ...new Set(shown)].join(': ')}`
   const status = Number.isInteger(error['status']) ? (error['status'] as number) : null

@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { excerpt } from '../../dns/excerpt.ts'
 import type { ReadOnlyReason } from '../../plan/make-plan.ts'
+import { sleep } from '../../transport/retry.ts'
 import {
   type Provider,
   type ProviderCallOptions,
@@ -29,6 +30,8 @@ export interface ClassProviderOptions extends ClassSettings {
 
 /** Milliseconds for which a zone that was read to find it is used instead of another read. */
 const FRESH_FOR = 600_000
+/** Milliseconds before a failed read is repeated. */
+const READ_PAUSE = 500
 /** Messages of the class about one zone that a plan shows. */
 const MAX_WARNINGS = 5
 
@@ -44,7 +47,16 @@ export function createClassProvider(options: ClassProviderOptions): Provider {
   /** Zones that were read to find them, until they are read. */
   const readings = new Map<DomainName, Reading>()
 
-  const read = (name: DomainName, call?: ProviderCallOptions) => session.inTurn((turn) => turn.read(name, rules), call)
+  /** Many classes repeat nothing, so a read that failed for the moment is repeated once. */
+  async function read(name: DomainName, call?: ProviderCallOptions) {
+    try {
+      return await session.inTurn((turn) => turn.read(name, rules), call)
+    } catch (error) {
+      if (!(error instanceof ProviderError) || !isTransient(error)) throw error
+      await sleep(READ_PAUSE, call?.stop ?? call?.signal).catch(() => undefined)
+      return session.inTurn((turn) => turn.read(name, rules), call)
+    }
+  }
 
   /** A class has no other way to find a zone than to read it. The error of one zone does not hide the others. */
   async function find(name: DomainName, call?: ProviderCallOptions): Promise<Reading['zone']> {
@@ -100,6 +112,8 @@ export function createClassProvider(options: ClassProviderOptions): Provider {
   }
   return provided
 }
+
+const isTransient = ({ code, status }: ProviderError): boolean => code === 'provider-unreachable' || (status !== null && status >= '500')
 
 const DISABLED: ReadOnlyReason = { reason: '"apply_disabled" is set for octoDNS', hint: 'remove it from "options"' }
 

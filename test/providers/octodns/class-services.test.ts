@@ -12,6 +12,7 @@ import { afterThisFile } from '../../support/after-file.ts'
 import { selfSigned } from '../../support/certificate.ts'
 import { cli } from '../../support/cli.ts'
 import { startBind, startPowerDns, TEST_KEY } from '../../support/dns-servers.ts'
+import { NONE, startFaultProxy } from '../../support/fault-proxy.ts'
 import { findForeignClient } from '../../support/foreign-clients.ts'
 import { freePort } from '../../support/free-port.ts'
 import { OCTODNS_PYTHON } from '../../support/octodns-python.ts'
@@ -84,6 +85,25 @@ describeWithTools([OCTODNS_PYTHON, 'pdns_server', 'pdnsutil', 'named', 'dig'], '
     wrong.define(RECORDS)
     const { status, stdout, stderr } = await wrong.run('plan')
     expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(/PowerDNS unauthorized host=127\.0\.0\.1/)])
+  })
+
+  test('a read that a gateway refuses for a moment is repeated once', async () => {
+    const server = await startPowerDns({ zones: [{ name: 'example.com', text: '$TTL 300\n@ SOA a. b. 1 1 1 1 1\n@ NS a.\n' }] })
+    const proxy = await startFaultProxy(new URL(server.api.url).origin)
+    const { hostname, port } = new URL(proxy.origin)
+    const options = `{host: ${hostname}, port: ${port}, api_key: env:PDNS_KEY, enable_dynamic: false}`
+    const { define, run } = workspace(
+      `{type: octodns, class: octodns_powerdns.PowerDnsProvider, python: '${OCTODNS_PYTHON}', options: ${options}}`,
+      { PDNS_KEY: server.api.key },
+    )
+    define(RECORDS)
+    let left = 1
+    proxy.use(() => (left-- > 0 ? { kind: 'answer', when: 'before', status: 503, html: true } : NONE))
+    expect((await run('plan', '--detailed-exitcode')).status).toBe(2)
+    proxy.use(() => ({ kind: 'answer', when: 'before', status: 503, html: true }))
+    const { status, stdout, stderr } = await run('plan')
+    expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(/requests\.exceptions\.HTTPError: 503 Server Error/)])
+    await proxy.close()
   })
 
   test('octodns-bind: a zone that is transferred is planned, applied and verified', async () => {
