@@ -31,6 +31,7 @@ const MICROSOFT = 'https://login.microsoftonline.com'
 const CONVERSIONS: readonly { readonly pattern: RegExp; readonly convert: Convert }[] = [
   { pattern: /(?:^|\.)LinodeProvider$/, convert: token({ type: 'cloud', preset: 'linode' }, 'page_size') },
   { pattern: /^octodns_desec\.DesecProvider$/, convert: token({ type: 'desec' }, 'retries', 'timeout', 'backoff', 'max_sleep') },
+  { pattern: /^octodns_scaleway\.ScalewayProvider$/, convert: scaleway },
   { pattern: /^octodns_cloudflare\.CloudflareProvider$/, convert: cloudflare },
   { pattern: /^octodns_route53\.Route53Provider$/, convert: route53 },
   { pattern: /^octodns_azure\.AzureProvider$/, convert: azure('public') },
@@ -44,6 +45,12 @@ const CONVERSIONS: readonly { readonly pattern: RegExp; readonly convert: Conver
 /** The conversion for a class; null if it has no native provider. */
 export const nativeConversion = (className: string): Convert | null =>
   CONVERSIONS.find(({ pattern }) => pattern.test(className))?.convert ?? null
+
+/** Zones are created if a definition has them, as all zones here. */
+function scaleway(options: OptionReader): Settings {
+  options.flag('create_zone')
+  return { type: 'scaleway', secret_key: options.secret('token') }
+}
 
 /** Mail address and global key, and records for the CDN, exist only in octoDNS. */
 function cloudflare(options: OptionReader): Settings | null {

@@ -9,6 +9,7 @@ type Settings = Readonly<Record<string, unknown>>
 const NATIVE: readonly (readonly [className: string, options: Settings, expected: Settings])[] = [
   ['octodns_linode.LinodeProvider', { token: 'env/T' }, { type: 'cloud', preset: 'linode', token: 'env:T' }],
   ['octodns_desec.DesecProvider', { token: 'env/T', retries: 3 }, { type: 'desec', token: 'env:T' }],
+  ['octodns_scaleway.ScalewayProvider', { token: 'env/T', create_zone: true }, { type: 'scaleway', secret_key: 'env:T' }],
   [
     'octodns_cloudflare.CloudflareProvider',
     { token: 'env/T', plan_type: 'pro', pagerules: false, retry_period: 5, account_id: 'a' },
