@@ -13,5 +13,7 @@ function findFolder(): string {
   return program === null ? execFileSync('bash', [SCRIPT], { encoding: 'utf8' }).trim() : dirname(program)
 }
 
+const folder = findFolder()
+
 /** The path of the interpreter; a name that no program has if octoDNS is not installed. */
-export const OCTODNS_PYTHON: string = join(findFolder() || '/nonexistent', 'python3')
+export const OCTODNS_PYTHON: string = folder === '' ? 'python3-with-octodns' : join(folder, 'python3')
