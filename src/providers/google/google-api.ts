@@ -50,7 +50,7 @@ export interface GoogleApi {
 /** Items that a request for a page asks for. The service may send fewer. */
 const PAGE_SIZE = 1000
 /** Maximum pages of a list. */
-const MAX_PAGES = 10_000
+const MAX_PAGES = 1000
 const MAX_PAGE_TOKEN = 4096
 
 export function createGoogleApi(connection: ApiConnection, project: string, tokens: AccessTokens): GoogleApi {
