@@ -5,7 +5,10 @@ import { parse } from 'yaml'
 import { startService } from '../../src/service/index.ts'
 import { createCloudflare } from '../scripted/cloudflare/service.ts'
 import { createDesec } from '../scripted/desec/service.ts'
+import { createDigitalOcean } from '../scripted/digitalocean/service.ts'
 import { createTestAccount } from '../scripted/google/account.ts'
+import { createHetzner } from '../scripted/hetzner/service.ts'
+import { defaultRrsets } from '../scripted/hetzner/zones.ts'
 import { createScaleway } from '../scripted/scaleway/service.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { type CliResult, cli } from '../support/cli.ts'
@@ -152,6 +155,14 @@ describe('init', () => {
 describe('init --from TYPE', () => {
   test.each([
     ['desec', 'DESEC_TOKEN', 'token', '/api/v1', createDesec({ token: TOKEN, domains: [{ name: 'example.com' }] }).service],
+    ['digitalocean', 'DIGITALOCEAN_TOKEN', 'token', '/v2', createDigitalOcean({ token: TOKEN, domains: ['example.com'] }).service],
+    [
+      'hetzner',
+      'HETZNER_TOKEN',
+      'token',
+      '/v1',
+      createHetzner({ token: TOKEN, zones: [{ id: 1, name: 'example.com' }], rrsets: defaultRrsets(1) }).service,
+    ],
     [
       'scaleway',
       'SCW_SECRET_KEY',

@@ -34,6 +34,8 @@ const CONVERSIONS: readonly { readonly pattern: RegExp; readonly convert: Conver
   { pattern: /^octodns_scaleway\.ScalewayProvider$/, convert: scaleway },
   { pattern: /^octodns_cloudflare\.CloudflareProvider$/, convert: cloudflare },
   { pattern: /^octodns_route53\.Route53Provider$/, convert: route53 },
+  { pattern: /^octodns_digitalocean\.DigitalOceanProvider$/, convert: token({ type: 'digitalocean' }) },
+  { pattern: /^octodns_hetzner\.HetznerProvider$/, convert: hetzner },
   { pattern: /^octodns_azure\.AzureProvider$/, convert: azure('public') },
   { pattern: /^octodns_azure\.AzurePrivateProvider$/, convert: azure('private') },
   { pattern: /^octodns_googlecloud\.GoogleCloudProvider$/, convert: google },
@@ -69,6 +71,11 @@ function cloudflare(options: OptionReader): Settings | null {
   const plan = options.plain('plan_type')
   if (plan !== undefined && !/^(?:free|pro|business|enterprise)$/.test(plan)) return null
   return { type: 'cloudflare', base_url: options.plain('api_url'), token: options.secret('token'), plan }
+}
+
+/** The backend of the former DNS Console, octoDNS's default, exists only in octoDNS. */
+function hetzner(options: OptionReader): Settings | null {
+  return options.plain('backend') === 'hcloud' ? { type: 'hetzner', token: options.secret('token') } : null
 }
 
 function route53(options: OptionReader): Settings | null {

@@ -15,6 +15,8 @@ const NATIVE: readonly (readonly [className: string, options: Settings, expected
     { token: 'env/T', plan_type: 'pro', pagerules: false, retry_period: 5, account_id: 'a' },
     { type: 'cloudflare', token: 'env:T', plan: 'pro' },
   ],
+  ['octodns_digitalocean.DigitalOceanProvider', { token: 'env/T' }, { type: 'digitalocean', token: 'env:T' }],
+  ['octodns_hetzner.HetznerProvider', { token: 'env/T', backend: 'hcloud' }, { type: 'hetzner', token: 'env:T' }],
   ['octodns_route53.Route53Provider', {}, { type: 'route53' }],
   [
     'octodns_route53.Route53Provider',
@@ -92,6 +94,8 @@ const CLASSES: readonly (readonly [className: string, options: Settings])[] = [
   ['octodns_powerdns.PowerDnsProvider', { host: '192.0.2.1', api_key: 'env/K' }],
   ['octodns_powerdns.PowerDnsProvider', { host: 'dns.example', scheme: 'https', ssl_verify: false, api_key: 'env/K' }],
   ['octodns_desec.DesecProvider', { token: 'env/T', option_of_tomorrow: 1 }],
+  ['octodns_hetzner.HetznerProvider', { token: 'env/T' }],
+  ['octodns_hetzner.HetznerProvider', { token: 'env/T', backend: 'dnsapi' }],
   ['octodns.provider.yaml.SplitYamlProvider', { directory: './mirror' }],
   ['octodns_ns1.Ns1Provider', { api_key: 'env/K' }],
 ]
