@@ -38,6 +38,8 @@ export interface ImportOptions {
   readonly viaService?: string | undefined
   /** `provider`: the provider first creates the one zone as a copy of this zone. */
   readonly clone?: string | undefined
+  /** `dnscontrol`: the file with the credentials of its providers; `creds.json` beside the source if absent. */
+  readonly credentials?: string | undefined
   /** `axfr`: a TSIG key, `NAME:SECRET` or `ALGORITHM:NAME:SECRET`. The secret is base64, given as `env:NAME` or `file:PATH`. */
   readonly tsig?: string | undefined
   /** `axfr`: seconds to wait for each message. */

@@ -29,7 +29,11 @@ describe('import dnscontrol', () => {
       return
     }
     expect([result.status, result.stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
-    expect(files(join(cwd, 'out'))).toEqual([...new Set(json.domains.map((domain) => `${domain.name}.yaml`))].sort())
+    const made = files(join(cwd, 'out')).filter((file) => file !== 'zonewright.yaml')
+    expect(made).toEqual([...new Set(json.domains.map((domain) => `${domain.name}.yaml`))].sort())
+    // A config is made if the types of the providers are known, and it is valid with its definitions.
+    if (made.length < files(join(cwd, 'out')).length)
+      expect(await cli(['validate'], { cwd: join(cwd, 'out') })).toMatchObject({ status: 0 })
   })
 
   it('imports the named variant of a split horizon, and reports the others', async () => {
@@ -44,7 +48,7 @@ describe('import dnscontrol', () => {
     expect(readFileSync(join(cwd, 'plain/example.com.yaml'), 'utf8')).toContain('3.3.3.3')
     const inside = await cli(['import', 'dnscontrol', source, 'example.com!inside', '-o', 'inside', '--lossy'], { cwd })
     expect(inside.status).toBe(0)
-    expect(files(join(cwd, 'inside'))).toEqual(['example.com.yaml'])
+    expect(files(join(cwd, 'inside'))).toEqual(['example.com.yaml', 'zonewright.yaml'])
     expect(readFileSync(join(cwd, 'inside/example.com.yaml'), 'utf8')).toContain('11.11.11.11')
   })
 
@@ -209,7 +213,7 @@ it('import dnscontrol imports a domain with registrar and providers, and reports
   expect([...stderr.matchAll(/^ir\.json:1:1: (.*?)(?: \(the rules of .*\))?$/gm)].map(([, warning]) => warning)).toEqual([
     'warning[import-aside] example.com.: no provider here supports the types CF_SINGLE_REDIRECT, which IGNORE("go", "CF_SINGLE_REDIRECT,A", "") ignores',
     'warning[import-aside] example.com.: the metadata owner ("us") is not imported',
-    'warning[import-aside] example.com.: the registrar namecheap and the DNS provider linode of DNSControl are not imported',
+    'warning[import-aside] example.com.: the registrar namecheap of DNSControl is not imported',
   ])
 })
 

@@ -36,6 +36,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .argument('[args...]', `format (${IMPORT_FORMATS.join(', ')}), source, and zones (default: all)`)
     .option('--from <provider>', 'import from this provider of the configuration: short for "import provider"')
     .option('-o, --out <dir>', 'the folder for the definitions (default: one is shown on standard output)')
+    .option('--credentials <file>', 'dnscontrol: the types and keys of its providers (default: creds.json beside the source)')
     .option('--tsig <key>', 'axfr: [ALGORITHM:]NAME:SECRET, its secret as env:NAME or file:PATH (default algorithm: hmac-sha256)')
     .option('--timeout <seconds>', 'axfr: how long to wait for each message', positiveInteger)
     .option('--via-service <nameserver>', 'provider: create the zones there first, by transfer from this name server')
@@ -169,6 +170,8 @@ function readSource(output: CliOutput, args: readonly string[], options: ImportC
   }
   const zones = readZoneNames(output, names)
   if (zones === null) return null
+  if (format !== 'dnscontrol' && options.credentials !== undefined)
+    return refuse(`--credentials is for imports from DNSControl, not for ${format}`)
   if (format !== 'axfr' && (options.tsig !== undefined || options.timeout !== undefined))
     return refuse(`--tsig and --timeout are for imports from a name server (axfr), not for ${format}`)
   return { format, source, zones }

@@ -14,18 +14,22 @@ import { type DerivedSelectors, isInseparable, splitByRules, unmanagedSelectorsF
 import type { Importer } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
 import { recordsOutside, shownData, type UnsupportedFeature } from '../unsupported-features.ts'
+import { convertDnscontrolTargets } from './convert-targets.ts'
 import { commentedFeatures, isTsv, readTsv, splitZones } from './get-zones.ts'
 import { type DnscontrolDomain, readIntermediate } from './read-intermediate.ts'
 import type { InvalidRecord } from './read-records.ts'
 
 interface ParsedSource {
   readonly zones: readonly ZoneToConvert[]
+  /** The types of DNS providers that the source states, by name. */
+  readonly providerTypes: ReadonlyMap<string, string>
   readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
 /** Imports zones of DNSControl from the JSON of `dnscontrol print-ir`, or from the output of `get-zones` with `--format=zone` or `tsv`. */
-export const importDnscontrol: Importer = async ({ source, zones: wanted, cwd, config }) => {
+export const importDnscontrol: Importer = async (request) => {
+  const { source, zones: wanted, cwd, config } = request
   const path = resolve(cwd, source)
   const file = displayPath(path, cwd)
   const text = await readText(path, file, sourcePolicy(config, 'allowed'))
@@ -33,12 +37,14 @@ export const importDnscontrol: Importer = async ({ source, zones: wanted, cwd, c
   const parsed = parseSource(text.text, file, wanted)
   const zones = parsed.zones.filter(({ name }) => wanted.length === 0 || wanted.some((one) => withoutTag(one) === name))
   const dropped = parsed.dropped.filter(({ zone }) => zone === null || zones.some(({ name }) => name === zone))
-  const imported = zones.map((zone) => convertDnscontrolZone(zone, file))
+  const targets = await convertDnscontrolTargets(new Set(zones.flatMap(({ providers = [] }) => providers)), parsed.providerTypes, request)
+  const imported = zones.map((zone) => convertDnscontrolZone(zone, targets.names, file))
   const missing = missingZones(wanted.map(withoutTag), parsed.zones, file)
   return {
     zones: imported.map(({ zone }) => zone),
     dropped: [...dropped, ...imported.flatMap((one) => one.dropped)],
-    diagnostics: [...parsed.diagnostics, ...missing, ...imported.flatMap((one) => one.diagnostics)],
+    diagnostics: [...parsed.diagnostics, ...missing, ...imported.flatMap((one) => one.diagnostics), ...targets.diagnostics],
+    files: targets.files,
   } satisfies ImportedZones
 }
 
@@ -49,23 +55,24 @@ function parseSource(text: string, file: string, wanted: readonly DomainName[]):
   if (/\.js$/i.test(file) || SCRIPT.test(text.slice(0, 100_000))) {
     const message = `${file} is a DNSControl script, not its output`
     const hint = 'run "dnscontrol print-ir --out ir.json" and import ir.json'
-    return { zones: [], dropped: [], diagnostics: [{ severity: 'error', code: 'file-format', message, hint }] }
+    return { zones: [], providerTypes: new Map(), dropped: [], diagnostics: [{ severity: 'error', code: 'file-format', message, hint }] }
   }
   const start = text.trimStart()
   if (start.startsWith('{') || start.startsWith('[')) {
-    const { domains, dropped, diagnostics } = readIntermediate(text, file)
+    const { domains, providerTypes, dropped, diagnostics } = readIntermediate(text, file)
     const chosen = chooseVariants(domains, wanted)
     return {
       zones: chosen.domains,
+      providerTypes,
       dropped: [...dropped, ...chosen.domains.flatMap((domain) => domain.dropped), ...chosen.dropped],
       diagnostics,
     }
   }
-  return isTsv(text) ? readTsv(text, file) : readZoneFiles(text, file)
+  return { ...(isTsv(text) ? readTsv(text, file) : readZoneFiles(text, file)), providerTypes: new Map() }
 }
 
 /** Reads concatenated zone files. Positions are those in the whole text. */
-function readZoneFiles(text: string, file: string): ParsedSource {
+function readZoneFiles(text: string, file: string): Omit<ParsedSource, 'providerTypes'> {
   const zones: ZoneToConvert[] = []
   const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []
@@ -133,6 +140,8 @@ interface ZoneToConvert {
   readonly settings?: ZoneSettings
   /** With `settings`: the fields of its SOA record that they cannot express. */
   readonly soa?: SoaFields | undefined
+  /** DNSControl's names of its DNS providers. */
+  readonly providers?: readonly string[]
   /** Warnings about the zone rather than its records. */
   readonly warnings?: readonly Diagnostic[]
 }
@@ -148,8 +157,9 @@ interface DnscontrolZone {
  * and selectors of unmanaged records keep it. The same applies to a record that an `IGNORE` matches, which DNSControl accepts if its check
  * is disabled.
  */
-function convertDnscontrolZone(read: ZoneToConvert, file: string): DnscontrolZone {
-  const { name, invalidRecords = [], unmanaged = [], settings } = read
+function convertDnscontrolZone(read: ZoneToConvert, targetNames: ReadonlyMap<string, string>, file: string): DnscontrolZone {
+  const { name, invalidRecords = [], unmanaged = [], settings, providers = [] } = read
+  const targets = [...new Set(providers.flatMap((provider) => targetNames.get(provider) ?? []))]
   const at = { file, line: 1, column: 1 }
   const soa = read.records.find((record) => record.type === 'SOA' && record.name === name)
   const { records: all, diagnostics } = removeDuplicateRecords(
@@ -169,6 +179,7 @@ function convertDnscontrolZone(read: ZoneToConvert, file: string): DnscontrolZon
     records,
     unmanaged: [...unmanaged, ...derived.selectors],
     ...(read.policy && { policy: read.policy }),
+    ...(targets.length > 0 && { targets }),
   }
   return {
     zone,

@@ -1,5 +1,4 @@
 import { quoted } from '../../dns/excerpt.ts'
-import { agreeing, listed } from '../../report/english.ts'
 /**
  * DNSControl's intermediate JSON (`dnscontrol print-ir`), the result of running its dnsconfig.js. Reading is bounded and never throws:
  * malformed input becomes a diagnostic, and everything without a meaning here is reported.
@@ -37,12 +36,16 @@ export interface DnscontrolDomain {
   /** `upsert-only` for `NO_PURGE`, or the policy that protects what DNSControl ignores and no selector can express. */
   readonly policy: Policy | null
   readonly dropped: readonly UnsupportedFeature[]
-  /** Warnings about registrar, DNS providers and metadata of the domain. */
+  /** The names of its DNS providers in `creds.json`. */
+  readonly providers: readonly string[]
+  /** Warnings about registrar and metadata of the domain. */
   readonly warnings: readonly Diagnostic[]
 }
 
 export interface DnscontrolConfig {
   readonly domains: readonly DnscontrolDomain[]
+  /** The types of DNS providers that the config itself states, by name. */
+  readonly providerTypes: ReadonlyMap<string, string>
   readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -63,15 +66,25 @@ export function readIntermediate(text: string, file: string): DnscontrolConfig {
   const dropped: UnsupportedFeature[] = []
   const root = parseJson(text, context)
   const domains: DnscontrolDomain[] = []
+  const providerTypes = new Map<string, string>()
   if (isObject(root) && Array.isArray(root['domains'])) {
     for (const domain of root['domains']) readDomain(domain, context, domains)
     for (const [key, value] of Object.entries(root)) {
+      if (key === 'dns_providers') addProviderTypes(value, providerTypes)
       if (key === 'registrars' || key === 'dns_providers') diagnostics.push(...providerMetadata(value, at))
       else if (key !== 'domains' && value !== null && !isEmpty(value))
         dropped.push({ zone: null, name: null, type: null, what: displayKey(key), at })
     }
   } else if (diagnostics.length === 0) context.fail('schema-type', 'the JSON has no list "domains", which dnscontrol print-ir writes')
-  return { domains, dropped, diagnostics }
+  return { domains, providerTypes, dropped, diagnostics }
+}
+
+/** Without a type, DNSControl has `-`. */
+function addProviderTypes(value: unknown, types: Map<string, string>): void {
+  for (const entry of Array.isArray(value) ? value : []) {
+    if (isObject(entry) && typeof entry['type'] === 'string' && /^[A-Z0-9_]{1,50}$/.test(entry['type']))
+      types.set(String(entry['name']), entry['type'])
+  }
 }
 
 function parseJson(text: string, context: ReadContext): unknown {
@@ -167,7 +180,17 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
   warnAboutProviders(domain, warn)
   const left = readUnmanaged(domain, drop, warn)
   const tag = String(domain['tag'] ?? meta['dnscontrol_tag'] ?? ownTag ?? '')
-  domains.push({ name: zone, tag, records, invalidRecords, unmanaged: left.selectors, policy: left.policy, dropped, warnings })
+  domains.push({
+    name: zone,
+    tag,
+    records,
+    invalidRecords,
+    unmanaged: left.selectors,
+    policy: left.policy,
+    providers: isObject(domain['dnsProviders']) ? Object.keys(domain['dnsProviders']) : [],
+    dropped,
+    warnings,
+  })
 }
 
 /** Metadata keys that affect records: proxying, TTLs, redirects and defaults. */
@@ -175,20 +198,14 @@ const RECORDS_META = /proxy|ttl|redirect|default|ignore/i
 
 const isOff = (value: unknown): boolean => value === false || /^(?:off|false)$/i.test(String(value))
 
-/** Warns of the registrar and the DNS providers, whose role the config's rules have here. */
+/** Warns of the registrar, and of a domain without DNS providers. */
 function warnAboutProviders({ registrar, dnsProviders }: JsonObject, warn: (message: string, hint?: string) => void): void {
   const registry = String(registrar ?? '')
-  const providers = isObject(dnsProviders) ? Object.keys(dnsProviders) : []
-  const registrars = registry === '' || /^none$/i.test(registry) ? [] : [`the registrar ${displayKey(registry)}`]
-  const count = registrars.length + providers.length
-  const providerText = `the DNS ${agreeing(providers.length, 'provider', 'providers')} ${providers.map(displayKey).join(', ')}`
-  const parts = providers.length === 0 ? registrars : [...registrars, providerText]
-  if (count > 0) warn(`${listed(parts)} of DNSControl ${agreeing(count, 'is', 'are')} not imported`, RULES_HINT)
-  if (isObject(dnsProviders) && providers.length === 0)
+  if (registry !== '' && !/^none$/i.test(registry)) warn(`the registrar ${displayKey(registry)} of DNSControl is not imported`)
+  if (isObject(dnsProviders) && Object.keys(dnsProviders).length === 0)
     warn('DNSControl has no DNS provider for it and changes none of its records', DISABLED_HINT)
 }
 
-const RULES_HINT = 'the rules of zonewright.yaml name the targets of zones'
 const DISABLED_HINT = 'a rule with "enabled: false" keeps it unchanged'
 
 /** Descriptions of settings whose keys are unclear. */

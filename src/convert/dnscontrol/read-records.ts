@@ -36,6 +36,12 @@ export function readRecords(records: unknown, context: DomainContext): ImportedR
   })
 }
 
+/** `CF_PROXY_ON`; `full` once also meant Railgun. */
+function proxySetting({ meta }: JsonObject): Pick<ImportedRecord, 'providerSettings'> {
+  const isProxied = isObject(meta) && /^(?:on|full)$/i.test(String(meta['cloudflare_proxy'] ?? ''))
+  return isProxied ? { providerSettings: { cloudflare: { proxied: true } } } : {}
+}
+
 function readRecord(record: JsonObject, context: DomainContext): ImportedRecord | null {
   const { zone, dropped } = context
   const label = String(record['name'] ?? '@')
@@ -65,13 +71,13 @@ function readRecord(record: JsonObject, context: DomainContext): ImportedRecord 
   }
   for (const key of Object.keys(record)) if (!IGNORED_KEYS.has(key)) drop(`the field ${displayKey(key)}`)
   for (const [key, value] of Object.entries(isObject(record['meta']) ? record['meta'] : {})) {
-    const isUnproxied = key === 'cloudflare_proxy' && /^off$/i.test(String(value))
-    if (!IGNORED_METADATA.has(key) && !isUnproxied) drop(`the metadata ${displayKey(key)} (${quoted(String(value))})`, true)
+    const isKnownProxy = key === 'cloudflare_proxy' && /^(?:on|full|off)$/i.test(String(value))
+    if (!IGNORED_METADATA.has(key) && !isKnownProxy) drop(`the metadata ${displayKey(key)} (${quoted(String(value))})`, true)
   }
   const data = readRdata(type, record, originOf(record['subdomain'], zone))
   const seconds = record['ttl'] ?? 0
   const ttl = ttlFromSeconds(typeof seconds === 'number' ? seconds || DEFAULT_TTL : Number.NaN)
-  if (data.ok && ttl.ok) return { name: name.value, type, ttl: ttl.value, data: data.value, at: context.at }
+  if (data.ok && ttl.ok) return { name: name.value, type, ttl: ttl.value, data: data.value, at: context.at, ...proxySetting(record) }
   const reason = data.ok ? (ttl.ok ? '' : ttl.message) : data.message
   const text = data.ok ? data.value : printableData(rawData(type, record))
   context.invalidRecords.push({ record: { name: name.value, type, ttl: null, data: text, at: context.at }, reason: `${reason}${place}` })

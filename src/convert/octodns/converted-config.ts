@@ -37,8 +37,7 @@ export interface ConvertedConfig {
 /** Returns the text of a `zonewright.yaml`. */
 export function printConvertedConfig({ from, defaultTtl, splitExtension, targets, rules }: ConvertedConfig): string {
   let text = `# Converted from ${from.replace(/[^ -~]/g, '?')}, an octoDNS config.\n`
-  text += targets.length === 0 ? 'providers: {}\n' : 'providers:\n'
-  for (const { name, settings } of targets) text += `  ${printText(name)}: ${flowValue(settings)}\n`
+  text += printProviders(targets)
   text += rules.length === 0 ? 'zones: []\n' : 'zones:\n'
   for (const rule of rules) {
     text += `  - files:\n${rule.files.map((file) => `      - ${printText(file)}\n`).join('')}`
@@ -58,6 +57,12 @@ export function printConvertedConfig({ from, defaultTtl, splitExtension, targets
   text += `octodns_default_ttl: ${defaultTtl}\n`
   return splitExtension === null ? text : `${text}octodns_split_extension: ${printText(splitExtension)}\n`
 }
+
+/** The `providers:` of a config. */
+export const printProviders = (targets: ConvertedConfig['targets']): string =>
+  targets.length === 0
+    ? 'providers: {}\n'
+    : `providers:\n${targets.map(({ name, settings }) => `  ${printText(name)}: ${flowValue(settings)}\n`).join('')}`
 
 /** Prints a JSON value as YAML in flow style. */
 function flowValue(value: unknown): string {

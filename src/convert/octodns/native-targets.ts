@@ -7,8 +7,12 @@ type Settings = Readonly<Record<string, unknown>>
 export interface OptionReader {
   /** A reference to the secret; undefined if the option is absent. */
   secret(key: string): string | undefined
+  /** The same; a reference to a new variable if the option is absent. */
+  requiredSecret(key: string): string
   /** A text, number or boolean that is in the config itself; undefined if it is absent. */
   plain(key: string): string | undefined
+  /** The same; undefined also if it is taken from this variable of the environment, which the native provider reads itself. */
+  plainUnlessFrom(variable: string, key: string): string | undefined
   /** Whether the option is true; undefined if it is absent. */
   flag(key: string): boolean | undefined
   list(key: string): readonly string[] | undefined
@@ -23,13 +27,14 @@ const token =
   (settings: Settings, ...ignored: readonly string[]): Convert =>
   (options) => {
     options.ignore(...ignored)
-    return { ...settings, token: options.secret('token') }
+    return { ...settings, token: options.requiredSecret('token') }
   }
 
 const MICROSOFT = 'https://login.microsoftonline.com'
 
 const CONVERSIONS: readonly { readonly pattern: RegExp; readonly convert: Convert }[] = [
   { pattern: /(?:^|\.)LinodeProvider$/, convert: token({ type: 'cloud', preset: 'linode' }, 'page_size') },
+  { pattern: /^octodns_hetzner\.HetznerProvider$/, convert: token({ type: 'hetzner' }) },
   { pattern: /^octodns_desec\.DesecProvider$/, convert: token({ type: 'desec' }, 'retries', 'timeout', 'backoff', 'max_sleep') },
   { pattern: /^octodns_scaleway\.ScalewayProvider$/, convert: scaleway },
   { pattern: /^octodns_cloudflare\.CloudflareProvider$/, convert: cloudflare },
@@ -39,6 +44,7 @@ const CONVERSIONS: readonly { readonly pattern: RegExp; readonly convert: Conver
   { pattern: /^octodns_azure\.AzureProvider$/, convert: azure('public') },
   { pattern: /^octodns_azure\.AzurePrivateProvider$/, convert: azure('private') },
   { pattern: /^octodns_googlecloud\.GoogleCloudProvider$/, convert: google },
+  { pattern: /^octodns_scaleway\.ScalewayProvider$/, convert: scaleway },
   { pattern: /^octodns_powerdns\.PowerDnsProvider$/, convert: powerdns },
   { pattern: /^octodns_bind\.Rfc2136Provider$/, convert: rfc2136 },
   { pattern: /^octodns\.provider\.yaml\.YamlProvider$/, convert: yaml },
@@ -70,7 +76,7 @@ function cloudflare(options: OptionReader): Settings | null {
   if (options.flag('cdn') === true) return null
   const plan = options.plain('plan_type')
   if (plan !== undefined && !/^(?:free|pro|business|enterprise)$/.test(plan)) return null
-  return { type: 'cloudflare', base_url: options.plain('api_url'), token: options.secret('token'), plan }
+  return { type: 'cloudflare', base_url: options.plain('api_url'), token: options.requiredSecret('token'), plan }
 }
 
 /** The backend of the former DNS Console, octoDNS's default, exists only in octoDNS. */
@@ -106,10 +112,10 @@ function azure(visibility: string): Convert {
     return {
       type: 'azure',
       base_url: options.plain('base_url'),
-      subscription: options.plain('sub_id'),
+      subscription: options.plainUnlessFrom('AZURE_SUBSCRIPTION_ID', 'sub_id'),
       resource_group: options.plain('resource_group'),
-      tenant: options.plain('directory_id'),
-      client_id: options.plain('client_id'),
+      tenant: options.plainUnlessFrom('AZURE_TENANT_ID', 'directory_id'),
+      client_id: options.plainUnlessFrom('AZURE_CLIENT_ID', 'client_id'),
       client_secret: options.secret('key'),
       visibility: visibility === 'private' ? visibility : undefined,
     }
@@ -128,6 +134,11 @@ function google(options: OptionReader): Settings | null {
   }
 }
 
+function scaleway(options: OptionReader): Settings | null {
+  options.flag('create_zone')
+  return { type: 'scaleway', secret_key: options.requiredSecret('token') }
+}
+
 /** The key is sent without TLS only to this machine. */
 function powerdns(options: OptionReader): Settings | null {
   options.ignore('timeout', 'enable_dynamic', 'nameserver_ttl', 'mode_of_operation')
@@ -140,7 +151,7 @@ function powerdns(options: OptionReader): Settings | null {
   return {
     type: 'powerdns',
     base_url: `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    api_key: options.secret('api_key'),
+    api_key: options.requiredSecret('api_key'),
     server: options.plain('server_id'),
     notify: options.flag('notify'),
     new_zones: Object.keys(newZones).length === 0 ? undefined : newZones,

@@ -78,15 +78,21 @@ function nativeSettings(
     left.delete(key)
     return value
   }
+  const reference = (key: string): string => secretReference(provider, key, String(take(key) ?? ''), handlers, (what) => dropped.push(what))
   const settings = convert({
-    secret: (key) =>
-      left.has(key) ? secretReference(provider, key, String(take(key)), handlers, (what) => dropped.push(what)) : undefined,
+    secret: (key) => (left.has(key) ? reference(key) : undefined),
+    requiredSecret: reference,
     plain(key) {
       const value = take(key)
       if (value === undefined) return undefined
       // A setting that is no secret cannot come from the environment.
       fits &&= ['string', 'number', 'boolean'].includes(typeof value) && !isReference(String(value), handlers)
       return String(value)
+    },
+    plainUnlessFrom(variable, key) {
+      if (left.get(key) !== `env/${variable}`) return this.plain(key)
+      left.delete(key)
+      return undefined
     },
     flag(key) {
       const value = take(key)

@@ -66,7 +66,6 @@ describe("the configurations of DNSControl's own tests", () => {
   })
 
   test.each<[string, string, RegExp[]]>([
-    ['003-meta', 'foo.com.', [/metadata cloudflare_proxy \("ON"\)/]],
     ['019-r53-alias', 'foo.com.', Array.from({ length: 13 }, () => /DNSControl's type R53_ALIAS/)],
     ['025-autodnssec', 'with.com.', [/setting auto_dnssec \("on"\)/]],
     ['043-safety', 'unsafe.com.', [/DISABLE_IGNORE_SAFETY_CHECK/]],
@@ -170,8 +169,8 @@ describe("the configurations of DNSControl's own tests", () => {
 
   test.each<[object, RegExp[], RegExp[]]>([
     [{ registrar: 'namecheap', dnsProviders: {} }, [/the registrar namecheap of DNSControl is/, /no DNS provider for it/], []],
-    [{ registrar: 'none', dnsProviders: { linode: -1 } }, [/^example\.com\.: the DNS provider linode of DNSControl is/], []],
-    [{ registrar: 'a', dnsProviders: { b: 0, 'c d': -1 } }, [/the registrar a and the DNS providers b, "c d" of DNSControl are/], []],
+    [{ registrar: 'none', dnsProviders: { linode: -1 } }, [], []],
+    [{ registrar: 'a', dnsProviders: { b: 0, 'c d': -1 } }, [/the registrar a of DNSControl is/], []],
     [{ meta: { owner: 'us', zone_id: 'Z1' } }, [/the metadata owner \("us"\) is not/, /metadata zone_id/], []],
     [{ meta: { cloudflare_proxy_default: 'off' } }, [/cloudflare_proxy_default/], []],
     [{ meta: { cloudflare_proxy_default: 'on' } }, [], [/cloudflare_proxy_default/]],

@@ -8,6 +8,14 @@ type Settings = Readonly<Record<string, unknown>>
 
 const NATIVE: readonly (readonly [className: string, options: Settings, expected: Settings])[] = [
   ['octodns_linode.LinodeProvider', { token: 'env/T' }, { type: 'cloud', preset: 'linode', token: 'env:T' }],
+  ['octodns_hetzner.HetznerProvider', { token: 'env/T' }, { type: 'hetzner', token: 'env:T' }],
+  ['octodns_scaleway.ScalewayProvider', { token: 'env/T', create_zone: true }, { type: 'scaleway', secret_key: 'env:T' }],
+  [
+    'octodns_azure.AzureProvider',
+    { sub_id: 'env/AZURE_SUBSCRIPTION_ID', resource_group: 'g', directory_id: 't', client_id: 'c', key: 'env/K' },
+    { type: 'azure', resource_group: 'g', tenant: 't', client_id: 'c', client_secret: 'env:K' },
+  ],
+  ['octodns_azure.AzurePrivateProvider', { resource_group: 'g' }, { type: 'azure', resource_group: 'g', visibility: 'private' }],
   ['octodns_desec.DesecProvider', { token: 'env/T', retries: 3 }, { type: 'desec', token: 'env:T' }],
   ['octodns_scaleway.ScalewayProvider', { token: 'env/T', create_zone: true }, { type: 'scaleway', secret_key: 'env:T' }],
   [
@@ -87,8 +95,8 @@ const NATIVE: readonly (readonly [className: string, options: Settings, expected
 const CLASSES: readonly (readonly [className: string, options: Settings])[] = [
   ['octodns_cloudflare.CloudflareProvider', { email: 'a@example.com', token: 'env/T' }],
   ['octodns_cloudflare.CloudflareProvider', { token: 'env/T', cdn: true }],
-  ['octodns_azure.AzureProvider', { sub_id: 'env/SUB', resource_group: 'dns' }],
-  ['octodns_azure.AzureProvider', { sub_id: 's', resource_group: 'dns', client_credential_method: 'cli' }],
+  ['octodns_azure.AzureProvider', { sub_id: 'env/OTHER', resource_group: 'g' }],
+  ['octodns_azure.AzureProvider', { resource_group: 'g', client_credential_method: 'managed_identity' }],
   ['octodns_route53.Route53Provider', { role_arn: 'arn:aws:iam::1:role/dns' }],
   ['octodns_route53.Route53Provider', { profile: 'env/PROFILE' }],
   ['octodns_powerdns.PowerDnsProvider', { host: '192.0.2.1', api_key: 'env/K' }],

@@ -1,0 +1,116 @@
+/** Converts the DNS providers of a DNSControl config to targets. */
+import { stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { CONFIG_FILE } from '../../definition/config/config.ts'
+import { displayPath } from '../../definition/files/file-path.ts'
+import { readText } from '../../definition/files/read-text.ts'
+import type { OutputFile } from '../../definition/imported-zone.ts'
+import { sourcePolicy } from '../../definition/load/source-policy.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { quoted } from '../../dns/excerpt.ts'
+import type { ImportRequest } from '../importer.ts'
+import { pythonNotices, relocated } from '../octodns/convert-targets.ts'
+import { printProviders } from '../octodns/converted-config.ts'
+import { type ConvertedTarget, convertTarget, freeName } from '../octodns/octodns-provider.ts'
+import type { UnsupportedFeature } from '../unsupported-features.ts'
+import { convertCredentials, type DnscontrolProvider, readCredentials } from './credentials.ts'
+
+export interface DnscontrolTargets {
+  /** The targets by DNSControl's names. */
+  readonly names: ReadonlyMap<string, string>
+  /** The new config; none if there is a config already, or if no provider is known. */
+  readonly files: readonly OutputFile[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** DNSControl's file with the credentials, beside its script. */
+const CREDENTIALS_FILE = 'creds.json'
+
+/**
+ * Converts the providers with these names. A native provider, or octoDNS's class, takes the place of each; secrets become references to the environment. If there is a
+ * config already, its providers with the same names are the targets.
+ */
+export async function convertDnscontrolTargets(
+  wanted: ReadonlySet<string>,
+  types: ReadonlyMap<string, string>,
+  request: ImportRequest,
+): Promise<DnscontrolTargets> {
+  const path = resolve(request.cwd, request.options.credentials ?? join(dirname(request.source), CREDENTIALS_FILE))
+  const file = displayPath(path, request.cwd)
+  const at = { file, line: 1, column: 1 }
+  const isGiven = request.options.credentials !== undefined || (await isFile(path))
+  const diagnostics: Diagnostic[] = []
+  const known = isGiven ? await readFile(path, file, request, diagnostics) : null
+  const names = new Map<string, string>()
+  const targets: ConvertedTarget[] = []
+  const unknown: string[] = []
+  for (const name of wanted) {
+    const own = known?.get(name)
+    const type = own?.type ?? types.get(name) ?? null
+    if (request.config.file !== null) {
+      if (request.config.providers.has(name)) names.set(name, name)
+      else unknown.push(name)
+      continue
+    }
+    const provider = type === null ? null : { name, type, credentials: own?.credentials ?? {}, at }
+    const target = provider && convertProvider(provider, new Set(names.values()), diagnostics)
+    if (target) targets.push(target)
+    if (target) names.set(name, target.name)
+    else unknown.push(type === null ? name : `${name} (${type})`)
+  }
+  if (unknown.length > 0) diagnostics.push(notImported(unknown, request, isGiven))
+  if (targets.length === 0) return { names, files: [], diagnostics }
+  const folder = resolve(request.cwd, request.options.out ?? '.')
+  const base = dirname(path)
+  const text = `# Converted from ${isGiven ? file.replace(/[^ -~]/g, '?') : 'a config'} of DNSControl.\n${printProviders(targets.map((target) => relocated(target, base, folder)))}zones:\n  - files: ['*.yaml']\n    targets: []\n`
+  return { names, files: [{ path: CONFIG_FILE, text }], diagnostics: [...diagnostics, ...pythonNotices(targets)] }
+}
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (facts) => facts.isFile(),
+    () => false,
+  )
+
+async function readFile(path: string, file: string, { config }: ImportRequest, diagnostics: Diagnostic[]) {
+  const text = await readText(path, file, sourcePolicy(config, 'allowed'))
+  const credentials = text.ok ? readCredentials(text.text) : null
+  if (!text.ok) diagnostics.push({ severity: 'error', ...text.problem })
+  else if (credentials === null)
+    diagnostics.push({
+      severity: 'error',
+      code: 'file-format',
+      message: `${file} is not the JSON of DNSControl's credentials: an object per provider`,
+    })
+  return credentials
+}
+
+/** BIND's provider writes zone files; every other is converted as the one of octoDNS. */
+function convertProvider(provider: DnscontrolProvider, taken: ReadonlySet<string>, diagnostics: Diagnostic[]): ConvertedTarget | null {
+  const report = (what: string): void =>
+    void diagnostics.push({ severity: 'warning', code: 'import-aside', message: `not imported: ${what}`, at: provider.at })
+  if (provider.type === 'BIND') {
+    const { directory = 'zones', ...rest } = provider.credentials
+    for (const key of Object.keys(rest)) report(`${quoted(key)} of the provider ${provider.name}`)
+    const settings = { type: 'zonefile', directory }
+    return { name: freeName(provider.name, taken), settings, needsPython: false, safety: {}, skipsUnsupported: false, isDryRun: false }
+  }
+  const converted = convertCredentials(provider)
+  if (converted === null) return null
+  for (const key of converted.left) report(`${quoted(key)} of the provider ${provider.name}`)
+  const dropped: UnsupportedFeature[] = []
+  const target = convertTarget(converted.provider, dropped, { takenNames: taken })
+  for (const { what } of dropped) report(what)
+  return target
+}
+
+function notImported(names: readonly string[], { config }: ImportRequest, hasCredentials: boolean): Diagnostic {
+  const message = `DNSControl's ${names.length === 1 ? 'DNS provider' : 'DNS providers'} ${names.map((name) => quoted(name)).join(', ')} ${names.length === 1 ? 'is' : 'are'} not imported`
+  const hint =
+    config.file !== null
+      ? `add providers with ${names.length === 1 ? 'this name' : 'these names'} to the config, or name the targets of the zones in its rules`
+      : hasCredentials
+        ? 'add a provider to zonewright.yaml and name it in the targets of the zones'
+        : `name the file with the types of the providers: --credentials ${CREDENTIALS_FILE}`
+  return { severity: 'warning', code: 'import-aside', message, hint }
+}

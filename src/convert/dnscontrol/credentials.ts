@@ -1,0 +1,172 @@
+/** DNSControl's providers: their types and the keys of `creds.json`, as provider classes of octoDNS and their options. */
+import type { SourcePosition } from '../../dns/diagnostic.ts'
+import type { OctodnsProvider } from '../octodns/octodns-provider.ts'
+
+/** A provider of a DNSControl config: what `creds.json` has under its name. */
+export interface DnscontrolProvider {
+  readonly name: string
+  /** Such as `CLOUDFLAREAPI`. */
+  readonly type: string
+  /** All keys except `TYPE`, as texts. `$NAME` is a variable of the environment. */
+  readonly credentials: Readonly<Record<string, string>>
+  readonly at: SourcePosition
+}
+
+/** A provider of octoDNS with the same options; `left` are keys that it does not have. */
+export interface ConvertedCredentials {
+  readonly provider: OctodnsProvider
+  readonly left: readonly string[]
+}
+
+interface Counterpart {
+  readonly className: string
+  /** octoDNS's option by DNSControl's key. */
+  readonly options: Readonly<Record<string, string>>
+  readonly fixed?: Readonly<Record<string, string>>
+}
+
+const COUNTERPARTS: Readonly<Record<string, Counterpart>> = {
+  AKAMAIEDGEDNS: {
+    className: 'octodns_edgedns.AkamaiProvider',
+    options: {
+      client_secret: 'client_secret',
+      host: 'host',
+      access_token: 'access_token',
+      client_token: 'client_token',
+      contract_id: 'contract_id',
+      group_id: 'gid',
+    },
+  },
+  AZURE_DNS: {
+    className: 'octodns_azure.AzureProvider',
+    options: {
+      SubscriptionID: 'sub_id',
+      ResourceGroup: 'resource_group',
+      TenantID: 'directory_id',
+      ClientID: 'client_id',
+      ClientSecret: 'key',
+    },
+  },
+  CLOUDFLAREAPI: {
+    className: 'octodns_cloudflare.CloudflareProvider',
+    options: { apitoken: 'token', apikey: 'token', apiuser: 'email', accountid: 'account_id' },
+  },
+  DESEC: { className: 'octodns_desec.DesecProvider', options: { 'auth-token': 'token' } },
+  DIGITALOCEAN: { className: 'octodns_digitalocean.DigitalOceanProvider', options: { token: 'token' } },
+  DNSIMPLE: { className: 'octodns_dnsimple.DnsimpleProvider', options: { token: 'token' } },
+  DNSMADEEASY: {
+    className: 'octodns_dnsmadeeasy.DnsMadeEasyProvider',
+    options: { api_key: 'api_key', secret_key: 'secret_key', sandbox: 'sandbox' },
+  },
+  GANDI_V5: { className: 'octodns_gandi.GandiProvider', options: { token: 'token', apikey: 'token' } },
+  GCLOUD: { className: 'octodns_googlecloud.GoogleCloudProvider', options: { project_id: 'project' } },
+  HETZNER_V2: { className: 'octodns_hetzner.HetznerProvider', options: { api_token: 'token' } },
+  LINODE: { className: 'octodns_linode.LinodeProvider', options: { token: 'token' } },
+  NS1: { className: 'octodns_ns1.Ns1Provider', options: { api_token: 'api_key' } },
+  OVH: {
+    className: 'octodns_ovh.OvhProvider',
+    options: {
+      'app-key': 'application_key',
+      'app-secret-key': 'application_secret',
+      'consumer-key': 'consumer_key',
+      endpoint: 'endpoint',
+    },
+    fixed: { endpoint: 'ovh-eu' },
+  },
+  ROUTE53: {
+    className: 'octodns_route53.Route53Provider',
+    options: {
+      KeyId: 'access_key_id',
+      SecretKey: 'secret_access_key',
+      Token: 'session_token',
+      DelegationSet: 'delegation_set_id',
+      RoleArn: 'role_arn',
+    },
+  },
+  TRANSIP: { className: 'octodns_transip.TransipProvider', options: { AccountName: 'account', PrivateKey: 'key' } },
+}
+
+/** The same provider of octoDNS; null if it has none. */
+export function convertCredentials(provider: DnscontrolProvider): ConvertedCredentials | null {
+  const { name, type, credentials, at } = provider
+  if (type === 'POWERDNS') return powerdns(provider)
+  if (type === 'AXFRDDNS') return nameServer(provider)
+  const counterpart = Object.hasOwn(COUNTERPARTS, type) ? COUNTERPARTS[type] : undefined
+  if (counterpart === undefined) return null
+  const { className, options, fixed = {} } = counterpart
+  const settings: Record<string, string> = { ...fixed }
+  const left: string[] = []
+  for (const [key, value] of Object.entries(credentials)) {
+    const option = Object.hasOwn(options, key) ? options[key] : undefined
+    if (option === undefined) left.push(key)
+    else settings[option] = reference(value)
+  }
+  return { provider: { name, className, settings, at }, left }
+}
+
+/** `$NAME` and `${NAME}` are variables of the environment. */
+function reference(value: string): string {
+  const [, variable] = /^\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?$/.exec(value) ?? []
+  return variable === undefined ? value : `env/${variable}`
+}
+
+function powerdns({ name, credentials, at }: DnscontrolProvider): ConvertedCredentials {
+  const { apiUrl = '', apiKey = '', serverName, ...rest } = credentials
+  const url = URL.canParse(apiUrl) ? new URL(apiUrl) : null
+  const scheme = url?.protocol.slice(0, -1) ?? 'http'
+  const settings = {
+    host: url?.hostname.replace(/^\[(.*)\]$/, '$1') ?? reference(apiUrl),
+    port: Number(url?.port || (scheme === 'https' ? 443 : 80)),
+    scheme,
+    api_key: reference(apiKey),
+    ...(serverName !== undefined && { server_id: serverName }),
+  }
+  return { provider: { name, className: 'octodns_powerdns.PowerDnsProvider', settings, at }, left: Object.keys(rest) }
+}
+
+/** `update-key` and `transfer-key` are `ALGORITHM:NAME:SECRET`. */
+function nameServer({ name, credentials, at }: DnscontrolProvider): ConvertedCredentials {
+  const { master = '', 'update-key': updateKey, 'transfer-key': transferKey, ...rest } = credentials
+  const [, host, port] = /^(.*?)(?::([0-9]+))?$/.exec(master) ?? []
+  const key = updateKey ?? transferKey
+  const [, algorithm, keyName, secret] = /^([^:]+):([^:]+):(.+)$/.exec(key ?? '') ?? []
+  const settings = {
+    host: (host ?? master).replace(/^\[(.*)\]$/, '$1'),
+    ...(port !== undefined && { port: Number(port) }),
+    ...(secret !== undefined && { key_name: keyName, key_algorithm: algorithm, key_secret: reference(secret) }),
+  }
+  const left = [
+    ...Object.keys(rest),
+    ...(key !== undefined && secret === undefined ? [updateKey === undefined ? 'transfer-key' : 'update-key'] : []),
+  ]
+  return { provider: { name, className: 'octodns_bind.Rfc2136Provider', settings, at }, left }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Reads `creds.json`; null if it is not a JSON object of objects. Its values may be secrets, so they appear in no message. */
+export function readCredentials(
+  text: string,
+): ReadonlyMap<string, { readonly type: string | null; readonly credentials: DnscontrolProvider['credentials'] }> | null {
+  let root: unknown
+  try {
+    root = JSON.parse(text)
+  } catch {
+    return null
+  }
+  if (!isObject(root) || !Object.values(root).every(isObject)) return null
+  return new Map(
+    Object.entries(root).map(([name, entry]) => {
+      const { TYPE: type, ...keys } = entry as Readonly<Record<string, unknown>>
+      const credentials = Object.entries(keys).filter(([key]) => !key.startsWith('_') && key !== 'domain')
+      return [
+        name,
+        {
+          type: typeof type === 'string' ? type : null,
+          credentials: Object.fromEntries(credentials.map(([key, value]) => [key, String(value)])),
+        },
+      ]
+    }),
+  )
+}

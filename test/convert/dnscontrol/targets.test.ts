@@ -1,0 +1,141 @@
+/** DNSControl's DNS providers become targets, by its `creds.json`. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { convertCredentials, type DnscontrolProvider } from '../../../src/convert/dnscontrol/credentials.ts'
+import { cli } from '../../support/cli.ts'
+import { temporaryDirectory } from '../../support/temp-directory.ts'
+
+const domain = (name: string, providers: readonly string[], meta: object = {}) => ({
+  name,
+  registrar: 'none',
+  dnsProviders: Object.fromEntries(providers.map((provider) => [provider, -1])),
+  records: [{ type: 'A', name: 'www', ttl: 300, target: '192.0.2.1', meta }],
+})
+
+const CREDENTIALS = {
+  cf: { TYPE: 'CLOUDFLAREAPI', apitoken: '$CF_TOKEN', accountid: 'a' },
+  aws: { TYPE: 'ROUTE53', KeyId: 'hunter2-id', SecretKey: 'hunter2-key' },
+  'my gandi': { TYPE: 'GANDI_V5', token: '${GANDI}', sharing_id: '7' },
+  files: { TYPE: 'BIND', directory: 'served' },
+  update: { TYPE: 'AXFRDDNS', master: 'ns1.example.net:5353', 'update-key': 'hmac-sha256:key1:aHVudGVyMg==' },
+  odd: { TYPE: 'PACKETFRAME', token: 'hunter2' },
+  unused: { TYPE: 'NS1', api_token: 'hunter2' },
+}
+
+function project(domains: readonly object[], credentials: unknown = CREDENTIALS) {
+  const folder = temporaryDirectory()
+  writeFileSync(join(folder, 'ir.json'), JSON.stringify({ registrars: [], dns_providers: [{ name: 'named', type: 'DESEC' }], domains }))
+  if (credentials !== null) writeFileSync(join(folder, 'creds.json'), JSON.stringify(credentials))
+  const run = (...args: string[]) => cli(['import', 'dnscontrol', 'ir.json', '-o', 'out', ...args], { cwd: folder })
+  const made = (path: string): string => readFileSync(join(folder, 'out', path), 'utf8')
+  return { folder, run, made }
+}
+
+test('every provider of a zone is a target, and no secret is copied', async () => {
+  const { folder, run, made } = project([
+    domain('example.com', ['cf', 'aws', 'my gandi'], { cloudflare_proxy: 'on' }),
+    domain('example.net', ['files', 'update', 'odd', 'named']),
+  ])
+  const { status, stdout, stderr } = await run()
+  expect({ status, stderr }).toMatchObject({ status: 0 })
+  const config = made('zonewright.yaml')
+  expect(config).toBe(`# Converted from creds.json of DNSControl.
+providers:
+  cf: {type: cloudflare, token: env:CF_TOKEN}
+  aws: {type: route53, access_key_id: env:AWS_ACCESS_KEY_ID, secret_access_key: env:AWS_SECRET_ACCESS_KEY}
+  my-gandi: {type: octodns, class: octodns_gandi.GandiProvider, options: {token: env:GANDI}}
+  files: {type: zonefile, directory: ../served}
+  update: {type: rfc2136, server: ns1.example.net:5353, tsig: {name: key1, algorithm: hmac-sha256, secret: env:UPDATE_KEY_SECRET}}
+  named: {type: desec, token: env:NAMED_TOKEN}
+zones:
+  - files: ['*.yaml']
+    targets: []
+`)
+  expect(config + stdout + stderr).not.toMatch(/hunter2|aHVudGVyMg/)
+  expect(stderr).toContain('"odd (PACKETFRAME)" is not imported')
+  expect(stderr).toContain('pip install octodns octodns-gandi')
+  expect(stderr).toContain('"sharing_id" of the provider my gandi')
+  expect(made('example.com.yaml')).toContain('targets: [cf, aws, my-gandi]')
+  expect(made('example.com.yaml')).toContain('cloudflare: {proxied: true}')
+  expect(made('example.net.yaml')).toContain('targets: [files, update, named]')
+  mkdirSync(join(folder, 'served'))
+  expect(await cli(['validate'], { cwd: join(folder, 'out') })).toMatchObject({ status: 0 })
+})
+
+test('a config that exists stays, and its providers are the targets of the same name', async () => {
+  const { folder, run, made } = project([domain('example.com', ['cf', 'aws'])])
+  writeFileSync(join(folder, 'zonewright.yaml'), 'providers: {cf: {type: cloudflare, token: env:T}}\n')
+  const { status, stderr } = await run()
+  expect(status).toBe(0)
+  expect(stderr).toContain('DNS provider "aws" is not imported')
+  expect(existsSync(join(folder, 'out/zonewright.yaml'))).toBe(false)
+  expect(made('example.com.yaml')).toContain('targets: [cf]')
+})
+
+test('without credentials, the file is asked for', async () => {
+  const { run } = project([domain('example.com', ['cf'])], null)
+  const { status, stderr } = await run()
+  expect(status).toBe(0)
+  expect(stderr).toContain('--credentials creds.json')
+})
+
+test.each([['text'], [[1]], [{ cf: 'token' }]])('credentials that are not an object per provider: %j', async (credentials) => {
+  const { run } = project([domain('example.com', ['cf'])], credentials)
+  const { status, stderr } = await run()
+  expect(status).toBe(1)
+  expect(stderr).toContain('creds.json is not the JSON of DNSControl')
+})
+
+test('the option is for DNSControl only', async () => {
+  const { folder } = project([])
+  expect(await cli(['import', 'octodns', 'x', '--credentials', 'creds.json'], { cwd: folder })).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('--credentials is for imports from DNSControl'),
+  })
+})
+
+const at = { file: 'creds.json', line: 1, column: 1 }
+
+test.each<[string, DnscontrolProvider['credentials'], string, object, string[]]>([
+  [
+    'AZURE_DNS',
+    { SubscriptionID: 's', ResourceGroup: 'g', TenantID: 't', ClientID: 'c', ClientSecret: '$S' },
+    'octodns_azure.AzureProvider',
+    { sub_id: 's', resource_group: 'g', directory_id: 't', client_id: 'c', key: 'env/S' },
+    [],
+  ],
+  [
+    'CLOUDFLAREAPI',
+    { apikey: '$K', apiuser: 'a@example.com' },
+    'octodns_cloudflare.CloudflareProvider',
+    { token: 'env/K', email: 'a@example.com' },
+    [],
+  ],
+  ['GCLOUD', { project_id: 'p', private_key: 'x' }, 'octodns_googlecloud.GoogleCloudProvider', { project: 'p' }, ['private_key']],
+  ['HETZNER_V2', { api_token: '$T' }, 'octodns_hetzner.HetznerProvider', { token: 'env/T' }, []],
+  [
+    'OVH',
+    { 'app-key': '$A', 'app-secret-key': '$B', 'consumer-key': '$C' },
+    'octodns_ovh.OvhProvider',
+    { endpoint: 'ovh-eu', application_key: 'env/A', application_secret: 'env/B', consumer_key: 'env/C' },
+    [],
+  ],
+  [
+    'POWERDNS',
+    { apiKey: '$K', apiUrl: 'https://dns.example:8443', serverName: 'localhost' },
+    'octodns_powerdns.PowerDnsProvider',
+    { host: 'dns.example', port: 8443, scheme: 'https', api_key: 'env/K', server_id: 'localhost' },
+    [],
+  ],
+  [
+    'AXFRDDNS',
+    { master: '192.0.2.1', 'transfer-key': '$COMPOSITE' },
+    'octodns_bind.Rfc2136Provider',
+    { host: '192.0.2.1' },
+    ['transfer-key'],
+  ],
+])('%s %j', (type, credentials, className, settings, left) => {
+  const converted = convertCredentials({ name: 'one', type, credentials, at })
+  expect(converted).toEqual({ provider: { name: 'one', className, settings, at }, left })
+})
