@@ -44,7 +44,6 @@ const CONVERSIONS: readonly { readonly pattern: RegExp; readonly convert: Conver
   { pattern: /^octodns_azure\.AzureProvider$/, convert: azure('public') },
   { pattern: /^octodns_azure\.AzurePrivateProvider$/, convert: azure('private') },
   { pattern: /^octodns_googlecloud\.GoogleCloudProvider$/, convert: google },
-  { pattern: /^octodns_scaleway\.ScalewayProvider$/, convert: scaleway },
   { pattern: /^octodns_powerdns\.PowerDnsProvider$/, convert: powerdns },
   { pattern: /^octodns_bind\.Rfc2136Provider$/, convert: rfc2136 },
   { pattern: /^octodns\.provider\.yaml\.YamlProvider$/, convert: yaml },
@@ -57,7 +56,7 @@ export const nativeConversion = (className: string): Convert | null =>
 /** Zones are created if a definition has them, as all zones here. */
 function scaleway(options: OptionReader): Settings {
   options.flag('create_zone')
-  return { type: 'scaleway', secret_key: options.secret('token') }
+  return { type: 'scaleway', secret_key: options.requiredSecret('token') }
 }
 
 /** Mail address and global key, and records for the CDN, exist only in octoDNS. */
@@ -132,11 +131,6 @@ function google(options: OptionReader): Settings | null {
     credentials: file === undefined ? undefined : `file:${file}`,
     visibility: isPrivate === undefined ? undefined : isPrivate ? 'private' : 'public',
   }
-}
-
-function scaleway(options: OptionReader): Settings | null {
-  options.flag('create_zone')
-  return { type: 'scaleway', secret_key: options.requiredSecret('token') }
 }
 
 /** The key is sent without TLS only to this machine. */

@@ -17,7 +17,6 @@ const NATIVE: readonly (readonly [className: string, options: Settings, expected
   ],
   ['octodns_azure.AzurePrivateProvider', { resource_group: 'g' }, { type: 'azure', resource_group: 'g', visibility: 'private' }],
   ['octodns_desec.DesecProvider', { token: 'env/T', retries: 3 }, { type: 'desec', token: 'env:T' }],
-  ['octodns_scaleway.ScalewayProvider', { token: 'env/T', create_zone: true }, { type: 'scaleway', secret_key: 'env:T' }],
   [
     'octodns_cloudflare.CloudflareProvider',
     { token: 'env/T', plan_type: 'pro', pagerules: false, retry_period: 5, account_id: 'a' },
