@@ -8,6 +8,7 @@ import type { OutputFile } from '../../definition/imported-zone.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { quoted } from '../../dns/excerpt.ts'
+import { agreeing } from '../../report/english.ts'
 import type { ImportRequest } from '../importer.ts'
 import { pythonNotices, relocated } from '../octodns/convert-targets.ts'
 import { printProviders } from '../octodns/converted-config.ts'
@@ -105,10 +106,11 @@ function convertProvider(provider: DnscontrolProvider, taken: ReadonlySet<string
 }
 
 function notImported(names: readonly string[], { config }: ImportRequest, hasCredentials: boolean): Diagnostic {
-  const message = `DNSControl's ${names.length === 1 ? 'DNS provider' : 'DNS providers'} ${names.map((name) => quoted(name)).join(', ')} ${names.length === 1 ? 'is' : 'are'} not imported`
+  const [provider, is] = [agreeing(names.length, 'DNS provider', 'DNS providers'), agreeing(names.length, 'is', 'are')]
+  const message = `DNSControl's ${provider} ${names.map((name) => quoted(name)).join(', ')} ${is} not imported`
   const hint =
     config.file !== null
-      ? `add providers with ${names.length === 1 ? 'this name' : 'these names'} to the config, or name the targets of the zones in its rules`
+      ? `add providers with ${agreeing(names.length, 'this name', 'these names')} to the config, or name the targets of the zones in its rules`
       : hasCredentials
         ? 'add a provider to zonewright.yaml and name it in the targets of the zones'
         : `name the file with the types of the providers: --credentials ${CREDENTIALS_FILE}`
