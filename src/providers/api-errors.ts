@@ -71,7 +71,7 @@ const unreachableHint = ({ startHint }: ApiDialect, provider: string, { message 
   (message.includes('no secure connection') && TLS_HINTS.find(([codes]) => codes.test(message))?.[1]) ||
   (/^(?:127\.|localhost\b|\[::1\])/.test(message)
     ? `${startHint}, or check base_url of ${provider}`
-    : `check base_url of ${provider} and the network; proxy variables of the environment are ignored`)
+    : `check base_url of ${provider}, the network, and HTTPS_PROXY and NO_PROXY in the environment`)
 
 /** Content type and size of a body, for messages. */
 export function describeBody({ headers, text }: HttpResponse): string {

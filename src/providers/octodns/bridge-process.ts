@@ -44,6 +44,8 @@ export interface ProcessOptions {
   readonly folder: string
   /** The whole environment of the process. */
   readonly env: Readonly<Record<string, string>>
+  /** Removes secrets from a text. Errors and log messages pass through it before anything shortens them, which could leave a part of a secret. */
+  readonly redact: (text: string) => string
 }
 
 export interface RequestOptions {
@@ -71,7 +73,7 @@ interface Pending {
   readonly reject: (error: ProcessError) => void
 }
 
-export function startBridgeProcess({ python, folder, env }: ProcessOptions): BridgeProcess {
+export function startBridgeProcess({ python, folder, env, redact }: ProcessOptions): BridgeProcess {
   // In a process group of its own it does not get the Ctrl-C of the terminal, and can be killed with its children.
   const child = spawn(python, [PROGRAM], { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
   let pending: Pending | null = null
@@ -89,8 +91,8 @@ export function startBridgeProcess({ python, folder, env }: ProcessOptions): Bri
     const message = parseMessage(line)
     if (message === null || pending === null || message['id'] !== pending.id)
       return fail(new ProcessError('garbled', 'wrote something else than a response'))
-    if (!('ok' in message) && !('error' in message)) return pending.onPart?.(message)
-    pending.resolve(message)
+    if (!('ok' in message) && !('error' in message)) return pending.onPart?.(withoutSecrets(message, 'log', redact))
+    pending.resolve(withoutSecrets(message, 'error', redact))
     pending = null
   })
   child.stdout.on('data', (octets: Buffer) => {
@@ -111,7 +113,7 @@ export function startBridgeProcess({ python, folder, env }: ProcessOptions): Bri
       const finish = (): void => {
         clearTimeout(timer)
         const how = signal === null ? `ended with status ${status}` : `was ended by ${signal}`
-        fail(new ProcessError('ended', `${how}${lastLine(errorOutput)}`))
+        fail(new ProcessError('ended', `${how}${lastLine(redact(errorOutput))}`))
         for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
         resolve()
       }
@@ -214,6 +216,14 @@ function parseMessage(line: string): Message | null {
   } catch {
     return null
   }
+}
+
+/** The message with the texts of one of its values redacted. */
+function withoutSecrets(message: Message, key: 'error' | 'log', redact: (text: string) => string): Message {
+  const value = message[key]
+  if (typeof value !== 'object' || value === null) return message
+  const clean = (one: unknown): unknown => (typeof one === 'string' ? redact(one) : Array.isArray(one) ? one.map(clean) : one)
+  return { ...message, [key]: Object.fromEntries(Object.entries(value).map(([name, one]) => [name, clean(one)])) }
 }
 
 function lastLine(output: string): string {

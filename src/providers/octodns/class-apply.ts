@@ -17,7 +17,6 @@ export interface ClassTarget {
   readonly provider: string
   readonly session: ClassSession
   readonly rules: { readonly servesApexNs: boolean }
-  readonly redact: (text: string) => string
 }
 
 export function applyClassCall(
@@ -26,7 +25,7 @@ export function applyClassCall(
   call: ProviderCall,
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
-  const { provider, session, rules, redact } = target
+  const { provider, session, rules } = target
   const [first] = call.changes
   if (first?.subject === 'domain' && first.action !== 'create') throw new Error('octoDNS neither deletes zones nor changes their settings')
   const creates = first?.subject === 'domain'
@@ -43,7 +42,7 @@ export function applyClassCall(
     const pending = call.rrsets.filter((rrset) => !sameImage(rrsetImage(present.get(rrsetKey(rrset)) ?? []), rrset.desired))
     const logs = pending.length === 0 ? [] : await turn.apply(name, pending.map(classChange))
     const reference: ZoneReference = { name, id: name, settings: { type: 'master' }, updated: null }
-    return { problems: logs.map((log) => problemOf(target, log, redact)), ...(creates && { zone: reference }) }
+    return { problems: logs.map((log) => problemOf(target, log)), ...(creates && { zone: reference }) }
   }, options)
 }
 
@@ -77,8 +76,8 @@ function classChange({ name, type, desired }: RrsetChange): ClassChange {
   return { name, type, data: { ttl: desired.ttl, ...(isSingle ? { value: values[0] } : { values }) } }
 }
 
-const problemOf = ({ provider }: ClassTarget, { message }: LoggedMessage, redact: (text: string) => string): Diagnostic => ({
+const problemOf = ({ provider }: ClassTarget, { message }: LoggedMessage): Diagnostic => ({
   severity: 'warning',
   code: 'provider-class',
-  message: redact(`${provider}: octoDNS warned: ${excerpt(message, 500)}`),
+  message: `${provider}: octoDNS warned: ${excerpt(message, 500)}`,
 })

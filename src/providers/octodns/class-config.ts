@@ -52,6 +52,7 @@ export async function createFromClass(config: ProviderConfig, context: ProviderC
   const more = (settings['environment'] as readonly string[] | undefined) ?? []
   for (const [variable, value] of secretsOf(secrets.env, more)) addSecret(secrets.loaded, variable, value)
   const python = String(settings['python'] ?? DEFAULT_PYTHON)
+  const redact = (text: string): string => redacted(secrets.loaded, text)
   const session = createClassSession({
     provider: name,
     className,
@@ -59,11 +60,11 @@ export async function createFromClass(config: ProviderConfig, context: ProviderC
       python: python.includes('/') ? resolve(secrets.folder, python) : python,
       folder: secrets.folder,
       env: childEnvironment(secrets.env, more),
+      redact,
     },
     timeout: Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
     options,
   })
-  const redact = (text: string): string => redacted(secrets.loaded, text)
   const started = await session.start().catch((error: unknown) => error)
   const problem = problemOf(config, className, python, started)
   const features = problem === null ? readFeatures(className.split('.')[0] ?? '', (started as Message)['ok']) : null
@@ -82,7 +83,6 @@ export async function createFromClass(config: ProviderConfig, context: ProviderC
     address: addressOf(className, settings['options'] ?? {}),
     features,
     session,
-    redact,
     changesPerCall: changesPerCall(config),
     createsZones: createsZones(config),
   })

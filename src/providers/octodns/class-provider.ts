@@ -25,7 +25,6 @@ export interface ClassProviderOptions extends ClassSettings {
   readonly address: string
   readonly features: ClassFeatures
   readonly session: ClassSession
-  readonly redact: (text: string) => string
 }
 
 /** Milliseconds for which a zone that was read to find it is used instead of another read. */
@@ -41,7 +40,7 @@ interface Reading {
 }
 
 export function createClassProvider(options: ClassProviderOptions): Provider {
-  const { provider, className, features, session, redact } = options
+  const { provider, className, features, session } = options
   const capabilities = classCapabilities(options, features)
   const rules = { servesApexNs: capabilities.servesApexNs }
   /** Zones that were read to find them, until they are read. */
@@ -100,13 +99,13 @@ export function createClassProvider(options: ClassProviderOptions): Provider {
       const zone = known !== undefined && performance.now() - known.at < FRESH_FOR ? known.zone : await read(name, call)
       if (zone instanceof ProviderError) throw zone
       if (!zone.exists) throw new ProviderError('provider-not-found', `${provider}: reading ${name}: the zone does not exist`)
-      return { ...snapshot(reference, zone, redact), ...(features.isDisabled && { readOnly: DISABLED }) }
+      return { ...snapshot(reference, zone), ...(features.isDisabled && { readOnly: DISABLED }) }
     },
     readRendered: async () => null,
     examine: (usage, _, call) => examineClass(provided, options, usage, call),
     apply(zone, call, more) {
       readings.clear()
-      return applyClassCall({ provider, session, rules, redact }, zone, call, more)
+      return applyClassCall({ provider, session, rules }, zone, call, more)
     },
     close: () => session.close(),
   }
@@ -133,20 +132,16 @@ const referenceTo = (name: DomainName): ZoneReference & { readonly id: string } 
   updated: null,
 })
 
-const snapshot = (
-  { name }: ZoneReference,
-  { records, unplanned, logs }: Exclude<Reading['zone'], ProviderError>,
-  redact: (text: string) => string,
-): ZoneSnapshot => ({
+const snapshot = ({ name }: ZoneReference, { records, unplanned, logs }: Exclude<Reading['zone'], ProviderError>): ZoneSnapshot => ({
   ...referenceTo(name),
   records,
-  unplanned: unplanned.map((record) => ({ ...record, data: redact(record.data), reason: redact(record.reason) })),
+  unplanned,
   millisecondsSinceLastChange: null,
   warnings: logs.slice(0, MAX_WARNINGS).map(
     ({ message }): Diagnostic => ({
       severity: 'notice',
       code: 'provider-class',
-      message: redact(`reading ${name}: octoDNS warned: ${excerpt(message, 300)}`),
+      message: `reading ${name}: octoDNS warned: ${excerpt(message, 300)}`,
     }),
   ),
 })

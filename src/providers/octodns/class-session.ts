@@ -113,7 +113,7 @@ export function createClassSession(session: SessionOptions): ClassSession {
       async read(zone, rules) {
         const { ok, items, logs } = await many(`reading ${zone}`, { op: 'read', zone }, 'records')
         try {
-          return { exists: ok['exists'] === true, ...readClassRecords(items, zone, rules), logs }
+          return { exists: ok['exists'] === true, ...readClassRecords(items, zone, { ...rules, redact: session.process.redact }), logs }
         } catch (error) {
           if (!(error instanceof UnreadableRecord)) throw error
           throw new ProviderError('provider-garbled', `${provider}: reading ${zone}: ${className} returned ${error.message}`)

@@ -22,13 +22,14 @@ import inspect
 import json
 import logging
 import queue
+import signal
 import threading
 import time
 import warnings
 
 PART = 500  # items in one line
 MAX_LOGS = 50  # messages for one request
-MAX_TEXT = 2000  # characters of a message
+MAX_TEXT = 20000  # characters of a message, which the parent shortens once it has removed secrets
 MAX_AGE = 60  # seconds for which a provider reads further zones
 
 
@@ -53,12 +54,16 @@ class Connection:
         self.lock = threading.RLock()
         self.id = None
         self.logs = 0
+        self.pid = os.getpid()
 
     def begin(self, id):
         with self.lock:
             self.id, self.logs = id, 0
 
     def send(self, **response):
+        if os.getpid() != self.pid:
+            # A fork of this process that did not end: the parent waits for one response.
+            os._exit(1)
         with self.lock:
             self.responses.write(json.dumps({'id': self.id, **response}, default=str).encode('ascii') + b'\n')
             self.responses.flush()
@@ -70,6 +75,8 @@ class Connection:
 
     def send_log(self, level, message):
         """A thread of the class may log at any time. Between requests nobody listens."""
+        if os.getpid() != self.pid:
+            return
         with self.lock:
             if self.id is not None and self.logs < MAX_LOGS:
                 self.logs += 1
@@ -80,10 +87,11 @@ class Connection:
             self.send(**{name: items[at : at + PART]})
 
     def read_requests(self, received):
-        """Runs in a thread of its own, so that the end of the parent ends this process in the middle of a call."""
+        """Runs in a thread of its own, so that the end of the parent ends this process and its children in the middle of a call."""
         for line in self.requests:
             received.put(json.loads(line))
-        os._exit(0)
+        # The parent has put this process into a group of its own.
+        os.killpg(0, signal.SIGKILL)
 
 
 class LogHandler(logging.Handler):
@@ -92,7 +100,11 @@ class LogHandler(logging.Handler):
         self.connection = connection
 
     def emit(self, record):
-        self.connection.send_log(record.levelname, record.getMessage())
+        try:
+            message = record.getMessage()
+        except Exception:
+            message = text_of(record.msg)
+        self.connection.send_log(record.levelname, message)
 
 
 def find_class(path):
@@ -322,9 +334,24 @@ def check_thresholds(plan):
         pass
 
 
+def text_of(value):
+    try:
+        return str(value)
+    except Exception:
+        return f'({type_of(value)} without text)'
+
+
+def attribute_of(value, name):
+    """An attribute, which may be code of the class that raises; None if there is none."""
+    try:
+        return getattr(value, name, None)
+    except Exception:
+        return None
+
+
 def message_of(error):
     """The last line of an exception without its class."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in text_of(error).splitlines() if line.strip()]
     return (lines[-1] if lines else '')[:MAX_TEXT]
 
 
@@ -335,7 +362,7 @@ def type_of(error):
 
 def chain_of(error):
     seen = []
-    while error is not None and error not in seen and len(seen) < 10:
+    while error is not None and not any(error is one for one in seen) and len(seen) < 10:
         seen.append(error)
         error = error.__cause__ or error.__context__
     return seen
@@ -343,10 +370,11 @@ def chain_of(error):
 
 def status_of(error):
     """The HTTP status that an exception of a usual client library carries."""
-    response = getattr(error, 'response', None)
-    candidates = [getattr(response, 'status_code', None), getattr(error, 'status_code', None), getattr(error, 'status', None)]
-    if isinstance(response, dict):
-        candidates.append(response.get('ResponseMetadata', {}).get('HTTPStatusCode'))
+    response = attribute_of(error, 'response')
+    candidates = [attribute_of(response, 'status_code'), attribute_of(error, 'status_code'), attribute_of(error, 'status')]
+    metadata = response.get('ResponseMetadata') if isinstance(response, dict) else None
+    if isinstance(metadata, dict):
+        candidates.append(metadata.get('HTTPStatusCode'))
     return next((one for one in candidates if isinstance(one, int) and 100 <= one <= 599), None)
 
 
@@ -360,7 +388,7 @@ def body_of(error):
 
 def described_error(error):
     if isinstance(error, Refusal):
-        return {'kind': error.kind, 'message': str(error)[:MAX_TEXT], **error.more}
+        return {'kind': error.kind, 'message': text_of(error)[:MAX_TEXT], **error.more}
     chain = chain_of(error)
     return {
         'kind': 'exception',

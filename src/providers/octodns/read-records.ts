@@ -32,20 +32,21 @@ const MAX_LISTED = 3
 
 const AT: SourcePosition = { file: '', line: 1, column: 1 }
 
-/** The RRsets of a zone. `servesApexNs`: whether the apex NS records belong to the provider. */
+/** The RRsets of a zone. `servesApexNs`: whether the apex NS records belong to the provider; `redact` removes secrets from texts for messages. */
 export function readClassRecords(
   described: readonly unknown[],
   zone: DomainName,
-  { servesApexNs }: { readonly servesApexNs: boolean },
+  { servesApexNs, redact }: { readonly servesApexNs: boolean; readonly redact: (text: string) => string },
 ): Omit<ClassZone, 'exists'> {
   const records: ResourceRecord[] = []
   const unplanned: UnplannedRecord[] = []
   for (const one of described) {
-    const { name, type, values, ...rrset } = shapeOf(one, zone)
+    const { name, type, values, ...rrset } = shapeOf(one, zone, redact)
     if (servesApexNs && type === 'NS' && name === zone) continue
     const read = recordsOf({ name, type, values, ...rrset }, zone)
     if (typeof read !== 'string') records.push(...read)
-    else unplanned.push({ name, type, data: excerpt(values.map(plainText).join(', '), 500), reason: read, holdsRrset: true })
+    else
+      unplanned.push({ name, type, data: excerpt(redact(values.map(plainText).join(', ')), 500), reason: redact(read), holdsRrset: true })
   }
   return { records, unplanned: unplanned.sort((a, b) => compareRrsets(a, b) || compareText(a.data, b.data)) }
 }
@@ -62,7 +63,7 @@ interface DescribedRrset {
   readonly problem: string | null
 }
 
-function shapeOf(value: unknown, zone: DomainName): DescribedRrset {
+function shapeOf(value: unknown, zone: DomainName, redact: (text: string) => string): DescribedRrset {
   const { name, type, ttl, values, settings, dynamic, problem } = (value ?? {}) as Message
   if (typeof name !== 'string' || typeof type !== 'string' || !Array.isArray(values) || !Array.isArray(settings))
     throw new UnreadableRecord('a record without name, type or values')
@@ -77,7 +78,7 @@ function shapeOf(value: unknown, zone: DomainName): DescribedRrset {
     node: nodeOf(values, 0),
     settings: settings.map(String).filter((one) => !KEPT_SETTINGS.has(one)),
     isDynamic: dynamic === true,
-    problem: typeof problem === 'string' ? problem : null,
+    problem: typeof problem === 'string' ? redact(problem) : null,
   }
 }
 

@@ -16,6 +16,24 @@ class NotAProvider:
     pass
 
 
+class SilentError(Exception):
+    """An exception that raises whenever anything looks at it."""
+
+    def __str__(self):
+        raise ValueError('no text')
+
+    def __eq__(self, other):
+        raise ValueError('no comparison')
+
+    @property
+    def response(self):
+        raise ValueError('no response')
+
+
+class RefusedError(Exception):
+    status_code = 400
+
+
 class AwkwardProvider(BaseProvider):
     SUPPORTS_GEO = True
     SUPPORTS_DYNAMIC = True
@@ -86,6 +104,9 @@ class AwkwardProvider(BaseProvider):
             if self.mode == 'half-applied':
                 self._store(plan, records)
                 raise RuntimeError('the second change failed')
+            if self.mode == 'half-refused':
+                self._store(plan, records)
+                raise RefusedError('the second change was refused')
         self._store(plan, records)
         self._misbehave('applied')
 
@@ -112,6 +133,19 @@ class AwkwardProvider(BaseProvider):
             with open(os.path.join(self.folder, 'sleeper'), 'w') as file:
                 file.write(str(sleeper.pid))
             time.sleep(1000)
+        elif what == 'silent':
+            raise SilentError()
+        elif what == 'forks':
+            if os.fork() == 0:
+                self.log.warning('this is a fork')
+        elif what == 'badlog':
+            self.log.warning('%s of %s', 1)
+        elif what == 'long-leak':
+            self.log.error('%s%s', 'x' * 285, self.token)
+            raise RuntimeError('y' * 390 + self.token)
+        elif what == 'die-leak':
+            os.write(2, b'z' * 290 + self.token.encode())
+            os._exit(3)
         elif what == 'slow':
             open(os.path.join(self.folder, 'slow'), 'w').close()
             time.sleep(1.5)
