@@ -1,34 +1,37 @@
 /** The first entry of `providers` in a new config. */
 import { printText } from '../definition/yaml/print-yaml.ts'
+import { failure, ok, type Result } from '../dns/result.ts'
 import { STARTER_TYPES, starterOf } from '../providers/registry.ts'
 
-/** The types of providers whose entry needs nothing but a token. */
-export const FIRST_TYPES = STARTER_TYPES
+/** The types of providers that a new config can begin with, as the command line takes them. */
+export const FIRST_TYPES: readonly string[] = STARTER_TYPES.map((type) => {
+  const text = starterOf(type)?.neededText
+  return text === undefined ? type : `${type}=${text}`
+})
 
 /** The first entry of `providers`, in flow style, and its name. */
 export interface FirstProvider {
   readonly name: string
   readonly entry: string
-  /** The environment variable with the token; null for that of the service. */
-  readonly variable: string | null
+  /** The environment variables with its secrets; none for that of the service. */
+  readonly variables: readonly string[]
 }
 
 /**
- * The provider of a new config. `from` is the base URL of a service, the name of a preset, or a type of provider, with another address of its API as
- * `TYPE=URL`. `serviceVariable` is the environment variable with the token of a service.
+ * The provider of a new config. `from` is the base URL of a service, the name of a preset, or a type of provider, with another address of its API or a needed
+ * setting as `TYPE=TEXT`. `serviceVariable` is the environment variable with the token of a service.
  */
-export function firstProvider(from: string, serviceVariable: string): FirstProvider {
-  const [, type = '', url] = /^([a-z0-9]+)(?:=(.*))?$/s.exec(from) ?? []
+export function firstProvider(from: string, serviceVariable: string): Result<FirstProvider> {
+  const [, type = '', text] = /^([a-z0-9]+)(?:=(.*))?$/s.exec(from) ?? []
   const starter = starterOf(type)
   if (starter === null) {
     const address = /^[a-z]+$/.test(from) ? `preset: ${from}` : `base_url: ${printText(from, 'flow')}`
-    return { name: 'cloud', entry: `{type: cloud, ${address}, token: 'env:${serviceVariable}'}`, variable: null }
+    return ok({ name: 'cloud', entry: `{type: cloud, ${address}, token: 'env:${serviceVariable}'}`, variables: [] })
   }
-  const settings = Object.entries(starter).map(([key, reference]) => `, ${key}: '${reference}'`)
-  const address = url === undefined ? '' : `, base_url: ${printText(url, 'flow')}`
-  const variable =
-    Object.values(starter)
-      .find((reference) => reference.startsWith('env:'))
-      ?.slice('env:'.length) ?? null
-  return { name: type, entry: `{type: ${type}${address}${settings.join('')}}`, variable }
+  const { settings, textKey = 'base_url', neededText } = starter
+  if (neededText !== undefined && !text) return failure(`${type} needs a setting: --from ${type}=${neededText}`)
+  const given = text === undefined ? '' : `, ${textKey}: ${printText(text, 'flow')}`
+  const references = Object.entries(settings).map(([key, reference]) => `, ${key}: '${reference}'`)
+  const own = Object.values(settings).flatMap((reference) => (reference.startsWith('env:') ? [reference.slice('env:'.length)] : []))
+  return ok({ name: type, entry: `{type: ${type}${given}${references.join('')}}`, variables: starter.variables ?? own })
 }

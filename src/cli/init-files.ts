@@ -1,5 +1,7 @@
 /** The files that `zonewright init` writes. The definition has the canonical layout, so `fmt --check` accepts it. */
+
 import { type DomainName, displayName } from '../dns/domain-name.ts'
+import { listed } from '../report/english.ts'
 
 export interface InitFile {
   /** Relative to the folder of the repository, with `/`. */
@@ -17,18 +19,19 @@ export interface InitOptions {
 /** The environment variable with the token, for configuration and workflow. */
 export const TOKEN_VARIABLE = 'ZONEWRIGHT_TOKEN'
 
-/** The token of a workflow: the environment variable of the config, which is also the secret of the job that applies. */
-interface WorkflowToken {
-  readonly variable: string
-  /** The secret with a read-only token for pull requests. */
-  readonly readSecret: string
+/** The secrets of a workflow. */
+interface WorkflowSecrets {
+  /** The environment variables of the config, which are also the names of the secrets of the job that applies. */
+  readonly variables: readonly string[]
+  /** The name of the secret for pull requests, which may only read. */
+  readonly readSecret: (variable: string) => string
   /** Comment lines about the rights that the commands need. */
   readonly rights: string
 }
 
-const CLOUD_TOKEN: WorkflowToken = {
-  variable: TOKEN_VARIABLE,
-  readSecret: 'ZONEWRIGHT_READ_TOKEN',
+const CLOUD_TOKEN: WorkflowSecrets = {
+  variables: [TOKEN_VARIABLE],
+  readSecret: () => 'ZONEWRIGHT_READ_TOKEN',
   rights: `# The runner must reach base_url of zonewright.yaml. The commands need these scopes of a token:
 #   plan    domains:read_only    the secret ZONEWRIGHT_READ_TOKEN
 #   verify  domains:read_only    the same secret, in a job of yours
@@ -37,14 +40,16 @@ const CLOUD_TOKEN: WorkflowToken = {
 # scopes.`,
 }
 
-/** The token of a provider whose config entry names this environment variable. */
-export const workflowToken = (variable: string): WorkflowToken => ({
-  variable,
-  readSecret: `${variable}_READ_ONLY`,
+/** The secrets of a provider whose config entry names these environment variables. */
+export const workflowSecrets = (variables: readonly string[]): WorkflowSecrets => ({
+  variables,
+  readSecret: readOnly,
   rights: `# The commands need these secrets:
-#   plan    ${variable}_READ_ONLY    a token that may read zones
-#   apply   ${variable}    a token that may change them`,
+#   plan    ${variables.map(readOnly).join(', ')}    of a user who may read zones
+#   apply   ${variables.join(', ')}    of a user who may change them`,
 })
+
+const readOnly = (variable: string): string => `${variable}_READ_ONLY`
 
 const SERVICE = '127.0.0.1:8080'
 const NAME_SERVER = '127.0.0.1:5353'
@@ -106,14 +111,18 @@ const setUp = (version: string): string => `      - uses: actions/setup-node@v4
       # Before the checkout: no .npmrc and no node_modules of the repository can replace the program.
       - run: npm install --global --ignore-scripts zonewright@${version}`
 
-/** The CI workflow. `hosts` are the entries of ZONEWRIGHT_ALLOWED_HOSTS for the config; `token` is that of the service if absent. */
+/** The lines of `env` for secrets. */
+const secretLines = (variables: readonly string[], secretOf: (variable: string) => string): string =>
+  variables.map((variable) => `          ${variable}: \${{ secrets.${secretOf(variable)} }}\n`).join('')
+
+/** The CI workflow. `hosts` are the entries of ZONEWRIGHT_ALLOWED_HOSTS for the config; the secrets are those of the service if absent. */
 export const workflow = (
   version: string,
   hosts: readonly string[],
-  { variable, readSecret, rights }: WorkflowToken = CLOUD_TOKEN,
+  { variables, readSecret, rights }: WorkflowSecrets = CLOUD_TOKEN,
 ): string => `# DNS from this repository: planned on pull requests, applied when they are merged.
 ${rights}
-# Keep ${variable} in the environment "dns" and let only the branch main use it: whoever can push a branch can read the
+# Keep ${listed(variables)} in the environment "dns" and let only the branch main use it: whoever can push a branch can read the
 # secrets of the repository.
 name: DNS
 on:
@@ -151,8 +160,7 @@ ${setUp(version)}
           git show "refs/remotes/origin/$GITHUB_BASE_REF:zonewright.yaml" > zonewright.yaml
       - run: zonewright plan --format markdown >> "$GITHUB_STEP_SUMMARY"
         env:
-          ${variable}: \${{ secrets.${readSecret} }}
-  apply:
+${secretLines(variables, readSecret)}  apply:
     needs: check
     if: github.event_name == 'push'
     environment: dns
@@ -163,5 +171,4 @@ ${setUp(version)}
         with: {persist-credentials: false}
       - run: zonewright apply --yes --format markdown >> "$GITHUB_STEP_SUMMARY"
         env:
-          ${variable}: \${{ secrets.${variable} }}
-`
+${secretLines(variables, (variable) => variable)}`

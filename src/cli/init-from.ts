@@ -6,14 +6,13 @@ import { importZones } from '../convert/import.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
 import { hasErrors } from '../dns/diagnostic.ts'
 import type { CommonOptions } from './command.ts'
-import { type InitFile, TOKEN_VARIABLE, workflow, workflowToken } from './init-files.ts'
+import { type InitFile, TOKEN_VARIABLE, workflow, workflowSecrets } from './init-files.ts'
 import type { CliIo } from './io.ts'
 import { type CliOutput, lossReportOptions } from './output.ts'
 
 /**
  * Creates the files of a repository for the zones of a provider: a config, a workflow and a definition of every zone. A plan is then empty.
- * `from` is the base URL of a service, the name of a preset, or a type of provider, with another address of its API as `TYPE=URL`. Reports errors, and then
- * returns null.
+ * `from` is as for `firstProvider`. Reports errors, and then returns null.
  */
 export async function filesFromProvider(
   io: CliIo,
@@ -22,7 +21,12 @@ export async function filesFromProvider(
   version: string,
   options: CommonOptions & { readonly lossy?: boolean },
 ): Promise<readonly InitFile[] | null> {
-  const start = firstProvider(from, TOKEN_VARIABLE)
+  const first = firstProvider(from, TOKEN_VARIABLE)
+  if (!first.ok) {
+    output.error('usage', first.message)
+    return null
+  }
+  const start = first.value
   const text = configText(start)
   const { config, diagnostics } = readRunConfig(io, text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd })
   if (config === null || hasErrors(diagnostics)) {
@@ -50,7 +54,7 @@ export async function filesFromProvider(
     ...imported.files.map((file) => ({ path: `zones/${file.path}`, text: file.text })),
     {
       path: '.github/workflows/dns.yml',
-      text: workflow(version, requiredHostEntries(config), start.variable === null ? undefined : workflowToken(start.variable)),
+      text: workflow(version, requiredHostEntries(config), start.variables.length === 0 ? undefined : workflowSecrets(start.variables)),
     },
   ]
 }

@@ -185,6 +185,18 @@ export interface ProviderEndpoint {
   readonly at: SourcePosition
 }
 
+/** What `init --from TYPE` or `init --from TYPE=TEXT` writes. */
+export interface Starter {
+  /** Settings, with references to the usual environment variables. */
+  readonly settings: Readonly<Record<string, string>>
+  /** The environment variables that a run needs; those of the settings if absent. */
+  readonly variables?: readonly string[] | undefined
+  /** The setting that the text gives; `base_url`, another address of the API, if absent. */
+  readonly textKey?: string | undefined
+  /** What the text is, if it must be given. */
+  readonly neededText?: string | undefined
+}
+
 /** One type of provider. */
 export interface ProviderType {
   /** The capabilities of all providers of this type. */
@@ -195,8 +207,8 @@ export interface ProviderType {
   checkSettings(config: ProviderConfig): readonly Diagnostic[]
   /** Every host that a provider with these settings contacts. Needs no secret; invalid settings are reported by `checkSettings`. */
   endpoints(config: ProviderConfig): readonly ProviderEndpoint[]
-  /** The settings of a new config entry, with references to the usual environment variables; absent if the user has to choose settings. */
-  readonly starter?: Readonly<Record<string, string>> | undefined
+  /** The first config entry of a new repository; absent if the user has to choose its settings. */
+  readonly starter?: Starter | undefined
   /** Creates a provider from its entry in the config. */
   create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider>
 }

@@ -17,7 +17,7 @@ import { GOOGLE } from './google/google-config.ts'
 import { HETZNER } from './hetzner/hetzner-config.ts'
 import { OCTODNS } from './octodns/octodns-type.ts'
 import { POWERDNS } from './powerdns/powerdns-config.ts'
-import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
+import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType, Starter } from './provider.ts'
 import { type Provider, ProviderError } from './provider.ts'
 import { RFC2136 } from './rfc2136/rfc2136-config.ts'
 import { ROUTE53 } from './route53/route53-config.ts'
@@ -79,8 +79,7 @@ export const PROVIDER_TYPES: readonly string[] = Object.keys(TYPES)
 export const capabilitiesOfType = (type: string): Capabilities => (TYPES[type] as ProviderType).capabilities
 
 /** The settings of a new config entry of a type; null if there is no such type, or if the user has to choose settings. */
-export const starterOf = (type: string): Readonly<Record<string, string>> | null =>
-  (Object.hasOwn(TYPES, type) ? TYPES[type]?.starter : undefined) ?? null
+export const starterOf = (type: string): Starter | null => (Object.hasOwn(TYPES, type) ? TYPES[type]?.starter : undefined) ?? null
 
 /** The types with such settings. */
 export const STARTER_TYPES: readonly string[] = PROVIDER_TYPES.filter((type) => starterOf(type) !== null)

@@ -37,7 +37,7 @@ export function tokenProviderType({
       checkBaseUrl(config, addressOf(config), standard, diagnostics)
       return diagnostics
     },
-    starter: { [tokenKey]: `env:${tokenVariable}` },
+    starter: { settings: { [tokenKey]: `env:${tokenVariable}` } },
     endpoints: (config) => endpointOfBaseUrl(config, 'base_url', addressOf(config)),
     async create(config, context) {
       const diagnostics: Diagnostic[] = []

@@ -9,6 +9,7 @@ import { createDigitalOcean } from '../scripted/digitalocean/service.ts'
 import { createTestAccount } from '../scripted/google/account.ts'
 import { createHetzner } from '../scripted/hetzner/service.ts'
 import { defaultRrsets } from '../scripted/hetzner/zones.ts'
+import { createRoute53 } from '../scripted/route53/service.ts'
 import { createScaleway } from '../scripted/scaleway/service.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { type CliResult, cli } from '../support/cli.ts'
@@ -192,6 +193,28 @@ describe('init --from TYPE', () => {
     expect(Object.keys(files)).toContain('zones/example.com.yaml')
     expect(await cli(['plan', '--detailed-exitcode'], { cwd, env })).toMatchObject({ status: 0 })
     expect(Object.values(files).join('')).not.toContain(TOKEN)
+  })
+
+  test('route53 has two secrets', async () => {
+    const key = { id: 'AKIAEXAMPLE', secret: TOKEN }
+    const { origin } = await startScriptedServer(createRoute53({ key, zones: [{ id: 'Z1', name: 'example.com.' }] }).service)
+    const cwd = temporaryDirectory()
+    const env = { AWS_ACCESS_KEY_ID: key.id, AWS_SECRET_ACCESS_KEY: key.secret }
+    expect(await cli(['init', '--from', `route53=${origin}`], { cwd, env })).toMatchObject({ status: 0 })
+    const files = filesBelow(cwd)
+    const { jobs } = parse(files['.github/workflows/dns.yml'] ?? '')
+    const secrets = (suffix: string) => Object.fromEntries(Object.keys(env).map((name) => [name, `\${{ secrets.${name}${suffix} }}`]))
+    expect([jobs.plan, jobs.apply].map(({ steps }) => steps.at(-1).env)).toEqual([secrets('_READ_ONLY'), secrets('')])
+    expect(await cli(['plan', '--detailed-exitcode'], { cwd, env })).toMatchObject({ status: 0 })
+    expect(Object.values(files).join('')).not.toContain(TOKEN)
+  })
+
+  test('azure takes the resource group', async () => {
+    const setting = { cwd: temporaryDirectory(), env: { ZONEWRIGHT_ALLOWED_HOSTS: 'dns.example.net', AZURE_CLIENT_SECRET: TOKEN } }
+    const missing = await cli(['init', '--from', 'azure'], setting)
+    expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining('azure needs a setting: --from azure=RESOURCE_GROUP')])
+    const run = await cli(['init', '--from', 'azure=dns'], setting)
+    expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('management.azure.com:443 is not among the hosts')])
   })
 
   test('google signs in with the key in a variable', async () => {

@@ -15,7 +15,18 @@ const DEFAULT_PARALLELISM = 8
 /** The tenant in an address whose tenant is in the environment, which is not known yet. */
 const SOME_TENANT = 'organizations'
 
-export const AZURE: ProviderType = { capabilities: azureCapabilities('public'), checkSettings, endpoints, create }
+export const AZURE: ProviderType = {
+  capabilities: azureCapabilities('public'),
+  checkSettings,
+  endpoints,
+  create,
+  starter: {
+    settings: { client_secret: 'env:AZURE_CLIENT_SECRET' },
+    variables: ['AZURE_SUBSCRIPTION_ID', 'AZURE_TENANT_ID', 'AZURE_CLIENT_ID', 'AZURE_CLIENT_SECRET'],
+    textKey: 'resource_group',
+    neededText: 'RESOURCE_GROUP',
+  },
+}
 
 const baseUrlOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? BASE_URL
 const isMachine = ({ settings }: ProviderConfig): boolean => settings['credentials'] === 'managed-identity'

@@ -21,7 +21,7 @@ export const GOOGLE: ProviderType = {
   capabilities: googleCapabilities('public'),
   checkSettings,
   endpoints,
-  starter: { credentials: 'env:GOOGLE_CREDENTIALS' },
+  starter: { settings: { credentials: 'env:GOOGLE_CREDENTIALS' } },
   create,
 }
 

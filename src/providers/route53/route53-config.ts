@@ -16,7 +16,13 @@ const REGION = 'us-east-1'
 const DEFAULT_PARALLELISM = 2
 const DEFAULT_TIMEOUT_SECONDS = 30
 
-export const ROUTE53: ProviderType = { capabilities: route53Capabilities(new Map(), true), checkSettings, endpoints, create }
+export const ROUTE53: ProviderType = {
+  capabilities: route53Capabilities(new Map(), true),
+  checkSettings,
+  endpoints,
+  create,
+  starter: { settings: { access_key_id: 'env:AWS_ACCESS_KEY_ID', secret_access_key: 'env:AWS_SECRET_ACCESS_KEY' }, textKey: 'endpoint' },
+}
 
 const addressOf = ({ settings }: ProviderConfig): unknown => settings['endpoint'] ?? ENDPOINT
 
