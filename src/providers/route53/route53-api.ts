@@ -28,7 +28,7 @@ export interface Credentials {
   readonly sessionToken?: string
 }
 
-export interface Route53Connection extends Omit<ApiConnection, 'token'> {
+export interface Route53Connection extends Omit<ApiConnection, 'token' | 'proxy'> {
   readonly region: string
   /** Null if the SDK looks for them. */
   readonly credentials: Credentials | null
@@ -38,6 +38,8 @@ export interface Route53Connection extends Omit<ApiConnection, 'token'> {
   readonly onSessionToken: (token: string) => void
   /** Throws if a host may not be contacted, such as that of the service that gives out credentials. */
   readonly checkHost: (url: URL) => void
+  /** The proxy for a server; null for none. */
+  readonly proxyFor: (server: URL) => URL | null
 }
 
 export interface Route53Call<T> extends ProviderCallOptions {
@@ -73,6 +75,7 @@ export function createRoute53Api(connection: Route53Connection): Route53Api {
     timeout,
     connectTimeout: Math.min(CONNECT_TIMEOUT, timeout),
     maxResponse: MAX_RESPONSE,
+    proxy: connection.proxyFor(baseUrl),
   })
   const sender: Omit<Sender, 'client'> = {
     provider,
@@ -192,10 +195,17 @@ function httpRequest({ method, path, query = {}, headers, body }: SdkRequest): H
 const sdkResponse = ({ status, headers, text }: HttpResponse) => ({ statusCode: status, headers, body: new TextEncoder().encode(text) })
 
 /** A request of the SDK for credentials, such as one to the Security Token Service. */
-async function elsewhere(request: SdkRequest, { checkHost, timeout }: Route53Connection): Promise<HttpResponse> {
+async function elsewhere(request: SdkRequest, { checkHost, proxyFor, timeout }: Route53Connection): Promise<HttpResponse> {
   const origin = new URL(`${request.protocol}//${request.hostname}${request.port === undefined ? '' : `:${request.port}`}`)
   checkHost(origin)
-  const http = createHttpClient({ baseUrl: origin, headers: {}, connections: 1, timeout, maxResponse: 1024 * 1024 })
+  const http = createHttpClient({
+    baseUrl: origin,
+    headers: {},
+    connections: 1,
+    timeout,
+    maxResponse: 1024 * 1024,
+    proxy: proxyFor(origin),
+  })
   try {
     return await http.request(httpRequest(request))
   } finally {

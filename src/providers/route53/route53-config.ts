@@ -4,6 +4,7 @@ import { addSecret } from '../../definition/config/secret-guard.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { ALLOWED_HOSTS, endpointOfUrl, readHostPolicy } from '../../transport/allowed-hosts.ts'
+import { proxyFor } from '../../transport/proxy.ts'
 import { checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import { type CreatedProvider, type ProviderContext, type ProviderEndpoint, ProviderError, type ProviderType } from '../provider.ts'
 import { route53Capabilities } from './capabilities.ts'
@@ -70,6 +71,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   const aliasZones = readNames(config, 'alias_zones', diagnostics)
   const zoneIds = readNames(config, 'zone_ids', diagnostics)
   const credentials = await findCredentials(config, context, diagnostics)
+  if (baseUrl !== null) proxyFor(baseUrl, context.secrets.env, diagnostics)
   if (baseUrl === null || diagnostics.some(({ severity }) => severity === 'error')) return { provider: null, diagnostics }
   const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
   const connection: Route53Connection = {
@@ -86,6 +88,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
     onThrottled: context.onThrottled && ((milliseconds: number) => context.onThrottled?.(name, milliseconds)),
     onSessionToken: (token) => addSecret(context.secrets.loaded, `providers.${name}.session_token`, token),
     checkHost: hostCheck(config, context),
+    proxyFor: (server) => proxyFor(server, context.secrets.env, []),
   }
   const provider = createRoute53Provider(connection, {
     isPrivate: settings['zone_type'] === 'private',
