@@ -74,9 +74,12 @@ const TOKEN = /^[\x21-\x7e]+$/
 /** A client of the token endpoint at `connection.baseUrl`. `hint` says what to check if it refuses the credentials. */
 export function createTokenEndpoint(connection: ApiConnection, hint: string): TokenEndpoint {
   const { origin, pathname } = connection.baseUrl
-  const api = createJsonApi({ ...connection, baseUrl: new URL(origin), token: connection.token }, {}, tokenDialect(hint))
+  const sent = new Set<string>()
+  const api = createJsonApi({ ...connection, baseUrl: new URL(origin), token: connection.token }, {}, tokenDialect(hint, sent))
   return {
     async request({ form, headers, query }, options) {
+      sent.clear()
+      for (const [key, value] of Object.entries(form ?? {})) if (SECRET_FIELDS.has(key)) sent.add(value).add(encodeURIComponent(value))
       const request = {
         path: pathname,
         what: 'signing in',
@@ -100,14 +103,18 @@ function tokenShape(body: unknown): AccessToken {
   return { token, lifetime: Number.isFinite(lifetime) && lifetime > 0 ? lifetime : 0 }
 }
 
+/** The fields of a form that are secret (RFC 6749 sections 2.3.1 and 6, RFC 7521 section 4). */
+const SECRET_FIELDS: ReadonlySet<string> = new Set(['client_secret', 'refresh_token', 'assertion', 'client_assertion'])
+
 /** Maximum characters of a reason in a message. */
 const MAX_REASON = 300
 
-const tokenDialect = (hint: string): ApiDialect => ({
+/** `sent`: the secrets of the request. They are removed before the reason is shortened, which could leave a part of one. */
+const tokenDialect = (hint: string, sent: ReadonlySet<string>): ApiDialect => ({
   errorOfResponse(provider, what, response) {
     const { status } = response
     const code = status === 429 ? 'provider-rate-limited' : status < 500 ? 'provider-unauthorized' : 'provider-failed'
-    return new ProviderError(code, `${provider}: ${what}: ${status} ${reasonOf(response)}`, {
+    return new ProviderError(code, `${provider}: ${what}: ${status} ${reasonOf(response, sent)}`, {
       status: String(status),
       hint: code === 'provider-unauthorized' ? hint : undefined,
     })
@@ -117,11 +124,14 @@ const tokenDialect = (hint: string): ApiDialect => ({
 })
 
 /** RFC 6749 section 5.2. */
-function reasonOf(response: HttpResponse): string {
+function reasonOf(response: HttpResponse, sent: ReadonlySet<string>): string {
+  const clean = (text: string): string => [...sent].reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
   try {
     const { error, error_description: text } = JSON.parse(response.text) as Fields
     if (typeof error === 'string')
-      return (typeof text === 'string' ? `${text} (${error})` : error).replace(/\s+/g, ' ').slice(0, MAX_REASON)
+      return clean(typeof text === 'string' ? `${text} (${error})` : error)
+        .replace(/\s+/g, ' ')
+        .slice(0, MAX_REASON)
   } catch {
     // No JSON: described by its type below.
   }

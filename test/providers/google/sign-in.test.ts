@@ -73,23 +73,29 @@ test('a lost answer to the sign-in is no uncertain change: it is asked for again
   expect(scene.lines()).toEqual(RRSETS)
 })
 
-test('a server that repeats a secret does not bring it into messages', async () => {
-  const scene = await startGoogleScene({
-    definition: DEFINITION,
-    settings: "project: p, credentials: file:key.json, token_url: 'ORIGIN/wrong'",
-  })
-  writeFileSync(join(scene.folder, 'key.json'), JSON.stringify(person))
-  const echo = await startScriptedServer(({ body }) => ({
-    status: 400,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ error: 'invalid_grant', error_description: decodeURIComponent(body) }),
-  }))
-  const config = readFileSync(join(scene.folder, 'zonewright.yaml'), 'utf8')
-  writeFileSync(join(scene.folder, 'zonewright.yaml'), config.replace(`${scene.server.origin}/wrong`, `${echo.origin}/token`))
-  const run = await scene.run(['doctor'])
-  expect([run.status, run.stdout]).toEqual([1, expect.stringContaining('signing in: 400')])
-  for (const secret of SECRETS) expect(run.stdout + run.stderr).not.toContain(secret)
-})
+test.each([0, 270, 280, 285, 290])(
+  'a server that repeats a secret after %i characters does not bring a part of it into messages',
+  async (before) => {
+    const scene = await startGoogleScene({
+      definition: DEFINITION,
+      settings: "project: p, credentials: file:key.json, token_url: 'ORIGIN/wrong'",
+    })
+    writeFileSync(join(scene.folder, 'key.json'), JSON.stringify(person))
+    const echo = await startScriptedServer(({ body }) => ({
+      status: 400,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        error: 'invalid_grant',
+        error_description: `${'x'.repeat(before)}${new URLSearchParams(body).get('client_secret')} ${decodeURIComponent(body)}`,
+      }),
+    }))
+    const config = readFileSync(join(scene.folder, 'zonewright.yaml'), 'utf8')
+    writeFileSync(join(scene.folder, 'zonewright.yaml'), config.replace(`${scene.server.origin}/wrong`, `${echo.origin}/token`))
+    const run = await scene.run(['doctor'])
+    expect([run.status, run.stdout]).toEqual([1, expect.stringContaining('signing in: 400')])
+    for (const secret of SECRETS) expect(run.stdout + run.stderr).not.toContain(secret.slice(0, 8))
+  },
+)
 
 test.each([
   ['no JSON', 'key', 'is no JSON file with credentials of Google'],
