@@ -1,4 +1,5 @@
 /** Converts failed requests and invalid responses of an HTTP API to `ProviderError`s with hints. */
+import type { DiagnosticCode } from '../dns/diagnostic-codes.ts'
 import type { HttpResponse, TransportError } from '../transport/http-client.ts'
 import { ProviderError } from './provider.ts'
 
@@ -13,6 +14,61 @@ export interface ApiDialect {
   /** How to start the server, if it should run on this machine. */
   readonly startHint: string
 }
+
+/** The usual meanings of error statuses. */
+const CODES: Readonly<Record<number, DiagnosticCode>> = {
+  401: 'provider-unauthorized',
+  403: 'provider-forbidden',
+  404: 'provider-not-found',
+  409: 'provider-conflict',
+  412: 'provider-conflict',
+  413: 'limit-exceeded',
+  429: 'provider-rate-limited',
+}
+
+/** What an error response says. */
+export interface StatedError {
+  readonly text: string
+  /** The code, if it is not the one that the status implies. */
+  readonly code?: DiagnosticCode | undefined
+  readonly hint?: string | ((code: DiagnosticCode) => string | undefined) | undefined
+}
+
+/** The error of a response with an error status. */
+export function statusError(
+  provider: string,
+  what: string,
+  { status }: HttpResponse,
+  mutates: boolean,
+  { text, code: stated, hint }: StatedError,
+): ProviderError {
+  const code = stated ?? CODES[status] ?? (status >= 400 && status < 500 ? 'provider-rejected' : 'provider-failed')
+  return new ProviderError(code, `${provider}: ${what}: ${status} ${text}`, {
+    status: String(status),
+    ambiguous: mutates && (status >= 500 || status === 408),
+    // After a gateway's timeout the server behind it may still be working.
+    mayCompleteLater: mutates && status >= 504,
+    hint: typeof hint === 'function' ? hint(code) : hint,
+  })
+}
+
+/** A hint for errors about the token. */
+export const tokenHint =
+  (hint: string) =>
+  (code: DiagnosticCode): string | undefined =>
+    code === 'provider-unauthorized' || code === 'provider-forbidden' ? hint : undefined
+
+/** What `read` finds in the JSON of an error response; null if it finds nothing or the body is not JSON of the API. Errors of `read` count as nothing found. */
+export function readErrorBody<T>({ text }: HttpResponse, read: (body: unknown) => T | null | undefined): T | null {
+  try {
+    return read(JSON.parse(text)) ?? null
+  } catch {
+    return null
+  }
+}
+
+/** The text for an error response without a reason. */
+export const notFromApi = (response: HttpResponse): string => `the response is not from the API (${describeBody(response)})`
 
 /** The error of a request without a usable response. */
 export function errorOfTransport(

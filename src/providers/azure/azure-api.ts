@@ -1,7 +1,7 @@
 /** A client of Azure DNS behind Azure Resource Manager: tokens, errors, pages and response bodies. */
 import type { HttpResponse } from '../../transport/http-client.ts'
 import type { AccessTokens } from '../access-tokens.ts'
-import { type ApiDialect, describeBody } from '../api-errors.ts'
+import { type ApiDialect, notFromApi, readErrorBody, statusError } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 import { ProviderError } from '../provider.ts'
@@ -110,28 +110,12 @@ function pageShape<T>(body: unknown, shape: (item: unknown) => T): Page<T> {
   return { found, next: Object.fromEntries(new URL(link).searchParams) }
 }
 
-const CODES = {
-  401: 'provider-unauthorized',
-  403: 'provider-forbidden',
-  404: 'provider-not-found',
-  409: 'provider-conflict',
-  412: 'provider-conflict',
-  413: 'limit-exceeded',
-  429: 'provider-rate-limited',
-} as const
-
 const dialectOf = ({ subscription, resourceGroup }: AzureScope): ApiDialect => ({
-  errorOfResponse(provider, what, response, mutates) {
-    const { status } = response
-    const code = CODES[status as keyof typeof CODES] ?? (status < 500 ? 'provider-rejected' : 'provider-failed')
-    return new ProviderError(code, `${provider}: ${what}: ${status} ${reasonOf(response)}`, {
-      status: String(status),
-      ambiguous: mutates && (status >= 500 || status === 408),
-      // After a gateway's timeout the server behind it may still be working.
-      mayCompleteLater: mutates && status === 504,
-      hint: hintFor(code, subscription, resourceGroup),
-    })
-  },
+  errorOfResponse: (provider, what, response, mutates) =>
+    statusError(provider, what, response, mutates, {
+      text: reasonOf(response),
+      hint: (code) => hintFor(code, subscription, resourceGroup),
+    }),
   // Azure Resource Manager refuses one of two requests for the same resource, and has not acted on it.
   isBusy: (response) => response.status === 409 && /concurrent request|another operation/i.test(response.text),
   addressHint: (provider) =>
@@ -153,14 +137,11 @@ const MAX_REASON = 500
 
 /** Azure Resource Manager puts its errors in a frame, the service behind it does not. */
 function reasonOf(response: HttpResponse): string {
-  try {
-    const body = JSON.parse(response.text) as Fields
-    const { code, message } = (body['error'] ?? body) as Fields
-    if (typeof message === 'string') return `${message.replace(/\s+/g, ' ').slice(0, MAX_REASON)} (${String(code).slice(0, 100)})`
-  } catch {
-    // No JSON of the API: described by its type below.
-  }
-  return `the response is not from the API (${describeBody(response)})`
+  const text = readErrorBody(response, (body) => {
+    const { code, message } = ((body as Fields)['error'] ?? body) as Fields
+    return typeof message === 'string' ? `${message.replace(/\s+/g, ' ').slice(0, MAX_REASON)} (${String(code).slice(0, 100)})` : null
+  })
+  return text ?? notFromApi(response)
 }
 
 export const zoneShape = (value: unknown): ApiZone => ({ name: textOf(fieldsOf(value, 'a zone'), 'name', 'a zone') })

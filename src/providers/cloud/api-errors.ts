@@ -1,21 +1,13 @@
 /** How the cloud API reports errors. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, describeBody } from '../api-errors.ts'
-import { ProviderError } from '../provider.ts'
+import { type ApiDialect, notFromApi, statusError } from '../api-errors.ts'
+import type { ProviderError } from '../provider.ts'
 
 /** One error of a request, as the API reports it. */
 interface ApiProblem {
   readonly field: string | null
   readonly reason: string
 }
-
-const CODES = {
-  400: 'provider-rejected',
-  401: 'provider-unauthorized',
-  403: 'provider-forbidden',
-  404: 'provider-not-found',
-  429: 'provider-rate-limited',
-} as const
 
 export const CLOUD_DIALECT: ApiDialect = {
   errorOfResponse,
@@ -25,20 +17,13 @@ export const CLOUD_DIALECT: ApiDialect = {
 }
 
 function errorOfResponse(provider: string, what: string, response: HttpResponse, mutates: boolean): ProviderError {
-  const { status } = response
   const problems = problemsOf(response)
   const lacksScope = problems?.some((problem) => /not authorized to use this endpoint/i.test(problem.reason)) ?? false
-  const code = lacksScope
-    ? 'provider-forbidden'
-    : (CODES[status as keyof typeof CODES] ?? (status < 500 && status >= 400 ? 'provider-rejected' : 'provider-failed'))
   const reasons = problems?.map((problem) => (problem.field === null ? problem.reason : `${problem.field}: ${problem.reason}`)).join('; ')
-  const detail = reasons ?? `the response is not from the API (${describeBody(response)})`
-  return new ProviderError(code, `${provider}: ${what}: ${status} ${detail}`, {
-    status: String(status),
-    ambiguous: mutates && (status >= 500 || status === 408),
-    // After a gateway's timeout the server behind it may still be working.
-    mayCompleteLater: mutates && status === 504,
-    hint: hintFor(code, lacksScope, response),
+  return statusError(provider, what, response, mutates, {
+    text: reasons ?? notFromApi(response),
+    code: lacksScope ? 'provider-forbidden' : undefined,
+    hint: (code) => hintFor(code, lacksScope, response),
   })
 }
 

@@ -1,9 +1,8 @@
 /** A client of Cloudflare's API v4: errors, complete lists and response bodies. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, describeBody } from '../api-errors.ts'
+import { type ApiDialect, notFromApi, readErrorBody, statusError, tokenHint } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
-import { ProviderError } from '../provider.ts'
 import { type Page, readPages } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
 
@@ -57,14 +56,6 @@ export function createCloudflareApi(connection: ApiConnection): CloudflareApi {
   }
 }
 
-const CODES = {
-  401: 'provider-unauthorized',
-  403: 'provider-forbidden',
-  404: 'provider-not-found',
-  413: 'limit-exceeded',
-  429: 'provider-rate-limited',
-} as const
-
 /** Cloudflare's codes of a malformed token and of a full zone. */
 const BAD_HEADERS = 6003
 const QUOTA_EXCEEDED = 81_045
@@ -73,21 +64,9 @@ const TOKEN_HINT = 'the token needs the permissions Zone:Read and DNS:Edit for t
 
 const CLOUDFLARE_DIALECT: ApiDialect = {
   errorOfResponse(provider, what, response, mutates) {
-    const { status } = response
     const { code: apiCode, text } = reasonOf(response)
-    const code =
-      apiCode === BAD_HEADERS
-        ? 'provider-unauthorized'
-        : apiCode === QUOTA_EXCEEDED
-          ? 'limit-exceeded'
-          : (CODES[status as keyof typeof CODES] ?? (status < 500 ? 'provider-rejected' : 'provider-failed'))
-    return new ProviderError(code, `${provider}: ${what}: ${status} ${text}`, {
-      status: String(status),
-      ambiguous: mutates && (status >= 500 || status === 408),
-      // After a gateway's timeout the server behind it may still be working.
-      mayCompleteLater: mutates && status >= 504,
-      hint: code === 'provider-unauthorized' || code === 'provider-forbidden' ? TOKEN_HINT : undefined,
-    })
+    const code = apiCode === BAD_HEADERS ? 'provider-unauthorized' : apiCode === QUOTA_EXCEEDED ? 'limit-exceeded' : undefined
+    return statusError(provider, what, response, mutates, { text, code, hint: tokenHint(TOKEN_HINT) })
   },
   addressHint: (provider) =>
     `check base_url of ${provider}: Cloudflare's is https://api.cloudflare.com/client/v4, which is used without the setting`,
@@ -99,14 +78,12 @@ const MAX_ERRORS = 3
 const MAX_REASON = 500
 
 function reasonOf(response: HttpResponse): { readonly code: number | null; readonly text: string } {
-  try {
-    const { errors } = JSON.parse(response.text) as { readonly errors: readonly { readonly code: unknown; readonly message: unknown }[] }
+  const stated = readErrorBody(response, (body) => {
+    const { errors } = body as { readonly errors: readonly { readonly code: unknown; readonly message: unknown }[] }
     const texts = errors.slice(0, MAX_ERRORS).map(({ code, message }) => `${String(message)} (${String(code)})`)
-    if (texts.length > 0) return { code: Number(errors[0]?.code), text: texts.join('; ').slice(0, MAX_REASON) }
-  } catch {
-    // No JSON of the API: described by its type below.
-  }
-  return { code: null, text: `the response is not from the API (${describeBody(response)})` }
+    return texts.length > 0 ? { code: Number(errors[0]?.code), text: texts.join('; ').slice(0, MAX_REASON) } : null
+  })
+  return stated ?? { code: null, text: notFromApi(response) }
 }
 
 function pageShape<T>(body: unknown, shape: (item: unknown) => T): Page<T> {

@@ -1,6 +1,6 @@
 /** A client of deSEC's API v1: errors, complete lists and response bodies. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, describeBody } from '../api-errors.ts'
+import { type ApiDialect, notFromApi, readErrorBody, statusError } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
 import { fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 import { ProviderError } from '../provider.ts'
@@ -36,15 +36,6 @@ export function createDesecApi(connection: ApiConnection): DesecApi {
   return { request, list: (call, shape) => readList(request, connection.provider, call, shape), close }
 }
 
-const CODES = {
-  401: 'provider-unauthorized',
-  403: 'provider-forbidden',
-  404: 'provider-not-found',
-  409: 'provider-conflict',
-  413: 'limit-exceeded',
-  429: 'provider-rate-limited',
-} as const
-
 const HINTS: Readonly<Record<number, string>> = {
   401: 'create a token in the account at deSEC, under Token Management',
   403: 'the token or the account does not permit it: see perm_create_domain, perm_delete_domain and the policies of the token',
@@ -52,17 +43,8 @@ const HINTS: Readonly<Record<number, string>> = {
 }
 
 const DESEC_DIALECT: ApiDialect = {
-  errorOfResponse(provider, what, response, mutates) {
-    const { status } = response
-    const code = CODES[status as keyof typeof CODES] ?? (status < 500 ? 'provider-rejected' : 'provider-failed')
-    return new ProviderError(code, `${provider}: ${what}: ${status} ${reasonOf(response)}`, {
-      status: String(status),
-      ambiguous: mutates && (status >= 500 || status === 408),
-      // After a gateway's timeout the server behind it may still be working.
-      mayCompleteLater: mutates && status >= 504,
-      hint: HINTS[status],
-    })
-  },
+  errorOfResponse: (provider, what, response, mutates) =>
+    statusError(provider, what, response, mutates, { text: reasonOf(response), hint: HINTS[response.status] }),
   addressHint: (provider) => `check base_url of ${provider}: deSEC's is https://desec.io/api/v1, which is used without the setting`,
   startHint: 'start the server',
 }
@@ -74,14 +56,10 @@ const MAX_REASON = 500
 
 /** The texts of an error: `detail`, those of fields, or those of the items of a bulk request, which are numbered from 0. */
 function reasonOf(response: HttpResponse): string {
-  try {
-    const body: unknown = JSON.parse(response.text)
-    const texts = Array.isArray(body) ? body.flatMap((item, index) => textsOf(item).map((text) => `item ${index}: ${text}`)) : textsOf(body)
-    if (texts.length > 0) return texts.slice(0, MAX_ERRORS).join('; ').slice(0, MAX_REASON)
-  } catch {
-    // No JSON of the API: described by its type below.
-  }
-  return `the response is not from the API (${describeBody(response)})`
+  const texts = readErrorBody(response, (body) =>
+    Array.isArray(body) ? body.flatMap((item, index) => textsOf(item).map((text) => `item ${index}: ${text}`)) : textsOf(body),
+  )
+  return texts?.slice(0, MAX_ERRORS).join('; ').slice(0, MAX_REASON) || notFromApi(response)
 }
 
 function textsOf(value: unknown, depth = 0): string[] {

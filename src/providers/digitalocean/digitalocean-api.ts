@@ -1,9 +1,8 @@
 /** A client of DigitalOcean's API v2: errors, complete lists, domains and records. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, describeBody } from '../api-errors.ts'
+import { type ApiDialect, notFromApi, readErrorBody, statusError, tokenHint } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { type Fields, fieldsOf, listOf, textOf, wholeNumberOf } from '../json-shape.ts'
-import { ProviderError } from '../provider.ts'
 import { type Page, readPages } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
 
@@ -49,29 +48,11 @@ export function createDigitalOceanApi(connection: ApiConnection): DigitalOceanAp
   }
 }
 
-const CODES = {
-  401: 'provider-unauthorized',
-  403: 'provider-forbidden',
-  404: 'provider-not-found',
-  409: 'provider-conflict',
-  413: 'limit-exceeded',
-  429: 'provider-rate-limited',
-} as const
-
 const TOKEN_HINT = 'the token needs the scopes domain:read, domain:create, domain:update and domain:delete'
 
 const DIGITALOCEAN_DIALECT: ApiDialect = {
-  errorOfResponse(provider, what, response, mutates) {
-    const { status } = response
-    const code = CODES[status as keyof typeof CODES] ?? (status < 500 ? 'provider-rejected' : 'provider-failed')
-    return new ProviderError(code, `${provider}: ${what}: ${status} ${reasonOf(response)}`, {
-      status: String(status),
-      ambiguous: mutates && (status >= 500 || status === 408),
-      // After a gateway's timeout the server behind it may still be working.
-      mayCompleteLater: mutates && status >= 504,
-      hint: code === 'provider-unauthorized' || code === 'provider-forbidden' ? TOKEN_HINT : undefined,
-    })
-  },
+  errorOfResponse: (provider, what, response, mutates) =>
+    statusError(provider, what, response, mutates, { text: reasonOf(response), hint: tokenHint(TOKEN_HINT) }),
   addressHint: (provider) =>
     `check base_url of ${provider}: DigitalOcean's is https://api.digitalocean.com/v2, which is used without the setting`,
   startHint: 'start the server',
@@ -81,13 +62,11 @@ const DIGITALOCEAN_DIALECT: ApiDialect = {
 const MAX_REASON = 500
 
 function reasonOf(response: HttpResponse): string {
-  try {
-    const { id, message } = JSON.parse(response.text) as { readonly id?: unknown; readonly message?: unknown }
-    if (typeof message === 'string') return `${message} (${String(id)})`.slice(0, MAX_REASON)
-  } catch {
-    // No JSON of the API: described by its type below.
-  }
-  return `the response is not from the API (${describeBody(response)})`
+  const text = readErrorBody(response, (body) => {
+    const { id, message } = body as { readonly id?: unknown; readonly message?: unknown }
+    return typeof message === 'string' ? `${message} (${String(id)})`.slice(0, MAX_REASON) : null
+  })
+  return text ?? notFromApi(response)
 }
 
 function pageShape<T>(body: unknown, key: string, shape: (item: unknown) => T): Page<T> {

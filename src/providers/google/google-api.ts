@@ -2,7 +2,7 @@
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { HttpResponse } from '../../transport/http-client.ts'
 import type { AccessTokens } from '../access-tokens.ts'
-import { type ApiDialect, describeBody } from '../api-errors.ts'
+import { type ApiDialect, notFromApi, readErrorBody, statusError } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 import { ProviderError } from '../provider.ts'
@@ -93,36 +93,23 @@ function pageShape<T>(body: unknown, key: string, shape: (item: unknown) => T): 
   return { found: listOf(fields[key] ?? [], key).map(shape), next }
 }
 
-const CODES = {
-  401: 'provider-unauthorized',
-  403: 'provider-forbidden',
-  404: 'provider-not-found',
-  409: 'provider-conflict',
-  412: 'provider-conflict',
-  413: 'limit-exceeded',
-  429: 'provider-rate-limited',
-} as const
-
 const RATE_LIMITS: ReadonlySet<string> = new Set(['rateLimitExceeded', 'userRateLimitExceeded'])
 
 const dialectOf = (project: string): ApiDialect => ({
   errorOfResponse(provider, what, response, mutates) {
-    const { status } = response
     const { reason, text } = reasonOf(response)
-    const code = RATE_LIMITS.has(reason)
-      ? 'provider-rate-limited'
-      : reason === 'quotaExceeded'
-        ? 'limit-exceeded'
-        : // A record set that another client deleted.
-          status === 404 && text.includes('entity.change.deletions')
-          ? 'provider-conflict'
-          : (CODES[status as keyof typeof CODES] ?? (status < 500 ? 'provider-rejected' : 'provider-failed'))
-    return new ProviderError(code, `${provider}: ${what}: ${status} ${text}`, {
-      status: String(status),
-      ambiguous: mutates && (status >= 500 || status === 408),
-      // After a gateway's timeout the server behind it may still be working.
-      mayCompleteLater: mutates && status === 504,
-      hint: hintFor(code, reason, project),
+    // A record set that another client deleted.
+    const isGone = response.status === 404 && text.includes('entity.change.deletions')
+    return statusError(provider, what, response, mutates, {
+      text,
+      code: RATE_LIMITS.has(reason)
+        ? 'provider-rate-limited'
+        : reason === 'quotaExceeded'
+          ? 'limit-exceeded'
+          : isGone
+            ? 'provider-conflict'
+            : undefined,
+      hint: (code) => hintFor(code, reason, project),
     })
   },
   isBusy: (response) => response.status === 403 && RATE_LIMITS.has(reasonOf(response).reason),
@@ -143,19 +130,17 @@ function hintFor(code: string, reason: string, project: string): string | undefi
 const MAX_REASON = 500
 
 function reasonOf(response: HttpResponse): { readonly reason: string; readonly text: string } {
-  try {
-    const { error } = JSON.parse(response.text) as {
+  const stated = readErrorBody(response, (body) => {
+    const { error } = body as {
       readonly error: { readonly message?: unknown; readonly errors?: readonly { readonly reason?: unknown }[] }
     }
     const reason = String(error.errors?.[0]?.reason ?? '').slice(0, 100)
     const text = String(error.message ?? '')
       .replace(/\s+/g, ' ')
       .slice(0, MAX_REASON)
-    if (text !== '') return { reason, text: reason === '' ? text : `${text} (${reason})` }
-  } catch {
-    // No JSON of the API: described by its type below.
-  }
-  return { reason: '', text: `the response is not from the API (${describeBody(response)})` }
+    return text === '' ? null : { reason, text: reason === '' ? text : `${text} (${reason})` }
+  })
+  return stated ?? { reason: '', text: notFromApi(response) }
 }
 
 /** Settings of zones that have no records of their own. */

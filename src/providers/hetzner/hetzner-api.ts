@@ -1,9 +1,8 @@
 /** A client of the Hetzner Cloud API: errors, complete lists and response bodies of zones, RRsets and actions. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, describeBody } from '../api-errors.ts'
+import { type ApiDialect, notFromApi, readErrorBody, statusError } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
-import { ProviderError } from '../provider.ts'
 import { type Page, readPages } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
 
@@ -73,15 +72,6 @@ export function createHetznerApi(connection: ApiConnection): HetznerApi {
   }
 }
 
-const CODES = {
-  401: 'provider-unauthorized',
-  403: 'provider-forbidden',
-  404: 'provider-not-found',
-  409: 'provider-conflict',
-  413: 'limit-exceeded',
-  429: 'provider-rate-limited',
-} as const
-
 /** What to do about some of the API's error codes. */
 const HINTS: Readonly<Record<string, string>> = {
   unauthorized: 'the token must be an API token of the project that has the zone, with the permission Read & Write',
@@ -93,18 +83,11 @@ const HINTS: Readonly<Record<string, string>> = {
 
 const HETZNER_DIALECT: ApiDialect = {
   errorOfResponse(provider, what, response, mutates) {
-    const { status } = response
-    const { code: apiCode, text } = reasonOf(response)
-    const code =
-      apiCode === 'resource_limit_exceeded'
-        ? 'limit-exceeded'
-        : (CODES[status as keyof typeof CODES] ?? (status < 500 ? 'provider-rejected' : 'provider-failed'))
-    return new ProviderError(code, `${provider}: ${what}: ${status} ${text}`, {
-      status: String(status),
-      ambiguous: mutates && (status >= 500 || status === 408),
-      // After a gateway's timeout the server behind it may still be working.
-      mayCompleteLater: mutates && status >= 504,
-      hint: apiCode === null ? undefined : HINTS[apiCode],
+    const { code, text } = reasonOf(response)
+    return statusError(provider, what, response, mutates, {
+      text,
+      code: code === 'resource_limit_exceeded' ? 'limit-exceeded' : undefined,
+      hint: code === null ? undefined : HINTS[code],
     })
   },
   // Another action of the zone is running.
@@ -117,13 +100,13 @@ const HETZNER_DIALECT: ApiDialect = {
 const MAX_REASON = 500
 
 function reasonOf(response: HttpResponse): { readonly code: string | null; readonly text: string } {
-  try {
-    const { error } = JSON.parse(response.text) as { readonly error: { readonly code: unknown; readonly message: unknown } }
-    if (typeof error.code === 'string') return { code: error.code, text: `${String(error.message)} (${error.code})`.slice(0, MAX_REASON) }
-  } catch {
-    // No JSON of the API: described by its type below.
-  }
-  return { code: null, text: `the response is not from the API (${describeBody(response)})` }
+  const stated = readErrorBody(response, (body) => {
+    const { error } = body as { readonly error: { readonly code: unknown; readonly message: unknown } }
+    return typeof error.code === 'string'
+      ? { code: error.code, text: `${String(error.message)} (${error.code})`.slice(0, MAX_REASON) }
+      : null
+  })
+  return stated ?? { code: null, text: notFromApi(response) }
 }
 
 function pageShape<T>(body: unknown, key: string, shape: (item: unknown) => T): Page<T> {

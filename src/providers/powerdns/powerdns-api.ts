@@ -1,9 +1,8 @@
 /** A client of the PowerDNS HTTP API: its paths, errors and response bodies. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, describeBody } from '../api-errors.ts'
+import { type ApiDialect, notFromApi, readErrorBody, statusError } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
 import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
-import { ProviderError } from '../provider.ts'
 
 export interface ApiRecord {
   readonly content: string
@@ -47,30 +46,12 @@ export function createPowerDnsApi(connection: ApiConnection, server: string): Po
   return { request, close, path: `/api/v1/servers/${encodeURIComponent(server)}` }
 }
 
-const CODES = {
-  401: 'provider-unauthorized',
-  403: 'provider-forbidden',
-  404: 'provider-not-found',
-  409: 'provider-conflict',
-  413: 'limit-exceeded',
-  429: 'provider-rate-limited',
-} as const
-
 const addressHint = (provider: string): string =>
   `check base_url and server of ${provider}: the API of PowerDNS is at http://HOST:8081 or behind a proxy, without /api/v1`
 
 const POWERDNS_DIALECT: ApiDialect = {
-  errorOfResponse(provider, what, response, mutates) {
-    const { status } = response
-    const code = CODES[status as keyof typeof CODES] ?? (status < 500 ? 'provider-rejected' : 'provider-failed')
-    return new ProviderError(code, `${provider}: ${what}: ${status} ${reasonOf(response)}`, {
-      status: String(status),
-      ambiguous: mutates && (status >= 500 || status === 408),
-      // After a gateway's timeout the server behind it may still be working.
-      mayCompleteLater: mutates && status === 504,
-      hint: hintFor(provider, status),
-    })
-  },
+  errorOfResponse: (provider, what, response, mutates) =>
+    statusError(provider, what, response, mutates, { text: reasonOf(response), hint: hintFor(provider, response.status) }),
   addressHint,
   startHint: 'start PowerDNS with "api=yes" and "webserver=yes"',
 }
@@ -82,13 +63,11 @@ const MAX_REASON = 500
 function reasonOf(response: HttpResponse): string {
   const { headers, text } = response
   if (/^text\/plain\b/i.test(headers['content-type'] ?? '')) return text.slice(0, MAX_REASON).trim()
-  try {
-    const { error } = JSON.parse(text) as { readonly error?: unknown }
-    if (typeof error === 'string') return error.slice(0, MAX_REASON)
-  } catch {
-    // No JSON: described by its type below.
-  }
-  return `the response is not from the API (${describeBody(response)})`
+  const reason = readErrorBody(response, (body) => {
+    const { error } = body as { readonly error?: unknown }
+    return typeof error === 'string' ? error.slice(0, MAX_REASON) : null
+  })
+  return reason ?? notFromApi(response)
 }
 
 function hintFor(provider: string, status: number): string | undefined {

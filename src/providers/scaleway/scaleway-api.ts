@@ -1,7 +1,7 @@
 /** A client of Scaleway's Domains and DNS API v2beta1: errors, complete lists and response bodies. */
 import type { HttpResponse } from '../../transport/http-client.ts'
 import { sleep } from '../../transport/retry.ts'
-import { type ApiDialect, describeBody } from '../api-errors.ts'
+import { type ApiDialect, notFromApi, readErrorBody, statusError, tokenHint } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
 import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 import { ProviderError } from '../provider.ts'
@@ -48,15 +48,6 @@ export function createScalewayApi(connection: ApiConnection): ScalewayApi {
   return { request, list: (call, list) => readList(request, connection.provider, call, list), close }
 }
 
-const STATUS_CODES = {
-  401: 'provider-unauthorized',
-  403: 'provider-forbidden',
-  404: 'provider-not-found',
-  409: 'provider-conflict',
-  413: 'limit-exceeded',
-  429: 'provider-rate-limited',
-} as const
-
 /** The answer about a zone that does not exist, or that belongs to others. */
 const NO_ZONE = 'domain not found'
 
@@ -64,21 +55,9 @@ const KEY_HINT = 'the key needs the permission set DomainsDNSFullAccess for the 
 
 const SCALEWAY_DIALECT: ApiDialect = {
   errorOfResponse(provider, what, response, mutates) {
-    const { status } = response
     const { type, message, text } = reasonOf(response)
-    const code =
-      message === NO_ZONE
-        ? 'provider-not-found'
-        : type === 'quotas_exceeded'
-          ? 'limit-exceeded'
-          : (STATUS_CODES[status as keyof typeof STATUS_CODES] ?? (status < 500 ? 'provider-rejected' : 'provider-failed'))
-    return new ProviderError(code, `${provider}: ${what}: ${status} ${text}`, {
-      status: String(status),
-      ambiguous: mutates && (status >= 500 || status === 408),
-      // After a gateway's timeout the server behind it may still be working.
-      mayCompleteLater: mutates && status >= 504,
-      hint: code === 'provider-unauthorized' || code === 'provider-forbidden' ? KEY_HINT : undefined,
-    })
+    const code = message === NO_ZONE ? 'provider-not-found' : type === 'quotas_exceeded' ? 'limit-exceeded' : undefined
+    return statusError(provider, what, response, mutates, { text, code, hint: tokenHint(KEY_HINT) })
   },
   // An earlier change of the zone is not published yet.
   isBusy: (response) => response.status === 409 && reasonOf(response).type === 'transient_state',
@@ -92,22 +71,19 @@ const MAX_DETAILS = 3
 const MAX_REASON = 500
 
 function reasonOf(response: HttpResponse): { readonly type: string; readonly message: string; readonly text: string } {
-  try {
-    const body = JSON.parse(response.text) as Fields
-    if (typeof body['message'] === 'string') {
-      const { message } = body
-      const details = Array.isArray(body['details']) ? (body['details'] as readonly Fields[]).slice(0, MAX_DETAILS) : []
-      const texts = details.map((detail) =>
-        ['argument_name', 'resource', 'action', 'help_message', 'reason']
-          .flatMap((key) => (detail[key] ? [String(detail[key])] : []))
-          .join(' '),
-      )
-      return { type: String(body['type'] ?? ''), message, text: [message, ...texts].join('; ').slice(0, MAX_REASON) }
-    }
-  } catch {
-    // No JSON of the API: described by its type below.
-  }
-  return { type: '', message: '', text: `the response is not from the API (${describeBody(response)})` }
+  const stated = readErrorBody(response, (value) => {
+    const body = value as Fields
+    if (typeof body['message'] !== 'string') return null
+    const { message } = body
+    const details = Array.isArray(body['details']) ? (body['details'] as readonly Fields[]).slice(0, MAX_DETAILS) : []
+    const texts = details.map((detail) =>
+      ['argument_name', 'resource', 'action', 'help_message', 'reason']
+        .flatMap((key) => (detail[key] ? [String(detail[key])] : []))
+        .join(' '),
+    )
+    return { type: String(body['type'] ?? ''), message, text: [message, ...texts].join('; ').slice(0, MAX_REASON) }
+  })
+  return stated ?? { type: '', message: '', text: notFromApi(response) }
 }
 
 /** Maximum pages of a list. */
