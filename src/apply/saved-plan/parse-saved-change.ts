@@ -2,7 +2,7 @@
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
 import { presentationTokens } from '../../dns/rdata/field.ts'
-import { contentKey, type ExistingRecord, type ResourceRecord } from '../../dns/record.ts'
+import { conflictingSettings, contentKey, type ExistingRecord, type ResourceRecord } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { ttlFromSeconds } from '../../dns/ttl.ts'
@@ -60,6 +60,7 @@ function recordChange(document: ChangeDocument, { zone, taken }: ChangeContext):
   const { existing: stated, desired: wanted } = document as { existing: ResourceRecord | null; desired: ResourceRecord | null }
   const found = stated === null ? null : taken.take(id, stated)
   if (found === undefined) return failure(`.id: the saved state has no unused record ${id ?? ''}`)
+  if (stated !== null && found !== null && !hasSettingsOf(found, stated)) return failure('.existing.settings do not match the saved state')
   const existing = found && { name: found.name, type: found.type, ttl: found.ttl, data: found.data, ...settingsOf(stated) }
   const desired = wanted === null ? ok(null) : parseSavedRecord(wanted, zone)
   if (!desired.ok) return failure(`.desired${desired.message}`)
@@ -84,6 +85,11 @@ function recordChange(document: ChangeDocument, { zone, taken }: ChangeContext):
 }
 
 const actionOf = (existing: unknown, desired: unknown): Action => (existing === null ? 'create' : desired === null ? 'delete' : 'update')
+
+/** Whether a record of the saved state has the settings that a change states for it, which are those that it changes. */
+const hasSettingsOf = (found: ResourceRecord, stated: ResourceRecord): boolean =>
+  conflictingSettings(stated, found).length === 0 &&
+  Object.keys(stated.settings ?? {}).every((key) => Object.hasOwn(found.settings ?? {}, key))
 
 const settingsOf = (record: ResourceRecord | null): Pick<ResourceRecord, 'settings'> =>
   record?.settings === undefined ? {} : { settings: record.settings }

@@ -53,11 +53,22 @@ const apex: RecordRule = (record, zone) => {
 const MAX_COMMENT: Readonly<Record<CloudflarePlan, number>> = { free: 100, pro: 500, business: 500, enterprise: 500 }
 const MAX_TAGS: Readonly<Record<CloudflarePlan, number>> = { free: 0, pro: 20, business: 20, enterprise: 20 }
 
-/** The settings that a definition states. Cloudflare sets the TTL of proxied records. */
+/** The settings and their values. The schema of saved plans knows no names. */
+const IS_VALID: Readonly<Record<string, (value: unknown) => boolean>> = {
+  proxied: (value) => typeof value === 'boolean',
+  auto_ttl: (value) => typeof value === 'boolean',
+  comment: (value) => typeof value === 'string',
+  tags: Array.isArray,
+}
+
+/** The settings that a definition or a saved plan states. Cloudflare sets the TTL of proxied records. */
 const settingsRule =
   (plan: CloudflarePlan): RecordRule =>
   (record) => {
     if (record.settings === undefined) return accept(record)
+    const invalid = Object.entries(record.settings).find(([key, value]) => !(Object.hasOwn(IS_VALID, key) && IS_VALID[key]?.(value)))
+    if (invalid !== undefined)
+      return refuse(record, `Cloudflare has no such setting, or no such value of it: ${JSON.stringify(invalid[0].slice(0, 50))}`)
     const { auto_ttl: hasAutomaticTtl, ...settings } = record.settings
     const { proxied, comment = '', tags = [] } = settings as { proxied?: boolean; comment?: string; tags?: readonly string[] }
     if (proxied === true && !PROXIABLE.includes(record.type))

@@ -1,5 +1,8 @@
 /** `proxied`, comments and tags as settings of records in definitions. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { checksumOf } from '../../../src/apply/saved-plan/plan-json.ts'
 import { startCloudflareScene } from './scene.ts'
 
 const APPLY = ['apply', '--yes', '--allow', 'updates', '--allow', 'deletes', '--no-color']
@@ -66,6 +69,30 @@ test('a saved plan carries settings', async () => {
   expect((await scene.run(['plan', '--out', 'plan.json', '--no-color'])).status).toBe(0)
   expect((await scene.run(['apply', 'plan.json', '--yes'])).status).toBe(0)
   expect(settingsOf(scene)).toEqual([['www', true, 1, null, []]])
+})
+
+test.each<[what: string, side: 'existing' | 'desired', settings: object, message: string]>([
+  ['proxied is a text', 'desired', { proxied: 'yes' }, 'no such value of it: "proxied"'],
+  ['a comment is a list', 'desired', { comment: ['a', 'b'] }, 'no such value of it: "comment"'],
+  ['another setting', 'desired', { constructor: true }, 'no such setting, or no such value of it: "constructor"'],
+  ['tags without a plan for them', 'desired', { tags: ['a:b'] }, 'the plan free has none'],
+  ['the comment before is another', 'existing', { comment: 'forged' }, '.existing.settings do not match the saved state'],
+  ['a setting before is another', 'existing', { comment: 'live', proxied: true }, '.existing.settings do not match the saved state'],
+  ['a setting before is unknown', 'existing', { comment: 'live', other: 'x' }, '.existing.settings do not match the saved state'],
+])('a saved plan that was edited is refused: %s', async (_, side, settings, message) => {
+  const posts = side === 'existing' ? [{ ...A, name: 'www', comment: 'live' }] : []
+  const scene = await startCloudflareScene({
+    posts,
+    definition: '  www: {type: A, ttl: 300, value: 192.0.2.1, cloudflare: {comment: mine}}\n',
+  })
+  expect((await scene.run(['plan', '--out', 'plan.json', '--no-color'])).status).toBe(0)
+  const file = join(scene.folder, 'plan.json')
+  const plan = JSON.parse(readFileSync(file, 'utf8'))
+  plan.zones[0].changes[0][side].settings = settings
+  writeFileSync(file, JSON.stringify({ ...plan, checksum: checksumOf(plan) }))
+  const { status, stdout, stderr } = await scene.run(['apply', 'plan.json', '--yes', '--no-color'])
+  expect([status, stdout + stderr]).toEqual([1, expect.stringContaining(message)])
+  expect(settingsOf(scene)).toEqual(posts.map(() => ['www', false, 300, 'live', []]))
 })
 
 test('a lost answer to a change of a setting is looked up', async () => {
