@@ -34,7 +34,6 @@ const MICROSOFT = 'https://login.microsoftonline.com'
 
 const CONVERSIONS: readonly { readonly pattern: RegExp; readonly convert: Convert }[] = [
   { pattern: /(?:^|\.)LinodeProvider$/, convert: token({ type: 'cloud', preset: 'linode' }, 'page_size') },
-  { pattern: /^octodns_hetzner\.HetznerProvider$/, convert: token({ type: 'hetzner' }) },
   { pattern: /^octodns_desec\.DesecProvider$/, convert: token({ type: 'desec' }, 'retries', 'timeout', 'backoff', 'max_sleep') },
   { pattern: /^octodns_scaleway\.ScalewayProvider$/, convert: scaleway },
   { pattern: /^octodns_cloudflare\.CloudflareProvider$/, convert: cloudflare },

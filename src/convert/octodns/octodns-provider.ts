@@ -111,8 +111,11 @@ function nativeSettings(
   return { settings: Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)), dropped }
 }
 
-/** Options that are secrets by their name. */
-const SECRET_KEY = /(?:token|secret|password|passwd|passphrase|credentials?|(?:^|_)key)$/i
+/** Options that are secrets by their name, with everything below them. */
+const SECRET_KEY = /(?:token|secret|password|passwd|passphrase|credential|api_?key|(?:^|[_-])key)s?$/i
+
+/** An address with a password. */
+const SECRET_VALUE = /:\/\/[^/?#@\s]*:[^/?#@\s]+@/
 
 /** The settings of a provider that runs octoDNS's class with all its options. */
 function classSettings(
@@ -120,18 +123,25 @@ function classSettings(
   handlers: ReadonlySet<string>,
   drop: (what: string) => void,
 ): ConvertedTarget['settings'] {
-  const convert = (key: string, value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map((item) => convert(key, item))
+  const convert = (path: readonly string[], value: unknown, isSecret: boolean): unknown => {
+    const inside = (key: string, below: unknown): unknown => convert([...path, key], below, isSecret || SECRET_KEY.test(key))
+    if (Array.isArray(value)) return value.map((item, index) => inside(String(index + 1), item))
     if (typeof value === 'object' && value !== null)
-      return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, convert(name, item)]))
+      return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, inside(name, item)]))
+    if (typeof value === 'number' && isSecret) return convert(path, String(value), isSecret)
     if (typeof value !== 'string' || value === '') return value
-    return isReference(value, handlers) || SECRET_KEY.test(key) ? secretReference(provider, key, value, handlers, drop) : value
+    // Secrets of one name at several places have a variable each.
+    return isReference(value, handlers) || isSecret || SECRET_VALUE.test(value)
+      ? secretReference(provider, path.join('_'), value, handlers, drop)
+      : value
   }
   const options = Object.entries(provider.settings).filter(([key]) => !COMMON_KEYS.has(key))
   return {
     type: 'octodns',
     class: provider.className,
-    ...(options.length > 0 && { options: Object.fromEntries(options.map(([key, value]) => [key, convert(key, value)])) }),
+    ...(options.length > 0 && {
+      options: Object.fromEntries(options.map(([key, value]) => [key, convert([key], value, SECRET_KEY.test(key))])),
+    }),
   }
 }
 

@@ -8,7 +8,6 @@ type Settings = Readonly<Record<string, unknown>>
 
 const NATIVE: readonly (readonly [className: string, options: Settings, expected: Settings])[] = [
   ['octodns_linode.LinodeProvider', { token: 'env/T' }, { type: 'cloud', preset: 'linode', token: 'env:T' }],
-  ['octodns_hetzner.HetznerProvider', { token: 'env/T' }, { type: 'hetzner', token: 'env:T' }],
   ['octodns_scaleway.ScalewayProvider', { token: 'env/T', create_zone: true }, { type: 'scaleway', secret_key: 'env:T' }],
   [
     'octodns_azure.AzureProvider',
@@ -122,6 +121,25 @@ test.each(CLASSES)('%s with %j runs in Python', (className, options) => {
   const converted = convert(className, options)
   expect(converted).toMatchObject({ settings: { type: 'octodns', class: className }, needsPython: true })
   expect(problemsOf(converted?.settings ?? {})).toEqual([])
+})
+
+test.each<[what: string, options: Settings, expected: Settings]>([
+  [
+    'by the names of zones',
+    { passwords: { 'example.com.': 'plain-1' } },
+    { passwords: { 'example.com.': 'env:TARGET_PASSWORDS_EXAMPLE_COM_' } },
+  ],
+  [
+    'of one name',
+    { a: { token: 'plain-1' }, b: { token: 'plain-2' } },
+    { a: { token: 'env:TARGET_A_TOKEN' }, b: { token: 'env:TARGET_B_TOKEN' } },
+  ],
+  ['in a list', { api_keys: ['plain-1', 'plain-2'] }, { api_keys: ['env:TARGET_API_KEYS_1', 'env:TARGET_API_KEYS_2'] }],
+  ['in an address', { proxy: 'https://me:plain-1@proxy.test/' }, { proxy: 'env:TARGET_PROXY' }],
+  ['without a separator', { apikey: 'plain-1' }, { apikey: 'env:TARGET_APIKEY' }],
+  ['of digits', { password: 12345678 }, { password: 'env:TARGET_PASSWORD' }],
+])('secrets %s are not copied, and each has a variable', (_, options, expected) => {
+  expect(convert('octodns_lab.LabProvider', options)?.settings['options']).toEqual(expected)
 })
 
 function problemsOf(settings: Settings): unknown[] {
