@@ -44,6 +44,11 @@ async function imported(parts: Parts): Promise<{ status: number; made: string; a
 }
 
 const CARRIED: readonly (readonly [string, Parts, RegExp])[] = [
+  [
+    'an option that only the class of octoDNS has',
+    { target: ', token2: x' },
+    /^ {2}linode: \{type: octodns, class: octodns_linode\.LinodeProvider, options: \{.*token2: x/m,
+  ],
   ['targets', {}, /^ {4}targets: \[linode, second\]$/m],
   ['token: env/NAME', {}, /linode: \{type: cloud, preset: linode, token: env:TOKEN\}/],
   ['default_ttl', { source: ', default_ttl: 600' }, /^octodns_default_ttl: 600$/m],
@@ -121,7 +126,6 @@ const NAMED: readonly (readonly [string, Parts, readonly string[]])[] = [
     ['different limits of its targets (10, 30 %); all get the lowest'],
   ],
   ['a setting of a source', { source: ', lenient: true' }, ['lenient of the provider config']],
-  ['another secret', { target: ', token2: x' }, ['token2 of the provider linode']],
 ]
 
 /** Keys that change no record: they get a warning, and nothing is dropped. */

@@ -153,7 +153,10 @@ function expectUnsupportedNamed(cases: readonly Case[], plan: PlanDocument, seve
     expect(named.every(({ file, line }) => file !== null && (line ?? 0) > 0)).toBe(true)
     const lacking = (one.expected === undefined ? [] : lines<ExpectedSet>(one.expected)).filter((set) => !SUPPORTED.has(set.type))
     const wanted = [
-      ...(one.unsupported ?? []).map(([name, type]) => `${name === '' ? '' : `${name}.`}${one.zone} ${type}`),
+      // Aliases of Route 53 are ALIAS records.
+      ...(one.unsupported ?? []).map(
+        ([name, type]) => `${name === '' ? '' : `${name}.`}${one.zone} ${type === 'Route53Provider/ALIAS' ? 'ALIAS' : type}`,
+      ),
       ...lacking.map((set) => `${set.name} ${set.type}`),
     ]
     for (const each of wanted) {
