@@ -232,7 +232,7 @@ zones:
   config: {class: octodns.provider.yaml.YamlProvider, directory: ./zones}
   aws: {class: octodns_route53.Route53Provider, access_key_id: hunter2-hunter2, secret_access_key: env/AWS_SECRET, delete_pcent_threshold: 0.1}
   role: {class: octodns_route53.Route53Provider, role_arn: 'arn:aws:iam::123456789012:role/dns', session_token: env/SESSION}
-  gandi: {class: octodns_gandi.GandiProvider, token: env/GANDI, sharing_id: 7, nested: {password: hunter2-hunter2, list: [env/ONE, two]}}
+  gandi: {class: octodns_gandi.GandiProvider, token: env/GANDI, sharing_id: 7, nested: {password: hunter2-hunter2, list: [env/ONE, two, ./mirror, not/there]}}
   dump: {class: octodns.provider.yaml.YamlProvider, directory: ./mirror, enforce_order: true}
 zones:
   example.com.: {sources: [config], targets: [aws, gandi, dump]}
@@ -252,7 +252,7 @@ zones:
     const made = readFileSync(join(out, 'zonewright.yaml'), 'utf8')
     expect(made).toContain(`  aws: {type: route53, access_key_id: env:AWS_ACCESS_KEY_ID, secret_access_key: env:AWS_SECRET}
   role: {type: octodns, class: octodns_route53.Route53Provider, options: {role_arn: 'arn:aws:iam::123456789012:role/dns', session_token: env:SESSION}}
-  gandi: {type: octodns, class: octodns_gandi.GandiProvider, options: {token: env:GANDI, sharing_id: 7, nested: {password: env:GANDI_PASSWORD, list: [env:ONE, two]}}}
+  gandi: {type: octodns, class: octodns_gandi.GandiProvider, options: {token: env:GANDI, sharing_id: 7, nested: {password: env:GANDI_NESTED_PASSWORD, list: [env:ONE, two, ../mirror, not/there]}}}
   dump: {type: octodns, directory: ../mirror}
 `)
     expect([...made.matchAll(/^ {4}targets: (.*)$/gm)].map(([, all]) => all)).toEqual(['[aws, gandi, dump]', '[role]'])

@@ -1,7 +1,8 @@
 /** Converts the targets of an octoDNS config. */
+import { existsSync } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { listed } from '../../report/english.ts'
+import { agreeing, listed } from '../../report/english.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { type ConvertedTarget, convertTarget } from './octodns-provider.ts'
 import type { OctodnsConfig } from './read-octodns-config.ts'
@@ -33,14 +34,26 @@ export function convertTargets(
   return targets
 }
 
-/** The target with its paths, which are relative to `base`, relative to the folder of the new config. */
+/**
+ * The target with its paths, which are relative to `base`, relative to the folder of the new config. A text among the options of a class is a path if it leads to a
+ * file or folder.
+ */
 export function relocated({ name, settings }: ConvertedTarget, base: string, folder: string): Pick<ConvertedTarget, 'name' | 'settings'> {
   const moved = (path: string): string => (isAbsolute(path) ? path : relative(folder, resolve(base, path)) || '.')
+  const leadsToFile = (text: string): boolean => /^[^\0]{1,1000}$/.test(text) && text.includes('/') && existsSync(resolve(base, text))
   const entries = Object.entries(settings).map(([key, value]) => {
     if (key === 'directory') return [key, moved(String(value))]
+    if (key === 'options') return [key, mapTexts(value, (text) => (leadsToFile(text) ? moved(text) : text))]
     return [key, typeof value === 'string' && value.startsWith('file:') ? `file:${moved(value.slice(5))}` : value]
   })
   return { name, settings: Object.fromEntries(entries) }
+}
+
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, change)]))
 }
 
 /** One notice for the targets that run octoDNS's classes, with the packages that they need. */
@@ -53,7 +66,7 @@ export function pythonNotices(targets: readonly ConvertedTarget[]): Diagnostic[]
   const message = `${listed(
     classes.map(({ name }) => name),
     MAX_NAMED,
-  )} ${classes.length === 1 ? 'runs its octoDNS class' : 'run their octoDNS classes'} in Python`
+  )} ${agreeing(classes.length, 'runs its octoDNS class', 'run their octoDNS classes')} in Python`
   return [
     { severity: 'notice', code: 'import-aside', message, hint: `install them with: pip install ${['octodns', ...packages].join(' ')}` },
   ]
