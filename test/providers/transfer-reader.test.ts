@@ -1,6 +1,8 @@
 /** Repeated reads of a zone in a run: by IXFR from real servers, and by AXFR if that does not help. */
+
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
@@ -86,6 +88,8 @@ async function update(server: DnsServer): Promise<void> {
 async function replace(server: DnsServer): Promise<void> {
   server.replaceZone('example.com', zoneText(2))
   await waitForZone(server.port, 'example.com', { serial: 2 })
+  // The former processes of NSD may still accept a connection.
+  await setTimeout(500)
 }
 
 const SERVERS = [
