@@ -44,6 +44,8 @@ export default defineConfig({
     // Bounds a test that hangs. Servers start in well under a second; a busy machine needs room.
     testTimeout: 60_000 * Math.max(1, rounds(1)),
     hookTimeout: 90_000,
+    // Servers of others on a busy machine: a test that fails in CI has one more try, which the output shows.
+    retry: process.env['CI'] ? 1 : 0,
     teardownTimeout: 20_000,
     expect: { poll: { timeout: 15_000, interval: 20 } },
     passWithNoTests: false,
