@@ -23,6 +23,13 @@ export function textOf(fields: Fields, key: string, what: string): string {
   return value
 }
 
+/** A text that becomes a part of paths, and from which no other path can be made: it must match the pattern. */
+export function idOf(fields: Fields, key: string, what: string, pattern: RegExp): string {
+  const id = textOf(fields, key, what)
+  if (!pattern.test(id)) throw new ShapeError(`${what} has the ${key} ${JSON.stringify(id.slice(0, 100))}`)
+  return id
+}
+
 /** A whole number of at least 0. */
 export function wholeNumberOf(fields: Fields, key: string, what: string): number {
   const value = fields[key]

@@ -103,23 +103,13 @@ export const OCTODNS_BIND: TargetKind = {
 }
 
 /** BIND behind octoDNS's class for dynamic updates. */
-async function startBindBehindOctodns(): Promise<RunningTarget> {
-  const server = await startBind({ zones: [{ name: ZONE, text: ZONE_FILE }], key: TEST_KEY })
-  const entry = (address: string, more = ''): string => {
+function startBindBehindOctodns(): Promise<RunningTarget> {
+  const entry = (address: string, timeout: string): string => {
     const [host, port] = address.split(':')
     const options = `{host: ${host}, port: ${port}, key_name: ${TEST_KEY.name}, key_secret: env:LAB_KEY, key_algorithm: ${TEST_KEY.algorithm}, timeout: 2, update_batch_size: 200}`
-    return `{type: octodns, class: octodns_bind.Rfc2136Provider, python: '${OCTODNS_PYTHON}', options: ${options}${more}}`
+    return `{type: octodns, class: octodns_bind.Rfc2136Provider, python: '${OCTODNS_PYTHON}', options: ${options}${timeout}}`
   }
-  return {
-    entry: entry(`127.0.0.1:${server.port}`),
-    env: { LAB_KEY: TEST_KEY.secret },
-    transfer: () => transferZone({ port: server.port, name: ZONE, key: TEST_KEY }),
-    async startProxy() {
-      const proxy = await startDnsFaultProxy(server.port)
-      return { proxy, entry: entry(proxy.origin, ', timeout: 4') }
-    },
-    stop: () => server.stop(),
-  }
+  return startUpdatable(startBind, entry, ', timeout: 4')
 }
 
 export const OCTODNS_POWERDNS: TargetKind = {
@@ -201,17 +191,23 @@ async function startCloud(): Promise<RunningTarget> {
   }
 }
 
-async function startUpdatable(start: (options: DnsServerOptions) => Promise<DnsServer>): Promise<RunningTarget> {
+const updateEntry = (address: string, timeout: string): string =>
+  `{type: rfc2136, server: '${address}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}${timeout}}`
+
+/** A server that takes dynamic updates; `timeout` is the setting behind the proxy. */
+async function startUpdatable(
+  start: (options: DnsServerOptions) => Promise<DnsServer>,
+  entry = updateEntry,
+  timeout = ', timeout: 0.5',
+): Promise<RunningTarget> {
   const server = await start({ zones: [{ name: ZONE, text: ZONE_FILE }], key: TEST_KEY })
-  const entry = (address: string, more = ''): string =>
-    `{type: rfc2136, server: '${address}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}${more}}`
   return {
-    entry: entry(`127.0.0.1:${server.port}`),
+    entry: entry(`127.0.0.1:${server.port}`, ''),
     env: { LAB_KEY: TEST_KEY.secret },
     transfer: () => transferZone({ port: server.port, name: ZONE, key: TEST_KEY }),
     async startProxy() {
       const proxy = await startDnsFaultProxy(server.port)
-      return { proxy, entry: entry(proxy.origin, ', timeout: 0.5') }
+      return { proxy, entry: entry(proxy.origin, timeout) }
     },
     stop: () => server.stop(),
   }

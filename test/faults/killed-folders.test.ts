@@ -150,19 +150,23 @@ function expectTold(folder: string): void {
     expect([name, readFileSync(join(folder, 'told', name), 'utf8')]).toEqual([name, text])
 }
 
+/** Kills an apply before each of some file operations; then another one completes it. */
+async function killBeforeOperations(start: string, kills: number, check: (folder: string) => void = () => undefined): Promise<void> {
+  const { steps, after } = await operationsOf(start, kills)
+  const before = visible(start)
+  for (const step of steps) {
+    const folder = copyOf(start)
+    expect(await applyKilled(folder, { KILL_BELOW: join(folder, SERVED), KILL_AT: String(step) })).toBe('SIGKILL')
+    const found = visible(folder)
+    expectWhole(found, before, after)
+    await completes(folder, found, after)
+    check(folder)
+  }
+}
+
 describeWithTools(['named-checkzone'], 'a folder of zone files', () => {
   test('killed before a file operation', { timeout: 120_000 * rounds(1) }, async () => {
-    const start = await openZonefile()
-    const { steps, after } = await operationsOf(start, 12)
-    const before = visible(start)
-    for (const step of steps) {
-      const folder = copyOf(start)
-      expect(await applyKilled(folder, { KILL_BELOW: join(folder, SERVED), KILL_AT: String(step) })).toBe('SIGKILL')
-      const found = visible(folder)
-      expectWhole(found, before, after)
-      await completes(folder, found, after)
-      expectTold(folder)
-    }
+    await killBeforeOperations(await openZonefile(), 12, expectTold)
   })
 
   test.each(COMMANDS)('killed while the command "%s" runs', { timeout: 60_000 }, async (command) => {
@@ -190,15 +194,7 @@ describe('a folder of octoDNS', () => {
     define(start, 'changed.example', hosts(2))
     define(start, 'new.example', hosts(3))
     define(start, 'deleted.example', null)
-    const { steps, after } = await operationsOf(start, 8)
-    const before = visible(start)
-    for (const step of steps) {
-      const folder = copyOf(start)
-      expect(await applyKilled(folder, { KILL_BELOW: join(folder, SERVED), KILL_AT: String(step) })).toBe('SIGKILL')
-      const found = visible(folder)
-      expectWhole(found, before, after)
-      await completes(folder, found, after)
-    }
+    await killBeforeOperations(start, 8)
   })
 })
 

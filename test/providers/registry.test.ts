@@ -54,7 +54,7 @@ describe('the types of providers', () => {
   test('are all in docs/configuration.md, with every setting', () => {
     const text = read('docs/configuration.md')
     for (const type of PROVIDER_TYPES) {
-      const section = text.split(`A \`${type}\` provider also has:`)[1]?.split(/\n(?:A `|#)/)[0]
+      const section = text.split(new RegExp(`\\nAn? \`${type}\` provider also has:`))[1]?.split(/\n(?:An? `|#)/)[0]
       expect(section, type).toBeDefined()
       const keys = Object.keys(schema.definitions[`provider-${type}`].properties)
       const common = ['type', 'parallelism', 'timeout']

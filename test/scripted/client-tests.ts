@@ -15,6 +15,42 @@ const python = findForeignClient('cloud-clients')
 
 const LEXICON_STEPS = ['create', 'create again', 'list', 'update', 'list pages', 'delete']
 
+interface OctodnsRecord {
+  readonly type: string
+  readonly [key: string]: unknown
+}
+
+/** A record of each type as octoDNS's files have it, with the name that it gets. */
+const RECORDS: Readonly<Record<string, readonly [name: string, content: object]>> = {
+  ALIAS: ['', { value: 'target.example.net.' }],
+  CAA: ['', { value: { flags: 0, tag: 'issue', value: 'ca.example.net' } }],
+  MX: ['', { values: [{ preference: 10, exchange: 'mail.example.com.' }] }],
+  A: ['www', { values: ['192.0.2.1', '192.0.2.2'] }],
+  AAAA: ['www', { value: '2001:db8::1' }],
+  TXT: ['www', { values: ['one', `v=DKIM1\\; p=${'A'.repeat(300)}`] }],
+  SSHFP: ['www', { value: { algorithm: 1, fingerprint_type: 1, fingerprint: 'ab'.repeat(20) } }],
+  CNAME: ['alias', { value: 'www.example.com.' }],
+  NS: ['delegated', { values: ['ns1.example.net.', 'ns2.example.net.'] }],
+  DS: ['delegated', { value: { key_tag: 1, algorithm: 13, digest_type: 2, digest: 'AB'.repeat(32) } }],
+  PTR: ['1', { value: 'host.example.com.' }],
+  NAPTR: ['naptr', { value: { order: 1, preference: 2, flags: 'S', service: 'SIP+D2U', regexp: '', replacement: '.' } }],
+  SRV: ['_sip._tcp', { value: { priority: 1, weight: 2, port: 5060, target: 'sip.example.com.' } }],
+  TLSA: [
+    '_443._tcp.www',
+    { value: { certificate_usage: 3, selector: 1, matching_type: 1, certificate_association_data: 'ab'.repeat(32) } },
+  ],
+}
+
+/** The content of a zone with a record of each of these types, by name. */
+export function recordsOfTypes(types: string): Record<string, OctodnsRecord[]> {
+  const names: Record<string, OctodnsRecord[]> = {}
+  for (const type of types.split(' ')) {
+    const [name, content] = RECORDS[type] as (typeof RECORDS)[string]
+    names[name] = [...(names[name] ?? []), { type, ttl: 300, ...content }]
+  }
+  return names
+}
+
 export interface ClientCase {
   readonly name: string
   /** The hosts that the clients know. */

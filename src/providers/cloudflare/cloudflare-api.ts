@@ -2,7 +2,7 @@
 import type { HttpResponse } from '../../transport/http-client.ts'
 import { type ApiDialect, notFromApi, readErrorBody, statusError, tokenHint } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
-import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
+import { type Fields, fieldsOf, idOf, listOf, textOf, wholeNumberOf } from '../json-shape.ts'
 import { type Page, readPages } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
 
@@ -96,12 +96,7 @@ function pageShape<T>(body: unknown, shape: (item: unknown) => T): Page<T> {
   }
 }
 
-/** An identifier, which is a part of paths. */
-function idOf(fields: Fields): string {
-  const id = textOf(fields, 'id', 'an object')
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw new ShapeError(`there is the id ${JSON.stringify(id.slice(0, 100))}`)
-  return id
-}
+const ID = /^[A-Za-z0-9_-]{1,64}$/
 
 export function zoneShape(value: unknown): ApiZone {
   const fields = fieldsOf(value, 'a zone')
@@ -110,7 +105,7 @@ export function zoneShape(value: unknown): ApiZone {
     Array.isArray(names) ? names.filter((one) => typeof one === 'string') : [],
   )
   return {
-    id: idOf(fields),
+    id: idOf(fields, 'id', 'a zone', ID),
     name: textOf(fields, 'name', 'a zone'),
     type: typeof type === 'string' ? type : 'full',
     nameServers: own.length > 0 ? own : other,
@@ -121,7 +116,7 @@ export function recordShape(value: unknown): ApiRecord {
   const fields = fieldsOf(value, 'a record')
   const { comment, tags, settings, data, priority } = fields
   return {
-    id: idOf(fields),
+    id: idOf(fields, 'id', 'a record', ID),
     name: textOf(fields, 'name', 'a record'),
     type: textOf(fields, 'type', 'a record'),
     content: typeof fields['content'] === 'string' ? fields['content'] : '',

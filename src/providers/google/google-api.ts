@@ -4,7 +4,7 @@ import type { HttpResponse } from '../../transport/http-client.ts'
 import type { AccessTokens } from '../access-tokens.ts'
 import { type ApiDialect, notFromApi, readErrorBody, statusError } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
-import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
+import { type Fields, fieldsOf, idOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 import { ProviderError } from '../provider.ts'
 import type { ApiRequest } from '../send-request.ts'
 
@@ -153,11 +153,9 @@ const SOURCES: readonly (readonly [setting: string, source: string])[] = [
 
 export function zoneShape(value: unknown): ApiZone {
   const fields = fieldsOf(value, 'a zone')
-  const id = textOf(fields, 'id', 'a zone')
-  if (!/^\d{1,20}$/.test(id)) throw new ShapeError(`there is the id ${JSON.stringify(id.slice(0, 100))}`)
   const { visibility } = fields
   return {
-    id,
+    id: idOf(fields, 'id', 'a zone', /^\d{1,20}$/),
     name: textOf(fields, 'name', 'a zone'),
     dnsName: textOf(fields, 'dnsName', 'a zone'),
     visibility: typeof visibility === 'string' ? visibility : 'public',

@@ -2,7 +2,7 @@
 import type { HttpResponse } from '../../transport/http-client.ts'
 import { type ApiDialect, notFromApi, readErrorBody, statusError } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
-import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
+import { type Fields, fieldsOf, idOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 
 export interface ApiRecord {
   readonly content: string
@@ -88,16 +88,13 @@ const textItem = (value: unknown): string => {
   return value
 }
 
-/** A part of a path that no other path can be made from. */
 const ID = /^[A-Za-z0-9=._-]{1,1100}$/
 
 export function zoneShape(value: unknown): ApiZone {
   const what = 'a zone'
   const fields = fieldsOf(value, what)
-  const id = textOf(fields, 'id', what)
-  if (!ID.test(id)) throw new ShapeError(`${what} has the id ${JSON.stringify(id.slice(0, 100))}`)
   return {
-    id,
+    id: idOf(fields, 'id', what, ID),
     name: textOf(fields, 'name', what),
     kind: textOf(fields, 'kind', what),
     masters: list(fields, 'masters', what, textItem),

@@ -3,7 +3,7 @@ import type { HttpResponse } from '../../transport/http-client.ts'
 import { sleep } from '../../transport/retry.ts'
 import { type ApiDialect, notFromApi, readErrorBody, statusError, tokenHint } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
-import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
+import { type Fields, fieldsOf, idOf, listOf, textOf, wholeNumberOf } from '../json-shape.ts'
 import { ProviderError } from '../provider.ts'
 import type { ApiRequest } from '../send-request.ts'
 
@@ -137,10 +137,8 @@ const CONFIGS = ['geo_ip_config', 'http_service_config', 'weighted_config', 'vie
 export function recordShape(value: unknown): ApiRecord {
   const what = 'a record'
   const fields = fieldsOf(value, what)
-  const id = textOf(fields, 'id', what)
-  if (!ID.test(id)) throw new ShapeError(`${what} has the id ${JSON.stringify(id.slice(0, 100))}`)
   return {
-    id,
+    id: idOf(fields, 'id', what, ID),
     name: textOf(fields, 'name', what),
     type: textOf(fields, 'type', what),
     data: textOf(fields, 'data', what),

@@ -185,7 +185,7 @@ describe('responses that are not of the API', () => {
     ['no list', { result: {}, result_info: INFO }, /result is not a list/],
     ['no pages', { result: [RECORD] }, /result_info is not an object/],
     ['too many pages', { result: [RECORD], result_info: { ...INFO, total_pages: 100_000 } }, /100000 pages/],
-    ['an identifier that is a path', { result: [{ ...RECORD, id: '../../zones' }], result_info: INFO }, /there is the id/],
+    ['an identifier that is a path', { result: [{ ...RECORD, id: '../../zones' }], result_info: INFO }, /has the id/],
     ['a name that is none', { result: [{ ...RECORD, name: 'a..b' }], result_info: INFO }, /a record is named/],
     ['a TTL that is none', { result: [{ ...RECORD, ttl: '300' }], result_info: INFO }, /no whole number "ttl"/],
     ['fewer records than stated', { result: [RECORD], result_info: { ...INFO, total_count: 2 } }, /the list changed/],

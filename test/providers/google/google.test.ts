@@ -284,6 +284,6 @@ describe('responses that are not of the API', () => {
 
   test('an identifier that is a path', async () => {
     const scene = await startGoogleScene({ definition: '', zones: [{ ...PUBLIC_ZONE, id: '../../x' }] })
-    expect((await scene.run(PLAN)).stderr).toContain('there is the id')
+    expect((await scene.run(PLAN)).stderr).toContain('has the id')
   })
 })

@@ -1,23 +1,9 @@
 /** The clients of Azure DNS work at the scripted one. */
-import { clientTests } from '../client-tests.ts'
+import { clientTests, recordsOfTypes } from '../client-tests.ts'
 import { createAzure } from './service.ts'
 
 /** Records of every type that octoDNS's provider of Azure DNS supports. */
-const TYPES_OF_AZURE = {
-  '': [
-    { type: 'CAA', ttl: 300, value: { flags: 0, tag: 'issue', value: 'ca.example.net' } },
-    { type: 'MX', ttl: 300, values: [{ preference: 10, exchange: 'mail.example.com.' }] },
-  ],
-  www: [
-    { type: 'A', ttl: 300, values: ['192.0.2.1', '192.0.2.2'] },
-    { type: 'AAAA', ttl: 300, value: '2001:db8::1' },
-    { type: 'TXT', ttl: 300, values: ['one', `v=DKIM1\\; p=${'A'.repeat(300)}`] },
-  ],
-  alias: [{ type: 'CNAME', ttl: 300, value: 'www.example.com.' }],
-  sub: [{ type: 'NS', ttl: 300, values: ['ns1.example.net.', 'ns2.example.net.'] }],
-  '1': [{ type: 'PTR', ttl: 300, value: 'host.example.com.' }],
-  '_sip._tcp': [{ type: 'SRV', ttl: 300, value: { priority: 1, weight: 2, port: 5060, target: 'sip.example.com.' } }],
-}
+const TYPES_OF_AZURE = recordsOfTypes('CAA MX A AAAA TXT CNAME NS PTR SRV')
 
 const SUBSCRIPTION = '11111111-1111-4111-8111-111111111111'
 const TENANT = '22222222-2222-4222-8222-222222222222'
