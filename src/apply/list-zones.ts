@@ -13,10 +13,11 @@ export async function listZones(
   const { zones, diagnostics } = await loadDefinitions(config, { zones: names })
   const views = zones
     .filter(({ targets }) => target === undefined || targets.includes(target))
-    .map(({ zone, files, targets, policy, valid }) => ({
+    .map(({ zone, files, owner, targets, policy, valid }) => ({
       name: zone.name,
       absent: zone.absent,
       files,
+      owner,
       targets,
       policy,
       records: zone.records.length,

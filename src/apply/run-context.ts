@@ -108,6 +108,8 @@ export interface ZoneJob {
   /** The provider's name in the config. */
   readonly target: string
   readonly policy: Policy
+  /** Who is responsible for the zone; null if its rule names nobody, absent if it has no definition. */
+  readonly owner?: string | null | undefined
   readonly thresholds: SafetyThresholds
   /** Whether continuity or fewest calls matters more if they exclude each other; continuity if absent. */
   readonly prefer?: Preference | undefined

@@ -35,6 +35,7 @@ export async function verifyZone(
   return {
     zone: plan.zone,
     target: plan.target,
+    owner: plan.owner,
     pending: plan.changes.length,
     rendered: rendered.state,
     renderedDifferences: rendered.differences,

@@ -133,12 +133,13 @@ function unselectedReverse(zones: readonly LoadedZone[], jobs: readonly ZoneJob[
 /** Maximum number of zones that a message lists. */
 const MAX_ZONES = 3
 
-function jobsOf({ zone, targets, policy, allow, thresholds, nameservers }: LoadedZone, options: WorkspaceOptions): ZoneJob[] {
+function jobsOf({ zone, owner, targets, policy, allow, thresholds, nameservers }: LoadedZone, options: WorkspaceOptions): ZoneJob[] {
   return targets
     .filter((target) => options.target === undefined || options.target === target)
     .map((target) => ({
       desired: zone,
       target,
+      owner,
       policy,
       thresholds,
       prefer: options.prefer,

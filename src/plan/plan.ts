@@ -20,6 +20,8 @@ export interface ZonePlan {
   readonly zone: DomainName
   /** The provider's name in the config. */
   readonly target: string
+  /** Who is responsible for the zone; null if its rule names nobody, absent if it has no definition. */
+  readonly owner?: string | null | undefined
   /** Whether the zone exists already. */
   readonly exists: boolean
   /** `sha256:…` of the live state that the plan is based on, without unmanaged records. */

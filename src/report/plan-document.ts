@@ -22,6 +22,7 @@ export interface PlanDocument {
 export interface ZoneDocument {
   readonly zone: string
   readonly target: string
+  readonly owner?: string | null
   readonly exists: boolean
   readonly fingerprint: string
   readonly unmanaged?: readonly UnmanagedSelector[]
@@ -90,6 +91,7 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
   return {
     zone: plan.zone,
     target: plan.target,
+    ...(plan.owner === undefined ? {} : { owner: plan.owner }),
     exists: plan.exists,
     fingerprint: plan.fingerprint,
     ...(plan.unmanaged === undefined ? {} : { unmanaged: plan.unmanaged.map(selectorDocument) }),

@@ -40,6 +40,8 @@ export interface NameServerVerification {
 export interface ZoneVerification {
   readonly zone: DomainName
   readonly target: string
+  /** Who is responsible for the zone; null for nobody. */
+  readonly owner?: string | null | undefined
   /** The changes that a plan would make. */
   readonly pending: number
   readonly rendered: RenderedState
@@ -76,6 +78,7 @@ interface VerificationDocument {
 interface VerifiedZoneDocument {
   readonly zone: string
   readonly target: string
+  readonly owner: string | null
   readonly verified: boolean
   readonly pending: number
   readonly rendered: RenderedState
@@ -99,6 +102,7 @@ export const verificationDocument = ({ zones, diagnostics }: Verification): Veri
 const zoneDocument = (zone: ZoneVerification): VerifiedZoneDocument => ({
   zone: zone.zone,
   target: zone.target,
+  owner: zone.owner ?? null,
   verified: isVerified(zone),
   pending: zone.pending,
   rendered: zone.rendered,

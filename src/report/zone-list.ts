@@ -13,6 +13,8 @@ export interface ZoneView {
   readonly absent: boolean
   /** Sorted. */
   readonly files: readonly string[]
+  /** Who is responsible for it; null for nobody. */
+  readonly owner: string | null
   /** The names of providers. */
   readonly targets: readonly string[]
   readonly policy: Policy
@@ -28,10 +30,11 @@ export const renderZonesJson = (zones: readonly ZoneView[]): string =>
   jsonText({
     format: 'zonewright-zones',
     version: 1,
-    zones: zones.map(({ name, absent, files, targets, policy, records, unmanaged, valid }) => ({
+    zones: zones.map(({ name, absent, files, owner, targets, policy, records, unmanaged, valid }) => ({
       zone: name,
       absent,
       files,
+      owner,
       targets,
       policy,
       records,

@@ -63,6 +63,7 @@ describe('zones', () => {
         zone: 'example.org.',
         absent: false,
         files: ['zones/example.org.yaml'],
+        owner: null,
         targets: ['lab', 'cloud'],
         policy: 'upsert-only',
         records: 1,

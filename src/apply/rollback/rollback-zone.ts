@@ -87,7 +87,8 @@ export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rule
     prefer: rules.prefer,
     diagnostics: [...reversal.diagnostics, ...fitted.diagnostics],
   })
-  return { plan, whole: reversal.whole && fitted.whole }
+  const { owner } = run.plan
+  return { plan: owner === undefined ? plan : { ...plan, owner }, whole: reversal.whole && fitted.whole }
 }
 
 function changesOfRun({ before, plan: { changes }, outcomes }: RunOnZone, live: ExistingZone | null, { calls }: Capabilities): RunChanges {

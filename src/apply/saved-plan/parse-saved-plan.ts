@@ -165,7 +165,7 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
   const name = parseDomainName(document.zone)
   if (!name.ok || name.value !== document.zone) return failure(`.zone ${JSON.stringify(document.zone)} is not a canonical name`)
   const zone = name.value
-  const { target, exists, records, defaultTtl, cachedAnswers, refusals, rendered } = document
+  const { target, owner, exists, records, defaultTtl, cachedAnswers, refusals, rendered } = document
   const cachedName = cachedAnswers === undefined ? name : parseDomainName(cachedAnswers.name)
   if (!cachedName.ok) return failure(`.cachedAnswers.name: ${cachedName.message}`)
   const needsState = exists && document.changes.length > 0
@@ -196,6 +196,7 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
     plan: {
       zone,
       target,
+      ...(owner === undefined ? {} : { owner }),
       exists,
       fingerprint: document.fingerprint,
       ...(unmanaged === undefined ? {} : { unmanaged }),

@@ -31,7 +31,14 @@ async function validate(io: CliIo, [paths]: readonly [string[]], options: Valida
   const found = config === null ? nothing : await validateDefinitions(config, { paths: absolute })
   const all = [...diagnostics, ...found.diagnostics]
   const figures = { files: found.files, zones: found.zones.length, records: found.records }
-  if (options.format === 'json') output.print(renderValidation(all, figures))
+  if (options.format === 'json')
+    output.print(
+      renderValidation(
+        all,
+        figures,
+        found.zones.map(({ zone, ...loaded }) => ({ ...loaded, zone: zone.name })),
+      ),
+    )
   else {
     output.printDiagnostics(all, options.format)
     const count = countDiagnostics(all)

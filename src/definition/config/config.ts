@@ -54,6 +54,8 @@ export interface ZoneRule {
   /** The name of the zone, if the rule names one file and one zone; otherwise null. */
   readonly zoneName: DomainName | null
   readonly enabled: boolean
+  /** The team or person that is responsible for the zones; null if the rule names none. */
+  readonly owner: string | null
   /** The targets; null for those of the definition, or for the only provider if it names none. */
   readonly targets: readonly string[] | null
   readonly policy: Policy | null
@@ -90,6 +92,7 @@ export const DEFAULT_ZONE_RULE: ZoneRule = {
   zones: null,
   zoneName: null,
   enabled: true,
+  owner: null,
   targets: null,
   policy: null,
   allow: [],

@@ -59,6 +59,7 @@ interface RuleDocument {
   readonly files?: string | readonly string[]
   readonly zone?: string | readonly string[]
   readonly enabled?: boolean
+  readonly owner?: string
   readonly targets?: readonly string[]
   readonly policy?: Policy
   readonly allow?: readonly RefusalName[]
@@ -164,6 +165,7 @@ function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<st
     zones: zones?.map((zone) => zoneGlob(zone, path, reading)) ?? null,
     zoneName: onlyName(files, zones),
     enabled: document.enabled ?? true,
+    owner: ownerOf(document.owner, [...path, 'owner'], reading),
     targets: document.targets ?? null,
     policy: document.policy ?? null,
     allow: document.allow ?? [],
@@ -175,6 +177,15 @@ function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<st
     nameservers: nameserversOf(document.nameservers, [...path, 'nameservers'], reading),
     at: positionAt(reading.root, path),
   }
+}
+
+/** An owner, which appears in reports: printable text. */
+function ownerOf(owner: string | undefined, path: readonly (string | number)[], { root, diagnostics }: Reading): string | null {
+  if (owner === undefined) return null
+  if (owner.trim() === owner && !/[\p{C}\p{Zl}\p{Zp}]/u.test(owner)) return owner
+  const message = `owner: ${quoted(owner)} contains a character that cannot be printed, or begins or ends with a space`
+  diagnostics.push({ severity: 'error', code: 'schema-value', message, at: positionAt(root, path) })
+  return null
 }
 
 function selectorsOf(

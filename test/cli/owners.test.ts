@@ -1,0 +1,77 @@
+/** The owner that a rule names, in every document. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { validate as isPlan } from '../../generated/plan-schema.js'
+import { validate as isValidation } from '../../generated/validation-schema.js'
+import { validate as isVerification } from '../../generated/verification-schema.js'
+import { validate as isZones } from '../../generated/zones-schema.js'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { openScene, ZONE } from './scene.ts'
+
+const FILES = { 'zones/example.com.yaml': ZONE, 'zones/example.org.yaml': ZONE.replace('example.com', 'example.org') }
+
+const RULES = `zones:
+  - {zone: example.com, owner: 'team-a (désirée)'}
+  - {zone: example.org}
+`
+
+interface OwnedZone {
+  readonly zone: string
+  readonly owner?: string | null
+}
+
+const ownersOf = (zones: readonly OwnedZone[]) => zones.map(({ zone, owner }) => [zone, owner])
+
+const OWNED = [
+  ['example.com.', 'team-a (désirée)'],
+  ['example.org.', null],
+]
+
+test('every document names the owner of a zone, from the plan to the rollback', async () => {
+  const { run, folder } = await openScene({ files: FILES, config: RULES })
+  const documentOf = async (isValid: (value: unknown) => boolean, ...args: string[]) => {
+    const document = JSON.parse((await run(...args, '--format', 'json')).stdout)
+    expect(isValid(document)).toBe(true)
+    return document
+  }
+  expect(ownersOf((await documentOf(isValidation, 'validate')).definitions)).toEqual(OWNED)
+  expect(ownersOf((await documentOf(isZones, 'zones')).zones)).toEqual(OWNED)
+  expect(ownersOf((await documentOf(isPlan, 'plan', '--out', 'plan.json')).zones)).toEqual(OWNED)
+  expect(ownersOf(JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8')).zones)).toEqual(OWNED)
+  expect(ownersOf((await documentOf(isPlan, 'apply', './plan.json', '--yes')).zones)).toEqual(OWNED)
+  expect(ownersOf((await documentOf(isVerification, 'verify', '--no-dns')).zones)).toEqual(OWNED)
+  expect(ownersOf((await documentOf(isPlan, 'rollback', '--last', '--yes', '--allow', 'delete-zone')).zones)).toEqual(OWNED)
+})
+
+test('validate counts the problems of each zone', async () => {
+  const { run } = await openScene({
+    files: { ...FILES, 'zones/example.org.yaml': `${FILES['zones/example.org.yaml']}  bad: {type: A, value: 192.0.2.256}\n` },
+    config: RULES,
+  })
+  const { definitions } = JSON.parse((await run('validate', '--format', 'json')).stdout)
+  expect(definitions).toMatchObject([
+    { zone: 'example.com.', errors: 0, warnings: 0, files: ['zones/example.com.yaml'] },
+    { zone: 'example.org.', errors: 1 },
+  ])
+})
+
+describe('an owner that no report can show is refused', () => {
+  test.each([
+    ['a line break', '"team\\nb"'],
+    ['a control character', '"team\\u001b[31m"'],
+    ['a bidirectional control', '"team\\u202eb"'],
+    ['only a space', '" "'],
+    ['nothing', '""'],
+    ['101 characters', `"${'x'.repeat(101)}"`],
+    ['a number', '17'],
+  ])('%s', async (_, owner) => {
+    const folder = temporaryDirectory()
+    writeFileSync(join(folder, 'zonewright.yaml'), `zones:\n  - {files: 'zones/*', owner: ${owner}}\n`)
+    const { status, stdout } = await cli(['validate'], { cwd: folder })
+    expect(status).toBe(1)
+    expect(stdout).toMatch(/zonewright\.yaml:2:\d+: error\[schema-/)
+    expect(stdout.trim().split('\n')).toHaveLength(1)
+  })
+})
