@@ -15,6 +15,8 @@ export interface FirstProvider {
   readonly entry: string
   /** The environment variables with its secrets; none for that of the service. */
   readonly variables: readonly string[]
+  /** The packages beside Zonewright that it needs, each with its version. */
+  readonly packages: readonly string[]
 }
 
 /**
@@ -26,12 +28,12 @@ export function firstProvider(from: string, serviceVariable: string): Result<Fir
   const starter = starterOf(type)
   if (starter === null) {
     const address = /^[a-z]+$/.test(from) ? `preset: ${from}` : `base_url: ${printText(from, 'flow')}`
-    return ok({ name: 'cloud', entry: `{type: cloud, ${address}, token: 'env:${serviceVariable}'}`, variables: [] })
+    return ok({ name: 'cloud', entry: `{type: cloud, ${address}, token: 'env:${serviceVariable}'}`, variables: [], packages: [] })
   }
-  const { settings, textKey = 'base_url', neededText } = starter
+  const { settings, textKey = 'base_url', neededText, packages = [] } = starter
   if (neededText !== undefined && !text) return failure(`${type} needs a setting: --from ${type}=${neededText}`)
   const given = text === undefined ? '' : `, ${textKey}: ${printText(text, 'flow')}`
   const references = Object.entries(settings).map(([key, reference]) => `, ${key}: '${reference}'`)
   const own = Object.values(settings).flatMap((reference) => (reference.startsWith('env:') ? [reference.slice('env:'.length)] : []))
-  return ok({ name: type, entry: `{type: ${type}${given}${references.join('')}}`, variables: starter.variables ?? own })
+  return ok({ name: type, entry: `{type: ${type}${given}${references.join('')}}`, variables: starter.variables ?? own, packages })
 }

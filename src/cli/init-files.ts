@@ -19,17 +19,19 @@ export interface InitOptions {
 /** The environment variable with the token, for configuration and workflow. */
 export const TOKEN_VARIABLE = 'ZONEWRIGHT_TOKEN'
 
-/** The secrets of a workflow. */
-interface WorkflowSecrets {
+/** What a workflow needs for its provider. */
+interface WorkflowNeeds {
   /** The environment variables of the config, which are also the names of the secrets of the job that applies. */
   readonly variables: readonly string[]
   /** The name of the secret for pull requests, which may only read. */
   readonly readSecret: (variable: string) => string
   /** Comment lines about the rights that the commands need. */
   readonly rights: string
+  /** The packages that are installed beside Zonewright. */
+  readonly packages: readonly string[]
 }
 
-const CLOUD_TOKEN: WorkflowSecrets = {
+const CLOUD_TOKEN: WorkflowNeeds = {
   variables: [TOKEN_VARIABLE],
   readSecret: () => 'ZONEWRIGHT_READ_TOKEN',
   rights: `# The runner must reach base_url of zonewright.yaml. The commands need these scopes of a token:
@@ -38,11 +40,13 @@ const CLOUD_TOKEN: WorkflowSecrets = {
 #   apply   domains:read_write   the secret ${TOKEN_VARIABLE}
 # Definitions with addresses of instances also need instances:read_only; of load balancers, account:read_only. "zonewright doctor" lists needless
 # scopes.`,
+  packages: [],
 }
 
-/** The secrets of a provider whose config entry names these environment variables. */
-export const workflowSecrets = (variables: readonly string[]): WorkflowSecrets => ({
+/** The needs of a provider whose config entry names these environment variables. */
+export const workflowNeeds = (variables: readonly string[], packages: readonly string[]): WorkflowNeeds => ({
   variables,
+  packages,
   readSecret: readOnly,
   rights: `# The commands need these secrets:
 #   plan    ${variables.map(readOnly).join(', ')}    of a user who may read zones
@@ -106,20 +110,20 @@ const REVERSE_RECORDS = `  # The last label of the address; then the name of the
   '1': {type: PTR, value: www.example.com.}
 `
 
-const setUp = (version: string): string => `      - uses: actions/setup-node@v4
+const setUp = (packages: readonly string[]): string => `      - uses: actions/setup-node@v4
         with: {node-version: 20}
       # Before the checkout: no .npmrc and no node_modules of the repository can replace the program.
-      - run: npm install --global --ignore-scripts zonewright@${version}`
+      - run: npm install --global --ignore-scripts ${packages.join(' ')}`
 
 /** The lines of `env` for secrets. */
 const secretLines = (variables: readonly string[], secretOf: (variable: string) => string): string =>
   variables.map((variable) => `          ${variable}: \${{ secrets.${secretOf(variable)} }}\n`).join('')
 
-/** The CI workflow. `hosts` are the entries of ZONEWRIGHT_ALLOWED_HOSTS for the config; the secrets are those of the service if absent. */
+/** The CI workflow. `hosts` are the entries of ZONEWRIGHT_ALLOWED_HOSTS for the config; the needs are those of the service if absent. */
 export const workflow = (
   version: string,
   hosts: readonly string[],
-  { variables, readSecret, rights }: WorkflowSecrets = CLOUD_TOKEN,
+  { variables, readSecret, rights, packages }: WorkflowNeeds = CLOUD_TOKEN,
 ): string => `# DNS from this repository: planned on pull requests, applied when they are merged.
 ${rights}
 # Keep ${listed(variables)} in the environment "dns" and let only the branch main use it: whoever can push a branch can read the
@@ -139,7 +143,7 @@ jobs:
   check:
     runs-on: ubuntu-latest
     steps:
-${setUp(version)}
+${setUp([`zonewright@${version}`, ...packages])}
       - uses: actions/checkout@v4
         with: {persist-credentials: false}
       - run: zonewright validate --format github
@@ -150,7 +154,7 @@ ${setUp(version)}
     if: github.event_name == 'pull_request' && github.event.pull_request.head.repo.full_name == github.repository
     runs-on: ubuntu-latest
     steps:
-${setUp(version)}
+${setUp([`zonewright@${version}`, ...packages])}
       - uses: actions/checkout@v4
         with: {fetch-depth: 0, persist-credentials: false}
       # The definitions come from the pull request. The config comes from the base branch, since it says which host gets the token: a change
@@ -166,7 +170,7 @@ ${secretLines(variables, readSecret)}  apply:
     environment: dns
     runs-on: ubuntu-latest
     steps:
-${setUp(version)}
+${setUp([`zonewright@${version}`, ...packages])}
       - uses: actions/checkout@v4
         with: {persist-credentials: false}
       - run: zonewright apply --yes --format markdown >> "$GITHUB_STEP_SUMMARY"

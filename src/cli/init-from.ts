@@ -6,7 +6,7 @@ import { importZones } from '../convert/import.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
 import { hasErrors } from '../dns/diagnostic.ts'
 import type { CommonOptions } from './command.ts'
-import { type InitFile, TOKEN_VARIABLE, workflow, workflowSecrets } from './init-files.ts'
+import { type InitFile, TOKEN_VARIABLE, workflow, workflowNeeds } from './init-files.ts'
 import type { CliIo } from './io.ts'
 import { type CliOutput, lossReportOptions } from './output.ts'
 
@@ -54,7 +54,11 @@ export async function filesFromProvider(
     ...imported.files.map((file) => ({ path: `zones/${file.path}`, text: file.text })),
     {
       path: '.github/workflows/dns.yml',
-      text: workflow(version, requiredHostEntries(config), start.variables.length === 0 ? undefined : workflowSecrets(start.variables)),
+      text: workflow(
+        version,
+        requiredHostEntries(config),
+        start.variables.length === 0 ? undefined : workflowNeeds(start.variables, start.packages),
+      ),
     },
   ]
 }

@@ -195,6 +195,8 @@ export interface Starter {
   readonly textKey?: string | undefined
   /** What the text is, if it must be given. */
   readonly neededText?: string | undefined
+  /** The packages beside Zonewright that the type needs, each with its version. */
+  readonly packages?: readonly string[] | undefined
 }
 
 /** One type of provider. */

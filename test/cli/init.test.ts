@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import packageInfo from '../../package.json' with { type: 'json' }
 import { startService } from '../../src/service/index.ts'
 import { createCloudflare } from '../scripted/cloudflare/service.ts'
 import { createDesec } from '../scripted/desec/service.ts'
@@ -205,6 +206,10 @@ describe('init --from TYPE', () => {
     const { jobs } = parse(files['.github/workflows/dns.yml'] ?? '')
     const secrets = (suffix: string) => Object.fromEntries(Object.keys(env).map((name) => [name, `\${{ secrets.${name}${suffix} }}`]))
     expect([jobs.plan, jobs.apply].map(({ steps }) => steps.at(-1).env)).toEqual([secrets('_READ_ONLY'), secrets('')])
+    // Its SDK is installed beside Zonewright, in the version that the tests use.
+    const sdk = `@aws-sdk/client-route-53@${packageInfo.devDependencies['@aws-sdk/client-route-53']}`
+    for (const job of [jobs.check, jobs.plan, jobs.apply])
+      expect(job.steps[1].run).toMatch(new RegExp(`--ignore-scripts zonewright@\\S+ ${sdk}$`))
     expect(await cli(['plan', '--detailed-exitcode'], { cwd, env })).toMatchObject({ status: 0 })
     expect(Object.values(files).join('')).not.toContain(TOKEN)
   })

@@ -22,7 +22,11 @@ export const ROUTE53: ProviderType = {
   checkSettings,
   endpoints,
   create,
-  starter: { settings: { access_key_id: 'env:AWS_ACCESS_KEY_ID', secret_access_key: 'env:AWS_SECRET_ACCESS_KEY' }, textKey: 'endpoint' },
+  starter: {
+    settings: { access_key_id: 'env:AWS_ACCESS_KEY_ID', secret_access_key: 'env:AWS_SECRET_ACCESS_KEY' },
+    textKey: 'endpoint',
+    packages: ['@aws-sdk/client-route-53@3.1169.0'],
+  },
 }
 
 const addressOf = ({ settings }: ProviderConfig): unknown => settings['endpoint'] ?? ENDPOINT
