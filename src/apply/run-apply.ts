@@ -22,6 +22,7 @@ import {
 } from './run-context.ts'
 import { makePlan, mayRemoveZones, reportEmptyPlan, reportPlanDiagnostics, withPreview } from './run-plan.ts'
 import { namesPlan, openSavedPlan, type SavedWorkspace } from './saved-plan/open-saved-plan.ts'
+import { PARTIAL_WITHOUT_PLAN, refusedZonesText, statusOfRefusedZones, withoutRefusedZones } from './saved-plan/partial.ts'
 import { rereadAfterPause, rereadSavedPlan } from './saved-plan/reread-zones.ts'
 import { withoutSecrets } from './secrets-in-plan.ts'
 import { openWorkspace, reportLoaded } from './workspace.ts'
@@ -74,7 +75,8 @@ type Loaded = Omit<SavedWorkspace, 'saved'> & Partial<Pick<SavedWorkspace, 'save
 
 async function load(setup: ApplySetup, args: readonly string[]): Promise<Loaded> {
   for (const argument of args) if (await namesPlan(setup.cwd, argument)) return openSavedPlan(setup, args)
-  return openWorkspace(setup, args)
+  const workspace = await openWorkspace(setup, args)
+  return setup.options.partial ? { ...workspace, diagnostics: [...workspace.diagnostics, PARTIAL_WITHOUT_PLAN] } : workspace
 }
 
 /** Shows planned changes, asks, applies them, reads the zones back and reports the outcome. */
@@ -85,30 +87,39 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
   if (interruption.signal.aborted) return endUnchanged(context, planned.plan, interruption.status() ?? EXIT.failure, 'Nothing was applied.')
   showPlan(context, planned)
 
-  const refused = statusOfPlan(planned.plan)
+  const chosen = options.partial ? withoutRefusedZones(planned) : planned
+  const refused = statusOfPlan(chosen.plan)
   if (refused !== EXIT.done) return endUnchanged(context, planned.plan, refused, refusalText(planned))
-  if (planned.plan.zones.every((zone) => zone.changes.length === 0))
-    return endUnchanged(context, planned.plan, await completeEarlierCalls(context))
-  const declined = options.yes ? null : await ask(context, planned.plan)
+  if (!hasChanges(chosen.plan)) {
+    const status = worstOf([await completeEarlierCalls(context), statusOfRefusedZones(planned.plan, false)])
+    return endUnchanged(context, planned.plan, status, status === EXIT.done ? undefined : 'Nothing was applied.')
+  }
+  const declined = options.yes ? null : await ask(context, chosen.plan)
   if (declined !== null) return endUnchanged(context, planned.plan, declined)
 
   const pause = options.yes ? 0 : now().getTime() - plannedAt
   const reread = await rereadAfterPause(context, planned, pause)
   const current = reread === planned ? planned : withoutSecrets(reread, secrets)
   if (current !== planned) reportExposedSecrets(context, current.plan)
-  const stale = secrets.hasLeaked ? EXIT.failure : statusOfPlan(current.plan)
+  const applicable = options.partial ? withoutRefusedZones(current) : current
+  const stale = secrets.hasLeaked ? EXIT.failure : hasChanges(applicable.plan) ? statusOfPlan(applicable.plan) : EXIT.refused
   if (stale !== EXIT.done || interruption.signal.aborted) {
     const status = interruption.status() ?? (stale === EXIT.done ? EXIT.failure : stale)
     return endUnchanged(context, current.plan, status, 'Nothing was applied.')
   }
 
-  const outcomes = await applyWithProgress(context, current, (zones, hooks) => run.apply(current, zones, hooks))
+  const outcomes = await applyWithProgress(context, applicable, (zones, hooks) => run.apply(current, zones, hooks))
   if (outcomes === null) return endUnchanged(context, current.plan, EXIT.failure)
   if (!isGithubReport(context)) context.output.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
   context.output.outcome(current.plan, outcomes, options.format, { planShown: isTextReport(context) })
   const failed = new Set(outcomes.flatMap(({ plan, diagnostics }) => (hasErrors(diagnostics) ? [plan.target] : [])))
-  return interruption.status() ?? worstOf([await completeEarlierCalls(context, failed), statusOfOutcomes(outcomes)])
+  const leftOut = refusedZonesText(current.plan)
+  if (leftOut !== null) context.output.say(leftOut)
+  const ofRefused = statusOfRefusedZones(current.plan, true)
+  return interruption.status() ?? worstOf([await completeEarlierCalls(context, failed), statusOfOutcomes(outcomes), ofRefused])
 }
+
+const hasChanges = ({ zones }: Plan): boolean => zones.some((zone) => zone.changes.length > 0)
 
 /** Completes calls of earlier runs whose last step failed, except at targets that just failed. Returns a failure if it fails again. */
 async function completeEarlierCalls(

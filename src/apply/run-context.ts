@@ -71,6 +71,8 @@ export interface ApplyOptions extends PlanOptions {
   readonly yes?: boolean | undefined
   /** Seconds to wait for another run that holds a zone. */
   readonly wait?: number | undefined
+  /** Whether zones of a saved plan that have changed do not hold up the others. */
+  readonly partial?: boolean | undefined
 }
 
 /** The values that a command passes to a run. */

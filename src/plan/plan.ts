@@ -45,7 +45,12 @@ export interface ZonePlan {
   readonly refusals: readonly Refusal[]
   readonly rendered: RenderedState
   readonly diagnostics: readonly Diagnostic[]
+  /** Why a run did not apply the zone; absent if it could. */
+  readonly refused?: ZoneRefusal | undefined
 }
+
+/** `moved`: the zone has changed since the plan was made. `unread`: it could not be read before the changes. */
+export type ZoneRefusal = 'moved' | 'unread'
 
 export interface DefaultTtl {
   /** Null if it is unknown or the zone does not exist. */

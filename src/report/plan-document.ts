@@ -2,7 +2,7 @@
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { type UnmanagedSelector, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
-import type { CachedAnswers, Change, DefaultTtl, Outcome, Plan, RenderedState, ZoneOutcome } from '../plan/plan.ts'
+import type { CachedAnswers, Change, DefaultTtl, Outcome, Plan, RenderedState, ZoneOutcome, ZoneRefusal } from '../plan/plan.ts'
 import { jsonText } from './escape.ts'
 import { type OutcomeSummary, type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
 
@@ -41,6 +41,7 @@ export interface ZoneDocument {
   readonly rendered: RenderedState
   readonly diagnostics: readonly DiagnosticDocument[]
   readonly readBack?: ZoneOutcome['readBack']
+  readonly refused?: ZoneRefusal
 }
 
 export interface ChangeDocument {
@@ -110,6 +111,7 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
     rendered: plan.rendered,
     diagnostics: diagnostics.map(diagnosticDocument),
     ...(readBack === null ? {} : { readBack }),
+    ...(plan.refused === undefined ? {} : { refused: plan.refused }),
   }
 }
 

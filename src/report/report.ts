@@ -1,6 +1,6 @@
 /** The content of a report, and its totals. */
 import { type Diagnostic, isError } from '../dns/diagnostic.ts'
-import type { Action, Outcome, Plan, Refusal, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
+import type { Action, Outcome, Plan, Refusal, ZoneOutcome, ZonePlan, ZoneRefusal } from '../plan/plan.ts'
 import type { FromRoot } from './workflow-command.ts'
 
 /** A plan, with its outcomes if it was applied. */
@@ -33,7 +33,16 @@ export interface ZoneView {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-const NOT_RUN: Outcome = { state: 'skipped', because: 'the zone was not applied' }
+/** The outcome of the changes of a zone that was not applied. */
+const notRun = ({ refused }: ZonePlan): Outcome => ({
+  state: 'skipped',
+  because: refused === undefined ? 'the zone was not applied' : REFUSED[refused],
+})
+
+const REFUSED: Readonly<Record<ZoneRefusal, string>> = {
+  moved: 'the zone has changed since the plan was made',
+  unread: 'the zone could not be read',
+}
 
 /** The zones of a report in the order of the plan, each with its outcome. */
 export function zoneViews({ plan, outcomes }: Report): ZoneView[] {
@@ -43,7 +52,7 @@ export function zoneViews({ plan, outcomes }: Report): ZoneView[] {
     const outcome = byZone.get(viewKey(zone))
     return {
       plan: zone,
-      outcomes: zone.changes.map((_, index) => outcome?.outcomes[index] ?? NOT_RUN),
+      outcomes: zone.changes.map((_, index) => outcome?.outcomes[index] ?? notRun(zone)),
       readBack: outcome?.readBack ?? 'not-read',
       diagnostics: [...zone.diagnostics, ...(outcome?.diagnostics ?? [])],
     }

@@ -3,14 +3,18 @@ import { expect, onTestFinished, test } from 'vitest'
 import { runCli } from '../../src/cli/program.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import { type Client, connect } from '../service/harness.ts'
+import { planSchemaErrors } from '../support/plan-schema.ts'
+import type { Script } from './recording-proxy.ts'
 import { openScene, type Scene, TOKEN, withoutToken, ZONE } from './scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7')
 
 /** Two live zones, both changed in their definitions, and another client. */
-async function plannedScene(): Promise<{ scene: Scene; client: Client; id: number; records: Record<string, number> }> {
+async function plannedScene(
+  script: Script = () => null,
+): Promise<{ scene: Scene; client: Client; id: number; records: Record<string, number> }> {
   const other = (text: string): string => text.replaceAll('example.com', 'example.net')
-  const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': other(ZONE) } })
+  const scene = await openScene({ script, files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': other(ZONE) } })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': CHANGED, 'zones/example.net.yaml': other(CHANGED) })
   expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
@@ -161,4 +165,70 @@ test.each([
   const after = scene.proxy.requests.slice(read)
   const first = after.findIndex(({ method }) => method !== 'GET')
   expect(after.slice(0, first).filter(({ path }) => path.includes('/records'))).toHaveLength(reads)
+})
+
+const theirs = (client: Client, id: number) => client.ok('POST', `/domains/${id}/records`, { type: 'TXT', name: 'theirs', target: 'x' })
+
+test('--partial applies the zones that have not changed, and lists the others', async () => {
+  const { scene, client, id } = await plannedScene()
+  await theirs(client, id)
+  const held = await scene.run('apply', 'plan.json', '--yes', '--format', 'json')
+  expect(held.status).toBe(3)
+  expect(JSON.parse(held.stdout).zones.map(({ refused }: { refused?: string }) => refused)).toEqual(['moved', undefined])
+
+  const { status, stdout, stderr } = await scene.run('apply', 'plan.json', '--yes', '--partial')
+  expect(status).toBe(3)
+  expect(stderr).toMatch(/^error\[plan-stale\] example\.com\. at cloud has changed since the plan was made .*: 1 record added/m)
+  expect(stdout).toContain('the zone has changed since the plan was made')
+  expect(stdout).toMatch(/^1 error\. Applied in part: 1 skipped; 0 created, 1 updated, 0 deleted in 1 zone \(1 call\)$/m)
+  expect(stderr).toMatch(/^Not applied: 1 zone that has changed .*: example\.com\. at cloud\. Plan it again\.$/m)
+  const pending = await scene.run('plan', '--format', 'json')
+  expect(JSON.parse(pending.stdout).zones.map(({ changes }: { changes: unknown[] }) => changes.length)).toEqual([2, 0])
+  const history = await scene.run('history', '--format', 'json')
+  expect(JSON.parse(history.stdout).runs[0]).toMatchObject({ status: 3, zones: [{ zone: 'example.net.' }] })
+})
+
+test('--partial changes nothing if every zone has changed, and once more if the plan was applied', async () => {
+  const { scene, client, id } = await plannedScene()
+  await theirs(client, id)
+  expect((await scene.run('apply', 'plan.json', '--yes', '--partial')).status).toBe(3)
+  const before = scene.proxy.mutations().length
+  const again = await scene.run('apply', 'plan.json', '--yes', '--partial', '--format', 'json')
+  expect(again.status).toBe(3)
+  expect(again.stderr).toContain('Nothing was applied.')
+  const document = JSON.parse(again.stdout)
+  expect(planSchemaErrors(document)).toEqual([])
+  expect(document.zones.map(({ refused }: { refused?: string }) => refused)).toEqual(['moved', 'moved'])
+  expect(document.zones[0].changes[0].outcome).toEqual({ state: 'skipped', because: 'the zone has changed since the plan was made' })
+  expect(scene.proxy.mutations()).toHaveLength(before)
+})
+
+test('--partial applies the others if a zone cannot be read', async () => {
+  let broken = ''
+  const { scene, id } = await plannedScene(({ path }) => (broken !== '' && path.includes(broken) ? { status: 403, body: '{}' } : null))
+  broken = `/domains/${id}/records`
+  expect((await scene.run('apply', 'plan.json', '--yes')).status).toBe(1)
+  const { status, stdout } = await scene.run('apply', 'plan.json', '--yes', '--partial', '--format', 'json')
+  expect(status).toBe(4)
+  const document = JSON.parse(stdout)
+  expect(planSchemaErrors(document)).toEqual([])
+  expect(document.zones.map(({ refused }: { refused?: string }) => refused)).toEqual(['unread', undefined])
+  expect(document.summary).toMatchObject({ applied: 1, skipped: 1 })
+})
+
+test('--partial leaves out a zone that changes while it asks', async () => {
+  const { scene, client, id } = await plannedScene()
+  const { status, stdout, stderr } = await onTerminal(scene, ['apply', 'plan.json', '--partial'], 31, () => theirs(client, id))
+  expect(stderr).toContain('Make 2 calls in 2 zones?')
+  expect(stdout).toContain('1 updated, 0 deleted in 1 zone')
+  expect(status).toBe(3)
+})
+
+test('--partial needs a plan file', async () => {
+  const { scene } = await plannedScene()
+  const before = scene.proxy.mutations().length
+  const { status, stderr } = await scene.run('apply', '--yes', '--partial')
+  expect(stderr).toContain('error[usage] --partial is for saved plans only')
+  expect(status).toBe(1)
+  expect(scene.proxy.mutations()).toHaveLength(before)
 })

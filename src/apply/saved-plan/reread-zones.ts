@@ -1,6 +1,6 @@
 /** Reads zones again before a saved plan, or a plan that was reviewed for long, is applied. Compares them with the state that the plan was made from. */
 import pLimit from 'p-limit'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ExistingZone } from '../../dns/zone.ts'
@@ -81,14 +81,18 @@ async function rereadZones(zones: readonly ZoneToReread[], run: Reread): Promise
             done += 1
             run.onProgress({ phase: 'reading', done, total: pending.length })
             for (const diagnostic of diagnostics) found.add(diagnostic)
-            return diagnostics.length === 0
-              ? applicable
-              : { ...applicable, plan: { ...zone.plan, diagnostics: [...zone.plan.diagnostics, ...diagnostics] } }
+            return diagnostics.length === 0 ? applicable : { ...applicable, plan: refusedPlan(zone.plan, diagnostics) }
           }),
     ),
   )
   return { zones: read, diagnostics: [...found] }
 }
+
+const refusedPlan = (plan: ZonePlan, found: readonly Diagnostic[]): ZonePlan => ({
+  ...plan,
+  refused: found.filter(isError).every(({ code }) => code === 'plan-stale') ? 'moved' : 'unread',
+  diagnostics: [...plan.diagnostics, ...found],
+})
 
 type References = ReadonlyMap<DomainName, ZoneReference> | Diagnostic
 

@@ -19,6 +19,7 @@ import { applySetup } from '../run-setup.ts'
 export function configure(command: Command, setAction: SetAction): void {
   withPlanOptions(withConfigOption(command)).argument('[planfile|zone...]', 'a plan file, or zones (default: all)')
   withApplyOptions(withFormatOption(command, 'plan'))
+    .option('--partial', 'with a plan file: leave out zones that have changed, and apply the others')
     .option('--choreograph', 'in stages: lower TTLs, wait, change records, restore TTLs')
     .option('--low-ttl <ttl>', 'with --choreograph: the TTL during the change', ttl, 300 as Ttl)
     .option('--stay', 'with --choreograph: wait for the stages to come, and do them')
