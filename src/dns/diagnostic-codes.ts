@@ -185,6 +185,7 @@ export const DIAGNOSTIC_CODES = {
   'edit-refused': 'An edit would change more of a definition than requested.',
   // The program itself
   usage: 'The command line is invalid.',
+  'revision-unreadable': 'A revision of the git repository cannot be compared with the working tree.',
   'file-unwritable': 'A file cannot be written.',
   'write-unfinished': 'Another process is writing into the folder.',
   'file-exists': 'A file that would be written already exists.',
