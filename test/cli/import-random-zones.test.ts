@@ -219,7 +219,7 @@ it.each([
       held += 1
       for (let left = random.below(6); left > 0; left -= 1) await post(`/domains/${made.id}/records`, anyRecord(random, domain.domain))
     })
-    expect(held).toBeGreaterThan(zones * 0.9)
+    expect(held).toBeGreaterThan(rounds(zones) * 0.9)
     await expectAnnouncedPlan(scene, held)
   },
   300_000,
