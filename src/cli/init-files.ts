@@ -2,6 +2,8 @@
 
 import { type DomainName, displayName } from '../dns/domain-name.ts'
 import { listed } from '../report/english.ts'
+import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT, installPackages } from './install-script.ts'
+import type { Release } from './release.ts'
 
 export interface InitFile {
   /** Relative to the folder of the repository, with `/`. */
@@ -12,8 +14,8 @@ export interface InitFile {
 export interface InitOptions {
   readonly zone: DomainName
   readonly soaEmail: string
-  /** The version of the package, which the workflow pins. */
-  readonly version: string
+  /** The release that the workflow installs. */
+  readonly release: Release
 }
 
 /** The environment variable with the token, for configuration and workflow. */
@@ -58,10 +60,10 @@ const readOnly = (variable: string): string => `${variable}_READ_ONLY`
 const SERVICE = '127.0.0.1:8080'
 const NAME_SERVER = '127.0.0.1:5353'
 
-export const initFiles = ({ zone, soaEmail, version }: InitOptions): readonly InitFile[] => [
+export const initFiles = ({ zone, soaEmail, release }: InitOptions): readonly InitFile[] => [
   { path: 'zonewright.yaml', text: config(soaEmail) },
   { path: definitionPath(zone), text: definition(zone, soaEmail) },
-  { path: '.github/workflows/dns.yml', text: workflow(version, [SERVICE, NAME_SERVER]) },
+  { path: '.github/workflows/dns.yml', text: workflow(release, [SERVICE, NAME_SERVER]) },
 ]
 
 /** The path for a zone. A zone of RFC 2317 has a slash in its name; the definition itself names the zone. */
@@ -110,10 +112,23 @@ const REVERSE_RECORDS = `  # The last label of the address; then the name of the
   '1': {type: PTR, value: www.example.com.}
 `
 
-const setUp = (packages: readonly string[]): string => `      - uses: actions/setup-node@v4
+/** The variable with the script, so that each job runs the same one. */
+const INSTALL_VARIABLE = 'INSTALL_ZONEWRIGHT'
+
+/** The entries of `env` that install the program. */
+const installVariables = (
+  { tarball, checksum }: Release,
+  packages: readonly string[],
+): string => `  # The release that every job installs: the address of its tarball, and the SHA-256 of the tarball, which SHA256SUMS of the release states.
+  ZONEWRIGHT_TARBALL: '${tarball}'
+  ZONEWRIGHT_CHECKSUM: '${checksum}'
+  ${INSTALL_VARIABLE}: |
+${(INSTALL_SCRIPT + installPackages(packages) + ADD_TO_GITHUB_PATH).replace(/^/gm, '    ').trimEnd()}`
+
+const SET_UP = `      - uses: actions/setup-node@v4
         with: {node-version: 20}
-      # Before the checkout: no .npmrc and no node_modules of the repository can replace the program.
-      - run: npm install --global --ignore-scripts ${packages.join(' ')}`
+      # Before the checkout: no file of the repository can replace the program.
+      - run: sh -c "$${INSTALL_VARIABLE}"`
 
 /** The lines of `env` for secrets. */
 const secretLines = (variables: readonly string[], secretOf: (variable: string) => string): string =>
@@ -121,7 +136,7 @@ const secretLines = (variables: readonly string[], secretOf: (variable: string) 
 
 /** The CI workflow. `hosts` are the entries of ZONEWRIGHT_ALLOWED_HOSTS for the config; the needs are those of the service if absent. */
 export const workflow = (
-  version: string,
+  release: Release,
   hosts: readonly string[],
   { variables, readSecret, rights, packages }: WorkflowNeeds = CLOUD_TOKEN,
 ): string => `# DNS from this repository: planned on pull requests, applied when they are merged.
@@ -139,11 +154,12 @@ concurrency:
 env:
   # The only hosts that a run may contact, whatever the config says: those of base_url and nameservers.
   ZONEWRIGHT_ALLOWED_HOSTS: '${hosts.join(', ')}'
+${installVariables(release, packages)}
 jobs:
   check:
     runs-on: ubuntu-latest
     steps:
-${setUp([`zonewright@${version}`, ...packages])}
+${SET_UP}
       - uses: actions/checkout@v4
         with: {persist-credentials: false}
       - run: zonewright validate --format github
@@ -154,7 +170,7 @@ ${setUp([`zonewright@${version}`, ...packages])}
     if: github.event_name == 'pull_request' && github.event.pull_request.head.repo.full_name == github.repository
     runs-on: ubuntu-latest
     steps:
-${setUp([`zonewright@${version}`, ...packages])}
+${SET_UP}
       - uses: actions/checkout@v4
         with: {fetch-depth: 0, persist-credentials: false}
       # The definitions come from the pull request. The config comes from the base branch, since it says which host gets the token: a change
@@ -170,7 +186,7 @@ ${secretLines(variables, readSecret)}  apply:
     environment: dns
     runs-on: ubuntu-latest
     steps:
-${setUp([`zonewright@${version}`, ...packages])}
+${SET_UP}
       - uses: actions/checkout@v4
         with: {persist-credentials: false}
       - run: zonewright apply --yes --format markdown >> "$GITHUB_STEP_SUMMARY"

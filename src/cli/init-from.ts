@@ -9,6 +9,7 @@ import type { CommonOptions } from './command.ts'
 import { type InitFile, TOKEN_VARIABLE, workflow, workflowNeeds } from './init-files.ts'
 import type { CliIo } from './io.ts'
 import { type CliOutput, lossReportOptions } from './output.ts'
+import type { Release } from './release.ts'
 
 /**
  * Creates the files of a repository for the zones of a provider: a config, a workflow and a definition of every zone. A plan is then empty.
@@ -18,7 +19,7 @@ export async function filesFromProvider(
   io: CliIo,
   output: CliOutput,
   from: string,
-  version: string,
+  release: Release,
   options: CommonOptions & { readonly lossy?: boolean },
 ): Promise<readonly InitFile[] | null> {
   const first = firstProvider(from, TOKEN_VARIABLE)
@@ -55,7 +56,7 @@ export async function filesFromProvider(
     {
       path: '.github/workflows/dns.yml',
       text: workflow(
-        version,
+        release,
         requiredHostEntries(config),
         start.variables.length === 0 ? undefined : workflowNeeds(start.variables, start.packages),
       ),

@@ -10,8 +10,12 @@ import { VERSION } from './package-info.ts'
 /** A command's name, its arguments as the list of commands shows them (null for a group of commands), its summary and its file. */
 type Entry = readonly [name: string, args: string | null, summary: string, load: () => Promise<CommandModule>]
 
+/** A command that needs the packages of the service. */
+const ofService = async (name: string, load: () => Promise<CommandModule>): Promise<CommandModule> =>
+  (await import('./service-packages.ts')).commandOfService(name, load)
+
 const COMMANDS: readonly Entry[] = [
-  ['demo', '', 'plan and apply the example zones against a temporary service', () => import('./commands/demo.ts')],
+  ['demo', '', 'plan and apply the example zones against a temporary service', () => ofService('demo', () => import('./commands/demo.ts'))],
   ['init', '', 'create a configuration, a first zone and a CI workflow in this folder', () => import('./commands/init.ts')],
   ['validate', '[path...]', 'check definitions offline', () => import('./commands/validate.ts')],
   ['plan', '[zone...]', 'show what would change', () => import('./commands/plan.ts')],
@@ -30,9 +34,19 @@ const COMMANDS: readonly Entry[] = [
   ['record', null, 'change a record in its definition, keeping comments', () => import('./commands/record.ts')],
   ['conformance', '<zone>', 'run the suite that every provider must pass, on a test zone', () => import('./commands/conformance.ts')],
   ['explain', '[code]', 'explain a diagnostic', () => import('./commands/explain.ts')],
-  ['serve', '', 'run the DNS hosting service', () => import('./commands/serve.ts')],
-  ['backup', '<file>', 'back up the DNS hosting service, even while it runs', () => import('./commands/backup.ts')],
-  ['restore', '<file>', 'fill an empty database of the DNS hosting service from a backup', () => import('./commands/restore.ts')],
+  ['serve', '', 'run the DNS hosting service', () => ofService('serve', () => import('./commands/serve.ts'))],
+  [
+    'backup',
+    '<file>',
+    'back up the DNS hosting service, even while it runs',
+    () => ofService('backup', () => import('./commands/backup.ts')),
+  ],
+  [
+    'restore',
+    '<file>',
+    'fill an empty database of the DNS hosting service from a backup',
+    () => ofService('restore', () => import('./commands/restore.ts')),
+  ],
 ]
 
 const HELP = `

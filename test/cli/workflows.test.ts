@@ -5,6 +5,8 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { initFiles, workflow } from '../../src/cli/init-files.ts'
+import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT } from '../../src/cli/install-script.ts'
+import { NO_RELEASE } from '../../src/cli/release.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import { type Attacker, startAttacker } from '../support/attacker.ts'
 import { builtProgram } from '../support/built-program.ts'
@@ -27,12 +29,17 @@ interface Workflow {
   readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[]; readonly environment?: string; readonly if?: string }>>
 }
 
-const generated = workflow('1.2.3', ['dns.example.net', '192.0.2.53:53'])
+const RELEASE = { tarball: 'https://releases.example.com/zonewright-1.2.3.tgz', checksum: 'ab'.repeat(32) }
+
+const generated = workflow(RELEASE, ['dns.example.net', '192.0.2.53:53'])
 
 const documented = (): string => {
   const page = readFileSync(new URL('../../docs/saved-plans.md', import.meta.url), 'utf8')
   return /^```yaml\n(on:\n.*?)^```$/ms.exec(page)?.[1] as string
 }
+
+/** The step that installs the program. */
+const INSTALL = 'sh -c "$INSTALL_ZONEWRIGHT"'
 
 const secretsOf = (value: unknown): string[] => [...JSON.stringify(value).matchAll(/secrets\.([A-Z_]+)/g)].map(([, name]) => name as string)
 
@@ -54,7 +61,10 @@ describe.each([
   })
 
   test.each(jobs)('%s: no file of the repository selects the program', (_name, { steps }) => {
-    const install = steps.findIndex(({ run }) => /^npm install --global --ignore-scripts zonewright@[0-9.]+$/.test(run ?? ''))
+    const install = steps.findIndex(({ run }) => run === INSTALL)
+    expect(parsed.env['INSTALL_ZONEWRIGHT']).toBe(INSTALL_SCRIPT + ADD_TO_GITHUB_PATH)
+    expect(parsed.env['ZONEWRIGHT_TARBALL']).toMatch(/^https:\/\/releases\.example\.com\/.*\.tgz$/)
+    expect(parsed.env['ZONEWRIGHT_CHECKSUM']).toMatch(/^[0-9a-f]{64}$/)
     const files = steps.findIndex(({ uses }) => /^actions\/(?:checkout|download-artifact)@/.test(uses ?? ''))
     expect(install).toBeGreaterThanOrEqual(0)
     expect(files).toBeGreaterThan(install)
@@ -97,7 +107,7 @@ test('the workflow of init names the scopes of plan, verify and apply', () => {
 })
 
 test('init sets the hosts of its config', async () => {
-  const [config, definition, dns] = initFiles({ zone: 'example.com.' as DomainName, soaEmail: 'a@example.com', version: '1.2.3' })
+  const [config, definition, dns] = initFiles({ zone: 'example.com.' as DomainName, soaEmail: 'a@example.com', release: NO_RELEASE })
   const folder = temporaryDirectory()
   for (const { path, text } of [config, definition] as { path: string; text: string }[]) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -118,7 +128,7 @@ test('init --from sets the host of the provider', async () => {
   const { status } = await cli(['init', '--from', `${origin}/v4`], { cwd: folder, env: { ZONEWRIGHT_TOKEN: scene.service.token ?? '' } })
   expect(status).toBe(0)
   const { env } = parse(filesBelow(folder)['.github/workflows/dns.yml'] as string) as Workflow
-  expect(env).toEqual({ ZONEWRIGHT_ALLOWED_HOSTS: host })
+  expect(env['ZONEWRIGHT_ALLOWED_HOSTS']).toBe(host)
 })
 
 const READ = 'reads-0123456789abcdef'
@@ -193,10 +203,10 @@ interface JobRun {
   readonly summary: string
 }
 
-/** Runs the scripts of a job like the runner, with the built program at its path after `npm install --global`. */
+/** Runs the scripts of a job like the runner, with the built program in its path. */
 async function runJob(job: string, scene: Scene, workspace: string): Promise<JobRun> {
   const { proxy, service } = scene
-  const text = workflow('1.2.3', [new URL(proxy.origin).host, `${service.dnsAddress?.host}:${service.dnsAddress?.port}`])
+  const text = workflow(RELEASE, [new URL(proxy.origin).host, `${service.dnsAddress?.host}:${service.dnsAddress?.port}`])
   const { env, jobs } = parse(text) as Workflow
   const tools = temporaryDirectory()
   writeFileSync(join(tools, 'zonewright'), `#!/bin/sh\nexec '${process.execPath}' '${await builtProgram()}' "$@"\n`)
@@ -205,7 +215,7 @@ async function runJob(job: string, scene: Scene, workspace: string): Promise<Job
   writeFileSync(summary, '')
   let output = ''
   for (const step of jobs[job]?.steps ?? []) {
-    if (step.run === undefined || step.run.startsWith('npm install --global ')) continue
+    if (step.run === undefined || step.run === INSTALL) continue
     const own = Object.entries(step.env ?? {}).map(([name, value]) => [
       name,
       value.replace(/^\$\{\{ secrets\.(\w+) \}\}$/, (_, key) => SECRETS[key] ?? ''),

@@ -13,7 +13,7 @@ import { filesFromProvider } from '../init-from.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
-import { VERSION } from '../package-info.ts'
+import { installedRelease, type Release } from '../release.ts'
 
 export interface InitOptions extends CommonOptions {
   readonly zone: string
@@ -42,9 +42,10 @@ const EMAIL = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,62}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0
 /** `zonewright init`: writes a configuration, a first zone and a CI workflow into the working directory. Replaces no file. */
 async function init(io: CliIo, _args: readonly [], options: InitOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
+  const release = installedRelease()
   if (options.from !== undefined) {
-    const files = await filesFromProvider(io, output, options.from, VERSION, options)
-    return files === null ? nothingWritten(output) : write(io, output, files, STEPS_FROM_PROVIDER)
+    const files = await filesFromProvider(io, output, options.from, release, options)
+    return files === null ? nothingWritten(output) : write(io, output, files, STEPS_FROM_PROVIDER + releaseStep(release))
   }
   const zone = readZone(output, options.zone)
   if (zone === null) return EXIT.failure
@@ -55,7 +56,7 @@ async function init(io: CliIo, _args: readonly [], options: InitOptions): Promis
     output.error('usage', `${given} is not an e-mail address`, 'such as --soa-email hostmaster@example.com')
     return EXIT.failure
   }
-  return write(io, output, initFiles({ zone, soaEmail, version: VERSION }), NEXT_STEPS)
+  return write(io, output, initFiles({ zone, soaEmail, release }), NEXT_STEPS + releaseStep(release))
 }
 
 async function write(io: CliIo, output: CliOutput, files: readonly InitFile[], steps: string): Promise<ExitStatus> {
@@ -119,4 +120,12 @@ The definitions equal the zones at the provider, so a plan is empty:
   zonewright plan        shows what would change
   zonewright verify      compares them with what the name servers answer
 From now on, change the definitions and run "zonewright apply".
+`
+
+/** What the user has to add to the workflow. */
+const releaseStep = ({ tarball, checksum }: Release): string =>
+  tarball !== '' && checksum !== ''
+    ? ''
+    : `
+Set ${tarball === '' ? 'ZONEWRIGHT_TARBALL and ZONEWRIGHT_CHECKSUM' : 'ZONEWRIGHT_CHECKSUM'} in the workflow to the release that CI is to install. Until then each job ends with an error.
 `

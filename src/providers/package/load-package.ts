@@ -53,7 +53,10 @@ export async function loadPackage(config: ProviderConfig, folder: string, env: E
   if (!isAllowed(name, env)) return failed(`this run may not load the package ${name}`, `if you trust it, list it in ${ALLOWED_PACKAGES}`)
   const found = await findPackage(name, folder)
   if (found === null)
-    return failed(`the package ${name} is not installed`, `if you trust it, install it in the folder of the config: npm install ${name}`)
+    return failed(
+      `the package ${name} is not installed`,
+      'if you trust its author, install it in the folder of the config as its documentation says; anybody can publish a package of that name',
+    )
   const entry = entryOf(found.manifest)
   const path = entry === null ? null : resolve(found.folder, entry)
   if (path === null || !path.startsWith(found.folder + sep)) return failed(`"exports" in the package.json of ${name} names no module`)
