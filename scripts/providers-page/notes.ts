@@ -69,9 +69,9 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     conflict: 'is found by a read just before the call',
     remarks: [
       'Up to 200 changes (with `plan: pro` or higher 3,500) are one batch, which Cloudflare carries out as a whole. Its name servers learn each record on its own.',
-      'Whether a record is proxied, its comment, its tags and its settings stay as they are. A new address or CNAME beside proxied ones is proxied too. Definitions cannot set them.',
+      'Whether a record is proxied, its comment, its tags and its settings stay as they are. A new address or CNAME beside proxied ones is proxied too.',
       'An ALIAS at the apex is a flattened CNAME at Cloudflare. A record without TTL has the automatic TTL, and a proxied record always does, whatever the definition says.',
-      'Zones are added in the dashboard. Secondary zones are not managed.',
+      'Zones are created and deleted if `account_id` names the account of the zones. A new zone is pending, and serves its records, until its parent delegates it to the name servers that `doctor` shows. Secondary zones are not managed.',
     ],
     setup: 'providers/cloudflare.md#cloudflare',
   },

@@ -28,7 +28,7 @@ export interface Changeset {
   /** Indexes of the changes that it carries, ascending. */
   readonly indexes: readonly number[]
   readonly changes: readonly Change[]
-  /** The RRsets that it changes; for the deletion of a zone, all of them. Empty if the target takes single records. */
+  /** For the deletion of a zone, all its RRsets; otherwise those that the call changes, or none if the target takes single records. */
   readonly rrsets: readonly RrsetChange[]
   /** Numbers of the calls that must be done before this one, ascending. */
   readonly after: readonly number[]
@@ -51,7 +51,7 @@ export function changesetsOf(changes: readonly Change[], existing: readonly Exis
     return {
       indexes,
       changes: own,
-      rrsets: rrsets === null ? [] : touched.sort(compareRrsets),
+      rrsets: touched.sort(compareRrsets),
       after: [...after].sort((a, b) => a - b),
     }
   })

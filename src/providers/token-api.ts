@@ -10,10 +10,14 @@ const DEFAULT_PARALLELISM = 4
 
 export interface TokenApi {
   readonly capabilities: Capabilities
+  /** The capabilities with these settings; absent if they do not depend on them. */
+  readonly capabilitiesFor?: (settings: ProviderConfig['settings']) => Capabilities
   /** The address of the service, for configs without `base_url`. */
   readonly baseUrl: string
   /** The setting that refers to the token. */
   readonly tokenKey: string
+  /** Settings that may be `env:NAME`; none if absent. */
+  readonly variableKeys?: readonly string[]
   /** The usual environment variable with the token. */
   readonly tokenVariable: string
   /** Maximum concurrent requests without the setting; 4 if absent. */
@@ -23,8 +27,10 @@ export interface TokenApi {
 
 export function tokenProviderType({
   capabilities,
+  capabilitiesFor,
   baseUrl: standard,
   tokenKey,
+  variableKeys = [],
   tokenVariable,
   parallelism = DEFAULT_PARALLELISM,
   createProvider,
@@ -32,6 +38,7 @@ export function tokenProviderType({
   const addressOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? standard
   return {
     capabilities,
+    ...(capabilitiesFor && { capabilitiesFor: ({ settings }) => capabilitiesFor(settings) }),
     checkSettings(config) {
       const diagnostics: Diagnostic[] = []
       checkBaseUrl(config, addressOf(config), standard, diagnostics)
@@ -43,10 +50,13 @@ export function tokenProviderType({
       const diagnostics: Diagnostic[] = []
       const baseUrl = checkBaseUrl(config, addressOf(config), standard, diagnostics)
       const token = await resolveToken(config, tokenKey, context, diagnostics)
+      const settings: Record<string, unknown> = { ...config.settings }
+      for (const key of variableKeys)
+        if (String(settings[key]).startsWith('env:')) settings[key] = await resolveToken(config, key, context, diagnostics)
       if (baseUrl === null || token === null) return { provider: null, diagnostics }
       const connection = apiConnection(config, context, { baseUrl, token, parallelism }, diagnostics)
       if (connection === null) return { provider: null, diagnostics }
-      return { provider: createProvider(connection, config.settings), diagnostics }
+      return { provider: createProvider(connection, settings), diagnostics }
     },
   }
 }

@@ -3,22 +3,26 @@ import { zoneFileLine } from '../scripted/cloudflare/zone-file-line.ts'
 import { startScriptedTarget } from './scripted-target.ts'
 import { type TargetKind, ZONE } from './targets.ts'
 
-const ID = '1'.repeat(32)
+const ACCOUNT = '2'.repeat(32)
 const TOKEN = 'cloudflare-test-token'
 
+/** The provider creates the zone. */
 export const CLOUDFLARE: TargetKind = {
   name: 'cloudflare',
   tools: ['named-checkzone'],
   rejoinsTexts: true,
   start() {
-    const cloudflare = createCloudflare({ token: TOKEN, zones: [{ id: ID, name: ZONE, type: 'full' }], plan: 'free' })
+    const cloudflare = createCloudflare({ token: TOKEN, zones: [], account: ACCOUNT, plan: 'free' })
     return startScriptedTarget({
       service: cloudflare.service,
-      entry: (origin, more) => `{type: cloudflare, base_url: '${origin}/client/v4', token: env:CLOUDFLARE_TOKEN${more}}`,
+      entry: (origin, more) =>
+        `{type: cloudflare, base_url: '${origin}/client/v4', token: env:CLOUDFLARE_TOKEN, account_id: '${ACCOUNT}'${more}}`,
       env: { CLOUDFLARE_TOKEN: TOKEN },
       // An ALIAS has no form in a zone file.
       lines: () =>
-        cloudflare.records(ID).flatMap((record) => (record.type === 'CNAME' && record.name === ZONE ? [] : [zoneFileLine(record)])),
+        cloudflare
+          .records(cloudflare.zones()[0]?.id ?? '')
+          .flatMap((record) => (record.type === 'CNAME' && record.name === ZONE ? [] : [zoneFileLine(record)])),
     })
   },
 }

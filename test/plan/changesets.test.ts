@@ -182,14 +182,14 @@ describe('the deletion of a zone', () => {
   const BEFORE = 'a A 192.0.2.1\na A 192.0.2.2\nb TXT "b"'
   it.each([
     ['has all RRsets that it removes', CALL_RULES.zone, ['- a A', '- b TXT']],
-    ['has none at a target of single records', CALL_RULES.record, []],
+    ['has them also at a target of single records', CALL_RULES.record, ['- a A', '- b TXT']],
   ])('%s', (_, rules, expected) => {
     const desired = desiredZone(ORIGIN, '', { absent: true })
     const plan = planOf(BEFORE, '', { ...at(rules, ''), desired, allow: new Set(['delete-zone']) })
     const calls = callsOf(plan, rules, BEFORE)
     expect(calls.map(({ changes }) => changes.map(({ action, subject }) => `${action} ${subject}`))).toEqual([['delete domain']])
     expect(calls.flatMap(rrsetTexts)).toEqual(expected)
-    expect(calls[0]?.rrsets[0]?.existing?.data ?? null).toEqual(expected.length > 0 ? ['192.0.2.1', '192.0.2.2'] : null)
+    expect(calls[0]?.rrsets[0]?.existing?.data).toEqual(['192.0.2.1', '192.0.2.2'])
   })
 })
 

@@ -58,6 +58,8 @@ export interface ClientCase {
   readonly start: () => ScriptedService
   readonly lexicon: Readonly<Record<string, string>>
   readonly octodns: readonly [className: string, options: object]
+  /** The service without the zone, if octoDNS's provider creates it. */
+  readonly startWithoutZone?: () => ScriptedService
   /** A zone with every type, and the same zone after a change. */
   readonly states: readonly [object, object]
 }
@@ -101,6 +103,16 @@ export function clientTests(service: ClientCase): void {
       const count = (state: object): number => Object.values(state).flat().length
       expect(changes[0]).toBe(count(service.states[0]))
       expect(changes[2]).toBe(count(service.states[1]) + 1)
+    })
+
+    test.runIf(service.startWithoutZone !== undefined)('octoDNS creates the zone', async () => {
+      const { env } = await start({ ...service, start: service.startWithoutZone ?? service.start })
+      const [className, options] = service.octodns
+      const states = service.states.slice(0, 1)
+      const { changes } = (await run('octodns_walk.py', [className, JSON.stringify(options), JSON.stringify(states)], env)) as {
+        changes: number[]
+      }
+      expect(changes[0]).toBeGreaterThan(0)
     })
 
     test('Zonewright creates, changes and deletes every type through the class of octoDNS', { timeout: 60_000 }, async () => {

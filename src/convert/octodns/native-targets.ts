@@ -13,6 +13,8 @@ export interface OptionReader {
   plain(key: string): string | undefined
   /** The same; undefined also if it is taken from this variable of the environment, which the native provider reads itself. */
   plainUnlessFrom(variable: string, key: string): string | undefined
+  /** The same; a reference if it is taken from the environment. */
+  plainOrVariable(key: string): string | undefined
   /** Whether the option is true; undefined if it is absent. */
   flag(key: string): boolean | undefined
   list(key: string): readonly string[] | undefined
@@ -60,21 +62,13 @@ function scaleway(options: OptionReader): Settings {
 
 /** Mail address and global key, and records for the CDN, exist only in octoDNS. */
 function cloudflare(options: OptionReader): Settings | null {
-  options.ignore(
-    'retry_count',
-    'retry_period',
-    'auth_error_retry_count',
-    'zones_per_page',
-    'records_per_page',
-    'min_ttl',
-    'timeout',
-    'account_id',
-  )
+  options.ignore('retry_count', 'retry_period', 'auth_error_retry_count', 'zones_per_page', 'records_per_page', 'min_ttl', 'timeout')
   options.flag('pagerules')
   if (options.flag('cdn') === true) return null
   const plan = options.plain('plan_type')
   if (plan !== undefined && !/^(?:free|pro|business|enterprise)$/.test(plan)) return null
-  return { type: 'cloudflare', base_url: options.plain('api_url'), token: options.requiredSecret('token'), plan }
+  const [base_url, account_id] = [options.plain('api_url'), options.plainOrVariable('account_id')]
+  return { type: 'cloudflare', base_url, token: options.requiredSecret('token'), account_id, plan }
 }
 
 /** The backend of the former DNS Console, octoDNS's default, exists only in octoDNS. */

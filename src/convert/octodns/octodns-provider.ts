@@ -94,6 +94,12 @@ function nativeSettings(
       left.delete(key)
       return undefined
     },
+    plainOrVariable(key) {
+      const [, variable] = /^env\/([A-Za-z_][A-Za-z0-9_]*)$/.exec(String(left.get(key))) ?? []
+      if (variable === undefined) return this.plain(key)
+      left.delete(key)
+      return `env:${variable}`
+    },
     flag(key) {
       const value = take(key)
       return value === undefined ? undefined : !/^(?:false|no|off|0|)$/i.test(String(value))

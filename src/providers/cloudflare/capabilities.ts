@@ -114,11 +114,20 @@ const ttlRange =
     return accept(fitTtlRange(record, MIN_TTL[plan], MAX_TTL))
   }
 
-export const cloudflareCapabilities = (plan: CloudflarePlan): Capabilities => ({
+const ZONE_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){2,}$/
+
+/** `createsZones`: whether the settings name the account of new zones. */
+export const cloudflareCapabilities = (plan: CloudflarePlan, createsZones: boolean): Capabilities => ({
   ...RRSET_STORE,
   // Comments, tags and the proxy belong to a name.
   calls: { ...RRSET_STORE.calls, unit: 'record', maxUnits: MAX_BATCH[plan], movesRecords: false },
   types: TYPES,
+  settings: new Set(['type']),
+  fixedSettings: new Set(['type']),
+  settingProblems: ({ type }) =>
+    type === 'slave' ? [{ field: 'type', message: 'secondary zones at Cloudflare are set up in its dashboard' }] : [],
+  createsZones,
+  canCreateZone: (name) => createsZones && ZONE_NAME.test(name),
   ttlDefault: true,
   fallbackTtl: AUTOMATIC_TTL,
   servesApexNs: true,

@@ -1,4 +1,5 @@
 /** A client of Cloudflare's API v4: errors, complete lists and response bodies. */
+import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import type { HttpResponse } from '../../transport/http-client.ts'
 import { type ApiDialect, notFromApi, readErrorBody, statusError, tokenHint } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
@@ -12,6 +13,8 @@ export interface ApiZone {
   readonly name: string
   /** `full`, `partial`, `secondary` or `internal`. */
   readonly type: string
+  /** `initializing`, `pending` until its parent delegates it, `active` or `moved`; empty if the answer does not have it. */
+  readonly status: string
   /** The name servers that the account or Cloudflare gives the zone; empty if the answer does not have them. */
   readonly nameServers: readonly string[]
 }
@@ -56,16 +59,20 @@ export function createCloudflareApi(connection: ApiConnection): CloudflareApi {
   }
 }
 
-/** Cloudflare's codes of a malformed token and of a full zone. */
-const BAD_HEADERS = 6003
-const QUOTA_EXCEEDED = 81_045
+/** Cloudflare's codes of a malformed token, a full zone, and a zone that exists already. */
+const OWN_CODES: Readonly<Record<number, DiagnosticCode>> = {
+  6003: 'provider-unauthorized',
+  81045: 'limit-exceeded',
+  1061: 'provider-conflict',
+}
 
-const TOKEN_HINT = 'the token needs the permissions Zone:Read and DNS:Edit for the zone'
+const TOKEN_HINT =
+  'the token needs the permissions Zone:Read and DNS:Edit for the zone; to create and delete zones, Zone:Edit for all zones of the account'
 
 const CLOUDFLARE_DIALECT: ApiDialect = {
   errorOfResponse(provider, what, response, mutates) {
     const { code: apiCode, text } = reasonOf(response)
-    const code = apiCode === BAD_HEADERS ? 'provider-unauthorized' : apiCode === QUOTA_EXCEEDED ? 'limit-exceeded' : undefined
+    const code = apiCode === null ? undefined : OWN_CODES[apiCode]
     return statusError(provider, what, response, mutates, { text, code, hint: tokenHint(TOKEN_HINT) })
   },
   addressHint: (provider) =>
@@ -96,11 +103,12 @@ function pageShape<T>(body: unknown, shape: (item: unknown) => T): Page<T> {
   }
 }
 
-const ID = /^[A-Za-z0-9_-]{1,64}$/
+/** An identifier, which is a part of paths. */
+export const ID = /^[A-Za-z0-9_-]{1,64}$/
 
 export function zoneShape(value: unknown): ApiZone {
   const fields = fieldsOf(value, 'a zone')
-  const { type, name_servers: given, vanity_name_servers: vanity } = fields
+  const { type, status, name_servers: given, vanity_name_servers: vanity } = fields
   const [own = [], other = []] = [vanity, given].map((names) =>
     Array.isArray(names) ? names.filter((one) => typeof one === 'string') : [],
   )
@@ -108,6 +116,7 @@ export function zoneShape(value: unknown): ApiZone {
     id: idOf(fields, 'id', 'a zone', ID),
     name: textOf(fields, 'name', 'a zone'),
     type: typeof type === 'string' ? type : 'full',
+    status: typeof status === 'string' ? status : '',
     nameServers: own.length > 0 ? own : other,
   }
 }

@@ -1,4 +1,5 @@
 /** The settings of a Cloudflare provider. */
+import type { ProviderConfig } from '../../definition/config/config.ts'
 import type { ProviderType } from '../provider.ts'
 import { tokenProviderType } from '../token-api.ts'
 import { type CloudflarePlan, cloudflareCapabilities } from './capabilities.ts'
@@ -7,10 +8,15 @@ import { createCloudflareProvider } from './cloudflare-provider.ts'
 /** The strictest limits hold for every zone. */
 const DEFAULT_PLAN: CloudflarePlan = 'free'
 
+const planOf = ({ plan }: ProviderConfig['settings']): CloudflarePlan => (plan as CloudflarePlan | undefined) ?? DEFAULT_PLAN
+const accountOf = ({ account_id: account }: ProviderConfig['settings']): string | null => (account as string | undefined) ?? null
+
 export const CLOUDFLARE: ProviderType = tokenProviderType({
-  capabilities: cloudflareCapabilities(DEFAULT_PLAN),
+  capabilities: cloudflareCapabilities(DEFAULT_PLAN, false),
+  capabilitiesFor: (settings) => cloudflareCapabilities(planOf(settings), accountOf(settings) !== null),
   baseUrl: 'https://api.cloudflare.com/client/v4',
   tokenKey: 'token',
+  variableKeys: ['account_id'],
   tokenVariable: 'CLOUDFLARE_TOKEN',
-  createProvider: (connection, { plan }) => createCloudflareProvider(connection, (plan as CloudflarePlan | undefined) ?? DEFAULT_PLAN),
+  createProvider: (connection, settings) => createCloudflareProvider(connection, planOf(settings), accountOf(settings)),
 })

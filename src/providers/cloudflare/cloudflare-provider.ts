@@ -1,45 +1,76 @@
 /** A provider that reads and changes the zones of a Cloudflare account. */
 
+import type { DoctorFinding } from '../../dns/doctor-finding.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { examineZones } from '../examine-zones.ts'
 import type { ApiConnection } from '../json-api.ts'
-import type { Provider, ProviderCallOptions, UnusableZone, ZoneList, ZoneReference } from '../provider.ts'
+import {
+  type Provider,
+  type ProviderCallOptions,
+  ProviderError,
+  type UnusableZone,
+  type ZoneList,
+  type ZoneReference,
+} from '../provider.ts'
 import { type CloudflarePlan, cloudflareCapabilities } from './capabilities.ts'
 import { changeRecords } from './change-records.ts'
-import { type ApiZone, type CloudflareApi, createCloudflareApi, zoneShape } from './cloudflare-api.ts'
+import { createZone, deleteZone } from './change-zone.ts'
+import { type ApiZone, createCloudflareApi, zoneShape } from './cloudflare-api.ts'
 import { existingRecords, readRecords } from './live-zone.ts'
 
 /** Zones per page: the maximum of the API. */
 const ZONES_PER_PAGE = 50
 /** Zones that are looked up one by one. For more names, the whole list is read. */
 const MAX_SINGLE = 3
-const MISSING = 'add them in the dashboard of Cloudflare, or include them in the token'
+const MISSING = 'add them in the dashboard of Cloudflare, set account_id, or include them in the token'
+/** Maximum pending zones in one run of `doctor`. */
+const MAX_PENDING = 20
 
-export function createCloudflareProvider(connection: ApiConnection, plan: CloudflarePlan): Provider {
+/** `account`: the identifier of the account of the zones; null for the zones of all accounts, without creation. */
+export function createCloudflareProvider(connection: ApiConnection, plan: CloudflarePlan, account: string | null): Provider {
   const api = createCloudflareApi(connection)
   const { provider: name } = connection
+  const readZones = (filter: Readonly<Record<string, string>>, call?: ProviderCallOptions): Promise<ApiZone[]> => {
+    const query = { ...filter, ...(account !== null && { 'account.id': account }) }
+    return api.list({ method: 'GET', path: '/zones', query, what: 'listing zones', ...call }, ZONES_PER_PAGE, zoneShape)
+  }
+  /** The zones of the last look-up that their parents do not delegate yet. */
+  let waiting: readonly ApiZone[] = []
   const provider: Provider = {
     name,
     type: 'cloudflare',
     address: connection.baseUrl.href.replace(/(?<!\/)\/+$/, ''),
-    capabilities: cloudflareCapabilities(plan),
+    capabilities: cloudflareCapabilities(plan, account !== null),
     parallelism: connection.parallelism,
     async findZones(names, call) {
       const wanted = new Set(names)
       const filters = wanted.size <= MAX_SINGLE ? [...wanted].map((zone) => ({ name: zone.slice(0, -1) })) : [{}]
-      const { zones } = zoneList((await Promise.all(filters.map((filter) => readZones(api, filter, call)))).flat())
+      const listed = (await Promise.all(filters.map((filter) => readZones(filter, call)))).flat()
+      waiting = listed.filter(({ status }) => status === 'pending')
+      const { zones, unusable } = zoneList(listed)
+      refuseUnusable(name, wanted, unusable)
       return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
     },
-    listZones: async (call) => zoneList(await readZones(api, {}, call)),
+    listZones: async (call) => zoneList(await readZones({}, call)),
     async readZone(zone, call) {
       const live = await readRecords(api, zone, call)
       const { name, id, ownApexNs } = zone
-      return { name, id, ownApexNs, settings: {}, records: existingRecords(live), millisecondsSinceLastChange: null }
+      return { name, id, ownApexNs, settings: zone.settings, records: existingRecords(live), millisecondsSinceLastChange: null }
     },
     readRendered: async () => null,
-    examine: (usage, _, call) => examineZones(provider, usage, { service: 'Cloudflare', missing: MISSING }, call),
+    async examine(usage, _, call) {
+      const missing = account === null ? MISSING : undefined
+      const findings = await examineZones(provider, usage, { service: 'Cloudflare', missing }, call)
+      return [...findings, ...pendingZones(new Set(usage.zones), waiting)]
+    },
     async apply(zone, call, options) {
-      if (zone === null) throw new Error('Cloudflare zones are not created')
+      const [first] = call.changes
+      if (first?.subject === 'domain' && first.action === 'create') {
+        if (account === null) throw new Error('zones are created only in a named account')
+        return createZone(api, account, first.name, referenceTo, options)
+      }
+      if (zone === null) throw new Error('no zone to change')
+      if (first?.subject === 'domain' && first.action === 'delete') return deleteZone(api, name, zone, call.rrsets, options)
       return changeRecords(api, name, zone, call, options)
     },
     close: () => api.close(),
@@ -54,19 +85,46 @@ function apexNsOf(names: readonly string[]): Pick<ZoneReference, 'ownApexNs'> {
   return valid.length === 0 || valid.length < names.length ? {} : { ownApexNs: valid.sort() }
 }
 
-function readZones(api: CloudflareApi, filter: Readonly<Record<string, string>>, call?: ProviderCallOptions): Promise<ApiZone[]> {
-  return api.list({ method: 'GET', path: '/zones', query: filter, what: 'listing zones', ...call }, ZONES_PER_PAGE, zoneShape)
-}
+const referenceTo = ({ id, nameServers }: ApiZone, name: DomainName): ZoneReference => ({
+  name,
+  id,
+  settings: { type: 'master' },
+  updated: null,
+  ...apexNsOf(nameServers),
+})
 
 function zoneList(zones: readonly ApiZone[]): ZoneList {
   const usable = new Map<DomainName, ZoneReference>()
   const unusable: UnusableZone[] = []
-  for (const { id, name, type, nameServers } of zones) {
+  for (const zone of zones) {
+    const { id, name, type } = zone
     const parsed = parseAbsoluteName(name)
-    const reason = !parsed.ok ? parsed.message : type === 'secondary' ? 'gets its records from its primary' : null
-    if (reason !== null || !parsed.ok) unusable.push({ name, id, reason: reason ?? '' })
-    else if (usable.has(parsed.value)) unusable.push({ name, id, reason: 'exists twice' })
-    else usable.set(parsed.value, { name: parsed.value, id, settings: {}, updated: null, ...apexNsOf(nameServers) })
+    if (!parsed.ok) unusable.push({ name, id, reason: parsed.message })
+    else if (type === 'secondary') unusable.push({ name, id, reason: 'gets its records from its primary' })
+    else if (usable.has(parsed.value)) unusable.push({ name, id, reason: 'exists twice: name the account of one under account_id' })
+    else usable.set(parsed.value, referenceTo(zone, parsed.value))
   }
   return { zones: [...usable.values()], unusable }
+}
+
+/** A zone that exists but cannot be managed must not seem to be missing: it would be created once more. */
+function refuseUnusable(provider: string, wanted: ReadonlySet<DomainName>, unusable: readonly UnusableZone[]): void {
+  const found = unusable.find(({ name }) => isAmong(wanted, name))
+  if (found !== undefined) throw new ProviderError('provider-rejected', `${provider}: ${found.name} ${found.reason}`)
+}
+
+function isAmong(names: ReadonlySet<DomainName>, text: string): boolean {
+  const name = parseAbsoluteName(text)
+  return name.ok && names.has(name.value)
+}
+
+/** Findings about the zones of a config that Cloudflare does not activate because their parents name other servers. */
+function pendingZones(wanted: ReadonlySet<DomainName>, waiting: readonly ApiZone[]): DoctorFinding[] {
+  const pending = waiting.filter(({ name }) => isAmong(wanted, name))
+  return pending.slice(0, MAX_PENDING).map(({ name, nameServers }) => ({
+    status: 'warning',
+    check: 'zones',
+    message: `${name} is pending: its parent does not delegate it to Cloudflare`,
+    hint: `name these servers at its registrar: ${nameServers.join(', ') || 'see the dashboard of Cloudflare'}`,
+  }))
 }

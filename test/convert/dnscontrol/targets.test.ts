@@ -14,7 +14,7 @@ const domain = (name: string, providers: readonly string[], meta: object = {}) =
 })
 
 const CREDENTIALS = {
-  cf: { TYPE: 'CLOUDFLAREAPI', apitoken: '$CF_TOKEN', accountid: 'a' },
+  cf: { TYPE: 'CLOUDFLAREAPI', apitoken: '$CF_TOKEN', accountid: '0123456789abcdef0123456789abcdef' },
   aws: { TYPE: 'ROUTE53', KeyId: 'hunter2-id', SecretKey: 'hunter2-key' },
   'my gandi': { TYPE: 'GANDI_V5', token: '${GANDI}', sharing_id: '7' },
   files: { TYPE: 'BIND', directory: 'served' },
@@ -42,7 +42,7 @@ test('every provider of a zone is a target, and no secret is copied', async () =
   const config = made('zonewright.yaml')
   expect(config).toBe(`# Converted from creds.json of DNSControl.
 providers:
-  cf: {type: cloudflare, token: env:CF_TOKEN}
+  cf: {type: cloudflare, token: env:CF_TOKEN, account_id: 0123456789abcdef0123456789abcdef}
   aws: {type: route53, access_key_id: env:AWS_ACCESS_KEY_ID, secret_access_key: env:AWS_SECRET_ACCESS_KEY}
   my-gandi: {type: octodns, class: octodns_gandi.GandiProvider, options: {token: env:GANDI}}
   files: {type: zonefile, directory: ../served}

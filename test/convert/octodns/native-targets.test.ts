@@ -18,8 +18,13 @@ const NATIVE: readonly (readonly [className: string, options: Settings, expected
   ['octodns_desec.DesecProvider', { token: 'env/T', retries: 3 }, { type: 'desec', token: 'env:T' }],
   [
     'octodns_cloudflare.CloudflareProvider',
-    { token: 'env/T', plan_type: 'pro', pagerules: false, retry_period: 5, account_id: 'a' },
-    { type: 'cloudflare', token: 'env:T', plan: 'pro' },
+    { token: 'env/T', plan_type: 'pro', pagerules: false, retry_period: 5, account_id: '0123456789abcdef0123456789abcdef' },
+    { type: 'cloudflare', token: 'env:T', account_id: '0123456789abcdef0123456789abcdef', plan: 'pro' },
+  ],
+  [
+    'octodns_cloudflare.CloudflareProvider',
+    { token: 'env/T', account_id: 'env/ACCOUNT' },
+    { type: 'cloudflare', token: 'env:T', account_id: 'env:ACCOUNT' },
   ],
   ['octodns_digitalocean.DigitalOceanProvider', { token: 'env/T' }, { type: 'digitalocean', token: 'env:T' }],
   ['octodns_hetzner.HetznerProvider', { token: 'env/T', backend: 'hcloud' }, { type: 'hetzner', token: 'env:T' }],

@@ -26,10 +26,15 @@ interface SceneOptions extends Partial<CloudflareOptions> {
 export interface CloudflareScene {
   readonly folder: string
   readonly server: ScriptedServer
+  /** Those of the zone that exists at the start, or of the one that was created. */
   records(): readonly CloudflareRecord[]
+  /** The names of the zones. */
+  zones(): readonly string[]
   define(records: string): void
   /** The text of the definition. */
   definition(): string
+  /** Writes a definition that deletes the zone. */
+  defineAbsent(): void
   /** Removes the definition. */
   undefine(): void
   run(args: readonly string[], env?: Readonly<Record<string, string>>): ReturnType<typeof cli>
@@ -65,9 +70,11 @@ export async function startCloudflareScene({
   return {
     folder,
     server,
-    records: () => cloudflare.records(ZONE),
+    records: () => cloudflare.records(cloudflare.zones()[0]?.id ?? ''),
+    zones: () => cloudflare.zones().map(({ name }) => name),
     define,
     definition: () => readFileSync(join(folder, 'zones/example.com.yaml'), 'utf8'),
+    defineAbsent: () => writeFileSync(join(folder, 'zones/example.com.yaml'), 'domain: example.com\nabsent: true\n'),
     undefine: () => rmSync(join(folder, 'zones/example.com.yaml')),
     run: (args, env = {}) => cli(args, { cwd: folder, env: { TOKEN, ...env } }),
   }

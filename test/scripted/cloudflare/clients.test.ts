@@ -47,6 +47,7 @@ clientTests({
   hosts: ['api.cloudflare.com'],
   start: () =>
     createCloudflare({ token: 'test-token', zones: [{ id: '1'.repeat(32), name: 'example.com', plan: { legacy_id: 'pro' } }] }).service,
+  startWithoutZone: () => createCloudflare({ token: 'test-token', zones: [], account: '2'.repeat(32) }).service,
   lexicon: { auth_token: 'test-token' },
   octodns: ['octodns_cloudflare.CloudflareProvider', { token: 'test-token', pagerules: false, retry_period: 0 }],
   states: [

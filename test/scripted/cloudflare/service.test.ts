@@ -154,3 +154,19 @@ test('a replay finds each kind of difference', async () => {
   expect(await differs({ comment: undefined })).toBe(true)
   expect(await differs({ modified_on: '2020-01-01T00:00:00Z' })).toBe(true)
 })
+
+test('zones are created in the account of the token, once, and deleted', async () => {
+  const { call } = await start({ account: '2'.repeat(32) })
+  const account = { id: '2'.repeat(32) }
+  const denied = await call('POST', '/zones', { name: 'example.net', account: { id: '3'.repeat(32) } })
+  expect(denied).toMatchObject({ status: 403, body: { errors: [{ code: 0 }] } })
+  const created = await call('POST', '/zones', { name: 'example.net', account, jump_start: false })
+  expect(created).toMatchObject({ status: 200, body: { result: { name: 'example.net', status: 'pending', account } } })
+  expect(await call('POST', '/zones', { name: 'example.net', account })).toMatchObject({ status: 400, body: { errors: [{ code: 1061 }] } })
+  expect((await call('GET', `/zones?account.id=${account.id}`)).body.result).toMatchObject([{ name: 'example.net' }])
+  expect(await call('DELETE', `/zones/${created.body.result.id}`)).toMatchObject({
+    status: 200,
+    body: { result: { id: created.body.result.id } },
+  })
+  expect((await call('GET', '/zones?name=example.net')).body.result).toEqual([])
+})

@@ -12,6 +12,8 @@ export interface CloudflareZone {
 export interface CloudflareOptions {
   readonly token: string
   readonly zones: readonly CloudflareZone[]
+  /** The account in which the token may create zones; by default in none. */
+  readonly account?: string
   /** By the identifier of their zone. */
   readonly records?: ReadonlyMap<string, readonly CloudflareRecord[]>
   /** Default: pro. */
@@ -26,6 +28,8 @@ export interface ScriptedCloudflare {
   readonly service: ScriptedService
   /** The records of a zone, for people who look at it without the API. */
   records(zone: string): readonly CloudflareRecord[]
+  /** The zones, the latest last. */
+  zones(): readonly CloudflareZone[]
 }
 
 /** Records in one batch, by plan. */
@@ -39,6 +43,7 @@ export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare
   const { plan = 'pro', maxRecords = 3500 } = options
   /** By zone, the latest first. */
   const state = new Map(options.zones.map(({ id }) => [id, [...(options.records?.get(id) ?? [])]]))
+  const zones = [...options.zones]
   let sinceRefusal = 0
   let clock = 0
 
@@ -51,7 +56,7 @@ export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare
     return `${new Date(Math.floor(clock / 1000)).toISOString().slice(0, 19)}${micros === '' ? '' : `.${micros}`}Z`
   }
   const zoneOf = (id: string): CloudflareZone => {
-    const zone = options.zones.find((one) => one.id === id)
+    const zone = zones.find((one) => one.id === id)
     if (zone === undefined) throw new Refusal(404, 7003, `Could not route to /zones/${id}, perhaps your object identifier is invalid?`)
     return zone
   }
@@ -86,6 +91,28 @@ export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare
   const remove = (records: CloudflareRecord[], id: unknown): CloudflareRecord =>
     records.splice(recordAt(records, id), 1)[0] as CloudflareRecord
 
+  const createZone = ({ name, account, type = 'full', jump_start: jumpStart = false }: Fields): CloudflareZone => {
+    const { id = options.account } = (account ?? {}) as { readonly id?: string }
+    if (options.account === undefined || id !== options.account)
+      throw new Refusal(403, 0, 'Requires permission "com.cloudflare.api.account.zone.create" to create zones for the selected account')
+    if (typeof name !== 'string' || !/^(?:[a-z0-9-]+\.)+[a-z]{2,}$/.test(name)) throw new Refusal(400, 1001, 'Invalid Zone name')
+    if (jumpStart !== false || type !== 'full') throw new Refusal(400, 1004, 'The scripted service has only full zones without a scan.')
+    if (zones.some((zone) => zone.name === name)) throw new Refusal(400, 1061, `${name} already exists`)
+    const time = now()
+    const [status, servers] = ['pending', ['blakely.ns.cloudflare.com', 'vin.ns.cloudflare.com']]
+    const zone = { id: randomBytes(16).toString('hex'), name, status, paused: false, type: 'full', development_mode: 0 }
+    const more = { name_servers: servers, created_on: time, modified_on: time, activated_on: null, account: { id } }
+    zones.push({ ...zone, ...more, plan: { legacy_id: plan } })
+    state.set(zone.id, [])
+    return zones.at(-1) as CloudflareZone
+  }
+  const removeZone = (zone: CloudflareZone): Fields => {
+    if (options.account === undefined) throw new Refusal(403, 9109, 'Unauthorized to access requested resource')
+    zones.splice(zones.indexOf(zone), 1)
+    state.delete(zone.id)
+    return { id: zone.id }
+  }
+
   /** All operations or none: deletes, patches, puts, posts. */
   const batch = (zone: CloudflareZone, sent: Fields): Result => {
     const lists = ['deletes', 'patches', 'puts', 'posts'].map((key) => (sent[key] ?? []) as readonly Fields[])
@@ -107,15 +134,15 @@ export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare
     const [, zoneId, part, recordId] = /^\/client\/v4\/zones(?:\/([^/]+)(?:\/([^/]+)(?:\/([^/]+))?)?)?$/.exec(path) ?? []
     if (path === '/client/v4/user/tokens/verify') return { result: { id: '0'.repeat(32), status: 'active' } }
     if (!/^\/client\/v4\/zones(?:\/|$)/.test(path)) throw new Refusal(400, 7000, 'No route for that URI')
-    if (zoneId === undefined)
-      return page(
-        query,
-        options.zones.filter((zone) => !query.has('name') || zone.name === query.get('name')),
-        50,
-        1000,
-      )
+    if (zoneId === undefined && method === 'POST') return { result: createZone(fieldsOf(body)) }
+    if (zoneId === undefined) {
+      const isAsked = (zone: CloudflareZone): boolean =>
+        (!query.has('name') || zone.name === query.get('name')) &&
+        (!query.has('account.id') || (zone['account'] as Fields | undefined)?.['id'] === query.get('account.id'))
+      return page(query, zones.filter(isAsked), 50, 1000)
+    }
     const zone = zoneOf(zoneId)
-    if (part === undefined) return { result: zone }
+    if (part === undefined) return { result: method === 'DELETE' ? removeZone(zone) : zone }
     if (part === 'pagerules') return { result: [] }
     if (part !== 'dns_records') throw new Refusal(400, 7000, 'No route for that URI')
     const records = state.get(zoneId) as CloudflareRecord[]
@@ -145,7 +172,7 @@ export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare
       return respond(status, { result: null, success: false, errors: [{ code, message }], messages: [] })
     }
   }
-  return { service, records: (zone) => state.get(zone) ?? [] }
+  return { service, records: (zone) => state.get(zone) ?? [], zones: () => zones }
 }
 
 const respond = (status: number, body: unknown): ScriptedResponse => ({

@@ -1,0 +1,47 @@
+/** Creates and deletes zones. A zone can be deleted only as a whole, so its records are read immediately before. */
+import type { DomainName } from '../../dns/domain-name.ts'
+import { groupRrsets, rrsetKey } from '../../dns/record.ts'
+import { type RrsetChange, rrsetImage } from '../../plan/changesets.ts'
+import { refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
+import { fieldsOf, idOf, ShapeError } from '../json-shape.ts'
+import type { AppliedCall, ProviderCallOptions, ZoneReference } from '../provider.ts'
+import { type ApiZone, type CloudflareApi, ID, zoneShape } from './cloudflare-api.ts'
+import { existingRecords, readRecords } from './live-zone.ts'
+
+/** Creates a zone in an account. It is `pending`, and serves its records, until its parent delegates it. */
+export async function createZone(
+  api: CloudflareApi,
+  account: string,
+  name: DomainName,
+  referenceTo: (zone: ApiZone, name: DomainName) => ZoneReference,
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  // Without jump_start, Cloudflare looks for no records at the former name servers.
+  const body = { name: name.slice(0, -1), account: { id: account }, type: 'full', jump_start: false }
+  const request = { method: 'POST', path: '/zones', body, what: `creating ${name}`, ...options } as const
+  const zone = await api.request(request, (result) => {
+    const created = zoneShape(result)
+    if (created.name.toLowerCase() !== body.name)
+      throw new ShapeError(`the zone ${body.name} was returned as ${JSON.stringify(created.name.slice(0, 300))}`)
+    return created
+  })
+  return { changes: [{ id: zone.id }], zone: referenceTo(zone, name) }
+}
+
+/** Deletes a zone with all that Cloudflare has of it. Throws `provider-conflict` if its records are not those of the plan. */
+export async function deleteZone(
+  api: CloudflareApi,
+  provider: string,
+  zone: ZoneReference,
+  rrsets: readonly RrsetChange[],
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const records = existingRecords(await readRecords(api, zone, options))
+  const present = groupRrsets(records)
+  refuseConflicts(provider, rrsets, (rrset) => rrsetImage(present.get(rrsetKey(rrset)) ?? []))
+  refuseOtherRecords(provider, rrsets, records)
+  await api.request({ method: 'DELETE', path: `/zones/${zone.id}`, what: `deleting ${zone.name}`, ...options }, (result) =>
+    idOf(fieldsOf(result, 'the result'), 'id', 'the result', ID),
+  )
+  return {}
+}
