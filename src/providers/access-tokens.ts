@@ -55,14 +55,21 @@ export function createAccessTokens({ fetch, now, onToken, close }: TokenUse): Ac
   }
 }
 
-/** A request for a token at a token endpoint, with `form`, or by GET without it. */
+/** A request for a token at a token endpoint, with `form` or `json`, or by GET without them. */
 export interface TokenRequest {
   readonly form?: Readonly<Record<string, string>>
+  readonly json?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
+  /** Whether the response is any text. */
+  readonly plain?: boolean
+  /** The purpose, for messages; `signing in` if absent. */
+  readonly what?: string
 }
 
 export interface TokenEndpoint {
+  /** A request whose response is not that of RFC 6749. */
+  ask<T>(request: TokenRequest, shape: (body: unknown) => T, options?: ProviderCallOptions): Promise<T>
   request(request: TokenRequest, options?: ProviderCallOptions): Promise<AccessToken>
   close(): Promise<void>
 }
@@ -76,26 +83,24 @@ export function createTokenEndpoint(connection: ApiConnection, hint: string): To
   const { origin, pathname } = connection.baseUrl
   const sent = new Set<string>()
   const api = createJsonApi({ ...connection, baseUrl: new URL(origin), token: connection.token }, {}, tokenDialect(hint, sent))
+  const ask: TokenEndpoint['ask'] = async ({ form, json, what = 'signing in', ...rest }, shape, options) => {
+    sent.clear()
+    for (const [key, value] of Object.entries(form ?? {})) if (SECRET_FIELDS.has(key)) sent.add(value).add(encodeURIComponent(value))
+    if (rest.headers?.['authorization'] !== undefined) sent.add(rest.headers['authorization'].replace(/^\S+ /, ''))
+    const request = { path: pathname, what, changesNothing: true, ...rest, ...options }
+    const isGet = form === undefined && json === undefined
+    const body = form === undefined ? { body: json } : { form }
+    return (await api.request(isGet ? { ...request, method: 'GET' } : { ...request, ...body, method: 'POST' }, shape)).value
+  }
   return {
-    async request({ form, headers, query }, options) {
-      sent.clear()
-      for (const [key, value] of Object.entries(form ?? {})) if (SECRET_FIELDS.has(key)) sent.add(value).add(encodeURIComponent(value))
-      const request = {
-        path: pathname,
-        what: 'signing in',
-        changesNothing: true,
-        ...(headers && { headers }),
-        ...(query && { query }),
-        ...options,
-      }
-      const { value } = await api.request(form ? { ...request, method: 'POST', form } : { ...request, method: 'GET' }, tokenShape)
-      return value
-    },
+    ask,
+    request: (request, options) => ask(request, tokenShape, options),
     close: () => api.close(),
   }
 }
 
-function tokenShape(body: unknown): AccessToken {
+/** The response of RFC 6749 section 5.1. */
+export function tokenShape(body: unknown): AccessToken {
   const fields: Fields = fieldsOf(body, 'the response')
   const token = textOf(fields, 'access_token', 'the response')
   if (!TOKEN.test(token) || token.length > MAX_TOKEN) throw new ShapeError('the access token has spaces, non-ASCII characters or no end')
@@ -103,8 +108,8 @@ function tokenShape(body: unknown): AccessToken {
   return { token, lifetime: Number.isFinite(lifetime) && lifetime > 0 ? lifetime : 0 }
 }
 
-/** The fields of a form that are secret (RFC 6749 sections 2.3.1 and 6, RFC 7521 section 4). */
-const SECRET_FIELDS: ReadonlySet<string> = new Set(['client_secret', 'refresh_token', 'assertion', 'client_assertion'])
+/** The fields of a form that are secret (RFC 6749 sections 2.3.1 and 6, RFC 7521 section 4, RFC 8693 section 2.1). */
+const SECRET_FIELDS: ReadonlySet<string> = new Set(['client_secret', 'refresh_token', 'assertion', 'client_assertion', 'subject_token'])
 
 /** Maximum characters of a reason in a message. */
 const MAX_REASON = 300
@@ -123,7 +128,7 @@ const tokenDialect = (hint: string, sent: ReadonlySet<string>): ApiDialect => ({
   startHint: 'start the server',
 })
 
-/** RFC 6749 section 5.2. */
+/** RFC 6749 section 5.2, or an error of Google's other APIs. */
 function reasonOf(response: HttpResponse, sent: ReadonlySet<string>): string {
   const clean = (text: string): string => [...sent].reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
   try {
@@ -132,6 +137,8 @@ function reasonOf(response: HttpResponse, sent: ReadonlySet<string>): string {
       return clean(typeof text === 'string' ? `${text} (${error})` : error)
         .replace(/\s+/g, ' ')
         .slice(0, MAX_REASON)
+    const { message } = (error ?? {}) as Fields
+    if (typeof message === 'string') return clean(message).replace(/\s+/g, ' ').slice(0, MAX_REASON)
   } catch {
     // No JSON: described by its type below.
   }

@@ -96,7 +96,7 @@ function readBody<T>({ provider, dialect }: Sender, call: ApiRequest, response: 
   if (response.status >= 300) throw fail(`the server redirects (${response.status}), which is not followed`)
   try {
     const isEmpty = response.status === 204 ? call.method !== 'GET' : call.method === 'DELETE' && response.text === ''
-    return shape(isEmpty ? undefined : jsonOf(response, fail))
+    return shape(isEmpty ? undefined : call.plain ? response.text : jsonOf(response, fail))
   } catch (error) {
     if (error instanceof ShapeError) throw fail(`the response does not match the API: ${error.message}`)
     throw error

@@ -219,6 +219,8 @@ export interface ApiRequest extends ProviderCallOptions {
   readonly form?: Readonly<Record<string, string>>
   /** Whether a request that is no GET changes nothing, such as one for a token. */
   readonly changesNothing?: boolean
+  /** Whether the response body is any text, which is not parsed. */
+  readonly plain?: boolean
   /** The purpose of the request, for messages. */
   readonly what: string
 }

@@ -3,6 +3,7 @@ import { createPrivateKey, createSign, type KeyObject } from 'node:crypto'
 import { type AccessToken, createTokenEndpoint, type TokenEndpoint } from '../access-tokens.ts'
 import type { ApiConnection } from '../json-api.ts'
 import type { ProviderCallOptions } from '../provider.ts'
+import { type ExternalAccount, readExternalAccount, signInExternally } from './external-account.ts'
 
 export type Credentials =
   | {
@@ -19,6 +20,7 @@ export type Credentials =
       readonly refreshToken: string
       readonly project: string | null
     }
+  | ExternalAccount
   | { readonly kind: 'machine' }
   /** A token that was obtained elsewhere. */
   | { readonly kind: 'token'; readonly token: string }
@@ -31,7 +33,8 @@ export const METADATA_URL = 'http://metadata.google.internal/computeMetadata/v1/
 const LIFETIME = 3600
 
 /**
- * Reads a file with credentials: the key of a service account, or what `gcloud auth application-default login` writes. Returns what is wrong with it as a text.
+ * Reads a file with credentials: the key of a service account, what `gcloud auth application-default login` writes, or a file of workload identity federation.
+ * Returns what is wrong with it as a text.
  * `onSecret` is called with each secret in it.
  */
 export function readCredentials(text: string, onSecret: (secret: string) => void): Credentials | string {
@@ -66,6 +69,7 @@ export function readCredentials(text: string, onSecret: (secret: string) => void
     const [clientId, clientSecret, refreshToken] = ['client_id', 'client_secret', 'refresh_token'].map(textOf) as [string, string, string]
     return { kind: 'person', clientId, clientSecret, refreshToken, project: textOf('quota_project_id') || null }
   }
+  if (fields['type'] === 'external_account') return readExternalAccount(fields, onSecret)
   return 'has credentials of a type that is not supported: obtain an access token elsewhere, and set token instead'
 }
 
@@ -74,8 +78,28 @@ export interface SignIn {
   close(): Promise<void>
 }
 
+/** Signs in with a token of another identity provider. `connect` makes the connection to an address. */
+export function createExternalSignIn(
+  account: ExternalAccount,
+  connect: (url: URL) => ApiConnection,
+  readFile: (path: string) => Promise<string>,
+  onSecret: (secret: string) => void,
+): SignIn {
+  const endpointAt = (url: URL): TokenEndpoint => createTokenEndpoint(connect(url), HINTS.external)
+  const { source, exchange, impersonation } = account.addresses
+  const endpoints = {
+    source: source && endpointAt(source),
+    exchange: endpointAt(exchange),
+    impersonation: impersonation && endpointAt(impersonation),
+  }
+  return {
+    fetch: (options) => signInExternally(account, { ...endpoints, readFile, onSecret }, SCOPE, options),
+    close: async () => void (await Promise.all(Object.values(endpoints).map((endpoint) => endpoint?.close()))),
+  }
+}
+
 /** Signs in with credentials at `connection.baseUrl`, which is `TOKEN_URL` or `METADATA_URL` unless the config says otherwise. */
-export function createSignIn(credentials: Credentials, connection: ApiConnection, now: () => number): SignIn {
+export function createSignIn(credentials: Exclude<Credentials, ExternalAccount>, connection: ApiConnection, now: () => number): SignIn {
   if (credentials.kind === 'token')
     return { fetch: async () => ({ token: credentials.token, lifetime: Number.POSITIVE_INFINITY }), close: async () => undefined }
   const endpoint = createTokenEndpoint(connection, HINTS[credentials.kind])
@@ -85,12 +109,13 @@ export function createSignIn(credentials: Credentials, connection: ApiConnection
 const HINTS = {
   'service-account': 'check that the key in the file of credentials still exists, and the clock of this machine',
   person: 'sign in again: gcloud auth application-default login',
+  external: 'check the provider and its conditions in the workload identity pool, and who may act as the service account',
   machine: 'check that the machine has a service account with access to Cloud DNS',
 } as const
 
 function signIn(
   endpoint: TokenEndpoint,
-  credentials: Exclude<Credentials, { kind: 'token' }>,
+  credentials: Exclude<Credentials, ExternalAccount | { kind: 'token' }>,
   url: URL,
   now: number,
   options?: ProviderCallOptions,

@@ -5,11 +5,22 @@ import { resolveSecret } from '../../definition/config/resolve-secret.ts'
 import { addSecret } from '../../definition/config/secret-guard.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { endpointOfUrl, readHostPolicy } from '../../transport/allowed-hosts.ts'
 import { createAccessTokens } from '../access-tokens.ts'
 import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
-import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
+import type { ApiConnection } from '../json-api.ts'
+import { type CreatedProvider, type ProviderContext, type ProviderEndpoint, ProviderError, type ProviderType } from '../provider.ts'
 import { googleCapabilities, type Visibility } from './capabilities.ts'
-import { type Credentials, createSignIn, METADATA_URL, readCredentials, TOKEN_URL } from './credentials.ts'
+import {
+  type Credentials,
+  createExternalSignIn,
+  createSignIn,
+  METADATA_URL,
+  readCredentials,
+  type SignIn,
+  TOKEN_URL,
+} from './credentials.ts'
+import type { ExternalAccount } from './external-account.ts'
 import { createGoogleProvider } from './google-provider.ts'
 
 const BASE_URL = 'https://dns.googleapis.com'
@@ -78,16 +89,16 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   const managedZones = readManagedZones(config, diagnostics)
   const credentials = await findCredentials(config, context, diagnostics)
   if (baseUrl === null || tokenUrl === null || credentials === null) return { provider: null, diagnostics }
-  const project = settings['project'] ?? ('project' in credentials ? credentials.project : null)
+  const project =
+    settings['project'] ?? ('project' in credentials ? credentials.project : null) ?? (context.secrets.env['GOOGLE_CLOUD_PROJECT'] || null)
   if (typeof project !== 'string') {
     diagnostics.push(problem(config, 'project', 'is missing, and the credentials name none'))
     return { provider: null, diagnostics }
   }
   const connection = apiConnection(config, context, { baseUrl, token: '', parallelism: DEFAULT_PARALLELISM }, diagnostics)
-  const tokenConnection = apiConnection(config, context, { baseUrl: tokenUrl, token: '', parallelism: 1 }, diagnostics)
-  if (connection === null || tokenConnection === null) return { provider: null, diagnostics }
   const now = (): number => (context.now?.() ?? new Date()).getTime()
-  const signIn = createSignIn(credentials, credentials.kind === 'machine' ? { ...tokenConnection, proxy: null } : tokenConnection, now)
+  const signIn = signInOf(credentials, tokenUrl, config, context, diagnostics)
+  if (connection === null || signIn === null) return { provider: null, diagnostics }
   const tokens = createAccessTokens({
     ...signIn,
     now,
@@ -95,6 +106,45 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   })
   const visibility = (settings['visibility'] as Visibility | undefined) ?? 'public'
   return { provider: createGoogleProvider(connection, tokens, { project, visibility, managedZones }), diagnostics }
+}
+
+/** Null after an error was added to the diagnostics. */
+function signInOf(
+  credentials: Credentials,
+  tokenUrl: URL,
+  config: ProviderConfig,
+  context: ProviderContext,
+  diagnostics: Diagnostic[],
+): SignIn | null {
+  const connect = (baseUrl: URL): ApiConnection | null =>
+    apiConnection(config, context, { baseUrl, token: '', parallelism: 1 }, diagnostics)
+  if (credentials.kind !== 'external') {
+    const connection = connect(tokenUrl)
+    const now = (): number => (context.now?.() ?? new Date()).getTime()
+    return connection && createSignIn(credentials, credentials.kind === 'machine' ? { ...connection, proxy: null } : connection, now)
+  }
+  const what = `providers.${config.name}.credentials`
+  const { source, impersonation } = credentials.addresses
+  const account: ExternalAccount =
+    config.settings['token_url'] === undefined ? credentials : { ...credentials, addresses: { source, exchange: tokenUrl, impersonation } }
+  // The addresses come from the file, so the config did not show them.
+  const policy = readHostPolicy(context.secrets.env)
+  const connections = new Map<URL, ApiConnection>()
+  for (const url of Object.values(account.addresses)) {
+    if (url === null) continue
+    const refused = policy.check(what, endpointOfUrl(url), config.placeOf('credentials'))
+    const connection = refused === null ? connect(url) : null
+    if (refused !== null) diagnostics.push(refused)
+    if (connection === null) return null
+    connections.set(url, connection)
+  }
+  const readFile = async (path: string): Promise<string> => {
+    const { value, diagnostic } = await resolveSecret(`file:${path}`, what, config.placeOf('credentials'), context.secrets)
+    if (diagnostic) throw new ProviderError('secret-missing', diagnostic.message)
+    return value
+  }
+  const onSecret = (secret: string): void => addSecret(context.secrets.loaded, what, secret)
+  return createExternalSignIn(account, (url) => connections.get(url) as ApiConnection, readFile, onSecret)
 }
 
 /** The credentials that the config names, or those that Google's own tools use. Null after an error was added to the diagnostics. */

@@ -15,7 +15,7 @@ describe('a new zone', () => {
   test('is planned, created with its records, and planned to empty; doctor names the servers for its registrar', async () => {
     const scene = await startCloudflareScene({ ...IN_ACCOUNT, zones: [], definition: WWW })
     const plan = await scene.run(PLAN)
-    expect([plan.status, plan.stdout]).toEqual([2, expect.stringMatching(/\+ +create zone|create the zone|new zone/i)])
+    expect([plan.status, plan.stdout]).toEqual([2, expect.stringContaining('new zone')])
     expect(await scene.run(['doctor'])).toMatchObject({ status: 0, stdout: expect.stringContaining('an apply would create example.com.') })
     expect((await scene.run(APPLY)).status).toBe(0)
     expect([scene.zones(), scene.records().map(({ name }) => name)]).toEqual([['example.com'], ['www.example.com']])

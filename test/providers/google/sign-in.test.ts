@@ -100,7 +100,7 @@ test.each([0, 270, 280, 285, 290])(
 test.each([
   ['no JSON', 'key', 'is no JSON file with credentials of Google'],
   ['null', 'null', 'is no JSON file with credentials of Google'],
-  ['another type', '{"type": "external_account"}', 'a type that is not supported'],
+  ['another type', '{"type": "gdch_service_account"}', 'a type that is not supported'],
   ['no key', '{"type": "service_account", "client_email": "a@b"}', 'has no "private_key"'],
   ['a key that is none', '{"type": "service_account", "client_email": "a@b", "private_key": "x"}', 'has a private key that cannot be read'],
 ])('credentials with %s', async (_, text, message) => {

@@ -8,9 +8,15 @@ export interface Account {
   /** The refresh token of a person, and the secret of the client. */
   readonly refreshToken?: string
   readonly clientSecret?: string
+  /** A token of another identity provider for this audience, and the token with which a CI service gives it away. */
+  readonly external?: { readonly audience: string; readonly subjectToken: string; readonly requestToken: string }
 }
 
 const TOKEN_PATHS: ReadonlySet<string> = new Set(['/token', '/oauth2/v4/token'])
+/** Where a CI service gives away tokens, and where Google exchanges them (RFC 8693). */
+const SUBJECT_PATH = '/idtoken'
+const EXCHANGE_PATH = '/v1/token'
+const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 const METADATA_PATH = '/computeMetadata/v1/instance/service-accounts/default/token'
 /** Seconds. */
 const LIFETIME = 3599
@@ -24,6 +30,7 @@ export interface SignIn {
 
 export function createSignIn(token: string, account: Account | undefined): SignIn {
   const tokens = new Set([token])
+  const federated = new Set<string>()
   const issue = (): ScriptedResponse => {
     const access_token = `issued-token-${tokens.size}-${'x'.repeat(20)}`
     tokens.add(access_token)
@@ -31,8 +38,32 @@ export function createSignIn(token: string, account: Account | undefined): SignI
   }
   return {
     accepts: (authorization) => authorization?.startsWith('Bearer ') === true && tokens.has(authorization.slice(7)),
-    answer({ method, path, headers, body }) {
+    answer({ method, path, query, headers, body }) {
       if (path === METADATA_PATH) return headers['metadata-flavor'] === 'Google' ? issue() : respond(403, { error: 'Missing header' })
+      const external = account?.external
+      if (path === SUBJECT_PATH && external !== undefined) {
+        const isCi = headers['authorization'] === `Bearer ${external.requestToken}` && query.get('audience') === external.audience
+        return isCi ? respond(200, { value: external.subjectToken }) : respond(401, 'Unauthorized')
+      }
+      if (method === 'POST' && path === EXCHANGE_PATH) {
+        const problem = problemOfExchange(new URLSearchParams(body), account)
+        if (problem !== null) return respond(400, { error: 'invalid_grant', error_description: problem })
+        const answer = issue()
+        const { access_token } = JSON.parse(answer.body) as { readonly access_token: string }
+        federated.add(access_token)
+        return respond(200, { access_token, issued_token_type: ACCESS_TOKEN, token_type: 'Bearer', expires_in: LIFETIME })
+      }
+      if (method === 'POST' && path === `/v1/projects/-/serviceAccounts/${account?.email}:generateAccessToken`) {
+        if (!federated.has(headers['authorization']?.slice(7) ?? ''))
+          return respond(403, {
+            error: { code: 403, message: "Permission 'iam.serviceAccounts.getAccessToken' denied", status: 'PERMISSION_DENIED' },
+          })
+        const { access_token } = JSON.parse(issue().body) as { readonly access_token: string }
+        return respond(200, {
+          accessToken: access_token,
+          expireTime: new Date(Date.now() + LIFETIME * 1000).toISOString().replace(/\.\d+/, ''),
+        })
+      }
       if (method !== 'POST' || !TOKEN_PATHS.has(path)) return null
       if (!headers['content-type']?.startsWith('application/x-www-form-urlencoded'))
         return respond(400, { error: 'invalid_request', error_description: 'Required parameter is missing: grant_type' })
@@ -49,6 +80,16 @@ export function createSignIn(token: string, account: Account | undefined): SignI
 function problemOfRefresh(form: URLSearchParams, account: Account | undefined): string | null {
   const isKnown = account?.refreshToken !== undefined && form.get('refresh_token') === account.refreshToken
   return isKnown && form.get('client_secret') === account.clientSecret ? null : 'Bad Request'
+}
+
+function problemOfExchange(form: URLSearchParams, account: Account | undefined): string | null {
+  if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:token-exchange') return 'Unsupported grant type.'
+  if (form.get('requested_token_type') !== ACCESS_TOKEN || !form.has('subject_token_type')) return 'Invalid token type.'
+  if (form.get('audience') !== account?.external?.audience) return 'Invalid value for "audience".'
+  if (!/auth\/(?:ndev\.clouddns\.readwrite|cloud-platform|iam\b)/.test(form.get('scope') ?? '')) return 'Invalid scope.'
+  return form.get('subject_token') === account?.external?.subjectToken
+    ? null
+    : `ID Token could not be verified: ${form.get('subject_token')}`
 }
 
 function problemOfAssertion(assertion: string, path: string, account: Account | undefined): string | null {
