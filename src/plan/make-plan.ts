@@ -93,7 +93,7 @@ function readOnlyProblems({ readOnly, desired, target }: PlanInput): Diagnostic[
 function missingApexNs({ kept, unmanaged, added }: ZoneDifference, { desired, target }: PlanInput): Diagnostic[] {
   if ([kept, unmanaged, added].some((records) => records.some((record) => isApexNs(record, desired.name)))) return []
   const message = `${desired.name} would have no NS records at its apex at ${target}, and name servers refuse such a zone`
-  const hint = 'define NS records at the apex, for example in a file that all zones include'
+  const hint = 'define NS records at the apex, for example in a file that all zones include; for a copy, name them with --apex-ns'
   return [{ severity: 'error', code: 'zone-without-ns', message, at: desired.at, hint }]
 }
 

@@ -48,15 +48,26 @@ export function statusError(
     ambiguous: mutates && (status >= 500 || status === 408),
     // After a gateway's timeout the server behind it may still be working.
     mayCompleteLater: mutates && status >= 504,
-    hint: typeof hint === 'function' ? hint(code) : hint,
+    hint: (typeof hint === 'function' ? hint(code) : hint) ?? USUAL_HINTS[code],
   })
 }
 
-/** A hint for errors about the token. */
+/** What to do about errors of which the service itself says no more. */
+export const USUAL_HINTS: Partial<Record<DiagnosticCode, string>> = {
+  'provider-failed': 'the server has a problem of its own: try again later',
+  'provider-not-found': 'another client may have deleted it: plan again',
+  'provider-rate-limited': 'try again later; a lower "parallelism" sends fewer requests at a time',
+}
+
+/** A hint for errors about the token. `rights` says what it needs. */
 export const tokenHint =
-  (hint: string) =>
+  (rights: string, what = 'token') =>
   (code: DiagnosticCode): string | undefined =>
-    code === 'provider-unauthorized' || code === 'provider-forbidden' ? hint : undefined
+    code === 'provider-unauthorized'
+      ? `check that the ${what} is complete and has not expired; it ${rights}`
+      : code === 'provider-forbidden'
+        ? `the ${what} ${rights}`
+        : undefined
 
 /** What `read` finds in the JSON of an error response; null if it finds nothing or the body is not JSON of the API. Errors of `read` count as nothing found. */
 export function readErrorBody<T>({ text }: HttpResponse, read: (body: unknown) => T | null | undefined): T | null {

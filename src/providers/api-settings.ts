@@ -64,8 +64,9 @@ export async function resolveToken(
   if (secret.diagnostic) diagnostics.push(secret.diagnostic)
   const token = secret.value ?? ''
   if (/[^\x21-\x7e]/.test(token)) {
-    const message = `${what}: the ${key} has spaces or non-ASCII characters, which no ${key} has`
-    diagnostics.push({ severity: 'error', code: 'secret-missing', message, at })
+    const message = `${what}: the ${key} has spaces, line breaks or non-ASCII characters, which no ${key} has`
+    const hint = 'remove line breaks, quotes and other characters around it'
+    diagnostics.push({ severity: 'error', code: 'secret-missing', message, at, hint })
   }
   return diagnostics.some(({ severity }) => severity === 'error') ? null : token
 }

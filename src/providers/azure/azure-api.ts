@@ -114,7 +114,7 @@ const dialectOf = ({ subscription, resourceGroup }: AzureScope): ApiDialect => (
   errorOfResponse: (provider, what, response, mutates) =>
     statusError(provider, what, response, mutates, {
       text: reasonOf(response),
-      hint: (code) => hintFor(code, subscription, resourceGroup),
+      hint: (code) => (OWN_NS.test(response.text) ? OWN_NS_HINT : hintFor(code, subscription, resourceGroup)),
     }),
   // Azure Resource Manager refuses one of two requests for the same resource, and has not acted on it.
   isBusy: (response) => response.status === 409 && /concurrent request|another operation/i.test(response.text),
@@ -122,6 +122,10 @@ const dialectOf = ({ subscription, resourceGroup }: AzureScope): ApiDialect => (
     `check base_url of ${provider}: Azure Resource Manager is at https://management.azure.com, which is used without the setting`,
   startHint: 'start the server',
 })
+
+/** What Azure says about an NS record set at the apex without its own name servers. */
+const OWN_NS = /name servers of Azure DNS cannot be removed/
+const OWN_NS_HINT = 'list the name servers of Azure too ("zonewright import" shows them), in the definition or with --apex-ns of a copy'
 
 function hintFor(code: string, subscription: string, resourceGroup: string): string | undefined {
   if (code === 'provider-unauthorized') return 'the token has expired, or is not one for https://management.azure.com'

@@ -74,9 +74,12 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   const diagnostics: Diagnostic[] = []
   const baseUrl = checkBaseUrl(config, baseUrlOf(config), BASE_URL, diagnostics)
   const subscription = settings['subscription'] ?? env['AZURE_SUBSCRIPTION_ID']
-  if (typeof subscription !== 'string' || !/^[0-9a-fA-F-]{36}$/.test(subscription))
-    diagnostics.push(problem(config, 'subscription', 'is no identifier of a subscription, and AZURE_SUBSCRIPTION_ID is not one either'))
-  const tenant = settings['tenant'] ?? env['AZURE_TENANT_ID']
+  if (typeof subscription !== 'string' || !/^[0-9a-fA-F-]{36}$/.test(subscription)) {
+    const message = 'is no identifier of a subscription, and AZURE_SUBSCRIPTION_ID is not one either'
+    diagnostics.push(problem(config, 'subscription', message, 'az account show --query id -o tsv prints it'))
+  }
+  // CI services set variables without a value to an empty text.
+  const tenant = settings['tenant'] ?? (env['AZURE_TENANT_ID'] || undefined)
   const endpoint = readTokenUrl(config, tenant, diagnostics)
   const credentials = await readCredentials(config, context, tenant, diagnostics)
   if (baseUrl === null || endpoint === null || credentials === null || diagnostics.some(({ severity }) => severity === 'error'))
@@ -104,7 +107,7 @@ async function readCredentials(
 ): Promise<Credentials | null> {
   const { settings } = config
   const { env } = context.secrets
-  const clientId = settings['client_id'] ?? env['AZURE_CLIENT_ID']
+  const clientId = settings['client_id'] ?? (env['AZURE_CLIENT_ID'] || undefined)
   if (settings['token'] !== undefined) {
     const token = await resolveToken(config, 'token', context, diagnostics)
     return token === null ? null : { kind: 'token', token }

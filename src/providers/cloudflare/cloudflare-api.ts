@@ -66,14 +66,17 @@ const OWN_CODES: Readonly<Record<number, DiagnosticCode>> = {
   1061: 'provider-conflict',
 }
 
-const TOKEN_HINT =
-  'the token needs the permissions Zone:Read and DNS:Edit for the zone; to create and delete zones, Zone:Edit for all zones of the account'
+const TOKEN_HINT = tokenHint(
+  'needs the permissions Zone:Read and DNS:Edit for the zone; to create and delete zones, Zone:Edit for all zones of the account',
+)
 
 const CLOUDFLARE_DIALECT: ApiDialect = {
   errorOfResponse(provider, what, response, mutates) {
     const { code: apiCode, text } = reasonOf(response)
     const code = apiCode === null ? undefined : OWN_CODES[apiCode]
-    return statusError(provider, what, response, mutates, { text, code, hint: tokenHint(TOKEN_HINT) })
+    // A wrong token may have the status of one that lacks a permission.
+    const hint = (own: DiagnosticCode): string | undefined => TOKEN_HINT(own === 'provider-forbidden' ? 'provider-unauthorized' : own)
+    return statusError(provider, what, response, mutates, { text, code, hint })
   },
   addressHint: (provider) =>
     `check base_url of ${provider}: Cloudflare's is https://api.cloudflare.com/client/v4, which is used without the setting`,

@@ -18,17 +18,30 @@ import type { ApiRequest } from '../send-request.ts'
 import { type DigitalOceanApi, domainShape, recordShape } from './digitalocean-api.ts'
 import { domainPath, findDomain, type LiveRecord, liveRecord, readRecords, recordToApi, referenceTo } from './live-zone.ts'
 
+export interface DigitalOcean {
+  readonly api: DigitalOceanApi
+  /** The provider's name in the config. */
+  readonly name: string
+  /** The domains that this run created, each with the deletion of the NS records that DigitalOcean gave it; null before that. */
+  readonly created: Map<ZoneReference['id'], Promise<void> | null>
+}
+
+/** The NS records of a new domain. */
+const GIVEN_NAMESERVER = /^ns[1-3]\.digitalocean\.com\.$/
+
 export async function applyCall(
-  api: DigitalOceanApi,
-  provider: string,
+  digitalOcean: DigitalOcean,
   zone: ZoneReference | null,
   { changes: [change] }: ProviderCall,
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
+  const { api, name: provider, created } = digitalOcean
   if (change === undefined) return {}
   if (change.subject === 'domain' && change.action === 'create') {
     const body = { name: change.name.slice(0, -1) }
     const request = { method: 'POST', path: '/domains', body, what: `creating ${change.name}`, ...options } as const
+    // Also if the answer is lost.
+    created.set(body.name, null)
     await api.request(request, (response) => {
       const name = domainShape(fieldsOf(response, 'the response')['domain'])
       if (name.toLowerCase() !== body.name)
@@ -43,18 +56,19 @@ export async function applyCall(
     await remove(api, provider, request, async () => (await findDomain(api, zone.name, options)) === null)
     return {}
   }
-  return { changes: [await applyChange(api, provider, zone, change, options)] }
+  return { changes: [await applyChange(digitalOcean, zone, change, options)] }
 }
 
 async function applyChange(
-  api: DigitalOceanApi,
-  provider: string,
+  digitalOcean: DigitalOcean,
   zone: ZoneReference,
   change: RecordChange,
   options?: ProviderCallOptions,
 ): Promise<AppliedChange> {
+  const { api, name: provider } = digitalOcean
   const { action, desired, name, type, id } = change
-  const live = action === 'create' ? await ownNameserver(api, zone, change, options) : await readRecord(api, zone, change, options)
+  if (action === 'create' && desired !== null && isApexNs(desired, zone.name)) await removeGivenNameservers(digitalOcean, zone, options)
+  const live = action === 'create' ? null : await readRecord(api, zone, change, options)
   if (action === 'delete' && live === null) return { id: id ?? undefined }
   if (action !== 'create') refuseConflict(provider, change, live)
   const path = `${domainPath(zone.name)}/records`
@@ -85,16 +99,26 @@ async function remove(api: DigitalOceanApi, provider: string, request: ApiReques
 const recordOf = (response: unknown, zone: ZoneReference): LiveRecord =>
   liveRecord(recordShape(fieldsOf(response, 'the response')['domain_record']), zone.name)
 
-/** An NS record of the apex that DigitalOcean gave a new domain, and that the plan wants to create; null for other records. */
-async function ownNameserver(
-  api: DigitalOceanApi,
+/** Deletes the NS records that DigitalOcean gave a domain of this run, once, before the first one of the plan is created. */
+async function removeGivenNameservers(
+  { api, name: provider, created }: DigitalOcean,
   zone: ZoneReference,
-  { desired }: RecordChange,
   options?: ProviderCallOptions,
-): Promise<LiveRecord | null> {
-  if (desired === null || !isApexNs(desired, zone.name)) return null
-  const { records } = await readRecords(api, zone, { name: zone.name, type: 'NS' }, options)
-  return records.find(({ data }) => data === desired.data) ?? null
+): Promise<void> {
+  if (!created.has(zone.id)) return
+  const removal =
+    created.get(zone.id) ??
+    (async () => {
+      const { records } = await readRecords(api, zone, { name: zone.name, type: 'NS' }, options)
+      for (const { id, data } of records.filter((record) => GIVEN_NAMESERVER.test(record.data))) {
+        const path = `${domainPath(zone.name)}/records/${id}`
+        const what = `deleting NS ${data} of the new domain ${zone.name}`
+        await remove(api, provider, { method: 'DELETE', path, what, ...options }, async () => false)
+      }
+    })()
+  // Concurrent calls wait for the same deletions.
+  created.set(zone.id, removal)
+  await removal
 }
 
 /** The record of a change as it is now; null if it does not exist. */

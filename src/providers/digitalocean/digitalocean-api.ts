@@ -48,11 +48,11 @@ export function createDigitalOceanApi(connection: ApiConnection): DigitalOceanAp
   }
 }
 
-const TOKEN_HINT = 'the token needs the scopes domain:read, domain:create, domain:update and domain:delete'
+const TOKEN_HINT = tokenHint('needs the scopes domain:read, domain:create, domain:update and domain:delete')
 
 const DIGITALOCEAN_DIALECT: ApiDialect = {
   errorOfResponse: (provider, what, response, mutates) =>
-    statusError(provider, what, response, mutates, { text: reasonOf(response), hint: tokenHint(TOKEN_HINT) }),
+    statusError(provider, what, response, mutates, { text: reasonOf(response), hint: TOKEN_HINT }),
   addressHint: (provider) =>
     `check base_url of ${provider}: DigitalOcean's is https://api.digitalocean.com/v2, which is used without the setting`,
   startHint: 'start the server',

@@ -4,7 +4,7 @@ import { examineZones } from '../examine-zones.ts'
 import type { ApiConnection } from '../json-api.ts'
 import type { Provider, ProviderCallOptions, UnusableZone, ZoneList, ZoneReference } from '../provider.ts'
 import { DIGITALOCEAN_CAPABILITIES } from './capabilities.ts'
-import { applyCall } from './change-record.ts'
+import { applyCall, type DigitalOcean } from './change-record.ts'
 import { createDigitalOceanApi, type DigitalOceanApi, domainShape } from './digitalocean-api.ts'
 import { findDomain, readRecords, referenceTo } from './live-zone.ts'
 
@@ -16,6 +16,7 @@ const MAX_SINGLE_OWNERS = 10
 export function createDigitalOceanProvider(connection: ApiConnection): Provider {
   const { provider: name, parallelism } = connection
   const api = createDigitalOceanApi(connection)
+  const digitalOcean: DigitalOcean = { api, name, created: new Map() }
   const provider: Provider = {
     name,
     type: 'digitalocean',
@@ -42,8 +43,9 @@ export function createDigitalOceanProvider(connection: ApiConnection): Provider 
       if (owners.length > MAX_SINGLE_OWNERS) return (await readRecords(api, zone, {}, options)).records
       return (await Promise.all(owners.map((owner) => readRecords(api, zone, { name: owner }, options)))).flatMap(({ records }) => records)
     },
-    examine: (usage, _, options) => examineZones(provider, usage, { service: 'DigitalOcean', missing: 'would be created' }, options),
-    apply: (zone, call, options) => applyCall(api, name, zone, call, options),
+    examine: (usage, _, options) =>
+      examineZones(provider, usage, { service: 'DigitalOcean', missing: 'the token needs domain:create for that' }, options),
+    apply: (zone, call, options) => applyCall(digitalOcean, zone, call, options),
     close: () => api.close(),
   }
   return provider

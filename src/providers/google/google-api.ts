@@ -90,6 +90,8 @@ function pageShape<T>(body: unknown, key: string, shape: (item: unknown) => T): 
   const fields = fieldsOf(body, 'the response')
   const next = fields['nextPageToken'] ?? ''
   if (typeof next !== 'string' || next.length > MAX_PAGE_TOKEN) throw new ShapeError('the token of the next page is no short text')
+  // A list that is empty may be absent, but its kind is not.
+  if (fields[key] === undefined && typeof fields['kind'] !== 'string') throw new ShapeError(`there is neither "${key}" nor "kind"`)
   return { found: listOf(fields[key] ?? [], key).map(shape), next }
 }
 

@@ -169,6 +169,13 @@ async function findCredentials(config: ProviderConfig, context: ProviderContext,
   }
   const credentials = readCredentials(value, (secret) => addSecret(context.secrets.loaded, what, secret))
   if (typeof credentials !== 'string') return credentials
-  diagnostics.push({ severity: 'error', code: 'secret-missing', message: `${what}: the file ${credentials}`, at: placeOf('credentials') })
+  const isVariable = reference.startsWith('env:')
+  diagnostics.push({
+    severity: 'error',
+    code: 'secret-missing',
+    message: `${what}: the ${isVariable ? 'content of the variable' : 'file'} ${credentials}`,
+    at: placeOf('credentials'),
+    hint: isVariable ? 'the variable needs the content of the file, not its path' : undefined,
+  })
   return null
 }

@@ -74,7 +74,8 @@ export function createHetznerApi(connection: ApiConnection): HetznerApi {
 
 /** What to do about some of the API's error codes. */
 const HINTS: Readonly<Record<string, string>> = {
-  unauthorized: 'the token must be an API token of the project that has the zone, with the permission Read & Write',
+  unauthorized:
+    'check that the token is complete and still exists: an API token of the project that has the zone, with the permission Read & Write',
   forbidden: 'the token needs the permission Read & Write',
   token_readonly: 'the token may only read: create one with the permission Read & Write',
   protected: 'remove the protection in the Hetzner Console',

@@ -6,7 +6,7 @@ import type { Route53Client, Route53ClientConfig } from '@aws-sdk/client-route-5
 import { createAdaptiveLimit } from '../../transport/adaptive-limit.ts'
 import { createHttpClient, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
 import { createSilenceClock } from '../../transport/read-deadline.ts'
-import { type ApiDialect, describeBody, garbled } from '../api-errors.ts'
+import { type ApiDialect, describeBody, garbled, USUAL_HINTS } from '../api-errors.ts'
 import type { ApiConnection } from '../json-api.ts'
 import { type Fields, fieldsOf, ShapeError } from '../json-shape.ts'
 import { loadOptionalPackage } from '../optional-package.ts'
@@ -182,8 +182,7 @@ const encoded = (text: string): string =>
 
 function httpRequest({ method, path, query = {}, headers, body }: SdkRequest): HttpRequest {
   const pairs = Object.entries(query).flatMap(([key, value]) => [value ?? ''].flat().map((one) => `${encoded(key)}=${encoded(one)}`))
-  const text =
-    body === undefined || body === null ? undefined : typeof body === 'string' ? body : new TextDecoder().decode(body as Uint8Array)
+  const text = body == null ? undefined : typeof body === 'string' ? body : new TextDecoder().decode(body as Uint8Array)
   return {
     method: method as HttpRequest['method'],
     path: pairs.length === 0 ? path : `${path}?${pairs.join('&')}`,
@@ -215,9 +214,11 @@ async function elsewhere(request: SdkRequest, { checkHost, proxyFor, timeout }: 
 
 /** The SDK made no request, mostly for want of credentials. Its message may quote the output of programs, so only its first line is shown. */
 function notMade(provider: string, error: unknown): unknown {
-  if (error instanceof ProviderError || error instanceof TypeError) return error
+  // Of all that a request contains, only the credentials can have characters that headers cannot.
+  const isMalformed = (error as { readonly code?: unknown }).code === 'ERR_INVALID_CHAR'
+  if (error instanceof ProviderError || (error instanceof TypeError && !isMalformed)) return error
   const { name, message } = error as Error
-  const why = message.split('\n', 1)[0]?.slice(0, 300)
+  const why = isMalformed ? 'a key or the session token has a line break' : message.split('\n', 1)[0]?.slice(0, 300)
   return new ProviderError('provider-unauthorized', `${provider}: no AWS credentials: ${why} (${name.slice(0, 100)})`, {
     notSent: true,
     hint: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile, or run where AWS gives out a role',
@@ -277,7 +278,7 @@ const ROUTE53_DIALECT: ApiDialect = {
       status: String(status),
       ambiguous: mutates && (status >= 500 || status === 408),
       mayCompleteLater: mutates && status >= 504,
-      hint: code === 'provider-conflict' ? 'plan again to see the change' : HINTS[code],
+      hint: code === 'provider-conflict' ? 'plan again to see the change' : (HINTS[code] ?? USUAL_HINTS[code]),
     })
   },
   isBusy: (response) => reasonOf(response).code === 'PriorRequestNotComplete',

@@ -19,6 +19,8 @@ export interface LiveZone {
   readonly rrsets: ReadonlyMap<string, readonly LiveRecord[]>
   readonly records: readonly ExistingRecord[]
   readonly unplanned: readonly UnplannedRecord[]
+  /** The NS records of the apex, which belong to Scaleway. */
+  readonly ownApexNs: readonly DomainName[]
 }
 
 /** Records per page. */
@@ -51,7 +53,8 @@ export async function readLive(api: ScalewayApi, zone: DomainName, options?: Pro
       else rrset.push(live)
     } else unplanned.push({ ...record, reason: 'has a type that is not managed' })
   }
-  return { rrsets, records: [...rrsets.values()].flat().map(({ record }) => record), unplanned }
+  const ownApexNs = all.flatMap(({ record }) => (isApexNs(record, zone) ? [record.data as DomainName] : [])).sort()
+  return { rrsets, records: [...rrsets.values()].flat().map(({ record }) => record), unplanned, ownApexNs }
 }
 
 /** Malformed rdata stays as it is: text that no definition can contain. */

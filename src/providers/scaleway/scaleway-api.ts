@@ -51,13 +51,16 @@ export function createScalewayApi(connection: ApiConnection): ScalewayApi {
 /** The answer about a zone that does not exist, or that belongs to others. */
 const NO_ZONE = 'domain not found'
 
-const KEY_HINT = 'the key needs the permission set DomainsDNSFullAccess for the project of the zone; DomainsDNSReadOnly is enough for plans'
+const KEY_HINT = tokenHint(
+  'needs the permission set DomainsDNSFullAccess for the project of the zone; DomainsDNSReadOnly is enough for plans',
+  'secret key',
+)
 
 const SCALEWAY_DIALECT: ApiDialect = {
   errorOfResponse(provider, what, response, mutates) {
     const { type, message, text } = reasonOf(response)
     const code = message === NO_ZONE ? 'provider-not-found' : type === 'quotas_exceeded' ? 'limit-exceeded' : undefined
-    return statusError(provider, what, response, mutates, { text, code, hint: tokenHint(KEY_HINT) })
+    return statusError(provider, what, response, mutates, { text, code, hint: KEY_HINT })
   },
   // An earlier change of the zone is not published yet.
   isBusy: (response) => response.status === 409 && reasonOf(response).type === 'transient_state',

@@ -24,8 +24,8 @@ export function createScalewayProvider(connection: ApiConnection, project: strin
     findZones: (names, options) => findZones(scaleway, names, options),
     listZones: async (options) => zoneList(await readZones(scaleway, [], options)),
     async readZone(zone, options) {
-      const { records, unplanned } = await readLive(api, zone.name, options)
-      return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned, millisecondsSinceLastChange: null }
+      const { records, unplanned, ownApexNs } = await readLive(api, zone.name, options)
+      return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned, ownApexNs, millisecondsSinceLastChange: null }
     },
     readRendered: async () => null,
     examine: (usage, _, options) => examineZones(provider, usage, { service: 'Scaleway', missing: MISSING }, options),

@@ -24,6 +24,13 @@ const CASES: readonly (readonly [string, string, Readonly<Record<string, string>
   ['a managed identity', "credentials: managed-identity, token_url: 'ORIGIN/metadata/identity/oauth2/token'", {}],
 ]
 
+test.each(['AZURE_TENANT_ID', 'AZURE_CLIENT_ID'])('an empty %s is a missing one', async (variable) => {
+  const scene = await startAzureScene({ definition: DEFINITION, settings: TOKEN_URL })
+  const { status, stderr } = await scene.run(PLAN, { ...VARIABLES, AZURE_CLIENT_SECRET: SECRET, [variable]: '' })
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/is missing \(set tenant, client_id and client_secret, or the variables/)])
+  expect(scene.server.requests).toHaveLength(0)
+})
+
 describe.each(CASES)('%s', (_, settings, env) => {
   const start = async (known: typeof application | undefined) => {
     const scene = await startAzureScene({

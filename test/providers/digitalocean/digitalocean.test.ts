@@ -68,6 +68,14 @@ describe('domains', () => {
     expect(scene.records()).toBeNull()
   })
 
+  test('with other NS records have those only, also if the answer to the creation is lost', async () => {
+    const scene = await startDigitalOceanScene({ definition: '', domains: [] })
+    scene.define("  '': {type: NS, ttl: 600, values: [ns1.example.net., ns2.example.net.]}\n")
+    scene.server.loseAnswers(1)
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
+    expect(await scene.run(PLAN)).toMatchObject(UNCHANGED)
+  })
+
   test('with NS records have those once', async () => {
     const scene = await startDigitalOceanScene({ definition: '', domains: [] })
     scene.define("  '': {type: NS, ttl: 600, values: [ns1.digitalocean.com., ns2.digitalocean.com., ns3.digitalocean.com.]}\n")
@@ -121,7 +129,7 @@ describe('requests', () => {
 test('errors name what to do, and never the token', async () => {
   const scene = await startDigitalOceanScene({ definition: WWW })
   const wrong = await scene.run(PLAN, { TOKEN: 'wrong-token' })
-  expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining('the token needs the scopes domain:read')])
+  expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining('it needs the scopes domain:read')])
   const readOnly = await scene.run(APPLY, { TOKEN: `${TOKEN}-readonly` })
   expect(readOnly.stdout + readOnly.stderr).toContain('domain:update')
   const doctor = await scene.run(['doctor'])

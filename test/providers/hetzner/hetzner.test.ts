@@ -209,7 +209,7 @@ describe('requests', () => {
 test('errors name what to do, and never the token', async () => {
   const scene = await startHetznerScene({ definition: WWW })
   const wrong = await scene.run(PLAN, { TOKEN: 'wrong-token' })
-  expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining('the token must be an API token of the project')])
+  expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining('an API token of the project')])
   const readOnly = await scene.run(APPLY, { TOKEN: `${TOKEN}-readonly` })
   expect(readOnly.stdout + readOnly.stderr).toContain('create one with the permission Read & Write')
   const doctor = await scene.run(['doctor'])

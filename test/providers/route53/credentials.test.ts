@@ -26,6 +26,13 @@ describe('credentials', () => {
     expect(scene.held()).toHaveLength(1)
   })
 
+  test.each(['AWS_ACCESS_KEY_ID', 'AWS_SESSION_TOKEN'])('with a line break in %s are an error', async (variable) => {
+    const scene = await startRoute53Scene({ definition: WWW })
+    const { status, stderr } = await scene.run(PLAN, { [variable]: 'secret\nsession' })
+    expect([status, stderr]).toEqual([1, expect.stringContaining('no AWS credentials: a key or the session token has a line break')])
+    expect(stderr).not.toContain('session\n')
+  })
+
   test('of a profile, which takes precedence over the keys of the environment', async () => {
     const scene = await startRoute53Scene({ definition: WWW, settings: ', profile: dns' })
     const file = join(temporaryDirectory(), 'credentials')

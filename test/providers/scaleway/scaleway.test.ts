@@ -81,6 +81,13 @@ describe('dynamic records', () => {
   })
 })
 
+test('the NS records of the apex are known, although they belong to Scaleway', async () => {
+  const scene = await startScalewayScene({ definition: "  '': {type: NS, values: [ns0.dom.scw.cloud., ns1.dom.scw.cloud.]}\n" })
+  expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n', stderr: '' })
+  scene.define("  '': {type: NS, value: ns.example.net.}\n")
+  expect((await scene.run(PLAN)).stderr).toMatch(/notice\[apex-ns-kept\] .*\(ns0\.dom\.scw\.cloud\., ns1\.dom\.scw\.cloud\.\)/)
+})
+
 describe('zones', () => {
   test('a zone below a domain of the account is created and deleted', async () => {
     const scene = await startScalewayScene({
