@@ -47,7 +47,7 @@ export async function convertDnscontrolTargets(
   const unknown: string[] = []
   for (const name of wanted) {
     const own = known?.get(name)
-    const type = own?.type ?? types.get(name) ?? null
+    const type = typeOf(name, own?.type, types)
     if (request.config.file !== null) {
       if (request.config.providers.has(name)) names.set(name, name)
       else unknown.push(name)
@@ -67,6 +67,12 @@ export async function convertDnscontrolTargets(
   return { names, files: [{ path: CONFIG_FILE, text }], diagnostics: [...diagnostics, ...pythonNotices(targets)] }
 }
 
+/** A type of `-` stands for that of the other file. Only BIND needs no entry. */
+function typeOf(name: string, own: string | null | undefined, types: ReadonlyMap<string, string>): string | null {
+  const stated = [own, types.get(name)].find((type) => type != null && type !== '-')
+  return stated ?? (name === 'bind' ? 'BIND' : null)
+}
+
 const isFile = (path: string): Promise<boolean> =>
   stat(path).then(
     (facts) => facts.isFile(),
@@ -81,7 +87,7 @@ async function readFile(path: string, file: string, { config }: ImportRequest, d
     diagnostics.push({
       severity: 'error',
       code: 'file-format',
-      message: `${file} is not the JSON of DNSControl's credentials: an object per provider`,
+      message: `${file} is not the JSON of DNSControl's credentials: an object per provider, with texts as values`,
     })
   return credentials
 }
@@ -99,6 +105,8 @@ function convertProvider(provider: DnscontrolProvider, taken: ReadonlySet<string
   const converted = convertCredentials(provider)
   if (converted === null) return null
   for (const key of converted.left) report(`${quoted(key)} of the provider ${provider.name}`)
+  if (converted.lacks !== undefined)
+    report(`${quoted(converted.lacks)} of the provider ${provider.name}, which DNSControl finds itself: add it to its options`)
   const dropped: UnsupportedFeature[] = []
   const target = convertTarget(converted.provider, dropped, { takenNames: taken })
   for (const { what } of dropped) report(what)

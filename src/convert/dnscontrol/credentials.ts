@@ -16,6 +16,8 @@ export interface DnscontrolProvider {
 export interface ConvertedCredentials {
   readonly provider: OctodnsProvider
   readonly left: readonly string[]
+  /** An option that octoDNS's provider needs and DNSControl's finds itself. */
+  readonly lacks?: string | undefined
 }
 
 interface Counterpart {
@@ -23,6 +25,15 @@ interface Counterpart {
   /** octoDNS's option by DNSControl's key. */
   readonly options: Readonly<Record<string, string>>
   readonly fixed?: Readonly<Record<string, string>>
+  readonly lacks?: string
+}
+
+const AZURE = {
+  SubscriptionID: 'sub_id',
+  ResourceGroup: 'resource_group',
+  TenantID: 'directory_id',
+  ClientID: 'client_id',
+  ClientSecret: 'key',
 }
 
 const COUNTERPARTS: Readonly<Record<string, Counterpart>> = {
@@ -37,30 +48,21 @@ const COUNTERPARTS: Readonly<Record<string, Counterpart>> = {
       group_id: 'gid',
     },
   },
-  AZURE_DNS: {
-    className: 'octodns_azure.AzureProvider',
-    options: {
-      SubscriptionID: 'sub_id',
-      ResourceGroup: 'resource_group',
-      TenantID: 'directory_id',
-      ClientID: 'client_id',
-      ClientSecret: 'key',
-    },
-  },
+  AZURE_DNS: { className: 'octodns_azure.AzureProvider', options: AZURE },
+  AZURE_PRIVATE_DNS: { className: 'octodns_azure.AzurePrivateProvider', options: AZURE },
   CLOUDFLAREAPI: {
     className: 'octodns_cloudflare.CloudflareProvider',
     options: { apitoken: 'token', apikey: 'token', apiuser: 'email', accountid: 'account_id' },
   },
   DESEC: { className: 'octodns_desec.DesecProvider', options: { 'auth-token': 'token' } },
   DIGITALOCEAN: { className: 'octodns_digitalocean.DigitalOceanProvider', options: { token: 'token' } },
-  DNSIMPLE: { className: 'octodns_dnsimple.DnsimpleProvider', options: { token: 'token' } },
+  DNSIMPLE: { className: 'octodns_dnsimple.DnsimpleProvider', options: { token: 'token' }, lacks: 'account' },
   DNSMADEEASY: {
     className: 'octodns_dnsmadeeasy.DnsMadeEasyProvider',
     options: { api_key: 'api_key', secret_key: 'secret_key', sandbox: 'sandbox' },
   },
   GANDI_V5: { className: 'octodns_gandi.GandiProvider', options: { token: 'token', apikey: 'token' } },
-  GCLOUD: { className: 'octodns_googlecloud.GoogleCloudProvider', options: { project_id: 'project' } },
-  HETZNER_V2: { className: 'octodns_hetzner.HetznerProvider', options: { api_token: 'token' } },
+  HETZNER_V2: { className: 'octodns_hetzner.HetznerProvider', options: { api_token: 'token' }, fixed: { backend: 'hcloud' } },
   LINODE: { className: 'octodns_linode.LinodeProvider', options: { token: 'token' } },
   NS1: { className: 'octodns_ns1.Ns1Provider', options: { api_token: 'api_key' } },
   OVH: {
@@ -91,17 +93,18 @@ export function convertCredentials(provider: DnscontrolProvider): ConvertedCrede
   const { name, type, credentials, at } = provider
   if (type === 'POWERDNS') return powerdns(provider)
   if (type === 'AXFRDDNS') return nameServer(provider)
+  if (type === 'GCLOUD') return google(provider)
   const counterpart = Object.hasOwn(COUNTERPARTS, type) ? COUNTERPARTS[type] : undefined
   if (counterpart === undefined) return null
-  const { className, options, fixed = {} } = counterpart
+  const { className, options, fixed = {}, lacks } = counterpart
   const settings: Record<string, string> = { ...fixed }
   const left: string[] = []
   for (const [key, value] of Object.entries(credentials)) {
     const option = Object.hasOwn(options, key) ? options[key] : undefined
     if (option === undefined) left.push(key)
-    else settings[option] = reference(value)
+    else settings[option] = type === 'OVH' && /^(?:eu|ca|us)$/.test(value) ? `ovh-${value}` : reference(value)
   }
-  return { provider: { name, className, settings, at }, left }
+  return { provider: { name, className, settings, at }, left, ...(lacks !== undefined && { lacks }) }
 }
 
 /** `$NAME` and `${NAME}` are variables of the environment. */
@@ -110,34 +113,60 @@ function reference(value: string): string {
   return variable === undefined ? value : `env/${variable}`
 }
 
-function powerdns({ name, credentials, at }: DnscontrolProvider): ConvertedCredentials {
+/** The fields of a key file, all of which but the project are copied into `creds.json`. */
+const KEY_FILE =
+  /^(?:type|private_key|private_key_id|client_email|client_id|auth_uri|token_uri|auth_provider_x509_cert_url|client_x509_cert_url|universe_domain)$/
+
+/** A key becomes a variable with the content of its file, which has all fields. */
+function google({ name, credentials, at }: DnscontrolProvider): ConvertedCredentials {
+  const { project_id: project, ...rest } = credentials
+  const hasKey = rest['private_key'] !== undefined
+  // The key file names the project as well.
+  const namesProject = project !== undefined && !(hasKey && project.startsWith('$'))
+  const settings = { ...(namesProject && { project: reference(project) }), ...(hasKey && { credentials: 'the content of the key file' }) }
+  const left = Object.keys(rest).filter((key) => !hasKey || !KEY_FILE.test(key))
+  return { provider: { name, className: 'octodns_googlecloud.GoogleCloudProvider', settings, at }, left }
+}
+
+/** Of an address with more than scheme, host and port, the rest is left. An address in a variable says nothing. */
+function powerdns({ name, credentials, at }: DnscontrolProvider): ConvertedCredentials | null {
   const { apiUrl = '', apiKey = '', serverName, ...rest } = credentials
-  const url = URL.canParse(apiUrl) ? new URL(apiUrl) : null
-  const scheme = url?.protocol.slice(0, -1) ?? 'http'
+  if (!URL.canParse(apiUrl)) return null
+  const { protocol, hostname, port, origin, href } = new URL(apiUrl)
+  const scheme = protocol.slice(0, -1)
   const settings = {
-    host: url?.hostname.replace(/^\[(.*)\]$/, '$1') ?? reference(apiUrl),
-    port: Number(url?.port || (scheme === 'https' ? 443 : 80)),
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(port || (scheme === 'https' ? 443 : 80)),
     scheme,
     api_key: reference(apiKey),
     ...(serverName !== undefined && { server_id: serverName }),
   }
-  return { provider: { name, className: 'octodns_powerdns.PowerDnsProvider', settings, at }, left: Object.keys(rest) }
+  const left = [...(href === `${origin}/` ? [] : ['apiUrl']), ...Object.keys(rest)]
+  return { provider: { name, className: 'octodns_powerdns.PowerDnsProvider', settings, at }, left }
 }
 
-/** `update-key` and `transfer-key` are `ALGORITHM:NAME:SECRET`. */
-function nameServer({ name, credentials, at }: DnscontrolProvider): ConvertedCredentials {
+/** `update-key` and `transfer-key` are `ALGORITHM:NAME:SECRET`. Only one of two is used. */
+function nameServer({ name, credentials, at }: DnscontrolProvider): ConvertedCredentials | null {
   const { master = '', 'update-key': updateKey, 'transfer-key': transferKey, ...rest } = credentials
-  const [, host, port] = /^(.*?)(?::([0-9]+))?$/.exec(master) ?? []
+  if (master === '') return null
+  // An IPv6 address without brackets has no port.
+  const [, host = master, port] = /^([^:]+|\[[^\]]*\]):([0-9]+)$/.exec(master) ?? []
+  const used = updateKey === undefined ? 'transfer-key' : 'update-key'
   const key = updateKey ?? transferKey
-  const [, algorithm, keyName, secret] = /^([^:]+):([^:]+):(.+)$/.exec(key ?? '') ?? []
+  const [, algorithm = '', keyName, secret] = /^([^:]+):([^:]+):(.+)$/.exec(key ?? '') ?? []
   const settings = {
-    host: (host ?? master).replace(/^\[(.*)\]$/, '$1'),
+    host: reference(host.replace(/^\[(.*)\]$/, '$1')),
     ...(port !== undefined && { port: Number(port) }),
-    ...(secret !== undefined && { key_name: keyName, key_algorithm: algorithm, key_secret: reference(secret) }),
+    ...(secret !== undefined && {
+      key_name: keyName,
+      key_algorithm: algorithm.replace(/^(?:hmac-)?/i, 'hmac-'),
+      key_secret: reference(secret),
+    }),
   }
   const left = [
     ...Object.keys(rest),
-    ...(key !== undefined && secret === undefined ? [updateKey === undefined ? 'transfer-key' : 'update-key'] : []),
+    ...(key !== undefined && secret === undefined ? [used] : []),
+    ...(updateKey !== undefined && transferKey !== undefined && transferKey !== updateKey ? ['transfer-key'] : []),
   ]
   return { provider: { name, className: 'octodns_bind.Rfc2136Provider', settings, at }, left }
 }
@@ -145,17 +174,25 @@ function nameServer({ name, credentials, at }: DnscontrolProvider): ConvertedCre
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Reads `creds.json`; null if it is not a JSON object of objects. Its values may be secrets, so they appear in no message. */
+/** JSON without the comments and trailing commas that DNSControl accepts. */
+const withoutComments = (text: string): string =>
+  text
+    .replace(/("(?:[^"\\]|\\.)*"?)|\/\/[^\n]*|#[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, (_, string: string | undefined) => string ?? ' ')
+    .replace(/("(?:[^"\\]|\\.)*"?)|,(?=\s*[}\]])/g, (_, string: string | undefined) => string ?? '')
+
+const isScalar = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+
+/** Reads `creds.json`; null if it is not a JSON object of objects with texts. Its values may be secrets, so they appear in no message. */
 export function readCredentials(
   text: string,
 ): ReadonlyMap<string, { readonly type: string | null; readonly credentials: DnscontrolProvider['credentials'] }> | null {
   let root: unknown
   try {
-    root = JSON.parse(text)
+    root = JSON.parse(withoutComments(text))
   } catch {
     return null
   }
-  if (!isObject(root) || !Object.values(root).every(isObject)) return null
+  if (!isObject(root) || !Object.values(root).every((entry) => isObject(entry) && Object.values(entry).every(isScalar))) return null
   return new Map(
     Object.entries(root).map(([name, entry]) => {
       const { TYPE: type, ...keys } = entry as Readonly<Record<string, unknown>>

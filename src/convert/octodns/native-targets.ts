@@ -121,7 +121,8 @@ function google(options: OptionReader): Settings | null {
   return {
     type: 'google',
     project: options.plain('project'),
-    credentials: file === undefined ? undefined : `file:${file}`,
+    // The content of a key, which DNSControl holds.
+    credentials: options.secret('credentials') ?? (file === undefined ? undefined : `file:${file}`),
     visibility: isPrivate === undefined ? undefined : isPrivate ? 'private' : 'public',
   }
 }

@@ -80,12 +80,45 @@ test('without credentials, the file is asked for', async () => {
   expect(stderr).toContain('--credentials creds.json')
 })
 
-test.each([['text'], [[1]], [{ cf: 'token' }]])('credentials that are not an object per provider: %j', async (credentials) => {
-  const { run } = project([domain('example.com', ['cf'])], credentials)
-  const { status, stderr } = await run()
-  expect(status).toBe(1)
-  expect(stderr).toContain('creds.json is not the JSON of DNSControl')
+test('keys of Google and Hetzner, a comment, a trailing comma, and the type of the config', async () => {
+  const { folder, run, made } = project([domain('example.com', ['gcp', 'hetzner', 'named', 'bind', 'simple'])], null)
+  const key = JSON.stringify({ TYPE: 'GCLOUD', type: 'service_account', project_id: 'p', private_key: 'hunter2', client_email: 'a@b' })
+  writeFileSync(
+    join(folder, 'creds.json'),
+    `// The keys\n{"gcp": ${key}, # of "Google"\n"hetzner": {"TYPE": "HETZNER_V2", "api_token": "hunter2//#,}",},
+    /* the type is in the config */ "named": {"TYPE": "-", "auth-token": "$D"}, "simple": {"TYPE": "DNSIMPLE", "token": "$S"},}`,
+  )
+  const { status, stdout, stderr } = await run()
+  expect({ status, stderr }).toMatchObject({ status: 0 })
+  expect(made('zonewright.yaml')).toContain(`providers:
+  gcp: {type: google, project: p, credentials: env:GCP_CREDENTIALS}
+  hetzner: {type: hetzner, token: env:HETZNER_TOKEN}
+  named: {type: desec, token: env:D}
+  bind: {type: zonefile, directory: ../zones}
+`)
+  expect(stdout + stderr).not.toContain('hunter2')
+  expect(stderr).toContain('the credentials of the provider gcp as plain text: set GCP_CREDENTIALS')
+  expect(stderr).not.toContain('private_key')
+  expect(stderr).toContain('"account" of the provider simple')
 })
+
+test.each<[string, object]>([
+  ['POWERDNS', { apiUrl: '$URL', apiKey: '$K' }],
+  ['AXFRDDNS', { 'update-key': '$KEY' }],
+])('a %s server whose address is not in the credentials is not imported', async (type, credentials) => {
+  const { run } = project([domain('example.com', ['own'])], { own: { TYPE: type, ...credentials } })
+  expect((await run()).stderr).toContain(`DNSControl's DNS provider "own (${type})" is not imported`)
+})
+
+test.each([['text'], [[1]], [{ cf: 'token' }], [{ cf: { TYPE: 'CLOUDFLAREAPI', apitoken: { of: 'hunter2' } } }]])(
+  'credentials that are not an object per provider: %j',
+  async (credentials) => {
+    const { run } = project([domain('example.com', ['cf'])], credentials)
+    const { status, stderr } = await run()
+    expect(status).toBe(1)
+    expect(stderr).toContain('creds.json is not the JSON of DNSControl')
+  },
+)
 
 test('the option is for DNSControl only', async () => {
   const { folder } = project([])
@@ -112,13 +145,13 @@ test.each<[string, DnscontrolProvider['credentials'], string, object, string[]]>
     { token: 'env/K', email: 'a@example.com' },
     [],
   ],
-  ['GCLOUD', { project_id: 'p', private_key: 'x' }, 'octodns_googlecloud.GoogleCloudProvider', { project: 'p' }, ['private_key']],
-  ['HETZNER_V2', { api_token: '$T' }, 'octodns_hetzner.HetznerProvider', { token: 'env/T' }, []],
+  ['GCLOUD', { project_id: 'p', name_server_set: 'x' }, 'octodns_googlecloud.GoogleCloudProvider', { project: 'p' }, ['name_server_set']],
+  ['HETZNER_V2', { api_token: '$T' }, 'octodns_hetzner.HetznerProvider', { token: 'env/T', backend: 'hcloud' }, []],
   [
     'OVH',
-    { 'app-key': '$A', 'app-secret-key': '$B', 'consumer-key': '$C' },
+    { 'app-key': '$A', 'app-secret-key': '$B', 'consumer-key': '$C', endpoint: 'ca' },
     'octodns_ovh.OvhProvider',
-    { endpoint: 'ovh-eu', application_key: 'env/A', application_secret: 'env/B', consumer_key: 'env/C' },
+    { endpoint: 'ovh-ca', application_key: 'env/A', application_secret: 'env/B', consumer_key: 'env/C' },
     [],
   ],
   [
@@ -134,6 +167,21 @@ test.each<[string, DnscontrolProvider['credentials'], string, object, string[]]>
     'octodns_bind.Rfc2136Provider',
     { host: '192.0.2.1' },
     ['transfer-key'],
+  ],
+  [
+    'AXFRDDNS',
+    { master: '2001:db8::1', 'update-key': 'sha256:one:QUJD', 'transfer-key': 'hmac-md5:two:REVG' },
+    'octodns_bind.Rfc2136Provider',
+    { host: '2001:db8::1', key_name: 'one', key_algorithm: 'hmac-sha256', key_secret: 'QUJD' },
+    ['transfer-key'],
+  ],
+  ['AXFRDDNS', { master: '[2001:db8::1]:5353' }, 'octodns_bind.Rfc2136Provider', { host: '2001:db8::1', port: 5353 }, []],
+  [
+    'POWERDNS',
+    { apiKey: '$K', apiUrl: 'http://user:pass@dns.example/prefix' },
+    'octodns_powerdns.PowerDnsProvider',
+    { host: 'dns.example', port: 80, scheme: 'http', api_key: 'env/K' },
+    ['apiUrl'],
   ],
 ])('%s %j', (type, credentials, className, settings, left) => {
   const converted = convertCredentials({ name: 'one', type, credentials, at })
