@@ -15,6 +15,8 @@ export interface FirstProvider {
   readonly entry: string
   /** The environment variables with its secrets; none for that of the service. */
   readonly variables: readonly string[]
+  /** The code that its runs have to allow; null if it needs no permission. */
+  readonly allowed: string | null
   /** The packages beside Zonewright that it needs, each with its version. */
   readonly packages: readonly string[]
 }
@@ -28,12 +30,29 @@ export function firstProvider(from: string, serviceVariable: string): Result<Fir
   const starter = starterOf(type)
   if (starter === null) {
     const address = /^[a-z]+$/.test(from) ? `preset: ${from}` : `base_url: ${printText(from, 'flow')}`
-    return ok({ name: 'cloud', entry: `{type: cloud, ${address}, token: 'env:${serviceVariable}'}`, variables: [], packages: [] })
+    return ok({
+      name: 'cloud',
+      entry: `{type: cloud, ${address}, token: 'env:${serviceVariable}'}`,
+      variables: [],
+      allowed: null,
+      packages: [],
+    })
   }
-  const { settings, textKey = 'base_url', neededText, packages = [] } = starter
+  const { settings, textKey = 'base_url', neededText, packages = [], read } = starter
   if (neededText !== undefined && !text) return failure(`${type} needs a setting: --from ${type}=${neededText}`)
+  if (read !== undefined) {
+    const stated = read(text ?? '')
+    if (stated === null) return failure(`${JSON.stringify(from)} is malformed: write --from ${type}=${neededText}`)
+    return ok({ name: type, entry: `{type: ${type}, ${stated.settings}}`, ...stated, packages })
+  }
   const given = text === undefined ? '' : `, ${textKey}: ${printText(text, 'flow')}`
   const references = Object.entries(settings).map(([key, reference]) => `, ${key}: '${reference}'`)
   const own = Object.values(settings).flatMap((reference) => (reference.startsWith('env:') ? [reference.slice('env:'.length)] : []))
-  return ok({ name: type, entry: `{type: ${type}${given}${references.join('')}}`, variables: starter.variables ?? own, packages })
+  return ok({
+    name: type,
+    entry: `{type: ${type}${given}${references.join('')}}`,
+    variables: starter.variables ?? own,
+    allowed: null,
+    packages,
+  })
 }

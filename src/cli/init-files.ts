@@ -2,7 +2,7 @@
 
 import { type DomainName, displayName } from '../dns/domain-name.ts'
 import { listed } from '../report/english.ts'
-import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT, installPackages } from './install-script.ts'
+import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT, installPackages, installPythonPackages } from './install-script.ts'
 import type { Release } from './release.ts'
 
 export interface InitFile {
@@ -31,6 +31,10 @@ interface WorkflowNeeds {
   readonly rights: string
   /** The packages that are installed beside Zonewright. */
   readonly packages: readonly string[]
+  /** The same for Python. */
+  readonly pythonPackages: readonly string[]
+  /** The code that a run may load; null for none. */
+  readonly allowed: string | null
 }
 
 const CLOUD_TOKEN: WorkflowNeeds = {
@@ -43,16 +47,17 @@ const CLOUD_TOKEN: WorkflowNeeds = {
 # Definitions with addresses of instances also need instances:read_only; of load balancers, account:read_only. "zonewright doctor" lists needless
 # scopes.`,
   packages: [],
+  pythonPackages: [],
+  allowed: null,
 }
 
 /** The needs of a provider whose config entry names these environment variables. */
-export const workflowNeeds = (variables: readonly string[], packages: readonly string[]): WorkflowNeeds => ({
-  variables,
-  packages,
+export const workflowNeeds = (needs: Pick<WorkflowNeeds, 'variables' | 'packages' | 'pythonPackages' | 'allowed'>): WorkflowNeeds => ({
+  ...needs,
   readSecret: readOnly,
   rights: `# The commands need these secrets:
-#   plan    ${variables.map(readOnly).join(', ')}    of a user who may read zones
-#   apply   ${variables.join(', ')}    of a user who may change them`,
+#   plan    ${needs.variables.map(readOnly).join(', ')}    of a user who may read zones
+#   apply   ${needs.variables.join(', ')}    of a user who may change them`,
 })
 
 const readOnly = (variable: string): string => `${variable}_READ_ONLY`
@@ -119,16 +124,27 @@ const INSTALL_VARIABLE = 'INSTALL_ZONEWRIGHT'
 const installVariables = (
   { tarball, checksum }: Release,
   packages: readonly string[],
+  pythonPackages: readonly string[],
 ): string => `  # The release that every job installs: the address of its tarball, and the SHA-256 of the tarball, which SHA256SUMS of the release states.
   ZONEWRIGHT_TARBALL: '${tarball}'
   ZONEWRIGHT_CHECKSUM: '${checksum}'
   ${INSTALL_VARIABLE}: |
-${(INSTALL_SCRIPT + installPackages(packages) + ADD_TO_GITHUB_PATH).replace(/^/gm, '    ').trimEnd()}`
+${(INSTALL_SCRIPT + installPackages(packages) + installPythonPackages(pythonPackages) + ADD_TO_GITHUB_PATH).replace(/^/gm, '    ').trimEnd()}`
 
 const SET_UP = `      - uses: actions/setup-node@v4
         with: {node-version: 20}
       # Before the checkout: no file of the repository can replace the program.
       - run: sh -c "$${INSTALL_VARIABLE}"`
+
+/** A list of hosts that allows none, since an empty list is an error. */
+const NO_HOST = 'none.invalid'
+
+const allowedLines = (allowed: string | null): string =>
+  allowed === null
+    ? ''
+    : `  # The only code beside Zonewright that a run may load. Nothing limits the hosts that this class contacts.
+  ZONEWRIGHT_ALLOWED_PACKAGES: '${allowed}'
+`
 
 /** The lines of `env` for secrets. */
 const secretLines = (variables: readonly string[], secretOf: (variable: string) => string): string =>
@@ -138,7 +154,7 @@ const secretLines = (variables: readonly string[], secretOf: (variable: string) 
 export const workflow = (
   release: Release,
   hosts: readonly string[],
-  { variables, readSecret, rights, packages }: WorkflowNeeds = CLOUD_TOKEN,
+  { variables, readSecret, rights, packages, pythonPackages, allowed }: WorkflowNeeds = CLOUD_TOKEN,
 ): string => `# DNS from this repository: planned on pull requests, applied when they are merged.
 ${rights}
 # Keep ${listed(variables)} in the environment "dns" and let only the branch main use it: whoever can push a branch can read the
@@ -153,8 +169,8 @@ concurrency:
   group: dns-\${{ github.ref }}
 env:
   # The only hosts that a run may contact, whatever the config says: those of base_url and nameservers.
-  ZONEWRIGHT_ALLOWED_HOSTS: '${hosts.join(', ')}'
-${installVariables(release, packages)}
+  ZONEWRIGHT_ALLOWED_HOSTS: '${hosts.join(', ') || NO_HOST}'
+${allowedLines(allowed)}${installVariables(release, packages, pythonPackages)}
 jobs:
   check:
     runs-on: ubuntu-latest

@@ -3,8 +3,9 @@ import { type FirstProvider, firstProvider } from '../apply/first-provider.ts'
 import { readRunConfig, requiredHostEntries } from '../apply/run-config.ts'
 import { reportThrottling } from '../apply/run-context.ts'
 import { importZones } from '../convert/import.ts'
-import { CONFIG_FILE } from '../definition/config/config.ts'
+import { CONFIG_FILE, type Config } from '../definition/config/config.ts'
 import { hasErrors } from '../dns/diagnostic.ts'
+import { createProvider } from '../providers/registry.ts'
 import type { CommonOptions } from './command.ts'
 import { type InitFile, TOKEN_VARIABLE, workflow, workflowNeeds } from './init-files.ts'
 import type { CliIo } from './io.ts'
@@ -50,6 +51,16 @@ export async function filesFromProvider(
   const found = [...diagnostics, ...(imported?.diagnostics ?? [])]
   output.diagnostics(found, lossReportOptions(options))
   if (imported === null || hasErrors(found)) return null
+  const pythonPackages = start.allowed === null ? [] : await pythonPackagesOf(config, start.name, io)
+  if (start.allowed !== null && pythonPackages.length < (start.allowed.startsWith('octodns.') ? 1 : 2))
+    output.diagnostics([
+      {
+        severity: 'warning',
+        code: 'import-aside',
+        message: `the workflow does not install the package of ${start.allowed}: it is not one of octoDNS, or states no version`,
+        hint: 'add its installation to INSTALL_ZONEWRIGHT in .github/workflows/dns.yml',
+      },
+    ])
   return [
     { path: CONFIG_FILE, text },
     ...imported.files.map((file) => ({ path: `zones/${file.path}`, text: file.text })),
@@ -58,10 +69,18 @@ export async function filesFromProvider(
       text: workflow(
         release,
         requiredHostEntries(config),
-        start.variables.length === 0 ? undefined : workflowNeeds(start.variables, start.packages),
+        start.variables.length === 0 && start.allowed === null ? undefined : workflowNeeds({ ...start, pythonPackages }),
       ),
     },
   ]
+}
+
+/** The Python packages that a provider has run with on this machine. */
+async function pythonPackagesOf(config: Config, name: string, io: CliIo): Promise<readonly string[]> {
+  const entry = config.providers.get(name)
+  const created = entry && (await createProvider(entry, { secrets: { folder: config.folder, env: io.env, loaded: config.secrets } }))
+  await created?.provider?.close()
+  return created?.provider?.pythonPackages ?? []
 }
 
 const configText = ({

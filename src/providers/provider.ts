@@ -122,6 +122,8 @@ export interface Provider {
   readonly capabilities: Capabilities
   /** Maximum concurrent calls. */
   readonly parallelism: number
+  /** The Python packages that it runs, each with its version as pip takes it; absent if it runs none. */
+  readonly pythonPackages?: readonly string[] | undefined
   /** Finds the zones with these names. */
   findZones(names: readonly DomainName[], options?: ProviderCallOptions): Promise<ReadonlyMap<DomainName, ZoneReference>>
   listZones(options?: ProviderCallOptions): Promise<ZoneList>
@@ -195,8 +197,20 @@ export interface Starter {
   readonly textKey?: string | undefined
   /** What the text is, if it must be given. */
   readonly neededText?: string | undefined
+  /** Reads a text that is more than one setting; null if it is malformed. */
+  readonly read?: ((text: string) => StarterText | null) | undefined
   /** The packages beside Zonewright that the type needs, each with its version. */
   readonly packages?: readonly string[] | undefined
+}
+
+/** What the text of `init --from TYPE=TEXT` says. */
+export interface StarterText {
+  /** The settings as YAML in flow style, without braces. */
+  readonly settings: string
+  /** The environment variables with secrets. */
+  readonly variables: readonly string[]
+  /** The code that a run has to allow, for ZONEWRIGHT_ALLOWED_PACKAGES. */
+  readonly allowed: string
 }
 
 /** One type of provider. */

@@ -213,6 +213,14 @@ describe('init --from TYPE', () => {
     expect(Object.values(files).join('')).not.toContain(TOKEN)
   })
 
+  test.each(['octodns', 'octodns=', 'octodns=Class', 'octodns=a.B,token', 'octodns=a.B,token=env:X', 'octodns=a.B,token=$X'])(
+    '%s is malformed',
+    async (from) => {
+      const run = await cli(['init', '--from', from], { cwd: temporaryDirectory() })
+      expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('--from octodns=CLASS,OPTION=VARIABLE')])
+    },
+  )
+
   test('azure takes the resource group', async () => {
     const setting = { cwd: temporaryDirectory(), env: { ZONEWRIGHT_ALLOWED_HOSTS: 'dns.example.net', AZURE_CLIENT_SECRET: TOKEN } }
     const missing = await cli(['init', '--from', 'azure'], setting)

@@ -16,6 +16,8 @@ export interface ClassFeatures {
   readonly isDisabled: boolean
   /** For people: `octodns-bind 1.1.0, octoDNS 1.22.0, Python 3.11.7`. */
   readonly versions: string
+  /** What pip installs for it: `octodns==1.22.0`. Modules that are not of octoDNS are left out: the registry may have a stranger's package with their name. */
+  readonly packages: readonly string[]
 }
 
 /** The settings of the provider that capabilities depend on. */
@@ -34,6 +36,7 @@ const ANY_CLASS: ClassFeatures = {
   listsZones: true,
   isDisabled: false,
   versions: '',
+  packages: [],
 }
 
 /** Types that a module writes and cannot read again, so that the whole zone becomes unreadable for it. */
@@ -43,6 +46,10 @@ const UNREADABLE: Readonly<Record<string, readonly string[]>> = { octodns_bind: 
 export function readFeatures(module: string, message: unknown): ClassFeatures | null {
   const { types, root_ns, multivalue_ptr, lists, disabled, version, octodns, python } = (message ?? {}) as Message
   if (!Array.isArray(types)) return null
+  const requirement = (name: string, stated: unknown): string[] =>
+    /^octodns(?:-[a-z0-9-]{1,60})?$/.test(name) && /^[A-Za-z0-9][A-Za-z0-9.+!_-]{0,39}$/.test(String(stated ?? ''))
+      ? [`${name}==${stated}`]
+      : []
   const own = version === '' ? [] : [`${module.replaceAll('_', '-')} ${String(version)}`]
   return {
     types: new Set(types.map(String).filter((type) => OCTODNS_TYPES.has(type) && !UNREADABLE[module]?.includes(type))),
@@ -51,6 +58,7 @@ export function readFeatures(module: string, message: unknown): ClassFeatures | 
     listsZones: lists === true,
     isDisabled: disabled === true,
     versions: [...own, `octoDNS ${String(octodns)}`, `Python ${String(python)}`].join(', '),
+    packages: [...requirement('octodns', octodns), ...(module === 'octodns' ? [] : requirement(module.replaceAll('_', '-'), version))],
   }
 }
 

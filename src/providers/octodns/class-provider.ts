@@ -73,6 +73,7 @@ export function createClassProvider(options: ClassProviderOptions): Provider {
     address: options.address,
     capabilities,
     parallelism: 1,
+    pythonPackages: features.packages,
     async findZones(names, call) {
       const found = new Map<DomainName, ZoneReference>()
       const errors: ProviderError[] = []

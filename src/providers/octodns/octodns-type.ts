@@ -1,6 +1,6 @@
 /** The provider type `octodns`: a folder of octoDNS's zone files (`directory`), or any provider class of octoDNS (`class`). */
 import type { ProviderConfig } from '../../definition/config/config.ts'
-import type { ProviderType } from '../provider.ts'
+import type { ProviderType, StarterText } from '../provider.ts'
 import { OCTODNS_CAPABILITIES } from './capabilities.ts'
 import { classCapabilities } from './class-capabilities.ts'
 import { changesPerCall, checkClassSettings, createsZones } from './class-settings.ts'
@@ -15,6 +15,7 @@ export const OCTODNS: ProviderType = {
       ? classCapabilities({ changesPerCall: changesPerCall(config), createsZones: createsZones(config) })
       : OCTODNS_CAPABILITIES,
   checkSettings: (config) => (hasClass(config) ? checkClassSettings(config) : []),
+  starter: { settings: {}, neededText: 'CLASS,OPTION=VARIABLE', read: readStarter },
   // A class does not say which hosts it contacts.
   endpoints: () => [],
   async create(config, context) {
@@ -22,4 +23,17 @@ export const OCTODNS: ProviderType = {
     const { createFromClass } = await import('./class-config.ts')
     return createFromClass(config, context)
   },
+}
+
+/** `CLASS,OPTION=VARIABLE,…`: the class, and the environment variables with its options. */
+function readStarter(text: string): StarterText | null {
+  const [className = '', ...options] = text.split(',')
+  const pairs = options.map((option) => /^([A-Za-z_][A-Za-z0-9_]*)=([A-Za-z_][A-Za-z0-9_]*)$/.exec(option))
+  if (!/^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+$/.test(className) || pairs.includes(null)) return null
+  const references = pairs.map((pair) => `${pair?.[1]}: 'env:${pair?.[2]}'`).join(', ')
+  return {
+    settings: `class: ${className}${references === '' ? '' : `, options: {${references}}`}`,
+    variables: pairs.flatMap((pair) => pair?.[2] ?? []),
+    allowed: className,
+  }
 }
