@@ -1,9 +1,12 @@
 /** Converts the targets of an octoDNS config. */
 import { existsSync } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
+import { CONFIG_FILE } from '../../definition/config/config.ts'
+import { printText } from '../../definition/print/octodns-yaml.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { agreeing, listed } from '../../report/english.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
+import { flowValue } from './converted-config.ts'
 import { type ConvertedTarget, convertTarget } from './octodns-provider.ts'
 import type { OctodnsConfig } from './read-octodns-config.ts'
 
@@ -70,6 +73,39 @@ export function pythonNotices(targets: readonly ConvertedTarget[]): Diagnostic[]
   return [
     { severity: 'notice', code: 'import-aside', message, hint: `install them with: pip install ${['octodns', ...packages].join(' ')}` },
   ]
+}
+
+/**
+ * A notice for each source that is no folder of files, with the entry that makes it a provider, and the command that imports its records. `out` is the folder of the
+ * new config.
+ */
+export function sourceNotices(
+  { providers, secretHandlers, zones }: OctodnsConfig,
+  files: ReadonlySet<string>,
+  targets: ReadonlyMap<string, ConvertedTarget>,
+  relocate: (target: ConvertedTarget) => Pick<ConvertedTarget, 'name' | 'settings'>,
+): Diagnostic[] {
+  const names = [...new Set(zones.flatMap(({ sources }) => sources))].filter((name) => !files.has(name))
+  return names.flatMap((source): Diagnostic[] => {
+    const provider = providers.get(source)
+    const target = targets.get(source) ?? (provider && convertTarget(provider, [], { secretHandlers }))
+    if (provider === undefined || !target) return []
+    const { name, settings } = relocate(target)
+    const entry = targets.has(source) ? '' : `add "${printText(name)}: ${flowValue(settings)}" to providers in ${CONFIG_FILE}, then `
+    const listed = zones.flatMap((zone) => (zone.sources.includes(source) && zone.name !== null ? [zone.name.slice(0, -1)] : []))
+    const command = ['zonewright import --from', name, ...listed.slice(0, MAX_NAMED), listed.length > MAX_NAMED ? '…' : '']
+      .join(' ')
+      .trimEnd()
+    return [
+      {
+        severity: 'notice',
+        code: 'import-aside',
+        message: `the records of the source ${source} (${provider.className.slice(0, 100)}) are no files, so they are not imported`,
+        at: provider.at,
+        hint: `to import them as they are today, ${entry}run: ${command} -o DIRECTORY`,
+      },
+    ]
+  })
 }
 
 /** Targets that a message lists. */

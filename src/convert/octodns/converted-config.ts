@@ -65,7 +65,7 @@ export const printProviders = (targets: ConvertedConfig['targets']): string =>
     : `providers:\n${targets.map(({ name, settings }) => `  ${printText(name)}: ${flowValue(settings)}\n`).join('')}`
 
 /** Prints a JSON value as YAML in flow style. */
-function flowValue(value: unknown): string {
+export function flowValue(value: unknown): string {
   if (typeof value === 'string') return printText(value)
   if (Array.isArray(value)) return `[${value.map(flowValue).join(', ')}]`
   if (typeof value !== 'object' || value === null) return String(value)

@@ -18,7 +18,7 @@ import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { combineZones, readOptionsFor, readZones } from './assemble-zones.ts'
 import { convertAutoArpa } from './auto-arpa.ts'
 import { convertRules } from './convert-rules.ts'
-import { convertTargets, pythonNotices, relocated } from './convert-targets.ts'
+import { convertTargets, pythonNotices, relocated, sourceNotices } from './convert-targets.ts'
 import { createProcessing, printConvertedConfig } from './converted-config.ts'
 import {
   duplicateZoneErrors,
@@ -181,11 +181,12 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
   const processing = createProcessing(config)
   const rules = convertRules(wanted, read, { config, targets, sources: opened.sources, processing, dropped: aside, isPartial })
   dropped.push(...droppedScopes(imported, targets))
+  const relocate = (target: ConvertedTarget) => relocated(target, base, resolve(request.cwd, request.options.out ?? '.'))
   const configText = printConvertedConfig({
     from: file,
     defaultTtl,
     splitExtension,
-    targets: [...targets.values()].map((target) => relocated(target, base, resolve(request.cwd, request.options.out ?? '.'))),
+    targets: [...targets.values()].map(relocate),
     rules: autoArpa === null ? rules : rules.map((rule) => ({ ...rule, autoPtr: true })),
   })
   return {
@@ -195,6 +196,7 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
       ...config.diagnostics,
       ...processing.unused,
       ...pythonNotices([...targets.values()]),
+      ...sourceNotices(config, new Set(opened.sources.keys()), targets, relocate),
       ...asides(aside),
       ...(isPartial ? [] : listedOneByOne(config)),
       ...opened.diagnostics,

@@ -111,6 +111,7 @@ def find_class(path):
     module_name, _, class_name = path.rpartition('.')
     try:
         from octodns.provider.base import BaseProvider
+        from octodns.source.base import BaseSource
     except ModuleNotFoundError as error:
         raise Refusal('no-octodns', str(error), module=error.name)
     try:
@@ -119,7 +120,8 @@ def find_class(path):
         is_own = error.name is not None and (module_name + '.').startswith(error.name + '.')
         raise Refusal('no-module' if is_own else 'no-dependency', str(error), module=error.name)
     found = getattr(module, class_name, None)
-    if inspect.isclass(found) and issubclass(found, BaseProvider) and found is not BaseProvider:
+    # A source, such as EnvVarSource, can only be read.
+    if inspect.isclass(found) and issubclass(found, BaseSource) and found not in (BaseProvider, BaseSource):
         return found
     others = [
         name
@@ -181,7 +183,7 @@ class Bridge:
             'root_ns': bool(provider.SUPPORTS_ROOT_NS),
             'multivalue_ptr': bool(provider.SUPPORTS_MULTIVALUE_PTR),
             'lists': callable(getattr(provider, 'list_zones', None)),
-            'disabled': bool(getattr(provider, 'apply_disabled', False)),
+            'disabled': not callable(getattr(provider, 'apply', None)) or bool(getattr(provider, 'apply_disabled', False)),
             'python': '.'.join(str(part) for part in sys.version_info[:3]),
             'octodns': version_of('octodns'),
             'version': '' if module == 'octodns' else version_of(module),
@@ -208,7 +210,7 @@ class Bridge:
 
         provider = self.provider_for(request['zone'])
         existing = Zone(request['zone'], [])
-        exists = provider.populate(existing, target=True, lenient=True)
+        exists = provider.populate(existing, target=callable(getattr(provider, 'apply', None)), lenient=True)
         records = sorted(existing.records, key=lambda record: (record.name, record._type))
         if exists is None:
             exists = len(records) > 0
