@@ -1,7 +1,9 @@
 /** The first entry of `providers` in a new config. */
+import type { Config } from '../definition/config/config.ts'
+import type { SecretSource } from '../definition/config/resolve-secret.ts'
 import { printText } from '../definition/yaml/print-yaml.ts'
 import { failure, ok, type Result } from '../dns/result.ts'
-import { STARTER_TYPES, starterOf } from '../providers/registry.ts'
+import { createProvider, STARTER_TYPES, starterOf } from '../providers/registry.ts'
 
 /** The types of providers that a new config can begin with, as the command line takes them. */
 export const FIRST_TYPES: readonly string[] = STARTER_TYPES.map((type) => {
@@ -55,4 +57,12 @@ export function firstProvider(from: string, serviceVariable: string): Result<Fir
     allowed: null,
     packages,
   })
+}
+
+/** The Python packages that a provider runs on this machine, as pip takes them. */
+export async function pythonPackagesOf(config: Config, name: string, env: SecretSource['env']): Promise<readonly string[]> {
+  const entry = config.providers.get(name)
+  const created = entry && (await createProvider(entry, { secrets: { folder: config.folder, env, loaded: config.secrets } }))
+  await created?.provider?.close()
+  return created?.provider?.pythonPackages ?? []
 }

@@ -1,11 +1,10 @@
 /** The files that `zonewright init --from` writes for the zones of a provider. */
-import { type FirstProvider, firstProvider } from '../apply/first-provider.ts'
+import { type FirstProvider, firstProvider, pythonPackagesOf } from '../apply/first-provider.ts'
 import { readRunConfig, requiredHostEntries } from '../apply/run-config.ts'
 import { reportThrottling } from '../apply/run-context.ts'
 import { importZones } from '../convert/import.ts'
-import { CONFIG_FILE, type Config } from '../definition/config/config.ts'
+import { CONFIG_FILE } from '../definition/config/config.ts'
 import { hasErrors } from '../dns/diagnostic.ts'
-import { createProvider } from '../providers/registry.ts'
 import type { CommonOptions } from './command.ts'
 import { type InitFile, TOKEN_VARIABLE, workflow, workflowNeeds } from './init-files.ts'
 import type { CliIo } from './io.ts'
@@ -51,7 +50,7 @@ export async function filesFromProvider(
   const found = [...diagnostics, ...(imported?.diagnostics ?? [])]
   output.diagnostics(found, lossReportOptions(options))
   if (imported === null || hasErrors(found)) return null
-  const pythonPackages = start.allowed === null ? [] : await pythonPackagesOf(config, start.name, io)
+  const pythonPackages = start.allowed === null ? [] : await pythonPackagesOf(config, start.name, io.env)
   if (start.allowed !== null && pythonPackages.length < (start.allowed.startsWith('octodns.') ? 1 : 2))
     output.diagnostics([
       {
@@ -73,14 +72,6 @@ export async function filesFromProvider(
       ),
     },
   ]
-}
-
-/** The Python packages that a provider has run with on this machine. */
-async function pythonPackagesOf(config: Config, name: string, io: CliIo): Promise<readonly string[]> {
-  const entry = config.providers.get(name)
-  const created = entry && (await createProvider(entry, { secrets: { folder: config.folder, env: io.env, loaded: config.secrets } }))
-  await created?.provider?.close()
-  return created?.provider?.pythonPackages ?? []
 }
 
 const configText = ({
