@@ -1,33 +1,48 @@
 /** Sentences of reports about plans and zones. */
 import { hasErrors, oneLine } from '../dns/diagnostic.ts'
 import { displayName, isAtOrBelow, relativeName } from '../dns/domain-name.ts'
-import type { CallCount, RenderedState, ZonePlan } from '../plan/plan.ts'
+import type { Action, CallCount, RenderedState, ZonePlan } from '../plan/plan.ts'
 import { counted, formatCount, listed } from './english.ts'
-import { type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
+import { type OutcomeSummary, type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
 
 /** The headline of a report: errors and refusals first, then what a plan would do or what an apply did. */
 export function summaryLine(report: Report): string {
   const summary = summarize(report)
+  const problems = problemText(report, summary)
+  const rest = summary.calls === 0 ? unchangedText(report) : report.outcomes === null ? planText(summary) : outcomeText(report)
+  return problems === null ? rest : `${problems}. ${rest}`
+}
+
+/** The headline of a report that shows the figures elsewhere. */
+export function shortHeadline(report: Report): string {
+  const summary = summarize(report)
+  const problems = problemText(report, summary)
+  if (problems !== null) return problems
+  if (summary.calls === 0) return unchangedText(report)
+  if (report.outcomes === null) return `${counted(summary.changedZones, 'zone')} of ${formatCount(summary.zones)} to change`
+  const { applied, ...others } = summarizeOutcomes(zoneViews(report))
+  const rest = unappliedFigures({ applied, ...others }).join('')
+  if (applied.total === 0) return `Nothing applied: ${rest}`
+  return rest === '' ? `Applied in ${counted(applied.zones, 'zone')}` : `Applied in part: ${rest}`
+}
+
+/** `2 errors, 1 zone refused, nothing will be applied`; null without a problem. */
+function problemText({ outcomes }: Report, summary: Summary): string | null {
   const problems = [
     ...(summary.errors > 0 ? [counted(summary.errors, 'error')] : []),
     ...(summary.refusedZones > 0 ? [`${counted(summary.refusedZones, 'zone')} refused`] : []),
   ]
-  const rest = summary.calls === 0 ? unchangedText(report) : report.outcomes === null ? planText(summary) : outcomeText(report)
-  if (problems.length === 0) return rest
   // A plan with a problem is not applied, not even in part.
-  return `${problems.join(', ')}${report.outcomes === null ? ', nothing will be applied' : ''}. ${rest}`
+  return problems.length === 0 ? null : `${problems.join(', ')}${outcomes === null ? ', nothing will be applied' : ''}`
 }
 
 const planText = (summary: Summary): string =>
   `Plan: ${toDo(summary)} in ${counted(summary.changedZones, 'zone')} (${counted(summary.calls, 'call')})`
 
 function outcomeText(report: Report): string {
-  const { applied, failed, skipped, unknown } = summarizeOutcomes(zoneViews(report))
-  const rest = [
-    ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
-    ...(unknown > 0 ? [`${formatCount(unknown)} unknown`] : []),
-    ...(skipped > 0 ? [`${formatCount(skipped)} skipped`] : []),
-  ].join(', ')
+  const summary = summarizeOutcomes(zoneViews(report))
+  const { applied } = summary
+  const rest = unappliedFigures(summary).join('')
   if (applied.total === 0) return `Nothing applied: ${rest}`
   const done = `${formatCount(applied.create)} created, ${formatCount(applied.update)} updated, ${formatCount(applied.delete)} deleted in ${counted(applied.zones, 'zone')} (${counted(applied.calls, 'call')})`
   return rest === '' ? `Applied: ${done}` : `Applied in part: ${rest}; ${done}`
@@ -44,16 +59,21 @@ function unchangedText({ plan }: Report): string {
 }
 
 /** The zone's name, also in Unicode if it has A-labels, and its target. */
-export function zoneTitle({ zone, target }: ZonePlan): string {
+export const zoneTitle = (plan: Pick<ZonePlan, 'zone' | 'target'>): string => `${zoneTitleAlone(plan)} at ${oneLine(plan.target)}`
+
+/** The zone's name, also in Unicode if it has A-labels. */
+export function zoneTitleAlone({ zone }: Pick<ZonePlan, 'zone'>): string {
   const shown = displayName(zone)
-  const unicode = shown === zone ? '' : ` (${oneLine(shown)})`
-  return `${oneLine(zone)}${unicode} at ${oneLine(target)}`
+  return shown === zone ? oneLine(zone) : `${oneLine(zone)} (${oneLine(shown)})`
 }
 
-/** The number of records before and after, and the limit. */
-export function recordFigures({ records, changes }: ZonePlan): string {
+/** The number of records before and after, and the limit. After an apply, only applied changes count. */
+export function recordFigures({ plan: { records, changes }, outcomes }: ZoneView): string {
   const after = changes.reduce(
-    (count, change) => count + (change.subject === 'domain' ? 0 : Number(change.desired !== null) - Number(change.existing !== null)),
+    (count, change, index) =>
+      change.subject === 'domain' || (outcomes !== null && outcomes[index]?.state !== 'applied')
+        ? count
+        : count + Number(change.desired !== null) - Number(change.existing !== null),
     records.existing,
   )
   const figures = after === records.existing ? formatCount(after) : `${formatCount(records.existing)} → ${formatCount(after)}`
@@ -63,10 +83,13 @@ export function recordFigures({ records, changes }: ZonePlan): string {
   return `${figures}${limit} ${noun}${unmanaged}`
 }
 
-/** Whether the zone is new or to be deleted; null if neither. */
-export function zoneState(plan: ZonePlan): string | null {
-  if (!plan.exists) return 'new zone'
-  return plan.changes.some((change) => change.subject === 'domain' && change.action === 'delete') ? 'to be deleted' : null
+/** Whether the zone is new or to be deleted, or what became of that; null if neither. */
+export function zoneState({ plan, outcomes }: ZoneView): string | null {
+  const index = plan.changes.findIndex(({ subject, action }) => subject === 'domain' && action !== 'update')
+  const state = outcomes?.[index]?.state
+  if (!plan.exists) return index === -1 || state === undefined || state === 'applied' ? 'new zone' : 'not created'
+  if (index === -1) return null
+  return state === undefined ? 'to be deleted' : state === 'applied' ? 'deleted' : 'not deleted'
 }
 
 const RENDERED: Readonly<Record<RenderedState, string>> = {
@@ -89,13 +112,39 @@ export function readBackText({ readBack, outcomes }: ZoneView, verbose: boolean)
   return outcomes?.some(({ state }) => state === 'applied' || state === 'unknown') ? 'read again: not possible' : null
 }
 
-/** `1 to create, 2 to update, 1 to delete (4 calls; an update is a - and a + in one call)`. */
-export function callFigures({ calls, changes }: ZonePlan): string {
+/**
+ * What a plan does to a zone, or what an apply did: `1 to create, 2 to update (3 calls; an update is a - and a + in one call)`, or
+ * `1 created, 1 updated (2 calls); 1 failed, 2 skipped`.
+ */
+export function changeFigures(view: ZoneView): string {
+  if (view.plan.changes.length === 0) return 'no changes'
+  return view.outcomes === null ? plannedFigures(view.plan) : appliedFigures(summarizeOutcomes([view]))
+}
+
+function plannedFigures({ calls, changes }: ZonePlan): string {
   const actions = ['create', 'update', 'delete'] as const
   const parts = actions.flatMap((action) => (calls[action] === 0 ? [] : [`${formatCount(calls[action])} to ${action}`]))
   const updatesRecords = changes.some(({ subject, action }) => subject === 'record' && action === 'update')
   return `${parts.join(', ')} (${counted(calls.total, 'call')}${updatesRecords ? '; an update is a - and a + in one call' : ''})`
 }
+
+function appliedFigures(summary: OutcomeSummary): string {
+  const { applied } = summary
+  const done = (['create', 'update', 'delete'] as const).flatMap((action) =>
+    applied[action] === 0 ? [] : [`${formatCount(applied[action])} ${DONE[action]}`],
+  )
+  const parts = [...(done.length === 0 ? [] : [`${done.join(', ')} (${counted(applied.calls, 'call')})`]), ...unappliedFigures(summary)]
+  return done.length === 0 ? `nothing applied: ${parts.join(', ')}` : parts.join('; ')
+}
+
+/** `2 failed, 1 skipped` as one text, or none. */
+function unappliedFigures({ failed, unknown, skipped }: OutcomeSummary): string[] {
+  const parts = Object.entries({ failed, unknown, skipped }).flatMap(([state, count]) => (count === 0 ? [] : [`${formatCount(count)} ${state}`]))
+  return parts.length === 0 ? [] : [parts.join(', ')]
+}
+
+/** What an action did. */
+export const DONE: Readonly<Record<Action, string>> = { create: 'created', update: 'updated', delete: 'deleted' }
 
 /** `caches may hold former answers for 1 h (www A)`; null if no former answer becomes wrong. */
 export function cachedAnswersText({ zone, cachedAnswers }: ZonePlan): string | null {
@@ -107,8 +156,8 @@ export function cachedAnswersText({ zone, cachedAnswers }: ZonePlan): string | n
 /** What a line about a zone says besides its calls: its state, records, cached answers, and differences found when it was read. */
 export const zoneFacts = (view: ZoneView, verbose: boolean): string[] =>
   [
-    zoneState(view.plan),
-    recordFigures(view.plan),
+    zoneState(view),
+    recordFigures(view),
     cachedAnswersText(view.plan),
     renderedText(view.plan, verbose),
     readBackText(view, verbose),

@@ -9,7 +9,7 @@ import { type Report, type ReportOptions, type ZoneView, zoneViews } from './rep
 import { layoutRows } from './row-layout.ts'
 import {
   cachedAnswersText,
-  callFigures,
+  changeFigures,
   hasSection,
   readBackText,
   recordFigures,
@@ -64,7 +64,7 @@ export function zoneLines(view: ZoneView, options: ReportOptions): string[] {
   const rendered = renderedText(plan, options.verbose)
   if (rendered !== null) lines.push(`  ${plan.rendered === 'differs' ? palette.warning(rendered) : palette.dim(rendered)}`)
   lines.push(...readBackLines(view, options, palette))
-  if (plan.changes.length > 0 && view.outcomes === null) lines.push(`  ${callFigures(plan)}`)
+  if (plan.changes.length > 0) lines.push(`  ${changeFigures(view)}`)
   const cached = cachedAnswersText(plan)
   if (cached !== null) lines.push(`  ${cached}`)
   return lines
@@ -85,9 +85,10 @@ function unappliedLines(view: ZoneView, options: ReportOptions): string[] {
 const hasUnapplied = (view: ZoneView): boolean =>
   readBackText(view, false) !== null || (view.outcomes ?? []).some(({ state }) => state !== 'applied')
 
-function titleLine({ plan }: ZoneView, palette: Palette): string {
-  const state = zoneState(plan)
-  const figures = [...(state === null ? [] : [state]), recordFigures(plan)].join(', ')
+function titleLine(view: ZoneView, palette: Palette): string {
+  const { plan } = view
+  const state = zoneState(view)
+  const figures = [...(state === null ? [] : [state]), recordFigures(view)].join(', ')
   return `${palette.bold(zoneTitle(plan))} ${palette.dim(`(${figures})`)}`
 }
 

@@ -1,0 +1,151 @@
+/** Plans and outcomes as a page. */
+import { type Diagnostic, isError, oneLine } from '../../dns/diagnostic.ts'
+import type { Outcome } from '../../plan/plan.ts'
+import { counted } from '../english.ts'
+import { groupDiagnostics } from '../group-diagnostics.ts'
+import { blockingRefusals, type Report, type ReportOptions, summarize, summarizeOutcomes, type ZoneView, zoneViews } from '../report.ts'
+import {
+  cachedAnswersText,
+  DONE,
+  hasSection,
+  readBackText,
+  recordFigures,
+  renderedStates,
+  renderedText,
+  shortHeadline,
+  summaryLine,
+  zoneState,
+  zoneTitleAlone,
+} from '../summary.ts'
+import { changeLines } from './change-lines.ts'
+import { type Figure, type Message, type Page, type PageZone, type PlainZone, renderPage } from './page.ts'
+
+/** Renders a plan or an outcome as one HTML page. */
+export const renderHtml = (report: Report, options: ReportOptions): string => renderPage(planPage(report, options))
+
+const ACTIONS = ['create', 'update', 'delete'] as const
+
+function planPage(report: Report, options: ReportOptions): Page {
+  const { plan, outcomes } = report
+  const views = zoneViews(report)
+  const shown = views.filter((view) => options.verbose || hasSection(view) || view.diagnostics.some(({ severity }) => severity !== 'notice'))
+  const others = views.filter((view) => !shown.includes(view))
+  const isDone = outcomes !== null
+  const inGeneral = [...plan.diagnostics, ...others.flatMap(({ diagnostics }) => diagnostics)]
+  const states = renderedStates(others).map(({ state, text }): Message => ({
+    severity: state === 'differs' ? 'warning' : 'notice',
+    title: '',
+    text,
+  }))
+  const label = isDone ? DONE : { create: 'to create', update: 'to update', delete: 'to delete' }
+  return {
+    kind: isDone ? 'Apply' : 'Plan',
+    title: summaryLine(report),
+    headline: shortHeadline(report),
+    made: [plan.tool, timeText(plan.created)],
+    figures: figuresOf(report, label),
+    messages: [...diagnosticMessages(options.diagnostics === false ? [] : inGeneral, options), ...states],
+    columns: ACTIONS.map((action) => ({ action, label: label[action] })),
+    noun: 'changes',
+    legend: `− existing record, + desired record; the changed part is marked; the bar has deletions left of the axis, creations and updates right of it`,
+    choices: choicesOf(views, label),
+    zones: shown.map((view) => pageZone(view, options)),
+    rest: { title: `${counted(others.length, 'zone')} without changes`, zones: others.map(plainZone) },
+  }
+}
+
+function figuresOf(report: Report, label: Readonly<Record<(typeof ACTIONS)[number], string>>): Figure[] {
+  const summary = summarize(report)
+  const done = report.outcomes === null ? null : summarizeOutcomes(zoneViews(report))
+  const problems: Figure[] = [
+    { label: 'errors', count: summary.errors, className: 'bad' },
+    { label: 'refused zones', count: summary.refusedZones, className: 'bad' },
+    ...(done === null
+      ? []
+      : ([
+          { label: 'failed', count: done.failed, className: 'bad' },
+          { label: 'unknown', count: done.unknown, className: 'bad' },
+          { label: 'skipped', count: done.skipped, className: '' },
+        ] as const)),
+  ]
+  return [
+    ...problems.filter(({ count }) => count > 0),
+    ...ACTIONS.map((action): Figure => ({ label: label[action], count: (done?.applied ?? summary)[action], className: action })),
+    { label: done === null ? 'zones to change' : 'zones changed', count: done?.applied.zones ?? summary.changedZones, className: '' },
+    { label: 'zones', count: summary.zones, className: '' },
+  ]
+}
+
+function choicesOf(views: readonly ZoneView[], label: Readonly<Record<(typeof ACTIONS)[number], string>>): Page['choices'] {
+  const states = new Set(views.flatMap(({ outcomes }) => (outcomes ?? []).map(({ state }) => state)))
+  const unapplied: readonly Outcome['state'][] = ['failed', 'unknown', 'skipped']
+  const planned = states.size === 0 ? label : { create: 'create', update: 'update', delete: 'delete' }
+  return [
+    ...ACTIONS.map((action) => [action, planned[action]] as const),
+    ...unapplied.filter((state) => states.has(state)).map((state) => [state, state] as const),
+    ...(['error', 'refused'] as const).filter((problem) => views.some((view) => problemOf(view) === problem)).map((one) => [one, one] as const),
+  ]
+}
+
+const problemOf = ({ plan, diagnostics }: ZoneView): PageZone['problem'] =>
+  diagnostics.some(isError) ? 'error' : blockingRefusals(plan).length > 0 || plan.refused !== undefined ? 'refused' : null
+
+const plainZone = ({ plan }: ZoneView): PlainZone => ({ title: zoneTitleAlone(plan), target: plan.target, owner: plan.owner ?? null })
+
+function pageZone(view: ZoneView, options: ReportOptions): PageZone {
+  const { plan, outcomes } = view
+  const refusals = plan.refusals.map(
+    ({ name, message, allowed }): Message =>
+      allowed
+        ? { severity: 'warning', title: `allowed ${name}:`, text: oneLine(message) }
+        : { severity: 'error', title: `REFUSED ${name}:`, text: `${oneLine(message)}\nto allow it: --allow ${name}` },
+  )
+  return {
+    ...plainZone(view),
+    name: plan.zone,
+    labels: labelsOf(view),
+    problem: problemOf(view),
+    counts: outcomes === null ? plan.calls : summarizeOutcomes([view]).applied,
+    facts: [
+      recordFigures(view),
+      ...(outcomes === null && plan.changes.length > 0 ? [counted(plan.calls.total, 'call')] : []),
+      cachedAnswersText(plan),
+      renderedText(plan, options.verbose),
+      readBackText(view, options.verbose),
+    ].filter((fact) => fact !== null),
+    messages: [...refusals, ...diagnosticMessages(options.diagnostics === false ? [] : view.diagnostics, options)],
+    lines: changeLines(view),
+  }
+}
+
+function labelsOf(view: ZoneView): PageZone['labels'] {
+  const { plan, diagnostics, readBack } = view
+  const state = zoneState(view)
+  const unapplied = view.outcomes === null ? null : summarizeOutcomes([view])
+  const warnings = diagnostics.filter(({ severity }) => severity === 'warning').length
+  return [
+    ...(diagnostics.some(isError) ? [{ text: 'error', severity: 'error' as const }] : []),
+    ...(blockingRefusals(plan).length > 0 ? [{ text: 'refused', severity: 'error' as const }] : []),
+    ...(['failed', 'unknown'] as const).flatMap((one) =>
+      unapplied !== null && unapplied[one] > 0 ? [{ text: `${unapplied[one]} ${one}`, severity: 'error' as const }] : [],
+    ),
+    ...(unapplied !== null && unapplied.skipped > 0 ? [{ text: `${unapplied.skipped} skipped`, severity: 'warning' as const }] : []),
+    ...(readBack === 'different' ? [{ text: 'not as planned', severity: 'error' as const }] : []),
+    ...(state === null ? [] : [{ text: state, severity: state === 'new zone' ? ('notice' as const) : ('warning' as const) }]),
+    ...(warnings > 0 ? [{ text: counted(warnings, 'warning'), severity: 'warning' as const }] : []),
+  ]
+}
+
+/** Diagnostics as messages of a page. */
+export const diagnosticMessages = (diagnostics: readonly Diagnostic[], { verbose }: Pick<ReportOptions, 'verbose'>): Message[] =>
+  groupDiagnostics(diagnostics, { all: verbose }).map(({ severity, code, message, at, hint }) => ({
+    severity,
+    title: `${severity}[${code}]`,
+    text: [
+      `${at === undefined ? '' : `${oneLine(at.file)}:${at.line}:${at.column}: `}${oneLine(message)}`,
+      ...(hint === undefined ? [] : [oneLine(hint)]),
+    ].join('\n'),
+  }))
+
+/** `2026-11-23 14:05 UTC` of a time in ISO 8601; any other text as it is. */
+export const timeText = (time: string): string => oneLine(time).replace(/^([0-9-]{10})T([0-9]{2}:[0-9]{2}).*Z$/, '$1 $2 UTC')
