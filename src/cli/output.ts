@@ -14,13 +14,14 @@ import type { ReportFormat } from '../report/formats.ts'
 import { type GroupOptions, isAbridged } from '../report/group-diagnostics.ts'
 import { type History, renderHistoryJson, renderHistoryText } from '../report/history.ts'
 import { misfitTable } from '../report/misfit-table.ts'
-import { renderOutcome, renderPlan } from '../report/render-report.ts'
+import { renderOutcome, renderPlan, renderValidation, renderVerification } from '../report/render-report.ts'
 import type { ReportOptions } from '../report/report.ts'
+import type { Validation } from '../report/validation.ts'
 import type { Verification } from '../report/verification.ts'
-import { renderVerification } from '../report/verification.ts'
 import { type FromRoot, plainLines } from '../report/workflow-command.ts'
 import type { CommonOptions } from './command.ts'
 import { type CliIo, colorOf, isWorkflow, type TextStream, widthOf } from './io.ts'
+import { TOOL } from './package-info.ts'
 
 /** Prints reports on standard output, and everything else on standard error. */
 export interface CliOutput {
@@ -48,6 +49,8 @@ export interface CliOutput {
   /** Writes a table of what a target cannot hold, on standard error. */
   misfits(zone: DomainName, target: string, misfits: readonly Misfit[]): void
   verification(verification: Verification, format: ReportFormat<'verification'>): void
+  /** Writes a validation that is not shown as its diagnostics. */
+  validation(validation: Validation, format: Exclude<ReportFormat<'validation'>, 'text' | 'github'>): void
   history(history: History, format: ReportFormat<'history'>): void
   progress(): ProgressBar
 }
@@ -77,6 +80,7 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     color: colorOf(io.stdout, io, options.color),
     width: io.stdout.isTTY === true && !verbose ? widthOf(io.stdout) : null,
     verbose,
+    tool: TOOL,
     fromRoot: fromRoot(io),
   })
   /** Lines of the config are never shown, since they may have a secret in plain text; nor are files with a secret of the run. */
@@ -130,6 +134,7 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     outcome: (plan, outcomes, format, more) =>
       report(renderOutcome(plan, outcomes, format, { ...reportOptions(), diagnostics: format !== 'text', ...more }), format),
     misfits: (zone, target, misfits) => misfitTable(zone, target, misfits, verbose).forEach(say),
+    validation: (validation, format) => report(renderValidation(validation, format, reportOptions()), format),
     verification: (verification, format) => report(renderVerification(verification, format, reportOptions()), format),
     history: (history, format) =>
       report(format === 'json' ? renderHistoryJson(history) : renderHistoryText(history, reportOptions()), format),

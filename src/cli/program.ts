@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { EXIT, type ExitStatus, worstOf } from '../apply/exit-status.ts'
 import { assertNoSecret, isSecretExposed, redacted } from '../definition/config/secret-guard.ts'
 import { type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
+import { isLoadedFormat } from '../report/formats.ts'
 import { type CommandModule, type SetAction, withCommonOptions } from './command.ts'
 import { type CliIo, type TextStream, widthOf, withPlainErrors } from './io.ts'
 import { VERSION } from './package-info.ts'
@@ -63,6 +64,8 @@ async function run(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done
   const setAction: SetAction = (command, action) => {
     command.action(async (...parsed: unknown[]) => {
+      const { format } = command.opts()
+      if (isLoadedFormat(format)) await (await import('../report/render-report.ts')).loadFormat(format)
       status = await action(io, parsed.slice(0, -2) as never, command.opts() as never)
     })
   }

@@ -1,12 +1,8 @@
-/** Diagnostics as text, as annotations and as the document of `validate`. */
-import { compareText } from '../dns/compare-text.ts'
-import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine, type Severity, type SourcePosition } from '../dns/diagnostic.ts'
-import type { DomainName } from '../dns/domain-name.ts'
+/** Diagnostics as text and as annotations. */
+import { type Diagnostic, formatDiagnostic, oneLine, type SourcePosition } from '../dns/diagnostic.ts'
 import { counted } from './english.ts'
-import { jsonText } from './escape.ts'
 import { type GroupOptions, groupDiagnostics } from './group-diagnostics.ts'
 import { type Palette, paletteOf } from './palette.ts'
-import { type DiagnosticDocument, diagnosticDocument } from './plan-document.ts'
 import { diagnosticAnnotation, type FromRoot } from './workflow-command.ts'
 
 export interface DiagnosticsOptions {
@@ -97,64 +93,3 @@ function codeFrame(lines: readonly string[], { line, column }: SourcePosition, p
   }
   return frame
 }
-
-/** How much was validated. */
-interface ValidationFigures {
-  readonly files: number
-  readonly zones: number
-  readonly records: number
-}
-
-/** A zone that was validated. */
-export interface ValidatedZone {
-  readonly zone: DomainName
-  /** Who is responsible for it; null for nobody. */
-  readonly owner: string | null
-  /** The definition and the files that it includes, sorted. */
-  readonly files: readonly string[]
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-/** The versioned document of `schemas/validation.schema.json`. Its key order is fixed. */
-interface ValidationDocument extends ValidationFigures {
-  readonly format: 'zonewright-validation'
-  readonly version: 1
-  readonly errors: number
-  readonly warnings: number
-  readonly definitions: readonly (Omit<ValidatedZone, 'diagnostics'> & { readonly errors: number; readonly warnings: number })[]
-  readonly diagnostics: readonly DiagnosticDocument[]
-}
-
-function validationDocument(
-  diagnostics: readonly Diagnostic[],
-  { files, zones, records }: ValidationFigures,
-  validated: readonly ValidatedZone[],
-): ValidationDocument {
-  const countOf = (some: readonly Diagnostic[], severity: Severity): number => some.filter((one) => one.severity === severity).length
-  return {
-    format: 'zonewright-validation',
-    version: 1,
-    files,
-    zones,
-    records,
-    errors: countOf(diagnostics, 'error'),
-    warnings: countOf(diagnostics, 'warning'),
-    definitions: [...validated]
-      .sort((a, b) => compareText(a.zone, b.zone) || compareText(a.files.join(), b.files.join()))
-      .map(({ zone, owner, files: own, diagnostics: some }) => ({
-        zone,
-        owner,
-        files: own,
-        errors: countOf(some, 'error'),
-        warnings: countOf(some, 'warning'),
-      })),
-    diagnostics: [...diagnostics].sort(compareDiagnostics).map(diagnosticDocument),
-  }
-}
-
-/** The document as text that ends in a newline. */
-export const renderValidation = (
-  diagnostics: readonly Diagnostic[],
-  figures: ValidationFigures,
-  validated: readonly ValidatedZone[] = [],
-): string => jsonText(validationDocument(diagnostics, figures, validated))

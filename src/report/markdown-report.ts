@@ -1,72 +1,166 @@
 /**
- * The report as a comment on a pull request, in GitHub and GitLab flavours of Markdown and of limited size. Text from users and servers appears only in
- * fenced blocks, whose fence is longer than any run of backticks in them, or escaped in `<code>`. So it cannot end the block, be markup or mention a user.
+ * Reports as a comment on a pull request or as the summary of a job: what matters comes first (errors, refusals, what was not applied, deletions), then
+ * counts, then the zones. Of limited size; above a number of zones each is one line.
  */
-import { formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
+import { formatDiagnostic, isError, oneLine } from '../dns/diagnostic.ts'
+import type { Action } from '../plan/plan.ts'
 import { type ChangeRow, changeRows, type Marker } from './change-rows.ts'
-import { counted } from './english.ts'
+import { counted, formatCount } from './english.ts'
 import { escapeHtml } from './escape.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
+import { type Budget, codeCell, createBudget, fencedBlock, limitedBlock, limitedTable, longestBackticks } from './markdown-block.ts'
+import { validationMarkdown, verificationMarkdown } from './markdown-checks.ts'
+import { groupByOwner, ownerTitle } from './owners.ts'
 import { paletteOf } from './palette.ts'
-import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
-import { layoutRows, shorten } from './row-layout.ts'
-import { callFigures, hasSection, renderedStates, summaryLine, zoneFacts, zoneTitle } from './summary.ts'
+import type { Renderers } from './renderers.ts'
+import { blockingRefusals, type Report, type ReportOptions, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
+import { layoutRows } from './row-layout.ts'
+import {
+  ACTIONS,
+  actionLabels,
+  changeFigures,
+  deletions,
+  hasSection,
+  renderedStates,
+  summaryLine,
+  zoneFacts,
+  zoneTitle,
+  zoneTitleAlone,
+} from './summary.ts'
 
 /** GitHub takes 65,536 characters in a comment. */
 const MAX_REPORT_LENGTH = 60_000
-/** Maximum length of refusals and diagnostics together in characters. */
-const MAX_PREFACE_LENGTH = 20_000
+/** Maximum lengths of what comes before the zones, in characters. Errors and deletions leave room for the rest. */
+const MAX_PREFACE_LENGTH = 10_000
+const MAX_ERRORS_LENGTH = 10_000
+const MAX_DELETIONS_LENGTH = 5_000
 const MAX_VALUE_LENGTH = 500
-const MAX_MESSAGE_LENGTH = 1_000
-/** For the line about omitted changes. */
-const OMITTED_LINE_LENGTH = 200
+/** For the lines about what is omitted. */
+const OMITTED_LINE_LENGTH = 300
+/** Maximum number of zones whose changes are shown; of more, each zone is one line. */
+const MAX_SECTIONS = 20
 
-export function renderMarkdown(report: Report, options: ReportOptions): string {
+export const markdownReports: Renderers = {
+  plan: renderMarkdown,
+  verification: (verification, options) =>
+    verificationMarkdown(verification, options, createBudget(MAX_REPORT_LENGTH - OMITTED_LINE_LENGTH)),
+  validation: (validation, options) => validationMarkdown(validation, options, createBudget(MAX_REPORT_LENGTH - OMITTED_LINE_LENGTH)),
+}
+
+function renderMarkdown(report: Report, options: ReportOptions): string {
   const views = zoneViews(report)
   const sections = options.verbose ? views : views.filter(hasSection)
-  const parts = [`### ${summaryLine(report)}\n`]
-  const prefaceBudget = createBudget(MAX_PREFACE_LENGTH)
-  parts.push(...limitedBlock('diff', refusalLines(views), prefaceBudget, 'refusal'))
-  if (options.diagnostics !== false)
-    parts.push(...limitedBlock('text', diagnosticLines(report, views, options), prefaceBudget, 'diagnostic'))
-  if (!options.verbose) {
-    const states = renderedStates(views.filter((view) => !hasSection(view))).map(({ text }) => text)
-    parts.push(...limitedBlock('text', states, prefaceBudget, 'line'))
-  }
+  const preface = createBudget(MAX_PREFACE_LENGTH)
+  const diagnostics = options.diagnostics === false ? [] : [...report.plan.diagnostics, ...views.flatMap((view) => view.diagnostics)]
+  const grouped = groupDiagnostics(diagnostics, { all: options.verbose })
+  const deleted = deletions(views)
+  const states = options.verbose ? [] : renderedStates(views.filter((view) => !hasSection(view))).map(({ text }) => text)
+  const parts = [
+    `### ${summaryLine(report)}\n`,
+    ...limitedBlock('text', grouped.filter(isError).map(formatDiagnostic), createBudget(MAX_ERRORS_LENGTH), 'error'),
+    ...limitedBlock('diff', views.flatMap(refusalLines), preface, 'refusal'),
+    ...limitedBlock('diff', views.flatMap(unappliedLines), preface, 'line'),
+    ...(deleted.lines.length === 0 ? [] : [`\n**${deleted.title}**\n`]),
+    ...limitedBlock('diff', deleted.lines, createBudget(MAX_DELETIONS_LENGTH), 'deletion'),
+    ...ownerTable(report, views, preface),
+    ...limitedBlock('text', grouped.filter((one) => !isError(one)).map(formatDiagnostic), preface, 'diagnostic'),
+    ...limitedBlock('text', states, preface, 'line'),
+  ]
   const budget = createBudget(MAX_REPORT_LENGTH - OMITTED_LINE_LENGTH - parts.reduce((sum, part) => sum + part.length, 0))
+  const isLong = sections.length > MAX_SECTIONS && !options.verbose
+  return [...parts, ...(isLong ? zoneTable(report, sections, budget) : zoneSections(sections, options, budget))].join('')
+}
+
+const refusalLines = ({ plan }: ZoneView): string[] =>
+  plan.refusals.map(({ name, message, allowed }) =>
+    allowed ? `! allowed ${name}: ${oneLine(message)}` : `- REFUSED ${name}: ${oneLine(message)} (to allow it: --allow ${name})`,
+  )
+
+/** One line per reason why changes of a zone were not applied. */
+function unappliedLines({ plan, outcomes }: ZoneView): string[] {
+  const reasons = new Map<string, number>()
+  for (const outcome of outcomes ?? []) {
+    if (outcome.state === 'applied') continue
+    const reason = `${outcome.state}: ${oneLine(outcome.state === 'skipped' ? outcome.because : outcome.error)}`
+    reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+  }
+  return [...reasons].map(([reason, count]) => `- ${counted(count, 'change')} in ${zoneTitle(plan)} ${reason}`)
+}
+
+const countsOf = (view: ZoneView): Readonly<Record<Action, number>> =>
+  view.outcomes === null ? view.plan.calls : summarizeOutcomes([view]).applied
+
+const countCells = (views: readonly ZoneView[]): string[] =>
+  ACTIONS.map((action) => {
+    const count = views.reduce((sum, view) => sum + countsOf(view)[action], 0)
+    return count === 0 ? '' : formatCount(count)
+  })
+
+const countHeads = ({ outcomes }: Report): string[] => ACTIONS.map((action) => `>${actionLabels(outcomes !== null)[action]}`)
+
+/** The counts of each owner; nothing if no zone has one. */
+function ownerTable(report: Report, views: readonly ZoneView[], budget: Budget): string[] {
+  const groups = groupByOwner(views.filter(hasSection), ({ plan }) => plan.owner)
+  if (groups.every(({ owner }) => owner === null)) return []
+  const rows = groups.map(({ owner, zones }) => [
+    owner === null ? 'no owner' : codeCell(owner),
+    formatCount(zones.length),
+    ...countCells(zones),
+  ])
+  return limitedTable(['owner', '>zones', ...countHeads(report)], rows, budget, 'owner')
+}
+
+/** One line per zone. */
+function zoneTable(report: Report, sections: readonly ZoneView[], budget: Budget): string[] {
+  const groups = groupByOwner(sections, ({ plan }) => plan.owner)
+  const hasOwners = groups.some(({ owner }) => owner !== null)
+  const rows = groups.flatMap(({ owner, zones }) =>
+    zones.map((view) => [
+      codeCell(zoneTitleAlone(view.plan)),
+      codeCell(view.plan.target),
+      ...(hasOwners ? [owner === null ? '' : codeCell(owner)] : []),
+      ...countCells([view]),
+      problemText(view),
+    ]),
+  )
+  return limitedTable(['zone', 'target', ...(hasOwners ? ['owner'] : []), ...countHeads(report), ''], rows, budget, 'zone')
+}
+
+/** `refused, 2 failed`: what is wrong with a zone, in a few words of the program. */
+function problemText(view: ZoneView): string {
+  const errors = view.diagnostics.filter(isError).length
+  const { failed, unknown, skipped } = summarizeOutcomes([view])
+  return [
+    ...(errors > 0 ? [counted(errors, 'error')] : []),
+    ...(blockingRefusals(view.plan).length > 0 ? ['refused'] : []),
+    ...Object.entries({ failed, unknown, skipped }).flatMap(([state, count]) => (count === 0 ? [] : [`${formatCount(count)} ${state}`])),
+  ].join(', ')
+}
+
+function zoneSections(sections: readonly ZoneView[], options: ReportOptions, budget: Budget): string[] {
+  const parts: string[] = []
   const omitted = { changes: 0, zones: 0 }
-  for (const view of sections) {
-    const { text, shown } = zoneSection(view, options, budget)
-    parts.push(text)
-    if (shown === view.plan.changes.length && text !== '') continue
-    omitted.changes += view.plan.changes.length - shown
-    omitted.zones += 1
+  const groups = groupByOwner(sections, ({ plan }) => plan.owner)
+  for (const { owner, zones } of groups) {
+    const heading = groups.length === 1 && owner === null ? '' : `\n#### ${owner === null ? ownerTitle(null) : codeCell(owner)}\n`
+    if (budget.spend(heading.length)) parts.push(heading)
+    for (const view of zones) {
+      const { text, shown } = zoneSection(view, options, budget)
+      parts.push(text)
+      if (shown === view.plan.changes.length && text !== '') continue
+      omitted.changes += view.plan.changes.length - shown
+      omitted.zones += 1
+    }
   }
   if (omitted.zones > 0)
     parts.push(`\n**${counted(omitted.changes, 'more change')} in ${counted(omitted.zones, 'zone')} not shown here.**\n`)
-  return parts.join('')
-}
-
-interface Budget {
-  /** Spends so many characters if they are left. Returns whether they were. */
-  spend(characters: number): boolean
-}
-
-function createBudget(characters: number): Budget {
-  let left = characters
-  return {
-    spend: (wanted) => {
-      if (wanted > left) return false
-      left -= wanted
-      return true
-    },
-  }
+  return parts
 }
 
 function zoneSection(view: ZoneView, options: ReportOptions, budget: Budget): { text: string; shown: number } {
   const { plan } = view
-  const calls = plan.changes.length === 0 ? 'no changes' : callFigures(plan)
-  const head = `\n<details><summary><code>${escapeHtml(zoneTitle(plan))}</code>: ${escapeHtml([calls, ...zoneFacts(view, options.verbose)].join('; '))}</summary>\n`
+  const facts = [changeFigures(view), ...zoneFacts(view, options.verbose)].join('; ')
+  const head = `\n<details><summary><code>${escapeHtml(zoneTitle(plan))}</code>: ${escapeHtml(facts)}</summary>\n`
   const tail = '\n</details>\n'
   const overhead = head.length + tail.length
   if (!budget.spend(overhead)) return { text: '', shown: 0 }
@@ -102,34 +196,3 @@ function fitRows(rows: readonly ChangeRow[], budget: Budget): { lines: string[];
 
 /** The first column is that of a diff, in which `!` marks a changed line. */
 const prefix = (marker: Marker): string => `${marker === '~' ? '!' : marker} `
-
-function limitedBlock(language: string, lines: readonly string[], budget: Budget, noun: string): string[] {
-  if (lines.length === 0) return []
-  const shown: string[] = []
-  for (const line of lines) {
-    const text = shorten(line, MAX_MESSAGE_LENGTH)
-    if (!budget.spend(text.length + 1 + 2 * longestBackticks(text))) break
-    shown.push(text)
-  }
-  const more = lines.length - shown.length
-  return [`\n${fencedBlock(language, shown)}`, ...(more > 0 ? [`\n**${counted(more, `more ${noun}`)} not shown here.**\n`] : [])]
-}
-
-function refusalLines(views: readonly ZoneView[]): string[] {
-  return views.flatMap(({ plan }) =>
-    plan.refusals.map(({ name, message, allowed }) =>
-      allowed ? `! allowed ${name}: ${oneLine(message)}` : `- REFUSED ${name}: ${oneLine(message)} (to allow it: --allow ${name})`,
-    ),
-  )
-}
-
-const diagnosticLines = ({ plan }: Report, views: readonly ZoneView[], { verbose }: ReportOptions): string[] =>
-  groupDiagnostics([...plan.diagnostics, ...views.flatMap(({ diagnostics }) => diagnostics)], { all: verbose }).map(formatDiagnostic)
-
-function fencedBlock(language: string, lines: readonly string[]): string {
-  const fence = '`'.repeat(Math.max(3, lines.reduce((longest, line) => Math.max(longest, longestBackticks(line)), 0) + 1))
-  return `${fence}${language}\n${lines.map((line) => `${line}\n`).join('')}${fence}\n`
-}
-
-const longestBackticks = (line: string): number =>
-  line.includes('`') ? (line.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0) : 0

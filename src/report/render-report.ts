@@ -1,48 +1,61 @@
-/** Renders plans and outcomes in every format. */
+/** Renders plans, outcomes, verifications and validations in every format. */
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
-import type { ReportFormat } from './formats.ts'
+import { isLoadedFormat, type LOADED_FORMATS, type ReportFormat } from './formats.ts'
 import { renderGithub } from './github-report.ts'
-import { renderMarkdown } from './markdown-report.ts'
 import { renderJson } from './plan-document.ts'
+import type { Renderers } from './renderers.ts'
 import type { Report, ReportOptions } from './report.ts'
 import { renderText } from './text-report.ts'
+import { renderValidationJson, type Validation } from './validation.ts'
+import { renderVerificationGithub, renderVerificationJson, renderVerificationText, type Verification } from './verification.ts'
 
-/** The formats whose renderers are loaded when they are needed. */
-type LazyFormat = 'html' | 'junit' | 'sarif'
+type LoadedFormat = (typeof LOADED_FORMATS)[number]
 
-type Renderer = (report: Report, options: ReportOptions) => string
+const LOADERS = {
+  markdown: async () => (await import('./markdown-report.ts')).markdownReports,
+  html: async () => (await import('./html/html-report.ts')).htmlReports,
+  junit: async () => (await import('./junit-report.ts')).junitReports,
+  sarif: async () => (await import('./sarif-report.ts')).sarifReports,
+} as const satisfies Readonly<Record<LoadedFormat, () => Promise<Renderers>>>
 
-const RENDERERS: Readonly<Record<Exclude<ReportFormat, LazyFormat>, Renderer>> = {
-  text: renderText,
-  json: renderJson,
-  markdown: renderMarkdown,
-  github: renderGithub,
+/** Filled by `loadFormat` only. */
+const loaded = new Map<LoadedFormat, Renderers>()
+
+/** Loads the renderers of a format. The functions below need this before they are called with it; the command line does it for `--format`. */
+export async function loadFormat(format: string): Promise<void> {
+  if (isLoadedFormat(format) && !loaded.has(format)) loaded.set(format, await LOADERS[format]())
 }
 
-const LAZY_RENDERERS: Readonly<Record<LazyFormat, () => Promise<Renderer>>> = {
-  html: async () => (await import('./html/plan-page.ts')).renderHtml,
-  junit: async () => (await import('./junit-report.ts')).renderPlanJunit,
-  sarif: async () => (await import('./sarif-report.ts')).renderPlanSarif,
+/** The renderers of a format that `loadFormat` has loaded. */
+export function renderersOf(format: LoadedFormat): Renderers {
+  const renderers = loaded.get(format)
+  if (renderers === undefined) throw new Error(`the renderers of ${format} are not loaded`)
+  return renderers
 }
 
-/** Text that ends in a newline; a promise of it for formats whose renderers are loaded when they are needed. */
-export type Rendered<Format extends ReportFormat> = Format extends LazyFormat ? Promise<string> : string
+function render(report: Report, format: ReportFormat, options: ReportOptions): string {
+  if (isLoadedFormat(format)) return renderersOf(format).plan(report, options)
+  return { text: renderText, json: renderJson, github: renderGithub }[format](report, options)
+}
 
-const render = <Format extends ReportFormat>(report: Report, format: Format, options: ReportOptions): Rendered<Format> =>
-  (isLazy(format)
-    ? LAZY_RENDERERS[format]().then((renderer) => renderer(report, options))
-    : RENDERERS[format as Exclude<ReportFormat, LazyFormat>](report, options)) as Rendered<Format>
-
-const isLazy = (format: ReportFormat): format is LazyFormat => Object.hasOwn(LAZY_RENDERERS, format)
-
-/** Renders a plan. */
-export const renderPlan = <Format extends ReportFormat>(plan: Plan, format: Format, options: ReportOptions): Rendered<Format> =>
+/** Renders a plan as text that ends in a newline. */
+export const renderPlan = (plan: Plan, format: ReportFormat, options: ReportOptions): string =>
   render({ plan, outcomes: null }, format, options)
 
 /** Renders a plan with the outcome of its changes. A zone without an outcome was not applied. */
-export const renderOutcome = <Format extends ReportFormat>(
-  plan: Plan,
-  outcomes: readonly ZoneOutcome[],
-  format: Format,
+export const renderOutcome = (plan: Plan, outcomes: readonly ZoneOutcome[], format: ReportFormat, options: ReportOptions): string =>
+  render({ plan, outcomes }, format, options)
+
+/** Renders a verification as text that ends in a newline. */
+export function renderVerification(verification: Verification, format: ReportFormat<'verification'>, options: ReportOptions): string {
+  if (isLoadedFormat(format)) return renderersOf(format).verification(verification, options)
+  const renderers = { text: renderVerificationText, json: renderVerificationJson, github: renderVerificationGithub }
+  return renderers[format](verification, options)
+}
+
+/** Renders a validation as text that ends in a newline. As text and annotations it is its diagnostics, which `renderDiagnostics` renders. */
+export const renderValidation = (
+  validation: Validation,
+  format: Exclude<ReportFormat<'validation'>, 'text' | 'github'>,
   options: ReportOptions,
-): Rendered<Format> => render({ plan, outcomes }, format, options)
+): string => (isLoadedFormat(format) ? renderersOf(format).validation(validation, options) : renderValidationJson(validation))

@@ -18,6 +18,8 @@ export interface ReportOptions {
   readonly verbose: boolean
   /** Whether to include the diagnostics of the plan; true if absent. */
   readonly diagnostics?: boolean | undefined
+  /** The program and its version. A plan has its own. */
+  readonly tool?: string | undefined
   /** Names a file from the root of the repository, for annotations; file names are unchanged if absent. */
   readonly fromRoot?: FromRoot | undefined
   /** Whether the reader has seen the plan. A text report then lists only changes that were not applied, unless it is verbose. */

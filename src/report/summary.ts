@@ -139,12 +139,37 @@ function appliedFigures(summary: OutcomeSummary): string {
 
 /** `2 failed, 1 skipped` as one text, or none. */
 function unappliedFigures({ failed, unknown, skipped }: OutcomeSummary): string[] {
-  const parts = Object.entries({ failed, unknown, skipped }).flatMap(([state, count]) => (count === 0 ? [] : [`${formatCount(count)} ${state}`]))
+  const parts = Object.entries({ failed, unknown, skipped }).flatMap(([state, count]) =>
+    count === 0 ? [] : [`${formatCount(count)} ${state}`],
+  )
   return parts.length === 0 ? [] : [parts.join(', ')]
 }
 
-/** What an action did. */
-export const DONE: Readonly<Record<Action, string>> = { create: 'created', update: 'updated', delete: 'deleted' }
+export const ACTIONS = ['create', 'update', 'delete'] as const satisfies readonly Action[]
+
+const DONE: Readonly<Record<Action, string>> = { create: 'created', update: 'updated', delete: 'deleted' }
+
+/** What each action will do, or did. */
+export const actionLabels = (isDone: boolean): Readonly<Record<Action, string>> =>
+  isDone ? DONE : { create: 'to create', update: 'to update', delete: 'to delete' }
+
+/** What a plan deletes, or an apply deleted: a heading, and a line per zone or record. */
+export function deletions(views: readonly ZoneView[]): { readonly title: string; readonly lines: readonly string[] } {
+  const found = views.flatMap(({ plan, outcomes }) =>
+    plan.changes.filter(({ action }, index) => action === 'delete' && (outcomes === null || outcomes[index]?.state === 'applied')),
+  )
+  const zones = found.filter(({ subject }) => subject === 'domain').length
+  const records = found.length - zones
+  const counts = [...(zones > 0 ? [counted(zones, 'zone')] : []), ...(records > 0 ? [counted(records, 'record')] : [])]
+  return {
+    title: `${views.every(({ outcomes }) => outcomes === null) ? 'To delete' : 'Deleted'}: ${listed(counts)}`,
+    lines: found.map((change) => {
+      if (change.subject === 'domain') return `- ${oneLine(change.name)} and all its records`
+      const { ttl, data } = change.existing ?? { ttl: null, data: '' }
+      return ['-', change.name, ...(ttl === null ? [] : [String(ttl)]), change.type, data].map(oneLine).join(' ')
+    }),
+  }
+}
 
 /** `caches may hold former answers for 1 h (www A)`; null if no former answer becomes wrong. */
 export function cachedAnswersText({ zone, cachedAnswers }: ZonePlan): string | null {

@@ -2,8 +2,9 @@
 import { type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import type { Refusal } from '../plan/plan.ts'
 import { type ChangeRow, changeRows, type Marker } from './change-rows.ts'
-import { formatCount } from './english.ts'
+import { counted, formatCount } from './english.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
+import { groupByOwner, ownerTitle } from './owners.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
 import { layoutRows } from './row-layout.ts'
@@ -32,10 +33,14 @@ export function renderText(report: Report, options: ReportOptions): string {
   if (options.diagnostics !== false && report.plan.diagnostics.length > 0)
     lines.push(...diagnosticLines(report.plan.diagnostics, options, ''), '')
   const isBrief = options.planShown === true && !options.verbose
-  for (const view of zoneViews(report)) {
-    if (!options.verbose && !(isBrief ? hasUnapplied(view) : isShown(view, options))) continue
-    for (const line of isBrief ? unappliedLines(view, options) : zoneLines(view, options)) lines.push(line)
-    lines.push('')
+  const shown = zoneViews(report).filter((view) => options.verbose || (isBrief ? hasUnapplied(view) : isShown(view, options)))
+  const groups = groupByOwner(shown, ({ plan }) => plan.owner)
+  for (const { owner, zones } of groups) {
+    if (groups.length > 1 || owner !== null) lines.push(palette.bold(`${ownerTitle(owner)}: ${counted(zones.length, 'zone')}`), '')
+    for (const view of zones) {
+      for (const line of isBrief ? unappliedLines(view, options) : zoneLines(view, options)) lines.push(line)
+      lines.push('')
+    }
   }
   if (!options.verbose && !isBrief) lines.push(...renderedLines(report, options))
   lines.push(palette.bold(summaryLine(report)))

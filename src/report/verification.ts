@@ -5,7 +5,6 @@ import type { DomainName } from '../dns/domain-name.ts'
 import type { RenderedState } from '../plan/plan.ts'
 import { agreeing, counted } from './english.ts'
 import { jsonText } from './escape.ts'
-import type { ReportFormat } from './formats.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { type DiagnosticDocument, diagnosticDocument } from './plan-document.ts'
@@ -127,10 +126,10 @@ const diagnosticDocuments = (diagnostics: readonly Diagnostic[]): DiagnosticDocu
 /** Maximum number of RRsets per server in a text report that is not verbose. */
 const SHOWN = 10
 
-/** Renders a verification as text that ends in a newline. */
-export function renderVerification(verification: Verification, format: ReportFormat<'verification'>, options: ReportOptions): string {
-  if (format === 'json') return jsonText(verificationDocument(verification))
-  if (format === 'text') return renderText(verification, options)
+export const renderVerificationJson = (verification: Verification): string => jsonText(verificationDocument(verification))
+
+/** Annotations of what is wrong, then the text. */
+export function renderVerificationGithub(verification: Verification, options: ReportOptions): string {
   const { zones, diagnostics } = verification
   const failed = zones.filter((zone) => !isVerified(zone))
   const annotations = [
@@ -141,16 +140,25 @@ export function renderVerification(verification: Verification, format: ReportFor
       annotation({ severity: 'error', title: 'verify-differs', message: `${zone} at ${oneLine(target)} is not as defined` }),
     ),
   ]
-  const text = renderText(verification, { ...options, color: false })
+  const text = renderVerificationText(verification, { ...options, color: false })
     .split('\n')
     .map(plainLine)
     .join('\n')
   return annotations.map((line) => `${line}\n`).join('') + text
 }
 
-function renderText({ zones, diagnostics }: Verification, { color, verbose }: ReportOptions): string {
+export function renderVerificationText(verification: Verification, { color, verbose }: ReportOptions): string {
+  const { zones } = verification
   const palette = paletteOf(color)
   const lines = zones.flatMap((zone) => (verbose || !isVerified(zone) ? zoneLines(zone, palette, verbose) : []))
+  if (lines.length > 0) lines.push('')
+  const isGood = zones.every(isVerified) && !hasErrors(verification.diagnostics)
+  lines.push((isGood ? palette.added : palette.error)(verificationSummary(verification)))
+  return `${lines.join('\n')}\n`
+}
+
+/** `1 error. Verified: 2 of 3 zones as defined, 20 record sets asked for.` */
+export function verificationSummary({ zones, diagnostics }: Verification): string {
   const verified = zones.filter(isVerified).length
   const asked = zones.reduce((sum, zone) => sum + zone.nameServers.reduce((all, server) => all + server.asked, 0), 0)
   const hidden = zones.reduce(
@@ -160,13 +168,22 @@ function renderText({ zones, diagnostics }: Verification, { color, verbose }: Re
   const errors = [...diagnostics, ...zones.flatMap((zone) => zone.diagnostics)].filter(isError).length
   const parts = [`${verified} of ${counted(zones.length, 'zone')} as defined`, `${counted(asked, 'record set')} asked for`]
   if (hidden > 0) parts.push(`${counted(hidden, 'record set')} hidden by delegations`)
-  const failed = hasErrors(diagnostics)
-  if (failed) parts.push('the rest could not be read')
-  const summary = `${errors > 0 ? `${counted(errors, 'error')}. ` : ''}Verified: ${parts.join(', ')}.`
-  if (lines.length > 0) lines.push('')
-  lines.push(verified === zones.length && !failed ? palette.added(summary) : palette.error(summary))
-  return `${lines.join('\n')}\n`
+  if (hasErrors(diagnostics)) parts.push('the rest could not be read')
+  return `${errors > 0 ? `${counted(errors, 'error')}. ` : ''}Verified: ${parts.join(', ')}.`
 }
+
+/** The checks that failed, each in words. Errors are diagnostics. */
+export const failedChecks = ({ pending, rendered, nameServers }: ZoneVerification): string[] => [
+  ...(pending > 0 ? [`${counted(pending, 'change')} pending`] : []),
+  ...(rendered === 'differs' || rendered === 'stale' ? [`rendered zone file ${rendered}`] : []),
+  ...nameServers.flatMap(({ server, asked, agreed, failure }) =>
+    failure !== null
+      ? [`${oneLine(server)} could not be queried`]
+      : agreed < asked
+        ? [`${oneLine(server)}: ${counted(asked - agreed, 'record set')} not as defined`]
+        : [],
+  ),
+]
 
 function zoneLines(zone: ZoneVerification, palette: Palette, verbose: boolean): string[] {
   const lines = [palette.bold(`${zone.zone} at ${oneLine(zone.target)}`)]

@@ -27,10 +27,11 @@ test('a plan is annotations, a group per zone and the summary', () => {
     [{ severity: 'warning', code: 'zone-missing', message: 'no place' }],
   )
   expect(`\n${renderPlan(plan, 'github', OPTIONS)}`).toBe(`
-::warning title=zone-missing::no place
-::notice file=zones/a%2Cb%3Ac.yaml,line=7,col=3,title=ttl-rounded::50%25 more, or less%0Ado that
 ::error title=refused%3A updates::too many: 40 %25%0Ato allow it: --allow updates
 ::warning title=allowed%3A deletes::some
+::warning title=zone-missing::no place
+::notice file=zones/a%2Cb%3Ac.yaml,line=7,col=3,title=ttl-rounded::50%25 more, or less%0Ado that
+1 zone refused, nothing will be applied. Plan: 1 to create, 0 to update, 0 to delete in 1 zone (1 call)
 ::group::example.com. at cloud (10 → 11 of 12,000 records)
   + www  300  A  192.0.2.1
   REFUSED updates: too many: 40 %
@@ -38,7 +39,6 @@ test('a plan is annotations, a group per zone and the summary', () => {
   allowed deletes: some
   1 to create (1 call)
 ::endgroup::
-1 zone refused, nothing will be applied. Plan: 1 to create, 0 to update, 0 to delete in 1 zone (1 call)
 `)
 })
 

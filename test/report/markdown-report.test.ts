@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import type { Plan } from '../../src/plan/plan.ts'
-import { renderPlan } from '../../src/report/render-report.ts'
+import { loadFormat, renderPlan } from '../../src/report/render-report.ts'
 import { fc } from '../support/fast-check.ts'
 import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
+
+await Promise.all(['markdown', 'html'].map(loadFormat))
 
 const OPTIONS = { color: false, width: null, verbose: false }
 const markdown = (plan: Plan): string => renderPlan(plan, 'markdown', OPTIONS)
@@ -33,6 +35,12 @@ test('a plan is a comment with a block per zone', () => {
 - REFUSED deletes: too many (to allow it: --allow deletes)
 \`\`\`
 
+**To delete: 1 record**
+
+\`\`\`diff
+- gone.example.com. 300 TXT "\`code\`"
+\`\`\`
+
 \`\`\`text
 zones/a.yaml:7:3: notice[ttl-rounded] rounded
 \`\`\`
@@ -57,7 +65,7 @@ test('a plan without changes is one line', () => {
   expect(markdown(planOf([zoneOf([])]))).toBe('### No changes. 1 zone matches.\n')
 })
 
-/** Parses the comment as CommonMark, and fails for anything outside code that the report did not write. */
+/** Parses the comment as CommonMark, and fails for anything outside code that the report did not write. Counts changes, or zones with one line each. */
 function structure(text: string): { readonly changes: number; readonly leftOut: number } {
   let fence: string | null = null
   let changes = 0
@@ -69,10 +77,17 @@ function structure(text: string): { readonly changes: number; readonly leftOut: 
       continue
     }
     const opening = /^(`{3,})(?:diff|text)$/.exec(line)
-    const more = /^\*\*([0-9,]+) more (?:changes?|diagnostics?|refusals?) (?:in [0-9,]+ zones? )?not shown here\.\*\*$/.exec(line)
+    const more =
+      /^\*\*([0-9,]+) more (?:changes?|diagnostics?|refusals?|errors?|zones?|deletions?) (?:in [0-9,]+ zones? )?not shown here\.\*\*$/.exec(
+        line,
+      )
     if (opening) fence = opening[1] as string
-    else if (more) leftOut += line.includes('change') ? Number(more[1]?.replaceAll(',', '')) : 0
-    else expect(line).toMatch(/^(?:|### [\w :;,.()]+|<details><summary><code>[^<>]*<\/code>: [^<>@#*_`[\]]*<\/summary>|<\/details>)$/)
+    else if (more) leftOut += /more (?:change|zone)/.test(line) ? Number(more[1]?.replaceAll(',', '')) : 0
+    else if (/^\| (?:<code>[^<>|]*<\/code> \| ){2}[0-9,| a-z]*\|$/.test(line)) changes += 1
+    else
+      expect(line).toMatch(
+        /^(?:|### [\w :;,.()]+|\*\*(?:To delete|Deleted): [\w ,]+\*\*|\| zone \| target .*|\|[ :|-]*|<details><summary><code>[^<>]*<\/code>: [^<>@#*_`[\]]*<\/summary>|<\/details>)$/,
+      )
   }
   expect(fence).toBe(null)
   return { changes, leftOut }
@@ -158,7 +173,7 @@ describe('the size of a comment is limited', () => {
     }))
     const text = markdown(planOf([zoneOf(many(10, '"x"'), { diagnostics })]))
     expect(text.length).toBeLessThan(25_000)
-    expect(text).toMatch(/\*\*9,8\d\d more diagnostics not shown here\.\*\*/)
+    expect(text).toMatch(/\*\*9,9\d\d more errors not shown here\.\*\*/)
     expect(structure(text)).toEqual({ changes: 10, leftOut: 0 })
   })
 })

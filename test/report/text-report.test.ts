@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import type { DomainChange, Outcome, ZoneOutcome } from '../../src/plan/plan.ts'
-import { renderOutcome, renderPlan } from '../../src/report/render-report.ts'
+import { loadFormat, renderOutcome, renderPlan } from '../../src/report/render-report.ts'
 import type { ReportOptions } from '../../src/report/report.ts'
 import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
+
+await Promise.all(['markdown', 'html'].map(loadFormat))
 
 const PLAIN: ReportOptions = { color: false, width: 100, verbose: false }
 
@@ -33,8 +35,8 @@ test.each(['text', 'markdown', 'html', 'github'] as const)('the error of a call 
   for (const state of ['failed', 'unknown'] as const) {
     const outcome: ZoneOutcome = { plan: first, outcomes: lines.map(() => ({ state, error })), readBack: 'not-read', diagnostics: [] }
     const text = renderOutcome(plan, [outcome], format, PLAIN)
-    // Once for each of two calls.
-    expect(text.split(error)).toHaveLength(3)
+    // Once for each of two calls; Markdown begins with the reasons.
+    expect(text.split(error)).toHaveLength(format === 'markdown' ? 4 : 3)
     expect(text.split(`${state} with its call (see above)`)).toHaveLength(2)
   }
 })
@@ -261,7 +263,7 @@ describe('an outcome as text', () => {
       { state: 'unknown', error: 'the connection was lost' },
     ]
     expect(shown(renderOutcome(plan, [outcomeOf(0, outcomes, 'different')], 'text', PLAIN))).toBe(`
-example.com. at cloud (13 → 12 of 12,000 records)
+example.com. at cloud (13 → 14 of 12,000 records)
   + a  300  A  192.0.2.1
   - b  300  A  192.0.2.1
   + b  600  A  192.0.2.1
@@ -271,10 +273,12 @@ example.com. at cloud (13 → 12 of 12,000 records)
   - d  300  A  192.0.2.1
       unknown whether it was carried out: the connection was lost
   read again: the records are not what the plan makes
+  1 created (1 call); 1 failed, 1 unknown, 1 skipped
 
-example.net. at cloud (10 → 11 of 12,000 records)
+example.net. at cloud (10 of 12,000 records)
   + a.example.com.  300  A  192.0.2.1
       skipped: the zone was not applied
+  nothing applied: 1 skipped
 
 Applied in part: 1 failed, 1 unknown, 2 skipped; 1 created, 0 updated, 0 deleted in 1 zone (1 call)
 `)

@@ -32,7 +32,7 @@ async function compareTargets(
 ): Promise<ExitStatus> {
   const { options, output } = setup
   const { format, verbose = false, out, target } = options
-  if (format === 'html' || format === 'github' || out !== undefined || target !== undefined) {
+  if ((format !== 'text' && format !== 'json' && format !== 'markdown') || out !== undefined || target !== undefined) {
     output.error('usage', '--compare-targets has the formats text, json and markdown, and goes with neither --out nor --target')
     return EXIT.failure
   }

@@ -6,9 +6,9 @@ import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import type { Validation } from '../../definition/load/load-definitions.ts'
 import { validateDefinitions } from '../../definition/load/load-definitions.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
-import { countDiagnostics, renderValidation } from '../../report/diagnostics-report.ts'
-import { counted } from '../../report/english.ts'
+import { countDiagnostics } from '../../report/diagnostics-report.ts'
 import type { ReportFormat } from '../../report/formats.ts'
+import { validatedText } from '../../report/validation.ts'
 import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { createOutput } from '../output.ts'
@@ -31,19 +31,14 @@ async function validate(io: CliIo, [paths]: readonly [string[]], options: Valida
   const found = config === null ? nothing : await validateDefinitions(config, { paths: absolute })
   const all = [...diagnostics, ...found.diagnostics]
   const figures = { files: found.files, zones: found.zones.length, records: found.records }
-  if (options.format === 'json')
-    output.print(
-      renderValidation(
-        all,
-        figures,
-        found.zones.map(({ zone, ...loaded }) => ({ ...loaded, zone: zone.name })),
-      ),
-    )
-  else {
-    output.printDiagnostics(all, options.format)
+  const { format } = options
+  if (format === 'text' || format === 'github') {
+    output.printDiagnostics(all, format)
     const count = countDiagnostics(all)
-    const size = `${counted(figures.zones, 'zone')}, ${counted(figures.records, 'record')} in ${counted(figures.files, 'file')}`
-    if (!options.quiet || count !== null) output.say(`${size}: ${count ?? 'no problems'}.`)
+    if (!options.quiet || count !== null) output.say(`${validatedText(figures)}: ${count ?? 'no problems'}.`)
+  } else {
+    const zones = found.zones.map(({ zone, ...loaded }) => ({ ...loaded, zone: zone.name }))
+    output.validation({ figures, zones, diagnostics: all }, format)
   }
   return hasErrors(all) ? EXIT.failure : EXIT.done
 }

@@ -147,7 +147,7 @@ const mark = (zone) => {
 
 const form = $('filter')
 const fields = ['text', 'zone', 'owner', 'type', 'action'].map((id) => $(id))
-const [textField, zoneField] = fields
+const [textField] = fields
 const value = (field) => (field ? field.value.trim() : '')
 const filter = () => {
   const [text, name, owner, type, action] = fields.map(value)
@@ -187,8 +187,8 @@ const filter = () => {
   const isFiltered = fields.some((field) => value(field) !== '')
   const count = (number) => number.toLocaleString('en')
   const total = zones.length + plain.length
-  $('shown').textContent = (isFiltered ? count(shownZones + shownPlain) + ' of ' : '') + count(total) + (total === 1 ? ' zone, ' : ' zones, ') +
-    (isFiltered ? count(shownChanges) + ' of ' : '') + count(changes) + ' ' + form.dataset.noun + (isFiltered ? '. Esc clears the filter.' : '')
+  $('shown').textContent = (isFiltered ? count(shownZones + shownPlain) + ' of ' : '') + count(total) + (total === 1 ? ' zone' : ' zones') +
+    (changes === 0 ? '' : ', ' + (isFiltered ? count(shownChanges) + ' of ' : '') + count(changes) + ' ' + form.dataset.noun) + (isFiltered ? '. Esc clears the filter.' : '')
 }
 let pending = 0
 const schedule = () => {
@@ -244,7 +244,7 @@ const target = () => {
   try {
     name = decodeURIComponent(location.hash.slice(1))
   } catch {}
-  const zone = name === '' ? undefined : zones.find((one) => one.element.id === name || one.name === name)
+  const zone = name === '' ? undefined : zones.find((one) => one.name === name)
   if (!zone) return
   zone.element.open = true
   zone.element.scrollIntoView()

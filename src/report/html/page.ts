@@ -141,19 +141,35 @@ const messageList = (messages: readonly Message[]): string =>
 const option = (value: string, label: string): string => `<option value="${escapeHtml(value)}">${escapeHtml(label)}</option>`
 
 const select = (id: string, label: string, options: readonly (readonly [value: string, label: string])[]): string =>
-  `<label>${label}<select id="${id}">${option('', 'all')}${options.map(([value, text]) => option(value, text)).join('')}</select></label>`
+  options.length === 0
+    ? ''
+    : `<label>${label}<select id="${id}">${option('', 'all')}${options.map(([value, text]) => option(value, text)).join('')}</select></label>`
 
 /** The filter, which only the script shows. */
 function filterForm({ zones, rest, choices, noun }: Page): string {
   const owners = groupByOwner([...zones, ...rest.zones], ({ owner }) => owner).map(({ owner }) => owner)
-  const types = [...new Set(zones.flatMap(({ lines }) => lines.map((line) => line.split('\t', 4)[3] ?? '')))].filter((type) => type !== '').sort()
+  const types = [...new Set(zones.flatMap(({ lines }) => lines.map((line) => line.split('\t', 4)[3] ?? '')))]
+    .filter((type) => type !== '')
+    .sort()
   const changes = zones.reduce((sum, { lines }) => sum + lines.filter((line) => !line.startsWith('~+')).length, 0)
   const total = counted(zones.length + rest.zones.length, 'zone')
-  return `<form class="filter" id="filter" role="search" hidden data-noun="${noun}" data-counts="${escapeHtml(`${total}, ${formatCount(changes)} ${noun}`)}">
+  return `<form class="filter" id="filter" role="search" hidden data-noun="${noun}" data-counts="${escapeHtml(changes === 0 ? total : `${total}, ${formatCount(changes)} ${noun}`)}">
 <label>Search<input type="search" id="text" autocomplete="off" placeholder="name, data, message"></label>
 <label>Zone<input type="search" id="zone" autocomplete="off" placeholder="part of the name"></label>
-${owners.some((owner) => owner !== null) ? select('owner', 'Owner', owners.map((owner) => [ownerKey(owner), ownerTitle(owner)])) : ''}
-${select('type', 'Type', types.map((type) => [type, type]))}
+${
+  owners.some((owner) => owner !== null)
+    ? select(
+        'owner',
+        'Owner',
+        owners.map((owner) => [ownerKey(owner), ownerTitle(owner)]),
+      )
+    : ''
+}
+${select(
+  'type',
+  'Type',
+  types.map((type) => [type, type]),
+)}
 ${select('action', 'Action', choices)}
 <div><button type="button" id="open">Open all</button><button type="button" id="close">Close all</button></div>
 <output id="shown" aria-live="polite"></output>
@@ -172,7 +188,6 @@ function index(page: Page): string {
   const groups = groupByOwner(page.zones, ({ owner }) => owner)
   const hasOwners = groups.some(({ owner }) => owner !== null)
   const chart = chartOf(page.zones)
-  let number = 0
   return groups
     .map(({ owner, zones }) => {
       const sums = page.columns.flatMap(({ action, label }) => {
@@ -182,13 +197,13 @@ function index(page: Page): string {
       const title = hasOwners
         ? `<h2>${escapeHtml(ownerTitle(owner))}<small>${escapeHtml([counted(zones.length, 'zone'), ...sums].join(', '))}</small></h2>\n`
         : ''
-      const sections = zones.map((zone) => zoneSection(zone, page, chart, (number += 1)))
+      const sections = zones.map((zone) => zoneSection(zone, page, chart))
       return `<section data-owner="${escapeHtml(ownerKey(owner))}">\n${title}${sections.join('')}</section>\n`
     })
     .join('')
 }
 
-function zoneSection(zone: PageZone, { columns }: Page, chart: Chart, number: number): string {
+function zoneSection(zone: PageZone, { columns }: Page, chart: Chart): string {
   const labels = zone.labels.map(({ text, severity }) => `<span class="label ${severity}">${escapeHtml(oneLine(text))}</span>`)
   const counts = columns.map(({ action, label }) => {
     const count = zone.counts[action]
@@ -196,8 +211,8 @@ function zoneSection(zone: PageZone, { columns }: Page, chart: Chart, number: nu
   })
   const facts = zone.facts.length === 0 ? '' : `<p class="facts">${escapeHtml(zone.facts.join(' · '))}</p>\n`
   const lines = zone.lines.length === 0 ? '' : `<pre>\n${escapeHtml(zone.lines.join('\n'))}\n</pre>\n`
-  return `<details id="z${number}" data-zone="${escapeHtml(oneLine(zone.name))}"${zone.problem === null ? '' : ` data-problem="${zone.problem}"`}>
-<summary><i></i><span class="zone">${escapeHtml(zone.title)}${labels.join('')}</span><span class="target">${escapeHtml(oneLine(zone.target))}</span>${chart(zone)}${counts.join('')}</summary>
+  return `<details data-zone="${escapeHtml(oneLine(zone.name))}"${zone.problem === null ? '' : ` data-problem="${zone.problem}"`}>
+<summary><i></i><span class="zone">${escapeHtml(zone.title)}${labels.join('')}</span><span class="target">${escapeHtml(oneLine(zone.target))}</span>${columns.length === 0 ? '' : chart(zone)}${counts.join('')}</summary>
 <div class="body">
 ${facts}${messageList(zone.messages)}${lines}</div>
 </details>

@@ -1,12 +1,12 @@
 /** Plans and outcomes as a page. */
-import { type Diagnostic, isError, oneLine } from '../../dns/diagnostic.ts'
+import { isError, oneLine } from '../../dns/diagnostic.ts'
 import type { Outcome } from '../../plan/plan.ts'
 import { counted } from '../english.ts'
-import { groupDiagnostics } from '../group-diagnostics.ts'
 import { blockingRefusals, type Report, type ReportOptions, summarize, summarizeOutcomes, type ZoneView, zoneViews } from '../report.ts'
 import {
+  ACTIONS,
+  actionLabels,
   cachedAnswersText,
-  DONE,
   hasSection,
   readBackText,
   recordFigures,
@@ -18,26 +18,26 @@ import {
   zoneTitleAlone,
 } from '../summary.ts'
 import { changeLines } from './change-lines.ts'
-import { type Figure, type Message, type Page, type PageZone, type PlainZone, renderPage } from './page.ts'
+import { diagnosticMessages, timeText } from './messages.ts'
+import type { Figure, Message, Page, PageZone, PlainZone } from './page.ts'
 
-/** Renders a plan or an outcome as one HTML page. */
-export const renderHtml = (report: Report, options: ReportOptions): string => renderPage(planPage(report, options))
-
-const ACTIONS = ['create', 'update', 'delete'] as const
-
-function planPage(report: Report, options: ReportOptions): Page {
+export function planPage(report: Report, options: ReportOptions): Page {
   const { plan, outcomes } = report
   const views = zoneViews(report)
-  const shown = views.filter((view) => options.verbose || hasSection(view) || view.diagnostics.some(({ severity }) => severity !== 'notice'))
+  const shown = views.filter(
+    (view) => options.verbose || hasSection(view) || view.diagnostics.some(({ severity }) => severity !== 'notice'),
+  )
   const others = views.filter((view) => !shown.includes(view))
   const isDone = outcomes !== null
   const inGeneral = [...plan.diagnostics, ...others.flatMap(({ diagnostics }) => diagnostics)]
-  const states = renderedStates(others).map(({ state, text }): Message => ({
-    severity: state === 'differs' ? 'warning' : 'notice',
-    title: '',
-    text,
-  }))
-  const label = isDone ? DONE : { create: 'to create', update: 'to update', delete: 'to delete' }
+  const states = renderedStates(others).map(
+    ({ state, text }): Message => ({
+      severity: state === 'differs' ? 'warning' : 'notice',
+      title: '',
+      text,
+    }),
+  )
+  const label = actionLabels(isDone)
   return {
     kind: isDone ? 'Apply' : 'Plan',
     title: summaryLine(report),
@@ -83,7 +83,9 @@ function choicesOf(views: readonly ZoneView[], label: Readonly<Record<(typeof AC
   return [
     ...ACTIONS.map((action) => [action, planned[action]] as const),
     ...unapplied.filter((state) => states.has(state)).map((state) => [state, state] as const),
-    ...(['error', 'refused'] as const).filter((problem) => views.some((view) => problemOf(view) === problem)).map((one) => [one, one] as const),
+    ...(['error', 'refused'] as const)
+      .filter((problem) => views.some((view) => problemOf(view) === problem))
+      .map((one) => [one, one] as const),
   ]
 }
 
@@ -135,17 +137,3 @@ function labelsOf(view: ZoneView): PageZone['labels'] {
     ...(warnings > 0 ? [{ text: counted(warnings, 'warning'), severity: 'warning' as const }] : []),
   ]
 }
-
-/** Diagnostics as messages of a page. */
-export const diagnosticMessages = (diagnostics: readonly Diagnostic[], { verbose }: Pick<ReportOptions, 'verbose'>): Message[] =>
-  groupDiagnostics(diagnostics, { all: verbose }).map(({ severity, code, message, at, hint }) => ({
-    severity,
-    title: `${severity}[${code}]`,
-    text: [
-      `${at === undefined ? '' : `${oneLine(at.file)}:${at.line}:${at.column}: `}${oneLine(message)}`,
-      ...(hint === undefined ? [] : [oneLine(hint)]),
-    ].join('\n'),
-  }))
-
-/** `2026-11-23 14:05 UTC` of a time in ISO 8601; any other text as it is. */
-export const timeText = (time: string): string => oneLine(time).replace(/^([0-9-]{10})T([0-9]{2}:[0-9]{2}).*Z$/, '$1 $2 UTC')

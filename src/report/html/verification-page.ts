@@ -1,0 +1,101 @@
+/** Verifications as a page. */
+import { isError, oneLine } from '../../dns/diagnostic.ts'
+import { isAtOrBelow, relativeName } from '../../dns/domain-name.ts'
+import { counted } from '../english.ts'
+import type { ReportOptions } from '../report.ts'
+import { zoneTitleAlone } from '../summary.ts'
+import {
+  type AnswerDifference,
+  failedChecks,
+  isVerified,
+  type Verification,
+  verificationSummary,
+  type ZoneVerification,
+} from '../verification.ts'
+import { pairLines, type Side, sideLine } from './change-lines.ts'
+import { diagnosticMessages } from './messages.ts'
+import type { Page, PageZone } from './page.ts'
+
+export function verificationPage(verification: Verification, options: ReportOptions): Page {
+  const { zones, diagnostics } = verification
+  const shown = zones.filter((zone) => options.verbose || !isVerified(zone) || zone.diagnostics.length > 0)
+  const others = zones.filter((zone) => !shown.includes(zone))
+  const differing = zones.filter((zone) => !isVerified(zone)).length
+  const errors = [...diagnostics, ...zones.flatMap((zone) => zone.diagnostics)].filter(isError).length
+  const summary = verificationSummary(verification)
+  return {
+    kind: 'Verification',
+    title: summary,
+    headline: summary,
+    made: options.tool === undefined ? [] : [options.tool],
+    figures: [
+      ...(errors === 0 ? [] : [{ label: 'errors', count: errors, className: 'bad' as const }]),
+      { label: 'zones not as defined', count: differing, className: differing === 0 ? '' : 'bad' },
+      { label: 'zones', count: zones.length, className: '' },
+    ],
+    messages: diagnosticMessages(diagnostics, options),
+    columns: [
+      { action: 'update', label: 'pending' },
+      { action: 'delete', label: 'missing' },
+      { action: 'create', label: 'instead' },
+    ],
+    noun: 'differences',
+    legend: '− the definition has it and the server does not answer it, + the server answers it instead; the differing part is marked',
+    choices: [
+      ['delete', 'missing'],
+      ['create', 'instead'],
+      ['update', 'differs'],
+      ...(shown.some((zone) => zone.diagnostics.some(isError)) ? [['error', 'error'] as const] : []),
+    ],
+    zones: shown.map((zone) => pageZone(zone, options)),
+    rest: { title: `${counted(others.length, 'zone')} as defined`, zones: others.map(plainZone) },
+  }
+}
+
+const plainZone = (zone: ZoneVerification) => ({ title: zoneTitleAlone(zone), target: zone.target, owner: zone.owner ?? null })
+
+function pageZone(zone: ZoneVerification, options: ReportOptions): PageZone {
+  const lines = zone.nameServers.flatMap(({ server, differences }) =>
+    differences.flatMap((difference) => differenceLines(difference, server, zone)),
+  )
+  const hasError = zone.diagnostics.some(isError)
+  const count = (sign: string): number => lines.filter((line) => line.replace(/^~/, '').startsWith(sign)).length
+  return {
+    ...plainZone(zone),
+    name: zone.zone,
+    labels: [
+      ...(hasError ? [{ text: 'error', severity: 'error' as const }] : []),
+      isVerified(zone) ? { text: 'as defined', severity: 'notice' } : { text: 'not as defined', severity: 'error' },
+    ],
+    problem: hasError ? 'error' : null,
+    counts: { update: zone.pending, delete: count('-'), create: count('+') },
+    facts: failedChecks(zone),
+    messages: [
+      ...diagnosticMessages(zone.diagnostics, options),
+      ...(zone.renderedDifferences.length === 0
+        ? []
+        : [{ severity: 'warning' as const, title: 'rendered zone file:', text: zone.renderedDifferences.map(oneLine).join('\n') }]),
+    ],
+    lines,
+  }
+}
+
+/** The lines of an RRset at a server. One record instead of another is a pair. */
+function differenceLines({ name, type, expected, answered, note }: AnswerDifference, server: string, { zone }: ZoneVerification): string[] {
+  const missing = expected.filter((line) => !answered.includes(line))
+  const instead = answered.filter((line) => !expected.includes(line))
+  const owner = oneLine(isAtOrBelow(name, zone) ? relativeName(name, zone) || '@' : name)
+  const place = `at ${oneLine(server)}${note === undefined ? '' : `: ${oneLine(note)}`}`
+  const side = (data: string, notes: readonly string[] = [place]): Side => ({
+    name: owner,
+    ttl: '',
+    type: oneLine(type),
+    data: oneLine(data),
+    notes,
+  })
+  const [first, ...more] = missing
+  const [other, ...others] = instead
+  if (first !== undefined && other !== undefined && more.length + others.length === 0) return pairLines('', side(first, []), side(other))
+  if (first === undefined && other === undefined) return [sideLine('-', side(expected[0] ?? 'no data'))]
+  return [...missing.map((line) => sideLine('-', side(line))), ...instead.map((line) => sideLine('+', side(line)))]
+}
