@@ -123,7 +123,7 @@ function verificationCases(zone: ZoneVerification): Case[] {
   const { pending, rendered, renderedDifferences } = zone
   const records =
     pending === 0 ? [] : [failureOf('verify-differs', `${pending} pending`, `"zonewright plan ${oneLine(zone.zone)}" shows the changes`)]
-  const differences = renderedDifferences.map(oneLine).join('\n')
+  const differences = renderedDifferences.map((difference) => `- ${oneLine(difference)}`).join('\n')
   return [
     caseOf('records', className, zone.diagnostics, records),
     check(

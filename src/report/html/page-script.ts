@@ -186,8 +186,7 @@ const filter = () => {
   if (rest) rest.hidden = shownPlain === 0
   const isFiltered = fields.some((field) => value(field) !== '')
   const count = (number) => number.toLocaleString('en')
-  const total = zones.length + plain.length
-  $('shown').textContent = (isFiltered ? count(shownZones + shownPlain) + ' of ' : '') + count(total) + (total === 1 ? ' zone' : ' zones') +
+  $('shown').textContent = (isFiltered ? count(shownZones + shownPlain) + ' of ' : '') + form.dataset.zones +
     (changes === 0 ? '' : ', ' + (isFiltered ? count(shownChanges) + ' of ' : '') + count(changes) + ' ' + form.dataset.noun) + (isFiltered ? '. Esc clears the filter.' : '')
 }
 let pending = 0

@@ -153,7 +153,7 @@ function filterForm({ zones, rest, choices, noun }: Page): string {
     .sort()
   const changes = zones.reduce((sum, { lines }) => sum + lines.filter((line) => !line.startsWith('~+')).length, 0)
   const total = counted(zones.length + rest.zones.length, 'zone')
-  return `<form class="filter" id="filter" role="search" hidden data-noun="${noun}" data-counts="${escapeHtml(changes === 0 ? total : `${total}, ${formatCount(changes)} ${noun}`)}">
+  return `<form class="filter" id="filter" role="search" hidden data-noun="${noun}" data-zones="${total}" data-counts="${escapeHtml(changes === 0 ? total : `${total}, ${formatCount(changes)} ${noun}`)}">
 <label>Search<input type="search" id="text" autocomplete="off" placeholder="name, data, message"></label>
 <label>Zone<input type="search" id="zone" autocomplete="off" placeholder="part of the name"></label>
 ${

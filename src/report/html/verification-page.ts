@@ -74,7 +74,13 @@ function pageZone(zone: ZoneVerification, options: ReportOptions): PageZone {
       ...diagnosticMessages(zone.diagnostics, options),
       ...(zone.renderedDifferences.length === 0
         ? []
-        : [{ severity: 'warning' as const, title: 'rendered zone file:', text: zone.renderedDifferences.map(oneLine).join('\n') }]),
+        : [
+            {
+              severity: 'warning' as const,
+              title: 'rendered zone file:',
+              text: zone.renderedDifferences.map((difference) => `- ${oneLine(difference)}`).join('\n'),
+            },
+          ]),
     ],
     lines,
   }
