@@ -163,7 +163,7 @@ function reportExposedSecrets(context: RunSetup, { zones }: Plan): void {
 function refusalText({ plan, isSaved = false }: ChangesToMake): string {
   const applicable = plan.zones.filter((zone) => mayApply(zone) && zone.changes.length > 0).length
   if (applicable === 0 || isSaved) return 'Nothing was applied.'
-  return `Nothing was applied. ${counted(applicable, 'zone')} ${agreeing(applicable, 'has', 'have')} no problem: name zones to apply only these.`
+  return `Nothing was applied. ${counted(applicable, 'zone')} ${agreeing(applicable, 'has', 'have')} no problem: name zones or targets (--target) to apply only these.`
 }
 
 /** Asks for consent. Null if it is given, otherwise the exit status. */

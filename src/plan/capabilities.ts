@@ -84,6 +84,8 @@ export interface Capabilities {
   readonly deletesZones?: boolean | undefined
   /** The apex NS records of new zones whose definitions have none; absent if the target cannot be told any. */
   readonly newZoneNameservers?: readonly DomainName[] | undefined
+  /** Whether a new zone gets apex NS records of the target, which are known only when it exists; false if absent. */
+  readonly assignsNameservers?: boolean | undefined
   /** Whether a zone may have this name. */
   readonly canCreateZone: (name: DomainName) => boolean
   /** Maximum number of records of a zone; null without a limit. */

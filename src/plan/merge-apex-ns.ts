@@ -55,6 +55,8 @@ export function withApexNs(
       `its own apex NS records are not known, so those of the other targets are not added`,
       'plan again when the target serves the zone, or define the name servers of all targets with "apex_ns: manage"',
     )
+  if (existing === null && capabilities.assignsNameservers)
+    return unchanged('its own apex NS records are known only when the zone exists', 'plan again after the zone is created')
   // A target adds its own names to the records.
   const set = new Set(servedApexNs?.filter((data) => capabilities.servesApexNs && !held.some((record) => record.data === data)))
   const [defined] = desired.records.filter((record) => isApexNs(record, name))

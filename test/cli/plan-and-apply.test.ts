@@ -169,7 +169,7 @@ describe('apply', () => {
     scene.write({ 'zones/example.com.yaml': ONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') })
     const refused = await scene.run('apply', '--yes', '--allow', 'updates')
     expect(refused.status).toBe(3)
-    expect(refused.stderr).toBe('Nothing was applied. 1 zone has no problem: name zones to apply only these.\n')
+    expect(refused.stderr).toBe('Nothing was applied. 1 zone has no problem: name zones or targets (--target) to apply only these.\n')
     expect(scene.proxy.mutations()).toHaveLength(calls)
     expect((await scene.run('apply', '--yes', 'example.net')).status).toBe(0)
     const allowed = await scene.run('apply', '--yes', '--allow', 'deletes')

@@ -84,3 +84,10 @@ test('a new zone contributes the names that its provider has for it', () => {
     ['null a.example.net.', 'null new.example.net.'],
   ])
 })
+
+test('a target that gives a new zone names of its own keeps them: they are known only later', () => {
+  const assigning = { ...plain(''), target: 'assigning', capabilities: { ...RRSET_STORE, assignsNameservers: true }, existing: null }
+  const [other, created] = merged(DESIRED, [plain('@ 300 NS a.example.net.'), assigning])
+  expect(other?.records).toEqual(['300 a.example.net.'])
+  expect(created).toMatchObject({ apexNs: 'keep', records: [], messages: [expect.stringContaining('known only when the zone exists')] })
+})

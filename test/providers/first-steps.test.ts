@@ -36,6 +36,9 @@ async function start(
   }
 }
 
+/** Services where the entry of the config is enough to create any zone. */
+const CREATES: ReadonlySet<string> = new Set(['azure', 'desec', 'digitalocean', 'google', 'hetzner', 'route53', 'scaleway'])
+
 const RECORDS = {
   www: { type: 'A', ttl: 7200, values: ['192.0.2.1', '192.0.2.2'] },
   mail: { type: 'MX', ttl: 3600, values: [{ preference: 10, exchange: 'mail.example.net.' }] },
@@ -94,6 +97,17 @@ describe.each(CLOUD_SERVICES)('$type', (service) => {
       status: 0,
       stdout: expect.stringContaining('No changes.'),
     })
+  })
+
+  test.runIf(CREATES.has(service.type))('a copy that creates the zone keeps the name servers of the service', async () => {
+    const { folder, run } = await start(service)
+    const [copied, other] = [join(folder, 'served/new.example.com.zone'), 'ns.example.net.']
+    writeFileSync(copied, `$TTL 3600\n@ SOA ${other} dns.example.net. 1 14400 14400 1209600 300\n@ NS ${other}\nwww A 192.0.2.1\n`)
+    expect(await run(['copy', 'new.example.com', '--from', 'files', '--to', 'live', '--yes'])).toMatchObject({ status: 0 })
+    expect(await run(['import', '--from', 'live', 'new.example.com', '-o', 'zones'])).toMatchObject({ status: 0 })
+    const imported = readFileSync(join(folder, 'zones/new.example.com.yaml'), 'utf8')
+    expect(imported).toContain('www')
+    expect(imported).not.toContain('ns.example.net')
   })
 
   test.each(REFUSALS)('$what: the error says what to do', async ({ answer, token }) => {

@@ -79,7 +79,9 @@ function settingsFor(settings: ZoneSettings, { capabilities }: CopyEnd): ZoneSet
 }
 
 function apexNsRecords({ name, records }: ExistingZone, { capabilities }: CopyEnd, { apexNs, isNew }: CopyOptions): ResourceRecord[] {
+  const { servesApexNs, assignsNameservers = false, newZoneNameservers = [] } = capabilities
   const own = records.filter((record) => isApexNs(record, name))
-  if (apexNs === null) return isNew && !capabilities.servesApexNs ? own.map(({ type, ttl, data }) => ({ name, type, ttl, data })) : []
+  const addsNone = !servesApexNs && !assignsNameservers && newZoneNameservers.length === 0
+  if (apexNs === null) return isNew && addsNone ? own.map(({ type, ttl, data }) => ({ name, type, ttl, data })) : []
   return apexNs.names.map((data) => ({ name, type: 'NS', ttl: apexNs.ttl ?? own[0]?.ttl ?? null, data }))
 }

@@ -50,7 +50,7 @@ function readSetting(node: YamlNode, kind: Kind): RecordSettings[string] | undef
   if (kind === 'texts') {
     const items = node.kind === 'sequence' ? node.items : [node]
     return items.every((item) => item.kind === 'scalar' && !isNull(item))
-      ? items.map((item) => (item as { text: string }).text).sort()
+      ? [...new Set(items.map((item) => (item as { text: string }).text))].sort()
       : undefined
   }
   if (node.kind !== 'scalar' || isNull(node)) return undefined

@@ -55,5 +55,6 @@ export const azureCapabilities = (visibility: Visibility): Capabilities => ({
   createsZones: visibility === 'public',
   canCreateZone: (name) => visibility === 'public' && NAME.test(name) && !name.startsWith('*') && name.split('.').length > 2,
   servesApexNs: visibility === 'private',
+  assignsNameservers: visibility === 'public',
   rules: [names, places, strings, ttlRange],
 })

@@ -59,6 +59,7 @@ export const DIGITALOCEAN_CAPABILITIES: Capabilities = {
   settings: new Set(['type']),
   fixedSettings: new Set(['type']),
   createsZones: true,
+  assignsNameservers: true,
   canCreateZone: (name) => NAME.test(name) && !name.startsWith('*') && name !== '.',
   rules: [names, authorities, texts, ttlRange],
 }

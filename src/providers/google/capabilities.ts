@@ -48,6 +48,7 @@ export const googleCapabilities = (visibility: Visibility): Capabilities => ({
   settingProblems: ({ type }) => (type === 'slave' ? [{ field: 'type', message: 'Cloud DNS has no secondary zones' }] : []),
   types: new Set(visibility === 'public' ? [...TYPES, 'ALIAS'] : TYPES),
   createsZones: visibility === 'public',
+  assignsNameservers: true,
   canCreateZone: (name) => visibility === 'public' && NAME.test(name) && !name.startsWith('*'),
   rules: [names, places, strings],
 })

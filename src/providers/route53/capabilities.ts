@@ -73,6 +73,7 @@ export const route53Capabilities = (aliasZones: AliasZones, createsZones: boolea
   fixedSettings: new Set(['type']),
   settingProblems: ({ type }) => (type === 'slave' ? [{ field: 'type', message: 'Route 53 has no secondary zones' }] : []),
   createsZones,
+  assignsNameservers: true,
   canCreateZone: (name) => createsZones && name !== '.',
   aliasExclusive: true,
   rules: [apex, textLength, alias(aliasZones)],

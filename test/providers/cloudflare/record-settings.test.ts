@@ -19,7 +19,7 @@ const settingsOf = (scene: Awaited<ReturnType<typeof startCloudflareScene>>): un
 
 test('a new record has the settings of its definition', async () => {
   const definition =
-    '  www: {type: A, value: 192.0.2.1, cloudflare: {proxied: true, comment: web, tags: [team:web, a:b]}}\n' +
+    '  www: {type: A, value: 192.0.2.1, cloudflare: {proxied: true, comment: web, tags: [team:web, a:b, team:web]}}\n' +
     '  auto: {type: A, value: 192.0.2.1, octodns: {cloudflare: {auto-ttl: true, comment: as octoDNS has it}}}\n'
   const scene = await startCloudflareScene({ definition, settings: ', plan: pro', plan: 'pro' })
   const { stdout } = await scene.run(PLAN)
