@@ -112,6 +112,9 @@ export interface CompletedCalls {
   readonly problems: readonly Diagnostic[]
 }
 
+/** What a service or class has said that capabilities depend on besides the settings, as JSON. It goes into snapshots, so it has no secret. */
+export type CapabilityFacts = Readonly<Record<string, unknown>>
+
 /** A server or service that stores zones. Methods throw `ProviderError` for every failure that is not a bug. */
 export interface Provider {
   /** Its name in the config. */
@@ -120,6 +123,8 @@ export interface Provider {
   /** The base URL, or the address of the server, without secrets. A saved plan is valid only for this address. */
   readonly address: string
   readonly capabilities: Capabilities
+  /** What `capabilities` depend on besides the settings for these zones, as far as it is known by now; absent if they depend on nothing else. */
+  capabilityFacts?(zones: readonly DomainName[]): CapabilityFacts
   /** Maximum concurrent calls. */
   readonly parallelism: number
   /** The Python packages that it runs, each with its version as pip takes it; absent if it runs none. */
@@ -217,8 +222,11 @@ export interface StarterText {
 export interface ProviderType {
   /** The capabilities of all providers of this type. */
   readonly capabilities: Capabilities
-  /** The capabilities of a provider with these settings; absent if they do not depend on them. */
-  capabilitiesFor?(config: ProviderConfig): Capabilities
+  /**
+   * The capabilities of a provider with these settings, as far as its settings, and facts of an earlier run, say; absent if they depend on neither. Needs no
+   * secret. Facts come from a file: those with another form are ignored.
+   */
+  capabilitiesFor?(config: ProviderConfig, facts?: CapabilityFacts): Capabilities
   /** Problems of the settings that the schema of the type cannot express, such as a malformed address. Needs no secret and no network. */
   checkSettings(config: ProviderConfig): readonly Diagnostic[]
   /** Every host that a provider with these settings contacts. Needs no secret; invalid settings are reported by `checkSettings`. */

@@ -17,7 +17,7 @@ import { GOOGLE } from './google/google-config.ts'
 import { HETZNER } from './hetzner/hetzner-config.ts'
 import { OCTODNS } from './octodns/octodns-type.ts'
 import { POWERDNS } from './powerdns/powerdns-config.ts'
-import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType, Starter } from './provider.ts'
+import type { CapabilityFacts, CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType, Starter } from './provider.ts'
 import { type Provider, ProviderError } from './provider.ts'
 import { RFC2136 } from './rfc2136/rfc2136-config.ts'
 import { ROUTE53 } from './route53/route53-config.ts'
@@ -67,10 +67,10 @@ export async function loadPackages(
   return diagnostics
 }
 
-/** The capabilities of a provider; null if its type does not exist. */
-export function capabilitiesOf(config: ProviderConfig | undefined): Capabilities | null {
+/** The capabilities of a provider; null if its type does not exist. `facts`: those of a provider that was created before. */
+export function capabilitiesOf(config: ProviderConfig | undefined, facts?: CapabilityFacts): Capabilities | null {
   const type = config === undefined ? null : typeOf(config)
-  return (config && type?.capabilitiesFor?.(config)) ?? type?.capabilities ?? null
+  return (config && type?.capabilitiesFor?.(config, facts)) ?? type?.capabilities ?? null
 }
 
 export const PROVIDER_TYPES: readonly string[] = Object.keys(TYPES)

@@ -4,14 +4,14 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from './api-settings.ts'
 import type { ApiConnection } from './json-api.ts'
-import type { Provider, ProviderType } from './provider.ts'
+import type { CapabilityFacts, Provider, ProviderType } from './provider.ts'
 
 const DEFAULT_PARALLELISM = 4
 
 export interface TokenApi {
   readonly capabilities: Capabilities
   /** The capabilities with these settings; absent if they do not depend on them. */
-  readonly capabilitiesFor?: (settings: ProviderConfig['settings']) => Capabilities
+  readonly capabilitiesFor?: (settings: ProviderConfig['settings'], facts?: CapabilityFacts) => Capabilities
   /** The address of the service, for configs without `base_url`. */
   readonly baseUrl: string
   /** The setting that refers to the token. */
@@ -38,7 +38,7 @@ export function tokenProviderType({
   const addressOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? standard
   return {
     capabilities,
-    ...(capabilitiesFor && { capabilitiesFor: ({ settings }) => capabilitiesFor(settings) }),
+    ...(capabilitiesFor && { capabilitiesFor: ({ settings }, facts) => capabilitiesFor(settings, facts) }),
     checkSettings(config) {
       const diagnostics: Diagnostic[] = []
       checkBaseUrl(config, addressOf(config), standard, diagnostics)

@@ -17,6 +17,7 @@ const SOME_TENANT = 'organizations'
 
 export const AZURE: ProviderType = {
   capabilities: azureCapabilities('public'),
+  capabilitiesFor: (config) => azureCapabilities(visibilityOf(config)),
   checkSettings,
   endpoints,
   create,
@@ -27,6 +28,8 @@ export const AZURE: ProviderType = {
     neededText: 'RESOURCE_GROUP',
   },
 }
+
+const visibilityOf = ({ settings }: ProviderConfig): Visibility => (settings['visibility'] as Visibility | undefined) ?? 'public'
 
 const baseUrlOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? BASE_URL
 const isMachine = ({ settings }: ProviderConfig): boolean => settings['credentials'] === 'managed-identity'
@@ -93,8 +96,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
     now: () => (context.now?.() ?? new Date()).getTime(),
     onToken: (token) => addSecret(loaded, `the access token of ${name}`, token),
   })
-  const visibility = (settings['visibility'] as Visibility | undefined) ?? 'public'
-  const scope = { subscription: String(subscription), resourceGroup: String(settings['resource_group']), visibility }
+  const scope = { subscription: String(subscription), resourceGroup: String(settings['resource_group']), visibility: visibilityOf(config) }
   return { provider: createAzureProvider(connection, tokens, scope), diagnostics }
 }
 

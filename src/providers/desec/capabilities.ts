@@ -2,6 +2,7 @@
 import type { DomainName } from '../../dns/domain-name.ts'
 import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
 import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
+import type { CapabilityFacts } from '../provider.ts'
 import { fitTtlRange, refuseIf } from '../record-rules.ts'
 
 /** Seconds. A domain can have another minimum, which the API states. */
@@ -88,5 +89,16 @@ export function desecCapabilities(minimumTtl: (zone: DomainName) => number | nul
     newZoneNameservers: DESEC_NAMESERVERS,
     canCreateZone: (name) => /^(?:[a-z0-9_-]+\.)+[a-z0-9-]+\.$/.test(name) && name.length - 1 <= MAX_DOMAIN,
     rules: [owners, targets, places, digests, sizes, ttlRange],
+  }
+}
+
+/** The minimum TTLs of domains in the facts of an earlier run. */
+export function minimumTtlsOf(facts: CapabilityFacts | undefined): (zone: DomainName) => number | null {
+  const known = facts?.['minimumTtls']
+  if (typeof known !== 'object' || known === null) return () => null
+  const minimums = new Map<string, unknown>(Object.entries(known))
+  return (zone) => {
+    const minimum = minimums.get(zone)
+    return Number.isInteger(minimum) && (minimum as number) >= 0 && (minimum as number) <= MAX_TTL ? (minimum as number) : null
   }
 }

@@ -16,6 +16,7 @@ export function createDesecProvider(connection: ApiConnection): Provider {
     type: 'desec',
     address: connection.baseUrl.href.replace(/(?<!\/)\/+$/, ''),
     capabilities: desecCapabilities((zone) => domains.minimumTtl(zone)),
+    capabilityFacts: (zones) => ({ minimumTtls: Object.fromEntries(zones.map((zone) => [zone, domains.minimumTtl(zone)])) }),
     parallelism: connection.parallelism,
     findZones: (names, options) => domains.find(names, options),
     listZones: (options) => domains.list(options),

@@ -30,11 +30,14 @@ const MACHINE = 'metadata'
 
 export const GOOGLE: ProviderType = {
   capabilities: googleCapabilities('public'),
+  capabilitiesFor: (config) => googleCapabilities(visibilityOf(config)),
   checkSettings,
   endpoints,
   starter: { settings: { credentials: 'env:GOOGLE_CREDENTIALS' } },
   create,
 }
+
+const visibilityOf = ({ settings }: ProviderConfig): Visibility => (settings['visibility'] as Visibility | undefined) ?? 'public'
 
 const baseUrlOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? BASE_URL
 
@@ -104,8 +107,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
     now,
     onToken: (token) => addSecret(context.secrets.loaded, `the access token of ${name}`, token),
   })
-  const visibility = (settings['visibility'] as Visibility | undefined) ?? 'public'
-  return { provider: createGoogleProvider(connection, tokens, { project, visibility, managedZones }), diagnostics }
+  return { provider: createGoogleProvider(connection, tokens, { project, visibility: visibilityOf(config), managedZones }), diagnostics }
 }
 
 /** Null after an error was added to the diagnostics. */

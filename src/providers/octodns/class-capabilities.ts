@@ -2,6 +2,7 @@
 import { OCTODNS_TYPES, SINGLE_VALUE_TYPES } from '../../definition/print/octodns-value.ts'
 import { txtRdataToOctets } from '../../dns/character-string.ts'
 import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
+import type { CapabilityFacts } from '../provider.ts'
 import type { Message } from './bridge-process.ts'
 import { OCTODNS_CAPABILITIES } from './capabilities.ts'
 
@@ -41,6 +42,25 @@ const ANY_CLASS: ClassFeatures = {
 
 /** Types that a module writes and cannot read again, so that the whole zone becomes unreadable for it. */
 const UNREADABLE: Readonly<Record<string, readonly string[]>> = { octodns_bind: ['LOC'] }
+
+/** The features that capabilities depend on. */
+export const factsOf = ({ types, hasRootNs, hasMultivaluePtr }: ClassFeatures): CapabilityFacts => ({
+  types: [...types].sort(),
+  hasRootNs,
+  hasMultivaluePtr,
+})
+
+/** The features in the facts of an earlier run; undefined if it has none. */
+export function featuresOf(facts: CapabilityFacts | undefined): ClassFeatures | undefined {
+  const types = facts?.['types']
+  if (facts === undefined || !Array.isArray(types)) return undefined
+  return {
+    ...ANY_CLASS,
+    types: new Set(types.map(String).filter((type) => OCTODNS_TYPES.has(type))),
+    hasRootNs: facts['hasRootNs'] === true,
+    hasMultivaluePtr: facts['hasMultivaluePtr'] === true,
+  }
+}
 
 /** Null if the message is not that of our child. */
 export function readFeatures(module: string, message: unknown): ClassFeatures | null {

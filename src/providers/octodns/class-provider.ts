@@ -13,7 +13,7 @@ import {
   type ZoneSnapshot,
 } from '../provider.ts'
 import { applyClassCall } from './class-apply.ts'
-import { type ClassFeatures, type ClassSettings, classCapabilities } from './class-capabilities.ts'
+import { type ClassFeatures, type ClassSettings, classCapabilities, factsOf } from './class-capabilities.ts'
 import type { ClassSession, LoggedMessage } from './class-session.ts'
 import { examineClass } from './examine-class.ts'
 import type { ClassZone } from './read-records.ts'
@@ -72,6 +72,7 @@ export function createClassProvider(options: ClassProviderOptions): Provider {
     type: 'octodns',
     address: options.address,
     capabilities,
+    capabilityFacts: () => factsOf(features),
     parallelism: 1,
     pythonPackages: features.packages,
     async findZones(names, call) {

@@ -2,7 +2,7 @@
 import type { ProviderConfig } from '../../definition/config/config.ts'
 import type { ProviderType, StarterText } from '../provider.ts'
 import { OCTODNS_CAPABILITIES } from './capabilities.ts'
-import { classCapabilities } from './class-capabilities.ts'
+import { classCapabilities, featuresOf } from './class-capabilities.ts'
 import { changesPerCall, checkClassSettings, createsZones } from './class-settings.ts'
 import { createFromFolder } from './octodns-provider.ts'
 
@@ -10,9 +10,9 @@ const hasClass = ({ settings }: ProviderConfig): boolean => settings['class'] !=
 
 export const OCTODNS: ProviderType = {
   capabilities: OCTODNS_CAPABILITIES,
-  capabilitiesFor: (config) =>
+  capabilitiesFor: (config, facts) =>
     hasClass(config)
-      ? classCapabilities({ changesPerCall: changesPerCall(config), createsZones: createsZones(config) })
+      ? classCapabilities({ changesPerCall: changesPerCall(config), createsZones: createsZones(config) }, featuresOf(facts))
       : OCTODNS_CAPABILITIES,
   checkSettings: (config) => (hasClass(config) ? checkClassSettings(config) : []),
   starter: { settings: {}, neededText: 'CLASS,OPTION=VARIABLE', read: readStarter },

@@ -1,5 +1,6 @@
 /** What a zone of a PowerDNS server can hold. */
 
+import type { DomainName } from '../../dns/domain-name.ts'
 import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
 import { typeCode } from '../../dns/record-type.ts'
 import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
@@ -74,3 +75,9 @@ export const POWERDNS_CAPABILITIES: Capabilities = {
   canCreateZone: (name) => NAME.test(name),
   rules: [serverTypes, pseudoTypes, ownNumbers, nameCharacters, targetCharacters, apexTypes, locationRange],
 }
+
+/** `nameservers`: the apex NS records of new zones whose definitions have none. */
+export const powerDnsCapabilities = (nameservers: readonly DomainName[]): Capabilities => ({
+  ...POWERDNS_CAPABILITIES,
+  newZoneNameservers: nameservers,
+})

@@ -4,14 +4,20 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
-import { POWERDNS_CAPABILITIES } from './capabilities.ts'
+import { POWERDNS_CAPABILITIES, powerDnsCapabilities } from './capabilities.ts'
 import type { NewZones } from './new-zone.ts'
 import { createPowerDnsProvider } from './powerdns-provider.ts'
 
 const DEFAULT_PARALLELISM = 4
 const EXAMPLE_URL = 'http://127.0.0.1:8081'
 
-export const POWERDNS: ProviderType = { capabilities: POWERDNS_CAPABILITIES, checkSettings, endpoints, create }
+export const POWERDNS: ProviderType = {
+  capabilities: POWERDNS_CAPABILITIES,
+  capabilitiesFor: (config) => powerDnsCapabilities(readNameservers(config, [])),
+  checkSettings,
+  endpoints,
+  create,
+}
 
 /** The settings under `new_zones`, with the names that the API gives them. */
 interface NewZoneSettings {

@@ -5,7 +5,7 @@ import { quoted } from '../../dns/excerpt.ts'
 import { listed } from '../../report/english.ts'
 import type { ApiConnection } from '../json-api.ts'
 import type { Provider, ProviderCallOptions, UnusableZone, ZoneList, ZoneReference } from '../provider.ts'
-import { POWERDNS_CAPABILITIES } from './capabilities.ts'
+import { powerDnsCapabilities } from './capabilities.ts'
 import { applyCall, type PowerDns, readLive } from './change-zone.ts'
 import { examinePowerDns } from './examine.ts'
 import { referenceTo, zoneName } from './live-zone.ts'
@@ -30,7 +30,7 @@ export function createPowerDnsProvider(connection: ApiConnection, options: Power
     name: connection.provider,
     type: 'powerdns',
     address,
-    capabilities: { ...POWERDNS_CAPABILITIES, newZoneNameservers: nameservers },
+    capabilities: powerDnsCapabilities(nameservers),
     parallelism: connection.parallelism,
     findZones: (names, call) => findZones(powerDns, names, call),
     listZones: async (call) => zoneList(await readZones(powerDns, '', call)),

@@ -19,6 +19,7 @@ const DEFAULT_TIMEOUT_SECONDS = 30
 
 export const ROUTE53: ProviderType = {
   capabilities: route53Capabilities(new Map(), true),
+  capabilitiesFor: (config) => route53Capabilities(readNames(config, 'alias_zones', []), createsZones(config)),
   checkSettings,
   endpoints,
   create,
@@ -28,6 +29,9 @@ export const ROUTE53: ProviderType = {
     packages: ['@aws-sdk/client-route-53@3.1169.0'],
   },
 }
+
+/** A private zone is created for a VPC. */
+const createsZones = ({ settings }: ProviderConfig): boolean => settings['zone_type'] !== 'private' || settings['vpc'] !== undefined
 
 const addressOf = ({ settings }: ProviderConfig): unknown => settings['endpoint'] ?? ENDPOINT
 

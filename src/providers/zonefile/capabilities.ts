@@ -1,4 +1,5 @@
 /** What a zone file can hold. */
+import type { DomainName } from '../../dns/domain-name.ts'
 import { typeCode } from '../../dns/record-type.ts'
 import { SIGNING_TYPES } from '../../dns/signer-records.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
@@ -47,3 +48,9 @@ export const ZONEFILE_CAPABILITIES: Capabilities = {
   needsApexNs: true,
   rules: [refuseUnservedTypes],
 }
+
+/** `catalog`: the name of the catalog zone, whose file is not one of the definitions. */
+export const zonefileCapabilities = (catalog: DomainName | null): Capabilities => ({
+  ...ZONEFILE_CAPABILITIES,
+  canCreateZone: (name) => canBeServed(name) && name !== catalog,
+})

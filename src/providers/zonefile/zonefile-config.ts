@@ -7,7 +7,7 @@ import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { SerialNumber } from '../../dns/serial-number.ts'
 import { dateSerial, unixTimeSerial } from '../../dns/zone-file/choose-serial.ts'
 import type { CreatedProvider, ProviderContext, ProviderType } from '../provider.ts'
-import { canBeServed, ZONEFILE_CAPABILITIES } from './capabilities.ts'
+import { canBeServed, ZONEFILE_CAPABILITIES, zonefileCapabilities } from './capabilities.ts'
 import { type Command, hasPlaceholder, parseCommand } from './run-command.ts'
 import type { ListSettings } from './served-lists.ts'
 import type { ListFormat } from './zone-lists.ts'
@@ -17,7 +17,13 @@ const DEFAULT_PARALLELISM = 4
 const DEFAULT_TIMEOUT_SECONDS = 30
 const DEFAULT_FILE_NAME = '{zone}.zone'
 
-export const ZONEFILE: ProviderType = { capabilities: ZONEFILE_CAPABILITIES, checkSettings, endpoints: () => [], create }
+export const ZONEFILE: ProviderType = {
+  capabilities: ZONEFILE_CAPABILITIES,
+  capabilitiesFor: (config) => zonefileCapabilities(catalogOf(config)),
+  checkSettings,
+  endpoints: () => [],
+  create,
+}
 
 interface ListDocument {
   readonly format: ListFormat
@@ -65,6 +71,9 @@ function nameOf(setting: unknown): DomainName | null {
   return name.ok && canBeServed(name.value) ? name.value : null
 }
 
+const catalogOf = ({ settings }: ProviderConfig): DomainName | null =>
+  settings['catalog'] === undefined ? null : nameOf(settings['catalog'])
+
 const commandOf = (setting: unknown): Command | null => {
   const command = setting === undefined ? null : parseCommand(setting)
   return command?.ok ? command.value : null
@@ -106,7 +115,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
     check: checkCommand(settings['check']),
     reload: commandOf(settings['reload']),
     list: listSettings,
-    catalog: settings['catalog'] === undefined ? null : nameOf(settings['catalog']),
+    catalog: catalogOf(config),
     primary: settings['primary'] === undefined ? null : nameOf(settings['primary']),
     adopt: settings['adopt'] === true,
     parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),

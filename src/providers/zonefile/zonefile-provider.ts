@@ -18,7 +18,7 @@ import {
   type ZoneSnapshot,
 } from '../provider.ts'
 import { contentBefore, locksOf, removeFile, replaceFile, type WithLock } from '../replace-file.ts'
-import { canBeServed, ZONEFILE_CAPABILITIES } from './capabilities.ts'
+import { canBeServed, zonefileCapabilities } from './capabilities.ts'
 import { examineFolder } from './examine.ts'
 import { createPublisher, type FileChange, type Publisher } from './publish.ts'
 import { type Command, type CommandRun, fillIn, runCommand } from './run-command.ts'
@@ -76,7 +76,7 @@ export function createZonefileProvider(options: ZonefileOptions): Provider {
     name: provider,
     type: 'zonefile',
     address: `file:${shown}`,
-    capabilities: { ...ZONEFILE_CAPABILITIES, canCreateZone: (name) => canBeServed(name) && name !== catalog },
+    capabilities: zonefileCapabilities(catalog),
     parallelism: options.parallelism,
     async findZones(names) {
       folder.assertExists()
