@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 
 /** Documents written by programs: validation ends at the first error, so that a hostile document cannot cause millions. */
-const FIRST_FAULT = new Set(['plan.schema.json'])
+const FIRST_FAULT = new Set(['plan.schema.json', 'snapshot.schema.json'])
 
 const DECLARATION = `/** One violation of the schema. */
 export interface SchemaError {

@@ -8,9 +8,9 @@ import type { DomainName } from '../dns/domain-name.ts'
 import { makeZonePlan } from '../plan/make-plan.ts'
 import { type ApexNsTarget, apexNsOfTargets, withApexNs } from '../plan/merge-apex-ns.ts'
 import type { Plan, ZonePlan } from '../plan/plan.ts'
-import type { Provider, RenderedFile, ZoneReference, ZoneSnapshot } from '../providers/provider.ts'
+import type { Provider, RenderedComparison, RenderedFile, ZoneReference, ZoneSnapshot } from '../providers/provider.ts'
 import { diagnosticOf } from '../providers/provider.ts'
-import { compareRendered, NOT_RENDERED, type RenderedComparison } from './rendered-state.ts'
+import { compareRendered, NOT_RENDERED } from './rendered-state.ts'
 import { resolveInventory } from './resolve-inventory.ts'
 import type { OnProgress, ZoneJob } from './run-context.ts'
 
@@ -145,7 +145,7 @@ export async function readAndPlan(
     reference === null
       ? [null, NO_FILE]
       : await Promise.all([provider.readZone(reference, { signal }), readRendered(job, provider, reference, signal)])
-  const compared = existing === null ? NOT_RENDERED : compareRendered(file.rendered, existing)
+  const compared = existing === null ? NOT_RENDERED : (existing.rendered ?? compareRendered(file.rendered, existing))
   // A target without apex NS records of its own adds none, also without a rendered file.
   const addsNone = existing !== null && !provider.capabilities.servesApexNs
   const rendered = { ...compared, providerApexNs: compared.providerApexNs ?? existing?.ownApexNs ?? (addsNone ? [] : null) }

@@ -2,23 +2,13 @@
 import { isError } from '../dns/diagnostic.ts'
 import { isApexNs, type ResourceRecord } from '../dns/record.ts'
 import { createZoneFileReader } from '../dns/zone-file/parse-zone-file.ts'
-import type { RenderedState } from '../plan/plan.ts'
-import type { RenderedFile, ZoneSnapshot } from '../providers/provider.ts'
+import type { RenderedComparison, RenderedFile, ZoneSnapshot } from '../providers/provider.ts'
 
 /** Milliseconds after a change within which the provider may not have rendered it yet. */
 const RENDERING_TIME = 15 * 60 * 1000
 
 /** The TTL in seconds of records without a TTL in a zone without a default TTL (API, Domain: 0 means the default). */
 export const DEFAULT_ZONE_TTL = 86_400
-
-/** The comparison of the rendered zone file with the records. */
-export interface RenderedComparison {
-  readonly state: RenderedState
-  /** The apex NS records that the provider adds on its own: data of those that only the file has. Null without a file. */
-  readonly providerApexNs: readonly string[] | null
-  /** Descriptions of up to ten records that only one side has. */
-  readonly differences: readonly string[]
-}
 
 export const NOT_RENDERED: RenderedComparison = { state: 'unavailable', providerApexNs: null, differences: [] }
 

@@ -5,9 +5,10 @@ import { EXIT, type ExitStatus, statusOfPlan, worstOf } from './exit-status.ts'
 import { type PlannedRun, planZones } from './plan-zones.ts'
 import { isGithubReport, isTextReport, type PlanOptions, type RunContext, type RunSetup, withProgress } from './run-context.ts'
 import { withoutSecrets } from './secrets-in-plan.ts'
-import { openWorkspace, reportLoaded } from './workspace.ts'
+import type { SnapshotSourceOptions, SnapshotWorkspace } from './snapshot/snapshot-source.ts'
+import { NOT_OPENED, openWorkspace, reportLoaded } from './workspace.ts'
 
-export interface PlanRunOptions extends PlanOptions {
+export interface PlanRunOptions extends SnapshotSourceOptions {
   /** Whether pending changes have their own exit status. */
   readonly detailedExitcode?: boolean | undefined
   /** The file to save the plan to. */
@@ -16,7 +17,7 @@ export interface PlanRunOptions extends PlanOptions {
 
 /** Shows what an apply would change. */
 export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly string[]): Promise<ExitStatus> {
-  const context = { ...setup, ...(await openWorkspace(setup, zones)) }
+  const context = { ...setup, ...(await openForPlan(setup, zones)) }
   const { options, output } = context
   try {
     if (!reportLoaded(context)) {
@@ -24,7 +25,7 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
       if (options.out !== undefined) output.say(`${options.out} was not written.`)
       return EXIT.failure
     }
-    const planned = await withPreview(context, await makePlan(context))
+    const planned = context.mark(await withPreview(context, await makePlan(context)))
     reportPlanDiagnostics(context, planned.plan)
     output.plan(planned.plan, options.format)
     const isSaved = options.out === undefined || (await save(context, options.out, planned))
@@ -37,6 +38,17 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
   } finally {
     await context.close()
   }
+}
+
+/** The workspace of the plan, and what marks the plan if it is made from a snapshot. */
+async function openForPlan(setup: RunSetup<PlanRunOptions>, zones: readonly string[]): Promise<SnapshotWorkspace> {
+  const { snapshot, verifyKey, maxAge } = setup.options
+  if (snapshot !== undefined) return (await import('./snapshot/snapshot-source.ts')).openSnapshotWorkspace(setup, zones)
+  const useless = verifyKey !== undefined ? '--verify-key' : maxAge !== undefined ? '--max-age' : null
+  const mark: SnapshotWorkspace['mark'] = (planned) => planned
+  if (useless !== null)
+    return { ...NOT_OPENED, mark, diagnostics: [{ severity: 'error', code: 'usage', message: `${useless} needs --snapshot` }] }
+  return { ...(await openWorkspace(setup, zones)), mark }
 }
 
 /** Reads the zones of a run from their targets and plans them, without secrets. */

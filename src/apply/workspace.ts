@@ -12,24 +12,54 @@ import { agreeing, listed } from '../report/english.ts'
 import { loadRunConfig } from './run-config.ts'
 import { type RunOutput, type RunSetup, reportThrottling, type Workspace, type WorkspaceOptions, type ZoneJob } from './run-context.ts'
 
+/** The workspace of a run that could not load anything. */
+export const NOT_OPENED: Workspace = {
+  config: null,
+  jobs: [],
+  providers: new Map<string, Provider>(),
+  journal: '',
+  diagnostics: [],
+  close: async () => undefined,
+}
+
+/** Where a run gets its providers. */
+export interface ProviderSource {
+  /** Whether the providers contact no host. */
+  readonly offline: boolean
+  /** Creates the providers with these names. A name that the config does not have is an error. */
+  open(
+    setup: RunSetup<WorkspaceOptions>,
+    config: Config,
+    names: Iterable<string>,
+  ): Promise<Omit<Workspace, 'jobs'> & { readonly config: Config }>
+}
+
 /** Loads the config, the definitions of the named zones (all if none is named) and the providers that they need. */
-export async function openWorkspace(setup: RunSetup<WorkspaceOptions>, zones: readonly string[]): Promise<Workspace> {
-  const { config, diagnostics } = await loadRunConfig(setup, setup.options.config)
-  if (config === null || hasErrors(diagnostics))
-    return { config, jobs: [], providers: new Map(), journal: '', diagnostics, close: async () => undefined }
-  const workspace = await openConfig(setup, config, zones)
+export async function openWorkspace(
+  setup: RunSetup<WorkspaceOptions>,
+  zones: readonly string[],
+  source: ProviderSource = LIVE,
+): Promise<Workspace> {
+  const { config, diagnostics } = await loadRunConfig(setup, setup.options.config, source)
+  if (config === null || hasErrors(diagnostics)) return { ...NOT_OPENED, config, diagnostics }
+  const workspace = await openConfig(setup, config, zones, source)
   return { ...workspace, diagnostics: [...diagnostics, ...workspace.diagnostics] }
 }
 
 /** Like `openWorkspace`, for a config that has been loaded. */
-export async function openConfig(setup: RunSetup<WorkspaceOptions>, config: Config, zones: readonly string[]): Promise<Workspace> {
+export async function openConfig(
+  setup: RunSetup<WorkspaceOptions>,
+  config: Config,
+  zones: readonly string[],
+  source: ProviderSource = LIVE,
+): Promise<Workspace> {
   const { target } = setup.options
   const loaded = await loadDefinitions(config, { zones })
   const jobs = loaded.zones.flatMap((zone) => jobsOf(zone, setup.options))
   const problems = target === undefined ? [] : checkTarget(target, config, loaded.zones, zones)
   const notices = unselectedReverse(loaded.zones, jobs)
   const names = new Set(jobs.flatMap((job) => [job.target, ...inventoryProviders(job)]))
-  const opened = await openProviders(
+  const opened = await source.open(
     setup,
     config,
     [...names].filter((name) => config.providers.has(name)),
@@ -37,7 +67,7 @@ export async function openConfig(setup: RunSetup<WorkspaceOptions>, config: Conf
   return { ...opened, jobs, diagnostics: [...loaded.diagnostics, ...problems, ...notices, ...opened.diagnostics] }
 }
 
-/** Creates the providers with these names. A name that the config does not have is an error. */
+/** The providers of the config, with their secrets. */
 export async function openProviders(
   setup: RunSetup<WorkspaceOptions>,
   config: Config,
@@ -66,6 +96,8 @@ export async function openProviders(
   }
   return { config, providers, journal: config.journal, diagnostics, close }
 }
+
+const LIVE: ProviderSource = { offline: false, open: openProviders }
 
 /**
  * Reports the errors of config and definitions, or with `inFull` all diagnostics. Returns false after an error: then nothing may be sent.

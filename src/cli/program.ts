@@ -21,6 +21,7 @@ const COMMANDS: readonly Entry[] = [
   ['validate', '[path...]', 'check definitions offline', () => import('./commands/validate.ts')],
   ['plan', '[zone...]', 'show what would change', () => import('./commands/plan.ts')],
   ['apply', '[planfile|zone...]', 'plan, ask, and apply the changes; or apply a saved plan', () => import('./commands/apply.ts')],
+  ['snapshot', '[zone...]', 'write the live state of zones, to plan without credentials', () => import('./commands/snapshot.ts')],
   ['verify', '[zone...]', 'compare definitions with records, rendered zone files and DNS answers', () => import('./commands/verify.ts')],
   ['zones', '[zone...]', 'list the zones with their files, targets and policies', () => import('./commands/zones.ts')],
   ['providers', '[name...]', 'show what each provider can hold and do', () => import('./commands/providers.ts')],

@@ -161,6 +161,14 @@ export const DIAGNOSTIC_CODES = {
   'plan-file-version': 'A saved plan has a newer format than this program reads.',
   'plan-file-target': 'A target differs from the one a saved plan was made for.',
   'plan-stale': 'A zone has changed since its plan was made.',
+  // Snapshots
+  'snapshot-invalid': 'A file is not a snapshot that can be planned against.',
+  'snapshot-changed': 'A snapshot was changed after it was made.',
+  'snapshot-signature': 'A snapshot is not signed with the required key, or the key cannot be used.',
+  'snapshot-too-old': 'A snapshot is older than allowed.',
+  'snapshot-mismatch': 'A snapshot was made for another config.',
+  'snapshot-zone-missing': 'A snapshot does not have a zone of the plan.',
+  'snapshot-used': 'A plan was made from a snapshot and not from the live zones.',
   // Journal and rollback
   'zone-locked': 'Another run is changing the zone.',
   'journal-failed': 'The journal of a run cannot be written.',

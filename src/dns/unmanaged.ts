@@ -1,6 +1,6 @@
 /** Matches records with selectors of `unmanaged`. */
 import { parseTxtRdata } from './character-string.ts'
-import { type DomainName, parseDomainName, relativeName } from './domain-name.ts'
+import { type DomainName, isAtOrBelow, parseDomainName, relativeName } from './domain-name.ts'
 import { globIndex, globTest } from './glob.ts'
 import type { ResourceRecord } from './record.ts'
 import type { UnmanagedSelector } from './zone.ts'
@@ -17,6 +17,8 @@ export function unmanagedTest(selectors: readonly UnmanagedSelector[], zone: Dom
     tests.add(glob, selectorTest(selector, glob.includes('*') ? globTest(glob) : null))
   }
   return (record) => {
+    // A file may hold anything.
+    if (!isAtOrBelow(record.name, zone)) return false
     const relative = relativeName(record.name, zone)
     for (const test of tests.near(relative)) if (test(record, relative)) return true
     return false

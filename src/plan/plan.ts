@@ -13,6 +13,16 @@ export interface Plan {
   readonly tool: string
   readonly zones: readonly ZonePlan[]
   readonly diagnostics: readonly Diagnostic[]
+  /** The snapshot that the plan was made from; absent if it was made from the live zones. */
+  readonly snapshot?: PlanSnapshot | undefined
+}
+
+export interface PlanSnapshot {
+  /** ISO 8601, UTC. */
+  readonly created: string
+  readonly checksum: string
+  /** Whether its signature was checked. */
+  readonly verified: boolean
 }
 
 /** The changes that make one zone at one target as its definition says. */

@@ -12,6 +12,7 @@ import type { ExistingZone, ZoneSettings } from '../dns/zone.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import type { Changeset } from '../plan/changesets.ts'
 import type { ReadOnlyReason } from '../plan/make-plan.ts'
+import type { RenderedState } from '../plan/plan.ts'
 import type { Endpoint } from '../transport/allowed-hosts.ts'
 
 /** A zone at a provider without its records. */
@@ -43,6 +44,15 @@ export interface ZoneList {
   readonly unusable: readonly UnusableZone[]
 }
 
+/** The comparison of the rendered zone file with the records. */
+export interface RenderedComparison {
+  readonly state: RenderedState
+  /** The apex NS records that the provider adds on its own: data of those that only the file has. Null without a file. */
+  readonly providerApexNs: readonly string[] | null
+  /** Descriptions of up to ten records that only one side has. */
+  readonly differences: readonly string[]
+}
+
 /** A zone with its records at one moment. */
 export interface ZoneSnapshot extends ExistingZone {
   readonly id: number | string
@@ -56,6 +66,8 @@ export interface ZoneSnapshot extends ExistingZone {
   readonly readOnly?: ReadOnlyReason | undefined
   /** Warnings about the zone at the provider, for every plan. */
   readonly warnings?: readonly Diagnostic[] | undefined
+  /** The comparison with the rendered file, if it was made when the zone was read; absent if it is made from `readRendered`. */
+  readonly rendered?: RenderedComparison | undefined
 }
 
 /** The lines of the zone file that the provider rendered last; empty if it has rendered none. */

@@ -105,9 +105,14 @@ export async function createProvider(config: ProviderConfig, context: ProviderCo
     const created = await type.create(config, context)
     return created.provider === null ? created : { ...created, provider: withoutSecretsInErrors(created.provider, context.secrets.loaded) }
   }
-  const message = `providers.${config.name}: there is no provider type ${JSON.stringify(config.type)}`
-  const hint = didYouMean(config.type, PROVIDER_TYPES) ?? `types are ${PROVIDER_TYPES.join(', ')}`
-  return { provider: null, diagnostics: [{ severity: 'error', code: 'provider-unknown', message, at: config.placeOf('type'), hint }] }
+  return { provider: null, diagnostics: [unknownType(config)] }
+}
+
+/** The error for a type that does not exist. */
+export function unknownType({ name, type, placeOf }: ProviderConfig): Diagnostic {
+  const message = `providers.${name}: there is no provider type ${JSON.stringify(type)}`
+  const hint = didYouMean(type, PROVIDER_TYPES) ?? `types are ${PROVIDER_TYPES.join(', ')}`
+  return { severity: 'error', code: 'provider-unknown', message, at: placeOf('type'), hint }
 }
 
 /** Wraps a provider so that its errors and findings contain no secret of the run: a server may echo a token. */

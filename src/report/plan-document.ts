@@ -2,7 +2,17 @@
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { type UnmanagedSelector, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
-import type { CachedAnswers, Change, DefaultTtl, Outcome, Plan, RenderedState, ZoneOutcome, ZoneRefusal } from '../plan/plan.ts'
+import type {
+  CachedAnswers,
+  Change,
+  DefaultTtl,
+  Outcome,
+  Plan,
+  PlanSnapshot,
+  RenderedState,
+  ZoneOutcome,
+  ZoneRefusal,
+} from '../plan/plan.ts'
 import { jsonText } from './escape.ts'
 import { type OutcomeSummary, type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
 
@@ -14,6 +24,7 @@ export interface PlanDocument {
   readonly version: typeof PLAN_VERSION
   readonly created: string
   readonly tool: string
+  readonly snapshot?: PlanSnapshot
   readonly zones: readonly ZoneDocument[]
   readonly diagnostics: readonly DiagnosticDocument[]
   readonly summary: Summary & Partial<Pick<OutcomeSummary, 'failed' | 'skipped' | 'unknown'>> & { readonly applied?: number }
@@ -79,6 +90,7 @@ export function planDocument(plan: Plan, outcomes: readonly ZoneOutcome[] | null
     version: PLAN_VERSION,
     created: plan.created,
     tool: plan.tool,
+    ...(plan.snapshot === undefined ? {} : { snapshot: snapshotDocument(plan.snapshot) }),
     zones: views.map(zoneDocument),
     diagnostics: plan.diagnostics.map(diagnosticDocument),
     summary: outcomes === null ? summary : { ...summary, ...outcomeFigures(views) },
@@ -114,6 +126,8 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
     ...(plan.refused === undefined ? {} : { refused: plan.refused }),
   }
 }
+
+const snapshotDocument = ({ created, checksum, verified }: PlanSnapshot): PlanSnapshot => ({ created, checksum, verified })
 
 const cachedAnswersDocument = ({ seconds, name, type }: CachedAnswers): CachedAnswers => ({ seconds, name, type })
 

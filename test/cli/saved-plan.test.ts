@@ -106,7 +106,7 @@ test('the JSON outcome has the format of a plan', async () => {
   expect(stale.status).toBe(3)
   const document = JSON.parse(stale.stdout)
   expect(document.zones[0].diagnostics.map(({ code }: { code: string }) => code)).toContain('plan-stale')
-  expect(document.zones[0].changes[0].outcome).toEqual({ state: 'skipped', because: 'the zone was not applied' })
+  expect(document.zones[0].changes[0].outcome).toEqual({ state: 'skipped', because: 'the zone has changed since the plan was made' })
   // An outcome cannot be applied as a plan.
   const report = secondMachine(scene, { 'report.json': JSON.stringify(applied) })
   expect((await report.run('apply', 'report.json', '--yes')).stderr).toContain(

@@ -12,7 +12,7 @@ import type { Provider } from '../../providers/provider.ts'
 import { counted } from '../../report/english.ts'
 import { loadRunConfig } from '../run-config.ts'
 import type { ApplySetup, Workspace } from '../run-context.ts'
-import { openProviders } from '../workspace.ts'
+import { NOT_OPENED, openProviders } from '../workspace.ts'
 import { parseSavedPlan } from './parse-saved-plan.ts'
 import { firstDifference } from './plan-json.ts'
 import type { SavedPlan } from './saved-plan.ts'
@@ -41,15 +41,6 @@ export async function openSavedPlan(setup: ApplySetup, args: readonly string[]):
   const found = [...diagnostics, ...opened.diagnostics]
   if (saved !== null && !hasErrors(found)) found.push(...checkTargets(saved, args[0] as string, opened.providers))
   return { ...opened, jobs: [], diagnostics: found, saved: hasErrors(found) ? null : saved }
-}
-
-const NOT_OPENED: Workspace = {
-  config: null,
-  jobs: [],
-  providers: new Map<string, Provider>(),
-  journal: '',
-  diagnostics: [],
-  close: async () => undefined,
 }
 
 async function openTargets(setup: ApplySetup, { targets }: SavedPlan): Promise<Omit<Workspace, 'jobs'>> {

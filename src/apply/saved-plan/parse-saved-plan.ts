@@ -4,12 +4,11 @@
  * sides, fingerprints) are derived and compared with the file.
  */
 
-import { type SchemaError, validate } from '../../../generated/plan-schema.js'
+import { validate } from '../../../generated/plan-schema.js'
 import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { parseDomainName } from '../../dns/domain-name.ts'
-import { quoted } from '../../dns/excerpt.ts'
 import type { ExistingRecord } from '../../dns/record.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
@@ -21,7 +20,7 @@ import { countCalls, untouchedSelectors } from '../../plan/plan-difference.ts'
 import { stronglyConnectedComponents } from '../../plan/topological-order.ts'
 import { type DiagnosticDocument, PLAN_FORMAT, PLAN_VERSION, planDocument } from '../../report/plan-document.ts'
 import { existingRecords, parseSavedChange } from './parse-saved-change.ts'
-import { checksumOf, exceededBound, firstDifference, sameSeal, signatureOf } from './plan-json.ts'
+import { checksumOf, firstDifference, readJsonObject, sameSeal, schemaProblem, signatureOf } from './plan-json.ts'
 import type { SavedPlan, SavedPlanDocument, SavedState, SavedTarget, SavedZone, SavedZoneDocument } from './saved-plan.ts'
 
 /** The deepest value is an address in the settings of a zone change; the rest is reserved for later versions. */
@@ -47,7 +46,7 @@ export function parseSavedPlan(
     saved: null,
     diagnostics: [{ severity: 'error', code, message: `${file} ${problem}`, hint }],
   })
-  const document = readJson(text)
+  const document = readJsonObject(text, BOUNDS, 'plan')
   if (!document.ok) return refuse('plan-file-invalid', document.message, REMAKE)
   const { value } = document
   if (value['format'] !== PLAN_FORMAT) return refuse('plan-file-invalid', `is not a plan: its "format" is not "${PLAN_FORMAT}"`, REMAKE)
@@ -91,19 +90,6 @@ const unchecked = (file: string): Diagnostic => ({
   message: `${file} is signed, and the signature was not checked: ${PLAN_KEY} is not set`,
 })
 
-function readJson(text: string): Result<Readonly<Record<string, unknown>>> {
-  const exceeded = exceededBound(text, BOUNDS)
-  if (exceeded === 'depth') return failure(`is nested more than ${BOUNDS.depth} levels deep; no plan is`)
-  if (exceeded === 'values') return failure(`has more than ${BOUNDS.values} values; no plan has as many`)
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return ok(value as Record<string, unknown>)
-    return failure('is not a plan: it is not a JSON object')
-  } catch {
-    return failure('is not valid JSON: it is truncated or was changed')
-  }
-}
-
 function signatureProblem(document: Readonly<Record<string, unknown>>, key: string | null): string | null {
   if (key === null) return null
   const { signature } = document
@@ -113,18 +99,8 @@ function signatureProblem(document: Readonly<Record<string, unknown>>, key: stri
     : `was signed with another key than the one in ${PLAN_KEY}, or changed since`
 }
 
-/** The first error of the schema, with its path. */
-function schemaProblem(errors: readonly SchemaError[]): string {
-  const error = errors[0]
-  if (error === undefined) return 'it is not valid'
-  const { instancePath, keyword, params, message } = error
-  const where = instancePath === '' ? 'the document' : instancePath.slice(0, 200)
-  const key = keyword === 'additionalProperties' ? ` (${quoted(String(params['additionalProperty']))})` : ''
-  return `${where} ${message ?? keyword}${key}`
-}
-
 function parseDocument(document: SavedPlanDocument): Result<SavedPlan> {
-  const { created, tool, checksum, signature, targets, ...rest } = document
+  const { created, tool, snapshot, checksum, signature, targets, ...rest } = document
   if (targets === undefined) return failure('"targets" is missing')
   if (!isTime(created)) return failure('"created" is not a time')
   const bound = targetsProblem(document)
@@ -139,16 +115,29 @@ function parseDocument(document: SavedPlanDocument): Result<SavedPlan> {
     seen.add(key)
     zones.push(parsed.value)
   }
-  const plan: Plan = { created, tool, zones: zones.map((zone) => zone.plan), diagnostics: document.diagnostics.map(parseSavedDiagnostic) }
+  const plan: Plan = {
+    created,
+    tool,
+    ...(snapshot === undefined ? {} : { snapshot }),
+    zones: zones.map((zone) => zone.plan),
+    diagnostics: document.diagnostics.map(parseSavedDiagnostic),
+  }
   const printed = planDocument(plan)
-  const stated = { ...rest, created, tool, zones: document.zones.map(({ state, ...zone }) => zone) }
+  const stated = {
+    ...rest,
+    created,
+    tool,
+    ...(snapshot === undefined ? {} : { snapshot }),
+    zones: document.zones.map(({ state, ...zone }) => zone),
+  }
   // The round trip drops undefined members, which the file cannot have.
   const difference = firstDifference(JSON.parse(JSON.stringify(printed)), stated)
   if (difference !== null) return failure(`it contradicts itself at ${difference}`)
   return ok({ plan, targets, zones, signed: signature !== undefined })
 }
 
-const isTime = (text: string): boolean => {
+/** Whether a text is a time in the form of documents. */
+export const isTime = (text: string): boolean => {
   const time = new Date(text)
   return !Number.isNaN(time.getTime()) && time.toISOString() === text
 }
@@ -226,7 +215,7 @@ const stateOf = (name: ExistingZone['name'], { id, settings, records }: SavedSta
 })
 
 /** Converts a diagnostic of a document to a diagnostic. */
-const parseSavedDiagnostic = ({ severity, code, message, file, line, column, hint, related }: DiagnosticDocument): Diagnostic => ({
+export const parseSavedDiagnostic = ({ severity, code, message, file, line, column, hint, related }: DiagnosticDocument): Diagnostic => ({
   severity,
   code: code as DiagnosticCode,
   message,

@@ -1,7 +1,10 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { SchemaError } from '../../../generated/plan-schema.js'
+import { quoted } from '../../dns/excerpt.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import { escapeJson } from '../../report/escape.ts'
 
-/** The JSON of a plan file: its layout, its canonical form and seal, and the limits of what is parsed. */
+/** The JSON of plan files and snapshots: its layout, its canonical form and seal, and the limits of what is parsed. */
 
 /** JSON without white space, with the keys of every object sorted by UTF-16 code unit and undefined members left out. */
 export function canonicalJson(value: unknown): string {
@@ -47,6 +50,30 @@ export function exceededBound(text: string, bounds: JsonBounds): keyof JsonBound
     if (values > bounds.values) return 'values'
   }
   return null
+}
+
+/** Parses a text that must be a JSON object, a `what`. Failures are worded to follow the file's name. */
+export function readJsonObject(text: string, bounds: JsonBounds, what: string): Result<Readonly<Record<string, unknown>>> {
+  const exceeded = exceededBound(text, bounds)
+  if (exceeded === 'depth') return failure(`is nested more than ${bounds.depth} levels deep; no ${what} is`)
+  if (exceeded === 'values') return failure(`has more than ${bounds.values} values; no ${what} has as many`)
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return ok(value as Record<string, unknown>)
+    return failure(`is not a ${what}: it is not a JSON object`)
+  } catch {
+    return failure('is not valid JSON: it is truncated or was changed')
+  }
+}
+
+/** The first error of the schema, with its path. */
+export function schemaProblem(errors: readonly SchemaError[]): string {
+  const error = errors[0]
+  if (error === undefined) return 'it is not valid'
+  const { instancePath, keyword, params, message } = error
+  const where = instancePath === '' ? 'the document' : instancePath.slice(0, 200)
+  const key = keyword === 'additionalProperties' ? ` (${quoted(String(params['additionalProperty']))})` : ''
+  return `${where} ${message ?? keyword}${key}`
 }
 
 /** The path at which two JSON values first differ, such as `zones[0].calls.total`; null if they are equal. */

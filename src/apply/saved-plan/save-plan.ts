@@ -16,13 +16,14 @@ import type { RunContext } from '../run-context.ts'
 import { parseSavedPlan } from './parse-saved-plan.ts'
 import { checksumOf, planFileText, signatureOf } from './plan-json.ts'
 import {
-  beginsLikeSavedPlan,
+  beginsLikeDocument,
   MAX_PLAN_OCTETS,
   type SavedPlanDocument,
   type SavedRecord,
   type SavedState,
   type SavedTarget,
   type SavedZone,
+  type WrittenDocument,
 } from './saved-plan.ts'
 
 /**
@@ -32,7 +33,7 @@ import {
 export async function savePlan(context: RunContext, file: string, { plan, zones }: PlannedRun): Promise<boolean> {
   const { cwd, env, secrets, providers, output } = context
   const path = resolve(cwd, file)
-  if (await isForeignFile(path)) {
+  if (await isForeignFile(path, 'plan')) {
     output.error('file-exists', `${file} exists and is not a saved plan, so it was not overwritten`, 'give --out another name')
     return false
   }
@@ -68,10 +69,10 @@ const EMPTY_KEY: Diagnostic = {
   message: `${PLAN_KEY} is set and empty: the plan is not signed`,
 }
 
-/** Whether the file exists, has content and does not begin like a saved plan. */
-async function isForeignFile(path: string): Promise<boolean> {
+/** Whether the file exists, has content and does not begin like a document of that kind, so that it must not be overwritten. */
+export async function isForeignFile(path: string, kind: WrittenDocument): Promise<boolean> {
   const facts = await stat(path).catch(() => null)
-  return facts !== null && facts.size > 0 && !(await beginsLikeSavedPlan(path))
+  return facts !== null && facts.size > 0 && !(await beginsLikeDocument(path, kind))
 }
 
 /** A plan to save. */
@@ -85,8 +86,8 @@ interface PlanToSave {
 
 /** The text of a plan file, signed if there is a key. Throws `SecretExposed` if it would contain a secret of the run. */
 export function savedPlanText({ plan, zones, targets }: PlanToSave, key: string | null, secrets: LoadedSecrets): string {
-  const { format, version, created, tool, zones: planned, ...rest } = planDocument(plan)
-  const head = { format, version, created, tool }
+  const { format, version, created, tool, snapshot, zones: planned, ...rest } = planDocument(plan)
+  const head = { format, version, created, tool, ...(snapshot === undefined ? {} : { snapshot }) }
   const body = {
     targets: targets.map(({ name, type, address }) => ({ name, type, address })),
     zones: planned.map((zone, index) => {

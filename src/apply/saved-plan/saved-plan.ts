@@ -71,16 +71,16 @@ const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Reads a plan file. Fails if it is not a regular file, is too large or is not UTF-8. Reads no more than its size when it was opened. Failures are worded to
- * follow the file's name.
+ * Reads a plan file or another document, which messages call `what`. Fails if it is not a regular file, is too large or is not UTF-8. Reads no more than its
+ * size when it was opened. Failures are worded to follow the file's name.
  */
-export async function readPlanText(path: string): Promise<Result<string>> {
+export async function readPlanText(path: string, what = 'saved plan'): Promise<Result<string>> {
   try {
     const handle = await open(path, READ)
     try {
       const stats = await handle.stat()
       if (!stats.isFile()) return failure('is not a file')
-      if (stats.size > MAX_PLAN_OCTETS) return failure(`has ${stats.size} octets; a saved plan has at most ${MAX_PLAN_OCTETS}`)
+      if (stats.size > MAX_PLAN_OCTETS) return failure(`has ${stats.size} octets; a ${what} has at most ${MAX_PLAN_OCTETS}`)
       const octets = Buffer.alloc(stats.size)
       let length = 0
       // One read may return fewer octets than requested.
@@ -103,8 +103,16 @@ export async function readPlanText(path: string): Promise<Result<string>> {
 /** Whether a file begins like JSON. This distinguishes a plan file from a zone file that is named like its zone. */
 export const beginsLikeJson = (path: string): Promise<boolean> => startMatches(path, /^(?:\ufeff)?\s*\{/)
 
-/** Whether a file begins like a plan that `plan --out` wrote. */
-export const beginsLikeSavedPlan = (path: string): Promise<boolean> => startMatches(path, /^\s*\{\s*"format"\s*:\s*"zonewright-plan"/)
+/** The start of the documents that the program writes to files. */
+const BEGINNINGS = {
+  plan: /^\s*\{\s*"format"\s*:\s*"zonewright-plan"/,
+  snapshot: /^\s*\{\s*"format"\s*:\s*"zonewright-snapshot"/,
+} as const
+
+export type WrittenDocument = keyof typeof BEGINNINGS
+
+/** Whether a file begins like such a document. */
+export const beginsLikeDocument = (path: string, kind: WrittenDocument): Promise<boolean> => startMatches(path, BEGINNINGS[kind])
 
 async function startMatches(path: string, pattern: RegExp): Promise<boolean> {
   try {

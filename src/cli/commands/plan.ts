@@ -4,7 +4,7 @@ import { type CompareSetup, runCompareTargets } from '../../apply/compare-target
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { type PlanRunOptions, runPlan } from '../../apply/run-plan.ts'
 import { renderComparisonJson, renderComparisonMarkdown, renderComparisonText } from '../../report/target-comparison.ts'
-import { type CommonOptions, type SetAction, withConfigOption, withFormatOption, withPlanOptions } from '../command.ts'
+import { type CommonOptions, type SetAction, ttl, withConfigOption, withFormatOption, withPlanOptions } from '../command.ts'
 import { type CliIo, colorOf } from '../io.ts'
 import { readOnlySetup } from '../run-setup.ts'
 
@@ -13,6 +13,9 @@ export function configure(command: Command, setAction: SetAction): void {
   withFormatOption(command, 'plan')
     .option('--detailed-exitcode', 'exit with 2 if changes are pending')
     .option('-o, --out <file>', 'save the plan, for "apply <file>"')
+    .option('--snapshot <file>', 'plan against a snapshot instead of the live zones; contacts no server')
+    .option('--verify-key <key>', 'the public key that must have signed the snapshot: env:NAME, file:PATH or "ssh-ed25519 …"')
+    .option('--max-age <time>', 'refuse an older snapshot, such as 6h (default: 24h)', ttl)
     .option('--compare-targets', 'compare what the targets of each zone can hold; contacts no server')
   setAction(command, plan)
 }
@@ -31,9 +34,10 @@ async function compareTargets(
   zones: string[],
 ): Promise<ExitStatus> {
   const { options, output } = setup
-  const { format, verbose = false, out, target } = options
-  if ((format !== 'text' && format !== 'json' && format !== 'markdown') || out !== undefined || target !== undefined) {
-    output.error('usage', '--compare-targets has the formats text, json and markdown, and goes with neither --out nor --target')
+  const { format, verbose = false, out, snapshot, target } = options
+  const hasOthers = out !== undefined || snapshot !== undefined || target !== undefined
+  if ((format !== 'text' && format !== 'json' && format !== 'markdown') || hasOthers) {
+    output.error('usage', '--compare-targets has the formats text, json and markdown, and goes with none of --out, --snapshot and --target')
     return EXIT.failure
   }
   const comparison: CompareSetup['output']['comparison'] = (groups, diagnostics) => {

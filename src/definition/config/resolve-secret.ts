@@ -38,7 +38,12 @@ const OTHER_REFERENCE = /^(?:\$[A-Z_][A-Z0-9_]*|\$\{.*\}|env\/[A-Z_][A-Z0-9_]*)$
  * Resolves the secret that `env:NAME` or `file:PATH` refers to; any other text is the secret itself. Line ends at the end of a file are
  * dropped. `what` names the setting in messages (`providers.cloud.token`), which never contain the value. The secret is added to those of the run.
  */
-export async function resolveSecret(text: string, what: string, at: SourcePosition, source: SecretSource): Promise<ResolvedSecret> {
+export async function resolveSecret(
+  text: string,
+  what: string,
+  at: SourcePosition | undefined,
+  source: SecretSource,
+): Promise<ResolvedSecret> {
   const missing = (message: string, hint?: string): ResolvedSecret => ({
     value: null,
     diagnostic: { severity: 'error', code: 'secret-missing', message: `${what}: ${message}`, at, hint },

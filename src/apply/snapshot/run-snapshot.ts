@@ -1,0 +1,139 @@
+/** `snapshot`: reads the live state of all zones and writes it to a file, so that a job without credentials and network can plan. */
+import { resolve } from 'node:path'
+import { assertNoSecret } from '../../definition/config/secret-guard.ts'
+import { writeFileAtomically } from '../../definition/files/replace-files.ts'
+import { writeProblem } from '../../definition/files/write-problem.ts'
+import { compareText } from '../../dns/compare-text.ts'
+import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import type { Provider } from '../../providers/provider.ts'
+import { counted } from '../../report/english.ts'
+import { EXIT, type ExitStatus } from '../exit-status.ts'
+import { planZones } from '../plan-zones.ts'
+import { resolveInventory } from '../resolve-inventory.ts'
+import { type RunSetup, type Workspace, type WorkspaceOptions, withProgress, type ZoneJob } from '../run-context.ts'
+import { isForeignFile } from '../saved-plan/save-plan.ts'
+import { MAX_PLAN_OCTETS } from '../saved-plan/saved-plan.ts'
+import { openWorkspace, reportLoaded } from '../workspace.ts'
+import { parseSnapshot } from './parse-snapshot.ts'
+import { readSigningKey } from './signing-key.ts'
+import { type Snapshot, type SnapshotInventory, type SnapshotTarget, snapshotText } from './snapshot.ts'
+import { endpointsText } from './snapshot-source.ts'
+
+export interface SnapshotOptions extends WorkspaceOptions {
+  /** The file to write. */
+  readonly out: string
+  /** A reference to the private key. */
+  readonly signKey?: string | undefined
+}
+
+type Context = RunSetup<SnapshotOptions> & Workspace
+
+/** Writes a snapshot of the named zones, or of all. If a zone cannot be read, nothing is written. */
+export async function runSnapshot(setup: RunSetup<SnapshotOptions>, zones: readonly string[]): Promise<ExitStatus> {
+  const { options, cwd, env, secrets, output } = setup
+  const { out, signKey } = options
+  const signing = signKey === undefined ? null : await readSigningKey(signKey, { folder: cwd, env, loaded: secrets })
+  const path = resolve(cwd, out)
+  if (signing?.diagnostic) {
+    output.diagnostics([signing.diagnostic])
+    return EXIT.failure
+  }
+  if (await isForeignFile(path, 'snapshot')) {
+    output.error('file-exists', `${out} exists and is not a snapshot, so it was not overwritten`, 'give --out another name')
+    return EXIT.failure
+  }
+  const context: Context = { ...setup, ...(await openWorkspace(setup, zones)) }
+  try {
+    if (!reportLoaded({ diagnostics: context.diagnostics, output })) return EXIT.failure
+    const { snapshot, diagnostics } = await readSnapshotOf(context)
+    output.diagnostics(diagnostics)
+    if (hasErrors(diagnostics)) {
+      output.say(`${out} was not written.`)
+      return EXIT.failure
+    }
+    const text = snapshotText(snapshot, signing?.key ?? null)
+    assertNoSecret(secrets, text, out)
+    const problem = Buffer.byteLength(text) > MAX_PLAN_OCTETS ? TOO_LARGE : parseSnapshot(text, out, null).diagnostic
+    if (problem !== null) {
+      output.diagnostics([{ ...problem, message: `${out} was not written: ${problem.message}` }])
+      return EXIT.failure
+    }
+    try {
+      // Zone data may be private, so only the owner can read a new file. An existing file keeps its mode.
+      await writeFileAtomically(path, text, 0o600)
+    } catch (error) {
+      output.diagnostics([writeProblem(error, out)])
+      return EXIT.failure
+    }
+    const records = snapshot.zones.reduce((sum, { live }) => sum + (live?.records.length ?? 0), 0)
+    const signed = signing === null ? '' : ' (signed)'
+    output.note(`Saved ${counted(snapshot.zones.length, 'zone')} with ${counted(records, 'record')} to ${out}${signed}.`)
+    return EXIT.done
+  } finally {
+    await context.close()
+  }
+}
+
+const TOO_LARGE: Diagnostic = {
+  severity: 'error',
+  code: 'snapshot-invalid',
+  message: `it would have more than ${MAX_PLAN_OCTETS} octets`,
+  hint: 'make several: name the zones of each on the command line',
+}
+
+interface ReadSnapshot {
+  readonly snapshot: Snapshot
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+async function readSnapshotOf(context: Context): Promise<ReadSnapshot> {
+  const { jobs, providers, now, tool, output } = context
+  const created = now()
+  const asked = await readInventories(jobs, providers)
+  // The plans are not needed, only what they are made from.
+  const bare = jobs.map((job) => ({ ...job, desired: { ...job.desired, inventory: undefined } }))
+  const { plan, zones } = await withProgress(output, (onProgress) => planZones(bare, { providers, now: created, tool, onProgress }))
+  const unread = plan.zones.flatMap(({ diagnostics }) => diagnostics.filter(({ code }) => code === 'rendered-unavailable'))
+  return {
+    snapshot: {
+      created: created.toISOString(),
+      tool,
+      targets: targetsOf(context),
+      inventory: asked.inventory,
+      zones: zones.map(({ plan: { zone, target }, existing, rendered }) => ({ zone, target, live: existing && { ...existing, rendered } })),
+    },
+    diagnostics: [...plan.diagnostics, ...asked.diagnostics, ...unread],
+  }
+}
+
+/** The answers to all queries of the definitions. A query without objects is an answer too. */
+async function readInventories(
+  jobs: readonly ZoneJob[],
+  providers: ReadonlyMap<string, Provider>,
+): Promise<{ readonly inventory: readonly SnapshotInventory[]; readonly diagnostics: readonly Diagnostic[] }> {
+  const inventory: SnapshotInventory[] = []
+  const recording = new Map(
+    [...providers].map(([target, provider]): [string, Provider] => {
+      if (provider.readInventory === undefined) return [target, provider]
+      const readInventory: Provider['readInventory'] = async (query, options) => {
+        const objects = (await provider.readInventory?.(query, options)) ?? []
+        const { provider: _, ...conditions } = query
+        inventory.push({ target, query: conditions, objects })
+        return objects
+      }
+      return [target, { ...provider, readInventory }]
+    }),
+  )
+  const { diagnostics } = await resolveInventory(jobs, recording)
+  const sorted = inventory.toSorted((a, b) => compareText(JSON.stringify([a.target, a.query]), JSON.stringify([b.target, b.query])))
+  return { inventory: sorted, diagnostics: diagnostics.filter(({ code }) => code === 'inventory-unreadable') }
+}
+
+const targetsOf = ({ config, providers, jobs }: Context): SnapshotTarget[] =>
+  [...providers.values()]
+    .map((provider) => {
+      const { name, type, address } = provider
+      const zones = jobs.filter(({ target }) => target === name).map(({ desired }) => desired.name)
+      return { name, type, address, endpoints: endpointsText(config?.providers.get(name)), facts: provider.capabilityFacts?.(zones) }
+    })
+    .sort((a, b) => compareText(a.name, b.name))

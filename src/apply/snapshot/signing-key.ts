@@ -1,0 +1,117 @@
+/**
+ * Ed25519 keys (RFC 8032) that sign snapshots: PEM (PKCS #8 and SPKI, RFC 8410), as OpenSSL writes them, and the forms of OpenSSH, without a passphrase.
+ */
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { isSecretReference, resolveSecret, type SecretSource } from '../../definition/config/resolve-secret.ts'
+import { noSecrets } from '../../definition/config/secret-guard.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
+import { canonicalJson } from '../saved-plan/plan-json.ts'
+
+export type ReadKey = { readonly key: KeyObject; readonly diagnostic: null } | { readonly key: null; readonly diagnostic: Diagnostic }
+
+/** Reads the private key that `env:NAME` or `file:PATH` refers to, which becomes a secret of the run. */
+export async function readSigningKey(reference: string, source: SecretSource): Promise<ReadKey> {
+  if (!isSecretReference(reference))
+    return refused('--sign-key', 'is not a reference to a key', 'write env:NAME or file:PATH, so that the key is not on the command line')
+  const { value, diagnostic } = await resolveSecret(reference, '--sign-key', undefined, source)
+  if (diagnostic) return { key: null, diagnostic }
+  return keyOf('--sign-key', parsePrivateKey(value), MAKE_KEY)
+}
+
+/** Reads a public key: `env:NAME`, `file:PATH`, or the line `ssh-ed25519 …` itself. It is no secret of the run. */
+export async function readVerifyKey(reference: string, source: SecretSource): Promise<ReadKey> {
+  const { value, diagnostic } = await resolveSecret(reference, '--verify-key', undefined, { ...source, loaded: noSecrets() })
+  if (diagnostic) return { key: null, diagnostic }
+  return keyOf('--verify-key', parsePublicKey(value), 'give the public key as PEM, or the line "ssh-ed25519 …" of OpenSSH')
+}
+
+const MAKE_KEY = 'make one with: openssl genpkey -algorithm ed25519 -out snapshot-key.pem'
+
+const keyOf = (option: string, parsed: Result<KeyObject>, hint: string): ReadKey =>
+  parsed.ok ? { key: parsed.value, diagnostic: null } : refused(option, parsed.message, hint)
+
+const refused = (option: string, problem: string, hint: string): ReadKey => ({
+  key: null,
+  diagnostic: { severity: 'error', code: 'snapshot-signature', message: `${option} ${problem}`, hint },
+})
+
+const NOT_A_KEY = failure('is not an Ed25519 key without a passphrase')
+
+export function parsePrivateKey(text: string): Result<KeyObject> {
+  const openSsh = /-----BEGIN OPENSSH PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END OPENSSH PRIVATE KEY-----/.exec(text)
+  if (openSsh !== null) return parseOpenSshPrivateKey(Buffer.from(openSsh[1] as string, 'base64'))
+  return ed25519(() => createPrivateKey({ key: text, format: 'pem' }))
+}
+
+export function parsePublicKey(text: string): Result<KeyObject> {
+  if (text.includes('PRIVATE KEY')) return failure('is a private key: a job that verifies needs only the public one')
+  const line = /^\s*ssh-ed25519\s+([A-Za-z0-9+/]+={0,2})(?:\s|$)/.exec(text)
+  if (line === null) return ed25519(() => createPublicKey({ key: text, format: 'pem' }))
+  const [type, key] = takeStrings(Buffer.from(line[1] as string, 'base64'), 2)?.strings ?? []
+  return type?.toString() === 'ssh-ed25519' && key?.length === 32 ? ed25519(() => createPublicKey(jwk(key))) : NOT_A_KEY
+}
+
+/** The error of the cryptographic library may quote the text, so it is not passed on. */
+function ed25519(create: () => KeyObject): Result<KeyObject> {
+  try {
+    const key = create()
+    return key.asymmetricKeyType === 'ed25519' ? ok(key) : failure(`is a key of type ${key.asymmetricKeyType}, not ed25519`)
+  } catch {
+    return NOT_A_KEY
+  }
+}
+
+const jwk = (x: Buffer, d?: Buffer) =>
+  ({
+    key: { kty: 'OKP', crv: 'Ed25519', x: x.toString('base64url'), ...(d && { d: d.toString('base64url') }) },
+    format: 'jwk',
+  }) as const
+
+const MAGIC = Buffer.from('openssh-key-v1\0')
+
+/** The form of `PROTOCOL.key` in the sources of OpenSSH: one key, not encrypted. */
+function parseOpenSshPrivateKey(octets: Buffer): Result<KeyObject> {
+  const isKey = octets.subarray(0, MAGIC.length).equals(MAGIC)
+  // Cipher, key derivation and its options; then the number of keys, the public key and the list of private keys.
+  const head = isKey ? takeStrings(octets.subarray(MAGIC.length), 3) : null
+  if (head === null || head.strings[0]?.toString() !== 'none' || head.rest.length < 4 || head.rest.readUInt32BE(0) !== 1) return NOT_A_KEY
+  const list = takeStrings(head.rest.subarray(4), 2)?.strings[1]
+  // The list begins with a number, twice, that shows whether decryption succeeded.
+  const [type, publicKey, pair] = (list && takeStrings(list.subarray(8), 3)?.strings) ?? []
+  if (type?.toString() !== 'ssh-ed25519' || publicKey?.length !== 32 || pair?.length !== 64) return NOT_A_KEY
+  return ed25519(() => createPrivateKey(jwk(publicKey, pair.subarray(0, 32))))
+}
+
+interface Taken {
+  readonly strings: readonly Buffer[]
+  readonly rest: Buffer
+}
+
+/** The first strings of the binary form of SSH (RFC 4251 section 5); null if there are fewer. */
+function takeStrings(octets: Buffer, count: number): Taken | null {
+  const strings: Buffer[] = []
+  let rest = octets
+  while (strings.length < count) {
+    const end = rest.length < 4 ? Number.POSITIVE_INFINITY : 4 + rest.readUInt32BE(0)
+    if (end > rest.length) return null
+    strings.push(rest.subarray(4, end))
+    rest = rest.subarray(end)
+  }
+  return { strings, rest }
+}
+
+const PREFIX = 'ed25519:'
+
+/** What is signed: the canonical document without checksum and signature. */
+const signedOctets = (document: object): Buffer => Buffer.from(canonicalJson({ ...document, checksum: undefined, signature: undefined }))
+
+/** The signature of a document: `ed25519:` and 64 octets in base64. */
+export const signDocument = (document: object, key: KeyObject): string =>
+  `${PREFIX}${sign(null, signedOctets(document), key).toString('base64')}`
+
+/** Whether a signature is that of the document by the owner of the key. */
+export function isSignedBy(document: object, signature: string, key: KeyObject): boolean {
+  if (!/^ed25519:[A-Za-z0-9+/]{86}==$/.test(signature)) return false
+  return verify(null, signedOctets(document), key, Buffer.from(signature.slice(PREFIX.length), 'base64'))
+}

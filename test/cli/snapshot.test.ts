@@ -1,0 +1,289 @@
+/** Snapshots, made against the real service and planned against without it. */
+import { generateKeyPairSync } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { connect } from '../service/harness.ts'
+import { afterThisFile } from '../support/after-file.ts'
+import { startProgram } from '../support/built-program.ts'
+import { type CliResult, cli } from '../support/cli.ts'
+import { planSchemaErrors } from '../support/plan-schema.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { filesBelow, openScene, type Scene, type SceneOptions, TOKEN, ZONE } from './scene.ts'
+
+const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7')
+const other = (text: string, name: string): string => text.replaceAll('example.com', name)
+
+/** A scene whose zones are live, with a snapshot of them. */
+async function snapshotScene(options: SceneOptions = {}, context?: Parameters<typeof openScene>[1]): Promise<Scene> {
+  const scene = await openScene(options, context)
+  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  expect(await scene.run('snapshot', '--out', 'snap.json')).toMatchObject({ status: 0, stdout: '' })
+  return scene
+}
+
+const read = (scene: Scene, file: string): string => readFileSync(join(scene.folder, file), 'utf8')
+
+/** Runs the program as a job of a fork does: with a copy of the repository and the snapshot, without a token and without a host that it may contact. */
+async function inFork(scene: Scene, ...args: string[]): Promise<CliResult> {
+  const before = scene.proxy.requests.length
+  const result = await cli(args, { cwd: scene.folder, env: { ZONEWRIGHT_ALLOWED_HOSTS: '' } })
+  expect(result.stdout + result.stderr).not.toContain(TOKEN)
+  expect(scene.proxy.requests).toHaveLength(before)
+  return result
+}
+
+/** The zones of a plan document. */
+const zonesOf = ({ stdout }: { readonly stdout: string }): unknown => JSON.parse(stdout).zones
+
+/** The end of the program, loudly, if it opens a socket or looks up a name. */
+const NO_SOCKETS = `import dgram from 'node:dgram'
+import dns from 'node:dns'
+import { syncBuiltinESMExports } from 'node:module'
+import net from 'node:net'
+const refuse = () => { console.error('opened a socket'); process.exit(99) }
+net.Socket.prototype.connect = refuse
+dgram.createSocket = refuse
+dns.lookup = refuse
+dns.promises.lookup = refuse
+syncBuiltinESMExports()
+`
+
+test('a job without credentials and network makes the same plan as the trusted job', async () => {
+  const pool = `${other(ZONE, 'pool.example')}  pool: {type: A, ttl: 300, from: {instances: {tag: web}}}\nunmanaged: [{name: _acme-*}]\n`
+  const scene = await openScene({
+    files: { 'zones/example.com.yaml': ZONE, 'zones/pool.example.yaml': pool, 'zones/gone.example.yaml': other(ZONE, 'gone.example') },
+    config: `zones:
+  - {files: zones/example.com.yaml, targets: [cloud, lab], apex_ns: all-targets, allow: [apex-ns]}
+  - {files: zones/*.yaml, targets: [cloud]}
+`,
+  })
+  const config = read(scene, 'zonewright.yaml')
+  scene.write({ 'zonewright.yaml': config.replace('providers:\n', 'providers:\n  lab: {type: zonefile, directory: served}\n') })
+  mkdirSync(join(scene.folder, 'served'))
+  const { client, close } = connect(scene.service.baseUrl, TOKEN)
+  await client.ok('POST', '/compute/instances', { region: 'us-east', type: 'g6-nanode-1', label: 'web-1', tags: ['web'] })
+  scene.write({
+    'zones/example.com.yaml': ZONE.replace(
+      'records:\n',
+      "records:\n  '': [{type: NS, value: ns1.lab.example.}, {type: A, value: 192.0.2.1}]\n",
+    ).replace("  '': {type: A, value: 192.0.2.1}\n", ''),
+  })
+  expect(await scene.run('apply', '--yes')).toMatchObject({ status: 0 })
+  const { data } = await client.ok('GET', '/domains', undefined, { 'x-filter': '{"domain":"pool.example"}' })
+  await client.ok('POST', `/domains/${data[0].id}/records`, { type: 'TXT', name: '_acme-x', target: 'x' })
+  await close()
+  expect((await scene.run('snapshot', '--out', 'snap.json')).status).toBe(0)
+  expect(read(scene, 'snap.json')).not.toContain('ZONEWRIGHT_TOKEN')
+
+  const fork = temporaryDirectory()
+  scene.write({
+    'zones/example.com.yaml': read(scene, 'zones/example.com.yaml').replace('192.0.2.2', '192.0.2.7'),
+    'zones/pool.example.yaml': pool.replace('192.0.2.2', '192.0.2.7'),
+    'zones/gone.example.yaml': 'domain: gone.example\nabsent: true\n',
+  })
+  const trusted = await scene.run('plan', '--format', 'json')
+  cpSync(scene.folder, fork, { recursive: true, filter: (path) => !/served|\.zonewright/.test(path) })
+  await scene.service.stop()
+  writeFileSync(join(fork, 'no-sockets.mjs'), NO_SOCKETS)
+  const run = await startProgram(['plan', '--snapshot', 'snap.json', '--format', 'json', '--out', 'plan.json'], {
+    cwd: fork,
+    env: { NODE_OPTIONS: `--import=${pathToFileURL(join(fork, 'no-sockets.mjs'))}`, ZONEWRIGHT_ALLOWED_HOSTS: '', ZONEWRIGHT_TOKEN: '' },
+  })
+  const { status } = await run.ended
+  expect(run.stderr()).toContain('notice[snapshot-used]')
+  expect(status).toBe(trusted.status)
+  const document = JSON.parse(run.stdout())
+  expect(document.zones).toEqual(zonesOf(trusted))
+  expect(document.zones).toHaveLength(4)
+  expect(document.zones.every((zone: { changes: unknown[] }) => zone.changes.length > 0)).toBe(true)
+  expect(planSchemaErrors(document)).toEqual([])
+  const saved = JSON.parse(readFileSync(join(fork, 'plan.json'), 'utf8'))
+  const { created, checksum } = JSON.parse(read(scene, 'snap.json'))
+  expect(saved.snapshot).toEqual({ created, checksum, verified: false })
+})
+
+test('says its age and its signature, and names the zones that it lacks', async () => {
+  const key = generateKeyPairSync('ed25519')
+  const scene = await openScene()
+  const pem = key.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  scene.write({ 'public.pem': key.publicKey.export({ type: 'spki', format: 'pem' }).toString() })
+  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const made = await scene.runWith({ SIGN: pem }, 'snapshot', '--out', 'snap.json', '--sign-key', 'env:SIGN')
+  expect(made).toEqual({ status: 0, stdout: '', stderr: 'Saved 1 zone with 3 records to snap.json (signed).\n' })
+  expect(statSync(join(scene.folder, 'snap.json')).mode & 0o777).toBe(0o600)
+  scene.write({ 'zones/a.example.yaml': other(ZONE, 'a.example'), 'zones/b.example.yaml': other(ZONE, 'b.example') })
+
+  const plan = (hours: number, ...args: string[]): Promise<CliResult> =>
+    cli(['plan', '--snapshot', 'snap.json', ...args], { cwd: scene.folder, now: () => new Date(Date.now() + hours * 3_600_000) })
+  const checked = await plan(3, '--verify-key', 'file:public.pem')
+  expect(checked.status).toBe(0)
+  expect(checked.stderr).toMatch(
+    /^notice\[snapshot-used\] planned against the snapshot snap\.json of \S+Z, which is 3 h(?: \d+ s)? old and signed \(changes/m,
+  )
+  expect(checked.stderr).toMatch(
+    /^warning\[snapshot-zone-missing\] a\.example\. at cloud and b\.example\. at cloud are not in the snapshot snap\.json: planned as zones that do not exist/m,
+  )
+  expect(checked.stdout).toContain('a.example. at cloud (new zone')
+  expect((await plan(1)).stderr).toContain('; its signature was not checked, since there is no --verify-key')
+  const markdown = await plan(1, '--format', 'markdown')
+  expect(markdown.stdout).toContain('planned against the snapshot')
+  expect(markdown.stdout).toContain('are not in the snapshot')
+  expect(await plan(25, 'example.com')).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(
+      /^error\[snapshot-too-old\] snap\.json was made at \S+, 1 d 1 h ago; --max-age allows 1 d \(make a new one/,
+    ),
+  })
+  expect((await plan(25, '--max-age', '2d', 'example.com')).status).toBe(0)
+  expect((await plan(1, '--max-age', '30m')).stderr).toContain('error[snapshot-too-old]')
+  expect((await plan(-1)).stderr).toContain('which is in the future')
+})
+
+test('the plan can be applied while the zones are as they were', async () => {
+  const scene = await snapshotScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/b.example.yaml': other(ZONE, 'b.example') } })
+  scene.write({ 'zones/example.com.yaml': CHANGED, 'zones/b.example.yaml': other(CHANGED, 'b.example') })
+  expect((await inFork(scene, 'plan', '--snapshot', 'snap.json', '--out', 'plan.json')).status).toBe(0)
+  const { client, close } = connect(scene.service.baseUrl, TOKEN)
+  await client.ok('POST', '/domains/1/records', { type: 'TXT', name: 'theirs', target: 'x' })
+  await close()
+  const refused = await scene.run('apply', 'plan.json', '--yes')
+  expect(refused).toMatchObject({ status: 3, stderr: expect.stringContaining('has changed since the plan was made') })
+  expect((await scene.run('apply', 'plan.json', '--yes', '--partial')).stdout).toContain('1 updated, 0 deleted in 1 zone')
+})
+
+describe('plan refuses', () => {
+  let scene: Scene
+  beforeAll(async () => {
+    scene = await snapshotScene({}, { expect, onTestFinished: (close) => afterThisFile(close as () => unknown) })
+    const { publicKey } = generateKeyPairSync('ed25519')
+    scene.write({ 'other.pem': publicKey.export({ type: 'spki', format: 'pem' }).toString(), 'plan.json': '{"format":"zonewright-plan"}' })
+  })
+
+  test.each<[string, string[], RegExp]>([
+    ['no file', ['none.json'], /error\[snapshot-invalid\] none\.json does not exist/],
+    ['a folder', ['zones'], /error\[snapshot-invalid\] zones is not a file/],
+    ['another document', ['zones/example.com.yaml'], /error\[snapshot-invalid\] zones\/example\.com\.yaml is not valid JSON/],
+    ['a plan', ['plan.json'], /is not a snapshot: its "format" is not/],
+    [
+      'an unsigned snapshot, with a key',
+      ['snap.json', '--verify-key', 'file:other.pem'],
+      /error\[snapshot-signature\] snap\.json is not signed/,
+    ],
+    ['without its key', ['snap.json', '--verify-key', 'env:NO_KEY'], /error\[secret-missing\] --verify-key: .* NO_KEY is not set/],
+    ['a time that is none', ['snap.json', '--max-age', 'soon'], /error\[usage\]/],
+  ])('%s', async (_, args, expected) => {
+    const { status, stderr } = await inFork(scene, 'plan', '--snapshot', ...args)
+    expect(stderr).toMatch(expected)
+    expect(status).toBe(1)
+  })
+
+  const without = (text: string): string => other(text, 'example.net')
+  test.each<[string, Readonly<Record<string, (text: string) => string>>, string[], RegExp]>([
+    ['options for a snapshot, without one', {}, ['--max-age', '1h'], /error\[usage\] --max-age needs --snapshot/],
+    ['a comparison of targets', {}, ['--compare-targets', '--snapshot', 'snap.json'], /goes with none of --out, --snapshot/],
+    [
+      'an altered snapshot',
+      { 'snap.json': (text) => text.replace('192.0.2.2', '192.0.2.3') },
+      ['--snapshot', 'snap.json'],
+      /error\[snapshot-changed\]/,
+    ],
+    [
+      'a newer version',
+      { 'snap.json': (text) => text.replace('"version": 1', '"version": 2') },
+      ['--snapshot', 'snap.json'],
+      /error\[snapshot-invalid\] snap\.json has version 2 of the format/,
+    ],
+    [
+      'the zones of another config',
+      { 'zones/example.com.yaml': without },
+      ['--snapshot', 'snap.json'],
+      /error\[snapshot-mismatch\] snap\.json has none of the zones of this config; it has example\.com\./,
+    ],
+    [
+      'another address',
+      { 'zonewright.yaml': () => 'providers: {cloud: {type: cloud, base_url: "https://dns.example.net/v4", token: env:T}}\n' },
+      ['--snapshot', 'snap.json'],
+      /error\[snapshot-mismatch\] snap\.json was made when cloud was of type cloud at http:\/\/127\.0\.0\.1:\d+; in this config it is of type cloud at https:\/\/dns\.example\.net/,
+    ],
+  ])('%s', async (_, changes, args, expected) => {
+    const folder = copyOf(scene)
+    for (const [path, change] of Object.entries(changes))
+      writeFileSync(join(folder, path), change(readFileSync(join(folder, path), 'utf8')))
+    const { status, stderr } = await cli(['plan', ...args], { cwd: folder })
+    expect(stderr).toMatch(expected)
+    expect(status).toBe(1)
+  })
+
+  test('no run that selects only new zones', async () => {
+    const folder = copyOf(scene)
+    writeFileSync(join(folder, 'zones/new.example.yaml'), other(ZONE, 'new.example'))
+    expect((await cli(['plan', '--snapshot', 'snap.json', 'new.example'], { cwd: folder })).status).toBe(0)
+  })
+})
+
+function copyOf({ folder }: Scene): string {
+  const copy = temporaryDirectory()
+  cpSync(folder, copy, { recursive: true })
+  return copy
+}
+
+describe('snapshot writes nothing', () => {
+  test.each<[string, string[], RegExp]>([
+    ['over another file', ['--out', 'zonewright.yaml'], /error\[file-exists\] zonewright\.yaml exists and is not a snapshot/],
+    ['without --out', [], /required option/],
+    [
+      'with a key on the command line',
+      ['--out', 'new.json', '--sign-key', 'aaaa'],
+      /error\[snapshot-signature\] --sign-key is not a reference/,
+    ],
+    ['without its key', ['--out', 'new.json', '--sign-key', 'env:SIGN'], /error\[secret-missing\] --sign-key: .* SIGN is not set/],
+  ])('%s', async (_, args, expected) => {
+    const folder = temporaryDirectory()
+    writeFileSync(join(folder, 'zonewright.yaml'), 'providers: {cloud: {type: cloud, preset: linode, token: env:T}}\n')
+    const before = filesBelow(folder)
+    const { status, stderr } = await cli(['snapshot', ...args], { cwd: folder })
+    expect(stderr).toMatch(expected)
+    expect(status).toBe(1)
+    expect(filesBelow(folder)).toEqual(before)
+  })
+
+  test.each<[string, SceneOptions, RegExp]>([
+    [
+      'if a zone cannot be read',
+      { script: ({ path }) => (path.includes('/records') ? { status: 403, body: '{}' } : null) },
+      /error\[provider-forbidden\][\s\S]*new\.json was not written\./,
+    ],
+    [
+      'if an inventory cannot be read',
+      {
+        files: { 'zones/example.com.yaml': `${ZONE}  pool: {type: A, from: {instances: {tag: web}}}\n` },
+        script: ({ path }) => (path.includes('/instances') ? { status: 403, body: '{}' } : null),
+      },
+      /error\[inventory-unreadable\][\s\S]*new\.json was not written\./,
+    ],
+  ])('%s', async (_, options, expected) => {
+    const scene = await openScene(options)
+    const { client, close } = connect(scene.service.baseUrl, TOKEN)
+    await client.ok('POST', '/domains', { domain: 'example.com', type: 'master', soa_email: 'a@example.com' })
+    await close()
+    const before = scene.files()
+    const { status, stderr } = await scene.run('snapshot', '--out', 'new.json')
+    expect(stderr).toMatch(expected)
+    expect(status).toBe(1)
+    expect(scene.files()).toEqual(before)
+  })
+
+  test('if a live record contains a secret', async () => {
+    const scene = await openScene()
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    const { client, close } = connect(scene.service.baseUrl, TOKEN)
+    await client.ok('POST', '/domains/1/records', { type: 'TXT', name: 'leak', target: TOKEN })
+    await close()
+    const { status, stderr } = await scene.run('snapshot', '--out', 'new.json')
+    expect(stderr).toContain('error[secret-exposed] new.json would contain the secret of providers.cloud.token')
+    expect(status).toBe(1)
+    expect(existsSync(join(scene.folder, 'new.json'))).toBe(false)
+  })
+})
