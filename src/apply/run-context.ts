@@ -6,7 +6,7 @@ import type { DesiredZone, Policy, RefusalName } from '../dns/zone.ts'
 import type { Preference } from '../plan/continuity.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
-import type { OnThrottled, Provider } from '../providers/provider.ts'
+import type { OnRequest, OnThrottled, Provider } from '../providers/provider.ts'
 import type { ReportFormat } from '../report/formats.ts'
 import type { ReportOptions } from '../report/report.ts'
 import type { ExitStatus } from './exit-status.ts'
@@ -81,6 +81,8 @@ export interface RunSetup<Options extends WorkspaceOptions = PlanOptions> extend
   readonly tool: string
   readonly options: Options
   readonly output: RunOutput
+  /** Counts the requests of the run; absent if nobody asks. */
+  readonly onRequest?: OnRequest | undefined
 }
 
 export type Answer = 'yes' | 'no' | 'interrupted' | 'no-terminal'

@@ -87,6 +87,7 @@ export async function openProviders(
       parallelism: options.parallelism,
       now: setup.now,
       onThrottled: reportThrottling(output),
+      onRequest: setup.onRequest,
     })
     diagnostics.push(...created.diagnostics)
     if (created.provider) providers.set(name, created.provider)

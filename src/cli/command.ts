@@ -75,6 +75,24 @@ export const withApplyOptions = (command: Command): Command =>
     .option('--timeout <seconds>', 'send no further call after this time', positiveInteger)
     .option('--wait <seconds>', 'how long to wait for runs that have locked a zone', positiveInteger)
 
+/** Adds the options of commands that tell others about their run. */
+export const withObserveOptions = (command: Command): Command =>
+  command
+    .addOption(
+      command
+        .createOption('--notify <address>', 'send the result to this web address (repeatable); also env:NAME or file:PATH')
+        .argParser(collect)
+        .default([], 'none'),
+    )
+    .addOption(
+      command
+        .createOption('--notify-format <format>', 'what is sent: json, or slack for a chat room')
+        .argParser(oneOf(['json', 'slack']))
+        .default('json', 'json'),
+    )
+    .option('--notify-key <reference>', 'sign it with the key that env:NAME or file:PATH names')
+    .option('--metrics-file <file>', 'write metrics of the run for Prometheus')
+
 /** Adds the options of commands that write files in another format. */
 export const withConversionOptions = (command: Command): Command =>
   command

@@ -29,7 +29,7 @@ export function readOnlySetup<Options extends WorkspaceOptions & CommonOptions>(
 export function applySetup<Options extends ApplyOptions & CommonOptions & { readonly timeout?: number }>(
   io: CliIo,
   options: Options,
-): ApplySetup<Options> {
+): ApplySetup<Options> & { readonly output: CliOutput } {
   const output = createOutput(io, options)
   return {
     ...environmentOf(io),

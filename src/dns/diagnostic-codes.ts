@@ -147,6 +147,7 @@ export const DIAGNOSTIC_CODES = {
   interruption: 'Names may be briefly without records while a plan is applied.',
   'calls-not-proved': 'A plan may have more calls than necessary.',
   'not-confirmed': 'The plan was not confirmed.',
+  'notification-failed': 'A notification about a run was not delivered.',
   'verify-differs': 'The live zone differs from the definition.',
   'rendered-unavailable': 'The rendered zone file could not be read.',
   'rendered-stale': 'The rendered zone file is older than the records.',

@@ -84,7 +84,7 @@ export function apiConnection(
   diagnostics: Diagnostic[],
 ): ApiConnection | null {
   const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
-  const { onThrottled } = context
+  const { onThrottled, onRequest } = context
   const proxy = proxyFor(baseUrl, context.secrets.env, diagnostics)
   if (diagnostics.some(({ severity }) => severity === 'error')) return null
   return {
@@ -98,5 +98,6 @@ export function apiConnection(
     readTimeout: timeout / 2,
     readDeadline: timeout,
     onThrottled: onThrottled && ((milliseconds) => onThrottled(name, milliseconds)),
+    onRequest: onRequest && ((isRetry) => onRequest(name, isRetry)),
   }
 }

@@ -35,6 +35,8 @@ export interface ApiConnection {
   readonly proxy?: URL | null | undefined
   /** Called with the milliseconds of each longer pause that the server asks for. */
   readonly onThrottled?: ((milliseconds: number) => void) | undefined
+  /** Called before each attempt of a request. */
+  readonly onRequest?: ((isRetry: boolean) => void) | undefined
 }
 
 /** A checked response. `serverTime` is in milliseconds since 1970; null if the server sends no date. */
@@ -75,6 +77,7 @@ export function createJsonApi(connection: ApiConnection, headers: Readonly<Recor
     readTimeout: connection.readTimeout ?? timeout,
     readDeadline: connection.readDeadline ?? READ_DEADLINE,
     retry,
+    onRequest: connection.onRequest,
   }
   return {
     async request(call, shape) {

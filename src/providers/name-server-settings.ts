@@ -70,6 +70,7 @@ export async function readNameServer(
     key,
     timeout: Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
     parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),
+    onRequest: context.onRequest,
   }
   return { server, diagnostics }
 }

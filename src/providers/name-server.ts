@@ -8,7 +8,7 @@ import type { TsigKey } from '../dns/wire/tsig.ts'
 import type { RecordRule } from '../plan/capabilities.ts'
 import { type DnsServer, formatServer, isDnsFailure } from '../transport/dns-exchange.ts'
 import { requestTcp } from '../transport/dns-request.ts'
-import { type ProviderCallOptions, ProviderError } from './provider.ts'
+import { type OnRequest, type ProviderCallOptions, ProviderError } from './provider.ts'
 
 /** A name server that a provider talks to, over TCP only. */
 export interface NameServer {
@@ -19,6 +19,7 @@ export interface NameServer {
   /** Milliseconds to wait for each message. */
   readonly timeout: number
   readonly parallelism: number
+  readonly onRequest?: OnRequest | undefined
 }
 
 /** Whether the server maintains the record itself, so that it is neither read nor written: the SOA (RFC 2136 section 3.6), and what belongs to its signer. */
@@ -67,12 +68,13 @@ export const noZoneList = (provider: string): ProviderError =>
 
 /** Sends a message over TCP, signed if there is a key. Throws a `ProviderError`. */
 export async function exchange(
-  { server, key, timeout, provider }: NameServer,
+  { server, key, timeout, provider, onRequest }: NameServer,
   message: Message,
   what: string,
   call?: ProviderCallOptions,
 ): Promise<Message> {
   assertMaySend(provider, call)
+  onRequest?.(provider, false)
   try {
     return await requestTcp(server, message, { timeout, key: key ?? undefined })
   } catch (error) {

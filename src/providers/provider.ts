@@ -186,7 +186,11 @@ export interface ProviderContext {
   readonly now?: (() => Date) | undefined
   /** Called with the provider's name and milliseconds when it asks for a longer pause. */
   readonly onThrottled?: OnThrottled | undefined
+  /** Called with the provider's name before each request to its service, and whether it repeats a failed one. Classes of octoDNS and packages do not report theirs. */
+  readonly onRequest?: OnRequest | undefined
 }
+
+export type OnRequest = (provider: string, isRetry: boolean) => void
 
 export type OnThrottled = (provider: string, milliseconds: number) => void
 

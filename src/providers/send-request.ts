@@ -20,6 +20,8 @@ export interface Sender {
   /** Milliseconds after which a read fails, retries included. */
   readonly readDeadline: number
   readonly retry?: RetryPolicy | undefined
+  /** Called before each attempt. */
+  readonly onRequest?: ((isRetry: boolean) => void) | undefined
 }
 
 const TRANSIENT: ReadonlySet<number> = new Set([408, 500, 502, 503, 504])
@@ -54,6 +56,7 @@ export async function sendRequest(sender: Sender, call: ApiRequest): Promise<Htt
     // An earlier attempt may have succeeded even if there is no further one.
     if (!turn) throw last === null ? obstacle : lastFailure({ ...last, asked })
     const entered = silence.now()
+    sender.onRequest?.(last !== null)
     const { response, failure } = await attemptOnce(sender, call, turn, deadline)
     if (response) return response
     // An earlier attempt deleted the object, and its response did not arrive.

@@ -57,6 +57,7 @@ export function createTransferReader(options: NameServer): TransferReader {
     mustBeNewer: boolean,
   ): Promise<readonly TransferredRecord[] | null> => {
     try {
+      options.onRequest?.(provider, false)
       const records = await transferChanges(server, zone, known, transfer)
       return records === known && mustBeNewer ? null : records
     } catch (error) {
@@ -72,6 +73,7 @@ export function createTransferReader(options: NameServer): TransferReader {
     const newer = known && (await readChanges(zone, known, mustBeNewer))
     if (known) assertMaySend(provider, call)
     try {
+      if (!newer) options.onRequest?.(provider, false)
       const records = newer ?? (await transferZone(server, zone, transfer))
       keep(zone, records)
       return visibleZone(zone, records)

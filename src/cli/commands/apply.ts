@@ -11,9 +11,11 @@ import {
   withApplyOptions,
   withConfigOption,
   withFormatOption,
+  withObserveOptions,
   withPlanOptions,
 } from '../command.ts'
 import type { CliIo } from '../io.ts'
+import { type ObserveOptions, observed } from '../observed-run.ts'
 import { applySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
@@ -23,6 +25,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--choreograph', 'in stages: lower TTLs, wait, change records, restore TTLs')
     .option('--low-ttl <ttl>', 'with --choreograph: the TTL during the change', ttl, 300 as Ttl)
     .option('--stay', 'with --choreograph: wait for the stages to come, and do them')
+  withObserveOptions(command)
   setAction(command, apply)
 }
 
@@ -30,5 +33,6 @@ export function configure(command: Command, setAction: SetAction): void {
 const apply = (
   io: CliIo,
   [args]: readonly [string[]],
-  options: ChoreographyOptions & CommonOptions & { readonly choreograph?: boolean; readonly timeout?: number },
-): Promise<ExitStatus> => (options.choreograph ? runChoreography : runApply)(applySetup(io, options), args)
+  options: ChoreographyOptions & CommonOptions & ObserveOptions & { readonly choreograph?: boolean; readonly timeout?: number },
+): Promise<ExitStatus> =>
+  observed('apply', applySetup(io, options), (setup) => (options.choreograph ? runChoreography : runApply)(setup, args))

@@ -4,8 +4,17 @@ import { type CompareSetup, runCompareTargets } from '../../apply/compare-target
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { type PlanRunOptions, runPlan } from '../../apply/run-plan.ts'
 import { renderComparisonJson, renderComparisonMarkdown, renderComparisonText } from '../../report/target-comparison.ts'
-import { type CommonOptions, type SetAction, ttl, withConfigOption, withFormatOption, withPlanOptions } from '../command.ts'
+import {
+  type CommonOptions,
+  type SetAction,
+  ttl,
+  withConfigOption,
+  withFormatOption,
+  withObserveOptions,
+  withPlanOptions,
+} from '../command.ts'
 import { type CliIo, colorOf } from '../io.ts'
+import { type ObserveOptions, observed } from '../observed-run.ts'
 import { readOnlySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
@@ -17,15 +26,18 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--verify-key <key>', 'the public key that must have signed the snapshot: env:NAME, file:PATH or "ssh-ed25519 …"')
     .option('--max-age <time>', 'refuse an older snapshot, such as 6h (default: 24h)', ttl)
     .option('--compare-targets', 'compare what the targets of each zone can hold; contacts no server')
+  withObserveOptions(command)
   setAction(command, plan)
 }
 
-type PlanCommandOptions = PlanRunOptions & CommonOptions & { readonly compareTargets?: boolean }
+type PlanCommandOptions = PlanRunOptions & CommonOptions & ObserveOptions & { readonly compareTargets?: boolean }
 
 /** `zonewright plan [zone...]` */
 async function plan(io: CliIo, [zones]: readonly [string[]], options: PlanCommandOptions): Promise<ExitStatus> {
   const setup = readOnlySetup(io, options)
-  return options.compareTargets === true ? compareTargets(io, setup, zones) : runPlan(setup, zones)
+  return options.compareTargets === true
+    ? compareTargets(io, setup, zones)
+    : observed('plan', setup, (observing) => runPlan(observing, zones))
 }
 
 async function compareTargets(

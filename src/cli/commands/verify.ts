@@ -2,8 +2,9 @@
 import type { Command } from 'commander'
 import type { ExitStatus } from '../../apply/exit-status.ts'
 import { runVerify, type VerifyOptions } from '../../apply/run-verify.ts'
-import { type CommonOptions, collect, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
+import { type CommonOptions, collect, type SetAction, withConfigOption, withFormatOption, withObserveOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
+import { type ObserveOptions, observed } from '../observed-run.ts'
 import { readOnlySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
@@ -18,9 +19,9 @@ export function configure(command: Command, setAction: SetAction): void {
     )
     .option('--resolvers <region>', "ask the resolvers of the provider's region instead of name servers")
     .option('--no-dns', 'ask no name server')
-  setAction(withFormatOption(command, 'verification'), verify)
+  setAction(withObserveOptions(withFormatOption(command, 'verification')), verify)
 }
 
 /** `zonewright verify [zone...]` */
-const verify = (io: CliIo, [zones]: readonly [string[]], options: VerifyOptions & CommonOptions): Promise<ExitStatus> =>
-  runVerify(readOnlySetup(io, options), zones)
+const verify = (io: CliIo, [zones]: readonly [string[]], options: VerifyOptions & CommonOptions & ObserveOptions): Promise<ExitStatus> =>
+  observed('verify', readOnlySetup(io, options), (setup) => runVerify(setup, zones))

@@ -85,6 +85,7 @@ export function createRoute53Api(connection: Route53Connection): Route53Api {
     readTimeout: connection.readTimeout ?? timeout,
     readDeadline: connection.readDeadline ?? timeout,
     retry,
+    onRequest: connection.onRequest,
   }
   let loaded: Promise<{ sdk: Sdk; client: Route53Client }> | null = null
   const load = async (): Promise<{ sdk: Sdk; client: Route53Client }> => {
@@ -115,10 +116,8 @@ export function createRoute53Api(connection: Route53Connection): Route53Api {
           return withStatus(exchange.response as unknown as HttpResponse)
         },
       }
-      const response = await sendRequest(
-        { ...sender, client: exchanging },
-        { method: changes ? 'POST' : 'GET', path: '', what, ...options },
-      )
+      const request = { method: changes ? ('POST' as const) : ('GET' as const), path: '', what, ...options }
+      const response = await sendRequest({ ...sender, client: exchanging }, request)
       const fail = (problem: string): ProviderError => {
         // The response may belong to another request on the connection.
         http.reset()

@@ -94,6 +94,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
     readTimeout: timeout / 2,
     readDeadline: timeout,
     onThrottled: context.onThrottled && ((milliseconds: number) => context.onThrottled?.(name, milliseconds)),
+    onRequest: context.onRequest && ((isRetry: boolean) => context.onRequest?.(name, isRetry)),
     onSessionToken: (token) => addSecret(context.secrets.loaded, `providers.${name}.session_token`, token),
     checkHost: hostCheck(config, context),
     proxyFor: (server) => proxyFor(server, context.secrets.env, []),

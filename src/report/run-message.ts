@@ -1,0 +1,82 @@
+/** A run as a message for a chat room: a payload with `text`, as incoming webhooks of Slack, Mattermost and others take it. */
+import { oneLine } from '../dns/diagnostic.ts'
+import { agreeing, counted } from './english.ts'
+import type { RunDocument, RunResult, RunZone } from './run-document.ts'
+
+/** The most that a message lists. */
+const MAX_ZONES = 10
+const MAX_ERRORS = 3
+const MAX_MESSAGE = 300
+
+const SIGNS: Readonly<Record<RunResult, string>> = {
+  done: ':white_check_mark:',
+  pending: ':large_yellow_circle:',
+  refused: ':no_entry:',
+  partial: ':warning:',
+  failed: ':x:',
+  interrupted: ':warning:',
+}
+
+const WORDS: Readonly<Record<RunResult, string>> = {
+  done: 'done',
+  pending: 'differences',
+  refused: 'refused',
+  partial: 'applied in part',
+  failed: 'failed',
+  interrupted: 'interrupted',
+}
+
+export function chatMessage(run: RunDocument): { readonly text: string } {
+  const { command, result, summary, zones, errors, job, omittedZones } = run
+  const title = `${SIGNS[result]} *zonewright ${command}*: ${WORDS[result]}, ${summaryText(run)}`
+  const listed = zones.slice(0, MAX_ZONES).map((zone) => `• ${escaped(zone.zone)} at ${escaped(zone.target)}: ${zoneText(zone)}`)
+  const rest = zones.length + omittedZones - listed.length
+  const shown = errors.slice(0, MAX_ERRORS).map(({ code, message }) => `• error ${code}: ${escaped(message.slice(0, MAX_MESSAGE))}`)
+  const more = summary.errors - shown.length
+  const lines = [
+    title,
+    ...listed,
+    ...(rest > 0 ? [`• and ${counted(rest, 'zone')} more`] : []),
+    ...shown,
+    ...(more > 0 ? [`• and ${counted(more, 'error')} more`] : []),
+    ...(job === null ? [] : [`<${escaped(job).replace(/\|/g, '%7C')}|The job>`]),
+  ]
+  return { text: lines.join('\n') }
+}
+
+/** Names and messages are not formatted: neither as links, nor as mentions of people. */
+const escaped = (text: string): string =>
+  oneLine(text)
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replace(/[*_~`@]/g, (sign) => `${sign}\u2060`)
+
+function summaryText({ summary, command }: RunDocument): string {
+  const { zones, differences, create, update, delete: deletes, applied, refusals, errors } = summary
+  if (differences !== null)
+    return differences === 0
+      ? `${counted(zones, 'zone')} ${agreeing(zones, 'matches', 'match')}`
+      : `${counted(differences, 'difference')} in ${counted(zones, 'zone')}`
+  const planned = create + update + deletes
+  const parts = [
+    planned === 0 ? `no changes in ${counted(zones, 'zone')}` : `${create} to create, ${update} to update, ${deletes} to delete`,
+    ...(command === 'apply' && planned > 0 ? [`${applied} of ${planned} applied`] : []),
+    ...(refusals > 0 ? [counted(refusals, 'refusal')] : []),
+    ...(errors > 0 ? [counted(errors, 'error')] : []),
+  ]
+  return parts.join(', ')
+}
+
+function zoneText(zone: RunZone): string {
+  const parts = [
+    ...(zone.create + zone.update + zone.delete > 0 ? [`+${zone.create} ~${zone.update} −${zone.delete}`] : []),
+    ...(zone.failed > 0 ? [`${zone.failed} failed`] : []),
+    ...(zone.unknown > 0 ? [`${zone.unknown} unknown`] : []),
+    ...(zone.refusals.length > 0 ? [`refused: ${zone.refusals.join(', ')}`] : []),
+    ...((zone.differences ?? 0) > 0 ? [counted(zone.differences ?? 0, 'difference')] : []),
+    ...(zone.errors > 0 ? [counted(zone.errors, 'error')] : []),
+    ...(zone.owner === null ? [] : [`owner ${escaped(zone.owner)}`]),
+  ]
+  return parts.join(', ')
+}
