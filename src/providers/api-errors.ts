@@ -48,14 +48,17 @@ export function statusError(
     ambiguous: mutates && (status >= 500 || status === 408),
     // After a gateway's timeout the server behind it may still be working.
     mayCompleteLater: mutates && status >= 504,
-    hint: (typeof hint === 'function' ? hint(code) : hint) ?? USUAL_HINTS[code],
+    hint: (typeof hint === 'function' ? hint(code) : hint) ?? usualHint(code, mutates),
   })
 }
 
-/** What to do about errors of which the service itself says no more. */
-export const USUAL_HINTS: Partial<Record<DiagnosticCode, string>> = {
+/** What to do about the error of a read of which the service says no more. Reports give the outcome of a change instead. */
+export const usualHint = (code: DiagnosticCode, mutates: boolean): string | undefined => (mutates ? undefined : USUAL_HINTS[code])
+
+const USUAL_HINTS: Partial<Record<DiagnosticCode, string>> = {
   'provider-failed': 'the server has a problem of its own: try again later',
   'provider-not-found': 'another client may have deleted it: plan again',
+  'provider-timeout': 'try again later; "timeout" in the settings of the provider allows more time',
   'provider-rate-limited': 'try again later; a lower "parallelism" sends fewer requests at a time',
 }
 
@@ -100,7 +103,12 @@ export function errorOfTransport(
   return new ProviderError(code, `${provider}: ${what}: ${error.message}`, {
     ambiguous: mutates && error.sent,
     mayCompleteLater: mutates && error.problem === 'timeout',
-    hint: code === 'provider-unreachable' ? unreachableHint(dialect, provider, error) : undefined,
+    hint:
+      code === 'provider-unreachable'
+        ? unreachableHint(dialect, provider, error)
+        : code === 'provider-garbled'
+          ? dialect.addressHint(provider)
+          : usualHint(code, mutates),
     cause: error,
   })
 }

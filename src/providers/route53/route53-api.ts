@@ -6,7 +6,7 @@ import type { Route53Client, Route53ClientConfig } from '@aws-sdk/client-route-5
 import { createAdaptiveLimit } from '../../transport/adaptive-limit.ts'
 import { createHttpClient, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
 import { createSilenceClock } from '../../transport/read-deadline.ts'
-import { type ApiDialect, describeBody, garbled, USUAL_HINTS } from '../api-errors.ts'
+import { type ApiDialect, describeBody, garbled, usualHint } from '../api-errors.ts'
 import type { ApiConnection } from '../json-api.ts'
 import { type Fields, fieldsOf, ShapeError } from '../json-shape.ts'
 import { loadOptionalPackage } from '../optional-package.ts'
@@ -277,7 +277,7 @@ const ROUTE53_DIALECT: ApiDialect = {
       status: String(status),
       ambiguous: mutates && (status >= 500 || status === 408),
       mayCompleteLater: mutates && status >= 504,
-      hint: code === 'provider-conflict' ? 'plan again to see the change' : (HINTS[code] ?? USUAL_HINTS[code]),
+      hint: code === 'provider-conflict' ? 'plan again to see the change' : (HINTS[code] ?? usualHint(code, mutates)),
     })
   },
   isBusy: (response) => reasonOf(response).code === 'PriorRequestNotComplete',
