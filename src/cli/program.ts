@@ -27,6 +27,7 @@ const COMMANDS: readonly Entry[] = [
   ['providers', '[name...]', 'show what each provider can hold and do', () => import('./commands/providers.ts')],
   ['doctor', '[zone...]', 'check connections, tokens and their permissions', () => import('./commands/doctor.ts')],
   ['history', '[run]', 'list runs, or show one', () => import('./commands/history.ts')],
+  ['report', '[file-or-run]', 'render a saved plan, a report or a run again', () => import('./commands/report.ts')],
   ['rollback', '[run-or-zone...]', 'undo a run', () => import('./commands/rollback.ts')],
   ['copy', '<zone...>', 'copy zones from one provider to another', () => import('./commands/copy.ts')],
   ['cutover', '<zone>', 'move a zone to another provider, step by step', () => import('./commands/cutover.ts')],

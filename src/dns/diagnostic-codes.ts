@@ -207,3 +207,7 @@ export const DIAGNOSTIC_CODES = {
 } as const satisfies Record<string, string>
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES
+
+/** The meaning of a code; of one that this version does not know, as in a document of a later one, the code itself. */
+export const meaningOfCode = (code: string): string =>
+  Object.hasOwn(DIAGNOSTIC_CODES, code) ? DIAGNOSTIC_CODES[code as DiagnosticCode] : code

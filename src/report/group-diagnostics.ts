@@ -3,7 +3,7 @@
  * documents in JSON have every diagnostic.
  */
 import { compareDiagnostics, type Diagnostic, formatDiagnostic, type Severity, type SourcePosition } from '../dns/diagnostic.ts'
-import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../dns/diagnostic-codes.ts'
+import { type DiagnosticCode, meaningOfCode } from '../dns/diagnostic-codes.ts'
 import { counted, listed } from './english.ts'
 
 /** Maximum number of diagnostics with one cause that are shown one by one. Each error must be corrected, so more of them are. */
@@ -71,7 +71,7 @@ const withoutNames = (message: string): string => message.replace(NAMES, '…')
 function joined(first: Diagnostic, group: readonly Diagnostic[]): Diagnostic {
   const { severity, code, cause } = first
   const count = cause === undefined ? counted(group.length, 'time') : counted(group.length, cause.subject)
-  const text = cause === undefined ? `${lowerCase(DIAGNOSTIC_CODES[code].replace(/\.$/, ''))}, such as ${first.message}` : cause.message
+  const text = cause === undefined ? `${lowerCase(meaningOfCode(code).replace(/\.$/, ''))}, such as ${first.message}` : cause.message
   const origin = commonOrigin(group)
   // The text of a group without a cause has the first diagnostic as its example, to which the hint belongs.
   const hint = cause === undefined || group.every((one) => one.hint === first.hint) ? first.hint : undefined

@@ -79,7 +79,7 @@ const caseOf = (name: string, className: string, diagnostics: readonly Diagnosti
 
 const errorOf = (diagnostic: Diagnostic): Problem => ({
   kind: 'error',
-  type: diagnostic.code,
+  type: oneLine(diagnostic.code),
   message: oneLine(diagnostic.message),
   text: [formatDiagnostic(diagnostic), ...(diagnostic.hint === undefined ? [] : [oneLine(diagnostic.hint)])].join('\n'),
 })
@@ -148,12 +148,13 @@ function serverProblems({ asked, agreed, differences, failure }: NameServerVerif
 
 function renderSuites(name: string, suites: readonly Suite[]): string {
   const lines = suites.flatMap(({ name: suite, owner, cases }) => [
-    `  <testsuite${attributes({ name: suite, ...totals(cases) })}>`,
+    `  <testsuite${attributes({ name: suite, ...totals(cases), skipped: cases.filter(({ skipped }) => skipped !== undefined).length })}>`,
     ...(owner === null ? [] : [`    <properties><property${attributes({ name: 'owner', value: oneLine(owner) })}/></properties>`]),
     ...cases.map(caseXml),
     '  </testsuite>',
   ])
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites${attributes({ name, ...totals(suites.flatMap(({ cases }) => cases)) })}>\n${lines.map((line) => `${line}\n`).join('')}</testsuites>\n`
+  const head = attributes({ name, ...totals(suites.flatMap(({ cases }) => cases)) })
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites${head}>\n${lines.map((line) => `${line}\n`).join('')}</testsuites>\n`
 }
 
 /** A case with an error and a failure counts as an error. */
@@ -164,7 +165,6 @@ function totals(cases: readonly Case[]) {
     tests: cases.length,
     failures: cases.filter((one) => has(one, 'failure') && !has(one, 'error')).length,
     errors,
-    skipped: cases.filter(({ skipped }) => skipped !== undefined).length,
   }
 }
 

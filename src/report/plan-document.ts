@@ -4,6 +4,7 @@ import type { ResourceRecord } from '../dns/record.ts'
 import { type UnmanagedSelector, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
 import type {
   CachedAnswers,
+  CallCount,
   Change,
   DefaultTtl,
   Outcome,
@@ -27,7 +28,15 @@ export interface PlanDocument {
   readonly snapshot?: PlanSnapshot
   readonly zones: readonly ZoneDocument[]
   readonly diagnostics: readonly DiagnosticDocument[]
-  readonly summary: Summary & Partial<Pick<OutcomeSummary, 'failed' | 'skipped' | 'unknown'>> & { readonly applied?: number }
+  readonly summary: Summary & Partial<OutcomeFigures>
+}
+
+/** How many changes were applied, in all and by action, and what became of the others. */
+interface OutcomeFigures extends Pick<OutcomeSummary, 'failed' | 'skipped' | 'unknown'> {
+  readonly applied: number
+  readonly created: number
+  readonly updated: number
+  readonly deleted: number
 }
 
 export interface ZoneDocument {
@@ -51,6 +60,8 @@ export interface ZoneDocument {
   readonly refusals: readonly { readonly name: string; readonly message: string; readonly allowed: boolean }[]
   readonly rendered: RenderedState
   readonly diagnostics: readonly DiagnosticDocument[]
+  /** The changes that were applied by action, and the calls that carried them. */
+  readonly applied?: CallCount
   readonly readBack?: ZoneOutcome['readBack']
   readonly refused?: ZoneRefusal
 }
@@ -122,12 +133,20 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
     refusals: plan.refusals.map(({ name, message, allowed }) => ({ name, message, allowed })),
     rendered: plan.rendered,
     diagnostics: diagnostics.map(diagnosticDocument),
+    ...(outcomes === null ? {} : { applied: appliedCalls(summarizeOutcomes([{ plan, outcomes, readBack, diagnostics }]).applied) }),
     ...(readBack === null ? {} : { readBack }),
     ...(plan.refused === undefined ? {} : { refused: plan.refused }),
   }
 }
 
 const snapshotDocument = ({ created, checksum, verified }: PlanSnapshot): PlanSnapshot => ({ created, checksum, verified })
+
+const appliedCalls = ({ create, update, delete: deleted, calls }: OutcomeSummary['applied']): CallCount => ({
+  create,
+  update,
+  delete: deleted,
+  total: calls,
+})
 
 const cachedAnswersDocument = ({ seconds, name, type }: CachedAnswers): CachedAnswers => ({ seconds, name, type })
 
@@ -193,7 +212,7 @@ export const diagnosticDocument = ({ severity, code, message, at, hint, related 
   ...(related.length === 0 ? {} : { related: related.map((other) => ({ message: other.message, ...other.at })) }),
 })
 
-function outcomeFigures(views: readonly ZoneView[]) {
+function outcomeFigures(views: readonly ZoneView[]): OutcomeFigures {
   const { applied, failed, skipped, unknown } = summarizeOutcomes(views)
-  return { applied: applied.total, failed, skipped, unknown }
+  return { applied: applied.total, created: applied.create, updated: applied.update, deleted: applied.delete, failed, skipped, unknown }
 }

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { compareDiagnostics, type Diagnostic, oneLine, type Severity, type SourcePosition } from '../dns/diagnostic.ts'
-import { DIAGNOSTIC_CODES } from '../dns/diagnostic-codes.ts'
+import { meaningOfCode } from '../dns/diagnostic-codes.ts'
 import { counted } from './english.ts'
 import { escapeJson } from './escape.ts'
 import type { Renderers } from './renderers.ts'
@@ -40,10 +40,12 @@ const OWN_RULES: Readonly<Record<string, string>> = {
   'change-unknown': 'It is unknown whether a change was applied.',
 }
 
+const REFUSAL = 'refusal-'
+
 const refusalFindings = ({ plan }: ZoneView): Finding[] =>
   plan.refusals.map(({ name, message, allowed }) => ({
     severity: allowed ? 'warning' : 'error',
-    code: `refusal-${name}`,
+    code: `${REFUSAL}${name}`,
     message,
     ...(allowed ? {} : { hint: `to allow it: --allow ${name}` }),
   }))
@@ -94,7 +96,11 @@ function render(findings: readonly Finding[], options: ReportOptions): string {
 }
 
 const meaningOf = (code: string): string =>
-  (DIAGNOSTIC_CODES as Readonly<Record<string, string>>)[code] ?? OWN_RULES[code] ?? `A safety limit: ${code.replace(/^refusal-/, '')}.`
+  Object.hasOwn(OWN_RULES, code)
+    ? (OWN_RULES[code] as string)
+    : code.startsWith(REFUSAL)
+      ? `A safety limit: ${code.slice(REFUSAL.length)}.`
+      : oneLine(meaningOfCode(code))
 
 function resultsOf(findings: readonly Finding[], codes: readonly string[], { fromRoot = (file) => file }: ReportOptions): object[] {
   const indexes = new Map(codes.map((code, index) => [code, index]))

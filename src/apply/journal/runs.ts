@@ -6,7 +6,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
-import type { ZoneOutcome } from '../../plan/plan.ts'
+import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
 import { listed } from '../../report/english.ts'
 import { parseSavedPlan } from '../saved-plan/parse-saved-plan.ts'
 import { readPlanText, type SavedTarget, type SavedZone } from '../saved-plan/saved-plan.ts'
@@ -97,6 +97,14 @@ export async function readRunPlans(
     details.push({ ...saved.value, outcome: { plan, outcomes: outcomesOf(plan, entry), readBack: entry.readBack, diagnostics } })
   }
   return ok(details)
+}
+
+/** The plan and the outcome of a run. */
+export async function readRunReport(run: RunRecord): Promise<Result<{ readonly plan: Plan; readonly outcomes: readonly ZoneOutcome[] }>> {
+  const details = await readRunPlans(run)
+  if (!details.ok) return details
+  const plan = { created: run.begin.time, tool: run.begin.tool, zones: details.value.map((zone) => zone.plan), diagnostics: [] }
+  return ok({ plan, outcomes: details.value.map(({ outcome }) => outcome) })
 }
 
 async function readZonePlan(path: string, run: string, { zone, target, calls }: RunZone): Promise<Result<Omit<RunZoneDetail, 'outcome'>>> {

@@ -24,7 +24,7 @@ import { checksumOf, firstDifference, readJsonObject, sameSeal, schemaProblem, s
 import type { SavedPlan, SavedPlanDocument, SavedState, SavedTarget, SavedZone, SavedZoneDocument } from './saved-plan.ts'
 
 /** The deepest value is an address in the settings of a zone change; the rest is reserved for later versions. */
-const BOUNDS = { depth: 16, values: 8_000_000 } as const
+export const PLAN_BOUNDS = { depth: 16, values: 8_000_000 } as const
 
 export interface ParsedSavedPlan {
   /** Null if the diagnostics have an error. */
@@ -46,7 +46,7 @@ export function parseSavedPlan(
     saved: null,
     diagnostics: [{ severity: 'error', code, message: `${file} ${problem}`, hint }],
   })
-  const document = readJsonObject(text, BOUNDS, 'plan')
+  const document = readJsonObject(text, PLAN_BOUNDS, 'plan')
   if (!document.ok) return refuse('plan-file-invalid', document.message, REMAKE)
   const { value } = document
   if (value['format'] !== PLAN_FORMAT) return refuse('plan-file-invalid', `is not a plan: its "format" is not "${PLAN_FORMAT}"`, REMAKE)

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import type { RunRecord } from '../../apply/journal/read-journal.ts'
 import { type JournalledRuns, readRuns } from '../../apply/journal/read-journal.ts'
-import { findRun, lastRun, pruneRuns, readRunPlans } from '../../apply/journal/runs.ts'
+import { findRun, lastRun, pruneRuns, readRunReport } from '../../apply/journal/runs.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import { ownProcess } from '../../definition/files/process-identity.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
@@ -54,12 +54,9 @@ async function select(read: JournalledRuns, name: string | undefined, { last }: 
   const found = name === undefined ? lastRun(read.runs) : findRun(read.runs, name)
   // A run that cannot be read may be the requested one.
   if (found.run === null) return { runs: [], diagnostics: [found.diagnostic, ...read.diagnostics] }
-  const details = await readRunPlans(found.run)
+  const detail = await readRunReport(found.run)
   const runs = [runView(found.run)]
-  if (!details.ok) return { runs, diagnostics: [unreadable(details.message)] }
-  const { begin } = found.run
-  const plan = { created: begin.time, tool: begin.tool, zones: details.value.map((zone) => zone.plan), diagnostics: [] }
-  return { runs, diagnostics: [], detail: { plan, outcomes: details.value.map(({ outcome }) => outcome) } }
+  return detail.ok ? { runs, diagnostics: [], detail: detail.value } : { runs, diagnostics: [unreadable(detail.message)] }
 }
 
 const unreadable = (message: string): Diagnostic => ({ severity: 'error', code: 'journal-unreadable', message })

@@ -42,7 +42,11 @@ export function planPage(report: Report, options: ReportOptions): Page {
     kind: isDone ? 'Apply' : 'Plan',
     title: summaryLine(report),
     headline: shortHeadline(report),
-    made: [plan.tool, timeText(plan.created)],
+    made: [
+      plan.tool,
+      timeText(plan.created),
+      ...(plan.snapshot === undefined ? [] : [`from a snapshot of ${timeText(plan.snapshot.created)}`]),
+    ],
     figures: figuresOf(report, label),
     messages: [...diagnosticMessages(options.diagnostics === false ? [] : inGeneral, options), ...states],
     columns: ACTIONS.map((action) => ({ action, label: label[action] })),

@@ -1,0 +1,83 @@
+/**
+ * Reads a report of a plan or of an apply from a file, to render it again: a saved plan, or what `--format json` wrote. The file may come from anywhere, so
+ * its size, its form, its names and, if it has one, its seal are checked. Nothing in it is sent or applied.
+ */
+import { validate } from '../../../generated/plan-schema.js'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { parseDomainName } from '../../dns/domain-name.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
+import type { Change, Outcome, Plan, ZoneOutcome, ZonePlan } from '../../plan/plan.ts'
+import { PLAN_FORMAT, PLAN_VERSION, type PlanDocument, type ZoneDocument } from '../../report/plan-document.ts'
+import type { Report } from '../../report/report.ts'
+import { PLAN_BOUNDS, parseSavedDiagnostic, parseSavedPlan } from './parse-saved-plan.ts'
+import { readJsonObject, schemaProblem } from './plan-json.ts'
+import { readPlanText } from './saved-plan.ts'
+
+export interface ReadReport {
+  /** Null if the diagnostics have an error. */
+  readonly report: Report | null
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Reads the report in a file, which messages call `file`. With a key, a saved plan must be signed with it. */
+export async function readReport(path: string, file: string, key: string | null): Promise<ReadReport> {
+  const text = await readPlanText(path)
+  return text.ok ? parseReport(text.value, file, key) : refuse(`${file} ${text.message}`)
+}
+
+export function parseReport(text: string, file: string, key: string | null): ReadReport {
+  const document = readJsonObject(text, PLAN_BOUNDS, 'plan')
+  if (!document.ok) return refuse(`${file} ${document.message}`)
+  const { value } = document
+  if (value['format'] !== PLAN_FORMAT) return refuse(`${file} is not a report of a plan or an apply: its "format" is not "${PLAN_FORMAT}"`)
+  if (value['checksum'] !== undefined) {
+    const { saved, diagnostics } = parseSavedPlan(text, file, key)
+    return { report: saved === null ? null : { plan: saved.plan, outcomes: null }, diagnostics }
+  }
+  if (value['version'] !== PLAN_VERSION) return refuse(`${file} has another version of the format than ${PLAN_VERSION}`)
+  if (!validate(value))
+    return refuse(`${file} does not have the format of plans: ${schemaProblem(validate.errors ?? [])}`)
+  const report = reportOf(value as unknown as PlanDocument)
+  return report.ok ? { report: report.value, diagnostics: [] } : refuse(`${file}: ${report.message}`)
+}
+
+const refuse = (message: string): ReadReport => ({
+  report: null,
+  diagnostics: [{ severity: 'error', code: 'plan-file-invalid', message, hint: 'a report is what --format json or "plan --out" wrote' }],
+})
+
+/** Converts a document that follows the schema. Its counts are derived again from its changes, except those of calls and records. */
+function reportOf({ created, tool, snapshot, zones, diagnostics, summary }: PlanDocument): Result<Report> {
+  const problem = zones.flatMap(namesOf).find((name) => !parseDomainName(name).ok)
+  if (problem !== undefined) return failure(`${JSON.stringify(problem)} is not a domain name`)
+  const plans = zones.map(planOf)
+  const plan: Plan = { created, tool, ...(snapshot === undefined ? {} : { snapshot }), zones: plans, diagnostics: diagnostics.map(parseSavedDiagnostic) }
+  if (summary.applied === undefined) return ok({ plan, outcomes: null })
+  return ok({ plan, outcomes: zones.map((zone, index) => outcomeOf(zone, plans[index] as ZonePlan)) })
+}
+
+const namesOf = ({ zone, cachedAnswers, changes }: ZoneDocument): string[] => [
+  zone,
+  ...(cachedAnswers === undefined ? [] : [cachedAnswers.name]),
+  ...changes.flatMap(({ name, existing, desired }) => [
+    name,
+    ...[existing, desired].flatMap((side) => (side !== null && 'name' in side ? side.name : [])),
+  ]),
+]
+
+/** The names were checked, and the schema has checked the rest. */
+function planOf({ readBack, diagnostics, changes, ...zone }: ZoneDocument): ZonePlan {
+  return {
+    ...zone,
+    changes: changes.map(({ outcome, ...change }) => change as Change),
+    diagnostics: diagnostics.map(parseSavedDiagnostic),
+  } as Omit<ZonePlan, 'zone'> as ZonePlan
+}
+
+/** The diagnostics of an outcome are among those of its plan. */
+const outcomeOf = ({ changes, readBack = 'not-read' }: ZoneDocument, plan: ZonePlan): ZoneOutcome => ({
+  plan,
+  outcomes: changes.map(({ outcome }): Outcome => outcome ?? { state: 'skipped', because: 'the report does not say' }),
+  readBack,
+  diagnostics: [],
+})

@@ -1,0 +1,59 @@
+/** `zonewright report`: renders a saved plan, a report or a run of the journal again. */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { readRuns } from '../../apply/journal/read-journal.ts'
+import { findRun, lastRun, readRunReport } from '../../apply/journal/runs.ts'
+import { loadRunConfig } from '../../apply/run-config.ts'
+import { type ReadReport, readReport } from '../../apply/saved-plan/read-report.ts'
+import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
+import { ownProcess } from '../../definition/files/process-identity.ts'
+import type { ReportFormat } from '../../report/formats.ts'
+import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
+import type { CliIo } from '../io.ts'
+import { createOutput } from '../output.ts'
+
+interface ReportOptions extends CommonOptions {
+  readonly format: ReportFormat
+  readonly last?: boolean
+}
+
+export function configure(command: Command, setAction: SetAction): void {
+  withConfigOption(command)
+    .argument('[file-or-run]', 'a saved plan, what --format json wrote, or a run of the journal')
+    .option('--last', 'the latest run that changed something')
+  setAction(withFormatOption(command, 'plan'), report)
+}
+
+/** `zonewright report [file-or-run]`. Contacts no server; reads the config only for a run. */
+async function report(io: CliIo, [name]: readonly [string | undefined], options: ReportOptions): Promise<ExitStatus> {
+  const output = createOutput(io, options)
+  if ((name === undefined) !== (options.last === true)) {
+    output.error('usage', 'name a file or a run, or give --last', 'such as "zonewright report plan.json --format html"')
+    return EXIT.failure
+  }
+  const path = name === undefined ? null : resolve(io.cwd, name)
+  const isFile = path !== null && (existsSync(path) || /[/\\]|\.json$/i.test(name ?? ''))
+  const read = isFile ? await readReport(path, name as string, io.env[PLAN_KEY] || null) : await readRun(io, name, options)
+  output.diagnostics(read.diagnostics)
+  if (read.report === null) return EXIT.failure
+  const { plan, outcomes } = read.report
+  // A text report leaves diagnostics to standard error.
+  if (options.format === 'text') output.diagnostics([...plan.diagnostics, ...plan.zones.flatMap(({ diagnostics }) => diagnostics)])
+  if (outcomes === null) output.plan(plan, options.format)
+  else output.outcome(plan, outcomes, options.format)
+  return EXIT.done
+}
+
+/** The run with that name, or the last. */
+async function readRun(io: CliIo, name: string | undefined, { config: file }: ReportOptions): Promise<ReadReport> {
+  const { config, diagnostics } = await loadRunConfig(io, file)
+  if (config === null) return { report: null, diagnostics }
+  const { runs } = readRuns(config.journal, ownProcess())
+  const found = name === undefined ? lastRun(runs) : findRun(runs, name)
+  if (found.run === null) return { report: null, diagnostics: [found.diagnostic] }
+  const run = await readRunReport(found.run)
+  if (run.ok) return { report: run.value, diagnostics: [] }
+  return { report: null, diagnostics: [{ severity: 'error', code: 'journal-unreadable', message: run.message }] }
+}

@@ -1,0 +1,120 @@
+/** `report` renders what other commands wrote, in any format, and takes hostile files for text. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { REPORT_FORMATS } from '../../src/report/formats.ts'
+import { openScene, type Scene, ZONE } from './scene.ts'
+
+describe('a report', () => {
+  const ends: (() => unknown)[] = []
+  let scene: Scene
+  const path = (name: string): string => join(scene.folder, name)
+  const textOf = (name: string): string => readFileSync(path(name), 'utf8')
+
+  beforeAll(async () => {
+    const config = 'zones:\n  - {files: zones/*.yaml, targets: [cloud], owner: team-a}\n'
+    scene = await openScene({ config }, { expect, onTestFinished: (end) => void ends.push(end as () => unknown) })
+    await scene.run('plan', '--out', 'saved.json')
+    writeFileSync(path('plan.json'), (await scene.run('plan', '--format', 'json')).stdout)
+    writeFileSync(path('apply.json'), (await scene.run('apply', '--yes', '--format', 'json')).stdout)
+  })
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+
+  test('of an apply is the same document again, and says what was applied in every format', async () => {
+    expect((await scene.run('report', 'apply.json', '--format', 'json')).stdout).toBe(textOf('apply.json'))
+    expect(JSON.parse(textOf('apply.json'))).toMatchObject({
+      zones: [{ owner: 'team-a', applied: { create: 4, update: 0, delete: 0, total: 4 } }],
+      summary: { applied: 4, created: 4, updated: 0, deleted: 0 },
+    })
+    for (const format of REPORT_FORMATS.plan) {
+      const { status, stdout } = await scene.run('report', 'apply.json', '--format', format)
+      expect(status).toBe(0)
+      if (format === 'json' || format === 'sarif') continue
+      expect(stdout).toMatch(/4 created|<b>4<\/b><span>created/)
+      expect(stdout).not.toMatch(/to create|To delete|<h1>Plan/)
+      expect(stdout).toContain('team-a')
+    }
+  })
+
+  test.each(['plan.json', 'saved.json'])('of %s says what is planned', async (file) => {
+    for (const format of REPORT_FORMATS.plan) {
+      const { status, stdout, stderr } = await scene.run('report', file, '--format', format)
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+      if (format === 'json') expect(JSON.parse(stdout).zones).toEqual(JSON.parse(textOf('plan.json')).zones)
+      else if (format !== 'sarif') expect(stdout).toMatch(/4 to create|<b>4<\/b><span>to create/)
+    }
+  })
+
+  test('of a run of the journal, by its name or as the last', async () => {
+    const { runs } = JSON.parse((await scene.run('history', '--format', 'json')).stdout)
+    for (const args of [[runs[0].run], ['--last']]) {
+      const { status, stdout } = await scene.run('report', ...args, '--format', 'markdown')
+      expect(status).toBe(0)
+      expect(stdout).toMatch(/^### Applied: 4 created, 0 updated, 0 deleted in 1 zone \(4 calls\)\n/)
+    }
+  })
+
+  test('needs no config and no server for a file', async () => {
+    const { status, stdout } = await scene.runWith(
+      { ZONEWRIGHT_ALLOWED_HOSTS: 'none.example' },
+      'report',
+      'plan.json',
+      '--config',
+      'missing.yaml',
+    )
+    expect(status).toBe(0)
+    expect(stdout).toContain('Plan: 4 to create')
+  })
+
+  const spoil = (more: object) => (): string => JSON.stringify({ ...JSON.parse(textOf('plan.json')), ...more })
+
+  test.each<[string, () => string, string]>([
+    ['text', () => 'domain: example.com\n', 'is not valid JSON'],
+    ['another document', () => '{"format": "zonewright-history", "version": 1}', 'is not a report of a plan or an apply'],
+    ['another version', spoil({ version: 9 }), 'another version'],
+    ['an unknown key', spoil({ html: '<b>' }), 'does not have the format of plans'],
+    [
+      'a forged code',
+      spoil({ diagnostics: [{ severity: 'error', code: '\u001b[2J', message: '', file: null, line: null, column: null }] }),
+      'does not have the format',
+    ],
+    ['a name that is none', () => textOf('plan.json').replaceAll('"www.example.com."', '"www..example.com."'), 'is not a domain name'],
+    ['deep nesting', () => '['.repeat(100_000), 'nested more than'],
+    ['a saved plan that was changed', () => textOf('saved.json').replace('192.0.2.2', '192.0.2.66'), 'was changed after it was saved'],
+  ])('of %s is refused', async (_, text, message) => {
+    writeFileSync(path('bad.json'), text())
+    const { status, stdout, stderr } = await scene.run('report', 'bad.json')
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toContain(message)
+    expect(stderr).not.toContain('\u001b')
+  })
+
+  test.each([
+    [[], 'name a file or a run'],
+    [['plan.json', '--last'], 'name a file or a run'],
+    [['nothing.json'], 'nothing.json'],
+    [['20200101T000000Z-none'], 'the journal has no run'],
+  ])('of %j: what to do', async (args, message) => {
+    const { status, stderr } = await scene.run('report', ...args)
+    expect(status).toBe(1)
+    expect(stderr).toContain(message)
+  })
+
+  test('verify and validate have every format, by owner', async () => {
+    scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.77') })
+    for (const format of REPORT_FORMATS.verification) {
+      const { status, stdout } = await scene.run('verify', '--no-dns', '--format', format)
+      expect(status).toBe(2)
+      expect(stdout).toMatch(/not as defined|pending/)
+      if (!['text', 'github', 'sarif'].includes(format)) expect(stdout).toContain('team-a')
+    }
+    scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.256') })
+    for (const format of REPORT_FORMATS.validation) {
+      const { status, stdout } = await scene.run('validate', '--format', format)
+      expect(status).toBe(1)
+      expect(stdout).toContain('192.0.2.256')
+    }
+  })
+})
