@@ -35,8 +35,7 @@ export function parseReport(text: string, file: string, key: string | null): Rea
     return { report: saved === null ? null : { plan: saved.plan, outcomes: null }, diagnostics }
   }
   if (value['version'] !== PLAN_VERSION) return refuse(`${file} has another version of the format than ${PLAN_VERSION}`)
-  if (!validate(value))
-    return refuse(`${file} does not have the format of plans: ${schemaProblem(validate.errors ?? [])}`)
+  if (!validate(value)) return refuse(`${file} does not have the format of plans: ${schemaProblem(validate.errors ?? [])}`)
   const report = reportOf(value as unknown as PlanDocument)
   return report.ok ? { report: report.value, diagnostics: [] } : refuse(`${file}: ${report.message}`)
 }
@@ -51,7 +50,13 @@ function reportOf({ created, tool, snapshot, zones, diagnostics, summary }: Plan
   const problem = zones.flatMap(namesOf).find((name) => !parseDomainName(name).ok)
   if (problem !== undefined) return failure(`${JSON.stringify(problem)} is not a domain name`)
   const plans = zones.map(planOf)
-  const plan: Plan = { created, tool, ...(snapshot === undefined ? {} : { snapshot }), zones: plans, diagnostics: diagnostics.map(parseSavedDiagnostic) }
+  const plan: Plan = {
+    created,
+    tool,
+    ...(snapshot === undefined ? {} : { snapshot }),
+    zones: plans,
+    diagnostics: diagnostics.map(parseSavedDiagnostic),
+  }
   if (summary.applied === undefined) return ok({ plan, outcomes: null })
   return ok({ plan, outcomes: zones.map((zone, index) => outcomeOf(zone, plans[index] as ZonePlan)) })
 }
