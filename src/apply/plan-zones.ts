@@ -199,7 +199,7 @@ async function readRendered(
 export const mayApply = (plan: ZonePlan): boolean => !hasErrors(plan.diagnostics) && plan.refusals.every((refusal) => refusal.allowed)
 
 /** The planned zones, those with `apex_ns: all-targets` with the apex NS records of all targets that the run has read. */
-function mergeTargets(zones: readonly PlannedZone[], providers: ReadonlyMap<string, Provider>): readonly PlannedZone[] {
+export function mergeTargets(zones: readonly PlannedZone[], providers: ReadonlyMap<string, Provider>): readonly PlannedZone[] {
   const groups = new Map<string, PlannedZone[]>()
   for (const zone of zones) {
     const { desired } = zone.job

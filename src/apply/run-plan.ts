@@ -9,6 +9,8 @@ import type { SnapshotSourceOptions, SnapshotWorkspace } from './snapshot/snapsh
 import { NOT_OPENED, openWorkspace, reportLoaded } from './workspace.ts'
 
 export interface PlanRunOptions extends SnapshotSourceOptions {
+  /** The git revision whose plan is subtracted. */
+  readonly base?: string | undefined
   /** Whether pending changes have their own exit status. */
   readonly detailedExitcode?: boolean | undefined
   /** The file to save the plan to. */
@@ -25,7 +27,7 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
       if (options.out !== undefined) output.say(`${options.out} was not written.`)
       return EXIT.failure
     }
-    const planned = context.mark(await withPreview(context, await makePlan(context)))
+    const planned = await lessBase(context, context.mark(await withPreview(context, await makePlan(context))))
     reportPlanDiagnostics(context, planned.plan)
     output.plan(planned.plan, options.format)
     const isSaved = options.out === undefined || (await save(context, options.out, planned))
@@ -38,6 +40,13 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
   } finally {
     await context.close()
   }
+}
+
+/** With `--base`, only what the branch changes. */
+async function lessBase(context: RunContext<PlanRunOptions>, planned: PlannedRun): Promise<PlannedRun> {
+  const { base } = context.options
+  if (base === undefined) return planned
+  return withoutSecrets(await (await import('./branch-effect.ts')).effectOfBranch(context, planned, base), context.secrets)
 }
 
 /** The workspace of the plan, and what marks the plan if it is made from a snapshot. */

@@ -166,7 +166,8 @@ function unselectedReverse(zones: readonly LoadedZone[], jobs: readonly ZoneJob[
 /** Maximum number of zones that a message lists. */
 const MAX_ZONES = 3
 
-function jobsOf({ zone, owner, targets, policy, allow, thresholds, nameservers }: LoadedZone, options: WorkspaceOptions): ZoneJob[] {
+/** A job for each target of a zone that the options select. */
+export function jobsOf({ zone, owner, targets, policy, allow, thresholds, nameservers }: LoadedZone, options: WorkspaceOptions): ZoneJob[] {
   return targets
     .filter((target) => options.target === undefined || options.target === target)
     .map((target) => ({

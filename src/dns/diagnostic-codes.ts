@@ -169,6 +169,7 @@ export const DIAGNOSTIC_CODES = {
   'snapshot-too-old': 'A snapshot is older than allowed.',
   'snapshot-mismatch': 'A snapshot was made for another config.',
   'snapshot-zone-missing': 'A snapshot does not have a zone of the plan.',
+  'branch-effect': 'A plan shows only what a branch changes.',
   'snapshot-used': 'A plan was made from a snapshot and not from the live zones.',
   // Journal and rollback
   'zone-locked': 'Another run is changing the zone.',

@@ -15,6 +15,16 @@ export interface Plan {
   readonly diagnostics: readonly Diagnostic[]
   /** The snapshot that the plan was made from; absent if it was made from the live zones. */
   readonly snapshot?: PlanSnapshot | undefined
+  /** The revision whose plan was subtracted; absent if none was. Such a plan is a report and cannot be applied. */
+  readonly base?: PlanBase | undefined
+}
+
+export interface PlanBase {
+  /** As the user named it. */
+  readonly revision: string
+  readonly commit: string
+  /** The number of changes of its plan. */
+  readonly leftOut: number
 }
 
 export interface PlanSnapshot {

@@ -9,6 +9,7 @@ import type {
   DefaultTtl,
   Outcome,
   Plan,
+  PlanBase,
   PlanSnapshot,
   RenderedState,
   ZoneOutcome,
@@ -26,6 +27,7 @@ export interface PlanDocument {
   readonly created: string
   readonly tool: string
   readonly snapshot?: PlanSnapshot
+  readonly base?: PlanBase
   readonly zones: readonly ZoneDocument[]
   readonly diagnostics: readonly DiagnosticDocument[]
   readonly summary: Summary & Partial<OutcomeFigures>
@@ -102,6 +104,7 @@ export function planDocument(plan: Plan, outcomes: readonly ZoneOutcome[] | null
     created: plan.created,
     tool: plan.tool,
     ...(plan.snapshot === undefined ? {} : { snapshot: snapshotDocument(plan.snapshot) }),
+    ...(plan.base === undefined ? {} : { base: baseDocument(plan.base) }),
     zones: views.map(zoneDocument),
     diagnostics: plan.diagnostics.map(diagnosticDocument),
     summary: outcomes === null ? summary : { ...summary, ...outcomeFigures(views) },
@@ -138,6 +141,8 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
     ...(plan.refused === undefined ? {} : { refused: plan.refused }),
   }
 }
+
+const baseDocument = ({ revision, commit, leftOut }: PlanBase): PlanBase => ({ revision, commit, leftOut })
 
 const snapshotDocument = ({ created, checksum, verified }: PlanSnapshot): PlanSnapshot => ({ created, checksum, verified })
 

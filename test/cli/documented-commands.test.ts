@@ -53,6 +53,7 @@ const stepsOf = (block: string): Step[] =>
 const plain = (output: string): string =>
   output
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'TIME')
+    .replace(/(?<=TIME, which is )[^,;()]*? old/g, 'AGE old')
     .split('\n')
     .map((line) => line.trimEnd())
     .join('\n')
@@ -212,5 +213,28 @@ describeWithTools(['curl', 'jq', 'openssl'], 'docs/saved-plans.md', () => {
     expectShown(outputs[at + 1] ?? '', query)
     expect(outputs[at + 2]).toContain('"ftp"')
     expectShown(outputs[at + 3] ?? '', stale)
+  })
+})
+
+describeWithTools(['openssl', 'ssh-keygen'], 'docs/snapshots.md', () => {
+  test('makes keys and a snapshot, and plans against it without a token', async () => {
+    const shell = await openShell()
+    const blocks = blocksOf('docs/snapshots.md')
+    const keys = blocks.filter(({ heading, language }) => heading.includes('keys') && language === 'sh').map(({ text }) => text.trim())
+    const [make, plan] = stepsOf(blockOf('docs/snapshots.md', 'Plan without credentials', 'console')) as [Step, Step]
+    const definition = (address: string): string =>
+      `domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {'': {type: A, value: ${address}}}\n`
+    shell.write({ first: definition('192.0.2.1'), second: definition('192.0.2.7') })
+    const outputs = await shell.run([
+      ...START,
+      `cp ../first zones/example.com.yaml; zonewright apply --yes; ${keys.join('; ').replaceAll('\n', '; ')}`,
+      make.command,
+      `cp ../second zones/example.com.yaml; unset ZONEWRIGHT_TOKEN; ${plan.command}`,
+      plan.command.replace(/file:\S+pem$/, 'file:snapshot-key.pub'),
+    ])
+    const at = START.length + 1
+    expectShown(outputs[at] ?? '', make)
+    expectShown(outputs[at + 1] ?? '', plan)
+    expect(outputs[at + 2]).toContain('error[snapshot-signature]')
   })
 })

@@ -182,7 +182,7 @@ describe('plan refuses', () => {
   const without = (text: string): string => other(text, 'example.net')
   test.each<[string, Readonly<Record<string, (text: string) => string>>, string[], RegExp]>([
     ['options for a snapshot, without one', {}, ['--max-age', '1h'], /error\[usage\] --max-age needs --snapshot/],
-    ['a comparison of targets', {}, ['--compare-targets', '--snapshot', 'snap.json'], /goes with none of --out, --snapshot/],
+    ['a comparison of targets', {}, ['--compare-targets', '--snapshot', 'snap.json'], /goes with none of --base, --out, --snapshot/],
     [
       'an altered snapshot',
       { 'snap.json': (text) => text.replace('192.0.2.2', '192.0.2.3') },

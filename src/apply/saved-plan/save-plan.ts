@@ -10,6 +10,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { ExistingRecord } from '../../dns/record.ts'
 import type { ExistingZone } from '../../dns/zone.ts'
 import type { Plan } from '../../plan/plan.ts'
+import { jsonText } from '../../report/escape.ts'
 import { planDocument } from '../../report/plan-document.ts'
 import type { PlannedRun } from '../plan-zones.ts'
 import type { RunContext } from '../run-context.ts'
@@ -37,6 +38,7 @@ export async function savePlan(context: RunContext, file: string, { plan, zones 
     output.error('file-exists', `${file} exists and is not a saved plan, so it was not overwritten`, 'give --out another name')
     return false
   }
+  if (plan.base !== undefined) return saveReport(context, file, plan)
   const key = env[PLAN_KEY] || null
   if (key === null && env[PLAN_KEY] !== undefined) output.diagnostics([EMPTY_KEY])
   const targets = [...new Set(plan.zones.map(({ target }) => target))].flatMap((name) => providers.get(name) ?? [])
@@ -60,6 +62,20 @@ export async function savePlan(context: RunContext, file: string, { plan, zones 
     return false
   }
   output.note(`Saved the plan to ${file}${key === null ? '' : ' (signed)'}. To apply it: zonewright apply ${file}`)
+  return true
+}
+
+/** Writes the effect of a branch: the document of `--format json`, which no run applies. */
+async function saveReport({ cwd, secrets, output }: RunContext, file: string, plan: Plan): Promise<boolean> {
+  const text = jsonText(planDocument(plan))
+  assertNoSecret(secrets, text, file)
+  try {
+    await writeFileAtomically(resolve(cwd, file), text, 0o600)
+  } catch (error) {
+    output.diagnostics([writeProblem(error, file)])
+    return false
+  }
+  output.note(`Saved the report of the plan to ${file}. It cannot be applied, since it leaves out changes.`)
   return true
 }
 

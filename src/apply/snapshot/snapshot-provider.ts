@@ -20,6 +20,7 @@ export function snapshotProvider({ name, type }: ProviderConfig, capabilities: C
     type,
     address: snapshot.targets.find((target) => target.name === name)?.address ?? '',
     capabilities,
+    capabilityFacts: () => snapshot.targets.find((target) => target.name === name)?.facts ?? {},
     parallelism: 1,
     findZones: async (names) => new Map(names.flatMap((zone) => [live.get(zone) ?? []].flat().map((found) => [zone, referenceTo(found)]))),
     listZones: async () => ({ zones: [...live.values()].map(referenceTo), unusable: [] }),

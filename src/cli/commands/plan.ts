@@ -25,6 +25,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--snapshot <file>', 'plan against a snapshot instead of the live zones; contacts no server')
     .option('--verify-key <key>', 'the public key that must have signed the snapshot: env:NAME, file:PATH or "ssh-ed25519 …"')
     .option('--max-age <time>', 'refuse an older snapshot, such as 6h (default: 24h)', ttl)
+    .option('--base <revision>', 'the effect of the branch alone: less the plan of this git revision')
     .option('--compare-targets', 'compare what the targets of each zone can hold; contacts no server')
   withObserveOptions(command)
   setAction(command, plan)
@@ -46,10 +47,13 @@ async function compareTargets(
   zones: string[],
 ): Promise<ExitStatus> {
   const { options, output } = setup
-  const { format, verbose = false, out, snapshot, target } = options
-  const hasOthers = out !== undefined || snapshot !== undefined || target !== undefined
+  const { base, format, verbose = false, out, snapshot, target } = options
+  const hasOthers = [base, out, snapshot, target].some((option) => option !== undefined)
   if ((format !== 'text' && format !== 'json' && format !== 'markdown') || hasOthers) {
-    output.error('usage', '--compare-targets has the formats text, json and markdown, and goes with none of --out, --snapshot and --target')
+    output.error(
+      'usage',
+      '--compare-targets has the formats text, json and markdown, and goes with none of --base, --out, --snapshot and --target',
+    )
     return EXIT.failure
   }
   const comparison: CompareSetup['output']['comparison'] = (groups, diagnostics) => {

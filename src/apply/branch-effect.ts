@@ -1,0 +1,129 @@
+/**
+ * `plan --base REV`: the effect of a branch alone, which is the plan of its definitions less the plan of those of REV.
+ *
+ * Both plans start from the same live zone. A plan adds records and removes records; two records are the same if owner, type, TTL and data are. Subtracting
+ * the plan of REV therefore means to plan the branch against the zone as the plan of REV would leave it: what both add or remove disappears, and a record that
+ * REV would change to one value and the branch to another is shown as a change from the one to the other.
+ */
+import type { Config } from '../definition/config/config.ts'
+import { openRevision } from '../definition/files/revision.ts'
+import { type LoadedRevision, loadRevision } from '../definition/load/load-revision.ts'
+import { type Diagnostic, formatDiagnostic } from '../dns/diagnostic.ts'
+import type { ExistingRecord } from '../dns/record.ts'
+import type { Change, PlanBase, ZonePlan } from '../plan/plan.ts'
+import type { Provider, ZoneSnapshot } from '../providers/provider.ts'
+import { capabilitiesOf } from '../providers/registry.ts'
+import { agreeing, counted } from '../report/english.ts'
+import { mergeTargets, type PlannedRun, type PlannedZone, planAgain } from './plan-zones.ts'
+import { resolveInventory } from './resolve-inventory.ts'
+import type { RunContext, ZoneJob } from './run-context.ts'
+import { existingRecords } from './saved-plan/parse-saved-change.ts'
+import { jobsOf } from './workspace.ts'
+
+/** The plan less that of the revision `text`; a plan without zones, with an error, if the revision cannot be read. Contacts no server but for addresses of inventories. */
+export async function effectOfBranch(context: RunContext, planned: PlannedRun, text: string): Promise<PlannedRun> {
+  const { config, env } = context
+  if (config === null) throw new Error('a plan needs a config')
+  const opened = await openRevision(config.folder, text, env)
+  if (!opened.ok) return { zones: [], plan: { ...planned.plan, zones: [], diagnostics: [...planned.plan.diagnostics, opened.diagnostic] } }
+  let base: LoadedRevision
+  try {
+    base = await loadRevision(config, opened.revision)
+  } finally {
+    opened.revision.close()
+  }
+  const basePlans = await plansOfBase(context, planned.zones, base)
+  const zones = planned.zones.map((zone) => effectOn(zone, basePlans.plans.get(keyOf(zone.plan)), context))
+  const leftOut = [...basePlans.plans.values()].reduce((sum, { changes }) => sum + changes.length, 0)
+  const of: PlanBase = { revision: text, commit: opened.revision.commit, leftOut }
+  const diagnostics = [effectNotice(of), ...basePlans.diagnostics, ...planned.plan.diagnostics]
+  return { zones, plan: { ...planned.plan, base: of, zones: zones.map(({ plan }) => plan), diagnostics } }
+}
+
+const keyOf = ({ zone, target }: { readonly zone: string; readonly target: string }): string => `${zone} ${target}`
+
+const effectNotice = ({ revision, commit, leftOut }: PlanBase): Diagnostic => ({
+  severity: 'notice',
+  code: 'branch-effect',
+  message: `shows the effect of the branch alone: ${counted(leftOut, 'change')} that the definitions of ${revision} (${commit.slice(0, 12)}) make without it ${agreeing(leftOut, 'is', 'are')} left out`,
+})
+
+interface BasePlans {
+  /** By zone and target. A zone that the revision did not have at the target has none. */
+  readonly plans: ReadonlyMap<string, ZonePlan>
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Plans the definitions of the revision for the zones of a plan, from the same live state. */
+async function plansOfBase(context: RunContext, zones: readonly PlannedZone[], base: LoadedRevision): Promise<BasePlans> {
+  const { options, providers } = context
+  if (base.config === null) return { plans: new Map(), diagnostics: [unusable('it has no config that can be read')] }
+  const planned = new Map(zones.map((zone) => [keyOf(zone.plan), zone]))
+  const isPlanned = ({ desired, target }: ZoneJob): boolean => planned.has(keyOf({ zone: desired.name, target }))
+  const known = base.zones.map((zone) => ({ zone, jobs: jobsOf(zone, options).filter(isPlanned) })).filter(({ jobs }) => jobs.length > 0)
+  const valid = known.filter(({ zone }) => zone.valid).flatMap(({ jobs }) => jobs)
+  const { jobs, diagnostics } = await resolveInventory(valid, providers)
+  const baseProviders = new Map([...providers].map(([name, provider]) => [name, asInConfig(provider, base.config, jobs)]))
+  const read = jobs.map((job) => {
+    const zone = planned.get(keyOf({ zone: job.desired.name, target: job.target })) as PlannedZone
+    return planAgain({ ...zone, job }, baseProviders.get(job.target) as Provider)
+  })
+  const plans = mergeTargets(read, baseProviders).map(({ plan }) => [keyOf(plan), plan] as const)
+  const invalid = known.filter(({ zone }) => !zone.valid).map(({ zone }) => zone.zone.name)
+  const problems = [...new Set(invalid)].map((name) => `its definition of ${name} has errors`)
+  const inventory = diagnostics.map((one) => `its addresses cannot be read: ${formatDiagnostic(one)}`)
+  return { plans: new Map(plans), diagnostics: [...problems, ...inventory].slice(0, MAX_PROBLEMS).map(unusable) }
+}
+
+/** Warnings about definitions of the revision. */
+const MAX_PROBLEMS = 20
+
+const unusable = (problem: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'branch-effect',
+  message: `the plan of the revision is incomplete, so more is shown than the branch changes: ${problem}`,
+})
+
+/** A provider with what it can hold by the settings of another config. */
+function asInConfig(provider: Provider, config: Config | null, jobs: readonly ZoneJob[]): Provider {
+  const zones = jobs.filter(({ target }) => target === provider.name).map(({ desired }) => desired.name)
+  const capabilities = capabilitiesOf(config?.providers.get(provider.name), provider.capabilityFacts?.(zones))
+  return { ...provider, capabilities: capabilities ?? provider.capabilities }
+}
+
+/** The plan of a zone from the state in which the plan of the revision would leave it. */
+function effectOn(zone: PlannedZone, base: ZonePlan | undefined, { providers }: RunContext): PlannedZone {
+  const provider = providers.get(zone.job.target)
+  if (base === undefined || base.changes.length === 0 || provider === undefined) return zone
+  const again = planAgain({ ...zone, existing: stateAfter(zone.existing, base) }, provider)
+  const known = new Set(again.plan.diagnostics.map(formatDiagnostic))
+  // Reading and merging report problems, too, which a plan from the same reading does not repeat.
+  const others = zone.plan.diagnostics.filter((one) => ONCE.has(one.code) && !known.has(formatDiagnostic(one)))
+  return { ...again, plan: { ...again.plan, diagnostics: [...again.plan.diagnostics, ...others] } }
+}
+
+const ONCE: ReadonlySet<Diagnostic['code']> = new Set(['rendered-unavailable', 'apex-ns-kept'])
+
+/** A zone after all changes of its plan; null if it does not exist then. */
+export function stateAfter(existing: ZoneSnapshot | null, { zone, changes }: ZonePlan): ZoneSnapshot | null {
+  const own = changes.find((change) => change.subject === 'domain')
+  if (own?.action === 'delete' || (existing === null && own === undefined)) return null
+  const before = existing ?? { name: zone, id: zone, settings: {}, records: [], millisecondsSinceLastChange: null }
+  const settings = own?.subject === 'domain' ? { ...before.settings, ...own.desired } : before.settings
+  return { ...before, settings, records: recordsAfter(before.records, changes) }
+}
+
+function recordsAfter(records: readonly ExistingRecord[], changes: readonly Change[]): ExistingRecord[] {
+  const available = existingRecords(records)
+  const removed = new Set<ExistingRecord>()
+  const added: ExistingRecord[] = []
+  for (const change of changes) {
+    if (change.subject !== 'record') continue
+    const before = change.existing === null ? undefined : available.take(change.id, change.existing)
+    if (before !== undefined) removed.add(before)
+    if (change.desired === null) continue
+    const settings = { ...before?.settings, ...change.desired.settings }
+    added.push({ ...before, ...change.desired, ...(Object.keys(settings).length === 0 ? {} : { settings }) })
+  }
+  return [...records.filter((record) => !removed.has(record)), ...added]
+}
