@@ -1,0 +1,197 @@
+/** GitHub: comments, issues, pull requests and artifacts by its REST API (docs.github.com/en/rest, version 2022-11-28). */
+import { type ArtifactSearch, noArtifact, type Post, type PullRequest, type Site } from './site.ts'
+import { fieldOf, type SiteClient, valueAt } from './site-client.ts'
+
+export const GITHUB_HEADERS = (token: string): Readonly<Record<string, string>> => ({
+  authorization: `Bearer ${token}`,
+  accept: 'application/vnd.github+json',
+  'x-github-api-version': '2022-11-28',
+})
+
+export interface GithubPlace {
+  /** `owner/name`. */
+  readonly repository: string
+  /** The path of the workflow whose artifacts are trusted, such as `.github/workflows/dns.yml`. */
+  readonly workflow: string
+}
+
+/** A run of a workflow. */
+interface Run {
+  readonly event: string
+  readonly path: string
+  readonly headSha: string
+  readonly headBranch: string
+  readonly conclusion: string
+  readonly isOwn: boolean
+}
+
+export interface GithubSite extends Site {
+  /** The artifact of a run, if it has at most so many octets and the run is for the commit. */
+  findArtifactOfRun(run: number, name: string, head: string): Promise<ArtifactSearch>
+  /** The newest artifact that a run of the workflow on the branch made for a push, on schedule or by hand. */
+  findArtifactOfBranch(branch: string, name: string): Promise<ArtifactSearch>
+  /** The open pull requests of a branch of a repository whose last commit is `head`. */
+  findOpen(owner: string, branch: string, head: string): Promise<readonly PullRequest[]>
+}
+
+/** Maximum octets of an artifact from a fork. The plan of 400 zones has a tenth of it. */
+const MAX_FORK_ARTIFACT = 32 * 1024 * 1024
+
+/** GitHub counts 65,536 characters. */
+const MAX_TEXT = 65_536
+
+export function createGithub(client: SiteClient, { repository, workflow }: GithubPlace): GithubSite {
+  const repo = `/repos/${repository.split('/').map(encodeURIComponent).join('/')}`
+  const comment = (id: number): string => `${repo}/issues/comments/${id}`
+  const asPullRequest = (body: unknown): PullRequest => ({
+    number: fieldOf(body, 'number', 'number'),
+    head: fieldOf(body, 'string', 'head', 'sha'),
+    base: fieldOf(body, 'string', 'base', 'ref'),
+    isOpen: fieldOf(body, 'string', 'state') === 'open',
+    // The repository of the branch may be deleted.
+    isFork: valueAt(body, 'head', 'repo', 'full_name') !== repository,
+  })
+  const isHere = (body: unknown): boolean => valueAt(body, 'base', 'repo', 'full_name') === repository
+  const readRun = async (id: number): Promise<Run> => {
+    const { body } = await client.send({ method: 'GET', path: `${repo}/actions/runs/${id}`, what: `read the run ${id}` })
+    return {
+      event: fieldOf(body, 'string', 'event'),
+      // At times followed by `@` and the branch.
+      path: fieldOf(body, 'string', 'path').replace(/@.*$/, ''),
+      headSha: fieldOf(body, 'string', 'head_sha'),
+      headBranch: String(valueAt(body, 'head_branch') ?? ''),
+      conclusion: String(valueAt(body, 'conclusion') ?? 'none'),
+      isOwn: valueAt(body, 'repository', 'full_name') === repository,
+    }
+  }
+  /** The newest artifact with the name, of the first run that has no problem. The reason is that of the newest run with one. */
+  const findArtifact = async (name: string, problemOf: (run: Run) => Promise<string | null>): Promise<ArtifactSearch> => {
+    const path = `${repo}/actions/artifacts?name=${encodeURIComponent(name)}&per_page=100`
+    const listed = await client.list(path, `look for the artifact ${name}`, (body) => valueAt(body, 'artifacts'))
+    const named = listed.filter((one) => valueAt(one, 'name') === name).sort((a, b) => fieldOf(b, 'number', 'id') - fieldOf(a, 'number', 'id'))
+    if (named.length === 0) return noArtifact(`there is no artifact ${name}`)
+    let reason: string | null = null
+    for (const one of named.slice(0, MAX_RUNS)) {
+      const id = fieldOf(one, 'number', 'id')
+      const run = fieldOf(one, 'number', 'workflow_run', 'id')
+      const problem = valueAt(one, 'expired') === true ? 'has expired' : await problemOf(await readRun(run))
+      if (problem === null) return { found: { run, id }, reason: null }
+      reason ??= `the artifact ${name} of run ${run} ${problem}`
+    }
+    return noArtifact(reason ?? `there is no artifact ${name}`)
+  }
+  const madeHere = ({ isOwn, path }: Run): string | null => {
+    if (!isOwn) return 'is of a run in another repository'
+    return path === workflow ? null : `was made by the workflow ${path}, not by ${workflow}`
+  }
+  /** Whether a commit is on a branch. */
+  const isOnBranch = async (commit: string, branch: string): Promise<boolean> => {
+    const path = `${repo}/compare/${encodeURIComponent(branch)}...${encodeURIComponent(commit)}?per_page=1`
+    const { status, body } = await client.send({ method: 'GET', path, what: `compare ${commit} with ${branch}`, expected: [404] })
+    return status !== 404 && /^(?:identical|behind)$/.test(fieldOf(body, 'string', 'status'))
+  }
+  return {
+    words: { site: 'GitHub', pullRequest: 'pull request', sign: '#' },
+    maxText: MAX_TEXT,
+    close: () => client.close(),
+    async findAuthor() {
+      const { status, body } = await client.send({ method: 'GET', path: '/user', what: 'read the user of the token', expected: [403, 404] })
+      return status < 300 ? fieldOf(body, 'string', 'login') : null
+    },
+    comments: (number) => ({
+      noun: 'comment',
+      list: async () => (await client.list(`${repo}/issues/${number}/comments?per_page=100`, 'read the comments')).map(asPost),
+      create: async (text) =>
+        asPost((await client.send({ method: 'POST', path: `${repo}/issues/${number}/comments`, body: { body: text }, what: 'comment' })).body),
+      update: (post, text) => patch(client, comment(post.id), { body: text }, 'change the comment'),
+      remove: async ({ id }) => {
+        await client.send({ method: 'DELETE', path: comment(id), what: 'delete a second comment', expected: [404] })
+      },
+    }),
+    issues: (title) => {
+      const issue = (id: number): string => `${repo}/issues/${id}`
+      const close = async (post: Post, text: string, reason = 'completed'): Promise<void> => {
+        await patch(client, issue(post.id), { body: text, state: 'closed', state_reason: reason }, 'close the issue')
+      }
+      return {
+        noun: 'issue',
+        list: async () => {
+          const all = await client.list(`${repo}/issues?state=open&sort=created&direction=asc&per_page=100`, 'read the issues')
+          return all.filter((one) => valueAt(one, 'pull_request') === undefined).map(asIssue)
+        },
+        create: async (text) =>
+          asIssue((await client.send({ method: 'POST', path: `${repo}/issues`, body: { title, body: text }, what: 'open an issue' })).body),
+        update: (post, text) => patch(client, issue(post.id), { body: text }, 'change the issue'),
+        remove: (post) => close(post, post.text, 'not_planned'),
+        close,
+      }
+    },
+    async findPullRequest(number) {
+      const path = `${repo}/pulls/${number}`
+      const { status, body } = await client.send({ method: 'GET', path, what: `read pull request #${number}`, expected: [404] })
+      return status === 404 ? null : asPullRequest(body)
+    },
+    async findMerged(commit, branch) {
+      const all = await client.list(`${repo}/commits/${encodeURIComponent(commit)}/pulls?per_page=100`, 'find the merged pull request')
+      const merged = all.filter(
+        (one) =>
+          isHere(one) &&
+          typeof valueAt(one, 'merged_at') === 'string' &&
+          valueAt(one, 'base', 'ref') === branch &&
+          valueAt(one, 'merge_commit_sha') === commit,
+      )
+      return merged.length === 1 ? asPullRequest(merged[0]) : null
+    },
+    findReviewedPlan: (pullRequest, name) =>
+      findArtifact(`${name}-${pullRequest.head}`, async (run) => {
+        const elsewhere = madeHere(run)
+        if (elsewhere !== null) return elsewhere
+        // The workflow of any other event may come from the branch of the pull request. The head of these runs is a commit of the base branch.
+        if (run.event !== 'pull_request_target') return `was made for the event ${run.event}, not pull_request_target`
+        if (run.conclusion !== 'success') return `is of a run that ended with ${run.conclusion}`
+        return (await isOnBranch(run.headSha, pullRequest.base)) ? null : `was made by a workflow that is not on ${pullRequest.base}`
+      }),
+    findArtifactOfBranch: (branch, name) =>
+      findArtifact(name, async (run) => {
+        const elsewhere = madeHere(run)
+        if (elsewhere !== null) return elsewhere
+        if (!/^(?:push|schedule|workflow_dispatch)$/.test(run.event)) return `was made for the event ${run.event}`
+        return run.headBranch === branch ? null : `was made on the branch ${run.headBranch}, not on ${branch}`
+      }),
+    async findArtifactOfRun(run, name, head) {
+      const path = `${repo}/actions/runs/${run}/artifacts?name=${encodeURIComponent(name)}&per_page=100`
+      const listed = await client.list(path, `look for the artifact ${name}`, (body) => valueAt(body, 'artifacts'))
+      const named = listed.filter((one) => valueAt(one, 'name') === name)
+      const [artifact] = named
+      if (artifact === undefined || named.length > 1) return noArtifact(`run ${run} has ${named.length} artifacts ${name}`)
+      if (valueAt(artifact, 'expired') === true) return noArtifact(`the artifact ${name} of run ${run} has expired`)
+      if (valueAt(artifact, 'workflow_run', 'head_sha') !== head) return noArtifact(`the artifact ${name} of run ${run} is of another commit`)
+      const size = fieldOf(artifact, 'number', 'size_in_bytes')
+      if (size > MAX_FORK_ARTIFACT) return noArtifact(`the artifact ${name} of run ${run} has ${size} octets, more than ${MAX_FORK_ARTIFACT}`)
+      return { found: { run, id: fieldOf(artifact, 'number', 'id') }, reason: null }
+    },
+    async findOpen(owner, branch, head) {
+      const path = `${repo}/pulls?state=open&head=${encodeURIComponent(`${owner}:${branch}`)}&per_page=100`
+      const all = await client.list(path, 'find the pull request')
+      return all.filter(isHere).map(asPullRequest).filter((one) => one.isOpen && one.head === head)
+    },
+  }
+}
+
+/** Runs that are looked at for one artifact. */
+const MAX_RUNS = 20
+
+const asPost = (body: unknown): Post => ({
+  id: fieldOf(body, 'number', 'id'),
+  // The account of an author may be deleted.
+  author: String(valueAt(body, 'user', 'login') ?? ''),
+  text: String(valueAt(body, 'body') ?? ''),
+})
+
+/** An issue is addressed by its number. */
+const asIssue = (body: unknown): Post => ({ ...asPost(body), id: fieldOf(body, 'number', 'number') })
+
+async function patch(client: SiteClient, path: string, body: unknown, what: string): Promise<boolean> {
+  const { status } = await client.send({ method: 'PATCH', path, body, what, expected: [404, 410] })
+  return status < 300
+}
