@@ -68,7 +68,9 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
   const findArtifact = async (name: string, problemOf: (run: Run) => Promise<string | null>): Promise<ArtifactSearch> => {
     const path = `${repo}/actions/artifacts?name=${encodeURIComponent(name)}&per_page=100`
     const listed = await client.list(path, `look for the artifact ${name}`, (body) => valueAt(body, 'artifacts'))
-    const named = listed.filter((one) => valueAt(one, 'name') === name).sort((a, b) => fieldOf(b, 'number', 'id') - fieldOf(a, 'number', 'id'))
+    const named = listed
+      .filter((one) => valueAt(one, 'name') === name)
+      .sort((a, b) => fieldOf(b, 'number', 'id') - fieldOf(a, 'number', 'id'))
     if (named.length === 0) return noArtifact(`there is no artifact ${name}`)
     let reason: string | null = null
     for (const one of named.slice(0, MAX_RUNS)) {
@@ -102,7 +104,9 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
       noun: 'comment',
       list: async () => (await client.list(`${repo}/issues/${number}/comments?per_page=100`, 'read the comments')).map(asPost),
       create: async (text) =>
-        asPost((await client.send({ method: 'POST', path: `${repo}/issues/${number}/comments`, body: { body: text }, what: 'comment' })).body),
+        asPost(
+          (await client.send({ method: 'POST', path: `${repo}/issues/${number}/comments`, body: { body: text }, what: 'comment' })).body,
+        ),
       update: (post, text) => patch(client, comment(post.id), { body: text }, 'change the comment'),
       remove: async ({ id }) => {
         await client.send({ method: 'DELETE', path: comment(id), what: 'delete a second comment', expected: [404] })
@@ -165,15 +169,20 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
       const [artifact] = named
       if (artifact === undefined || named.length > 1) return noArtifact(`run ${run} has ${named.length} artifacts ${name}`)
       if (valueAt(artifact, 'expired') === true) return noArtifact(`the artifact ${name} of run ${run} has expired`)
-      if (valueAt(artifact, 'workflow_run', 'head_sha') !== head) return noArtifact(`the artifact ${name} of run ${run} is of another commit`)
+      if (valueAt(artifact, 'workflow_run', 'head_sha') !== head)
+        return noArtifact(`the artifact ${name} of run ${run} is of another commit`)
       const size = fieldOf(artifact, 'number', 'size_in_bytes')
-      if (size > MAX_FORK_ARTIFACT) return noArtifact(`the artifact ${name} of run ${run} has ${size} octets, more than ${MAX_FORK_ARTIFACT}`)
+      if (size > MAX_FORK_ARTIFACT)
+        return noArtifact(`the artifact ${name} of run ${run} has ${size} octets, more than ${MAX_FORK_ARTIFACT}`)
       return { found: { run, id: fieldOf(artifact, 'number', 'id') }, reason: null }
     },
     async findOpen(owner, branch, head) {
       const path = `${repo}/pulls?state=open&head=${encodeURIComponent(`${owner}:${branch}`)}&per_page=100`
       const all = await client.list(path, 'find the pull request')
-      return all.filter(isHere).map(asPullRequest).filter((one) => one.isOpen && one.head === head)
+      return all
+        .filter(isHere)
+        .map(asPullRequest)
+        .filter((one) => one.isOpen && one.head === head)
     },
   }
 }

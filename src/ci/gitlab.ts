@@ -105,7 +105,9 @@ export function createGitlab(client: SiteClient, { project: id, job: jobName }: 
         if (!(await isForHead(pipeline, head))) continue
         const run = fieldOf(pipeline, 'number', 'id')
         const jobs = await client.list(`${project}/pipelines/${run}/jobs?scope[]=success&per_page=100`, `read the jobs of pipeline ${run}`)
-        const made = jobs.filter((job) => valueAt(job, 'name') === jobName && typeof valueAt(job, 'artifacts_file', 'filename') === 'string')
+        const made = jobs.filter(
+          (job) => valueAt(job, 'name') === jobName && typeof valueAt(job, 'artifacts_file', 'filename') === 'string',
+        )
         const [newest] = made.sort((a, b) => fieldOf(b, 'number', 'id') - fieldOf(a, 'number', 'id'))
         if (newest === undefined) return noArtifact(`no job ${jobName} of pipeline ${run} has succeeded and kept ${name}`)
         return { found: { run, id: fieldOf(newest, 'number', 'id') }, reason: null }

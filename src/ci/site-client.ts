@@ -181,8 +181,8 @@ async function listAll(send: SiteClient['send'], baseUrl: URL, { path, what, ent
 /** The path of the next page in a Link header (RFC 8288); null if there is none, or if it is not below the same address. */
 function nextPage(header: string | undefined, baseUrl: URL): string | null {
   const [, target] = /<([^<>]*)>\s*;[^<]*?\brel="?next"?/i.exec(header ?? '') ?? []
-  if (target === undefined || !URL.canParse(target, baseUrl)) return null
-  const { origin, pathname, search } = new URL(target, baseUrl)
+  if (target === undefined || !URL.canParse(target, baseUrl.href)) return null
+  const { origin, pathname, search } = new URL(target, baseUrl.href)
   const prefix = baseUrl.pathname.replace(/\/$/, '')
   return origin === baseUrl.origin && pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) + search : null
 }
@@ -225,7 +225,6 @@ export function fieldOf<T extends 'string' | 'number' | 'boolean'>(
   ...path: readonly string[]
 ): { string: string; number: number; boolean: boolean }[T] {
   const value = valueAt(body, ...path)
-  // biome-ignore lint/suspicious/useValidTypeof: the type is one of three literals
   if (typeof value !== type || (type === 'number' && !Number.isSafeInteger(value)))
     throw new SiteError(`the response of the site has no ${path.join('.')}`, { status: null })
   return value as never

@@ -41,9 +41,7 @@ export interface FoundArtifact {
 }
 
 /** An artifact, or why there is none that may be used. */
-export type ArtifactSearch =
-  | { readonly found: FoundArtifact; readonly reason: null }
-  | { readonly found: null; readonly reason: string }
+export type ArtifactSearch = { readonly found: FoundArtifact; readonly reason: null } | { readonly found: null; readonly reason: string }
 
 export const noArtifact = (reason: string): ArtifactSearch => ({ found: null, reason })
 

@@ -1,6 +1,8 @@
 /** The streams, environment and clock of a command. Only this file and `main.ts` access the process itself. */
 import type { RunEnvironment } from '../apply/run-context.ts'
 import { noSecrets } from '../definition/config/secret-guard.ts'
+import type { Plan, ZoneOutcome } from '../plan/plan.ts'
+import type { Verification } from '../report/verification.ts'
 import { plainLines } from '../report/workflow-command.ts'
 
 export interface TextStream {
@@ -13,7 +15,14 @@ export interface CliIo extends RunEnvironment {
   readonly stdout: TextStream
   readonly stderr: TextStream
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }
+  /** Receives each plan, outcome and verification that a command reports, besides its text: `zonewright ci` renders them again. */
+  readonly onReport?: ((report: CommandReport) => void) | undefined
 }
+
+/** A report as a value. The outcomes are null for a plan that was not applied. */
+export type CommandReport =
+  | { readonly kind: 'plan'; readonly plan: Plan; readonly outcomes: readonly ZoneOutcome[] | null }
+  | { readonly kind: 'verification'; readonly verification: Verification }
 
 /** Whether this is a step of a GitHub Actions job. Its runner reads workflow commands from standard output and standard error. */
 export const isWorkflow = ({ env }: Pick<CliIo, 'env'>): boolean => env['GITHUB_ACTIONS'] === 'true'

@@ -130,12 +130,20 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     },
     error: (code, message, hint) => onStandardError([{ severity: 'error', code, message, hint }]),
     // The diagnostics of a text report are already on standard error.
-    plan: (plan, format) => report(renderPlan(plan, format, { ...reportOptions(), diagnostics: format !== 'text' }), format),
-    outcome: (plan, outcomes, format, more) =>
-      report(renderOutcome(plan, outcomes, format, { ...reportOptions(), diagnostics: format !== 'text', ...more }), format),
+    plan: (plan, format) => {
+      io.onReport?.({ kind: 'plan', plan, outcomes: null })
+      report(renderPlan(plan, format, { ...reportOptions(), diagnostics: format !== 'text' }), format)
+    },
+    outcome: (plan, outcomes, format, more) => {
+      io.onReport?.({ kind: 'plan', plan, outcomes })
+      report(renderOutcome(plan, outcomes, format, { ...reportOptions(), diagnostics: format !== 'text', ...more }), format)
+    },
     misfits: (zone, target, misfits) => misfitTable(zone, target, misfits, verbose).forEach(say),
     validation: (validation, format) => report(renderValidation(validation, format, reportOptions()), format),
-    verification: (verification, format) => report(renderVerification(verification, format, reportOptions()), format),
+    verification: (verification, format) => {
+      io.onReport?.({ kind: 'verification', verification })
+      report(renderVerification(verification, format, reportOptions()), format)
+    },
     history: (history, format) =>
       report(format === 'json' ? renderHistoryJson(history) : renderHistoryText(history, reportOptions()), format),
     progress: () => {

@@ -31,6 +31,7 @@ const COMMANDS: readonly Entry[] = [
   ['rollback', '[run-or-zone...]', 'undo a run', () => import('./commands/rollback.ts')],
   ['copy', '<zone...>', 'copy zones from one provider to another', () => import('./commands/copy.ts')],
   ['cutover', '<zone>', 'move a zone to another provider, step by step', () => import('./commands/cutover.ts')],
+  ['ci', null, 'plan pull requests, apply merges and report drift, in CI jobs', () => import('./commands/ci.ts')],
   ['fmt', '[path...]', 'format definitions, keeping comments', () => import('./commands/fmt.ts')],
   ['import', '[args...]', 'import existing zones as definitions', () => import('./commands/import.ts')],
   ['export', '[args...]', 'write definitions in another format', () => import('./commands/export.ts')],

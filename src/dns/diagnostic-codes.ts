@@ -179,6 +179,9 @@ export const DIAGNOSTIC_CODES = {
   'target-changed': 'A target differs from the one that the run to roll back has changed.',
   'rollback-kept': 'A rollback keeps changes to records that the run did not touch.',
   'rollback-conflict': 'Records of the run were changed again since; a rollback keeps them.',
+  // CI jobs
+  'ci-job': 'A command for CI jobs runs outside of one, or a variable of the job is missing.',
+  'site-failed': 'The site that hosts the repository refuses a request or does not answer it.',
   // Import and export
   'import-lossy': 'A definition cannot express part of the import.',
   'import-aside': 'The source of an import has data that is not about records, such as a registrar.',

@@ -12,11 +12,13 @@ const MAX_MESSAGE_LENGTH = 1_000
 export interface Budget {
   /** Spends so many characters if they are left. Returns whether they were. */
   spend(characters: number): boolean
+  left(): number
 }
 
 export function createBudget(characters: number): Budget {
   let left = characters
   return {
+    left: () => left,
     spend: (wanted) => {
       if (wanted > left) return false
       left -= wanted

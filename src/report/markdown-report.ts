@@ -66,8 +66,9 @@ function renderMarkdown(report: Report, options: ReportOptions): string {
     ...limitedBlock('text', grouped.filter((one) => !isError(one)).map(formatDiagnostic), preface, 'diagnostic'),
     ...limitedBlock('text', states, preface, 'line'),
   ]
-  const budget = createBudget(MAX_REPORT_LENGTH - OMITTED_LINE_LENGTH - parts.reduce((sum, part) => sum + part.length, 0))
-  const isLong = sections.length > MAX_SECTIONS && !options.verbose
+  const maxLength = options.maxLength ?? MAX_REPORT_LENGTH
+  const budget = createBudget(maxLength - OMITTED_LINE_LENGTH - parts.reduce((sum, part) => sum + part.length, 0))
+  const isLong = sections.length > MAX_SECTIONS && !options.verbose && options.everyZone !== true
   return [...parts, ...(isLong ? zoneTable(report, sections, budget) : zoneSections(sections, options, budget))].join('')
 }
 
@@ -145,9 +146,14 @@ function zoneSections(sections: readonly ZoneView[], options: ReportOptions, bud
     const heading = groups.length === 1 && owner === null ? '' : `\n#### ${owner === null ? ownerTitle(null) : codeCell(owner)}\n`
     if (budget.spend(heading.length)) parts.push(heading)
     for (const view of zones) {
-      const { text, shown } = zoneSection(view, options, budget)
+      const left = budget.left()
+      const section = zoneSection(view, options, budget)
+      const isComplete = section.shown === view.plan.changes.length && section.text !== ''
+      const isLeftOut = !isComplete && options.maxLength !== undefined
+      if (isLeftOut) budget.spend(budget.left() - left)
+      const { text, shown } = isLeftOut ? { text: '', shown: 0 } : section
       parts.push(text)
-      if (shown === view.plan.changes.length && text !== '') continue
+      if (isComplete) continue
       omitted.changes += view.plan.changes.length - shown
       omitted.zones += 1
     }
@@ -165,13 +171,13 @@ function zoneSection(view: ZoneView, options: ReportOptions, budget: Budget): { 
   const overhead = head.length + tail.length
   if (!budget.spend(overhead)) return { text: '', shown: 0 }
   if (plan.changes.length === 0) return { text: head + tail, shown: 0 }
-  const { lines, shown } = fitRows(changeRows(view), budget)
+  const { lines, shown } = fitRows(changeRows(view), budget, options.maxLength ?? MAX_REPORT_LENGTH)
   return { text: `${head}\n${fencedBlock('diff', lines)}${tail}`, shown }
 }
 
 /** The lines of as many rows as fit, and how many changes they show completely. Only as many are laid out as could fit. */
-function fitRows(rows: readonly ChangeRow[], budget: Budget): { lines: string[]; shown: number } {
-  const laidOut = layoutRows(rows.slice(0, MAX_REPORT_LENGTH / 8), {
+function fitRows(rows: readonly ChangeRow[], budget: Budget, maxLength: number): { lines: string[]; shown: number } {
+  const laidOut = layoutRows(rows.slice(0, maxLength / 8), {
     palette: paletteOf(false),
     width: null,
     longestValue: MAX_VALUE_LENGTH,

@@ -10,10 +10,11 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   providers: ['dns', 'plan', 'definition', 'transport'],
   apply: ['dns', 'plan', 'report', 'definition', 'transport', 'providers'],
   conformance: ['dns', 'plan', 'definition', 'providers', 'apply'],
+  ci: ['dns', 'report', 'definition', 'transport'],
   convert: ['dns', 'plan', 'definition', 'transport', 'providers'],
   // The seed and two other files of the service are YAML.
   service: ['dns', 'definition/yaml'],
-  cli: ['dns', 'plan', 'report', 'definition', 'transport', 'apply', 'conformance', 'convert', 'service'],
+  cli: ['dns', 'plan', 'report', 'definition', 'transport', 'apply', 'conformance', 'ci', 'convert', 'service'],
 }
 
 /** Folders without I/O, clock and randomness: clock and randomness are arguments. */

@@ -1,0 +1,109 @@
+/**
+ * `zonewright ci apply`: after a merge, applies the plan that was reviewed, in the zones that have not changed since. If something is left, it shows a new plan
+ * and applies nothing of it, unless `--unreviewed apply` says otherwise.
+ */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
+import { findReviewedPlan } from '../../ci/reviewed-plan.ts'
+import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
+import { counted } from '../../report/english.ts'
+import { renderOutcome, renderPlan } from '../../report/render-report.ts'
+import type { CommonOptions } from '../command.ts'
+import type { CliIo } from '../io.ts'
+import { addSummary, type CiContext, inCiJob, withSite } from './ci-setup.ts'
+import { runCommand, type Step } from './run-command.ts'
+
+export interface ApplyJobOptions extends CommonOptions {
+  readonly config?: string
+  /** The reviewed plan, which an earlier step has found and downloaded. At GitLab the command finds it. */
+  readonly plan?: string
+  /** At GitLab: the job that made the plan, and the path of the plan among its artifacts. */
+  readonly from?: string
+  readonly artifact: string
+  /** Limits a new plan to the zones that have changed since this revision. */
+  readonly since?: string
+  readonly unreviewed: 'plan' | 'apply'
+}
+
+const RENDERING = { color: false, width: null, verbose: false, maxLength: 250_000 }
+
+export const applyJob = (io: CliIo, _args: readonly [], options: ApplyJobOptions): Promise<ExitStatus> =>
+  inCiJob(io, options, (context) =>
+    withReviewedPlan(context, options, async (file) => {
+      const reviewed = file === null ? null : await applyReviewed(context, file, options)
+      if (reviewed === EXIT.done) return EXIT.done
+      // Something failed or is unknown: a new plan could not say which.
+      if (reviewed !== null && reviewed !== EXIT.refused) return reviewed
+      return applyRest(context, options)
+    }),
+  )
+
+/** Calls `work` with the path of the reviewed plan, or null without one. */
+async function withReviewedPlan(
+  context: CiContext,
+  { plan, from, artifact }: ApplyJobOptions,
+  work: (file: string | null) => Promise<ExitStatus>,
+): Promise<ExitStatus> {
+  const { io, job, output } = context
+  if (job.site === 'github') {
+    const file = plan === undefined ? null : resolve(io.cwd, plan)
+    if (file !== null && existsSync(file)) return work(file)
+    output.say('There is no reviewed plan.')
+    return work(null)
+  }
+  return withSite(context, from, async (open) => {
+    if (open.kind !== 'gitlab') return EXIT.failure
+    const { search } = await findReviewedPlan(open, job, artifact)
+    if (search.found === null) {
+      output.say(`There is no reviewed plan: ${search.reason}.`)
+      return work(null)
+    }
+    const text = await open.site.readArtifact(search.found.id, artifact)
+    // Outside the checkout, which could have a file or link of that name.
+    const folder = mkdtempSync(join(tmpdir(), 'zonewright-plan-'))
+    try {
+      const file = join(folder, 'plan.json')
+      writeFileSync(file, text, { mode: 0o600 })
+      return await work(file)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+}
+
+async function applyReviewed(context: CiContext, file: string, options: ApplyJobOptions): Promise<ExitStatus> {
+  const step = await runCommand(context.io, 'apply', [file, '--yes', '--partial', ...configOf(options), '--format', formatOf(context)])
+  show(context, step)
+  const { report } = step
+  if (report?.kind === 'plan') addSummary(context, `## Applied the reviewed plan\n\n${markdownOf(report.plan, report.outcomes)}`)
+  return step.status
+}
+
+/** Plans what is left. Nothing left is success: somebody else made the changes, or there were none. */
+async function applyRest(context: CiContext, options: ApplyJobOptions): Promise<ExitStatus> {
+  const { io, job, output } = context
+  const since = options.since ?? (job.before === null ? undefined : `${job.before}..`)
+  const args = [...configOf(options), ...(since === undefined ? [] : ['--since', since]), '--format', formatOf(context)]
+  const applies = options.unreviewed === 'apply'
+  const step = await runCommand(io, applies ? 'apply' : 'plan', applies ? [...args, '--yes'] : args)
+  show(context, step)
+  const { report, status } = step
+  if (report?.kind !== 'plan') return worstOf([status, EXIT.failure])
+  const heading = applies ? 'Planned again and applied' : 'Planned again: review this plan'
+  addSummary(context, `## ${heading}\n\n${markdownOf(report.plan, report.outcomes)}`)
+  const pending = report.plan.zones.filter(({ changes }) => changes.length > 0).length
+  if (applies || pending === 0) return status
+  output.say(`Applied nothing of the new plan, which nobody has reviewed: ${counted(pending, 'zone')} would change.`)
+  return worstOf([status, EXIT.refused])
+}
+
+const configOf = ({ config }: ApplyJobOptions): string[] => (config === undefined ? [] : ['--config', config])
+
+const formatOf = ({ job }: CiContext): string => (job.site === 'github' ? 'github' : 'text')
+
+const show = (context: CiContext, { stdout }: Step): void => context.output.report(stdout, formatOf(context))
+
+const markdownOf = (plan: Plan, outcomes: readonly ZoneOutcome[] | null): string =>
+  outcomes === null ? renderPlan(plan, 'markdown', RENDERING) : renderOutcome(plan, outcomes, 'markdown', RENDERING)

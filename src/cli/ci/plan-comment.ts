@@ -1,0 +1,56 @@
+/** The comment with the plan of a pull request, and the summary of the job with the same plan in full. */
+import { keepPost, markerOf } from '../../ci/keep-post.ts'
+import type { OpenSite } from '../../ci/open-site.ts'
+import { linkTo, postText } from '../../ci/post-text.ts'
+import type { PullRequest } from '../../ci/site.ts'
+import type { Plan } from '../../plan/plan.ts'
+import { renderPlan } from '../../report/render-report.ts'
+import { keepOptionsOf } from './ci-setup.ts'
+
+/** Maximum characters of a job summary. GitHub takes 1,048,576 octets; a character may have several. */
+const MAX_SUMMARY = 500_000
+
+export interface PlanComment {
+  readonly marker: string
+  /** Null if the job has no plan to show. */
+  readonly plan: Plan | null
+  /** Markdown about the job's other steps. */
+  readonly notes: readonly string[]
+  readonly head: string
+  /** The page of the run that made the plan. */
+  readonly url: string
+}
+
+const textOf = ({ marker, plan, notes, head, url }: PlanComment, maxText: number): string =>
+  postText(
+    {
+      marker: markerOf(marker),
+      title: 'DNS plan',
+      notes,
+      report: (maxLength) => (plan === null ? '' : renderPlan(plan, 'markdown', { color: false, width: null, verbose: false, maxLength })),
+      footer: [`Commit ${head.slice(0, 12)}. The ${linkTo('job', url)} has the whole plan in its summary and its artifact.`],
+    },
+    maxText,
+  )
+
+export const planSummary = (comment: PlanComment): string => textOf(comment, MAX_SUMMARY)
+
+/**
+ * Writes the comment on a pull request, or updates it. Returns a line that says what was done. A job for a commit that is no longer the last one of the pull
+ * request leaves the comment to the job for the last one.
+ */
+export async function writePlanComment(open: OpenSite, number: number, comment: PlanComment): Promise<string> {
+  const { site } = open
+  const { pullRequest: noun, sign } = site.words
+  const name = `${noun} ${sign}${number}`
+  const found = await site.findPullRequest(number)
+  const problem = superseded(found, comment.head)
+  if (problem !== null) return `No comment: ${name} ${problem}.`
+  const kept = await keepPost(site.comments(number), markerOf(comment.marker), textOf(comment, site.maxText), await keepOptionsOf(open))
+  return `The comment on ${name} is ${kept.done}.`
+}
+
+function superseded(found: PullRequest | null, head: string): string | null {
+  if (found === null) return 'does not exist'
+  return found.head === head ? null : `has a newer commit than ${head.slice(0, 12)}`
+}

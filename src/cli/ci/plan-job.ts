@@ -1,0 +1,105 @@
+/** `zonewright ci plan`: checks and plans a pull request, and writes its comment, the job's summary and annotations. */
+import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
+import { codeOf } from '../../ci/post-text.ts'
+import type { Plan } from '../../plan/plan.ts'
+import { annotation } from '../../report/workflow-command.ts'
+import type { CliIo } from '../io.ts'
+import { addSummary, type CiContext, type CiOptions, inCiJob, setOutputs, withSite } from './ci-setup.ts'
+import { type PlanComment, planSummary, writePlanComment } from './plan-comment.ts'
+import { runCommand, type Step } from './run-command.ts'
+
+export interface PlanJobOptions extends CiOptions {
+  readonly config?: string
+  readonly since?: string
+  readonly out?: string
+  /** The name of the artifact without the commit. */
+  readonly artifact: string
+  readonly comment: boolean
+}
+
+/** Files named in the note about the layout. */
+const MAX_NAMED = 20
+
+export const planJob = (io: CliIo, [zones]: readonly [string[]], options: PlanJobOptions): Promise<ExitStatus> =>
+  inCiJob(io, options, async (context) => {
+    const { job, output } = context
+    const { pullRequest } = job
+    if (pullRequest === null) {
+      output.error(
+        'ci-job',
+        'this job is not for a pull request',
+        'run it for the events pull_request and pull_request_target, or merge_request_event',
+      )
+      return EXIT.failure
+    }
+    const steps = await runSteps(context, zones, options)
+    const comment: PlanComment = {
+      marker: options.marker,
+      plan: planOf(steps.planned),
+      notes: notesOf(steps),
+      head: pullRequest.head,
+      url: job.url,
+    }
+    addSummary(context, planSummary(comment))
+    setOutputs(context, { artifact: `${options.artifact}-${pullRequest.head}` })
+    const commented = options.comment
+      ? await withSite(context, undefined, async (open) => {
+          output.say(await writePlanComment(open, pullRequest.number, comment))
+          return EXIT.done
+        })
+      : EXIT.done
+    return worstOf([steps.validated.status, steps.formatted.status, steps.planned.status, commented])
+  })
+
+interface Steps {
+  readonly validated: Step
+  readonly formatted: Step
+  readonly planned: Step
+}
+
+/** Runs the three checks, and prints annotations at GitHub or text elsewhere. An annotation of an earlier step is not repeated. */
+async function runSteps({ io, job, output }: CiContext, zones: readonly string[], options: PlanJobOptions): Promise<Steps> {
+  const { config, since, out } = options
+  const common = [...(config === undefined ? [] : ['--config', config]), ...(since === undefined ? [] : ['--since', since])]
+  const format = job.site === 'github' ? 'github' : 'text'
+  const shown = new Set<string>()
+  const show = (text: string): void => {
+    const lines = text.split('\n').filter((line) => !shown.has(line))
+    for (const line of lines) if (line.startsWith('::') && !/^::(?:end)?group/.test(line)) shown.add(line)
+    output.report(lines.join('\n'), format)
+  }
+  const validated = await runCommand(io, 'validate', [...common, '--format', format])
+  show(validated.stdout)
+  const formatted = await runCommand(io, 'fmt', [...common, '--check'])
+  show(
+    format === 'github'
+      ? filesOf(formatted)
+          .map((file) => `${unformatted(file)}\n`)
+          .join('')
+      : formatted.stdout,
+  )
+  const saved = out === undefined ? [] : ['--out', out]
+  const planned = await runCommand(io, 'plan', [...common, ...saved, '--format', format, ...zones])
+  show(planned.stdout)
+  return { validated, formatted, planned }
+}
+
+export const planOf = ({ report }: Step): Plan | null => (report?.kind === 'plan' ? report.plan : null)
+
+/** The files that `fmt --check` lists. */
+const filesOf = ({ stdout }: Step): string[] => stdout.split('\n').filter((line) => line !== '')
+
+const unformatted = (file: string): string =>
+  annotation({ severity: 'error', title: 'fmt', message: 'not in the canonical layout: run "zonewright fmt"', file, line: 1 })
+
+function notesOf({ validated, formatted, planned }: Steps): string[] {
+  const files = filesOf(formatted)
+  const named = files.slice(0, MAX_NAMED).map(codeOf).join(', ')
+  const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : ''
+  return [
+    ...(validated.status === EXIT.failure ? ['**The definitions are not valid.** The annotations of the job show where.'] : []),
+    ...(files.length > 0 ? [`**Not in the canonical layout:** ${named}${more}. Run <code>zonewright fmt</code>.`] : []),
+    ...(planned.status === EXIT.refused ? ['**Refused:** a safety limit is exceeded, so this plan will not be applied.'] : []),
+    ...(planned.status === EXIT.failure ? ['**The plan has errors,** so it will not be applied.'] : []),
+  ]
+}

@@ -1,0 +1,56 @@
+/** Runs a command of the program as a step of a CI job. */
+import { Command, CommanderError } from 'commander'
+import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { type CommandModule, type SetAction, withCommonOptions } from '../command.ts'
+import type { CliIo, CommandReport } from '../io.ts'
+
+/** What a step printed and reported. */
+export interface Step {
+  readonly status: ExitStatus
+  readonly stdout: string
+  /** The last report of the kind; null if there was none. */
+  readonly report: CommandReport | null
+}
+
+const COMMANDS = {
+  validate: () => import('../commands/validate.ts'),
+  fmt: () => import('../commands/fmt.ts'),
+  plan: () => import('../commands/plan.ts'),
+  apply: () => import('../commands/apply.ts'),
+  verify: () => import('../commands/verify.ts'),
+} satisfies Record<string, () => Promise<CommandModule>>
+
+/** Runs a command. Its reports are returned instead of printed; messages appear on standard error. */
+export async function runCommand(io: CliIo, name: keyof typeof COMMANDS, args: readonly string[]): Promise<Step> {
+  let stdout = ''
+  let report: CommandReport | null = null
+  let status: ExitStatus = EXIT.done
+  const own: CliIo = {
+    ...io,
+    stdout: {
+      write: (text) => {
+        stdout += text
+      },
+    },
+    onReport: (one) => {
+      report = one
+    },
+  }
+  const setAction: SetAction = (command, action) => {
+    command.action(async (...parsed: unknown[]) => {
+      status = await action(own, parsed.slice(0, -2) as never, command.opts() as never)
+    })
+  }
+  const command = withCommonOptions(new Command(name))
+    .exitOverride()
+    .configureOutput({ outputError: (text) => io.stderr.write(`error[usage] ${name}: ${text.trim().replace(/^error: /, '')}\n`) })
+  const module: CommandModule = await COMMANDS[name]()
+  module.configure(command, setAction)
+  try {
+    await command.parseAsync([...args], { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    status = EXIT.failure
+  }
+  return { status, stdout, report }
+}
