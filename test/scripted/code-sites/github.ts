@@ -1,0 +1,277 @@
+/** A scripted GitHub: the operations of its REST API (version 2022-11-28) that `zonewright ci` uses. */
+import type { ScriptedService } from '../scripted-server.ts'
+import {
+  answer,
+  bodyOf,
+  type Caller,
+  type CodeSite,
+  createCodeSite,
+  pageOf,
+  type Route,
+  type StoredPost,
+  type StoredPull,
+  serviceOf,
+} from './code-site.ts'
+
+export interface StoredRun {
+  readonly id: number
+  readonly event: string
+  readonly path: string
+  readonly headSha: string
+  readonly headBranch: string
+  readonly headRepository: string
+  conclusion: string | null
+}
+
+export interface StoredArtifact {
+  readonly id: number
+  readonly name: string
+  readonly run: number
+  readonly size: number
+  expired: boolean
+}
+
+export interface ScriptedGithub extends CodeSite {
+  readonly service: ScriptedService
+  readonly repository: string
+  readonly runs: StoredRun[]
+  readonly artifacts: StoredArtifact[]
+}
+
+const NOT_FOUND = answer(404, { message: 'Not Found', documentation_url: 'https://docs.github.com/rest', status: '404' })
+export const FORBIDDEN = answer(403, {
+  message: 'Resource not accessible by integration',
+  documentation_url: 'https://docs.github.com/rest/issues/comments#create-an-issue-comment',
+  status: '403',
+})
+
+/** `callers` has the user of each token. */
+export function createScriptedGithub(repository: string, callers: Readonly<Record<string, Caller>>): ScriptedGithub {
+  const site = createCodeSite()
+  const runs: StoredRun[] = []
+  const artifacts: StoredArtifact[] = []
+  const callerOf = (authorization: string | undefined): Caller | undefined => callers[(authorization ?? '').replace(/^Bearer /, '')]
+  const user = (login: string): object => ({
+    login,
+    id: login.length * 7919,
+    type: login.endsWith('[bot]') ? 'Bot' : 'User',
+    site_admin: false,
+  })
+  const comment = ({ id, number, author, body }: StoredPost): object => ({
+    url: `https://api.github.com/repos/${repository}/issues/comments/${id}`,
+    html_url: `https://github.com/${repository}/pull/${number}#issuecomment-${id}`,
+    id,
+    user: user(author),
+    created_at: '2026-01-02T03:04:05Z',
+    updated_at: '2026-01-02T03:04:05Z',
+    author_association: 'NONE',
+    body,
+    performed_via_github_app: null,
+  })
+  const issue = ({ id, number, author, title, body, state }: StoredPost): object => ({
+    id,
+    number,
+    title,
+    user: user(author),
+    state,
+    body,
+    labels: [],
+  })
+  const repo = (name: string): object => ({ id: name.length, full_name: name, owner: { login: name.split('/')[0] } })
+  const pull = (one: StoredPull): object => ({
+    id: one.number * 1000,
+    number: one.number,
+    state: one.state === 'open' ? 'open' : 'closed',
+    merged_at: one.state === 'merged' ? '2026-01-02T03:04:05Z' : null,
+    merge_commit_sha: one.mergeCommit,
+    head: {
+      label: `${one.headOwner}:${one.headBranch}`,
+      ref: one.headBranch,
+      sha: one.head,
+      repo: repo(`${one.headOwner}/${repository.split('/')[1]}`),
+    },
+    base: { label: `x:${one.base}`, ref: one.base, sha: '0'.repeat(40), repo: repo(repository) },
+  })
+  const artifact = (one: StoredArtifact): object => {
+    const run = runs.find(({ id }) => id === one.run)
+    return {
+      id: one.id,
+      name: one.name,
+      size_in_bytes: one.size,
+      expired: one.expired,
+      digest: `sha256:${'0'.repeat(64)}`,
+      workflow_run: { id: one.run, repository_id: 1, head_repository_id: 1, head_branch: run?.headBranch, head_sha: run?.headSha },
+    }
+  }
+  const withName = (name: string | null): object[] =>
+    artifacts
+      .filter((one) => name === null || one.name === name)
+      .reverse()
+      .map(artifact)
+  const listed = (page: readonly unknown[]): object => ({ total_count: page.length, artifacts: page })
+  const tooLong = answer(422, {
+    message: 'Validation Failed',
+    errors: [{ resource: 'IssueComment', code: 'unprocessable', field: 'data', message: 'Body is too long (maximum is 65536 characters)' }],
+    status: '422',
+  })
+  const create = (list: StoredPost[], login: string, post: Partial<StoredPost>): StoredPost => {
+    const id = site.nextId()
+    const stored: StoredPost = { id, number: id, title: '', state: 'open', body: '', ...post, author: login }
+    list.push(stored)
+    return stored
+  }
+  const change = (post: StoredPost | undefined, fields: Record<string, string>, shape: (post: StoredPost) => object) => {
+    if (post === undefined) return NOT_FOUND
+    if ((fields['body'] ?? '').length > 65_536) return tooLong
+    Object.assign(
+      post,
+      fields['body'] !== undefined && { body: fields['body'] },
+      fields['state'] !== undefined && { state: fields['state'] },
+    )
+    return answer(200, shape(post))
+  }
+  const base = `/repos/${repository}`
+  const path = (text: string): RegExp => new RegExp(`^${base}${text}$`)
+  const routes: readonly Route[] = [
+    [
+      'GET',
+      /^\/user$/,
+      ({ headers }) => {
+        const caller = callerOf(headers['authorization']) as Caller
+        return caller.isApp ? FORBIDDEN : answer(200, user(caller.login))
+      },
+    ],
+    [
+      'GET',
+      path('/issues/([0-9]+)/comments'),
+      (request, number) => pageOf(request, site.comments.filter((one) => one.number === Number(number)).map(comment)),
+    ],
+    [
+      'POST',
+      path('/issues/([0-9]+)/comments'),
+      (request, number) => {
+        const body = bodyOf(request)['body'] ?? ''
+        if (body.length > 65_536) return tooLong
+        return answer(
+          201,
+          comment(create(site.comments, callerOf(request.headers['authorization'])?.login ?? '', { number: Number(number), body })),
+        )
+      },
+    ],
+    [
+      'PATCH',
+      path('/issues/comments/([0-9]+)'),
+      (request, id) =>
+        change(
+          site.comments.find((one) => one.id === Number(id)),
+          bodyOf(request),
+          comment,
+        ),
+    ],
+    [
+      'DELETE',
+      path('/issues/comments/([0-9]+)'),
+      (_, id) => {
+        const at = site.comments.findIndex((one) => one.id === Number(id))
+        if (at === -1) return NOT_FOUND
+        site.comments.splice(at, 1)
+        return answer(204, undefined)
+      },
+    ],
+    [
+      'GET',
+      path('/issues'),
+      (request) => {
+        const pulls = site.pulls
+          .filter(({ state }) => state === 'open')
+          .map((one) => ({ ...pull(one), user: user('a'), pull_request: { url: 'https://api.github.com/x' } }))
+        return pageOf(request, [...pulls, ...site.issues.filter(({ state }) => state === 'open').map(issue)])
+      },
+    ],
+    [
+      'POST',
+      path('/issues'),
+      (request) => {
+        const { title = '', body = '' } = bodyOf(request)
+        return answer(201, issue(create(site.issues, callerOf(request.headers['authorization'])?.login ?? '', { title, body })))
+      },
+    ],
+    [
+      'PATCH',
+      path('/issues/([0-9]+)'),
+      (request, number) =>
+        change(
+          site.issues.find((one) => one.number === Number(number)),
+          bodyOf(request),
+          issue,
+        ),
+    ],
+    [
+      'GET',
+      path('/pulls/([0-9]+)'),
+      (_, number) => {
+        const found = site.pulls.find((one) => one.number === Number(number))
+        return found ? answer(200, pull(found)) : NOT_FOUND
+      },
+    ],
+    [
+      'GET',
+      path('/pulls'),
+      (request) =>
+        pageOf(
+          request,
+          site.pulls
+            .filter((one) => one.state === request.query.get('state') && `${one.headOwner}:${one.headBranch}` === request.query.get('head'))
+            .map(pull),
+        ),
+    ],
+    // Of a commit that is not on the default branch, only open pull requests.
+    [
+      'GET',
+      path('/commits/([0-9a-f]+)/pulls'),
+      (request, sha) =>
+        pageOf(request, site.pulls.filter((one) => one.mergeCommit === sha || (one.head === sha && one.state === 'open')).map(pull)),
+    ],
+    ['GET', path('/actions/artifacts'), (request) => pageOf(request, withName(request.query.get('name')), listed)],
+    [
+      'GET',
+      path('/actions/runs/([0-9]+)/artifacts'),
+      (request, run) =>
+        pageOf(request, artifacts.filter((one) => one.run === Number(run) && one.name === request.query.get('name')).map(artifact), listed),
+    ],
+    [
+      'GET',
+      path('/actions/runs/([0-9]+)'),
+      (_, id) => {
+        const run = runs.find((one) => one.id === Number(id))
+        if (run === undefined) return NOT_FOUND
+        const { event, conclusion, headSha, headBranch, headRepository } = run
+        return answer(200, {
+          id: run.id,
+          name: 'DNS',
+          event,
+          status: 'completed',
+          conclusion,
+          path: run.path,
+          head_sha: headSha,
+          head_branch: headBranch,
+          repository: repo(repository),
+          head_repository: repo(headRepository),
+          pull_requests: [],
+        })
+      },
+    ],
+    [
+      'GET',
+      path('/compare/(.+)\\.\\.\\.([0-9a-f]+)'),
+      (_, branch, sha) => {
+        const commits = site.branches.get(branch ?? '') ?? []
+        if (commits.at(-1) === sha) return answer(200, { status: 'identical', ahead_by: 0, behind_by: 0 })
+        return answer(200, { status: commits.includes(sha ?? '') ? 'behind' : 'diverged', ahead_by: 0, behind_by: 1 })
+      },
+    ],
+  ]
+  const check = ({ headers }: { readonly headers: Readonly<Record<string, string | undefined>> }) =>
+    callerOf(headers['authorization']) === undefined ? answer(401, { message: 'Bad credentials', status: '401' }) : null
+  return Object.assign(site, { service: serviceOf(site, routes, check, NOT_FOUND), repository, runs, artifacts })
+}

@@ -1,0 +1,198 @@
+/** A scripted GitLab: the operations of its REST API (version 4) that `zonewright ci` uses. */
+import type { ScriptedService } from '../scripted-server.ts'
+import {
+  answer,
+  bodyOf,
+  type CodeSite,
+  createCodeSite,
+  pageOf,
+  type Route,
+  type StoredPost,
+  type StoredPull,
+  serviceOf,
+} from './code-site.ts'
+
+export interface StoredPipeline {
+  readonly id: number
+  readonly number: number
+  readonly sha: string
+  readonly source: string
+  readonly project: number
+}
+
+export interface StoredJob {
+  readonly id: number
+  readonly pipeline: number
+  readonly name: string
+  readonly files: Readonly<Record<string, string>>
+}
+
+export interface ScriptedGitlab extends CodeSite {
+  readonly service: ScriptedService
+  readonly pipelines: StoredPipeline[]
+  readonly jobs: StoredJob[]
+  /** The parents of commits. */
+  readonly parents: Map<string, readonly string[]>
+}
+
+const NOT_FOUND = answer(404, { message: '404 Not found' })
+
+/** `users` has the user name of each token. */
+export function createScriptedGitlab(project: number, users: Readonly<Record<string, string>>): ScriptedGitlab {
+  const site = createCodeSite()
+  const pipelines: StoredPipeline[] = []
+  const jobs: StoredJob[] = []
+  const parents = new Map<string, readonly string[]>()
+  const author = (username: string): object => ({ id: username.length, username, name: username, state: 'active' })
+  const note = ({ id, author: name, body }: StoredPost): object => ({
+    id,
+    type: null,
+    body,
+    author: author(name),
+    system: name === 'system',
+    noteable_type: 'MergeRequest',
+  })
+  const issue = (one: StoredPost): object => ({
+    id: one.id * 10,
+    iid: one.number,
+    title: one.title,
+    description: one.body,
+    state: one.state === 'open' ? 'opened' : 'closed',
+    author: author(one.author),
+  })
+  const mergeRequest = (one: StoredPull): object => ({
+    id: one.number * 1000,
+    iid: one.number,
+    project_id: project,
+    state: one.state === 'open' ? 'opened' : one.state,
+    target_branch: one.base,
+    source_branch: one.headBranch,
+    source_project_id: one.headOwner === 'team' ? project : 99,
+    target_project_id: project,
+    sha: one.head,
+    merge_commit_sha: one.mergeCommit,
+    squash_commit_sha: one.squashCommit ?? null,
+  })
+  const userOf = (token: string | undefined): string => users[token ?? ''] ?? ''
+  const add = (list: StoredPost[], name: string, post: Partial<StoredPost>): StoredPost => {
+    const id = site.nextId()
+    const stored: StoredPost = { id, number: id, title: '', state: 'open', body: '', ...post, author: name }
+    list.push(stored)
+    return stored
+  }
+  const base = `/api/v4/projects/${project}`
+  const path = (text: string): RegExp => new RegExp(`^${base}${text}$`)
+  const routes: readonly Route[] = [
+    ['GET', /^\/api\/v4\/user$/, ({ headers }) => answer(200, author(userOf(headers['private-token'])))],
+    [
+      'GET',
+      path('/merge_requests/([0-9]+)/notes'),
+      (request, number) => pageOf(request, site.comments.filter((one) => one.number === Number(number)).map(note)),
+    ],
+    [
+      'POST',
+      path('/merge_requests/([0-9]+)/notes'),
+      (request, number) => {
+        const body = bodyOf(request)['body'] ?? ''
+        if (body.length > 1_000_000) return answer(400, { message: { note: ['is too long (maximum is 1000000 characters)'] } })
+        return answer(201, note(add(site.comments, userOf(request.headers['private-token']), { number: Number(number), body })))
+      },
+    ],
+    [
+      'PUT',
+      path('/merge_requests/[0-9]+/notes/([0-9]+)'),
+      (request, id) => {
+        const found = site.comments.find((one) => one.id === Number(id))
+        if (found === undefined) return NOT_FOUND
+        found.body = bodyOf(request)['body'] ?? ''
+        return answer(200, note(found))
+      },
+    ],
+    [
+      'DELETE',
+      path('/merge_requests/[0-9]+/notes/([0-9]+)'),
+      (_, id) => {
+        const at = site.comments.findIndex((one) => one.id === Number(id))
+        if (at === -1) return NOT_FOUND
+        site.comments.splice(at, 1)
+        return answer(204, undefined)
+      },
+    ],
+    ['GET', path('/issues'), (request) => pageOf(request, site.issues.filter(({ state }) => state === 'open').map(issue))],
+    [
+      'POST',
+      path('/issues'),
+      (request) => {
+        const { title = '', description = '' } = bodyOf(request)
+        return answer(201, issue(add(site.issues, userOf(request.headers['private-token']), { title, body: description })))
+      },
+    ],
+    [
+      'PUT',
+      path('/issues/([0-9]+)'),
+      (request, number) => {
+        const found = site.issues.find((one) => one.number === Number(number))
+        if (found === undefined) return NOT_FOUND
+        const { description, state_event: event } = bodyOf(request)
+        if (description !== undefined) found.body = description
+        if (event === 'close') found.state = 'closed'
+        return answer(200, issue(found))
+      },
+    ],
+    [
+      'GET',
+      path('/merge_requests/([0-9]+)'),
+      (_, number) => {
+        const found = site.pulls.find((one) => one.number === Number(number))
+        return found ? answer(200, mergeRequest(found)) : NOT_FOUND
+      },
+    ],
+    [
+      'GET',
+      path('/repository/commits/([0-9a-f]+)/merge_requests'),
+      (request, sha) =>
+        pageOf(request, site.pulls.filter((one) => [one.mergeCommit, one.squashCommit, one.head].includes(sha ?? '')).map(mergeRequest)),
+    ],
+    [
+      'GET',
+      path('/repository/commits/([0-9a-f]+)'),
+      (_, sha) => {
+        const found = parents.get(sha ?? '')
+        return found ? answer(200, { id: sha, parent_ids: found }) : NOT_FOUND
+      },
+    ],
+    [
+      'GET',
+      path('/merge_requests/([0-9]+)/pipelines'),
+      (request, number) =>
+        pageOf(
+          request,
+          pipelines
+            .filter((one) => one.number === Number(number))
+            .map((one) => ({ id: one.id, sha: one.sha, ref: 'x', status: 'success', source: one.source, project_id: one.project })),
+        ),
+    ],
+    [
+      'GET',
+      path('/pipelines/([0-9]+)/jobs'),
+      (request, id) =>
+        pageOf(
+          request,
+          jobs
+            .filter((one) => one.pipeline === Number(id))
+            .map((one) => ({ id: one.id, name: one.name, status: 'success', artifacts_file: { filename: 'artifacts.zip', size: 100 } })),
+        ),
+    ],
+    [
+      'GET',
+      path('/jobs/([0-9]+)/artifacts/(.+)'),
+      (_, id, file) => {
+        const text = jobs.find((one) => one.id === Number(id))?.files[file ?? '']
+        return text === undefined ? NOT_FOUND : { status: 200, headers: { 'content-type': 'application/octet-stream' }, body: text }
+      },
+    ],
+  ]
+  const check = ({ headers }: { readonly headers: Readonly<Record<string, string | undefined>> }) =>
+    users[headers['private-token'] ?? ''] === undefined ? answer(401, { message: '401 Unauthorized' }) : null
+  return Object.assign(site, { service: serviceOf(site, routes, check, NOT_FOUND), pipelines, jobs, parents })
+}
