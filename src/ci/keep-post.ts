@@ -43,7 +43,8 @@ export const findOurs = (posts: readonly Post[], marker: string, author: string)
 export async function keepPost(posts: Posts, marker: string, text: string, options: KeepOptions): Promise<KeptPost> {
   const { wait = sleep } = options
   let author = options.author ?? options.usualAuthor
-  let created = false
+  /** The post of this call. */
+  let own: Post | null = null
   let lost: SiteError | null = null
   for (let round = 1; round <= ROUNDS; round += 1) {
     const all = await posts.list()
@@ -51,20 +52,21 @@ export async function keepPost(posts: Posts, marker: string, text: string, optio
     const unanswered = lost === null ? undefined : all.find((post) => sameText(post.text, text))
     if (unanswered !== undefined) {
       author = unanswered.author
-      created = true
+      own = unanswered
     }
     const [oldest, ...younger] = findOurs(all, marker, author)
+    // A list may lag behind. What it lacks then is found by the next job.
+    if (oldest === undefined && own !== null) return { done: 'created', post: own }
     if (oldest !== undefined) {
       const isSame = sameText(oldest.text, text)
       const isThere = isSame || (await posts.update(oldest, text))
       for (const post of younger) await posts.remove(post)
-      if (isThere) return { done: created && isSame ? 'created' : isSame ? 'unchanged' : 'updated', post: oldest }
+      if (isThere) return { done: isSame ? (own === null ? 'unchanged' : 'created') : 'updated', post: oldest }
       continue
     }
     try {
-      const post = await posts.create(text)
-      author = post.author
-      created = true
+      own = await posts.create(text)
+      author = own.author
     } catch (error) {
       if (!(error instanceof SiteError && error.mayBeDone)) throw error
       lost = error

@@ -147,6 +147,13 @@ describe.each([
     expect(bodies(scene)).toEqual(['one'])
   })
 
+  test('is not created again if the list does not show it yet', async () => {
+    const scene = await start()
+    scene.state.fault = ({ method, path }) => (method === 'GET' && /comments|notes/.test(path) ? answer(200, []) : null)
+    expect((await keep(scene.open(), 'one')).done).toBe('created')
+    expect(bodies(scene)).toEqual(['one'])
+  })
+
   test('is written after pauses that the site asks for', async () => {
     const scene = await start()
     const refusals = [
@@ -238,7 +245,7 @@ test('a list with a next page outside the API ends there', async () => {
   const scene = await gitlab()
   scene.state.fault = ({ method, path }) =>
     method === 'GET' && path.includes('notes') ? answer(200, [], { link: '</api/evil>; rel="next"' }) : null
-  expect((await keep(scene.open(), 'one').catch(() => null))?.done).toBeUndefined()
+  await keep(scene.open(), 'one')
   expect(scene.server.requests.filter(({ path }) => path.includes('evil'))).toEqual([])
 })
 
