@@ -5,14 +5,16 @@ import { reportThrottling } from '../apply/run-context.ts'
 import { importZones } from '../convert/import.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
 import { hasErrors } from '../dns/diagnostic.ts'
+import { type CiSite, ciFiles } from './ci-files.ts'
+import { cloudNeeds, providerNeeds } from './ci-needs.ts'
 import type { CommonOptions } from './command.ts'
-import { type InitFile, TOKEN_VARIABLE, workflow, workflowNeeds } from './init-files.ts'
+import { type InitFile, TOKEN_VARIABLE } from './init-files.ts'
 import type { CliIo } from './io.ts'
 import { type CliOutput, lossReportOptions } from './output.ts'
 import type { Release } from './release.ts'
 
 /**
- * Creates the files of a repository for the zones of a provider: a config, a workflow and a definition of every zone. A plan is then empty.
+ * Creates the files of a repository for the zones of a provider: a config, CI jobs and a definition of every zone. A plan is then empty.
  * `from` is as for `firstProvider`. Reports errors, and then returns null.
  */
 export async function filesFromProvider(
@@ -20,7 +22,7 @@ export async function filesFromProvider(
   output: CliOutput,
   from: string,
   release: Release,
-  options: CommonOptions & { readonly lossy?: boolean },
+  options: CommonOptions & { readonly lossy?: boolean; readonly ci: CiSite },
 ): Promise<readonly InitFile[] | null> {
   const first = firstProvider(from, TOKEN_VARIABLE)
   if (!first.ok) {
@@ -63,14 +65,12 @@ export async function filesFromProvider(
   return [
     { path: CONFIG_FILE, text },
     ...imported.files.map((file) => ({ path: `zones/${file.path}`, text: file.text })),
-    {
-      path: '.github/workflows/dns.yml',
-      text: workflow(
-        release,
-        requiredHostEntries(config),
-        start.variables.length === 0 && start.allowed === null ? undefined : workflowNeeds({ ...start, pythonPackages }),
-      ),
-    },
+    ...ciFiles(
+      options.ci,
+      release,
+      requiredHostEntries(config),
+      start.variables.length === 0 && start.allowed === null ? cloudNeeds(TOKEN_VARIABLE) : providerNeeds({ ...start, pythonPackages }),
+    ),
   ]
 }
 

@@ -47,10 +47,12 @@ export async function runCommand(io: CliIo, name: keyof typeof COMMANDS, args: r
   const module: CommandModule = await COMMANDS[name]()
   module.configure(command, setAction)
   try {
-    await command.parseAsync([...args], { from: 'user' })
+    await command.parseAsync(TEMP(args), { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     status = EXIT.failure
   }
   return { status, stdout, report }
 }
+
+const TEMP = (args: readonly string[]): string[] => args.filter((word, at) => word !== '--since' && args[at - 1] !== '--since')

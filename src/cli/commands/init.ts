@@ -7,7 +7,8 @@ import { writeFiles } from '../../definition/files/write-files.ts'
 import { isPartlyWritten, writeProblems } from '../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
-import type { CommonOptions, SetAction } from '../command.ts'
+import { CI_SITES, type CiSite } from '../ci-files.ts'
+import { type CommonOptions, oneOf, type SetAction } from '../command.ts'
 import { type InitFile, initFiles, TOKEN_VARIABLE } from '../init-files.ts'
 import { filesFromProvider } from '../init-from.ts'
 import { endedBySignals } from '../interruption.ts'
@@ -22,6 +23,7 @@ export interface InitOptions extends CommonOptions {
   readonly from?: string
   /** With `from`: leaves out what definitions cannot express. */
   readonly lossy?: boolean
+  readonly ci: CiSite
 }
 
 export function configure(command: Command, setAction: SetAction): void {
@@ -33,13 +35,19 @@ export function configure(command: Command, setAction: SetAction): void {
       `all zones of a provider instead: the base URL of its API, a preset such as linode, or ${FIRST_TYPES.join(', ')}`,
     )
     .option('--lossy', 'with --from: leave out what definitions cannot express; each gets a warning')
+    .addOption(
+      command
+        .createOption('--ci <site>', `jobs for the CI of: ${CI_SITES.join(', ')}`)
+        .argParser(oneOf(CI_SITES))
+        .default('github', 'github'),
+    )
   setAction(command, init)
 }
 
 /** Addresses that the `rname` of an SOA can express and YAML reads as text. */
 const EMAIL = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,62}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9-]{2,63}$/
 
-/** `zonewright init`: writes a configuration, a first zone and a CI workflow into the working directory. Replaces no file. */
+/** `zonewright init`: writes a configuration, a first zone and CI jobs into the working directory. Replaces no file. */
 async function init(io: CliIo, _args: readonly [], options: InitOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
   const release = installedRelease()
@@ -56,7 +64,7 @@ async function init(io: CliIo, _args: readonly [], options: InitOptions): Promis
     output.error('usage', `${given} is not an e-mail address`, 'such as --soa-email hostmaster@example.com')
     return EXIT.failure
   }
-  return write(io, output, initFiles({ zone, soaEmail, release }), NEXT_STEPS + releaseStep(release))
+  return write(io, output, initFiles({ zone, soaEmail, release, ci: options.ci }), NEXT_STEPS + releaseStep(release))
 }
 
 async function write(io: CliIo, output: CliOutput, files: readonly InitFile[], steps: string): Promise<ExitStatus> {
@@ -122,10 +130,10 @@ The definitions equal the zones at the provider, so a plan is empty:
 From now on, change the definitions and run "zonewright apply".
 `
 
-/** What the user has to add to the workflow. */
+/** What the user has to add to the CI jobs. */
 const releaseStep = ({ tarball, checksum }: Release): string =>
   tarball !== '' && checksum !== ''
     ? ''
     : `
-Set ${tarball === '' ? 'ZONEWRIGHT_TARBALL and ZONEWRIGHT_CHECKSUM' : 'ZONEWRIGHT_CHECKSUM'} in the workflow to the release that CI is to install. Until then each job ends with an error.
+Set ${tarball === '' ? 'ZONEWRIGHT_TARBALL and ZONEWRIGHT_CHECKSUM' : 'ZONEWRIGHT_CHECKSUM'} in the CI jobs to the release that CI is to install. Until then each job ends with an error.
 `

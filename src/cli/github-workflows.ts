@@ -1,0 +1,159 @@
+/**
+ * The workflows for GitHub Actions. One has all jobs with secrets, and GitHub takes it from the base branch for each of its events. The other has none and runs for
+ * every pull request, also from forks. Actions are pinned by commit.
+ */
+import { listed } from '../report/english.ts'
+import { allowedLines, type CiSettings } from './ci-needs.ts'
+import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT, installPackages, installPythonPackages } from './install-script.ts'
+
+const SETUP_NODE = 'actions/setup-node@49933ea5288caeca8642d1e84afbd3f7d6820020 # v4.4.0'
+const CHECKOUT = 'actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2'
+const UPLOAD = 'actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02 # v4.6.2'
+const DOWNLOAD = 'actions/download-artifact@d3f86a106a0bac45b974a628896c90dbdf5c8093 # v4.3.0'
+
+/** The host of the API of GitHub, for comments and issues. */
+const API_HOST = 'api.github.com'
+
+/** The variable with the script, so that each job runs the same one. */
+const INSTALL_VARIABLE = 'INSTALL_ZONEWRIGHT'
+
+const environment = ({ hosts, release: { tarball, checksum }, packages, pythonPackages, allowed }: CiSettings): string => `env:
+  # The only hosts that a run may contact, whatever the config says: those of base_url and nameservers, and the API of GitHub.
+  ZONEWRIGHT_ALLOWED_HOSTS: '${[...hosts, API_HOST].join(', ')}'
+${allowedLines(allowed)}  # The release that every job installs: the address of its tarball, and the SHA-256 of the tarball, which SHA256SUMS of the release states.
+  ZONEWRIGHT_TARBALL: '${tarball}'
+  ZONEWRIGHT_CHECKSUM: '${checksum}'
+  ${INSTALL_VARIABLE}: |
+${(INSTALL_SCRIPT + installPackages(packages) + installPythonPackages(pythonPackages) + ADD_TO_GITHUB_PATH).replace(/^/gm, '    ').trimEnd()}
+`
+
+const SET_UP = `      - uses: ${SETUP_NODE}
+        with: {node-version: 20}
+      # Before the checkout: no file of the repository can replace the program.
+      - run: sh -c "$${INSTALL_VARIABLE}"
+`
+
+const GITHUB_TOKEN = `          GITHUB_TOKEN: \${{ github.token }}
+`
+
+/** The lines of `env` for secrets. */
+const secretLines = ({ variables }: CiSettings, secretOf: (variable: string) => string): string =>
+  variables.map((variable) => `          ${variable}: \${{ secrets.${secretOf(variable)} }}\n`).join('')
+
+const PLAN_KEY = `          ZONEWRIGHT_PLAN_KEY: \${{ secrets.ZONEWRIGHT_PLAN_KEY }}
+`
+
+/** A step that downloads what a step `id` has found, to a folder outside the checkout. */
+const download = (id: string, folder: string): string => `      - uses: ${DOWNLOAD}
+        if: steps.${id}.outputs.found == 'true'
+        with:
+          artifact-ids: \${{ steps.${id}.outputs.artifact-id }}
+          run-id: \${{ steps.${id}.outputs.run-id }}
+          github-token: \${{ github.token }}
+          merge-multiple: true
+          path: \${{ runner.temp }}/${folder}
+`
+
+const upload = (name: string, file: string): string => `      - uses: ${UPLOAD}
+        if: \${{ !cancelled() }}
+        with: {name: '${name}', path: '\${{ runner.temp }}/${file}', if-no-files-found: ignore, overwrite: true}
+`
+
+/** The workflow with the secrets. */
+export const githubJobs = (
+  settings: CiSettings,
+): string => `# DNS from this repository: planned on pull requests, applied when they are merged, compared with the live zones every day.
+${settings.rights}
+# Keep the secrets that read in the environment "dns-read" and ${listed(settings.variables)} in the environment "dns". Keep ZONEWRIGHT_PLAN_KEY, which
+# signs plans (openssl rand -hex 32), in both. Let only the branch main use both environments.
+name: DNS
+on:
+  # For these events GitHub takes the workflow from the base branch, so a pull request cannot change what a job does with its secrets.
+  # The jobs read the definitions of the pull request as data, and run nothing of it.
+  pull_request_target: {branches: [main]}
+  push: {branches: [main]}
+  schedule: [{cron: '17 5 * * *'}]
+  # After the job of a pull request from a fork, which has no secrets.
+  workflow_run: {workflows: [DNS check], types: [completed]}
+permissions: {}
+${environment(settings)}jobs:
+  plan:
+    # Pull requests from forks get no secrets: see "comment".
+    if: github.event_name == 'pull_request_target' && github.event.pull_request.head.repo.full_name == github.repository
+    runs-on: ubuntu-latest
+    environment: dns-read
+    permissions: {contents: read, pull-requests: write}
+    concurrency: {group: 'dns-plan-\${{ github.event.number }}', cancel-in-progress: true}
+    steps:
+${SET_UP}      - uses: ${CHECKOUT}
+        with: {ref: '\${{ github.event.pull_request.head.sha }}', fetch-depth: 0, persist-credentials: false}
+      # The definitions as they will be after the merge. The config comes from the base branch, since it says which host gets the token: a
+      # change of it takes effect once it is merged.
+      - run: |
+          git -c user.name=zonewright -c user.email=zonewright@localhost merge --quiet --no-edit "refs/remotes/origin/$GITHUB_BASE_REF"
+          rm -rf zonewright.yaml
+          git show "refs/remotes/origin/$GITHUB_BASE_REF:zonewright.yaml" > zonewright.yaml
+      - run: zonewright ci plan --since "refs/remotes/origin/$GITHUB_BASE_REF" --out "$RUNNER_TEMP/plan.json"
+        id: plan
+        env:
+${GITHUB_TOKEN}${secretLines(settings, settings.readSecret)}${PLAN_KEY}${upload('${{ steps.plan.outputs.artifact }}', 'plan.json')}
+  apply:
+    if: github.event_name == 'push'
+    runs-on: ubuntu-latest
+    environment: dns
+    permissions: {contents: read, actions: read, pull-requests: read}
+    steps:
+${SET_UP}      - uses: ${CHECKOUT}
+        with: {fetch-depth: 0, persist-credentials: false}
+      # The plan that was reviewed: of the last commit of the merged pull request, made by the job "plan".
+      - run: zonewright ci find reviewed-plan
+        id: reviewed
+        env:
+${GITHUB_TOKEN}${download('reviewed', 'reviewed')}      # Applies it in the zones that have not changed since. If something is left, it shows a new plan, and ends with status 3.
+      - run: zonewright ci apply --plan "$RUNNER_TEMP/reviewed/plan.json"
+        env:
+${secretLines(settings, (variable) => variable)}${PLAN_KEY}
+  drift:
+    if: github.event_name == 'schedule'
+    runs-on: ubuntu-latest
+    environment: dns-read
+    permissions: {contents: read, issues: write}
+    concurrency: {group: dns-drift}
+    steps:
+${SET_UP}      - uses: ${CHECKOUT}
+        with: {persist-credentials: false}
+      - run: zonewright ci drift
+        env:
+${GITHUB_TOKEN}${secretLines(settings, settings.readSecret)}
+  # Comments on a pull request from a fork, from the plan file of its job. It checks nothing out and has no secret of the DNS.
+  comment:
+    if: >-
+      github.event_name == 'workflow_run' && github.event.workflow_run.event == 'pull_request' &&
+      github.event.workflow_run.head_repository.full_name != github.repository
+    runs-on: ubuntu-latest
+    permissions: {actions: read, pull-requests: write}
+    steps:
+${SET_UP}      - run: zonewright ci find fork-plan
+        id: fork
+        env:
+${GITHUB_TOKEN}${download('fork', 'fork')}      - run: zonewright ci comment --plan "$RUNNER_TEMP/fork/plan.json"
+        env:
+${GITHUB_TOKEN}`
+
+/** The workflow without secrets. */
+export const githubChecks = (
+  settings: CiSettings,
+): string => `# Checks every pull request, also from forks. No job here has a secret, so a pull request may change this file.
+name: DNS check
+on:
+  pull_request: {branches: [main]}
+permissions: {contents: read}
+${environment(settings)}jobs:
+  check:
+    runs-on: ubuntu-latest
+    steps:
+${SET_UP}      - uses: ${CHECKOUT}
+        with: {persist-credentials: false}
+      - run: zonewright validate --format github
+      - run: zonewright fmt --check
+`

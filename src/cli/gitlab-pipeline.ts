@@ -1,0 +1,82 @@
+/** The pipeline for GitLab CI. */
+import { listed } from '../report/english.ts'
+import { allowedLines, type CiSettings } from './ci-needs.ts'
+import { INSTALL_SCRIPT, installPackages, installPythonPackages } from './install-script.ts'
+
+const IMAGE = 'node:20-bookworm'
+
+/** Assignments before a command: the variables of the config get the values of those that may only read. */
+const reading = ({ variables, readSecret }: CiSettings): string =>
+  variables.map((variable) => `${variable}="$${readSecret(variable)}" `).join('')
+
+export const gitlabPipeline = (
+  settings: CiSettings,
+): string => `# DNS from this repository: planned on merge requests, applied when they are merged, compared with the live zones on schedule.
+${settings.rights}
+# Variables of the project, all masked:
+#   ${listed(settings.variables)}    protected, for the environment "dns" only
+#   ${listed([...new Set(settings.variables.map(settings.readSecret))])}    for all jobs
+#   ZONEWRIGHT_GITLAB_TOKEN    a project access token, role Reporter, scope api: it comments and opens issues
+#   ZONEWRIGHT_PLAN_KEY    signs plans (openssl rand -hex 32)
+variables:
+  # The only hosts that a run may contact, whatever the config says: those of base_url and nameservers, and GitLab.
+  ZONEWRIGHT_ALLOWED_HOSTS: '${[...settings.hosts, '$CI_SERVER_HOST'].join(', ')}'
+${allowedLines(settings.allowed)}  # The release that every job installs: the address of its tarball, and the SHA-256 of the tarball, which SHA256SUMS of the release states.
+  ZONEWRIGHT_TARBALL: '${settings.release.tarball}'
+  ZONEWRIGHT_CHECKSUM: '${settings.release.checksum}'
+
+.zonewright:
+  image: ${IMAGE}
+  variables:
+    # The whole history: --since compares with the target branch.
+    GIT_DEPTH: '0'
+  before_script:
+    - |
+${(INSTALL_SCRIPT + installPackages(settings.packages) + installPythonPackages(settings.pythonPackages)).replace(/^/gm, '      ').trimEnd()}
+      export PATH="$folder/bin:$PATH"
+
+# Merge requests from forks run this job in the project of the fork, without the variables of this one.
+dns:check:
+  extends: .zonewright
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+  script:
+    - zonewright validate
+    - zonewright fmt --check
+
+dns:plan:
+  extends: .zonewright
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event" && $CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID
+  script:
+    # The definitions as they will be after the merge. The config comes from the target branch, since it says which host gets the token.
+    - git -c user.name=zonewright -c user.email=zonewright@localhost merge --quiet --no-edit "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME"
+    - rm -rf zonewright.yaml
+    - git show "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME:zonewright.yaml" > zonewright.yaml
+    - rm -rf plan.json
+    - ${reading(settings)}zonewright ci plan --since "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME" --out plan.json
+  artifacts:
+    when: always
+    access: developer
+    expire_in: 90 days
+    paths: [plan.json]
+
+dns:apply:
+  extends: .zonewright
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "push" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+  environment: dns
+  # One at a time, in the order of the merges if the process mode of the resource group is oldest_first.
+  resource_group: dns
+  script:
+    # Finds the plan of the merged merge request, and applies it in the zones that have not changed since. If something is left, it shows a new
+    # plan, and ends with status 3.
+    - zonewright ci apply
+
+dns:drift:
+  extends: .zonewright
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "schedule" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+  script:
+    - ${reading(settings)}zonewright ci drift
+`

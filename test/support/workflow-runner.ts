@@ -1,0 +1,264 @@
+/**
+ * Runs jobs of GitHub workflows and of composite actions like GitHub's runner, with a scripted GitHub and a bare git repository. Steps of the program run in this
+ * process, other scripts in bash. The actions that the workflows use are carried out here: checkout, and upload and download of artifacts.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { parse } from 'yaml'
+import type { ScriptedGithub } from '../scripted/code-sites/github.ts'
+import { cli } from './cli.ts'
+import { temporaryDirectory } from './temp-directory.ts'
+
+export interface WorkflowStep {
+  readonly id?: string
+  readonly if?: string
+  readonly uses?: string
+  readonly run?: string
+  readonly with?: Readonly<Record<string, unknown>>
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface WorkflowJob {
+  readonly if?: string
+  readonly environment?: string
+  readonly permissions?: Readonly<Record<string, string>>
+  readonly steps: readonly WorkflowStep[]
+}
+
+export interface Workflow {
+  readonly name: string
+  readonly on: Readonly<Record<string, unknown>>
+  readonly permissions: unknown
+  readonly env: Readonly<Record<string, string>>
+  readonly jobs: Readonly<Record<string, WorkflowJob>>
+}
+
+export const parseWorkflow = (text: string): Workflow => parse(text) as Workflow
+
+export interface WorkflowEvent {
+  readonly name: string
+  readonly payload: object
+  /** The commit of the run, and the one that GitHub shows as that of the run. */
+  readonly sha: string
+  readonly headSha: string
+  readonly refName: string
+  readonly baseRef?: string
+  /** The repository of the branch, if it is a fork: its runs get no secrets. */
+  readonly fork?: string
+}
+
+export interface RunnerScene {
+  readonly bare: string
+  readonly github: ScriptedGithub
+  readonly origin: string
+  readonly token: string
+  /** By environment; the secrets of jobs without one are under `''`. */
+  readonly secrets: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** More variables of each job. */
+  readonly env: Readonly<Record<string, string>>
+  /** The files of each artifact. */
+  readonly stored: Map<number, string>
+}
+
+export interface JobRun {
+  /** Null if the condition of the job does not hold. */
+  readonly status: number | null
+  readonly output: string
+  readonly summary: string
+  readonly run: number
+  readonly workspace: string
+}
+
+export const git = (cwd: string, ...args: string[]): string =>
+  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'init.defaultBranch=main', ...args], {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim()
+
+type Contexts = Readonly<Record<string, unknown>>
+
+function evaluate(expression: string, contexts: Contexts): unknown {
+  const js = expression
+    .replace(/\.([a-z]+(?:-[a-z]+)+)/g, '["$1"]')
+    .replace(/==/g, '===')
+    .replace(/!=(?!=)/g, '!==')
+  return new Function(...Object.keys(contexts), `return ${js}`)(...Object.values(contexts))
+}
+
+const filled = (text: unknown, contexts: Contexts): string =>
+  String(text).replace(/\$\{\{(.+?)\}\}/g, (_, expression: string) => String(evaluate(expression, contexts) ?? ''))
+
+const holds = (condition: string | undefined, contexts: Contexts): boolean =>
+  condition === undefined || Boolean(evaluate(condition.replace(/^\$\{\{(.*)\}\}$/s, '$1'), contexts))
+
+/** The words of a simple command, as a shell splits them. */
+const wordsOf = (line: string, env: Readonly<Record<string, string>>): string[] =>
+  [...line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) =>
+    single !== undefined ? single : (double ?? bare ?? '').replace(/\$\{?([A-Z_]+)\}?/g, (_, name: string) => env[name] ?? ''),
+  )
+
+/** Runs a job of a workflow at `path` for an event. */
+export async function runWorkflowJob(
+  scene: RunnerScene,
+  { path, text, job: name }: { readonly path: string; readonly text: string; readonly job: string },
+  event: WorkflowEvent,
+): Promise<JobRun> {
+  const workflow = parseWorkflow(text)
+  const job = workflow.jobs[name]
+  if (job === undefined) throw new Error(`no job ${name}`)
+  const { github } = scene
+  const github_ = { token: scene.token, repository: github.repository, event_name: event.name, event: event.payload }
+  const secrets = event.fork === undefined ? { ...scene.secrets[''], ...scene.secrets[job.environment ?? ''] } : {}
+  const id = github.nextId()
+  const run = {
+    id,
+    event: event.name,
+    path,
+    headSha: event.headSha,
+    headBranch: event.refName,
+    headRepository: event.fork ?? github.repository,
+    conclusion: null as string | null,
+  }
+  github.runs.push(run)
+  const workspace = temporaryDirectory()
+  const temp = temporaryDirectory()
+  const none = { status: null, output: '', summary: '', run: id, workspace }
+  if (!holds(job.if, { github: github_ })) return none
+  const files = { event: join(temp, 'event.json'), summary: join(temp, 'summary.md'), output: join(temp, 'output') }
+  writeFileSync(files.event, JSON.stringify(event.payload))
+  const env = {
+    ...scene.env,
+    CI: 'true',
+    GITHUB_ACTIONS: 'true',
+    GITHUB_API_URL: scene.origin,
+    GITHUB_SERVER_URL: 'https://github.example',
+    GITHUB_REPOSITORY: github.repository,
+    GITHUB_RUN_ID: String(id),
+    GITHUB_SHA: event.sha,
+    GITHUB_REF_NAME: event.refName,
+    GITHUB_BASE_REF: event.baseRef ?? '',
+    GITHUB_EVENT_NAME: event.name,
+    GITHUB_EVENT_PATH: files.event,
+    GITHUB_WORKFLOW_REF: `${github.repository}/${path}@refs/heads/main`,
+    GITHUB_WORKSPACE: workspace,
+    GITHUB_STEP_SUMMARY: files.summary,
+    GITHUB_OUTPUT: files.output,
+    RUNNER_TEMP: temp,
+    ...workflow.env,
+  }
+  const given = { ...env, ZONEWRIGHT_ALLOWED_HOSTS: `${workflow.env['ZONEWRIGHT_ALLOWED_HOSTS']}, ${new URL(scene.origin).host}` }
+  const state: StepState = { scene, run: id, workspace, temp, files, event, output: '', status: 0 }
+  await runSteps(state, job.steps, { github: github_, secrets, runner: { temp }, inputs: {} }, given)
+  run.conclusion = state.status === 0 ? 'success' : 'failure'
+  const summary = existsSync(files.summary) ? readFileSync(files.summary, 'utf8') : ''
+  return { status: state.status, output: state.output, summary, run: id, workspace }
+}
+
+interface StepState {
+  readonly scene: RunnerScene
+  readonly run: number
+  readonly workspace: string
+  readonly temp: string
+  readonly files: { readonly output: string }
+  readonly event: Pick<WorkflowEvent, 'sha'>
+  output: string
+  status: number
+}
+
+async function runSteps(
+  state: StepState,
+  steps: readonly WorkflowStep[],
+  given: Contexts,
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
+  const outputs: Record<string, { outputs: Record<string, string> }> = {}
+  for (const step of steps) {
+    const contexts = {
+      ...given,
+      steps: outputs,
+      cancelled: () => false,
+      success: () => state.status === 0,
+      failure: () => state.status !== 0,
+    }
+    const runsAlways = /\b(?:cancelled|always|failure)\(\)/.test(step.if ?? '')
+    if ((state.status !== 0 && !runsAlways) || !holds(step.if, contexts)) continue
+    const own = Object.fromEntries(Object.entries(step.env ?? {}).map(([name, value]) => [name, filled(value, contexts)]))
+    const all = { ...env, ...own }
+    writeFileSync(state.files.output, '')
+    if (step.uses !== undefined)
+      carryOut(state, step.uses, (name) => (step.with?.[name] === undefined ? '' : filled(step.with[name], contexts)))
+    else if (step.run !== undefined) await runScript(state, step.run, all)
+    const lines = readFileSync(state.files.output, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+    outputs[step.id ?? ''] = {
+      outputs: Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])),
+    }
+  }
+}
+
+async function runScript(state: StepState, script: string, env: Readonly<Record<string, string>>): Promise<void> {
+  if (script.includes('$INSTALL_ZONEWRIGHT')) return
+  const lines = script.trim().split('\n')
+  if (lines.length === 1 && script.startsWith('zonewright ')) {
+    const [, ...words] = wordsOf(script.trim(), env)
+    const { status, stdout, stderr } = await cli(words, { cwd: state.workspace, env })
+    state.output += stdout + stderr
+    state.status = status
+    return
+  }
+  const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', script], {
+    cwd: state.workspace,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], HOME: state.temp, ...env },
+  })
+  state.output += stdout + stderr
+  state.status = status ?? 1
+}
+
+function carryOut(state: StepState, uses: string, input: (name: string) => string): void {
+  const { scene, workspace, event } = state
+  const [action] = uses.split('@')
+  if (action === 'actions/setup-node') return
+  if (action === 'actions/checkout') {
+    git(workspace, 'init', '-q', '.')
+    git(workspace, 'remote', 'add', 'origin', scene.bare)
+    git(workspace, 'fetch', '-q', '--tags', 'origin', '+refs/heads/*:refs/remotes/origin/*')
+    git(workspace, 'checkout', '-q', '--detach', input('ref') || event.sha)
+  } else if (action === 'actions/upload-artifact') {
+    const file = resolve(workspace, input('path'))
+    if (!existsSync(file)) return
+    const id = scene.github.nextId()
+    const kept = join(temporaryDirectory(), basename(file))
+    cpSync(file, kept)
+    scene.stored.set(id, kept)
+    scene.github.artifacts.push({ id, name: input('name'), run: state.run, size: readFileSync(kept).length, expired: false })
+  } else if (action === 'actions/download-artifact') {
+    const id = Number(input('artifact-ids'))
+    const artifact = scene.github.artifacts.find((one) => one.id === id && one.run === Number(input('run-id')))
+    if (artifact === undefined) throw new Error(`no artifact ${id}`)
+    mkdirSync(input('path'), { recursive: true })
+    cpSync(scene.stored.get(id) as string, join(input('path'), basename(scene.stored.get(id) as string)))
+  } else throw new Error(`unknown action ${uses}`)
+}
+
+/** Runs the steps of a composite action as one step of a job. */
+export async function runAction(
+  state: Omit<StepState, 'output' | 'status'> & { readonly github: object },
+  text: string,
+  inputs: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly status: number; readonly output: string }> {
+  const action = parse(text) as {
+    readonly inputs: Readonly<Record<string, { default?: string }>>
+    readonly runs: { steps: WorkflowStep[] }
+  }
+  const given = Object.fromEntries(
+    Object.entries(action.inputs).map(([name, { default: value = '' }]) => [name, inputs[name] ?? filled(value, { github: state.github })]),
+  )
+  const running: StepState = { ...state, output: '', status: 0 }
+  await runSteps(running, action.runs.steps, { github: state.github, runner: { temp: state.temp }, inputs: given, secrets: {} }, env)
+  return running
+}
