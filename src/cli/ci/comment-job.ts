@@ -33,8 +33,8 @@ export const commentJob = (io: CliIo, _args: readonly [], options: CommentJobOpt
       }
       const { plan, problem } = await readHostilePlan(context, options.plan)
       const notes = [
-        ...(problem === null ? [] : [problem]),
-        ended.conclusion === 'success' ? FROM_FORK : `**The job of the fork has failed.** ${FROM_FORK}`,
+        ...(ended.conclusion === 'success' ? [] : ['**The job of the fork has failed.** Its log says why.']),
+        problem ?? FROM_FORK,
       ]
       const comment = { marker: options.marker, plan, notes, head: ended.head, url: ended.url }
       output.say(await writePlanComment(open, pullRequest.number, comment))
@@ -54,10 +54,10 @@ interface HostilePlan {
 /** Reads the plan file of an untrusted job. Messages repeat nothing of it. */
 async function readHostilePlan({ io, output }: CiContext, file: string): Promise<HostilePlan> {
   const text = await readPlanText(resolve(io.cwd, file))
-  if (!text.ok) return { plan: null, problem: '**The job of the fork kept no plan.** Its log says why.' }
+  if (!text.ok) return { plan: null, problem: '**The job of the fork kept no plan.**' }
   const { saved, diagnostics } = parseSavedPlan(text.value, 'the plan of the fork', null)
   if (saved === null) {
-    output.diagnostics(diagnostics)
+    output.say(`The file of the fork is refused: ${diagnostics.map(({ code }) => code).join(', ')}.`)
     return { plan: null, problem: '**The file that the job of the fork kept is not a plan** of this version of the program.' }
   }
   return { plan: saved.plan, problem: null }
