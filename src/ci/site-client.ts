@@ -18,6 +18,8 @@ const CONNECT_TIMEOUT = 10_000
 const MAX_PAGES = 200
 /** Milliseconds to wait after a secondary rate limit that names no time: GitHub's documentation asks for at least a minute. */
 const UNNAMED_PAUSE = 60_000
+/** Milliseconds to wait if the time of the reset has just passed. */
+const JUST_RESET = 1000
 const MAX_MESSAGE = 300
 
 /** A request that failed. */
@@ -195,8 +197,8 @@ function pauseOf({ status, headers, text }: HttpResponse): number | null {
   const asked = parseRetryAfter(headers['retry-after'], now)
   if (asked !== null) return asked
   if (status === 503) return null
-  const limit = parseRateLimit(headers, now)
-  if (limit?.remaining === 0) return limit.resetIn
+  // The time of the reset may have passed already.
+  if (headers['x-ratelimit-remaining'] === '0') return parseRateLimit(headers, now)?.resetIn ?? JUST_RESET
   return status === 429 || /secondary rate limit|abuse detection/i.test(text) ? UNNAMED_PAUSE : null
 }
 

@@ -13,7 +13,7 @@ const TOKEN = 'ghs_0123456789abcdef0123'
 const USER_TOKEN = 'ghp_0123456789abcdef0123'
 const OTHER_APP = 'ghs_app0123456789abcdef'
 const MARKER = markerOf('plan')
-const RETRY = { ...DEFAULT_RETRY, firstDelay: 1, maxDelay: 2, maxRetryAfter: 1500 }
+const RETRY = { ...DEFAULT_RETRY, firstDelay: 1, maxDelay: 2, maxRetryAfter: 2500 }
 const JOB: CiJob = {
   site: 'github',
   commit: 'a'.repeat(40),
@@ -162,7 +162,7 @@ describe.each([
       answer(
         403,
         { message: 'API rate limit exceeded' },
-        { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 2) },
+        { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 1) },
       ),
       answer(503, { message: 'Unavailable' }, { 'retry-after': '0' }),
     ]

@@ -27,7 +27,7 @@ export interface ApplyJobOptions extends CommonOptions {
   readonly unreviewed: 'plan' | 'apply'
 }
 
-const RENDERING = { color: false, width: null, verbose: false, maxLength: 250_000 }
+const RENDERING = { color: false, width: null, verbose: false, everyZone: true, maxLength: 250_000 }
 
 export const applyJob = (io: CliIo, _args: readonly [], options: ApplyJobOptions): Promise<ExitStatus> =>
   inCiJob(io, options, (context) =>

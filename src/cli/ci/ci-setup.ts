@@ -6,6 +6,7 @@ import type { KeepOptions } from '../../ci/keep-post.ts'
 import { type OpenSite, openSite } from '../../ci/open-site.ts'
 import { diagnosticOfSite, SiteError } from '../../ci/site-client.ts'
 import { failure, ok } from '../../dns/result.ts'
+import { loadFormat } from '../../report/render-report.ts'
 import type { CommonOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
@@ -39,6 +40,7 @@ export async function inCiJob(io: CliIo, options: CommonOptions, work: (context:
     output.error('ci-job', job.message)
     return EXIT.failure
   }
+  await loadFormat('markdown')
   return reportingErrors(output, () => work({ io, output, job: job.value }))
 }
 

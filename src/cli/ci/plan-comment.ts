@@ -21,19 +21,20 @@ export interface PlanComment {
   readonly url: string
 }
 
-const textOf = ({ marker, plan, notes, head, url }: PlanComment, maxText: number): string =>
+const textOf = ({ marker, plan, notes, head, url }: PlanComment, maxText: number, everyZone: boolean): string =>
   postText(
     {
       marker: markerOf(marker),
       title: 'DNS plan',
       notes,
-      report: (maxLength) => (plan === null ? '' : renderPlan(plan, 'markdown', { color: false, width: null, verbose: false, maxLength })),
+      report: (maxLength) =>
+        plan === null ? '' : renderPlan(plan, 'markdown', { color: false, width: null, verbose: false, everyZone, maxLength }),
       footer: [`Commit ${head.slice(0, 12)}. The ${linkTo('job', url)} has the whole plan in its summary and its artifact.`],
     },
     maxText,
   )
 
-export const planSummary = (comment: PlanComment): string => textOf(comment, MAX_SUMMARY)
+export const planSummary = (comment: PlanComment): string => textOf(comment, MAX_SUMMARY, true)
 
 /**
  * Writes the comment on a pull request, or updates it. Returns a line that says what was done. A job for a commit that is no longer the last one of the pull
@@ -46,7 +47,12 @@ export async function writePlanComment(open: OpenSite, number: number, comment: 
   const found = await site.findPullRequest(number)
   const problem = superseded(found, comment.head)
   if (problem !== null) return `No comment: ${name} ${problem}.`
-  const kept = await keepPost(site.comments(number), markerOf(comment.marker), textOf(comment, site.maxText), await keepOptionsOf(open))
+  const kept = await keepPost(
+    site.comments(number),
+    markerOf(comment.marker),
+    textOf(comment, site.maxText, false),
+    await keepOptionsOf(open),
+  )
   return `The comment on ${name} is ${kept.done}.`
 }
 
