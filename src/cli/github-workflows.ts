@@ -59,6 +59,19 @@ const upload = (name: string, file: string): string => `      - uses: ${UPLOAD}
         with: {name: '${name}', path: '\${{ runner.temp }}/${file}', if-no-files-found: ignore, overwrite: true}
 `
 
+/** Steps that keep a snapshot, so that the jobs of forks can plan without credentials. Everybody who can read the repository can read it. */
+const snapshot = (
+  settings: CiSettings,
+  secretOf: (variable: string) => string,
+): string => `      # For plans of forks, if the variable ZONEWRIGHT_FORKS of the repository is true: everybody who can read the repository can read the snapshot.
+      - run: zonewright snapshot --out "$RUNNER_TEMP/snapshot.json"
+        if: \${{ !cancelled() && vars.ZONEWRIGHT_FORKS == 'true' }}
+        env:
+${secretLines(settings, secretOf)}      - uses: ${UPLOAD}
+        if: \${{ !cancelled() && vars.ZONEWRIGHT_FORKS == 'true' }}
+        with: {name: zonewright-snapshot, path: '\${{ runner.temp }}/snapshot.json', if-no-files-found: ignore, overwrite: true}
+`
+
 /** The workflow with the secrets. */
 export const githubJobs = (
   settings: CiSettings,
@@ -112,7 +125,7 @@ ${SET_UP}      - uses: ${CHECKOUT}
 ${GITHUB_TOKEN}${download('reviewed', 'reviewed')}      # Applies it in the zones that have not changed since. If something is left, it shows a new plan, and ends with status 3.
       - run: zonewright ci apply --plan "$RUNNER_TEMP/reviewed/plan.json"
         env:
-${secretLines(settings, (variable) => variable)}${PLAN_KEY}
+${secretLines(settings, (variable) => variable)}${PLAN_KEY}${snapshot(settings, (variable) => variable)}
   drift:
     if: github.event_name == 'schedule'
     runs-on: ubuntu-latest
@@ -124,7 +137,7 @@ ${SET_UP}      - uses: ${CHECKOUT}
         with: {persist-credentials: false}
       - run: zonewright ci drift
         env:
-${GITHUB_TOKEN}${secretLines(settings, settings.readSecret)}
+${GITHUB_TOKEN}${secretLines(settings, settings.readSecret)}${snapshot(settings, settings.readSecret)}
   # Comments on a pull request from a fork, from the plan file of its job. It checks nothing out and has no secret of the DNS.
   comment:
     if: >-
@@ -156,4 +169,18 @@ ${SET_UP}      - uses: ${CHECKOUT}
         with: {persist-credentials: false}
       - run: zonewright validate --format github
       - run: zonewright fmt --check
-`
+
+  # A plan for a pull request from a fork, against the newest snapshot of the base branch. The workflow "DNS" comments with it.
+  plan:
+    if: github.event.pull_request.head.repo.full_name != github.repository
+    runs-on: ubuntu-latest
+    permissions: {contents: read, actions: read}
+    steps:
+${SET_UP}      - uses: ${CHECKOUT}
+        with: {fetch-depth: 0, persist-credentials: false}
+      - run: zonewright ci find snapshot --from .github/workflows/dns.yml
+        id: snapshot
+        env:
+${GITHUB_TOKEN}${download('snapshot', 'snapshot')}      - run: zonewright ci plan --no-comment --since "refs/remotes/origin/$GITHUB_BASE_REF" --out "$RUNNER_TEMP/plan.json" -- --snapshot "$RUNNER_TEMP/snapshot/snapshot.json"
+        if: steps.snapshot.outputs.found == 'true'
+${upload('zonewright-fork-plan', 'plan.json')}`

@@ -65,6 +65,7 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'one-way-dns': { 'dns/a.ts': `import type { P } from '../plan/p.ts'`, 'plan/p.ts': 'export type P = 1' },
   'one-way-plan': { 'plan/a.ts': `import { f } from '../definition/f.ts'`, 'definition/f.ts': 'export const f = 1' },
   'one-way-conformance': { 'conformance/a.ts': `import { c } from '../cli/c.ts'`, 'cli/c.ts': 'export const c = 1' },
+  'one-way-ci': { 'ci/a.ts': `import { c } from '../cli/c.ts'`, 'cli/c.ts': 'export const c = 1' },
   'one-way-convert': { 'convert/a.ts': `export { r } from '../report/r.ts'`, 'report/r.ts': 'export const r = 1' },
   'one-way-report': { 'report/a.ts': `import { f } from '../definition/f.ts'`, 'definition/f.ts': 'export const f = 1' },
   'one-way-definition': { 'definition/a.ts': `import { t } from '../transport/t.ts'`, 'transport/t.ts': 'export const t = 1' },

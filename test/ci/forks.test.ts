@@ -1,5 +1,5 @@
 /** Comments on pull requests from forks, made by a trusted job from the plan file of an untrusted one. */
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { checksumOf } from '../../src/apply/saved-plan/plan-json.ts'
@@ -87,6 +87,20 @@ describeWithTools(['git', 'bash'], 'a pull request from a fork', () => {
       expect.stringMatching(/^<!-- zonewright:plan -->[\s\S]*A job of the fork made this plan[\s\S]*192\.0\.2\.9/),
     ])
     expect(repository.scene.proxy.requests).toHaveLength(before)
+  })
+
+  test('is planned without credentials against the snapshot of the base branch, and gets a comment', async () => {
+    expect((await repository.check(number, 'plan')).output).toContain('there is no artifact zonewright-snapshot')
+    expect((await repository.drift()).status).toBe(0)
+    const before = repository.scene.proxy.requests.length
+    const planned = await repository.check(number, 'plan')
+    expect(planned).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.9') })
+    const [kept] = repository.github.artifacts.filter(({ name }) => name === 'zonewright-fork-plan')
+    const text = readFileSync(repository.stored.get(kept?.id ?? 0) as string, 'utf8')
+    repository.github.artifacts.length = 0
+    await follow(text)
+    expect(repository.scene.proxy.requests).toHaveLength(before)
+    expect(commentsOn(repository, number)).toEqual([expect.stringMatching(/snapshot[\s\S]*192\.0\.2\.9/)])
   })
 
   test.each<[string, () => string | null]>([

@@ -44,8 +44,8 @@ export interface Repository extends RunnerScene {
   open(branch: string, owner?: string): number
   job(file: string, name: string, event: WorkflowEvent): Promise<JobRun>
   plan(number: number): Promise<JobRun>
-  /** The job without secrets. */
-  check(number: number): Promise<JobRun>
+  /** A job without secrets. */
+  check(number: number, name?: string): Promise<JobRun>
   /** Squashes the branch onto main, and runs the job of the push. */
   merge(number: number): Promise<JobRun>
   /** Commits to main without a pull request, and runs the job of the push. */
@@ -96,6 +96,7 @@ export async function openRepository(): Promise<Repository> {
     origin,
     token: BOT,
     env: {},
+    vars: { ZONEWRIGHT_FORKS: 'true' },
     secrets: {
       'dns-read': { ZONEWRIGHT_READ_TOKEN: READ, ZONEWRIGHT_PLAN_KEY: KEY },
       dns: { ZONEWRIGHT_TOKEN: WRITE, ZONEWRIGHT_PLAN_KEY: KEY },
@@ -158,19 +159,19 @@ export async function openRepository(): Promise<Repository> {
         baseRef: 'main',
       })
     },
-    check(number) {
-      const { head, headBranch, base } = pullOf(number)
-      const payload = {
-        number,
-        pull_request: { number, head: { sha: head, ref: headBranch, repo: { full_name: github.repository } }, base: { ref: base } },
-      }
-      return job('dns-check.yml', 'check', {
+    check(number, name = 'check') {
+      const { head, headBranch, headOwner, base } = pullOf(number)
+      const repo = { full_name: `${headOwner}/dns` }
+      const payload = { number, pull_request: { number, head: { sha: head, ref: headBranch, repo }, base: { ref: base } } }
+      const fork = headOwner === 'team' ? {} : { fork: repo.full_name }
+      return job('dns-check.yml', name, {
         name: 'pull_request',
         payload,
         sha: head,
         headSha: head,
-        refName: `${number}/merge`,
+        refName: headBranch,
         baseRef: base,
+        ...fork,
       })
     },
     push(changed) {

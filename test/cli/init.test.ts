@@ -15,9 +15,13 @@ import { createScaleway } from '../scripted/scaleway/service.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
+import type { WorkflowJob } from '../support/workflow-runner.ts'
 import { filesBelow, TOKEN } from './scene.ts'
 
 const inFolder = (folder: string, ...args: string[]): Promise<CliResult> => cli(args, { cwd: folder })
+
+/** The variables of the step of a job that runs a command. */
+const envOf = (job: WorkflowJob, command: string): unknown => job.steps.find(({ run }) => run?.startsWith(command))?.env
 
 const FILES = ['.github/workflows/dns-check.yml', '.github/workflows/dns.yml', 'zones/example.com.yaml', 'zonewright.yaml']
 
@@ -181,7 +185,7 @@ describe('init --from TYPE', () => {
       [type]: { type, base_url: `${origin}${path}`, [key]: `env:${variable}` },
     })
     const workflow = files['.github/workflows/dns.yml'] ?? ''
-    expect(parse(workflow).jobs.apply.steps.at(-1).env).toMatchObject({ [variable]: `\${{ secrets.${variable} }}` })
+    expect(envOf(parse(workflow).jobs.apply, 'zonewright ci apply')).toMatchObject({ [variable]: `\${{ secrets.${variable} }}` })
     expect(workflow).not.toContain('domains:read_only')
     expect(Object.keys(files)).toContain('zones/example.com.yaml')
     expect(await cli(['plan', '--detailed-exitcode'], { cwd, env })).toMatchObject({ status: 0 })
@@ -197,7 +201,8 @@ describe('init --from TYPE', () => {
     const files = filesBelow(cwd)
     const { jobs, env: variables } = parse(files['.github/workflows/dns.yml'] ?? '')
     const secrets = (suffix: string) => Object.fromEntries(Object.keys(env).map((name) => [name, `\${{ secrets.${name}${suffix} }}`]))
-    expect([jobs.plan.steps.at(-2), jobs.apply.steps.at(-1)].map(({ env }) => env)).toMatchObject([secrets('_READ_ONLY'), secrets('')])
+    expect(envOf(jobs.plan, 'zonewright ci plan')).toMatchObject(secrets('_READ_ONLY'))
+    expect(envOf(jobs.apply, 'zonewright ci apply')).toMatchObject(secrets(''))
     // Its SDK is installed beside Zonewright, in the version that the tests use.
     const sdk = `@aws-sdk/client-route-53@${packageInfo.devDependencies['@aws-sdk/client-route-53']}`
     expect(variables.INSTALL_ZONEWRIGHT).toMatch(new RegExp(`^npm install --prefix "\\$folder" --ignore-scripts .* ${sdk} `, 'm'))

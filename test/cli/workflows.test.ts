@@ -27,7 +27,9 @@ const documented = (): string => {
 /** The step that installs the program. */
 const INSTALL = 'sh -c "$INSTALL_ZONEWRIGHT"'
 
-const secretsOf = (value: unknown): string[] => [...JSON.stringify(value).matchAll(/secrets\.([A-Z_]+)/g)].map(([, name]) => name as string)
+const secretsOf = (value: unknown): string[] => [
+  ...new Set([...JSON.stringify(value).matchAll(/secrets\.([A-Z_]+)/g)].map(([, name]) => name as string)),
+]
 
 describe.each([
   ['of init with the secrets', generated],

@@ -55,6 +55,8 @@ export interface RunnerScene {
   readonly token: string
   /** By environment; the secrets of jobs without one are under `''`. */
   readonly secrets: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** The variables of the repository. A run of a fork does not have them. */
+  readonly vars: Readonly<Record<string, string>>
   /** More variables of each job. */
   readonly env: Readonly<Record<string, string>>
   /** The files of each artifact. */
@@ -150,7 +152,12 @@ export async function runWorkflowJob(
   }
   const given = { ...env, ZONEWRIGHT_ALLOWED_HOSTS: `${workflow.env['ZONEWRIGHT_ALLOWED_HOSTS']}, ${new URL(scene.origin).host}` }
   const state: StepState = { scene, run: id, workspace, temp, files, event, output: '', status: 0 }
-  await runSteps(state, job.steps, { github: github_, secrets, runner: { temp }, inputs: {} }, given)
+  await runSteps(
+    state,
+    job.steps,
+    { github: github_, secrets, runner: { temp }, inputs: {}, vars: event.fork === undefined ? scene.vars : {} },
+    given,
+  )
   run.conclusion = state.status === 0 ? 'success' : 'failure'
   const summary = existsSync(files.summary) ? readFileSync(files.summary, 'utf8') : ''
   return { status: state.status, output: state.output, summary, run: id, workspace }
@@ -206,7 +213,7 @@ async function runScript(state: StepState, script: string, env: Readonly<Record<
     const [, ...words] = wordsOf(script.trim(), env)
     const { status, stdout, stderr } = await cli(words, { cwd: state.workspace, env })
     state.output += stdout + stderr
-    state.status = status
+    state.status ||= status
     return
   }
   const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', script], {
@@ -215,7 +222,7 @@ async function runScript(state: StepState, script: string, env: Readonly<Record<
     env: { PATH: process.env['PATH'], HOME: state.temp, ...env },
   })
   state.output += stdout + stderr
-  state.status = status ?? 1
+  state.status ||= status ?? 1
 }
 
 function carryOut(state: StepState, uses: string, input: (name: string) => string): void {
@@ -259,6 +266,11 @@ export async function runAction(
     Object.entries(action.inputs).map(([name, { default: value = '' }]) => [name, inputs[name] ?? filled(value, { github: state.github })]),
   )
   const running: StepState = { ...state, output: '', status: 0 }
-  await runSteps(running, action.runs.steps, { github: state.github, runner: { temp: state.temp }, inputs: given, secrets: {} }, env)
+  await runSteps(
+    running,
+    action.runs.steps,
+    { github: state.github, runner: { temp: state.temp }, inputs: given, secrets: {}, vars: {} },
+    env,
+  )
   return running
 }

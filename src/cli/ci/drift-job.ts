@@ -4,7 +4,7 @@ import { findOurs, keepPost, markerOf } from '../../ci/keep-post.ts'
 import type { OpenSite } from '../../ci/open-site.ts'
 import { linkTo, postText } from '../../ci/post-text.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { counted } from '../../report/english.ts'
+import { agreeing, counted } from '../../report/english.ts'
 import { fencedBlock } from '../../report/markdown-block.ts'
 import { renderPlan } from '../../report/render-report.ts'
 import { isVerified, type Verification } from '../../report/verification.ts'
@@ -69,7 +69,7 @@ function summaryOf({ report }: Step): string {
   const zones = report?.kind === 'verification' ? (report.verification as Verification).zones : []
   const different = zones.filter((zone) => !isVerified(zone)).length
   if (different === 0) return 'All zones are as defined.'
-  return `**${counted(different, 'zone')} of ${zones.length} ${different === 1 ? 'differs' : 'differ'} from the definitions.** An apply makes the changes below; or change the definitions.`
+  return `**${counted(different, 'zone')} of ${zones.length} ${agreeing(different, 'differs', 'differ')} from the definitions.** An apply makes the changes below; or change the definitions.`
 }
 
 /** As many lines as have at most so many characters together. */
