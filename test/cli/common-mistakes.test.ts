@@ -73,8 +73,8 @@ test('every command that reads definitions warns once of one that no rule matche
 
 describe('on the command line', () => {
   test.each([
-    ['zones/example.com.yaml', 'there is no definition of zones/example.com.yaml. (that is the name of a file; its zone is example.com.)'],
-    ['*.com', '(write the full name of each zone; without names all zones are selected)'],
+    ['zones/example.org.yaml', 'there is no definition of zones/example.org.yaml. (the zones are example.com.)'],
+    ['*.net', '("zonewright zones" lists them)'],
     ['other.test', '(the zones are example.com.)'],
   ])('a zone named %s', async (zone, message) => {
     const scene = await openScene()

@@ -6,9 +6,7 @@ import { dirname } from 'node:path'
 import pLimit from 'p-limit'
 import { compareText } from '../../dns/compare-text.ts'
 import { compareDiagnostics, type Diagnostic, hasErrors, isError } from '../../dns/diagnostic.ts'
-import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import { didYouMean } from '../../dns/nearest-word.ts'
-import { isReverseName } from '../../dns/reverse-name.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import type { Config } from '../config/config.ts'
 import { secretsInZone } from '../config/secret-guard.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
@@ -19,12 +17,13 @@ import { addPtrRecords } from './ptr-records.ts'
 import { type LoadedDefinition, readDefinition } from './read-definition.ts'
 import { sourcePolicy } from './source-policy.ts'
 import { unmatchedDefinitions, unmatchedWarning } from './unmatched-definitions.ts'
+import { isWanted, type WantedZones, wantedZones, wantsReverse } from './wanted-zones.ts'
 
 /** Maximum number of files open at the same time. */
 const OPEN_FILES = 32
 
 export interface LoadOptions {
-  /** Only these zones, as the user wrote their names. */
+  /** Only these zones, as the user wrote their names, globs, or the paths of their files. */
   readonly zones?: readonly string[] | undefined
   /** Only these files and folders, absolute, instead of what the rules match. */
   readonly paths?: readonly string[] | undefined
@@ -43,13 +42,23 @@ export interface LoadedDefinitions {
   readonly diagnostics: readonly Diagnostic[]
   /** The definitions and included files that were read, as messages show them, sorted. */
   readonly files: readonly string[]
+  readonly described: DescribedZones
   /** Skipped definitions, as messages show them, sorted: they or their rule say `enabled: false`, or no rule matches their zone. */
   readonly skipped: readonly string[]
 }
 
+/** What the definitions of a run describe, also those that are disabled or have errors. */
+export interface DescribedZones {
+  readonly names: ReadonlySet<DomainName>
+  /** The definitions, as messages show them. */
+  readonly files: ReadonlySet<string>
+  /** Whether the zone of a definition is unknown, so that any zone may be described. */
+  readonly isUncertain: boolean
+}
+
 export async function loadDefinitions(config: Config, options: LoadOptions = {}): Promise<LoadedDefinitions> {
-  const wanted = wantedZones(options.zones)
   const found = await findDefinitions(config, options.paths ?? null)
+  const wanted = wantedZones(options.zones, config, found.definitions)
   const sources = {
     include: createIncludeReader(config, 'yaml', options.texts),
     includeZoneFile: createIncludeReader(config, 'zone-file', options.texts),
@@ -59,14 +68,14 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   const definitions = found.definitions
     .filter((definition) => !isDisabled(definition))
     .map((definition) => withNewFiles(definition, options.texts))
-  const readEach = (some: readonly FoundDefinition[], names: WantedZones['names']): Promise<(LoadedDefinition | null)[]> =>
+  const readEach = (some: readonly FoundDefinition[], names: WantedZones | null): Promise<(LoadedDefinition | null)[]> =>
     Promise.all(
       some.map((definition) =>
         limit(() => readDefinition(definition, config, sources, { wanted: names, texts: options.texts, textsRead: options.textsRead })),
       ),
     )
-  const read = await readEach(definitions, wanted.names)
-  const needsOthers = options.autoPtr !== false && wanted.names !== null && areLinked(read, wanted.names)
+  const read = await readEach(definitions, wanted?.mayBeFragments ? null : wanted)
+  const needsOthers = options.autoPtr !== false && wanted !== null && areLinked(read, wanted)
   const otherDefinitions = new Set(needsOthers ? definitions.filter((_, index) => read[index] === null) : [])
   const all = [...read, ...(await readEach([...otherDefinitions], null))].filter((one): one is LoadedDefinition => one !== null)
   const included = new Set(all.flatMap((one) => one.includedFiles))
@@ -74,29 +83,43 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
 
   const skipped = new Set(found.definitions.filter(isDisabled).map(({ file }) => file))
   const diagnostics: Diagnostic[] = [...(found.definitions.length === 0 ? nothingFound(found.diagnostics, config) : found.diagnostics)]
-  diagnostics.push(...wanted.diagnostics)
+  diagnostics.push(...(wanted?.diagnostics ?? []))
   const zones: LoadedZone[] = []
   /** The zones that are not wanted, but that may add PTR records to a wanted zone or hold those of one. */
   const linked: LoadedZone[] = []
-  const known = { found: found.definitions, isNamed: options.paths !== undefined, included, wanted: wanted.names }
+  const known = { found: found.definitions, isNamed: options.paths !== undefined, included, wanted }
   const unmatched = hasErrors(found.diagnostics) ? [] : await unmatchedDefinitions(config, known)
+  const isReverseWanted = needsOthers && wantsReverse(all, wanted)
   for (const one of parsed) {
-    const isOther = otherDefinitions.has(one.definition) || !isWanted(one, wanted.names)
+    const isOther = otherDefinitions.has(one.definition) || !isWanted(one, wanted)
     if (!isOther && (!one.enabled || joinWithConfig(one, config, zones, diagnostics))) skipped.add(one.definition.file)
-    if (isOther && needsOthers && one.enabled) diagnostics.push(...joinLinked(one, config, linked, wanted.names))
-    if (hasNoRule(one, wanted.names)) unmatched.push(one.definition.file)
+    if (isOther && needsOthers && one.enabled) diagnostics.push(...joinLinked(one, config, linked, isReverseWanted))
+    if (isWanted(one, wanted) && hasNoRule(one)) unmatched.push(one.definition.file)
   }
   diagnostics.push(...unmatchedWarning(unmatched))
   const files = [...new Set(parsed.flatMap((one) => one.files))].sort()
   const unlinked = refuseDuplicates(zones)
   const distinct = options.autoPtr === false ? unlinked : withPtrs(unlinked, linked, options.paths === undefined)
-  diagnostics.push(...missingZones(wanted.names, distinct, parsed, found.definitions))
+  const loaded = new Set(distinct.map(({ zone }) => zone.name))
+  const selected = parsed.filter((one) => one.zone !== null && isWanted(one, wanted))
+  diagnostics.push(...(wanted?.unused(selected, parsed, loaded) ?? []))
   for (const zone of distinct) diagnostics.push(...zone.diagnostics)
   return {
     zones: distinct,
     diagnostics: removeRepeatedDiagnostics(diagnostics.sort(compareDiagnostics)),
     files,
+    described: describedBy(parsed, found.definitions.filter(isDisabled)),
     skipped: [...skipped].sort(),
+  }
+}
+
+function describedBy(read: readonly LoadedDefinition[], disabled: readonly FoundDefinition[]): DescribedZones {
+  const ruled = read.filter((one) => !hasNoRule(one))
+  const nameless = [...ruled.flatMap(({ zone, definition }) => (zone === null ? definition : [])), ...disabled]
+  return {
+    names: new Set([...ruled.flatMap(({ zone }) => zone?.name ?? []), ...nameless.flatMap(({ zoneName }) => zoneName ?? [])]),
+    files: new Set([...ruled.map(({ definition }) => definition.file), ...disabled.map(({ file }) => file)]),
+    isUncertain: nameless.length > 0,
   }
 }
 
@@ -110,24 +133,6 @@ function withNewFiles(definition: FoundDefinition, texts: LoadOptions['texts']):
 /** Whether the definition is disabled whatever its zone is. */
 const isDisabled = ({ rules: [first] }: FoundDefinition): boolean => first !== undefined && !first.enabled && first.zones === null
 
-interface WantedZones {
-  /** Null for all zones. */
-  readonly names: ReadonlySet<DomainName> | null
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-function wantedZones(zones: readonly string[] | undefined): WantedZones {
-  if (zones === undefined || zones.length === 0) return { names: null, diagnostics: [] }
-  const names = new Set<DomainName>()
-  const diagnostics: Diagnostic[] = []
-  for (const text of zones) {
-    const name = parseAbsoluteName(text)
-    if (name.ok) names.add(name.value)
-    else diagnostics.push({ severity: 'error', code: 'zone-name', message: name.message })
-  }
-  return { names, diagnostics }
-}
-
 /** The definitions without files that others include, which are not zones even if a glob matches them. */
 function withoutFragments(parsed: readonly LoadedDefinition[], included: ReadonlySet<string>, config: Config): LoadedDefinition[] {
   if (included.size === 0) return [...parsed]
@@ -135,13 +140,9 @@ function withoutFragments(parsed: readonly LoadedDefinition[], included: Readonl
   return parsed.filter((one) => !included.has(displayPath(resolveLinks(fromDisplayPath(one.definition.file, config.cwd)), cwd)))
 }
 
-/** Whether a definition is of a wanted zone, or may be: its zone is unknown because of an error. */
-const isWanted = ({ zone }: LoadedDefinition, wanted: WantedZones['names']): boolean =>
-  wanted === null || zone === null || wanted.has(zone.name)
-
 /** Whether PTR records connect the wanted zones with others: one of them is a reverse zone, or uses `auto_ptr`. */
-const areLinked = (read: readonly (LoadedDefinition | null)[], wanted: ReadonlySet<DomainName>): boolean =>
-  [...wanted].some(isReverseName) ||
+const areLinked = (read: readonly (LoadedDefinition | null)[], wanted: WantedZones): boolean =>
+  wantsReverse(read, wanted) ||
   read.some(
     (one) =>
       one?.zone?.autoPtr || one?.zone?.records.some(({ autoPtr }) => autoPtr) || one?.definition.rules.some(({ autoPtr }) => autoPtr),
@@ -164,13 +165,12 @@ function withPtrs(zones: readonly LoadedZone[], linked: readonly LoadedZone[], i
  * Adds a zone that is not wanted to those that PTR records may connect with wanted ones. Returns its errors if a reverse zone is wanted: it would lack
  * PTR records.
  */
-function joinLinked(one: LoadedDefinition, config: Config, linked: LoadedZone[], wanted: WantedZones['names']): Diagnostic[] {
+function joinLinked(one: LoadedDefinition, config: Config, linked: LoadedZone[], isReverseWanted: boolean): Diagnostic[] {
   const found: Diagnostic[] = []
   const zones: LoadedZone[] = []
   joinWithConfig(one, config, zones, found)
   linked.push(...zones)
-  const hasReverse = [...(wanted ?? [])].some(isReverseName)
-  if (!hasReverse || !(one.mayUseAutoPtr || one.zone === null)) return []
+  if (!isReverseWanted || !(one.mayUseAutoPtr || one.zone === null)) return []
   return [...found, ...zones.flatMap(({ diagnostics }) => diagnostics)].filter(isError)
 }
 
@@ -198,8 +198,8 @@ function joinWithConfig(
 }
 
 /** Whether the globs of rules match the file of a zone, but `zone` of none matches its name. */
-function hasNoRule({ enabled, zone, definition: { rules } }: LoadedDefinition, wanted: ReadonlySet<DomainName> | null): boolean {
-  if (!enabled || zone === null || (wanted !== null && !wanted.has(zone.name))) return false
+function hasNoRule({ enabled, zone, definition: { rules } }: LoadedDefinition): boolean {
+  if (!enabled || zone === null) return false
   return ruleFor(zone, rules) === null && rules.every(({ zoneName }) => zoneName === null)
 }
 
@@ -232,35 +232,6 @@ function duplicate({ zone, targets }: LoadedZone, earlier: LoadedZone): Diagnost
     hint: 'give the definitions different targets, or merge them into one',
     related: [{ message: 'the other definition', at: earlier.zone.at }],
   }
-}
-
-function missingZones(
-  wanted: ReadonlySet<DomainName> | null,
-  zones: readonly LoadedZone[],
-  read: readonly LoadedDefinition[],
-  found: readonly FoundDefinition[],
-): Diagnostic[] {
-  if (wanted === null) return []
-  const loadedNames = new Set(zones.map((loaded) => loaded.zone.name))
-  const invalid = new Set(read.filter((one) => one.zone === null).map((one) => one.definition.zoneName))
-  const disabled = new Set(read.map((one) => one.zone?.name))
-  const known = new Set([...found.map((one) => one.zoneName), ...disabled].filter((name) => name !== undefined && name !== null))
-  return [...wanted]
-    .filter((name) => !loadedNames.has(name) && !invalid.has(name))
-    .map((name) => ({
-      severity: 'error',
-      code: 'zone-unknown',
-      message: disabled.has(name) ? `the definition of ${name} is disabled` : `there is no definition of ${name}`,
-      hint: disabled.has(name) ? undefined : otherZone(name, found, known),
-    }))
-}
-
-/** The hint for an unknown zone. */
-function otherZone(name: DomainName, found: readonly FoundDefinition[], known: ReadonlySet<DomainName>): string | undefined {
-  const ofFile = found.find((one) => `${one.file}.`.toLowerCase() === name)?.zoneName
-  if (ofFile) return `that is the name of a file; its zone is ${ofFile}`
-  if (name.includes('*')) return 'write the full name of each zone; without names all zones are selected'
-  return didYouMean(name, known) ?? (known.size > 0 && known.size <= 5 ? `the zones are ${[...known].sort().join(', ')}` : undefined)
 }
 
 /** One error if nothing matches at all, instead of a warning per rule, unless another error explains it. */

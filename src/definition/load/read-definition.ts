@@ -12,6 +12,7 @@ import { isBlankYaml } from '../yaml/read-yaml.ts'
 import type { FoundDefinition } from './find-definitions.ts'
 import type { IncludeReader } from './include-reader.ts'
 import type { SourcePolicy } from './source-policy.ts'
+import type { WantedZones } from './wanted-zones.ts'
 import { misnamedWarnings, outsideErrors, zoneFileDefinition } from './zone-file-definition.ts'
 
 /** A definition as read from its files. */
@@ -37,7 +38,7 @@ export interface DefinitionSources {
 
 export interface ReadOptions {
   /** Only these zones; null for all. */
-  readonly wanted: ReadonlySet<DomainName> | null
+  readonly wanted: Pick<WantedZones, 'has' | 'hasFile'> | null
   /** Texts that replace files, by absolute path. */
   readonly texts?: ReadonlyMap<string, string> | undefined
   /** Receives the texts as they were read, by absolute path. */
@@ -74,7 +75,7 @@ export async function readDefinition(
   if (problems.length > 0) {
     return { definition, zone: null, enabled: true, files, includedFiles: [], mayUseAutoPtr, diagnostics: problems }
   }
-  if (wanted !== null && !sources.some((source) => mayDefine(wanted, zoneName, source.text))) return null
+  if (wanted !== null && !wanted.hasFile(definition) && !sources.some((source) => mayDefine(wanted, zoneName, source.text))) return null
   const empty = definition.kind === 'zone-file' ? [] : sources.filter(({ text }) => isBlankYaml(text))
   if (empty.length > 0) {
     const diagnostics = empty.map(({ file }) => emptyFile(file))
@@ -95,7 +96,7 @@ const emptyFile = (file: string): Diagnostic => ({
 })
 
 /** Whether the text may define one of the zones: a quick check that saves parsing it. */
-function mayDefine(wanted: ReadonlySet<DomainName>, zoneName: DomainName | null, text: string): boolean {
+function mayDefine(wanted: Pick<WantedZones, 'has'>, zoneName: DomainName | null, text: string): boolean {
   if (zoneName !== null && wanted.has(zoneName)) return true
   const domain = /^["']?domain["']?[ \t]*:[ \t]+["']?([\p{L}\p{N}._-]+)["']?[ \t\r]*(?:#.*)?$/mu.exec(text)?.[1]
   const name = domain === undefined ? null : parseAbsoluteName(domain)

@@ -30,7 +30,7 @@ export interface KnownDefinitions {
   /** Files that definitions include, as messages show them. */
   readonly included: ReadonlySet<string>
   /** The zones that the user asked for; null for all. Includes of other zones are unknown then. */
-  readonly wanted: ReadonlySet<DomainName> | null
+  readonly wanted: { has(name: DomainName): boolean } | null
 }
 
 /** The definitions without a rule, as messages show them, sorted. Empty without a config file. */
@@ -86,7 +86,7 @@ async function candidates(config: Config, globs: readonly FileGlobs[], { found }
 }
 
 /** Whether a text is a definition, or a record map in a file that is named like a zone with two labels or more. */
-function isDefinition(name: string, text: string, wanted: ReadonlySet<DomainName> | null): boolean {
+function isDefinition(name: string, text: string, wanted: KnownDefinitions['wanted']): boolean {
   const file = parseFileName(name)
   if (file?.kind === 'zone-file') return /\bSOA\b|^\$ORIGIN\b/im.test(text)
   if (/^["']?domain["']?[ \t]*:/m.test(text)) return true
