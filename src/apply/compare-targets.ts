@@ -1,5 +1,4 @@
 /** `plan --compare-targets`: what the targets of each zone can hold and do, before anything is written. Contacts no server and needs no secret. */
-import { loadDefinitions } from '../definition/load/load-definitions.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { hasErrors } from '../dns/diagnostic.ts'
 import { misfitsOf } from '../plan/misfits.ts'
@@ -8,6 +7,7 @@ import type { ComparedTarget, TargetGroup } from '../report/target-comparison.ts
 import { EXIT, type ExitStatus } from './exit-status.ts'
 import { loadRunConfig } from './run-config.ts'
 import type { RunOutput, RunSetup } from './run-context.ts'
+import { selectZones } from './select-zones.ts'
 import { reportLoaded } from './workspace.ts'
 
 export interface CompareSetup extends RunSetup {
@@ -20,7 +20,8 @@ export async function runCompareTargets(setup: CompareSetup, zones: readonly str
   const diagnostics: Diagnostic[] = [...inConfig]
   const groups = new Map<string, { readonly targets: readonly ComparedTarget[]; readonly zones: TargetGroup['zones'][number][] }>()
   if (config !== null && !hasErrors(diagnostics)) {
-    const loaded = await loadDefinitions(config, { zones })
+    const loaded = await selectZones(config, zones, setup.options, setup)
+    for (const note of loaded.notes) setup.output.note(note)
     diagnostics.push(...loaded.diagnostics)
     for (const { zone, targets: names } of loaded.zones) {
       const targets = names.flatMap((name): ComparedTarget[] => {

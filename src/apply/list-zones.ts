@@ -1,16 +1,28 @@
 /** The zones of a config with their files, targets and policies. Contacts no server. */
 import type { Config } from '../definition/config/config.ts'
-import { loadDefinitions } from '../definition/load/load-definitions.ts'
 import { compareText } from '../dns/compare-text.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { ZoneView } from '../report/zone-list.ts'
+import { removedZones } from './removed-zones.ts'
+import type { RunEnvironment, WorkspaceOptions } from './run-context.ts'
+import { selectZones } from './select-zones.ts'
 
-/** The named zones, or all, sorted by name and files. `target`: only those with this target. */
+export interface ListedZones {
+  readonly zones: readonly ZoneView[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** Why fewer zones are listed. */
+  readonly notes: readonly string[]
+}
+
+/** The selected zones, sorted by name and files. */
 export async function listZones(
   config: Config,
-  { zones: names, target }: { readonly zones: readonly string[]; readonly target?: string | undefined },
-): Promise<{ readonly zones: readonly ZoneView[]; readonly diagnostics: readonly Diagnostic[] }> {
-  const { zones, diagnostics } = await loadDefinitions(config, { zones: names })
+  names: readonly string[],
+  { target, ...options }: WorkspaceOptions,
+  environment: Pick<RunEnvironment, 'env'>,
+): Promise<ListedZones> {
+  const selected = await selectZones(config, names, options, environment)
+  const { zones, diagnostics, notes } = selected
   const views = zones
     .filter(({ targets }) => target === undefined || targets.includes(target))
     .map(({ zone, files, owner, targets, policy, valid }) => ({
@@ -24,5 +36,12 @@ export async function listZones(
       unmanaged: zone.unmanaged.length,
       valid,
     }))
-  return { zones: views.sort((a, b) => compareText(a.name, b.name) || compareText(a.files.join(), b.files.join())), diagnostics }
+  const removed = removedZones(config, selected, { ...options, target }).map(({ name, target: at, origin, hint }): Diagnostic => {
+    return { severity: 'warning', code: 'zone-removed', message: `no definition describes ${name} at ${at}; ${origin}`, hint }
+  })
+  return {
+    zones: views.sort((a, b) => compareText(a.name, b.name) || compareText(a.files.join(), b.files.join())),
+    diagnostics: [...diagnostics, ...(options.since === undefined ? [] : removed)],
+    notes,
+  }
 }

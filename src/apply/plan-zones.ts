@@ -67,12 +67,9 @@ export async function planZones(wanted: readonly ZoneJob[], run: PlanRun): Promi
       )
     }),
   )
-  const zones = [
-    ...mergeTargets(
-      perTarget.flat().filter((planned) => planned !== null),
-      run.providers,
-    ),
-  ]
+  const read = perTarget.flat().filter((planned) => planned !== null)
+  // A removed zone that does not exist needs no deletion.
+  const zones = mergeTargets(read, run.providers).filter(({ job, plan }) => !job.isRemoved || plan.exists)
   zones.sort((a, b) => compareText(a.plan.zone, b.plan.zone) || compareText(a.plan.target, b.plan.target))
   return { plan: { created: run.now.toISOString(), tool: run.tool, zones: zones.map((zone) => zone.plan), diagnostics }, zones }
 }

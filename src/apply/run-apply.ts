@@ -18,6 +18,8 @@ import {
   isTextReport,
   openRun,
   type RunSetup,
+  statusOfLeftOut,
+  withLeftOut,
   withProgress,
 } from './run-context.ts'
 import { makePlan, mayRemoveZones, reportEmptyPlan, reportPlanDiagnostics, withPreview } from './run-plan.ts'
@@ -61,7 +63,7 @@ export async function withLockedZones<Setup extends ApplySetup>(
     const { run } = lock
     return await run.finish(async () => {
       const moving = await movingZones(context.journal, zones)
-      if (moving.length === 0) return work(context, run)
+      if (moving.length === 0) return worstOf([await work(context, run), statusOfLeftOut(context)])
       context.output.diagnostics(moving)
       reportEmptyPlan(context, [...diagnostics, ...moving])
       return EXIT.failure
@@ -111,7 +113,7 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
   const outcomes = await applyWithProgress(context, applicable, (zones, hooks) => run.apply(current, zones, hooks))
   if (outcomes === null) return endUnchanged(context, current.plan, EXIT.failure)
   if (!isGithubReport(context)) context.output.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
-  context.output.outcome(current.plan, outcomes, options.format, { planShown: isTextReport(context) })
+  context.output.outcome(withLeftOut(current.plan, context), outcomes, options.format, { planShown: isTextReport(context) })
   const failed = new Set(outcomes.flatMap(({ plan, diagnostics }) => (hasErrors(diagnostics) ? [plan.target] : [])))
   const leftOut = refusedZonesText(current.plan)
   if (leftOut !== null) context.output.say(leftOut)
@@ -144,7 +146,7 @@ async function completeEarlierCalls(
 /** Ends a run that changed nothing. */
 function endUnchanged(context: ApplyContext, plan: Plan, status: ExitStatus, text?: string): ExitStatus {
   if (text !== undefined) context.output.say(text)
-  if (!isTextReport(context)) context.output.outcome(plan, [], context.options.format)
+  if (!isTextReport(context)) context.output.outcome(withLeftOut(plan, context), [], context.options.format)
   return status
 }
 

@@ -2,10 +2,12 @@
 import type { Config } from '../definition/config/config.ts'
 import type { LoadedSecrets } from '../definition/config/secret-guard.ts'
 import type { Diagnostic, Severity } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
 import type { DesiredZone, Policy, RefusalName } from '../dns/zone.ts'
 import type { Preference } from '../plan/continuity.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
+import type { Shard } from '../plan/shards.ts'
 import type { OnRequest, OnThrottled, Provider } from '../providers/provider.ts'
 import type { ReportFormat } from '../report/formats.ts'
 import type { ReportOptions } from '../report/report.ts'
@@ -49,8 +51,20 @@ export interface RunOutput {
   progress(): ProgressBar
 }
 
+/** Options that select zones besides the arguments. */
+export interface SelectionOptions {
+  /** Only zones that changed since this git revision. */
+  readonly since?: string | undefined
+  /** Only the zones of this shard. */
+  readonly shard?: Shard | undefined
+  /** Whether to leave out zones with errors instead of ending the run. */
+  readonly keepGoing?: boolean | undefined
+  /** Whether a list of zones was given and is empty: nothing is selected. */
+  readonly isEmptyList?: boolean | undefined
+}
+
 /** Options that select zones and providers. */
-export interface WorkspaceOptions {
+export interface WorkspaceOptions extends SelectionOptions {
   /** The config file; searched upward if absent. */
   readonly config?: string | undefined
   /** Only this target. */
@@ -120,6 +134,8 @@ export interface ZoneJob {
   readonly allow: ReadonlySet<RefusalName>
   /** The name servers that `verify` queries; those of the NS records if null or absent. */
   readonly nameservers?: readonly string[] | null | undefined
+  /** Whether the zone is deleted because its definition was removed; false if absent. It is no part of the plan if it does not exist. */
+  readonly isRemoved?: boolean | undefined
 }
 
 /** The config, zones and providers that a run has loaded before it sends anything. */
@@ -132,6 +148,12 @@ export interface Workspace {
   readonly journal: string
   /** The diagnostics of loading. After an error, no request may be sent. */
   readonly diagnostics: readonly Diagnostic[]
+  /** With `--keep-going`, the errors of definitions that the run leaves out; they decide its exit status. */
+  readonly leftOut?: readonly Diagnostic[] | undefined
+  /** Whether a definition describes a zone at a target, or may, because it is disabled or has errors. Absent if not all zones of the config are selected. */
+  readonly isDescribed?: ((name: DomainName, target: string) => boolean) | undefined
+  /** Looks up the zones that no definition describes any more: a warning for each. Absent if none is known. */
+  readonly nameRemoved?: ((signal?: AbortSignal) => Promise<readonly Diagnostic[]>) | undefined
   close(): Promise<void>
 }
 
@@ -142,6 +164,13 @@ export interface RunContext<Options extends WorkspaceOptions = PlanOptions> exte
 export interface ApplyContext<Options extends ApplyOptions = ApplyOptions> extends ApplySetup<Options>, Workspace {
   readonly interruption: Interruption
 }
+
+/** The plan with the errors of what the run leaves out, as reports show it. They do not keep the plan from being applied. */
+export const withLeftOut = (plan: Plan, { leftOut = [] }: Pick<Workspace, 'leftOut'>): Plan =>
+  leftOut.length === 0 ? plan : { ...plan, diagnostics: [...plan.diagnostics, ...leftOut] }
+
+/** A failure if the run leaves out zones with errors. */
+export const statusOfLeftOut = ({ leftOut = [] }: Pick<Workspace, 'leftOut'>): ExitStatus => (leftOut.length === 0 ? 0 : 1)
 
 /** Creates the context of a run that changes zones, and listens for signals from here on. */
 export const openRun = <Setup extends ApplySetup, Loaded extends Workspace>(

@@ -4,12 +4,13 @@ import type { DoctorFinding, ProviderUsage } from '../dns/doctor-finding.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { InventoryKind } from '../dns/inventory.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
-import type { Provider } from '../providers/provider.ts'
+import { type Provider, ProviderError } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import type { Examination } from '../report/doctor-report.ts'
-import { counted } from '../report/english.ts'
+import { agreeing, counted, listed as listedNames } from '../report/english.ts'
 import { queryDns } from '../transport/dns-client.ts'
 import { isDnsFailure } from '../transport/dns-exchange.ts'
+import { deletesZones } from './removed-zones.ts'
 import { loadRunConfig } from './run-config.ts'
 import type { RunSetup, Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
 import { openConfig } from './workspace.ts'
@@ -33,7 +34,8 @@ export async function runDoctor(setup: RunSetup<WorkspaceOptions>, zones: readon
         const created = problems.map(findingOf)
         if (provider === null) return { subject: entry.name, findings: created }
         try {
-          return { subject: entry.name, findings: [...created, ...(await examineProvider(provider, workspace.jobs, now()))] }
+          const examined = await examineProvider(provider, workspace.jobs, now())
+          return { subject: entry.name, findings: [...created, ...examined, ...(await undescribedZones(provider, workspace))] }
         } finally {
           await provider.close()
         }
@@ -87,6 +89,24 @@ async function examineProvider(provider: Provider, jobs: readonly ZoneJob[], now
   } catch (error) {
     return [{ status: 'error', check: 'connection', message: error instanceof Error ? error.message : String(error) }]
   }
+}
+
+/** Maximum zones that a message names. */
+const MAX_NAMED = 10
+
+/** A warning about the zones that a provider holds without a definition. None if the provider has no list of its zones, or cannot be read. */
+async function undescribedZones(provider: Provider, { isDescribed }: Workspace): Promise<readonly DoctorFinding[]> {
+  if (isDescribed === undefined) return []
+  const listed = await provider.listZones().catch((error: unknown) => {
+    if (error instanceof ProviderError) return null
+    throw error
+  })
+  const names = (listed?.zones ?? []).map(({ name }) => name).filter((name) => !isDescribed(name, provider.name))
+  if (names.length === 0) return []
+  const message = `${counted(names.length, 'zone')} ${agreeing(names.length, 'has', 'have')} no definition: ${listedNames(names.sort(), MAX_NAMED)}`
+  const deletion = deletesZones(provider) ? 'deletes them after a definition with "absent: true"' : 'cannot delete them: do that there'
+  const hint = `"zonewright import provider ${provider.name} ZONE" writes a definition; a plan ${deletion}`
+  return [{ status: 'warning', check: 'zones', message, hint }]
 }
 
 /** The zones and inventories that the jobs use at a provider. */

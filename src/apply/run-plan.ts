@@ -3,7 +3,16 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { Plan } from '../plan/plan.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from './exit-status.ts'
 import { type PlannedRun, planZones } from './plan-zones.ts'
-import { isGithubReport, isTextReport, type PlanOptions, type RunContext, type RunSetup, withProgress } from './run-context.ts'
+import {
+  isGithubReport,
+  isTextReport,
+  type PlanOptions,
+  type RunContext,
+  type RunSetup,
+  statusOfLeftOut,
+  withLeftOut,
+  withProgress,
+} from './run-context.ts'
 import { withoutSecrets } from './secrets-in-plan.ts'
 import type { SnapshotSourceOptions, SnapshotWorkspace } from './snapshot/snapshot-source.ts'
 import { NOT_OPENED, openWorkspace, reportLoaded } from './workspace.ts'
@@ -29,11 +38,12 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
     }
     const planned = await lessBase(context, context.mark(await withPreview(context, await makePlan(context))))
     reportPlanDiagnostics(context, planned.plan)
-    output.plan(planned.plan, options.format)
+    output.plan(withLeftOut(planned.plan, context), options.format)
     const isSaved = options.out === undefined || (await save(context, options.out, planned))
     const isPending = planned.plan.zones.some((zone) => zone.changes.length > 0)
     return worstOf([
       statusOfPlan(planned.plan),
+      statusOfLeftOut(context),
       isSaved ? EXIT.done : EXIT.failure,
       options.detailedExitcode && isPending ? EXIT.pending : EXIT.done,
     ])
@@ -63,8 +73,13 @@ async function openForPlan(setup: RunSetup<PlanRunOptions>, zones: readonly stri
 /** Reads the zones of a run from their targets and plans them, without secrets. */
 export const makePlan = (context: RunContext, signal?: AbortSignal): Promise<PlannedRun> =>
   withProgress(context.output, async (onProgress) => {
-    const { jobs, providers, now, tool, secrets } = context
-    return withoutSecrets(await planZones(jobs, { providers, now: now(), tool, signal, onProgress }), secrets)
+    const { jobs, providers, now, tool, secrets, nameRemoved } = context
+    const [planned, removed = []] = await Promise.all([
+      planZones(jobs, { providers, now: now(), tool, signal, onProgress }),
+      nameRemoved?.(signal),
+    ])
+    const diagnostics = [...planned.plan.diagnostics, ...removed]
+    return withoutSecrets({ ...planned, plan: { ...planned.plan, diagnostics } }, secrets)
   })
 
 /** The plan with what the providers would do besides its changes, as diagnostics that belong to no zone. */
@@ -105,5 +120,8 @@ async function save(context: RunContext, file: string, planned: PlannedRun): Pro
     context.output.say(`${file} was not written: the plan has errors.`)
     return false
   }
-  return (await import('./saved-plan/save-plan.ts')).savePlan(context, file, planned)
+  // In the file they are warnings: a plan with errors cannot be applied.
+  const leftOut = (context.leftOut ?? []).map((diagnostic): Diagnostic => ({ ...diagnostic, severity: 'warning' }))
+  const saved = { ...planned, plan: withLeftOut(planned.plan, { leftOut }) }
+  return (await import('./saved-plan/save-plan.ts')).savePlan(context, file, saved)
 }

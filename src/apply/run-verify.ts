@@ -61,9 +61,10 @@ export async function runVerify(setup: VerifySetup, zones: readonly string[]): P
     const planned = await makePlan(context)
     const found = await findResolvers(context, planned.zones, policy)
     const verified = await verifyZones(context, planned.zones, found.resolvers, policy)
-    const diagnostics = [...planned.plan.diagnostics, ...found.diagnostics]
+    const own = [...planned.plan.diagnostics, ...found.diagnostics]
+    const diagnostics = [...own, ...(context.leftOut ?? [])]
     // The log of a GitHub job has them as annotations.
-    if (options.format !== 'github') output.diagnostics([...diagnostics, ...verified.flatMap((zone) => zone.diagnostics)])
+    if (options.format !== 'github') output.diagnostics([...own, ...verified.flatMap((zone) => zone.diagnostics)])
     output.verification({ zones: verified, diagnostics }, options.format)
     if (hasErrors(diagnostics) || verified.some((zone) => hasErrors(zone.diagnostics))) return EXIT.failure
     return verified.every(isVerified) ? EXIT.done : EXIT.pending

@@ -2,15 +2,16 @@
 import type { Config } from '../definition/config/config.ts'
 import { unknownProvider } from '../definition/config/read-config.ts'
 import type { LoadedZone } from '../definition/load/configured-zone.ts'
-import { loadDefinitions } from '../definition/load/load-definitions.ts'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
 import type { RefusalName } from '../dns/zone.ts'
 import type { Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import { countDiagnostics } from '../report/diagnostics-report.ts'
 import { agreeing, listed } from '../report/english.ts'
+import { deletesZones, deletionJob, describedAt, nameRemovedZones, type RemovedZone, removedZones } from './removed-zones.ts'
 import { loadRunConfig } from './run-config.ts'
 import { type RunOutput, type RunSetup, reportThrottling, type Workspace, type WorkspaceOptions, type ZoneJob } from './run-context.ts'
+import { selectZones } from './select-zones.ts'
 
 /** The workspace of a run that could not load anything. */
 export const NOT_OPENED: Workspace = {
@@ -53,18 +54,57 @@ export async function openConfig(
   zones: readonly string[],
   source: ProviderSource = LIVE,
 ): Promise<Workspace> {
-  const { target } = setup.options
-  const loaded = await loadDefinitions(config, { zones })
-  const jobs = loaded.zones.flatMap((zone) => jobsOf(zone, setup.options))
-  const problems = target === undefined ? [] : checkTarget(target, config, loaded.zones, zones)
-  const notices = unselectedReverse(loaded.zones, jobs)
+  const { options } = setup
+  const { target } = options
+  const selected = await selectZones(config, zones, options, setup)
+  for (const note of selected.notes) setup.output.note(note)
+  const jobs = selected.zones.flatMap((zone) => jobsOf(zone, options))
+  const problems = target === undefined ? [] : checkTarget(target, config, selected.zones, zones)
+  const notices = unselectedReverse(
+    selected.unsplit,
+    selected.unsplit.flatMap((zone) => jobsOf(zone, options)),
+  )
   const names = new Set(jobs.flatMap((job) => [job.target, ...inventoryProviders(job)]))
   const opened = await source.open(
     setup,
     config,
     [...names].filter((name) => config.providers.has(name)),
   )
-  return { ...opened, jobs, diagnostics: [...loaded.diagnostics, ...problems, ...notices, ...opened.diagnostics] }
+  const diagnostics = [...selected.diagnostics, ...problems, ...notices, ...opened.diagnostics]
+  const isDescribed = selected.isComplete ? describedAt(selected) : undefined
+  const loaded = { ...opened, jobs, diagnostics, leftOut: selected.leftOut, isDescribed }
+  return hasErrors(diagnostics) ? loaded : withRemoved(setup, loaded, removedZones(config, selected, options), source)
+}
+
+type OpenedConfig = Workspace & { readonly config: Config }
+
+/** Adds the zones without a definition: jobs that delete them, or their look-up. */
+async function withRemoved(
+  setup: RunSetup<WorkspaceOptions>,
+  loaded: OpenedConfig,
+  removed: readonly RemovedZone[],
+  source: ProviderSource,
+): Promise<OpenedConfig> {
+  if (removed.length === 0) return loaded
+  const { config } = loaded
+  const names = new Set(removed.map(({ target }) => target).filter((name) => config.providers.has(name) && !loaded.providers.has(name)))
+  // What is only named does not end the run if its provider lacks a secret.
+  const others = await source.open(setup, config, names)
+  const providers = new Map([...loaded.providers, ...others.providers])
+  const jobOf = (zone: RemovedZone): ZoneJob | null => {
+    const provider = providers.get(zone.target)
+    return provider !== undefined && deletesZones(provider) ? deletionJob(zone, config, setup.options) : null
+  }
+  const jobs = removed.flatMap((zone) => jobOf(zone) ?? [])
+  const named = removed.filter((zone) => jobOf(zone) === null)
+  const used = new Set([...loaded.providers.keys(), ...jobs.map((job) => job.target)])
+  return {
+    ...loaded,
+    providers: new Map([...providers].filter(([name]) => used.has(name))),
+    jobs: [...loaded.jobs, ...jobs],
+    nameRemoved: named.length === 0 ? undefined : (signal) => nameRemovedZones(named, providers, signal),
+    close: async () => void (await Promise.all([loaded.close(), others.close()])),
+  }
 }
 
 /** The providers of the config, with their secrets. */
@@ -106,15 +146,16 @@ const LIVE: ProviderSource = { offline: false, open: openProviders }
 export function reportLoaded(
   {
     diagnostics,
+    leftOut = [],
     output,
     options: { format } = {},
-  }: { readonly diagnostics: readonly Diagnostic[]; readonly output: RunOutput; readonly options?: { readonly format?: string } },
+  }: Pick<Workspace, 'diagnostics' | 'leftOut'> & { readonly output: RunOutput; readonly options?: { readonly format?: string } },
   { inFull = false } = {},
 ): boolean {
   // What the run leaves out concerns the run itself, so it is never only counted.
   const isLeftOut = ({ code }: Diagnostic): boolean => code === 'definition-unmatched' || code === 'ptr-not-selected'
   if (!inFull) output.diagnostics(diagnostics.filter(isLeftOut))
-  const others = inFull ? diagnostics : diagnostics.filter((diagnostic) => !isLeftOut(diagnostic))
+  const others = [...(inFull ? diagnostics : diagnostics.filter((diagnostic) => !isLeftOut(diagnostic))), ...leftOut]
   // The log of a GitHub job has the errors as annotations.
   if (inFull || format !== 'github') output.diagnostics(others, inFull ? {} : { from: 'error' })
   const count = countDiagnostics(others)
@@ -122,7 +163,8 @@ export function reportLoaded(
     output.say(`${count}: no server was contacted, nothing was changed.`)
     return false
   }
-  if (count !== null && !inFull) output.note(`${count} about the definitions: "zonewright validate" shows them.`)
+  if (leftOut.length > 0) output.say(`${count}: the zones concerned are left out, the others are not.`)
+  else if (count !== null && !inFull) output.note(`${count} about the definitions: "zonewright validate" shows them.`)
   return true
 }
 

@@ -1,7 +1,9 @@
 /** Opens the saved plan that an argument of `apply` names. Sends nothing. */
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
 import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
+import { parseFileName } from '../../definition/load/definition-name.ts'
+import { isGlobArgument, namesFile } from '../../definition/load/wanted-zones.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { type DefinedRecord, rrsetKey } from '../../dns/record.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ZoneSettings } from '../../dns/zone.ts'
@@ -16,7 +18,7 @@ import { NOT_OPENED, openProviders } from '../workspace.ts'
 import { parseSavedPlan } from './parse-saved-plan.ts'
 import { firstDifference } from './plan-json.ts'
 import type { SavedPlan } from './saved-plan.ts'
-import { beginsLikeJson, readPlanText } from './saved-plan.ts'
+import { beginsLikeDocument, beginsLikeJson, readPlanText } from './saved-plan.ts'
 
 /** A saved plan with the providers of its targets. It has no jobs, since it needs no definitions. */
 export interface SavedWorkspace extends Workspace {
@@ -29,9 +31,18 @@ export interface SavedWorkspace extends Workspace {
  * begins like JSON. Anything else names a zone, for example `0/25.2.0.192.in-addr.arpa`, even if the folder has a zone file of that name.
  */
 export async function namesPlan(cwd: string, argument: string): Promise<boolean> {
+  if (await namesDefinitions(cwd, argument)) return false
   if (/^\.{0,2}[/\\]|\.json$/i.test(argument)) return true
   const path = resolve(cwd, argument)
   return (/[/\\]/.test(argument) && existsSync(path)) || beginsLikeJson(path)
+}
+
+/** Whether an argument names a folder or a definition, or is a glob. */
+async function namesDefinitions(cwd: string, argument: string): Promise<boolean> {
+  const path = resolve(cwd, argument)
+  if (!existsSync(path)) return isGlobArgument(argument)
+  if (statSync(path).isDirectory()) return namesFile(argument, cwd)
+  return namesFile(argument, cwd) && parseFileName(basename(path)) !== null && !(await beginsLikeDocument(path, 'plan'))
 }
 
 /** Reads the plan file among the arguments, then the config, and creates the providers of the plan's targets. */
@@ -60,7 +71,7 @@ interface ReadPlan {
 }
 
 async function readSavedPlan({ options, env, cwd }: ApplySetup, args: readonly string[]): Promise<ReadPlan> {
-  const { target, allow = [], prefer } = options
+  const { target, allow = [], prefer, since, shard, keepGoing } = options
   const [file = ''] = args
   const diagnostics: Diagnostic[] = []
   const usage = (severity: Diagnostic['severity'], message: string, hint?: string): void =>
@@ -68,6 +79,8 @@ async function readSavedPlan({ options, env, cwd }: ApplySetup, args: readonly s
   if (args.length > 1) usage('error', `apply takes one saved plan, or zones, not ${args.length} arguments`, AMBIGUOUS)
   if (target !== undefined)
     usage('error', `--target cannot be used with a saved plan, which is applied unchanged`, 'give --target to "zonewright plan --out"')
+  if ([since, shard, keepGoing].some((option) => option !== undefined))
+    usage('error', '--since, --shard and --keep-going cannot be used with a saved plan, which is applied unchanged', SELECT_FIRST)
   if (allow.length > 0) usage('warning', '--allow has no effect on a saved plan: it contains what was allowed when it was made')
   if (prefer === 'calls') usage('warning', '--prefer has no effect on a saved plan: its changes are applied unchanged')
   const key = env[PLAN_KEY]
@@ -87,6 +100,8 @@ async function readSavedPlan({ options, env, cwd }: ApplySetup, args: readonly s
   if (namesake !== undefined) usage('error', `${file} is a saved plan and also the zone ${namesake.zone}`, AMBIGUOUS)
   return { saved, diagnostics }
 }
+
+const SELECT_FIRST = 'give them to "zonewright plan --out"'
 
 const AMBIGUOUS = 'a plan file is named by a path such as ./plan.json, a zone by its name with the final dot, such as example.com.'
 

@@ -1,7 +1,7 @@
 /** `zonewright apply`: options; the run itself is in `apply/run-apply.ts`. */
 import type { Command } from 'commander'
 import { type ChoreographyOptions, runChoreography } from '../../apply/choreography/run-choreography.ts'
-import type { ExitStatus } from '../../apply/exit-status.ts'
+import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { runApply } from '../../apply/run-apply.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import {
@@ -16,10 +16,15 @@ import {
 } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type ObserveOptions, observed } from '../observed-run.ts'
+import { createOutput } from '../output.ts'
 import { applySetup } from '../run-setup.ts'
+import { readSelection, withSelection, type ZoneListOptions } from '../selection.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
-  withPlanOptions(withConfigOption(command)).argument('[planfile|zone...]', 'a plan file, or zones (default: all)')
+  withSelection(withPlanOptions(withConfigOption(command))).argument(
+    '[planfile|zone...]',
+    'a plan file; or names, globs, or paths of definitions (default: all)',
+  )
   withApplyOptions(withFormatOption(command, 'plan'))
     .option('--partial', 'with a plan file: leave out zones that have changed, and apply the others')
     .option('--choreograph', 'in stages: lower TTLs, wait, change records, restore TTLs')
@@ -30,9 +35,14 @@ export function configure(command: Command, setAction: SetAction): void {
 }
 
 /** `zonewright apply [planfile | zone...]` */
-const apply = (
-  io: CliIo,
-  [args]: readonly [string[]],
-  options: ChoreographyOptions & CommonOptions & ObserveOptions & { readonly choreograph?: boolean; readonly timeout?: number },
-): Promise<ExitStatus> =>
-  observed('apply', applySetup(io, options), (setup) => (options.choreograph ? runChoreography : runApply)(setup, args))
+async function apply(io: CliIo, [args]: readonly [string[]], options: ApplyCommandOptions): Promise<ExitStatus> {
+  const selection = await readSelection(io, args, options, createOutput(io, options))
+  if (selection === null) return EXIT.failure
+  const setup = applySetup(io, { ...options, isEmptyList: selection.isEmptyList })
+  return observed('apply', setup, (observing) => (options.choreograph ? runChoreography : runApply)(observing, selection.zones))
+}
+
+type ApplyCommandOptions = ChoreographyOptions &
+  CommonOptions &
+  ObserveOptions &
+  ZoneListOptions & { readonly choreograph?: boolean; readonly timeout?: number }

@@ -3,10 +3,13 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
+import type { Config } from '../../definition/config/config.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { readTextWithMark } from '../../definition/files/read-text.ts'
+import { openRevision } from '../../definition/files/revision.ts'
 import { writeEdits } from '../../definition/files/write-edits.ts'
 import { writeProblems } from '../../definition/files/write-problem.ts'
+import { changedFiles } from '../../definition/load/changed-zones.ts'
 import { type FoundDefinition, findDefinitions } from '../../definition/load/find-definitions.ts'
 import { type SourcePolicy, sourcePolicy } from '../../definition/load/source-policy.ts'
 import { unmatchedDefinitions, unmatchedWarning } from '../../definition/load/unmatched-definitions.ts'
@@ -23,12 +26,15 @@ import { createOutput } from '../output.ts'
 export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command)
     .argument('[path...]', 'files or folders (default: those in the configuration)')
+    .option('--since <revision>', 'only files that changed since this git revision')
     .option('--check', 'write nothing; exit with 2 if a file would change')
   setAction(command, fmt)
 }
 
+type FmtOptions = CommonOptions & { readonly check?: boolean; readonly since?: string }
+
 /** `zonewright fmt [path...]`: writes YAML definitions in the canonical layout. Lists changed files on standard output; with `--check` changes none. */
-async function fmt(io: CliIo, [paths]: readonly [string[]], options: CommonOptions & { readonly check?: boolean }): Promise<ExitStatus> {
+async function fmt(io: CliIo, [paths]: readonly [string[]], options: FmtOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
   const check = options.check === true
   const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
@@ -39,7 +45,8 @@ async function fmt(io: CliIo, [paths]: readonly [string[]], options: CommonOptio
     const known = { found: found.definitions, isNamed: paths.length > 0, included: new Set<string>(), wanted: new Set<DomainName>() }
     problems.push(...unmatchedWarning(await unmatchedDefinitions(config, known)))
   }
-  const files = yamlFiles(found?.definitions ?? [])
+  const all = yamlFiles(found?.definitions ?? [])
+  const files = config === null || options.since === undefined ? all : await changedSince(options.since, all, { config, io, problems })
   const policy = config && sourcePolicy(config)
   let changed = 0
   for (const path of files) {
@@ -59,6 +66,26 @@ async function fmt(io: CliIo, [paths]: readonly [string[]], options: CommonOptio
   }
   if (hasErrors(problems)) return EXIT.failure
   return check && changed > 0 ? EXIT.pending : EXIT.done
+}
+
+/** The files that differ from a git revision. Adds the problem if it cannot be read. */
+async function changedSince(
+  since: string,
+  paths: readonly string[],
+  { config, io, problems }: { readonly config: Config; readonly io: CliIo; readonly problems: Diagnostic[] },
+): Promise<string[]> {
+  const opened = await openRevision(config.folder, since, io.env)
+  if (!opened.ok) {
+    problems.push(opened.diagnostic)
+    return []
+  }
+  try {
+    const hasChanged = changedFiles(config, opened.revision)
+    const changed = await Promise.all(paths.map((path) => hasChanged(displayPath(path, config.cwd))))
+    return paths.filter((_, index) => changed[index])
+  } finally {
+    opened.revision.close()
+  }
 }
 
 const yamlFiles = (definitions: readonly FoundDefinition[]): string[] =>

@@ -15,10 +15,12 @@ import {
 } from '../command.ts'
 import { type CliIo, colorOf } from '../io.ts'
 import { type ObserveOptions, observed } from '../observed-run.ts'
+import { createOutput } from '../output.ts'
 import { readOnlySetup } from '../run-setup.ts'
+import { readSelection, withSelection, type ZoneListOptions } from '../selection.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
-  withPlanOptions(withConfigOption(command)).argument('[zone...]', 'zones (default: all)')
+  withSelection(withPlanOptions(withConfigOption(command))).argument('[zone...]', 'names, globs, or paths of definitions (default: all)')
   withFormatOption(command, 'plan')
     .option('--detailed-exitcode', 'exit with 2 if changes are pending')
     .option('-o, --out <file>', 'save the plan, for "apply <file>"')
@@ -31,11 +33,14 @@ export function configure(command: Command, setAction: SetAction): void {
   setAction(command, plan)
 }
 
-type PlanCommandOptions = PlanRunOptions & CommonOptions & ObserveOptions & { readonly compareTargets?: boolean }
+type PlanCommandOptions = PlanRunOptions & CommonOptions & ObserveOptions & ZoneListOptions & { readonly compareTargets?: boolean }
 
 /** `zonewright plan [zone...]` */
-async function plan(io: CliIo, [zones]: readonly [string[]], options: PlanCommandOptions): Promise<ExitStatus> {
-  const setup = readOnlySetup(io, options)
+async function plan(io: CliIo, [args]: readonly [string[]], options: PlanCommandOptions): Promise<ExitStatus> {
+  const selection = await readSelection(io, args, options, createOutput(io, options))
+  if (selection === null) return EXIT.failure
+  const { zones, isEmptyList } = selection
+  const setup = readOnlySetup(io, { ...options, isEmptyList })
   return options.compareTargets === true
     ? compareTargets(io, setup, zones)
     : observed('plan', setup, (observing) => runPlan(observing, zones))

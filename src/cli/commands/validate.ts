@@ -3,32 +3,39 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
+import { selectZones } from '../../apply/select-zones.ts'
+import type { Config } from '../../definition/config/config.ts'
 import type { Validation } from '../../definition/load/load-definitions.ts'
 import { validateDefinitions } from '../../definition/load/load-definitions.ts'
+import { namesZone } from '../../definition/load/wanted-zones.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { countDiagnostics } from '../../report/diagnostics-report.ts'
 import type { ReportFormat } from '../../report/formats.ts'
 import { validatedText } from '../../report/validation.ts'
 import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
-import { createOutput } from '../output.ts'
+import { type CliOutput, createOutput } from '../output.ts'
+import { readSelection, type Selection, withZoneLists, type ZoneListOptions } from '../selection.ts'
 
-export interface ValidateOptions extends CommonOptions {
+export interface ValidateOptions extends CommonOptions, ZoneListOptions {
   readonly format: ReportFormat<'validation'>
 }
 
 export function configure(command: Command, setAction: SetAction): void {
-  withConfigOption(command).argument('[path...]', 'files or folders (default: those in the configuration)')
+  withZoneLists(withConfigOption(command)).argument(
+    '[path...]',
+    'files or folders; or names or globs of zones (default: all in the configuration)',
+  )
   setAction(withFormatOption(command, 'validation'), validate)
 }
 
 /** `zonewright validate [path...]`: checks syntax, schema and DNS rules offline. The diagnostics are the report. */
-async function validate(io: CliIo, [paths]: readonly [string[]], options: ValidateOptions): Promise<ExitStatus> {
+async function validate(io: CliIo, [args]: readonly [string[]], options: ValidateOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
   const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
-  const nothing: Validation = { diagnostics: [], zones: [], files: 0, records: 0 }
-  const absolute = paths.length === 0 ? undefined : paths.map((path) => resolve(io.cwd, path))
-  const found = config === null ? nothing : await validateDefinitions(config, { paths: absolute })
+  const selection = await readSelection(io, args, options, output)
+  if (selection === null) return EXIT.failure
+  const found = config === null ? NOTHING : await validateSelection(io, config, selection, options, output)
   const all = [...diagnostics, ...found.diagnostics]
   const figures = { files: found.files, zones: found.zones.length, records: found.records }
   const { format } = options
@@ -41,4 +48,22 @@ async function validate(io: CliIo, [paths]: readonly [string[]], options: Valida
     output.validation({ figures, zones, diagnostics: all }, format)
   }
   return hasErrors(all) ? EXIT.failure : EXIT.done
+}
+
+const NOTHING: Validation = { diagnostics: [], zones: [], files: 0, records: 0 }
+
+/** Validates what is selected: files and folders also without a rule that matches them. */
+async function validateSelection(
+  io: CliIo,
+  config: Config,
+  { zones: args, isEmptyList }: Selection,
+  { since }: ValidateOptions,
+  { note }: CliOutput,
+): Promise<Validation> {
+  if (since === undefined && !isEmptyList && !args.some((argument) => namesZone(argument, io.cwd)))
+    return validateDefinitions(config, { paths: args.length === 0 ? undefined : args.map((path) => resolve(io.cwd, path)) })
+  const { zones, diagnostics, notes } = await selectZones(config, args, { since, isEmptyList }, io)
+  for (const text of notes) note(text)
+  const records = zones.reduce((sum, { zone }) => sum + zone.records.length, 0)
+  return { zones, diagnostics, files: new Set(zones.flatMap(({ files }) => files)).size, records }
 }

@@ -1,15 +1,17 @@
 /** `zonewright verify`: options; the run itself is in `apply/run-verify.ts`. */
 import type { Command } from 'commander'
-import type { ExitStatus } from '../../apply/exit-status.ts'
+import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { runVerify, type VerifyOptions } from '../../apply/run-verify.ts'
 import { type CommonOptions, collect, type SetAction, withConfigOption, withFormatOption, withObserveOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type ObserveOptions, observed } from '../observed-run.ts'
+import { createOutput } from '../output.ts'
 import { readOnlySetup } from '../run-setup.ts'
+import { readSelection, withSelection, type ZoneListOptions } from '../selection.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
-  withConfigOption(command)
-    .argument('[zone...]', 'zones (default: all)')
+  withSelection(withConfigOption(command))
+    .argument('[zone...]', 'names, globs, or paths of definitions (default: all)')
     .option('--target <name>', 'only this target')
     .addOption(
       command
@@ -23,5 +25,13 @@ export function configure(command: Command, setAction: SetAction): void {
 }
 
 /** `zonewright verify [zone...]` */
-const verify = (io: CliIo, [zones]: readonly [string[]], options: VerifyOptions & CommonOptions & ObserveOptions): Promise<ExitStatus> =>
-  observed('verify', readOnlySetup(io, options), (setup) => runVerify(setup, zones))
+async function verify(
+  io: CliIo,
+  [args]: readonly [string[]],
+  options: VerifyOptions & CommonOptions & ObserveOptions & ZoneListOptions,
+): Promise<ExitStatus> {
+  const selection = await readSelection(io, args, options, createOutput(io, options))
+  if (selection === null) return EXIT.failure
+  const setup = readOnlySetup(io, { ...options, isEmptyList: selection.isEmptyList })
+  return observed('verify', setup, (observing) => runVerify(observing, selection.zones))
+}

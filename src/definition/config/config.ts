@@ -21,6 +21,8 @@ export interface Config {
   readonly defaults: ConfigDefaults
   readonly safety: SafetyThresholds
   readonly unsupported: DesiredZone['unsupported']
+  /** Whether zones whose definition was removed are deleted. */
+  readonly deleteRemoved: boolean
   /** Servers that verify asks, as `address` or `address:port`; null for the NS records of the zone. */
   readonly nameservers: readonly string[] | null
   /** The folder of the journal. */
@@ -67,6 +69,8 @@ export interface ZoneRule {
   /** Selectors that are added to those of the definition. */
   readonly unmanaged: readonly UnmanagedSelector[]
   readonly safety: Partial<SafetyThresholds>
+  /** Whether its zones are deleted when their definition is removed; null for the value of the config. */
+  readonly deleteRemoved: boolean | null
   readonly nameservers: readonly string[] | null
   /** Null for the default rule. */
   readonly at: SourcePosition | null
@@ -101,6 +105,7 @@ export const DEFAULT_ZONE_RULE: ZoneRule = {
   autoPtr: false,
   unmanaged: [],
   safety: {},
+  deleteRemoved: null,
   nameservers: null,
   at: null,
 }

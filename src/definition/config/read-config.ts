@@ -11,13 +11,14 @@ import { didYouMean } from '../../dns/nearest-word.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { isServerAddress } from '../../dns/server-address.ts'
 import { parseTtl, type Ttl } from '../../dns/ttl.ts'
-import type { ApexNsMode, Policy, RefusalName, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
-import { DEFAULT_THRESHOLDS, type SafetyThresholds } from '../../plan/safety-limits.ts'
+import type { UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
+import { DEFAULT_THRESHOLDS } from '../../plan/safety-limits.ts'
 import { hasGlob } from '../files/file-glob.ts'
 import { toJsonValue } from '../yaml/plain-scalars.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
 import { isNull, positionAt, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import { type Config, type ConfigDefaults, DEFAULT_FILES, DEFAULT_ZONE_RULE, type ProviderConfig, type ZoneRule } from './config.ts'
+import type { ConfigDocument, RuleDocument } from './config-document.ts'
 import { emptyReferences, plainTextSecretWarnings, secretFilesOf } from './resolve-secret.ts'
 import { schemaDiagnostics } from './schema-diagnostics.ts'
 import { type LoadedSecrets, noSecrets } from './secret-guard.ts'
@@ -42,35 +43,6 @@ export interface ConfigResult {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** The config as its schema describes it, after validation. */
-interface ConfigDocument {
-  readonly providers?: Readonly<Record<string, Readonly<Record<string, unknown>> & { readonly type: string }>>
-  readonly zones?: readonly RuleDocument[]
-  readonly defaults?: Readonly<Record<string, unknown>>
-  readonly safety?: Partial<SafetyThresholds>
-  readonly unsupported?: 'error' | 'skip'
-  readonly nameservers?: readonly string[]
-  readonly journal?: string
-  readonly octodns_default_ttl?: number | string
-  readonly octodns_split_extension?: string
-}
-
-interface RuleDocument {
-  readonly files?: string | readonly string[]
-  readonly zone?: string | readonly string[]
-  readonly enabled?: boolean
-  readonly owner?: string
-  readonly targets?: readonly string[]
-  readonly policy?: Policy
-  readonly allow?: readonly RefusalName[]
-  readonly unsupported?: 'error' | 'skip'
-  readonly apex_ns?: ApexNsMode
-  readonly auto_ptr?: boolean
-  readonly unmanaged?: readonly UnmanagedSelector[]
-  readonly safety?: Partial<SafetyThresholds>
-  readonly nameservers?: readonly string[]
-}
-
 /** The config of an empty file. */
 export function defaultConfig(place: Omit<ConfigLocation, 'file'>): Config {
   return {
@@ -82,6 +54,7 @@ export function defaultConfig(place: Omit<ConfigLocation, 'file'>): Config {
     defaults: { settings: {}, ttl: null },
     safety: DEFAULT_THRESHOLDS,
     unsupported: 'error',
+    deleteRemoved: false,
     nameservers: null,
     journal: resolve(place.folder, '.zonewright'),
     octodnsDefaultTtl: 3600 as Ttl,
@@ -129,6 +102,7 @@ function configOf(document: ConfigDocument, reading: Reading, place: ConfigLocat
     defaults: defaultsOf(document.defaults ?? {}, reading),
     safety: { ...base.safety, ...document.safety },
     unsupported: document.unsupported ?? base.unsupported,
+    deleteRemoved: document.delete_removed ?? base.deleteRemoved,
     nameservers: nameserversOf(document.nameservers, ['nameservers'], reading),
     journal: document.journal === undefined ? base.journal : resolve(place.folder, document.journal),
     octodnsDefaultTtl: ttlOf(document.octodns_default_ttl, ['octodns_default_ttl'], reading) ?? base.octodnsDefaultTtl,
@@ -174,6 +148,7 @@ function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<st
     autoPtr: document.auto_ptr ?? false,
     unmanaged: selectorsOf(document.unmanaged ?? [], [...path, 'unmanaged'], reading),
     safety: document.safety ?? {},
+    deleteRemoved: document.delete_removed ?? null,
     nameservers: nameserversOf(document.nameservers, [...path, 'nameservers'], reading),
     at: positionAt(reading.root, path),
   }

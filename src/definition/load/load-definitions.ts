@@ -43,6 +43,8 @@ export interface LoadedDefinitions {
   /** The definitions and included files that were read, as messages show them, sorted. */
   readonly files: readonly string[]
   readonly described: DescribedZones
+  /** Whether a definition with errors may add PTR records to a reverse zone, which then lacks them. */
+  readonly lacksPtrs: boolean
   /** Skipped definitions, as messages show them, sorted: they or their rule say `enabled: false`, or no rule matches their zone. */
   readonly skipped: readonly string[]
 }
@@ -50,7 +52,7 @@ export interface LoadedDefinitions {
 /** What the definitions of a run describe, also those that are disabled or have errors. */
 export interface DescribedZones {
   readonly names: ReadonlySet<DomainName>
-  /** The definitions, as messages show them. */
+  /** The definitions that are disabled or whose zone is unknown, as messages show them. */
   readonly files: ReadonlySet<string>
   /** Whether the zone of a definition is unknown, so that any zone may be described. */
   readonly isUncertain: boolean
@@ -109,6 +111,7 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     diagnostics: removeRepeatedDiagnostics(diagnostics.sort(compareDiagnostics)),
     files,
     described: describedBy(parsed, found.definitions.filter(isDisabled)),
+    lacksPtrs: parsed.some((one) => one.mayUseAutoPtr && hasErrors(one.diagnostics)),
     skipped: [...skipped].sort(),
   }
 }
@@ -118,8 +121,8 @@ function describedBy(read: readonly LoadedDefinition[], disabled: readonly Found
   const nameless = [...ruled.flatMap(({ zone, definition }) => (zone === null ? definition : [])), ...disabled]
   return {
     names: new Set([...ruled.flatMap(({ zone }) => zone?.name ?? []), ...nameless.flatMap(({ zoneName }) => zoneName ?? [])]),
-    files: new Set([...ruled.map(({ definition }) => definition.file), ...disabled.map(({ file }) => file)]),
-    isUncertain: nameless.length > 0,
+    files: new Set([...nameless, ...ruled.flatMap(({ enabled, definition }) => (enabled ? [] : definition))].map(({ file }) => file)),
+    isUncertain: ruled.some(({ zone }) => zone === null) || disabled.some(({ zoneName }) => zoneName === null),
   }
 }
 

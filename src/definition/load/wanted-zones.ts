@@ -36,6 +36,11 @@ const IS_GLOB = /[*?[{]/
 export const namesFile = (argument: string, cwd: string): boolean =>
   (/[\\/]|^\.|\.(?:ya?ml|zone|db)$/i.test(argument) && existsSync(resolve(cwd, argument))) || argument === '.'
 
+/** Whether an argument is a zone or a glob, and cannot be meant as a path. */
+export const namesZone = (argument: string, cwd: string): boolean =>
+  !existsSync(resolve(cwd, argument)) &&
+  (isGlobArgument(argument) || /\.$/.test(argument) || !/[\\/]|^\.|\.(?:ya?ml|zone|db)$/i.test(argument))
+
 /** Whether an argument may match several zones or files. */
 export const isGlobArgument = (argument: string): boolean => IS_GLOB.test(argument)
 

@@ -1,0 +1,163 @@
+/**
+ * Zones that no definition describes, though a revision had one or a former run applied one. `delete_removed` plans their deletion; otherwise a plan names
+ * those that their provider still holds, with what to do.
+ */
+import { existsSync } from 'node:fs'
+import type { Config, ZoneRule } from '../definition/config/config.ts'
+import type { FormerZone } from '../definition/load/changed-zones.ts'
+import { createRuleLookup } from '../definition/load/configured-zone.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import { type DomainName, parseDomainName } from '../dns/domain-name.ts'
+import { globTest } from '../dns/glob.ts'
+import { DEFAULT_ZONE_OPTIONS, type RefusalName } from '../dns/zone.ts'
+import { preferredShard } from '../plan/shards.ts'
+import type { Provider } from '../providers/provider.ts'
+import { lastAppliedZones } from './journal/applied-zones.ts'
+import type { WorkspaceOptions, ZoneJob } from './run-context.ts'
+import type { SelectedZones } from './select-zones.ts'
+
+/** A zone without a definition, at a target. */
+export interface RemovedZone {
+  readonly name: DomainName
+  /** The provider's name in the config, or in that of a former run. */
+  readonly target: string
+  /** How the zone is known, in words that follow a comma: `zones/a.yaml described it in origin/main`. */
+  readonly origin: string
+  /** What to do about it. */
+  readonly hint: string
+  /** The rule and limits under which the zone is deleted; null if it is only named. */
+  readonly deletion: ZoneRule | 'config' | null
+}
+
+/** Maximum removed zones that a run looks up. */
+const MAX_REMOVED = 200
+
+/** The zones that the selection, or else the journal, knows and that no definition describes. */
+export function removedZones(config: Config, selected: SelectedZones, { target, since, shard }: WorkspaceOptions): RemovedZone[] {
+  const { described, former } = selected
+  const known: (Pick<FormerZone, 'name' | 'target'> & { readonly former: FormerZone | null; readonly run: string | null })[] =
+    selected.isComplete
+      ? lastAppliedZones(config.journal).flatMap(({ zone, target: name, run }) => {
+          const parsed = parseDomainName(zone)
+          return parsed.ok ? [{ name: parsed.value, target: name, former: null, run }] : []
+        })
+      : former.map((one) => ({ ...one, former: one, run: null }))
+  const isDescribed = describedAt(selected)
+  const active = new Map(selected.unsplit.map(({ zone, targets }) => [zone.name, targets]))
+  const files = new Set(selected.unsplit.map(({ zone }) => zone.at.file))
+  const ruleOf = createRuleLookup(config)
+  return known
+    .filter((one) => (target === undefined || one.target === target) && !isDescribed(one.name, one.target))
+    .filter((one) => shard === undefined || preferredShard(one.name, shard.count) === shard.index)
+    .slice(0, MAX_REMOVED)
+    .map(({ name, target: at, former: zone, run }): RemovedZone => {
+      const origin = zone === null ? `run ${run} applied one` : `${zone.file} described it in ${since}`
+      const common = { name, target: at, origin, deletion: null }
+      const elsewhere = active.get(name)
+      if (!config.providers.has(at))
+        return { ...common, hint: `${at} is not in the config: delete the zone there, or add the provider again` }
+      if (elsewhere !== undefined)
+        return {
+          ...common,
+          hint: `its definition has the targets ${elsewhere.join(', ')}; to delete it at ${at}, add a definition with "absent: true" and "targets: [${at}]"`,
+        }
+      if (zone !== null && !files.has(zone.file) && existsSync(zone.path))
+        return { ...common, hint: `no rule of the config matches ${zone.file}: add one, or remove the file` }
+      const rule = zone === null ? null : ruleOf(zone.path, { name })
+      const isDeleted = zone === null ? mayDelete(name, config) : (rule?.deleteRemoved ?? config.deleteRemoved)
+      if (!isDeleted) return { ...common, hint: KEEP }
+      if (described.isUncertain)
+        return { ...common, hint: 'it is not deleted while the zone of another definition is unknown, which is disabled or has errors' }
+      return { ...common, hint: KEEP, deletion: rule ?? 'config' }
+    })
+}
+
+/** Whether a definition describes a zone at a target, or may: it is disabled or has errors. */
+export function describedAt({ unsplit, described }: SelectedZones): (name: DomainName, target: string) => boolean {
+  const present = new Set(unsplit.flatMap(({ zone, targets }) => targets.map((target) => `${zone.name} ${target}`)))
+  const active = new Set(unsplit.map(({ zone }) => zone.name))
+  return (name, target) => present.has(`${name} ${target}`) || (!active.has(name) && described.names.has(name))
+}
+
+const KEEP = 'to delete it, set "delete_removed: true" in the config and give --allow delete-zone; to keep it, restore its definition'
+
+/** Whether every rule that may have matched a zone, whose file is unknown, deletes removed zones. */
+function mayDelete(name: DomainName, { zoneRules, deleteRemoved }: Config): boolean {
+  const candidates = zoneRules.filter(({ zones }) => zones === null || zones.some((glob) => globTest(glob)(name.slice(0, -1))))
+  return candidates.length === 0 ? deleteRemoved : candidates.every((rule) => rule.deleteRemoved ?? deleteRemoved)
+}
+
+/** The job that deletes a zone; null if it is only named. */
+export function deletionJob({ name, target, deletion }: RemovedZone, config: Config, options: WorkspaceOptions): ZoneJob | null {
+  if (deletion === null) return null
+  const rule = deletion === 'config' ? null : deletion
+  return {
+    desired: {
+      ...DEFAULT_ZONE_OPTIONS,
+      name,
+      at: rule?.at ?? { file: config.file ?? '', line: 1, column: 1 },
+      settings: {},
+      records: [],
+      absent: true,
+    },
+    target,
+    owner: rule?.owner ?? null,
+    policy: 'sync',
+    thresholds: { ...config.safety, ...rule?.safety },
+    prefer: options.prefer,
+    allow: new Set<RefusalName>([...(rule?.allow ?? []), ...((options.allow ?? []) as RefusalName[])]),
+    isRemoved: true,
+  }
+}
+
+/** Whether calls at a provider can delete zones. */
+export const deletesZones = ({ capabilities: { createsZones, deletesZones: deletes = createsZones } }: Provider): boolean => deletes
+
+/** A warning for each removed zone that its provider holds, or that could not be looked up. */
+export async function nameRemovedZones(
+  removed: readonly RemovedZone[],
+  providers: ReadonlyMap<string, Provider>,
+  signal?: AbortSignal,
+): Promise<Diagnostic[]> {
+  const targets = [...new Set(removed.map(({ target }) => target))]
+  const found = await Promise.all(
+    targets.map(async (target) => {
+      const zones = removed.filter((zone) => zone.target === target)
+      const provider = providers.get(target)
+      const held = await heldZones(provider, zones, signal)
+      return zones.flatMap((zone) => (held === null || held.has(zone.name) ? warningOf(zone, provider, held !== null) : []))
+    }),
+  )
+  return found.flat()
+}
+
+/** The names of zones that a provider holds; null if they could not be looked up. */
+async function heldZones(
+  provider: Provider | undefined,
+  zones: readonly RemovedZone[],
+  signal: AbortSignal | undefined,
+): Promise<{ has(name: DomainName): boolean } | null> {
+  try {
+    return (
+      (await provider?.findZones(
+        zones.map(({ name }) => name),
+        { signal },
+      )) ?? null
+    )
+  } catch {
+    // The warning says that it is unknown.
+    return null
+  }
+}
+
+function warningOf({ name, target, origin, hint }: RemovedZone, provider: Provider | undefined, isHeld: boolean): Diagnostic {
+  const state = isHeld ? `is at ${target}` : `may be at ${target}`
+  const isFixed = provider !== undefined && !deletesZones(provider)
+  const message = `${name} ${state}, and no definition describes it there; ${origin}`
+  return {
+    severity: 'warning',
+    code: 'zone-removed',
+    message,
+    hint: isFixed ? `plans cannot delete zones at ${target}: delete it there, or restore its definition` : hint,
+  }
+}

@@ -1,0 +1,34 @@
+import type { ApexNsMode, Policy, RefusalName, UnmanagedSelector } from '../../dns/zone.ts'
+import type { SafetyThresholds } from '../../plan/safety-limits.ts'
+
+/** The config as its schema describes it, after validation. */
+export interface ConfigDocument {
+  readonly providers?: Readonly<Record<string, Readonly<Record<string, unknown>> & { readonly type: string }>>
+  readonly zones?: readonly RuleDocument[]
+  readonly defaults?: Readonly<Record<string, unknown>>
+  readonly safety?: Partial<SafetyThresholds>
+  readonly unsupported?: 'error' | 'skip'
+  readonly delete_removed?: boolean
+  readonly nameservers?: readonly string[]
+  readonly journal?: string
+  readonly octodns_default_ttl?: number | string
+  readonly octodns_split_extension?: string
+}
+
+/** An entry of `zones`. */
+export interface RuleDocument {
+  readonly files?: string | readonly string[]
+  readonly zone?: string | readonly string[]
+  readonly enabled?: boolean
+  readonly owner?: string
+  readonly targets?: readonly string[]
+  readonly policy?: Policy
+  readonly allow?: readonly RefusalName[]
+  readonly unsupported?: 'error' | 'skip'
+  readonly apex_ns?: ApexNsMode
+  readonly auto_ptr?: boolean
+  readonly unmanaged?: readonly UnmanagedSelector[]
+  readonly safety?: Partial<SafetyThresholds>
+  readonly delete_removed?: boolean
+  readonly nameservers?: readonly string[]
+}

@@ -1,0 +1,123 @@
+/** Zones whose definition was removed: named by plan and doctor, and deleted only on request. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { validate as isPlan } from '../../generated/plan-schema.js'
+import { GIT_ENVIRONMENT, gitRepository } from '../support/git-repository.ts'
+import { openScene, type Scene, ZONE } from './scene.ts'
+
+const zoneOf = (name: string) => ZONE.replace('example.com', name)
+
+const FILES = {
+  'zones/example.com.yaml': ZONE,
+  'zones/example.org.yaml': zoneOf('example.org'),
+  'zones/example.net.yaml': zoneOf('example.net'),
+}
+
+/** Two zones are applied; the definition of one is removed. */
+async function sceneAfterRemoval(config = ''): Promise<Scene> {
+  const scene = await openScene({ files: FILES, config })
+  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  rmSync(join(scene.folder, 'zones/example.org.yaml'))
+  return scene
+}
+
+const documentOf = (text: string) => {
+  const document = JSON.parse(text)
+  expect(isPlan(document)).toBe(true)
+  return document as {
+    zones: { zone: string; changes: { action: string; subject: string }[] }[]
+    diagnostics: { code: string; message: string }[]
+  }
+}
+
+const NAMED =
+  /^warning\[zone-removed\] example\.org\. is at cloud, and no definition describes it there; run \S+ applied one \(to delete it, set "delete_removed: true"/m
+
+describe('a zone that a former run applied', () => {
+  test('is named by each plan of all zones, and not by a plan of others', async () => {
+    const scene = await sceneAfterRemoval()
+    const { status, stderr } = await scene.run('plan', '--detailed-exitcode')
+    expect([status, stderr]).toEqual([0, expect.stringMatching(NAMED)])
+    expect((await scene.run('plan', 'example.com')).stderr).not.toContain('zone-removed')
+    const { zones, diagnostics } = documentOf((await scene.run('plan', '--format', 'json')).stdout)
+    expect(zones.map(({ zone }) => zone)).toEqual(['example.com.', 'example.net.'])
+    expect(diagnostics.map(({ code }) => code)).toEqual(['zone-removed'])
+  })
+
+  test('is not named when its provider has it no more', async () => {
+    const scene = await sceneAfterRemoval()
+    scene.write({ 'zones/example.org.yaml': 'domain: example.org\nabsent: true\n' })
+    expect((await scene.run('apply', '--yes', '--allow', 'delete-zone')).status).toBe(0)
+    rmSync(join(scene.folder, 'zones/example.org.yaml'))
+    expect((await scene.run('plan')).stderr).not.toContain('zone-removed')
+  })
+
+  test('is deleted with delete_removed, after consent to deletions', async () => {
+    const scene = await sceneAfterRemoval('delete_removed: true\n')
+    const refused = await scene.run('apply', '--yes')
+    expect([refused.status, refused.stdout]).toEqual([3, expect.stringContaining('delete-zone')])
+    expect((await scene.run('plan', '--out', 'plan.json', '--allow', 'delete-zone')).status).toBe(0)
+    const applied = documentOf((await scene.run('apply', './plan.json', '--yes', '--format', 'json')).stdout)
+    expect(applied.zones.find(({ zone }) => zone === 'example.org.')?.changes).toMatchObject([
+      { action: 'delete', subject: 'domain', outcome: { state: 'applied' } },
+    ])
+    const after = await scene.run('plan', '--detailed-exitcode')
+    expect([after.status, after.stdout, after.stderr]).toEqual([0, expect.not.stringContaining('example.org'), ''])
+  })
+
+  test('stays if one of the rules that may have matched it does not delete', async () => {
+    const scene = await sceneAfterRemoval('zones: [{files: zones/none/*, enabled: false}, {files: "zones/*", delete_removed: true}]\n')
+    const { status, stderr, stdout } = await scene.run('plan')
+    expect([status, stdout, stderr]).toEqual([0, expect.not.stringContaining('delete'), expect.stringMatching(NAMED)])
+  })
+
+  test('stays while another definition has an error or its name is unknown', async () => {
+    const scene = await sceneAfterRemoval('delete_removed: true\n')
+    scene.write({ 'zones/broken.example.yaml': 'domain: [\n' })
+    const { status, stdout, stderr } = await scene.run('plan', '--keep-going', '--allow', 'delete-zone')
+    expect([status, stdout]).toEqual([1, expect.not.stringContaining('example.org')])
+    expect(stderr).toContain('it is not deleted while the zone of another definition is unknown')
+  })
+})
+
+test('a zone that the revision described is named and deleted like that; a file without a rule keeps its zone', async () => {
+  const scene = await openScene({ files: FILES, config: 'delete_removed: true\n' })
+  const repository = gitRepository({}, scene.folder)
+  const run = (...args: string[]) => scene.runWith(GIT_ENVIRONMENT, ...args)
+  expect((await run('apply', '--yes')).status).toBe(0)
+  rmSync(join(scene.folder, '.zonewright'), { recursive: true })
+  repository.write({ 'zones/example.org.yaml': null })
+  const only = await run('plan', '--since', 'HEAD', '--allow', 'delete-zone', '--format', 'json')
+  expect(documentOf(only.stdout).zones).toMatchObject([{ zone: 'example.org.', changes: [{ action: 'delete', subject: 'domain' }] }])
+  expect((await run('apply', '--yes', '--since', 'HEAD')).status).toBe(3)
+  // Nobody asked for all zones, and the journal is gone: only the revision knows the zone.
+  expect((await run('plan')).stdout).not.toContain('example.org')
+
+  repository.write({ 'zonewright.yaml': `${scene.files()['zonewright.yaml']}zones: [{files: ['zones/*', '!zones/example.net*']}]\n` })
+  const unmatched = await run('plan', '--since', 'HEAD', '--allow', 'delete-zone')
+  expect(unmatched.stderr).toContain('no rule of the config matches zones/example.net.yaml: add one, or remove the file')
+  expect(unmatched.stdout).not.toContain('example.net')
+})
+
+describe('doctor', () => {
+  test('lists what a provider holds without a definition, bounded', async () => {
+    const many = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`zones/z${index}.example.yaml`, zoneOf(`z${index}.example`)]))
+    const scene = await openScene({ files: { ...FILES, ...many } })
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    expect((await scene.run('doctor')).stdout).not.toContain('no definition')
+    for (const file of Object.keys(many)) rmSync(join(scene.folder, file))
+    const { stdout, status } = await scene.run('doctor')
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/warning +zones +12 zones have no definition: z0\.example\., z1\.example\., .* and 2 more/)
+    expect(stdout).toContain('zonewright import provider cloud')
+    expect((await scene.run('doctor', 'example.com')).stdout).not.toContain('no definition')
+  })
+
+  test('says nothing of zones that are disabled, and says if a provider cannot delete zones', async () => {
+    const scene = await openScene({ files: FILES })
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    scene.write({ 'zones/example.org.yaml': `enabled: false\n${zoneOf('example.org')}` })
+    expect((await scene.run('doctor')).stdout).not.toContain('no definition')
+  })
+})
