@@ -12,7 +12,6 @@ import { isBlankYaml } from '../yaml/read-yaml.ts'
 import type { FoundDefinition } from './find-definitions.ts'
 import type { IncludeReader } from './include-reader.ts'
 import type { SourcePolicy } from './source-policy.ts'
-import type { WantedZones } from './wanted-zones.ts'
 import { misnamedWarnings, outsideErrors, zoneFileDefinition } from './zone-file-definition.ts'
 
 /** A definition as read from its files. */
@@ -36,9 +35,15 @@ export interface DefinitionSources {
   readonly policy: SourcePolicy
 }
 
+/** A selection of zones by name, or by their file. */
+interface WantedDefinitions {
+  has(name: DomainName): boolean
+  hasFile(definition: FoundDefinition): boolean
+}
+
 export interface ReadOptions {
   /** Only these zones; null for all. */
-  readonly wanted: Pick<WantedZones, 'has' | 'hasFile'> | null
+  readonly wanted: WantedDefinitions | null
   /** Texts that replace files, by absolute path. */
   readonly texts?: ReadonlyMap<string, string> | undefined
   /** Receives the texts as they were read, by absolute path. */
@@ -96,7 +101,7 @@ const emptyFile = (file: string): Diagnostic => ({
 })
 
 /** Whether the text may define one of the zones: a quick check that saves parsing it. */
-function mayDefine(wanted: Pick<WantedZones, 'has'>, zoneName: DomainName | null, text: string): boolean {
+function mayDefine(wanted: WantedDefinitions, zoneName: DomainName | null, text: string): boolean {
   if (zoneName !== null && wanted.has(zoneName)) return true
   const domain = /^["']?domain["']?[ \t]*:[ \t]+["']?([\p{L}\p{N}._-]+)["']?[ \t\r]*(?:#.*)?$/mu.exec(text)?.[1]
   const name = domain === undefined ? null : parseAbsoluteName(domain)
