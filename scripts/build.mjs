@@ -15,7 +15,7 @@ import { build } from 'esbuild'
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 
 /** Native, optional, or looked up by name at run time (pino starts worker threads from files). */
-const EXTERNAL = [
+export const EXTERNAL = [
   '@aws-sdk/*',
   'fastify',
   '@fastify/*',
@@ -34,13 +34,12 @@ const EXTERNAL = [
 const REQUIRE = `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`
 
 /**
- * @param {{ entry?: string, out?: string, types?: boolean }} [options] absolute paths, by default those of the package, and whether to write type declarations
- * @returns {Promise<{ file: string, bytes: number }>} the program, and its size with all chunks
+ * The options of every bundle.
+ * @param {{ tarball: string, checksum: string }} [release] the release that the bundle is part of, as `src/cli/release.ts` describes it
  */
-export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out = join(root, 'dist'), types = false } = {}) {
+export function bundleOptions(release) {
   const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const fresh = mkdtempSync(join(dirname(out), `.${basename(out)}-`))
-  const common = {
+  return {
     absWorkingDir: root,
     bundle: true,
     platform: 'node',
@@ -53,8 +52,23 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
     sourcemap: false,
     metafile: true,
     logLevel: 'warning',
-    define: { __NAME__: JSON.stringify(name), __VERSION__: JSON.stringify(version) },
+    define: {
+      __NAME__: JSON.stringify(name),
+      __VERSION__: JSON.stringify(version),
+      ...(release && { __RELEASE__: JSON.stringify(release) }),
+    },
   }
+}
+
+/**
+ * @param {{ entry?: string, out?: string, types?: boolean, release?: { tarball: string, checksum: string } }} [options] absolute paths, by default those of
+ *   the package; whether to write type declarations; the release
+ * @returns {Promise<{ file: string, bytes: number, inputs: string[] }>} the program, its size with all chunks, and the files that it was built from, relative to the package
+ */
+export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out = join(root, 'dist'), types = false, release } = {}) {
+  const { name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const fresh = mkdtempSync(join(dirname(out), `.${basename(out)}-`))
+  const common = bundleOptions(release)
   try {
     const lazy = new Map()
     const program = join(fresh, `${name}.js`)
@@ -79,8 +93,10 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
     prependHashbang(program)
     chmodSync(program, 0o755)
     replaceFolder(fresh, out)
-    const outputs = [front, rest, api].flatMap(({ metafile }) => Object.values(metafile.outputs))
-    return { file: join(out, `${name}.js`), bytes: outputs.reduce((sum, output) => sum + output.bytes, 0) }
+    const metafiles = [front, rest, api].map(({ metafile }) => metafile)
+    const bytes = metafiles.flatMap(({ outputs }) => Object.values(outputs)).reduce((sum, output) => sum + output.bytes, 0)
+    const inputs = [...new Set(metafiles.flatMap((metafile) => Object.keys(metafile.inputs)))].sort()
+    return { file: join(out, `${name}.js`), bytes, inputs }
   } finally {
     rmSync(fresh, { recursive: true, force: true })
   }

@@ -1,6 +1,4 @@
 /** `zonewright explain`: prints the documentation of a diagnostic. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../dns/diagnostic-codes.ts'
@@ -8,7 +6,7 @@ import { didYouMean } from '../../dns/nearest-word.ts'
 import type { CommonOptions, SetAction } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { createOutput } from '../output.ts'
-import { packageFolder } from '../package-folder.ts'
+import { packageText } from '../package-folder.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
   setAction(command.argument('[code]', 'a code such as cname-not-alone (default: list all)'), explain)
@@ -37,7 +35,7 @@ async function explain(io: CliIo, [code]: readonly [string | undefined], options
 
 /** The section of `docs/diagnostics.md` whose heading is the code. */
 function entryOf(code: string): string | null {
-  const text = readFileSync(join(packageFolder(), 'docs/diagnostics.md'), 'utf8')
+  const text = packageText('docs/diagnostics.md')
   // Headings of level one may be comments in an example.
   const section = text.split(/^(?=#{2,3} )/m).find((one) => one.startsWith(`### ${code}\n`))
   return section?.trim() ?? null

@@ -5,10 +5,17 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { embeddedText } from '../../definition/files/embedded-text.ts'
 import { oneLine } from '../../dns/diagnostic.ts'
 import { excerpt } from '../../dns/excerpt.ts'
 
-const PROGRAM = fileURLToPath(new URL('octodns_bridge.py', import.meta.url))
+const PROGRAM = 'octodns_bridge.py'
+
+/** What the interpreter runs: a file beside this one, or the text in the single executable. */
+function programArguments(): string[] {
+  const text = embeddedText(PROGRAM)
+  return text === null ? [fileURLToPath(new URL(PROGRAM, import.meta.url))] : ['-c', text]
+}
 
 /** Maximum octets of a line, and of all lines of one response. */
 const MAX_LINE = 16 * 1024 * 1024
@@ -75,7 +82,7 @@ interface Pending {
 
 export function startBridgeProcess({ python, folder, env, redact }: ProcessOptions): BridgeProcess {
   // In a process group of its own it does not get the Ctrl-C of the terminal, and can be killed with its children.
-  const child = spawn(python, [PROGRAM], { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
+  const child = spawn(python, programArguments(), { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
   let pending: Pending | null = null
   let sent = 0
   let failure: ProcessError | null = null

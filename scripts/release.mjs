@@ -1,0 +1,182 @@
+/**
+ * Makes a release of the commit that is checked out: `npm run release`. The folder `release/` then has
+ *
+ *   zonewright-VERSION.tgz                 the npm package
+ *   zonewright-VERSION-linux-x64           with --executable: the single executable, for the system that the script runs on
+ *   SHA256SUMS                             of both
+ *   zonewright-VERSION.intoto.json         the provenance: an in-toto statement; with --sign-key also its signed envelope, zonewright-VERSION.intoto.dsse.json
+ *
+ * Options:
+ *   --out FOLDER        instead of release/
+ *   --url ADDRESS       where the files of the release will be, such as https://releases.example.com/v0.1.0; `init` writes it into workflows
+ *   --builder URI       who builds, for the provenance
+ *   --sign-key FILE     an Ed25519 private key (PEM), to sign the provenance
+ *   --executable        also build the executable
+ *   --allow-dirty       for tests of what is not committed: no provenance
+ *
+ * The same commit, Node.js and npm give the same tarball, octet by octet. Nothing is uploaded.
+ */
+import { execFileSync } from 'node:child_process'
+import { createHash, createPrivateKey, createPublicKey } from 'node:crypto'
+import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { buildProgram, EXTERNAL } from './build.mjs'
+import { contentProblems, MAX_TARBALL } from './release/contents.mjs'
+import { buildExecutable } from './release/executable.mjs'
+import { licencesOf } from './release/licences.mjs'
+import { provenanceStatement, signedEnvelope } from './release/provenance.mjs'
+import { releaseManifest, shrinkwrapOf } from './release/shrinkwrap.mjs'
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
+
+const readJson = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
+const run = (command, args, cwd = root) =>
+  execFileSync(command, args, { cwd, encoding: 'utf8', maxBuffer: 2 ** 26, stdio: ['ignore', 'pipe', 'inherit'] })
+const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex')
+
+/** An error that the user can mend, shown without a trace. */
+class Refused extends Error {}
+
+async function release({
+  out = join(root, 'release'),
+  url = '',
+  builder = 'urn:zonewright:unknown-builder',
+  'sign-key': keyFile,
+  ...flags
+}) {
+  if (url !== '' && !/^https:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~%+@-]+)*\/?$/.test(url))
+    throw new Refused(`--url ${url} is not an HTTPS address`)
+  const isDirty = refuseChanges(flags['allow-dirty'] === true)
+  refuseOtherPackages()
+  const key = keyFile === undefined ? undefined : createPrivateKey(readFileSync(keyFile))
+  const manifest = readJson('package.json')
+  const base = `${manifest.name}-${manifest.version}`
+  const work = mkdtempSync(join(tmpdir(), 'zonewright-release-'))
+  try {
+    const tarball = url === '' ? '' : `${url.replace(/\/$/, '')}/${base}.tgz`
+    const packed = await packTarball(work, manifest, tarball)
+    const files = [{ name: `${base}.tgz`, path: packed }]
+    if (flags.executable) {
+      const name = `${base}-${process.platform}-${process.arch}`
+      await buildExecutable(join(work, name), { tarball, checksum: sha256(packed) })
+      files.push({ name, path: join(work, name) })
+    }
+    const sums = files.map(({ name, path }) => ({ name, sha256: sha256(path) }))
+    const texts = { SHA256SUMS: sums.map(({ name, sha256: sum }) => `${sum}  ${name}\n`).join('') }
+    if (!isDirty) Object.assign(texts, provenance(base, sums, { url, builder, key, packages: readJson('package-lock.json').packages }))
+    mkdirSync(out, { recursive: true })
+    for (const { name, path } of files) moveInto(out, name, (to) => copyFileSync(path, to))
+    for (const [name, text] of Object.entries(texts)) moveInto(out, name, (to) => writeFileSync(to, text))
+    for (const { name, path } of files) console.error(`${join(out, name)}: ${statSync(path).size} octets`)
+    if (isDirty) console.error('The tree has changes: no provenance.')
+    return { out, files: files.map(({ name }) => name) }
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+/** Writes to a temporary name, so that a release is never half a file. */
+function moveInto(folder, name, write) {
+  const temporary = join(folder, `.${name}.${process.pid}`)
+  write(temporary)
+  renameSync(temporary, join(folder, name))
+}
+
+/** Whether the tree differs from the commit. */
+function refuseChanges(isAllowed) {
+  const changes = run('git', ['status', '--porcelain']).trim()
+  if (changes !== '' && !isAllowed) throw new Refused(`the tree has changes; commit them first:\n${changes}`)
+  return changes !== ''
+}
+
+/** The bundle contains code of installed packages: they must be those of the lock file, which the provenance names. */
+function refuseOtherPackages() {
+  const { packages } = readJson('package-lock.json')
+  const installed = readJson('node_modules/.package-lock.json').packages
+  for (const [path, { version, integrity }] of Object.entries(installed))
+    if (packages[path]?.version !== version || packages[path]?.integrity !== integrity)
+      throw new Refused(`${path} is not the package of package-lock.json: run npm ci`)
+}
+
+/** Returns the path of the checked tarball. */
+async function packTarball(work, manifest, address) {
+  const folder = join(work, 'package')
+  run('npm', ['run', '--silent', 'generate'])
+  const { inputs } = await buildProgram({ out: join(root, '.release-dist'), types: true, release: { tarball: address, checksum: '' } })
+  try {
+    cpSync(join(root, '.release-dist'), join(folder, 'dist'), { recursive: true })
+  } finally {
+    rmSync(join(root, '.release-dist'), { recursive: true, force: true })
+  }
+  const tracked = run('git', ['ls-files', '-z'])
+    .split('\0')
+    .filter((path) => path !== '')
+  const shipped = [...manifest.files, 'README.md', 'LICENSE']
+  for (const path of tracked.filter((one) => shipped.some((two) => one === two || one.startsWith(`${two}/`)))) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    copyFileSync(join(root, path), join(folder, path))
+    chmodSync(join(folder, path), 0o644)
+  }
+  const released = releaseManifest({ ...manifest, files: [...manifest.files, 'npm-shrinkwrap.json', 'THIRD-PARTY-LICENSES.txt'] }, EXTERNAL)
+  const write = (path, text) => writeFileSync(join(folder, path), text)
+  write('package.json', `${JSON.stringify(released, null, 2)}\n`)
+  write('npm-shrinkwrap.json', `${JSON.stringify(shrinkwrapOf(released, readJson('package-lock.json')), null, 2)}\n`)
+  write('THIRD-PARTY-LICENSES.txt', licencesOf(root, inputs))
+  run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', work], folder)
+  const tarball = join(work, `${manifest.name}-${manifest.version}.tgz`)
+  checkTarball(tarball, tracked)
+  return tarball
+}
+
+/** Looks at what a user would get, not at what was meant to be packed. */
+function checkTarball(tarball, tracked) {
+  const unpacked = mkdtempSync(join(dirname(tarball), 'unpacked-'))
+  run('tar', ['-xzf', tarball, '-C', unpacked])
+  const problems = contentProblems(join(unpacked, 'package'), {
+    tracked: new Set(tracked),
+    forbidden: [root, tmpdir() === '/tmp' ? '' : tmpdir()],
+  })
+  const { size } = statSync(tarball)
+  if (size > MAX_TARBALL) problems.push(`the tarball: ${size} octets, more than ${MAX_TARBALL}`)
+  if (problems.length > 0) throw new Refused(`the tarball may not be released:\n${problems.join('\n')}`)
+}
+
+function provenance(base, files, { url, builder, key, packages }) {
+  const statement = provenanceStatement({
+    files,
+    commit: run('git', ['rev-parse', 'HEAD']).trim(),
+    committed: run('git', ['show', '--no-patch', '--format=%cI', 'HEAD']).trim(),
+    repository: readJson('package.json').repository?.url ?? '',
+    builder,
+    settings: url === '' ? {} : { url },
+    packages,
+    tools: { node: process.version, npm: run('npm', ['--version']).trim(), platform: `${process.platform}-${process.arch}` },
+  })
+  const text = `${JSON.stringify(statement, null, 2)}\n`
+  if (key === undefined) return { [`${base}.intoto.json`]: text }
+  const keyid = createHash('sha256')
+    .update(createPublicKey(key).export({ type: 'spki', format: 'der' }))
+    .digest('hex')
+  return { [`${base}.intoto.json`]: text, [`${base}.intoto.dsse.json`]: `${JSON.stringify(signedEnvelope(text, key, keyid))}\n` }
+}
+
+const OPTIONS = {
+  out: { type: 'string' },
+  url: { type: 'string' },
+  builder: { type: 'string' },
+  'sign-key': { type: 'string' },
+  executable: { type: 'boolean' },
+  'allow-dirty': { type: 'boolean' },
+}
+
+try {
+  const { out, ...values } = parseArgs({ options: OPTIONS }).values
+  await release({ ...values, ...(out !== undefined && { out: resolve(out) }) })
+} catch (error) {
+  if (!(error instanceof Refused)) throw error
+  console.error(`release: ${error.message}`)
+  process.exitCode = 1
+}

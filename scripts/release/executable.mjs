@@ -1,0 +1,97 @@
+/**
+ * Builds the single executable: Node.js, the bundled program and the files that it reads, by Node's own mechanism (single executable applications). The packages
+ * that the bundle leaves out are not in it: those of the service, and the SDK of Route 53. Node finds them in a `node_modules` beside the executable.
+ */
+import { execFileSync } from 'node:child_process'
+import { chmodSync, copyFileSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { bundleOptions } from '../build.mjs'
+
+const root = resolve(fileURLToPath(import.meta.url), '../../..')
+
+/** Marks the place in a Node.js binary that says whether it has a program. Stated by Node's documentation. */
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
+
+/** What the program reads through `node:sea`. */
+const ASSETS = { 'docs/diagnostics.md': 'docs/diagnostics.md', 'octodns_bridge.py': 'src/providers/octodns/octodns_bridge.py' }
+
+/**
+ * Builds the executable from the Node.js that runs this script. Linux only.
+ * @param {string} out its path
+ * @param {{ tarball: string, checksum: string }} [release]
+ * @returns {Promise<string[]>} the files that it was built from, relative to the package
+ */
+export async function buildExecutable(out, release) {
+  if (process.platform !== 'linux') throw new Error('the executable is built on Linux')
+  const work = mkdtempSync(join(dirname(resolve(out)), '.executable-'))
+  try {
+    const { text, inputs } = await bundle(release)
+    const program = join(work, 'program.js')
+    const cache = join(work, 'program.cache')
+    writeFileSync(program, text)
+    writeCodeCache(program, cache)
+    const assets = Object.fromEntries(Object.entries(ASSETS).map(([name, path]) => [name, join(root, path)]))
+    const config = {
+      main: join(root, 'scripts/release/executable-main.cjs'),
+      output: join(work, 'blob'),
+      disableExperimentalSEAWarning: true,
+      assets: { ...assets, 'program.js': program, 'program.cache': cache },
+    }
+    writeFileSync(join(work, 'config.json'), JSON.stringify(config))
+    execFileSync(process.execPath, ['--experimental-sea-config', join(work, 'config.json')], { stdio: 'ignore' })
+    const executable = join(work, 'executable')
+    copyFileSync(process.execPath, executable)
+    chmodSync(executable, 0o755)
+    inject(executable, config.output)
+    renameSync(executable, out)
+    return inputs
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+/**
+ * The program as one CommonJS script: a function that gets `require` and `import()`. The latter is a parameter, since Node.js cannot load modules for functions that
+ * come from a code cache.
+ */
+async function bundle(release) {
+  const { metafile, outputFiles } = await build({
+    ...bundleOptions(release),
+    entryPoints: [join(root, 'src/cli/main.ts')],
+    format: 'cjs',
+    write: false,
+    define: { ...bundleOptions(release).define, 'import.meta.url': '__executableUrl' },
+  })
+  const program = outputFiles[0].text.replaceAll(/(?<![\w$.])import\(/g, '__import(')
+  const text = `((require, __import) => { const __executableUrl = require('node:url').pathToFileURL(process.execPath).href, module = { exports: {} };\n${program}\n})`
+  return { text, inputs: Object.keys(metafile.inputs).sort() }
+}
+
+/**
+ * Writes the compiled functions of the program, as V8 stores them for this version of Node.js: those that a run of `validate` uses. Without them, Node.js would
+ * parse the whole program at each start.
+ */
+function writeCodeCache(program, cache) {
+  const run = `const vm = require('node:vm'), fs = require('node:fs'), [program, cache] = ${JSON.stringify([program, cache])}
+process.argv = [process.execPath, 'zonewright', 'validate', 'zones', '--quiet']
+const script = new vm.Script(fs.readFileSync(program, 'utf8'))
+process.on('exit', () => fs.writeFileSync(cache, script.createCachedData()))
+script.runInThisContext()(require, (specifier) => import(specifier))`
+  execFileSync(process.execPath, ['--no-warnings', '-e', run], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
+}
+
+function inject(executable, blob) {
+  const postject = join(root, 'node_modules/postject/dist/cli.js')
+  execFileSync(process.execPath, [postject, executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE], {
+    // It warns about sections of the binary that it does not know.
+    stdio: ['ignore', 'ignore', 'ignore'],
+  })
+}
+
+if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const out = resolve(process.argv[2] ?? 'zonewright')
+  await buildExecutable(out)
+  console.error(`built ${out} (${Math.round(statSync(out).size / 2 ** 20)} MiB)`)
+}

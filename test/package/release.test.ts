@@ -1,0 +1,217 @@
+/** The release script, run as a user runs it, in copies of this repository: the same commit gives the same tarball, and nothing else gets into it. */
+import { execFileSync } from 'node:child_process'
+import { createHash, createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { contentProblems } from '../../scripts/release/contents.mjs'
+import { preAuthenticationEncoding } from '../../scripts/release/provenance.mjs'
+import { releaseManifest, shrinkwrapOf } from '../../scripts/release/shrinkwrap.mjs'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { runTool, type ToolResult } from '../support/tools.ts'
+
+const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
+
+const git = (folder: string, ...args: string[]): string =>
+  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], { cwd: folder, encoding: 'utf8' })
+
+/** A repository with one commit: the files of this one that a release is made from, as they are now. */
+function copyOfRepository(): string {
+  const folder = temporaryDirectory()
+  const files = git(PROJECT, 'ls-files', '-z', '--cached', '--others', '--exclude-standard').split('\0')
+  for (const file of files.filter(
+    (one) => /^(?:src|scripts|docs|schemas|zones|templates)\/|^[\w.-]+$/.test(one) && existsSync(join(PROJECT, one)),
+  )) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    copyFileSync(join(PROJECT, file), join(folder, file))
+  }
+  git(folder, 'init', '-q', '.')
+  linkPackages(folder)
+  git(folder, 'add', '-A')
+  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', 'commit', '-q', '-m', 'release'], {
+    cwd: folder,
+    env: { ...process.env, GIT_AUTHOR_DATE: '2026-01-02T03:04:05Z', GIT_COMMITTER_DATE: '2026-01-02T03:04:05Z' },
+  })
+  return folder
+}
+
+function linkPackages(folder: string): void {
+  symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
+  writeFileSync(join(folder, '.git/info/exclude'), 'node_modules\n')
+}
+
+const release = (folder: string, ...args: string[]): Promise<ToolResult> =>
+  runTool(process.execPath, [join(folder, 'scripts/release.mjs'), ...args], { cwd: folder })
+
+describeWithTools(['git', 'npm', 'tar'], 'a release', () => {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  let repository: string
+  let out: string
+  let version: string
+  const read = (name: string): Buffer => readFileSync(join(out, name))
+
+  beforeAll(async () => {
+    repository = copyOfRepository()
+    version = (JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string }).version
+    const key = join(temporaryDirectory(), 'key.pem')
+    writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }))
+    out = join(repository, 'release')
+    const { status, stderr } = await release(
+      repository,
+      '--url',
+      'https://releases.example.com/v1/',
+      '--sign-key',
+      key,
+      '--builder',
+      'https://ci.example.com',
+    )
+    expect(`${status} ${stderr}`).toMatch(/^0 /)
+  }, 60_000)
+
+  test('has the same octets in another folder, without a key too', async () => {
+    const clone = temporaryDirectory()
+    git(clone, 'clone', '-q', repository, '.')
+    linkPackages(clone)
+    const other = join(temporaryDirectory(), 'out')
+    expect(await release(clone, '--url', 'https://releases.example.com/v1', '--out', other)).toMatchObject({ status: 0 })
+    expect(readFileSync(join(other, `zonewright-${version}.tgz`)).equals(read(`zonewright-${version}.tgz`))).toBe(true)
+    expect(readFileSync(join(other, 'SHA256SUMS')).equals(read('SHA256SUMS'))).toBe(true)
+    expect(readdirSync(other).sort()).toEqual(['SHA256SUMS', `zonewright-${version}.intoto.json`, `zonewright-${version}.tgz`])
+    expect(git(clone, 'status', '--porcelain')).toBe('')
+  }, 60_000)
+
+  test('states its checksums, commit and packages; the signature is that of the key', () => {
+    const sum = createHash('sha256')
+      .update(read(`zonewright-${version}.tgz`))
+      .digest('hex')
+    expect(read('SHA256SUMS').toString()).toBe(`${sum}  zonewright-${version}.tgz\n`)
+    const text = read(`zonewright-${version}.intoto.json`)
+    const { subject, predicate } = JSON.parse(text.toString())
+    expect(subject).toEqual([{ name: `zonewright-${version}.tgz`, digest: { sha256: sum } }])
+    expect(predicate.runDetails).toEqual({ builder: { id: 'https://ci.example.com' } })
+    const [source, ...packages] = predicate.buildDefinition.resolvedDependencies
+    expect(source.digest).toEqual({ gitCommit: git(repository, 'rev-parse', 'HEAD').trim() })
+    const lock = JSON.parse(readFileSync(join(PROJECT, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { version: string; integrity: string }>
+    }
+    const { version: esbuild, integrity } = lock.packages['node_modules/esbuild'] as { version: string; integrity: string }
+    const sha512 = Buffer.from(integrity.slice('sha512-'.length), 'base64').toString('hex')
+    expect(packages).toContainEqual({ uri: `pkg:npm/esbuild@${esbuild}`, digest: { sha512 } })
+    for (const { digest } of packages) expect(digest.sha512).toMatch(/^[0-9a-f]{128}$/)
+    const { payload, payloadType, signatures } = JSON.parse(read(`zonewright-${version}.intoto.dsse.json`).toString())
+    expect(Buffer.from(payload, 'base64').equals(text)).toBe(true)
+    const signed = preAuthenticationEncoding(payloadType, text)
+    expect(verify(null, signed, createPublicKey(privateKey), Buffer.from(signatures[0].sig, 'base64'))).toBe(true)
+  })
+
+  test('knows its address; it has the licences of bundled packages, and a lock file for the others only', async () => {
+    const user = temporaryDirectory()
+    execFileSync('tar', ['-xzf', join(out, `zonewright-${version}.tgz`), '-C', user])
+    const packed = (path: string): string => readFileSync(join(user, 'package', path), 'utf8')
+    const { scripts, devDependencies, dependencies } = JSON.parse(packed('package.json'))
+    expect([scripts, devDependencies, Object.keys(dependencies)]).toEqual([undefined, undefined, expect.arrayContaining(['libsql', 'pg'])])
+    const locked = Object.entries<{ integrity: string }>(JSON.parse(packed('npm-shrinkwrap.json')).packages).slice(1)
+    for (const name of Object.keys(dependencies)) expect(locked.map(([path]) => path)).toContain(`node_modules/${name}`)
+    for (const [, { integrity }] of locked) expect(integrity).toMatch(/^sha512-/)
+    expect(locked.map(([path]) => path)).not.toContain('node_modules/undici')
+    expect(packed('THIRD-PARTY-LICENSES.txt')).toMatch(/^undici \d.*\n\nMIT License$/m)
+    const folder = temporaryDirectory()
+    const program = join(user, 'package/dist/zonewright.js')
+    expect(await runTool(process.execPath, [program, 'init'], { cwd: folder })).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('Set ZONEWRIGHT_CHECKSUM in the workflow'),
+    })
+    expect(readFileSync(join(folder, '.github/workflows/dns.yml'), 'utf8')).toContain(
+      `  ZONEWRIGHT_TARBALL: 'https://releases.example.com/v1/zonewright-${version}.tgz'\n  ZONEWRIGHT_CHECKSUM: ''\n`,
+    )
+  })
+
+  test('is refused if the tree has changes, also if the only change is a new file', async () => {
+    writeFileSync(join(repository, 'docs/extra.md'), 'text\n')
+    const refused = await release(repository)
+    expect(refused.status).toBe(1)
+    expect(refused.stderr).toMatch(/^release: the tree has changes; commit them first:\n\?\? docs\/extra\.md\n$/)
+    rmSync(join(repository, 'docs/extra.md'))
+  })
+
+  test('is refused if a committed file is none that users get', async () => {
+    const before = git(repository, 'rev-parse', 'HEAD').trim()
+    writeFileSync(join(repository, 'docs/notes.test.ts'), 'text\n')
+    writeFileSync(join(repository, 'docs/key.md'), `-----BEGIN PRIVATE KEY-----\n${'A'.repeat(64)}\n`)
+    git(repository, 'add', '-A')
+    git(repository, 'commit', '-q', '-m', 'extra')
+    const { status, stderr } = await release(repository, '--out', join(repository, 'release/other'))
+    git(repository, 'reset', '-q', '--hard', before)
+    expect(status).toBe(1)
+    expect(stderr).toContain('docs/notes.test.ts: no release has files of this name\n')
+    expect(stderr).toContain('docs/key.md: has what looks like a private key\n')
+    expect(existsSync(join(repository, 'release/other'))).toBe(false)
+  }, 60_000)
+})
+
+describe('the contents of a tarball', () => {
+  const TRACKED = new Set(['docs/page.md', 'docs/.env', 'test/a.json', 'dist/zonewright.js', 'docs/token.md'])
+  test.each([
+    ['docs/stray.md', 'text', 'docs/stray.md: neither built nor a file of the repository'],
+    ['dist/chunks/evil.sh', 'text', 'dist/chunks/evil.sh: neither built nor a file of the repository'],
+    ['dist/chunks/a.js', '//# sourceMappingURL=a.js.map', 'dist/chunks/a.js: refers to a source map'],
+    ['dist/chunks/a.js', 'const at = "/home/builder/project/x"', 'dist/chunks/a.js: contains /home/builder/project'],
+    ['docs/.env', 'TOKEN=1', 'docs/.env: no release has files of this name'],
+    ['test/a.json', '{}', 'test/a.json: not for users'],
+    ['docs/token.md', `ghp_${'a'.repeat(36)}`, 'docs/token.md: has what looks like a token of GitHub'],
+    ['docs/page.md', 'x'.repeat(1_500_001), 'docs/page.md: 1500001 octets, more than 1500000'],
+  ])('%s is refused', (path, text, problem) => {
+    const folder = temporaryDirectory()
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+    const problems = contentProblems(folder, { tracked: TRACKED, forbidden: ['/home/builder/project'] })
+    expect(problems.filter((one: string) => !one.endsWith(': missing'))).toEqual([problem])
+    expect(problems).toContain('dist/provider.mjs: missing')
+  })
+
+  test('a link is refused', () => {
+    const folder = temporaryDirectory()
+    symlinkSync('/etc/passwd', join(folder, 'LICENSE'))
+    expect(contentProblems(folder, { tracked: TRACKED })).toContain('LICENSE: neither a file nor a folder')
+  })
+})
+
+test('the lock file of a release has the dependencies that are not bundled, as Node.js finds them, for all systems', () => {
+  const entry = (dependencies = {}, rest = {}) => ({ version: '1.0.0', integrity: 'sha512-x', dependencies, ...rest })
+  const manifest = releaseManifest(
+    { name: 'a', version: '1.0.0', scripts: {}, devDependencies: { d: '1' }, dependencies: { bundled: '1', server: '1', '@x/y': '1' } },
+    ['server', '@x/*'],
+  )
+  expect(manifest).toEqual({ name: 'a', version: '1.0.0', dependencies: { server: '1', '@x/y': '1' } })
+  const packages = {
+    'node_modules/bundled': entry(),
+    'node_modules/server': entry({ both: '1' }, { dev: true }),
+    'node_modules/server/node_modules/both': entry({}, { version: '2.0.0', optionalDependencies: { native: '1', 'not-locked': '1' } }),
+    'node_modules/both': entry(),
+    'node_modules/native': entry({}, { os: ['other'], optional: true }),
+    'node_modules/@x/y': entry(
+      { both: '1' },
+      { peerDependencies: { peer: '1', perhaps: '1' }, peerDependenciesMeta: { perhaps: { optional: true } } },
+    ),
+    'node_modules/peer': entry(),
+    'node_modules/unrelated': entry(),
+  }
+  const { packages: kept } = shrinkwrapOf(manifest, { packages })
+  expect(Object.keys(kept)).toEqual([
+    '',
+    'node_modules/@x/y',
+    'node_modules/both',
+    'node_modules/native',
+    'node_modules/peer',
+    'node_modules/server',
+    'node_modules/server/node_modules/both',
+  ])
+  expect(() => shrinkwrapOf(manifest, { packages: { ...packages, 'node_modules/peer': undefined } })).toThrow(
+    'no peer for node_modules/@x/y',
+  )
+  expect(() => shrinkwrapOf(manifest, { packages: { ...packages, 'node_modules/peer': { version: '1.0.0' } } })).toThrow(
+    'no SHA-512 of node_modules/peer',
+  )
+})
