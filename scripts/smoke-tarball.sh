@@ -97,7 +97,9 @@ printf 'providers:\n  files: {type: npm:json-folder, folder: stored-by-executabl
 executable apply --yes --quiet || fail "a provider package does not apply with the executable"
 [ -e stored-by-executable/example.com.json ] || fail "the provider package of the executable stored nothing"
 printf 'providers:\n  yaml: {type: octodns, class: octodns.provider.yaml.YamlProvider, python: %s, options: {directory: .}}\n' "$(command -v "$python")" >zonewright.yaml
+echo 'raise SystemExit("a module of the working directory was loaded")' >json.py
 executable doctor >doctor.txt 2>&1 || true
+rm json.py
 grep -Eq 'YamlProvider can be used|octoDNS is not installed' doctor.txt || fail "a class of octoDNS does not start with the executable: $(cat doctor.txt)"
 printf 'providers:\n  aws: {type: route53, access_key_id: x, secret_access_key: y}\n' >zonewright.yaml
 refuses 'the package @aws-sdk/client-route-53 is not installed' plan

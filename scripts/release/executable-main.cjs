@@ -3,6 +3,7 @@
  * packages from a `node_modules` beside the executable, and the modules of provider packages.
  */
 const { createRequire } = require('node:module')
+// biome-ignore lint/correctness/noUnresolvedImports: a module of Node.js since 20.12, which Biome does not know
 const { getAsset } = require('node:sea')
 const { Script, constants } = require('node:vm')
 

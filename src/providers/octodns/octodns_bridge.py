@@ -12,8 +12,8 @@ Every response has the id of its request and one of: a part, `log` (a message th
 import os
 import sys
 
-# The folder of this file is not a place for packages.
-if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+# The folder of this file is not a place for packages, nor is the working directory, which `python -c` puts first.
+if sys.path and sys.path[0] == (os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else ""):
     sys.path.pop(0)
 
 import copy
