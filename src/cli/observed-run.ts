@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { EXIT, type ExitStatus } from '../apply/exit-status.ts'
 import type { NotifyOptions } from '../apply/notify/notify.ts'
 import type { RunSetup, WorkspaceOptions } from '../apply/run-context.ts'
+import { redacted } from '../definition/config/secret-guard.ts'
 import { writeFileAtomically } from '../definition/files/replace-files.ts'
 import { writeProblem } from '../definition/files/write-problem.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
@@ -42,6 +43,7 @@ export async function observed<Setup extends ObservedSetup>(
   } finally {
     const document = runDocument({
       ...record.state,
+      redact: (text) => redacted(setup.secrets, text),
       id: randomUUID(),
       command,
       tool: setup.tool,

@@ -32,6 +32,8 @@ export interface RunRecord {
   readonly diagnostics: readonly Diagnostic[]
   /** By the name of the target. */
   readonly traffic: ReadonlyMap<string, Traffic>
+  /** Removes the secrets of the run from a message. */
+  readonly redact: (text: string) => string
 }
 
 export type RunResult = 'done' | 'pending' | 'refused' | 'partial' | 'failed' | 'interrupted'
@@ -143,7 +145,7 @@ export function runDocument(record: RunRecord): RunDocument {
     targets: targetsOf(all, record.traffic),
     zones: noted.slice(0, MAX_ZONES),
     omittedZones: Math.max(0, noted.length - MAX_ZONES),
-    errors: errors.slice(0, MAX_ERRORS).map(({ code, message }) => ({ code, message: message.slice(0, MAX_MESSAGE) })),
+    errors: errors.slice(0, MAX_ERRORS).map(({ code, message }) => ({ code, message: record.redact(message).slice(0, MAX_MESSAGE) })),
   }
 }
 

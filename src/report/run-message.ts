@@ -39,18 +39,15 @@ export function chatMessage(run: RunDocument): { readonly text: string } {
     ...(rest > 0 ? [`• and ${counted(rest, 'zone')} more`] : []),
     ...shown,
     ...(more > 0 ? [`• and ${counted(more, 'error')} more`] : []),
-    ...(job === null ? [] : [`<${escaped(job).replace(/\|/g, '%7C')}|The job>`]),
+    ...(job === null ? [] : [`<${withoutMarks(job).replace(/\|/g, '%7C')}|The job>`]),
   ]
   return { text: lines.join('\n') }
 }
 
 /** Names and messages are not formatted: neither as links, nor as mentions of people. */
-const escaped = (text: string): string =>
-  oneLine(text)
-    .replace(/&/g, '&amp;')
-    .replace(/</g, '&lt;')
-    .replace(/>/g, '&gt;')
-    .replace(/[*_~`@]/g, (sign) => `${sign}\u2060`)
+const escaped = (text: string): string => withoutMarks(oneLine(text)).replace(/[*_~`@]/g, (sign) => `${sign}\u2060`)
+
+const withoutMarks = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
 
 function summaryText({ summary, command }: RunDocument): string {
   const { zones, differences, create, update, delete: deletes, applied, refusals, errors } = summary

@@ -132,15 +132,39 @@ describe('--notify', () => {
     expect(two.deliveries.map(documentOf).map(({ id }) => id)).toEqual(documents.map(({ id }) => id))
   })
 
+  test('has no secret that an error repeats', async () => {
+    const receiver = await startReceiver()
+    const body = JSON.stringify({ errors: [{ reason: `no ${KEY}` }] })
+    const scene = await openScene({ script: () => ({ status: 400, headers: { 'content-type': 'application/json' }, body }) })
+    const run = await scene.runWith({ KEY }, 'plan', '--notify', receiver.url, '--notify-key', 'env:KEY')
+    expect(run.status).toBe(1)
+    const { errors } = documentOf(receiver.deliveries[0] as Delivery)
+    expect(errors).toMatchObject([{ code: 'provider-rejected', message: expect.stringContaining('***') }])
+    expect(JSON.stringify(errors)).not.toContain(KEY.slice(0, 8))
+  })
+
+  test('counts the messages to a name server', async () => {
+    const receiver = await startReceiver()
+    const scene = await openScene({
+      files: { 'zones/example.com.yaml': `${ZONE}`.replace('records:', "axfr_ips: ['127.0.0.1']\nrecords:") },
+    })
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    const { host, port } = scene.service.dnsAddress ?? {}
+    scene.write({ 'zonewright.yaml': `providers: {own: {type: axfr, server: '${host}:${port}'}}\n` })
+    await scene.run('verify', '--no-dns', '--notify', receiver.url)
+    expect(documentOf(receiver.deliveries[0] as Delivery).targets).toMatchObject([{ target: 'own', requests: 2, retries: 0 }])
+  })
+
   test('has a text for chat rooms, in which an owner mentions nobody', async () => {
     const receiver = await startReceiver()
-    const { run } = await openScene({ config: "zones: [{zone: example.com, owner: 'a <!channel> *b* & @c'}]\n" })
-    await run('plan', '--notify', receiver.url, '--notify-format', 'slack')
+    const { runWith } = await openScene({ config: "zones: [{zone: example.com, owner: 'a <!channel> *b* & @c'}]\n" })
+    await runWith({ CI_JOB_URL: 'https://ci.example.com/a_b/*/1' }, 'plan', '--notify', receiver.url, '--notify-format', 'slack')
     const { text, ...rest } = JSON.parse(receiver.deliveries[0]?.body ?? '')
     expect(rest).toEqual({})
     expect(text.split('\n')).toEqual([
       ':white_check_mark: *zonewright plan*: done, 4 to create, 0 to update, 0 to delete',
       '• example.com. at cloud: +4 ~0 −0, owner a &lt;!channel&gt; *\u2060b*\u2060 &amp; @\u2060c',
+      '<https://ci.example.com/a_b/*/1|The job>',
     ])
   })
 

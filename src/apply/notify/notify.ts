@@ -151,8 +151,8 @@ async function attemptOnce(
     return { problem: `it answers ${status}`, mayRepeat: status === 408 || status === 429 || status >= 500, wait }
   } catch (error) {
     if (error instanceof TransportError) return { problem: error.message, mayRepeat: error.problem !== 'too-large', wait: null }
-    if (signal.aborted) return { problem: 'no answer in time', mayRepeat: false, wait: null }
-    throw error
+    // Whatever it is, the run has done its work.
+    return { problem: signal.aborted ? 'no answer in time' : 'it could not be sent', mayRepeat: false, wait: null }
   }
 }
 

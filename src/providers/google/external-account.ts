@@ -90,8 +90,8 @@ function headersOf(value: unknown, onSecret: (secret: string) => void): Record<s
     headers.map(([name, text]) => {
       if (!/^[A-Za-z0-9-]{1,100}$/.test(name) || typeof text !== 'string' || !/^[\x20-\x7e]{0,16384}$/.test(text))
         throw new ShapeError('it has a malformed header')
-      // Without the scheme, such as Bearer.
-      onSecret(text.replace(/^\S+ /, ''))
+      // Without the scheme, such as Bearer. Others, such as "accept", say nothing secret.
+      if (/authorization|cookie|key|secret|token/i.test(name)) onSecret(text.replace(/^\S+ /, ''))
       return [name.toLowerCase(), text]
     }),
   )
