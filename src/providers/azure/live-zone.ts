@@ -33,7 +33,7 @@ export async function readLive(
   const found = await api.list(request, (item) => liveSet(setShape(item), name, visibility))
   const unplanned = found.flatMap(({ set, reason }): UnplannedRecord[] => {
     const { type } = set.api
-    return reason === null ? [] : [{ name: set.owner, type, data: '', reason }]
+    return reason === null ? [] : [{ name: set.owner, type, data: '', reason, holdsRrset: true }]
   })
   const sets = new Map(found.map(({ set }) => [rrsetKey({ name: set.owner, type: set.api.type }), set]))
   return { records: found.flatMap(({ set }) => set.records), unplanned, sets }

@@ -42,7 +42,13 @@ export function liveZone(rrsets: readonly ApiRrset[]): LiveZone {
       const reason = `has a routing policy (${rrset.routing.kind})`
       routed.add(key)
       unplanned.push(
-        ...(rrset.routing.rrdatas.length > 0 ? rrset.routing.rrdatas : ['']).map((data) => ({ name, type: rrset.type, data, reason })),
+        ...(rrset.routing.rrdatas.length > 0 ? rrset.routing.rrdatas : ['']).map((data) => ({
+          name,
+          type: rrset.type,
+          data,
+          reason,
+          holdsRrset: true,
+        })),
       )
       continue
     }
