@@ -163,5 +163,12 @@ export function ttl(value: string): Ttl {
   return parsed.value
 }
 
+/** A time in seconds, in the form of TTLs. */
+export function seconds(value: string): number {
+  const parsed = parseTtl(value)
+  if (!parsed.ok) throw new InvalidArgumentError('It must be seconds, or a number with s, m, h, d or w, such as 6h.')
+  return parsed.value
+}
+
 /** Collects the values of a repeatable option. */
 export const collect = (value: string, previous: readonly string[]): string[] => [...previous, value]

@@ -117,6 +117,8 @@ test('is saved as a report, which cannot be applied', async () => {
   expect(JSON.parse(read('.git/effect.json')).base.leftOut).toBe(3)
   const applied = await cli(['apply', '--yes', '.git/effect.json'], { cwd: repo.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
   expect(applied).toMatchObject({ status: 1, stderr: expect.stringContaining('is only a report of a plan and cannot be applied') })
+  const again = await cli(['report', '.git/effect.json', '--format', 'json'], { cwd: repo.folder })
+  expect(JSON.parse(again.stdout)).toEqual(JSON.parse(read('.git/effect.json')))
   writeFileSync(join(repo.folder, 'mine.txt'), 'x')
   expect(await plan(...OFFLINE, '--base', 'main', '--out', 'mine.txt')).toMatchObject({
     status: 1,

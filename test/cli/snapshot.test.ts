@@ -172,7 +172,7 @@ describe('plan refuses', () => {
       /error\[snapshot-signature\] snap\.json is not signed/,
     ],
     ['without its key', ['snap.json', '--verify-key', 'env:NO_KEY'], /error\[secret-missing\] --verify-key: .* NO_KEY is not set/],
-    ['a time that is none', ['snap.json', '--max-age', 'soon'], /error\[usage\]/],
+    ['a time that is none', ['snap.json', '--max-age', 'soon'], /error\[usage\] .* It must be seconds, or a number with/],
   ])('%s', async (_, args, expected) => {
     const { status, stderr } = await inFork(scene, 'plan', '--snapshot', ...args)
     expect(stderr).toMatch(expected)

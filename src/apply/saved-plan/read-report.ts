@@ -46,7 +46,7 @@ const refuse = (message: string): ReadReport => ({
 })
 
 /** Converts a document that follows the schema. Its counts are derived again from its changes, except those of calls and records. */
-function reportOf({ created, tool, snapshot, zones, diagnostics, summary }: PlanDocument): Result<Report> {
+function reportOf({ created, tool, snapshot, base, zones, diagnostics, summary }: PlanDocument): Result<Report> {
   const problem = zones.flatMap(namesOf).find((name) => !parseDomainName(name).ok)
   if (problem !== undefined) return failure(`${JSON.stringify(problem)} is not a domain name`)
   const plans = zones.map(planOf)
@@ -54,6 +54,7 @@ function reportOf({ created, tool, snapshot, zones, diagnostics, summary }: Plan
     created,
     tool,
     ...(snapshot === undefined ? {} : { snapshot }),
+    ...(base === undefined ? {} : { base }),
     zones: plans,
     diagnostics: diagnostics.map(parseSavedDiagnostic),
   }

@@ -7,7 +7,7 @@ import { renderComparisonJson, renderComparisonMarkdown, renderComparisonText } 
 import {
   type CommonOptions,
   type SetAction,
-  ttl,
+  seconds,
   withConfigOption,
   withFormatOption,
   withObserveOptions,
@@ -26,7 +26,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('-o, --out <file>', 'save the plan, for "apply <file>"')
     .option('--snapshot <file>', 'plan against a snapshot instead of the live zones; contacts no server')
     .option('--verify-key <key>', 'the public key that must have signed the snapshot: env:NAME, file:PATH or "ssh-ed25519 …"')
-    .option('--max-age <time>', 'refuse an older snapshot, such as 6h (default: 24h)', ttl)
+    .option('--max-age <time>', 'refuse an older snapshot, such as 6h (default: 24h)', seconds)
     .option('--base <revision>', 'the effect of the branch alone: less the plan of this git revision')
     .option('--compare-targets', 'compare what the targets of each zone can hold; contacts no server')
   withObserveOptions(command)
