@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the DNS servers, the tools and PostgreSQL that the tests run, on Debian and its relatives, as root. Starts none of them.
+# Installs the DNS servers, the tools, PostgreSQL and Chromium that the tests run, on Debian and its relatives, as root. Starts none of them.
 set -euo pipefail
 
 packages=(openssl bind9 knot nsd pdns-server pdns-backend-sqlite3 ldnsutils knot-dnsutils knot-dnssecutils bind9-dnsutils postgresql curl jq)
@@ -11,6 +11,9 @@ for directory in /usr/lib/postgresql/*/bin; do PATH="$PATH:$directory"; done
 missing() {
   local program
   for program in "${programs[@]}"; do command -v "$program" >/dev/null || printf '%s ' "$program"; done
+  # Any of these does; Debian's shell without a window is the smallest.
+  for program in chromium-headless-shell chromium google-chrome; do command -v "$program" >/dev/null && return; done
+  printf 'chromium-headless-shell '
 }
 
 if [ "${1:-}" = --missing ]; then
@@ -35,7 +38,7 @@ if [ ! -e "$policy" ]; then
   trap 'rm -f "$policy"' EXIT
 fi
 apt-get -qq update >&2
-DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${packages[@]}" </dev/null >&2
+DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${packages[@]}" chromium-headless-shell </dev/null >&2
 left=$(missing)
 if [ -n "$left" ]; then
   echo "install-dns-servers: still missing after the installation: $left" >&2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # All tests. Arguments go to vitest: `npm test -- test/plan`.
-# Suites against DNS servers, PostgreSQL, octoDNS and clients in Go and Python run if these programs are installed. If CI or ZONEWRIGHT_INSTALL_SERVERS
+# Suites against DNS servers, PostgreSQL, Chromium, octoDNS and clients in Go and Python run if these programs are installed. If CI or ZONEWRIGHT_INSTALL_SERVERS
 # is set, missing programs are installed first: the servers as Debian packages (as root), octoDNS and the clients into node_modules. Otherwise the suites
 # are skipped and counted.
 # ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 makes a missing program a failure.
