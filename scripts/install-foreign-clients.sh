@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # install-foreign-clients.sh NAME [--install]: prints the path of a program with clients of the hosting service, which the tests run on the service.
 # `linodego` is the Go program of the tests, `python-clients` a Python with the clients of that language. `cloud-clients` is a
-# Python with clients of cloud services, which the tests run on scripted servers, and moto, which stands in for AWS. `prometheus` is a Python with the parser of its metrics. With --install it is installed first, into node_modules. Prints nothing if it is not there. Versions and checksums are pinned in go.sum and requirements.txt.
+# Python with clients of cloud services, which the tests run on scripted servers, and moto, which stands in for AWS. `hadolint` is a linter of container files. `prometheus` is a Python with the parser of its metrics. With --install it is installed first, into node_modules. Prints nothing if it is not there. Versions and checksums are pinned in go.sum and requirements.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,6 +11,7 @@ case $name in
   linodego) inputs=("$sources"/linodego/*) tool=go program=linodego ;;
   python-clients) inputs=("$sources"/python/requirements.txt) tool=python3 program=bin/python3 ;;
   cloud-clients) inputs=(test/scripted/clients/requirements.txt) tool=python3 program=bin/python3 ;;
+  hadolint) inputs=(test/package/container/requirements.txt) tool=python3 program=bin/hadolint ;;
   prometheus) inputs=(test/report/prometheus/requirements.txt) tool=python3 program=bin/python3 ;;
   *) echo "unknown client: $name" >&2 && exit 2 ;;
 esac
@@ -25,7 +26,7 @@ if [ ! -e "$place/complete" ]; then
   mkdir -p "$place"
   case $name in
     linodego) (cd "$sources/linodego" && go build -mod=readonly -buildvcs=false -o "$place/linodego" .) >&2 ;;
-    python-clients | cloud-clients | prometheus)
+    python-clients | cloud-clients | prometheus | hadolint)
       python3 -m venv "$place" >&2
       "$place/bin/python3" -m pip install --quiet --disable-pip-version-check --require-hashes -r "${inputs[0]}" >&2
       ;;
