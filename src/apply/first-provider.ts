@@ -2,6 +2,7 @@
 import type { Config } from '../definition/config/config.ts'
 import type { SecretSource } from '../definition/config/resolve-secret.ts'
 import { printText } from '../definition/yaml/print-yaml.ts'
+import { didYouMean } from '../dns/nearest-word.ts'
 import { failure, ok, type Result } from '../dns/result.ts'
 import { createProvider, STARTER_TYPES, starterOf } from '../providers/registry.ts'
 
@@ -31,6 +32,8 @@ export function firstProvider(from: string, serviceVariable: string): Result<Fir
   const [, type = '', text] = /^([a-z0-9]+)(?:=(.*))?$/s.exec(from) ?? []
   const starter = starterOf(type)
   if (starter === null) {
+    const meant = didYouMean(type, STARTER_TYPES)
+    if (type !== '' && meant !== undefined) return failure(`--from ${type}: there is no such type of provider. ${meant}`)
     const address = /^[a-z]+$/.test(from) ? `preset: ${from}` : `base_url: ${printText(from, 'flow')}`
     return ok({
       name: 'cloud',

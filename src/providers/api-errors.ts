@@ -57,7 +57,7 @@ export const usualHint = (code: DiagnosticCode, mutates: boolean): string | unde
 
 const USUAL_HINTS: Partial<Record<DiagnosticCode, string>> = {
   'provider-failed': 'the server has a problem of its own: try again later',
-  'provider-not-found': 'another client may have deleted it: plan again',
+  'provider-not-found': 'check base_url; if it is right, another client may have deleted the zone: plan again',
   'provider-timeout': 'try again later; "timeout" in the settings of the provider allows more time',
   'provider-rate-limited': 'try again later; a lower "parallelism" sends fewer requests at a time',
 }

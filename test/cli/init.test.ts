@@ -233,6 +233,13 @@ describe('init --from TYPE', () => {
     expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('oauth2.googleapis.com:443 is not among the hosts')])
   })
 
+  test('a misspelt type is no preset', async () => {
+    const cwd = temporaryDirectory()
+    const { status, stderr } = await cli(['init', '--from', 'hetznr'], { cwd })
+    expect([status, stderr]).toEqual([1, expect.stringContaining('there is no such type of provider. Did you mean "hetzner"?')])
+    expect((await cli(['init', '--from', 'linode'], { cwd })).stderr).toContain('ZONEWRIGHT_TOKEN is not set')
+  })
+
   test('a type asks the address of its service', async () => {
     const env = { ZONEWRIGHT_ALLOWED_HOSTS: 'dns.example.net', DESEC_TOKEN: TOKEN }
     const run = await cli(['init', '--from', 'desec'], { cwd: temporaryDirectory(), env })

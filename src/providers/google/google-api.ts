@@ -124,6 +124,8 @@ function hintFor(code: string, reason: string, project: string): string | undefi
   if (code === 'provider-unauthorized') return 'the token has expired, or is not one of Google'
   if (code === 'provider-forbidden')
     return `the account needs the role roles/dns.admin in the project ${project}, or roles/dns.reader to plan`
+  if (code === 'provider-not-found')
+    return `check the project ${project}; if it is right, another client may have deleted the zone: plan again`
   if (code === 'provider-conflict') return 'another client changed the zone; plan again to see the change'
   return undefined
 }
