@@ -30,14 +30,14 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
   axfr: {
     title: 'A name server that is only read',
     when: 'on any name server that allows transfers, and you only compare or import them',
-    requests: { fixed: 2, recordsPerRequest: null, words: 'one query for the SOA record, one transfer' },
+    requests: { fixed: 1, recordsPerRequest: null, words: 'one transfer' },
     remarks: ['`verify` compares the zone with its definition, and `import --from` makes a definition of it. `plan` fails if they differ.'],
     setup: 'configuration.md#providers',
   },
   azure: {
     title: 'The DNS zones of a resource group at Azure',
     when: 'at Azure DNS',
-    requests: { fixed: 1, recordsPerRequest: 500, words: 'one look-up, one page for every 500 record sets; once a run, one sign-in' },
+    requests: { fixed: 0, recordsPerRequest: 500, words: 'one page for every 500 record sets; once a run, one sign-in' },
     remarks: [
       'Azure DNS has no batches: each record set is one request. Up to `parallelism` of them are sent at once, in an order that keeps names answering.',
       'Alias record sets are reported and stay as they are. Metadata of record sets stay when their records change.',
@@ -78,11 +78,11 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
   desec: {
     title: 'The domains of a deSEC account',
     when: 'at deSEC',
-    requests: { fixed: 1, recordsPerRequest: 500, words: 'one look-up, one page for every 500 record sets' },
-    conflict: 'is found by a read just before the call',
+    requests: { fixed: 0, recordsPerRequest: 500, words: 'one page for every 500 record sets; one look-up if the definition has TTLs below 3,600 s' },
+    conflict: 'is found by a read at most ten seconds before the call',
     remarks: [
       'All changes of a domain are one bulk request, which deSEC carries out as a whole.',
-      'Each domain has a minimum TTL, usually 3,600 s, which Zonewright reads.',
+      'Each domain has a minimum TTL, usually 3,600 s, which Zonewright reads if the definition has lower TTLs.',
       'The keys of the domain are those of deSEC. DNSKEY, CDS and CDNSKEY records are added to them.',
       'Record sets of types that are not listed here are reported and stay as they are.',
     ],
@@ -91,8 +91,8 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
   digitalocean: {
     title: 'The domains of a DigitalOcean account',
     when: 'at DigitalOcean',
-    requests: { fixed: 1, recordsPerRequest: 200, words: 'one look-up, one page for every 200 records' },
-    conflict: 'is found by a read just before the call',
+    requests: { fixed: 0, recordsPerRequest: 200, words: 'one page for every 200 records' },
+    conflict: 'is found by a read at most ten seconds before the call',
     remarks: [
       'Calls are ordered so that a name keeps its answers in between. A record that changes keeps its identifier.',
       'Texts are stored without quotes: printable ASCII characters without backslashes, at most 509 with their quotes. CAA values have no parameters.',
@@ -145,10 +145,10 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
   powerdns: {
     title: 'The HTTP API of PowerDNS Authoritative',
     when: 'on a PowerDNS server whose HTTP API you can reach',
-    requests: { fixed: 2, recordsPerRequest: null, words: 'one look-up, one request for the whole zone' },
-    conflict: 'is found by a read just before the call',
+    requests: { fixed: 1, recordsPerRequest: null, words: 'one request for the whole zone' },
+    conflict: 'is found by a read at most ten seconds before the call',
     remarks: [
-      'The API has no preconditions. The zone is read again just before each call, and the call is not sent if a record set differs from the plan. So only a change within these milliseconds may be overwritten.',
+      'The API has no preconditions. A call is sent only if the zone was read at most ten seconds before, and not if a record set differs from the plan. A change of another client within this time may be overwritten.',
       'Owner names consist of letters, digits, `-`, `_` and `/`, with a leading `*` at most. DNSKEY records are only at the apex, DS records never.',
     ],
     setup: 'name-servers.md#powerdns-over-its-http-api',
@@ -156,7 +156,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
   rfc2136: {
     title: 'Dynamic update (RFC 2136)',
     when: 'on BIND, Knot DNS or PowerDNS, and you may send updates with a key',
-    requests: { fixed: 2, recordsPerRequest: null, words: 'one query for the SOA record, one transfer' },
+    requests: { fixed: 1, recordsPerRequest: null, words: 'one transfer' },
     remarks: [
       'The server checks in one step that every record set is as the plan expects, and changes them all or none.',
       'The server raises the serial itself.',
@@ -178,8 +178,8 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
   scaleway: {
     title: 'The DNS zones of a Scaleway organization',
     when: 'at Scaleway Domains and DNS',
-    requests: { fixed: 1, recordsPerRequest: 1000, words: 'one look-up, one page for every 1,000 records' },
-    conflict: 'is found by a read just before the call',
+    requests: { fixed: 0, recordsPerRequest: 1000, words: 'one page for every 1,000 records; one look-up with `project_id`' },
+    conflict: 'is found by a read at most ten seconds before the call',
     remarks: [
       'All changes of a zone are one list, which is one version of the zone at Scaleway.',
       'Comments stay as they are. Definitions cannot set them.',

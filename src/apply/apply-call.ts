@@ -1,6 +1,6 @@
 /** Makes one call, and finds out what became of it if no response comes. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import type { ResourceRecord } from '../dns/record.ts'
+import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
 import type { ZoneSettings } from '../dns/zone.ts'
 import type { Changeset } from '../plan/changesets.ts'
 import { differingSettings } from '../plan/domain-change.ts'
@@ -23,6 +23,8 @@ export interface ChangeResult {
   readonly zone?: ZoneReference | undefined
   /** The stored record, if it differs from the record sent. */
   readonly stored?: ResourceRecord | undefined
+  /** See `AppliedCall`; for the first change of a call only. */
+  readonly storedRecords?: readonly ExistingRecord[] | undefined
   /** What failed after the change was made; for the first change of a call only. */
   readonly problems?: readonly Diagnostic[] | undefined
   /** Whether the record to delete did not exist any more. */
@@ -94,7 +96,8 @@ async function callOnce(call: Changeset, run: CallRun): Promise<{ results: Chang
     claim(applied, call, run)
     const results = call.changes.map((change, position): ChangeResult => {
       const { id = change.id ?? undefined, stored } = applied.changes?.[position] ?? {}
-      return { outcome: { state: 'applied', id }, zone: applied.zone, stored, problems: position === 0 ? applied.problems : undefined }
+      const ofCall = position === 0 ? { problems: applied.problems, storedRecords: applied.storedRecords } : {}
+      return { outcome: { state: 'applied', id }, zone: applied.zone, stored, ...ofCall }
     })
     return { results }
   } catch (error) {

@@ -17,6 +17,8 @@ export interface ApplicableZone {
   readonly plan: ZonePlan
   readonly reference: ZoneReference | null
   readonly existing: ZoneSnapshot | null
+  /** When the zone was read, by `performance.now()`. If absent, it is read again before an update or deletion. */
+  readonly readAt?: number | undefined
 }
 
 /** The changes of a run: its plan and its zones as they are live. */
@@ -37,7 +39,7 @@ export interface ApplyZonesOptions {
   /** Cancels calls in flight. */
   readonly abort?: AbortSignal | undefined
   readonly recoveryPause?: number | undefined
-  /** Milliseconds after which a zone is read again before an update or deletion; 10,000 if absent. */
+  /** Milliseconds after a read of a zone until it is read again before an update or deletion; 10,000 if absent. */
   readonly freshFor?: number | undefined
   /** Milliseconds that reading back may take after the run was stopped. */
   readonly lastReading?: number | undefined
@@ -76,7 +78,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
   const calls = changesetsOf(plan.changes, existing?.records ?? [], provider.capabilities.calls)
   const claimed = new Set(existing?.records.flatMap(({ id }) => (id === undefined ? [] : [id])))
   const reread = createReread(provider, options)
-  const findLateChange = lateChangeFinder(provider, existing, options, run.freshFor)
+  const findLateChange = lateChangeFinder(provider, zone, options, run.freshFor)
   const recoveryPause = run.recoveryPause ?? RECOVERY_PAUSE
   const results = new Map<number, ChangeResult>()
   let { reference } = zone
@@ -85,6 +87,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
     // The call may have waited for calls of other zones.
     if (stop.aborted) return skipped(call, stopReason(stop))
     const late = await findLateChange(call, reference)
+    if (stop.aborted) return skipped(call, stopReason(stop))
     if (late !== null) return call.indexes.map(() => ({ state: 'failed', error: late }))
     const onCall = (): string | null => run.onCall?.(zone, call) ?? null
     const made = await applyCall(call, { provider, reference, options, reread, claimed, recoveryPause, onCall })

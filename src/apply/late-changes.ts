@@ -7,7 +7,8 @@ import { excerpt } from '../dns/excerpt.ts'
 import { type ExistingRecord, type ResourceRecord, rrsetKey, sameRecord } from '../dns/record.ts'
 import { type Changeset, type RrsetChange, rrsetImage, sameImage } from '../plan/changesets.ts'
 import type { RecordChange } from '../plan/plan.ts'
-import { type Provider, type ProviderCallOptions, ProviderError, type ZoneReference, type ZoneSnapshot } from '../providers/provider.ts'
+import { type Provider, type ProviderCallOptions, ProviderError, type ZoneReference } from '../providers/provider.ts'
+import type { ApplicableZone } from './apply-zones.ts'
 import { indexRecords, type RecordIndex } from './judge-call.ts'
 
 /** Milliseconds for which a read is fresh. */
@@ -19,22 +20,25 @@ const FRESH_DURATIONS = 10
 /** Returns why a call may no longer be made; null if it may. */
 type FindLateChange = (call: Changeset, zone: ZoneReference | null) => Promise<string | null>
 
-/** Creates a finder for a zone that was just read. If the zone cannot be read again, every call may be made. */
+/**
+ * Creates a finder for a zone. The read that the plan was made from is a read before the calls as long as it is fresh. If the zone cannot be read again, no
+ * call that could overwrite a change is made.
+ */
 export function lateChangeFinder(
   provider: Provider,
-  existing: ZoneSnapshot | null,
+  { existing, readAt = Number.NEGATIVE_INFINITY }: Pick<ApplicableZone, 'existing' | 'readAt'>,
   options: ProviderCallOptions,
   freshFor = FRESH_FOR,
 ): FindLateChange {
-  let staleAt = performance.now() + freshFor
-  let reading: Promise<RecordIndex | null> = Promise.resolve(null)
+  let staleAt = readAt + freshFor
+  let reading: Promise<RecordIndex | ProviderError | null> = Promise.resolve(null)
 
-  const read = async (zone: ZoneReference): Promise<RecordIndex | null> => {
+  const read = async (zone: ZoneReference): Promise<RecordIndex | ProviderError> => {
     const begun = performance.now()
     try {
       return indexRecords((await provider.readZone(zone, options)).records)
     } catch (error) {
-      if (error instanceof ProviderError) return null
+      if (error instanceof ProviderError) return error
       throw error
     } finally {
       const now = performance.now()
@@ -51,6 +55,7 @@ export function lateChangeFinder(
     }
     const live = await reading
     if (live === null) return null
+    if (live instanceof ProviderError) return `not sent: the zone could not be read again before it: ${live.message}`
     return call.changes[0]?.subject === 'domain' ? zoneProblem(existing.records, live.records) : recordsProblem(call, live)
   }
 }

@@ -4,12 +4,13 @@ import pLimit from 'p-limit'
 import { compareText } from '../dns/compare-text.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { hasErrors } from '../dns/diagnostic.ts'
-import type { DomainName } from '../dns/domain-name.ts'
+import { lowestTtl } from '../plan/changesets.ts'
 import { makeZonePlan } from '../plan/make-plan.ts'
 import { type ApexNsTarget, apexNsOfTargets, withApexNs } from '../plan/merge-apex-ns.ts'
 import type { Plan, ZonePlan } from '../plan/plan.ts'
-import type { Provider, RenderedComparison, RenderedFile, ZoneReference, ZoneSnapshot } from '../providers/provider.ts'
-import { diagnosticOf } from '../providers/provider.ts'
+import type { Provider, RenderedComparison, RenderedFile, ZoneReference } from '../providers/provider.ts'
+import { diagnosticOf, ProviderError } from '../providers/provider.ts'
+import { type OpenedZones, openZones, type ZoneReading } from './open-zones.ts'
 import { compareRendered, NOT_RENDERED } from './rendered-state.ts'
 import { resolveInventory } from './resolve-inventory.ts'
 import type { OnProgress, ZoneJob } from './run-context.ts'
@@ -28,10 +29,8 @@ export interface PlanRun {
 }
 
 /** A zone's plan with the state it was made from. */
-export interface PlannedZone {
+export interface PlannedZone extends ZoneReading {
   readonly job: ZoneJob
-  readonly reference: ZoneReference | null
-  readonly existing: ZoneSnapshot | null
   readonly rendered: RenderedComparison
   readonly plan: ZonePlan
 }
@@ -52,19 +51,21 @@ export async function planZones(wanted: readonly ZoneJob[], run: PlanRun): Promi
     [...groupByTarget(jobs)].map(async ([target, targetJobs]) => {
       const provider = run.providers.get(target)
       if (!provider) throw new Error(`no provider ${target}`)
-      const references = await findReferences(provider, targetJobs, run, diagnostics)
-      if (references === null) return []
-      const reading: TargetReading = { provider, unreachable: null }
-      return Promise.all(
-        targetJobs.map((job) =>
-          limit(async () => {
-            const planned = await planZone(job, reading, references.get(job.desired.name) ?? null, run, diagnostics)
-            done += 1
-            run.onProgress?.({ phase: 'reading', done, total: jobs.length })
-            return planned
-          }),
-        ),
-      )
+      const zones = await open(provider, targetJobs, run, diagnostics)
+      if (zones === null) return []
+      const reading: TargetReading = { provider, zones, failure: null }
+      const planOne = async (job: ZoneJob): Promise<PlannedZone | null> => {
+        const planned = await planZone(job, reading, run, diagnostics)
+        done += 1
+        run.onProgress?.({ phase: 'reading', done, total: jobs.length })
+        return planned
+      }
+      // Without a look-up, the first read shows whether the target can be read at all.
+      const [first, ...others] = zones.references === null ? targetJobs : [undefined, ...targetJobs]
+      const begun = first === undefined ? [] : [await limit(() => planOne(first))]
+      // What the look-up of the zones would have shown is one error, too.
+      if (reading.failure !== null && reading.failure.code !== 'provider-timeout') return []
+      return [...begun, ...(await Promise.all(others.map((job) => limit(() => planOne(job as ZoneJob)))))]
     }),
   )
   const read = perTarget.flat().filter((planned) => planned !== null)
@@ -84,16 +85,18 @@ function groupByTarget(jobs: readonly ZoneJob[]): Map<string, ZoneJob[]> {
   return groups
 }
 
-async function findReferences(
+/** Null after an error. */
+async function open(
   provider: Provider,
   jobs: readonly ZoneJob[],
-  run: PlanRun,
+  { signal }: PlanRun,
   diagnostics: Diagnostic[],
-): Promise<ReadonlyMap<DomainName, ZoneReference> | null> {
+): Promise<OpenedZones | null> {
   try {
-    return await provider.findZones(
+    return await openZones(
+      provider,
       jobs.map((job) => job.desired.name),
-      { signal: run.signal },
+      { signal },
     )
   } catch (error) {
     diagnostics.push(diagnosticOf(error))
@@ -104,29 +107,31 @@ async function findReferences(
 /** One target while its zones are read. */
 interface TargetReading {
   readonly provider: Provider
-  /** The error after which no further zone is read, since each read would wait as long. */
-  unreachable: Diagnostic | null
+  readonly zones: OpenedZones
+  /** The error after which no further zone is read, since each read would fail as well. */
+  failure: Diagnostic | null
 }
 
-async function planZone(
-  job: ZoneJob,
-  reading: TargetReading,
-  reference: ZoneReference | null,
-  run: PlanRun,
-  diagnostics: Diagnostic[],
-): Promise<PlannedZone | null> {
-  const { provider, unreachable } = reading
-  if (unreachable !== null) {
-    const message = `${provider.name}: ${job.desired.name} was not read, since the target does not respond`
-    diagnostics.push({ severity: 'error', code: unreachable.code, message, at: job.desired.at })
+const UNRESPONSIVE: ReadonlySet<string> = new Set(['provider-timeout', 'provider-unreachable'])
+
+/** Whether the error concerns all zones of a target. A name server may refuse single zones; a service refuses the token with status 401. */
+const isOfTarget = (error: unknown): boolean => error instanceof ProviderError && (UNRESPONSIVE.has(error.code) || error.status === '401')
+
+async function planZone(job: ZoneJob, reading: TargetReading, run: PlanRun, diagnostics: Diagnostic[]): Promise<PlannedZone | null> {
+  const { provider, zones, failure } = reading
+  if (failure !== null) {
+    const why = UNRESPONSIVE.has(failure.code) ? 'does not respond' : 'refuses the token'
+    const message = `${provider.name}: ${job.desired.name} was not read, since the target ${why}`
+    diagnostics.push({ severity: 'error', code: failure.code, message, at: job.desired.at })
     return null
   }
   try {
-    return await readAndPlan(job, provider, reference, run.signal)
+    return await readAndPlan(job, provider, zones, run.signal)
   } catch (error) {
-    const failure = diagnosticOf(error)
-    if (failure.code === 'provider-timeout' || failure.code === 'provider-unreachable') reading.unreachable = failure
-    diagnostics.push({ ...failure, at: job.desired.at })
+    const problem = diagnosticOf(error)
+    if (isOfTarget(error)) reading.failure = problem
+    // Without a look-up, the first read fails in its place: that is not about the zone.
+    diagnostics.push(reading.failure === problem && zones.references === null ? problem : { ...problem, at: job.desired.at })
     return null
   }
 }
@@ -135,23 +140,29 @@ async function planZone(
 export async function readAndPlan(
   job: ZoneJob,
   provider: Provider,
-  reference: ZoneReference | null,
+  zones: OpenedZones,
   signal: AbortSignal | undefined,
 ): Promise<PlannedZone> {
-  const [existing, file] =
-    reference === null
-      ? [null, NO_FILE]
-      : await Promise.all([provider.readZone(reference, { signal }), readRendered(job, provider, reference, signal)])
+  const { desired } = job
+  // Records may be added after the read: those of other targets at the apex, and those of a cutover, which reads with an empty definition.
+  const mayGrow = desired.apexNs === 'all-targets' || desired.records.length === 0
+  const lowest = mayGrow ? undefined : (lowestTtl(desired.records) ?? Number.POSITIVE_INFINITY)
+  const known = zones.references?.get(desired.name)
+  const [reading, file] = await Promise.all([
+    zones.read(desired.name, { signal, lowestTtl: lowest }),
+    known === undefined ? NO_FILE : readRendered(job, provider, known, signal),
+  ])
+  const { existing } = reading
   const compared = existing === null ? NOT_RENDERED : (existing.rendered ?? compareRendered(file.rendered, existing))
   // A target without apex NS records of its own adds none, also without a rendered file.
   const addsNone = existing !== null && !provider.capabilities.servesApexNs
   const rendered = { ...compared, providerApexNs: compared.providerApexNs ?? existing?.ownApexNs ?? (addsNone ? [] : null) }
-  const planned = planAgain({ job, reference, existing, rendered }, provider)
+  const planned = planAgain({ job, ...reading, rendered }, provider)
   return { ...planned, plan: { ...planned.plan, diagnostics: [...planned.plan.diagnostics, ...file.diagnostics] } }
 }
 
 /** Plans a zone for a job from what was read. */
-export function planAgain({ job, reference, existing, rendered }: Omit<PlannedZone, 'plan'>, provider: Provider): PlannedZone {
+export function planAgain({ job, reference, existing, readAt, rendered }: Omit<PlannedZone, 'plan'>, provider: Provider): PlannedZone {
   const plan = makeZonePlan({
     desired: job.desired,
     existing,
@@ -166,8 +177,7 @@ export function planAgain({ job, reference, existing, rendered }: Omit<PlannedZo
     readOnly: existing?.readOnly,
   })
   const warnings = (existing?.warnings ?? []).map((warning) => ({ ...warning, at: job.desired.at }))
-  const owner = job.owner === undefined ? {} : { owner: job.owner }
-  return { job, reference, existing, rendered, plan: { ...plan, ...owner, diagnostics: [...plan.diagnostics, ...warnings] } }
+  return { job, reference, existing, readAt, rendered, plan: { ...plan, diagnostics: [...plan.diagnostics, ...warnings] } }
 }
 
 interface RenderedReading {

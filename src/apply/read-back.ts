@@ -1,6 +1,10 @@
-/** After applying: reads the zone again, resolves unknown outcomes, and reports differences from the expected result. */
-
+/**
+ * After applying: reads the zone again, resolves unknown outcomes, and reports differences from the expected result. If the responses to all calls state what the
+ * target stores, they are that reading, and no further request is made.
+ */
 import type { Diagnostic } from '../dns/diagnostic.ts'
+import { type ExistingRecord, rrsetKey } from '../dns/record.ts'
+import type { ExistingZone } from '../dns/zone.ts'
 import type { Changeset } from '../plan/changesets.ts'
 import type { Change, Outcome, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import {
@@ -43,12 +47,14 @@ export interface ReadBackOptions {
   readonly lastReading?: number | undefined
 }
 
-/** Reads a zone after its calls. If no call can have changed it, the zone is not read. */
+/** Compares a zone after its calls with the plan: as the responses state it, or as it is read. If no call can have changed it, the zone is not read. */
 export async function readBack(applied: AppliedZone, options: ReadBackOptions): Promise<ZoneOutcome> {
   const { plan, calls, existing, outcomes, results } = applied
   const noticed = noticedByCalls(plan, results)
   const mayHaveChanged = outcomes.some((outcome, index) => concernsState(outcome, results.get(index)?.error))
   if (!mayHaveChanged) return { plan, outcomes, readBack: 'not-read', diagnostics: noticed }
+  const stated = statedZone(applied)
+  if (stated !== null) return compared(applied, outcomes, stated, noticed)
   const deadline = createReadingDeadline(options)
   const mayCompleteLater = (index: number): boolean =>
     results.get(index)?.mayCompleteLater ?? results.get(index)?.error?.mayCompleteLater ?? false
@@ -57,14 +63,48 @@ export async function readBack(applied: AppliedZone, options: ReadBackOptions): 
     const live = await readAgain(applied, { stop: deadline.signal, signal: options.abort })
     const reread = { before: existing?.records ?? [], live: live?.records ?? null, mayCompleteLater }
     const resolved = withResolvedReasons(calls, outcomes, resolveUnknownOutcomes(calls, outcomes, reread))
-    const differences = unexpectedDifferences(plan, resolved, existing, live)
-    const isEqual = resolved.every(({ state }) => state === 'applied') && differences.length === 0
-    return { plan, outcomes: resolved, readBack: isEqual ? 'equal' : 'different', diagnostics: [...noticed, ...differences] }
+    return compared(applied, resolved, live, noticed)
   } catch (error) {
     return { plan, outcomes, readBack: 'not-read', diagnostics: [...noticed, diagnosticOf(error)] }
   } finally {
     deadline.clear()
   }
+}
+
+function compared(
+  { plan, existing }: AppliedZone,
+  outcomes: readonly Outcome[],
+  live: ExistingZone | null,
+  noticed: readonly Diagnostic[],
+): ZoneOutcome {
+  const differences = unexpectedDifferences(plan, outcomes, existing, live)
+  const isEqual = outcomes.every(({ state }) => state === 'applied') && differences.length === 0
+  return { plan, outcomes, readBack: isEqual ? 'equal' : 'different', diagnostics: [...noticed, ...differences] }
+}
+
+/**
+ * The zone before the calls, with the records that the responses state in place of those that the calls changed; null if a response states none, a call
+ * failed, or the zone itself was changed.
+ */
+function statedZone({ calls, existing, outcomes, results }: AppliedZone): ExistingZone | null {
+  if (existing === null || outcomes.some(({ state }) => state !== 'applied')) return null
+  const stated: ExistingRecord[] = []
+  const rrsets = new Set<string>()
+  const ids = new Set<number | string>()
+  for (const call of calls) {
+    const { storedRecords } = results.get(call.indexes[0] as number) ?? {}
+    if (storedRecords === undefined || call.changes.some(({ subject }) => subject === 'domain')) return null
+    // Not spread into one call: a bulk call may carry more records than a function takes arguments.
+    for (const record of storedRecords) stated.push(record)
+    for (const key of call.rrsets.map(rrsetKey)) {
+      // Two calls may change one RRset, and only the last of them states what it is.
+      if (rrsets.has(key)) return null
+      rrsets.add(key)
+    }
+    for (const { id } of call.changes) if (id !== null) ids.add(id)
+  }
+  const isTouched = (record: ExistingRecord): boolean => (record.id === undefined ? rrsets.has(rrsetKey(record)) : ids.has(record.id))
+  return { ...existing, records: [...existing.records.filter((record) => !isTouched(record)), ...stated] }
 }
 
 /** A signal that aborts the reading `lastReading` milliseconds after the run was stopped, or with `abort`. */

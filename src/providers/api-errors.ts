@@ -82,7 +82,23 @@ export function readErrorBody<T>({ text }: HttpResponse, read: (body: unknown) =
 }
 
 /** The text for an error response without a reason. */
-export const notFromApi = (response: HttpResponse): string => `the response is not from the API (${describeBody(response)})`
+export const notFromApi = (response: HttpResponse): string => `${NOT_FROM_API} (${describeBody(response)})`
+
+const NOT_FROM_API = 'the response is not from the API'
+
+/**
+ * The result of a read, or null if the API says that there is no such zone. Another server may say so of every path, so its response is an error. `words`: part
+ * of the answer about a missing zone, if the API has the same status for other problems.
+ */
+export async function nullIfMissing<T>(read: Promise<T>, words = ''): Promise<T | null> {
+  try {
+    return await read
+  } catch (error) {
+    const isMissing = error instanceof ProviderError && error.code === 'provider-not-found' && error.message.includes(words)
+    if (!isMissing || error.message.includes(NOT_FROM_API)) throw error
+    return null
+  }
+}
 
 /** The error of a request without a usable response. */
 export function errorOfTransport(

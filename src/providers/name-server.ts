@@ -58,6 +58,22 @@ export async function findServedZones(
   return names.filter((_, index) => found[index])
 }
 
+/** Reads a zone without a look-up; null if the server does not have it. Only after a refused or failed transfer the server is asked whether it has the zone. */
+export async function readServed<T>(
+  options: NameServer,
+  zone: DomainName,
+  read: () => Promise<T>,
+  call?: ProviderCallOptions,
+): Promise<T | null> {
+  try {
+    return await read()
+  } catch (error) {
+    const mayBeMissing = error instanceof ProviderError && (error.code === 'provider-unauthorized' || error.code === 'provider-failed')
+    if (mayBeMissing && !(await hasZone(options, zone, call))) return null
+    throw error
+  }
+}
+
 /** The address of a server, for saved plans. */
 export const addressOf = ({ server }: NameServer): string =>
   `dns://${server.host.includes(':') ? `[${server.host}]` : server.host}:${server.port}`

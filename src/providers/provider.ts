@@ -82,6 +82,14 @@ export interface ProviderCallOptions {
   readonly stop?: AbortSignal | undefined
 }
 
+export interface NamedReadOptions extends ProviderCallOptions {
+  /**
+   * The lowest TTL in seconds that a record of the zone is to have; infinite if none has one, absent if it is unknown. A provider looks the limits of the zone
+   * up only if they may exclude this TTL.
+   */
+  readonly lowestTtl?: number | undefined
+}
+
 /** What one call carries. */
 export type ProviderCall = Pick<Changeset, 'changes' | 'rrsets'>
 
@@ -99,6 +107,11 @@ export interface AppliedCall {
   readonly changes?: readonly AppliedChange[] | undefined
   /** The zone after a change to the zone itself. */
   readonly zone?: ZoneReference | undefined
+  /**
+   * The records that the response states the target holds after the call, in place of the RRsets of the call; of the records that it changed if calls carry
+   * single records. Absent if the response does not state them: then the zone is read back.
+   */
+  readonly storedRecords?: readonly ExistingRecord[] | undefined
   /** What failed after the change was made, such as the reload of a server that serves it. */
   readonly problems?: readonly Diagnostic[] | undefined
 }
@@ -146,6 +159,11 @@ export interface Provider {
   listZones(options?: ProviderCallOptions): Promise<ZoneList>
   /** Reads a zone with its records. A slave zone has none, because they come from its masters. */
   readZone(zone: ZoneReference, options?: ProviderCallOptions): Promise<ZoneSnapshot>
+  /**
+   * Reads the zone with this name without a look-up; null if it does not exist. Absent if a name alone does not lead to a zone, or if the provider renders zone
+   * files.
+   */
+  readNamedZone?(name: DomainName, options?: NamedReadOptions): Promise<ZoneSnapshot | null>
   /** Reads the rendered zone file; null if the provider has none. */
   readRendered(zone: ZoneReference, options?: ProviderCallOptions): Promise<RenderedFile | null>
   /** Finds records with the owner and type of any of the given ones without reading the whole zone; absent if the provider cannot do that. */

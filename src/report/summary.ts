@@ -105,10 +105,10 @@ export function renderedText({ rendered }: ZonePlan, verbose: boolean): string |
   return `rendered zone file: ${RENDERED[rendered]}`
 }
 
-/** Whether the records read after the changes equal the plan's result; null if that is not worth reporting. */
+/** Whether the records after the changes equal the plan's result, as they were read or as the responses state them; null if that is not worth reporting. */
 export function readBackText({ readBack, outcomes }: ZoneView, verbose: boolean): string | null {
-  if (readBack === 'different') return 'read again: the records are not what the plan makes'
-  if (readBack === 'equal') return verbose ? 'read again: the records are what the plan makes' : null
+  if (readBack === 'different') return 'not confirmed: the records are not what the plan makes'
+  if (readBack === 'equal') return verbose ? 'confirmed: the records are what the plan makes' : null
   return outcomes?.some(({ state }) => state === 'applied' || state === 'unknown') ? 'read again: not possible' : null
 }
 

@@ -1,5 +1,5 @@
 /** Applies plans at a target that replaces whole RRsets and has no record identifiers, with lost responses and another client. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type ApplicableZone, applyZones } from '../../src/apply/apply-zones.ts'
 import { describeChange } from '../../src/apply/call-graph.ts'
 import { groupRrsets, type ResourceRecord, rrsetKey } from '../../src/dns/record.ts'
@@ -20,6 +20,8 @@ interface Target {
   readonly provider: Provider
   /** The RRsets of each call that arrived. */
   readonly calls: string[]
+  /** How often the zone was read. */
+  reads(): number
   /** Changes the zone as another client. */
   set(text: string): void
   contents(): string[]
@@ -33,6 +35,8 @@ function targetWith(
   kind: Kind,
   losses: readonly (Loss | null)[] = [],
   beforeCall?: (target: Target, nth: number) => void,
+  /** The records that the response to the nth call states, of those that the call stored. */
+  states: (stored: readonly ResourceRecord[], nth: number) => readonly ResourceRecord[] | undefined = () => undefined,
 ): Target {
   let zone = groupRrsets<ResourceRecord>(records(ORIGIN, text))
   const rules = CALL_RULES[kind]
@@ -53,8 +57,10 @@ function targetWith(
       .sort()
       .join(', ') === dataOf(existing)
   const calls: string[] = []
+  let reads = 0
   const target: Target = {
     calls,
+    reads: () => reads,
     set: (other) => {
       zone = groupRrsets<ResourceRecord>(records(ORIGIN, other))
     },
@@ -71,7 +77,10 @@ function targetWith(
       parallelism: 4,
       findZones: async () => new Map([[ORIGIN, REFERENCE]]),
       listZones: async () => ({ zones: [REFERENCE], unusable: [] }),
-      readZone: async () => ({ ...REFERENCE, id: 1, records: [...zone.values()].flat(), millisecondsSinceLastChange: null }),
+      async readZone() {
+        reads += 1
+        return { ...REFERENCE, id: 1, records: [...zone.values()].flat(), millisecondsSinceLastChange: null }
+      },
       readRendered: async () => null,
       async apply(_, { rrsets }) {
         const nth = calls.length
@@ -87,7 +96,8 @@ function targetWith(
           throw new ProviderError('provider-conflict', 'lab: another client changed the zone')
         rrsets.forEach(replace)
         if (loss === 'response') throw new ProviderError('provider-unreachable', 'lab: the connection broke', { ambiguous: true })
-        return {}
+        const stored = rrsets.flatMap((rrset) => zone.get(rrsetKey(rrset)) ?? [])
+        return { storedRecords: states(stored, nth) }
       },
       close: async () => undefined,
     },
@@ -95,7 +105,12 @@ function targetWith(
   return target
 }
 
-async function applied(target: Target, before: string, after: string): Promise<{ outcomes: string[]; result: ZoneOutcome }> {
+async function applied(
+  target: Target,
+  before: string,
+  after: string,
+  { readAt }: Pick<ApplicableZone, 'readAt'> = {},
+): Promise<{ outcomes: string[]; result: ZoneOutcome }> {
   const { provider } = target
   const existing = { ...(await provider.readZone(REFERENCE)), records: records(ORIGIN, before) }
   const plan = planOf(before, '', {
@@ -105,8 +120,12 @@ async function applied(target: Target, before: string, after: string): Promise<{
     allow: new Set(['deletes', 'updates', 'empty-zone']),
     target: 'lab',
   })
-  const zone: ApplicableZone = { plan, reference: REFERENCE, existing }
-  const [result] = (await applyZones([zone], { providers: new Map([['lab', provider]]), recoveryPause: 1, freshFor: 0 })) as [ZoneOutcome]
+  const zone: ApplicableZone = { plan, reference: REFERENCE, existing, readAt }
+  const [result] = (await applyZones([zone], {
+    providers: new Map([['lab', provider]]),
+    recoveryPause: 1,
+    ...(readAt === undefined && { freshFor: 0 }),
+  })) as [ZoneOutcome]
   const outcomes = plan.changes.map((change, index) => {
     const outcome = result.outcomes[index]
     return `${describeChange(change)}: ${outcome?.state}${outcome && 'error' in outcome ? ` (${outcome.error})` : ''}`
@@ -185,4 +204,38 @@ test('a lost response and a change by another client leave the outcome unknown',
   }
   const { outcomes } = await applied({ ...target, provider: lossy }, BEFORE, 'a 300 A 192.0.2.1\na 300 A 192.0.2.3\nb 300 A 192.0.2.2')
   expect(outcomes).toEqual(['create a.example.com. A: unknown (lab: the connection broke; another client changed the records)'])
+})
+
+describe('responses that state what is stored', () => {
+  type States = Parameters<typeof targetWith>[4]
+  const other: States = (stored) => stored.map((record) => ({ ...record, data: '203.0.113.9' }))
+  test.each<readonly [string, States, readonly (Loss | null)[], readonly [reads: number, readBack: string]]>([
+    ['are the reading after the calls', (stored) => stored, [], [0, 'equal']],
+    ['are compared with the plan', other, [], [0, 'different']],
+    ['are not enough if one call has none', (stored, nth) => (nth === 0 ? stored : undefined), [], [1, 'equal']],
+    // The first read is that before a repetition.
+    ['are not enough after a lost response', (stored) => stored, ['response'], [2, 'equal']],
+  ])('%s', async (_, states, losses, expected) => {
+    const target = targetWith(BEFORE, 'rrset', losses, undefined, states)
+    const { result } = await applied(target, BEFORE, AFTER, { readAt: performance.now() })
+    // One read is that of the plan.
+    expect([target.reads() - 1, result.readBack]).toEqual(expected)
+    expect(result.diagnostics.some(({ code }) => code === 'apply-unconfirmed')).toBe(expected[1] === 'different')
+  })
+})
+
+test('a call that could overwrite a change is not sent if the zone cannot be read again', async () => {
+  const target = targetWith(BEFORE, 'rrset')
+  let reads = 0
+  const { readZone } = target.provider
+  const provider: Provider = {
+    ...target.provider,
+    readZone: (zone) => {
+      reads += 1
+      return reads === 2 ? Promise.reject(new ProviderError('provider-failed', 'lab: reading: 503')) : readZone(zone)
+    },
+  }
+  const { outcomes } = await applied({ ...target, provider }, BEFORE, AFTER)
+  expect(outcomes.some((one) => one.endsWith('(not sent: the zone could not be read again before it: lab: reading: 503)'))).toBe(true)
+  expect(target.calls.length).toBeLessThan(2)
 })

@@ -153,7 +153,7 @@ describe('apply', () => {
     const scene = await openScene()
     const { stdout } = await scene.run('apply', '--yes', '--verbose')
     expect(stdout.match(/^ +\+ mail/gm)).toHaveLength(2)
-    expect(stdout).toContain('read again: the records are what the plan makes')
+    expect(stdout).toContain('confirmed: the records are what the plan makes')
   })
 
   test('without changes: no question, exit 0', async () => {

@@ -12,6 +12,7 @@ import type { DnsServer } from '../../transport/dns-exchange.ts'
 import { withoutPositions } from '../copy/run-copy.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { LockedRun } from '../locked-run.ts'
+import { openZones } from '../open-zones.ts'
 import { type PlannedZone, planAgain, readAndPlan } from '../plan-zones.ts'
 import { changeZones } from '../run-apply.ts'
 import type { ZoneJob } from '../run-context.ts'
@@ -40,15 +41,14 @@ export function problem(context: CutoverContext, code: Diagnostic['code'], messa
 
 /** Reads the zone at a provider, with an empty plan; null if the provider does not have it. */
 export async function readSide({ zone, options, interruption, config }: CutoverContext, provider: Provider): Promise<PlannedZone | null> {
-  const references = await provider.findZones([zone], { signal: interruption.signal })
-  const reference = references.get(zone)
-  if (reference === undefined) return null
   // The cutover changes TTLs of apex NS records and nothing else here.
   const allow = new Set([...((options.allow ?? []) as RefusalName[]), 'apex-ns' as const, 'updates' as const])
   const at = { file: provider.name, line: 1, column: 1 }
   const desired = { ...DEFAULT_ZONE_OPTIONS, name: zone, at, settings: {}, records: [] }
   const job: ZoneJob = { desired, target: provider.name, policy: 'upsert-only', thresholds: (config as Config).safety, allow }
-  return readAndPlan(job, provider, reference, interruption.signal)
+  const { signal } = interruption
+  const read = await readAndPlan(job, provider, await openZones(provider, [zone], { signal }), signal)
+  return read.reference === null ? null : read
 }
 
 /** The apex NS records that a provider has or sets itself, as names. */

@@ -224,11 +224,12 @@ async function planRollback(context: RollbackContext, details: readonly RunZoneD
         if (!provider || !found) return null
         try {
           const reference = found.get(plan.zone) ?? null
+          const readAt = performance.now()
           const live = reference && (await provider.readZone(reference, { signal }))
           const { capabilities } = provider
           const rollback = planZoneRollback({ before, plan, outcomes: outcome.outcomes }, live, { ...rules, capabilities })
           whole &&= rollback.whole
-          return { plan: rollback.plan, reference, existing: live }
+          return { plan: rollback.plan, reference, existing: live, readAt }
         } catch (error) {
           diagnostics.push(diagnosticOf(error))
           return null

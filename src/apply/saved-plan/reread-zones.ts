@@ -127,11 +127,12 @@ async function rereadZone(
   const reference = references.get(plan.zone) ?? null
   try {
     const provider = providerOf(run.providers, plan.target)
+    const readAt = performance.now()
     const live = reference && (await provider.readZone(reference, { signal: run.signal }))
     const moved =
       movedState(existing, live, unmanagedTest(plan.unmanaged ?? [], plan.zone)) ??
       obstructiveUnmanagedRecords(plan, existing, live, provider.capabilities)
-    if (moved === null) return { plan: recounted(plan, live), reference, existing: live, diagnostics: [] }
+    if (moved === null) return { plan: recounted(plan, live), reference, existing: live, readAt, diagnostics: [] }
     return { plan, reference, existing: live, diagnostics: staleDiagnostics(plan, existing, live, moved, run.since) }
   } catch (error) {
     return notRead(diagnosticOf(error))

@@ -5,7 +5,15 @@ import type { ZoneSettings } from '../../dns/zone.ts'
 import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
 import type { ReadOnlyReason } from '../../plan/make-plan.ts'
 import { examineNameServer } from '../examine-name-server.ts'
-import { addressOf, findServedZones, type NameServer, noZoneList, refusePseudoTypes, refuseServerTypes } from '../name-server.ts'
+import {
+  addressOf,
+  findServedZones,
+  type NameServer,
+  noZoneList,
+  readServed,
+  refusePseudoTypes,
+  refuseServerTypes,
+} from '../name-server.ts'
 import { checkNameServer, nameServerEndpoints, readNameServer } from '../name-server-settings.ts'
 import { type CreatedProvider, type Provider, type ProviderContext, ProviderError, type ProviderType } from '../provider.ts'
 import { createTransferReader } from '../transfer-reader.ts'
@@ -59,6 +67,8 @@ function createAxfrProvider(options: NameServer): Provider {
       const settings: ZoneSettings = { type: 'master', ...splitSoa(soa).settings }
       return { name, id: name, settings, updated: null, records, signerRecords, millisecondsSinceLastChange: null, readOnly: READ_ONLY }
     },
+    readNamedZone: (name, call) =>
+      readServed(options, name, () => provided.readZone({ name, id: name, settings: {}, updated: null }, call), call),
     readRendered: async () => null,
     examine: (usage) =>
       examineNameServer(

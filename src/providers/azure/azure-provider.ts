@@ -10,6 +10,7 @@ import {
   type UnusableZone,
   type ZoneList,
   type ZoneReference,
+  type ZoneSnapshot,
 } from '../provider.ts'
 import { type ApiZone, type AzureScope, createAzureApi, zoneShape, zonesPath } from './azure-api.ts'
 import { azureCapabilities } from './capabilities.ts'
@@ -38,9 +39,18 @@ export function createAzureProvider(connection: ApiConnection, tokens: AccessTok
       return new Map(zoneList(listed).zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
     },
     listZones: async (call) => zoneList(await listZones(azure, call)),
-    async readZone(zone, call) {
-      const { records, unplanned } = await readZone(azure, zone, call)
-      return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned, millisecondsSinceLastChange: null }
+    readZone: (zone, call) => readSnapshot(azure, zone, call),
+    async readNamedZone(zone, call) {
+      const id = zone.slice(0, -1)
+      if (!ID.test(id)) return null
+      try {
+        return await readSnapshot(azure, referenceTo(zone, id), call)
+      } catch (error) {
+        // The look-up says what does not exist: the zone, or what it is in.
+        const mayBeMissing = error instanceof ProviderError && error.code === 'provider-not-found'
+        if (mayBeMissing && (await findZone(azure, zone, call)).length === 0) return null
+        throw error
+      }
     },
     readRendered: async () => null,
     findRecords: (zone, like, call) => findRecords(azure, zone, like, call),
@@ -49,6 +59,13 @@ export function createAzureProvider(connection: ApiConnection, tokens: AccessTok
     close: () => azure.api.close(),
   }
   return provider
+}
+
+const referenceTo = (name: DomainName, id: string): ZoneReference => ({ name, id, settings: { type: 'master' }, updated: null })
+
+async function readSnapshot(azure: Azure, zone: ZoneReference, call?: ProviderCallOptions): Promise<ZoneSnapshot> {
+  const { records, unplanned } = await readZone(azure, zone, call)
+  return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned, millisecondsSinceLastChange: null }
 }
 
 const listZones = ({ api }: Azure, call?: ProviderCallOptions): Promise<ApiZone[]> =>
@@ -80,7 +97,7 @@ function zoneList(listed: readonly ApiZone[]): ZoneList {
     const name = parseAbsoluteName(`${id}.`)
     if (!name.ok || !ID.test(id))
       unusable.push({ name: zone.name, id: zone.name, reason: name.ok ? 'has a name that no path can have' : name.message })
-    else zones.set(name.value, { name: name.value, id, settings: { type: 'master' }, updated: null })
+    else zones.set(name.value, referenceTo(name.value, id))
   }
   return { zones: [...zones.values()], unusable }
 }

@@ -34,8 +34,8 @@ export async function applyCall(
   if (zone === null) throw new Error('no zone to change')
   if (first?.subject === 'domain' && first.action === 'delete') return deleteZone(azure, zone, call.rrsets, options)
   if (first?.subject === 'domain') throw new Error('zones at Azure DNS have no settings')
-  for (const rrset of call.rrsets) await changeSet(azure, zone, rrset, options)
-  return {}
+  const [rrset] = call.rrsets
+  return rrset === undefined ? {} : { storedRecords: await changeSet(azure, zone, rrset, options) }
 }
 
 /** Reads a zone, and remembers what changes need. */
@@ -83,7 +83,13 @@ function knownSets({ sets }: Azure, { id }: ZoneReference): Map<string, LiveSet>
   return known
 }
 
-async function changeSet(azure: Azure, zone: ZoneReference, rrset: RrsetChange, options?: ProviderCallOptions): Promise<void> {
+/** Returns the records of the record set as Azure states them after the change; undefined if there was nothing to change. */
+async function changeSet(
+  azure: Azure,
+  zone: ZoneReference,
+  rrset: RrsetChange,
+  options?: ProviderCallOptions,
+): Promise<readonly ExistingRecord[] | undefined> {
   const { api, name, visibility } = azure
   const { existing, desired, type } = rrset
   const known = knownSets(azure, zone)
@@ -97,7 +103,7 @@ async function changeSet(azure: Azure, zone: ZoneReference, rrset: RrsetChange, 
       hint: 'list the name under "unmanaged" in the definition, or remove the alias at Azure',
     })
   const now = rrsetImage(live?.records ?? [])
-  if (sameImage(now, desired)) return
+  if (sameImage(now, desired)) return undefined
   if (!isGiven && !sameImage(now, existing)) {
     const state = now === null ? 'was deleted' : `is ${excerpt(now.data.join(', '), 200)} (TTL ${now.ttl})`
     throw new ProviderError(
@@ -111,9 +117,13 @@ async function changeSet(azure: Azure, zone: ZoneReference, rrset: RrsetChange, 
   const path = pathOf(zone, rrset)
   const headers: Readonly<Record<string, string>> = live === null ? { 'if-none-match': '*' } : { 'if-match': live.api.etag }
   if (desired === null) {
-    await api.request({ method: 'DELETE', path, headers, what: `deleting ${rrset.name} ${type}`, ...options }, anyShape)
+    const what = `deleting ${rrset.name} ${type}`
+    const hasNoBody = await api.request({ method: 'DELETE', path, headers, what, ...options }, (body) => body === undefined)
+    // Azure answers without a body. A response of something else is believed if nothing is left.
+    if (!hasNoBody && (await readSet(azure, zone, rrset, options)) !== null)
+      throw new ProviderError('provider-garbled', `${name}: ${what}: the response is not from the API`, { ambiguous: true })
     known.delete(key)
-    return
+    return []
   }
   const metadata = live?.api.properties['metadata']
   const properties = {
@@ -122,7 +132,9 @@ async function changeSet(azure: Azure, zone: ZoneReference, rrset: RrsetChange, 
     ...(metadata != null && { metadata }),
   }
   const request = { method: 'PUT', path, headers, body: { properties }, what: `changing ${rrset.name} ${type}`, ...options } as const
-  known.set(key, await api.request(request, (body) => shaped(azure, zone, body)))
+  const stored = await api.request(request, (body) => shaped(azure, zone, body))
+  known.set(key, stored)
+  return stored.records
 }
 
 async function createZone({ api }: Azure, name: DomainName, options?: ProviderCallOptions): Promise<AppliedCall> {

@@ -5,8 +5,8 @@ import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capa
 import type { CapabilityFacts } from '../provider.ts'
 import { fitTtlRange, refuseIf } from '../record-rules.ts'
 
-/** Seconds. A domain can have another minimum, which the API states. */
-const MIN_TTL = 3600
+/** The minimum TTL of most domains in seconds. The API states that of each; a smaller one is rare, and a larger one is not known. */
+export const MIN_TTL = 3600
 const MAX_TTL = 86_400
 /** Octets of records in one call. Their JSON has at most twice as many, and bodies above a megabyte are refused. */
 const MAX_CALL_OCTETS = 500_000

@@ -1,17 +1,16 @@
 /**
- * Makes one call. A bulk request replaces RRsets as a whole or not at all. The API cannot state what it expects to find, so each call asks first whether the
- * domain was written since it was read: a record set that differs from the plan is another client's work.
+ * Makes one call. A bulk request replaces RRsets as a whole or not at all, and its answer has them as deSEC stores them. The API cannot state what it expects to
+ * find, so a run calls only soon after it has read the zone.
  */
 import { relativeName } from '../../dns/domain-name.ts'
-import { rrsetKey } from '../../dns/record.ts'
-import { type RrsetChange, type RrsetImage, rrsetImage, sameImage } from '../../plan/changesets.ts'
-import { isOfNewZone, refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
+import { type ResourceRecord, rrsetKey } from '../../dns/record.ts'
+import { type RrsetChange, rrsetImage } from '../../plan/changesets.ts'
+import { refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
 import { listOf, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
-import { DESEC_NAMESERVERS } from './capabilities.ts'
-import { anyShape, domainShape, rrsetShape } from './desec-api.ts'
+import { anyShape, type DesecApi, domainShape, rrsetShape } from './desec-api.ts'
 import type { Domains } from './domains.ts'
-import { domainPath, type LiveZone, recordsOf } from './live-zone.ts'
+import { domainPath, recordsOf } from './live-zone.ts'
 import { rdataToApi } from './rdata-format.ts'
 
 export async function applyCall(
@@ -31,37 +30,23 @@ export async function applyCall(
   }
   if (zone === null) throw new Error('no zone to change')
   if (first?.subject === 'domain' && first.action !== 'delete') throw new Error('deSEC has no settings of domains')
-  const live = await domains.readAgain(zone, options)
   if (first?.subject === 'domain') {
-    refuseConflicts(provider, rrsets, (rrset) => imageOf(live, rrset))
+    const live = await domains.read(zone.name, options)
+    refuseConflicts(provider, rrsets, (rrset) => rrsetImage(live.rrsets.get(rrsetKey(rrset)) ?? []))
     refuseOtherRecords(provider, rrsets, live.records)
     await api.request({ method: 'DELETE', path: domainPath(zone.name), what: `deleting ${zone.name}`, ...options }, anyShape)
     return {}
   }
-  const isOwn = (rrset: RrsetChange): boolean => isOfNewZone(rrset, zone.name, imageOf(live, rrset), DESEC_NAMESERVERS)
-  refuseConflicts(
-    provider,
-    rrsets.filter((rrset) => !isOwn(rrset)),
-    (rrset) => imageOf(live, rrset),
-  )
-  await replaceRrsets(
-    domains,
-    zone,
-    rrsets.filter((rrset) => !sameImage(imageOf(live, rrset), rrset.desired)),
-    options,
-  )
-  return {}
+  return { storedRecords: await replaceRrsets(api, zone, rrsets, options) }
 }
 
-const imageOf = ({ rrsets }: LiveZone, rrset: RrsetChange): RrsetImage | null => rrsetImage(rrsets.get(rrsetKey(rrset)) ?? [])
-
+/** Returns the record sets as they are stored. */
 async function replaceRrsets(
-  { api, forget }: Domains,
+  api: DesecApi,
   zone: ZoneReference,
   rrsets: readonly RrsetChange[],
   options?: ProviderCallOptions,
-): Promise<void> {
-  if (rrsets.length === 0) return
+): Promise<readonly ResourceRecord[]> {
   const body = rrsets.map(({ name, type, desired }) => ({
     subname: relativeName(name, zone.name),
     type,
@@ -70,18 +55,15 @@ async function replaceRrsets(
   }))
   const what = `changing records of ${zone.name}`
   const request = { method: 'PATCH', path: `${domainPath(zone.name)}rrsets/`, body, what, ...options } as const
-  forget(zone.name)
   try {
-    await api.request(request, (response) => {
-      const returned = new Set(
-        listOf(response, 'the answer').flatMap((item) => {
-          const [record] = recordsOf(rrsetShape(item), zone.name)
-          return record === undefined ? [] : [rrsetKey(record)]
-        }),
-      )
+    const { value } = await api.request(request, (response) => {
+      const stored = listOf(response, 'the answer').flatMap((item) => recordsOf(rrsetShape(item), zone.name))
+      const returned = new Set(stored.map(rrsetKey))
       const missing = rrsets.find((rrset) => rrset.desired !== null && !returned.has(rrsetKey(rrset)))
       if (missing !== undefined) throw new ShapeError(`${missing.name} ${missing.type} is missing`)
+      return stored
     })
+    return value
   } catch (error) {
     throw error instanceof ProviderError ? withNames(error, rrsets) : error
   }

@@ -11,8 +11,6 @@ export interface ApiDomain {
   readonly name: string
   /** Seconds. */
   readonly minimumTtl: number
-  /** When the domain or one of its RRsets was last written; null if the API does not say. */
-  readonly touched: string | null
 }
 
 export interface ApiRrset {
@@ -98,11 +96,7 @@ function nextCursor(link: string): string | null {
 export function domainShape(value: unknown): ApiDomain {
   const what = 'a domain'
   const fields = fieldsOf(value, what)
-  return {
-    name: textOf(fields, 'name', what),
-    minimumTtl: wholeNumberOf(fields, 'minimum_ttl', what),
-    touched: typeof fields['touched'] === 'string' ? fields['touched'] : null,
-  }
+  return { name: textOf(fields, 'name', what), minimumTtl: wholeNumberOf(fields, 'minimum_ttl', what) }
 }
 
 export function rrsetShape(value: unknown): ApiRrset {

@@ -1,10 +1,16 @@
-/**
- * The domains of an account, and what is known of those that were read. A domain says when it or one of its RRsets was last written, so that one request tells
- * whether a zone with many pages is still as it was read.
- */
+/** The domains of an account, and the minimum TTLs of those that were looked up. */
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { nullIfMissing } from '../api-errors.ts'
 import { ShapeError } from '../json-shape.ts'
-import { type ProviderCallOptions, ProviderError, type UnusableZone, type ZoneList, type ZoneReference } from '../provider.ts'
+import {
+  type NamedReadOptions,
+  type ProviderCallOptions,
+  ProviderError,
+  type UnusableZone,
+  type ZoneList,
+  type ZoneReference,
+} from '../provider.ts'
+import { MIN_TTL } from './capabilities.ts'
 import { type ApiDomain, type DesecApi, domainShape } from './desec-api.ts'
 import { domainPath, type LiveZone, readLive } from './live-zone.ts'
 
@@ -19,30 +25,26 @@ export interface Domains {
   minimumTtl(zone: DomainName): number | null
   find(names: readonly DomainName[], options?: ProviderCallOptions): Promise<ReadonlyMap<DomainName, ZoneReference>>
   list(options?: ProviderCallOptions): Promise<ZoneList>
-  read(zone: ZoneReference, options?: ProviderCallOptions): Promise<LiveZone>
-  /** The zone at this moment: as it was read if it was not written since. */
-  readAgain(zone: ZoneReference, options?: ProviderCallOptions): Promise<LiveZone>
-  /** Keeps the last read of a zone from being used again. */
-  forget(zone: DomainName): void
+  read(zone: DomainName, options?: ProviderCallOptions): Promise<LiveZone>
+  /** Reads a domain without a look-up, unless a TTL may be below its minimum; null if it does not exist. */
+  readNamed(zone: DomainName, options?: NamedReadOptions): Promise<LiveZone | null>
   /** Throws a `ShapeError` if it is another domain. */
   referenceTo(domain: ApiDomain, expected: DomainName): ZoneReference
 }
 
-interface Known {
-  readonly minimumTtl: number
-  /** When the domain was last written, before it was read. */
-  readonly touched: string | null
-  readonly live: LiveZone | null
-}
+export const referenceOf = (name: DomainName): ZoneReference => ({
+  name,
+  id: name.slice(0, -1),
+  settings: { type: 'master' },
+  updated: null,
+})
 
 export function createDomains(api: DesecApi, provider: string): Domains {
-  const known = new Map<DomainName, Known>()
+  const minimums = new Map<DomainName, number>()
 
-  const note = ({ minimumTtl, touched }: ApiDomain, name: DomainName): ZoneReference => {
-    const before = known.get(name)
-    const live = touched !== null && before?.touched === touched ? before.live : null
-    known.set(name, { minimumTtl, touched, live })
-    return { name, id: name.slice(0, -1), settings: { type: 'master' }, updated: null }
+  const note = ({ minimumTtl }: ApiDomain, name: DomainName): ZoneReference => {
+    minimums.set(name, minimumTtl)
+    return referenceOf(name)
   }
   const referenceTo = (domain: ApiDomain, expected: DomainName): ZoneReference => {
     const name = parseAbsoluteName(domain.name)
@@ -70,21 +72,11 @@ export function createDomains(api: DesecApi, provider: string): Domains {
     }
     return { zones: [...zones.values()], unusable }
   }
-  const read = async ({ name }: ZoneReference, options?: ProviderCallOptions): Promise<LiveZone> => {
-    const before = known.get(name)
-    const live = await readLive(api, name, options)
-    // A write since the domain was looked up would not be noticed.
-    if (before !== undefined && before.live === null) known.set(name, { ...before, live })
-    return live
-  }
-  const forget = (name: DomainName): void => {
-    const before = known.get(name)
-    if (before !== undefined) known.set(name, { ...before, touched: null, live: null })
-  }
+  const read = (name: DomainName, options?: ProviderCallOptions): Promise<LiveZone> => readLive(api, name, options)
   return {
     api,
     provider,
-    minimumTtl: (zone) => known.get(zone)?.minimumTtl ?? null,
+    minimumTtl: (zone) => minimums.get(zone) ?? null,
     async find(names, options) {
       const wanted = new Set(names.filter((name) => name !== '.'))
       const zones =
@@ -95,12 +87,11 @@ export function createDomains(api: DesecApi, provider: string): Domains {
     },
     list,
     read,
-    async readAgain(zone, options) {
-      if ((await lookUp(zone.name, options)) === null)
-        throw new ProviderError('provider-not-found', `${provider}: there is no domain ${zone.name}`, { hint: 'plan again' })
-      return known.get(zone.name)?.live ?? read(zone, options)
+    async readNamed(name, { lowestTtl = 0, ...options } = {}) {
+      if (name === '.') return null
+      if (lowestTtl < MIN_TTL && !minimums.has(name) && (await lookUp(name, options)) === null) return null
+      return nullIfMissing(read(name, options))
     },
-    forget,
     referenceTo,
   }
 }

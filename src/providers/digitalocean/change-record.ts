@@ -1,19 +1,11 @@
 /**
- * Makes one call: one record, or the domain itself. The API cannot state what it expects to find, so a record is read by its identifier immediately before it is
- * changed or deleted: one that differs from the plan is another client's work.
+ * Makes one call: one record, or the domain itself. The API cannot state what it expects to find, so a run calls only soon after it has read the domain. Its
+ * answers have the record as DigitalOcean stores it.
  */
-import { excerpt } from '../../dns/excerpt.ts'
 import { isApexNs, sameRecord } from '../../dns/record.ts'
 import type { RecordChange } from '../../plan/plan.ts'
 import { fieldsOf, ShapeError } from '../json-shape.ts'
-import {
-  type AppliedCall,
-  type AppliedChange,
-  type ProviderCall,
-  type ProviderCallOptions,
-  ProviderError,
-  type ZoneReference,
-} from '../provider.ts'
+import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import type { ApiRequest } from '../send-request.ts'
 import { type DigitalOceanApi, domainShape, recordShape } from './digitalocean-api.ts'
 import { domainPath, findDomain, type LiveRecord, liveRecord, readRecords, recordToApi, referenceTo } from './live-zone.ts'
@@ -56,7 +48,7 @@ export async function applyCall(
     await remove(api, provider, request, async () => (await findDomain(api, zone.name, options)) === null)
     return {}
   }
-  return { changes: [await applyChange(digitalOcean, zone, change, options)] }
+  return applyChange(digitalOcean, zone, change, options)
 }
 
 async function applyChange(
@@ -64,29 +56,26 @@ async function applyChange(
   zone: ZoneReference,
   change: RecordChange,
   options?: ProviderCallOptions,
-): Promise<AppliedChange> {
+): Promise<AppliedCall> {
   const { api, name: provider } = digitalOcean
-  const { action, desired, name, type, id } = change
+  const { action, desired, name, type } = change
   if (action === 'create' && desired !== null && isApexNs(desired, zone.name)) await removeGivenNameservers(digitalOcean, zone, options)
-  const live = action === 'create' ? null : await readRecord(api, zone, change, options)
-  if (action === 'delete' && live === null) return { id: id ?? undefined }
-  if (action !== 'create') refuseConflict(provider, change, live)
   const path = `${domainPath(zone.name)}/records`
   if (desired === null) {
-    const request = { method: 'DELETE', path: `${path}/${live?.id}`, what: `deleting ${name} ${type}`, ...options } as const
-    await remove(api, provider, request, async () => (await readRecord(api, zone, change, options)) === null)
-    return { id: live?.id }
+    const request = { method: 'DELETE', path: `${path}/${change.id}`, what: `deleting ${name} ${type}`, ...options } as const
+    await remove(api, provider, request, () => isGone(api, zone, change, options))
+    return { changes: [{ id: change.id ?? undefined }], storedRecords: [] }
   }
-  if (live !== null && sameRecord(live, desired)) return { id: live.id }
-  const target = live === null ? ({ method: 'POST', path } as const) : ({ method: 'PUT', path: `${path}/${live.id}` } as const)
-  const what = `${live === null ? 'creating' : 'changing'} ${name} ${type}`
+  const id = action === 'create' ? null : change.id
+  const target = id === null ? ({ method: 'POST', path } as const) : ({ method: 'PUT', path: `${path}/${id}` } as const)
+  const what = `${id === null ? 'creating' : 'changing'} ${name} ${type}`
   const stored = await api.request({ ...target, body: recordToApi(desired, zone.name), what, ...options }, (response) => {
     const returned = recordOf(response, zone)
-    if (returned.name !== desired.name || returned.type !== type || (live !== null && returned.id !== live.id))
+    if (returned.name !== desired.name || returned.type !== type || (id !== null && returned.id !== id))
       throw new ShapeError(`${desired.name} ${type} was returned as ${returned.name} ${returned.type}`)
     return returned
   })
-  return sameRecord(stored, desired) ? { id: stored.id } : { id: stored.id, stored }
+  return { changes: [sameRecord(stored, desired) ? { id: stored.id } : { id: stored.id, stored }], storedRecords: [stored] }
 }
 
 /** Sends a deletion. A response other than that of the API, as that of a repeated request, is believed if `isGone` finds that nothing is left. */
@@ -121,33 +110,19 @@ async function removeGivenNameservers(
   await removal
 }
 
-/** The record of a change as it is now; null if it does not exist. */
-async function readRecord(
+/** Whether the record of a change does not exist any more. */
+async function isGone(
   api: DigitalOceanApi,
   zone: ZoneReference,
   { id, name, type }: RecordChange,
   options?: ProviderCallOptions,
-): Promise<LiveRecord | null> {
+): Promise<boolean> {
   const request = { method: 'GET', path: `${domainPath(zone.name)}/records/${id}`, what: `reading ${name} ${type}`, ...options } as const
   try {
-    return await api.request(request, (response) => {
-      const record = recordOf(response, zone)
-      if (record.id !== id) throw new ShapeError(`the record ${id} was returned as ${record.id}`)
-      return record
-    })
+    await api.request(request, (response) => recordOf(response, zone))
+    return false
   } catch (error) {
-    if (error instanceof ProviderError && error.code === 'provider-not-found') return null
+    if (error instanceof ProviderError && error.code === 'provider-not-found') return true
     throw error
   }
-}
-
-/** Throws unless a record is as expected, or already as desired. */
-function refuseConflict(provider: string, { name, type, existing, desired }: RecordChange, now: LiveRecord | null): void {
-  if (now !== null && [existing, desired].some((one) => one !== null && sameRecord(now, one))) return
-  const state = now === null ? 'was deleted' : `is ${excerpt(now.data, 200)} (TTL ${now.ttl})`
-  throw new ProviderError(
-    'provider-conflict',
-    `${provider}: another client changed the zone after it was read for the plan: ${name} ${type} ${state}`,
-    { hint: 'plan again to see the change' },
-  )
 }

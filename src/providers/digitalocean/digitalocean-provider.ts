@@ -1,8 +1,9 @@
 /** A provider that reads and changes the domains of a DigitalOcean account. */
-import { parseAbsoluteName } from '../../dns/domain-name.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { nullIfMissing } from '../api-errors.ts'
 import { examineZones } from '../examine-zones.ts'
 import type { ApiConnection } from '../json-api.ts'
-import type { Provider, ProviderCallOptions, UnusableZone, ZoneList, ZoneReference } from '../provider.ts'
+import type { Provider, ProviderCallOptions, UnusableZone, ZoneList, ZoneReference, ZoneSnapshot } from '../provider.ts'
 import { DIGITALOCEAN_CAPABILITIES } from './capabilities.ts'
 import { applyCall, type DigitalOcean } from './change-record.ts'
 import { createDigitalOceanApi, type DigitalOceanApi, domainShape } from './digitalocean-api.ts'
@@ -33,10 +34,8 @@ export function createDigitalOceanProvider(connection: ApiConnection): Provider 
       return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
     },
     listZones: async (options) => zoneList(await listDomains(api, options)),
-    async readZone(zone, options) {
-      const { records, unplanned } = await readRecords(api, zone, {}, options)
-      return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned, millisecondsSinceLastChange: null }
-    },
+    readZone: ({ name: zone }, options) => readSnapshot(api, zone, options),
+    readNamedZone: async (zone, options) => (zone === '.' ? null : nullIfMissing(readSnapshot(api, zone, options))),
     readRendered: async () => null,
     async findRecords(zone, like, options) {
       const owners = [...new Set(like.map((record) => record.name))]
@@ -49,6 +48,12 @@ export function createDigitalOceanProvider(connection: ApiConnection): Provider 
     close: () => api.close(),
   }
   return provider
+}
+
+async function readSnapshot(api: DigitalOceanApi, zone: DomainName, options?: ProviderCallOptions): Promise<ZoneSnapshot> {
+  const reference = referenceTo(zone)
+  const { records, unplanned } = await readRecords(api, reference, {}, options)
+  return { name: zone, id: reference.id, settings: reference.settings, records, unplanned, millisecondsSinceLastChange: null }
 }
 
 const listDomains = (api: DigitalOceanApi, options?: ProviderCallOptions): Promise<string[]> =>

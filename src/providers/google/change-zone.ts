@@ -11,7 +11,7 @@ import { sleep } from '../../transport/retry.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { MAX_RRSETS } from './capabilities.ts'
 import { type ApiChange, type ApiZone, anyShape, changeShape, type GoogleApi, type SentRrset, zoneShape } from './google-api.ts'
-import { additionOf, deletionOf, type LiveZone, readLive, rememberAdded, type ZoneTexts } from './live-zone.ts'
+import { additionOf, deletionOf, type LiveZone, readLive, recordsOf, rememberAdded, type ZoneTexts } from './live-zone.ts'
 
 export interface Google {
   readonly api: GoogleApi
@@ -73,7 +73,9 @@ async function changeRrsets(
     options,
   )
   rememberAdded(texts, pending, change.additions)
-  return { problems: await waitUntilServed(google, zone, change, options) }
+  // The change is the service's record of what it has replaced, as a whole.
+  const storedRecords = pending.length === rrsets.length ? change.additions.flatMap(recordsOf) : undefined
+  return { storedRecords, problems: await waitUntilServed(google, zone, change, options) }
 }
 
 const sendChange = (

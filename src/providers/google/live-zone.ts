@@ -66,7 +66,7 @@ function remember(unusual: ZoneTexts['unusual'], key: string, rrset: ApiRrset, o
 }
 
 /** Malformed rdata stays as it is: text that no definition can contain. */
-function recordsOf({ name, type, ttl, rrdatas }: ApiRrset): ExistingRecord[] {
+export function recordsOf({ name, type, ttl, rrdatas }: ApiRrset): ExistingRecord[] {
   return rrdatas.map((text) => {
     const tokens = presentationTokens(text)
     const data = tokens.ok ? canonicalRdata(type, tokens.value, parseAbsoluteName) : tokens

@@ -1,9 +1,11 @@
 /**
- * Makes one call. The API replaces RRsets in one transaction and cannot state what it expects to find, so the zone is read immediately before each change: a
- * record set that differs from the plan is another client's work, and disabled records are sent again with the others, because a replacement would delete them.
+ * Makes one call. The API replaces RRsets in one transaction and cannot state what it expects to find, so a run calls only soon after it has read the zone.
+ * Disabled records of that read are sent again with the others, because a replacement would delete them. A zone whose serial the server does not raise is read
+ * again, so that its serial never falls.
  */
 
 import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import type { DomainChange } from '../../plan/plan.ts'
@@ -23,6 +25,8 @@ export interface PowerDns {
   readonly newZones: NewZones
   /** Whether secondaries are told about changes immediately. */
   readonly notifies: boolean
+  /** Zones as they were read last; none that was changed since. */
+  readonly live: Map<DomainName, LiveZone>
 }
 
 export async function applyCall(
@@ -34,7 +38,10 @@ export async function applyCall(
   const [first] = call.changes
   if (first?.subject === 'domain' && first.action === 'create') return createZone(powerDns, first, call, options)
   if (zone === null) throw new Error('no zone to change')
-  const live = await readLive(powerDns, zone, options)
+  const known = powerDns.live.get(zone.name)
+  const isUsable = first?.subject === 'record' && known !== undefined && raisedSoa(known) === null
+  const live = isUsable ? known : await readLive(powerDns, zone, options)
+  powerDns.live.delete(zone.name)
   if (first?.subject === 'domain') {
     if (first.action === 'delete') return deleteZone(powerDns, live, call.rrsets, options)
     return updateZone(powerDns, live, first, options)
@@ -43,9 +50,11 @@ export async function applyCall(
 }
 
 /** Reads a zone with its records. */
-export async function readLive({ api }: PowerDns, { id, name }: ZoneReference, options?: ProviderCallOptions): Promise<LiveZone> {
+export async function readLive({ api, live }: PowerDns, { id, name }: ZoneReference, options?: ProviderCallOptions): Promise<LiveZone> {
   const request = { method: 'GET', path: `${api.path}/zones/${id}`, what: `reading ${name}`, ...options } as const
-  return (await api.request(request, (body) => liveZone(zoneWithRecordsShape(body), name))).value
+  const { value } = await api.request(request, (body) => liveZone(zoneWithRecordsShape(body), name))
+  live.set(name, value)
+  return value
 }
 
 async function createZone(

@@ -4,7 +4,15 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { listed } from '../../report/english.ts'
 import type { ApiConnection } from '../json-api.ts'
-import type { Provider, ProviderCallOptions, UnusableZone, ZoneList, ZoneReference } from '../provider.ts'
+import {
+  type Provider,
+  type ProviderCallOptions,
+  ProviderError,
+  type UnusableZone,
+  type ZoneList,
+  type ZoneReference,
+  type ZoneSnapshot,
+} from '../provider.ts'
 import { powerDnsCapabilities } from './capabilities.ts'
 import { applyCall, type PowerDns, readLive } from './change-zone.ts'
 import { examinePowerDns } from './examine.ts'
@@ -14,7 +22,7 @@ import { type ApiZone, createPowerDnsApi, zonesShape } from './powerdns-api.ts'
 /** Names in one warning. */
 const MOST_NAMED = 5
 
-export interface PowerDnsOptions extends Omit<PowerDns, 'api' | 'name'> {
+export interface PowerDnsOptions extends Omit<PowerDns, 'api' | 'name' | 'live'> {
   /** The identifier of the server at the API: `localhost` for PowerDNS itself. */
   readonly server: string
   /** The apex NS records of new zones whose definitions have none. */
@@ -24,7 +32,7 @@ export interface PowerDnsOptions extends Omit<PowerDns, 'api' | 'name'> {
 export function createPowerDnsProvider(connection: ApiConnection, options: PowerDnsOptions): Provider {
   const { server, nameservers, ...settings } = options
   const api = createPowerDnsApi(connection, server)
-  const powerDns: PowerDns = { ...settings, api, name: connection.provider }
+  const powerDns: PowerDns = { ...settings, api, name: connection.provider, live: new Map() }
   const address = `${connection.baseUrl.href.replace(/(?<!\/)\/+$/, '')}${api.path}`
   const provider: Provider = {
     name: connection.provider,
@@ -34,23 +42,16 @@ export function createPowerDnsProvider(connection: ApiConnection, options: Power
     parallelism: connection.parallelism,
     findZones: (names, call) => findZones(powerDns, names, call),
     listZones: async (call) => zoneList(await readZones(powerDns, '', call)),
-    async readZone(zone, call) {
-      const {
-        settings: own,
-        records,
-        unplanned,
-        capitalNames,
-        zone: { id },
-      } = await readLive(powerDns, zone, call)
-      return {
-        name: zone.name,
-        id,
-        settings: own,
-        records,
-        unplanned,
-        millisecondsSinceLastChange: null,
-        warnings: capitalWarnings(provider.name, capitalNames),
+    readZone: (zone, call) => readSnapshot(powerDns, zone, call),
+    async readNamedZone(name, call) {
+      try {
+        if (PLAIN_NAME.test(name)) return await readSnapshot(powerDns, { name, id: name, settings: {}, updated: null }, call)
+      } catch (error) {
+        // Versions differ in their answers about a missing zone, and so may an address that is not that of the API: the list is clear.
+        if (!(error instanceof ProviderError) || !MISSING.has(error.code)) throw error
       }
+      const zone = (await findZones(powerDns, [name], call)).get(name)
+      return zone === undefined ? null : readSnapshot(powerDns, zone, call)
     },
     readRendered: async () => null,
     examine: (usage, _, call) => examinePowerDns(provider, powerDns, usage, call),
@@ -58,6 +59,23 @@ export function createPowerDnsProvider(connection: ApiConnection, options: Power
     close: () => api.close(),
   }
   return provider
+}
+
+/** Names that are their own identifiers: the server escapes other characters. */
+const PLAIN_NAME = /^(?:[a-z0-9_-]+\.)+$/
+const MISSING: ReadonlySet<string> = new Set(['provider-not-found', 'provider-rejected'])
+
+async function readSnapshot(powerDns: PowerDns, zone: ZoneReference, call?: ProviderCallOptions): Promise<ZoneSnapshot> {
+  const { settings, records, unplanned, capitalNames, ...live } = await readLive(powerDns, zone, call)
+  return {
+    name: zone.name,
+    id: live.zone.id,
+    settings,
+    records,
+    unplanned,
+    millisecondsSinceLastChange: null,
+    warnings: capitalWarnings(powerDns.name, capitalNames),
+  }
 }
 
 /** Zones that are looked up one by one. For more names, the whole list is read. */

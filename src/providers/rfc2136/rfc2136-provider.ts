@@ -3,7 +3,7 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { type Message, RCODE } from '../../dns/wire/message.ts'
 import { createUpdate, type UpdateContent } from '../../dns/wire/update.ts'
 import { examineNameServer } from '../examine-name-server.ts'
-import { addressOf, exchange, findServedZones, type NameServer, noZoneList, refusal } from '../name-server.ts'
+import { addressOf, exchange, findServedZones, type NameServer, noZoneList, readServed, refusal } from '../name-server.ts'
 import { type Provider, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { createTransferReader } from '../transfer-reader.ts'
 import { RFC2136_CAPABILITIES } from './capabilities.ts'
@@ -37,6 +37,12 @@ export function createRfc2136Provider(options: NameServer, catalog: DomainName |
     async readZone(zone, call) {
       const { records, signerRecords } = await reader.read(zone.name, call)
       return { ...referenceTo(zone.name), records, signerRecords, millisecondsSinceLastChange: null }
+    },
+    async readNamedZone(zone, call) {
+      if (zone === catalog) return null
+      const snapshot = await readServed(options, zone, () => provided.readZone(referenceTo(zone), call), call)
+      if (snapshot !== null) served.add(zone)
+      return snapshot
     },
     readRendered: async () => null,
     async examine(usage, _now, call) {

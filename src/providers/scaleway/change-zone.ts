@@ -1,6 +1,6 @@
 /**
- * Makes one call: a list of changes that is one version of the zone. The API cannot state what it expects to find, so the zone is read immediately before each
- * call: a record set that differs from the plan is another client's work. Records are changed by their identifiers, which keeps their comments.
+ * Makes one call: a list of changes that is one version of the zone. The API cannot state what it expects to find, so a run calls only soon after it has read the
+ * zone. Records are changed by the identifiers of that read, which keeps their comments; the answer has the records as Scaleway stores them.
  */
 import { type DomainName, parentOf, relativeName } from '../../dns/domain-name.ts'
 import { rrsetKey } from '../../dns/record.ts'
@@ -8,8 +8,8 @@ import { type RrsetChange, type RrsetImage, rrsetImage } from '../../plan/change
 import { refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
 import { fieldsOf, listOf, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
-import { type LiveRecord, type LiveZone, readLive, zonePath } from './live-zone.ts'
-import { type ApiZone, anyShape, zoneShape } from './scaleway-api.ts'
+import { addTo, type LiveRecord, type LiveZone, liveRecord, readLive, zonePath } from './live-zone.ts'
+import { type ApiZone, anyShape, recordShape, zoneShape } from './scaleway-api.ts'
 import { readZones, referenceTo, type Scaleway } from './zones.ts'
 
 export async function applyCall(
@@ -23,13 +23,26 @@ export async function applyCall(
   if (first?.subject === 'domain' && first.action === 'create') return createZone(scaleway, first.name, options)
   if (zone === null) throw new Error('no zone to change')
   if (first?.subject === 'domain' && first.action !== 'delete') throw new Error('Scaleway has no settings of zones')
-  const live = await readLive(api, zone.name, options)
-  refuseConflicts(name, rrsets, (rrset) => imageOf(live, rrset))
   if (first?.subject === 'domain') {
+    const live = await readLive(api, zone.name, options)
+    refuseConflicts(name, rrsets, (rrset) => imageOf(live, rrset))
     refuseOtherRecords(name, rrsets, [...live.records, ...live.unplanned.map((one) => ({ ...one, ttl: null }))])
     await deleteZone(scaleway, zone, options)
     return {}
   }
+  const live = scaleway.live.get(zone.name) ?? (await readLive(api, zone.name, options))
+  scaleway.live.set(zone.name, live)
+  refuseConflicts(name, rrsets, (rrset) => imageOf(live, rrset))
+  return changeRecords(scaleway, zone, rrsets, live, options)
+}
+
+async function changeRecords(
+  { api, live: known }: Scaleway,
+  zone: ZoneReference,
+  rrsets: readonly RrsetChange[],
+  live: LiveZone,
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
   const body = changesOf(zone.name, rrsets, live)
   if (body.changes.length === 0) return {}
   const request = {
@@ -39,12 +52,28 @@ export async function applyCall(
     what: `changing records of ${zone.name}`,
     ...options,
   } as const
-  await api.request(request, (response) => {
-    const { length } = listOf(fieldsOf(response, 'the response')['records'], 'records')
-    const written = body.changes.reduce((sum, change) => sum + writtenBy(change), 0)
-    if (length !== written) throw new ShapeError(`there are ${length} records instead of ${written}`)
-  })
-  return {}
+  const sent = await api
+    .request(request, (response) => {
+      const returned = listOf(fieldsOf(response, 'the response')['records'], 'records').map((one) =>
+        liveRecord(recordShape(one), zone.name),
+      )
+      const { length } = body.changes.flatMap(writtenBy)
+      if (returned.length !== length) throw new ShapeError(`there are ${returned.length} records instead of ${length}`)
+      return returned
+    })
+    .catch((error: unknown) => {
+      // It is not known what the zone holds.
+      known.delete(zone.name)
+      throw error
+    })
+  const written = new Map<string, LiveRecord[]>()
+  for (const one of sent.value) addTo(written, one)
+  const gone = new Set(body.changes.flatMap((change) => ('add' in change ? [] : ['set' in change ? change.set.id : change.delete.id])))
+  for (const key of rrsets.map(rrsetKey)) {
+    const kept = (live.rrsets.get(key) ?? []).filter(({ api: { id } }) => !gone.has(id))
+    live.rrsets.set(key, [...kept, ...(written.get(key) ?? [])])
+  }
+  return { storedRecords: rrsets.flatMap((rrset) => (live.rrsets.get(rrsetKey(rrset)) ?? []).map(({ record }) => record)) }
 }
 
 /** A record set that has become a dynamic one differs from any plan. */
@@ -67,8 +96,8 @@ type SentChange =
   | { readonly set: { readonly id: string; readonly records: readonly SentRecord[] } }
   | { readonly add: { readonly records: readonly SentRecord[] } }
 
-const writtenBy = (change: SentChange): number =>
-  'add' in change ? change.add.records.length : 'set' in change ? change.set.records.length : 0
+const writtenBy = (change: SentChange): readonly SentRecord[] =>
+  'add' in change ? change.add.records : 'set' in change ? change.set.records : []
 
 /** Deletions come first, so that a CNAME never is beside other records. */
 function changesOf(

@@ -16,7 +16,7 @@ export interface LiveRecord {
 
 export interface LiveZone {
   /** The plain records, by `rrsetKey`. */
-  readonly rrsets: ReadonlyMap<string, readonly LiveRecord[]>
+  readonly rrsets: Map<string, readonly LiveRecord[]>
   readonly records: readonly ExistingRecord[]
   readonly unplanned: readonly UnplannedRecord[]
   /** The NS records of the apex, which belong to Scaleway. */
@@ -48,17 +48,23 @@ export async function readLive(api: ScalewayApi, zone: DomainName, options?: Pro
       const reason = raw.config === null ? 'is beside a dynamic record' : `is a dynamic record (${raw.config})`
       unplanned.push({ ...record, reason, holdsRrset: true })
     } else if (isManagedType(record.type)) {
-      const rrset = rrsets.get(key)
-      if (rrset === undefined) rrsets.set(key, [live])
-      else rrset.push(live)
+      addTo(rrsets, live)
     } else unplanned.push({ ...record, reason: 'has a type that is not managed' })
   }
   const ownApexNs = all.flatMap(({ record }) => (isApexNs(record, zone) ? [record.data as DomainName] : [])).sort()
   return { rrsets, records: [...rrsets.values()].flat().map(({ record }) => record), unplanned, ownApexNs }
 }
 
+/** Adds a record to its RRset. */
+export function addTo(rrsets: Map<string, LiveRecord[]>, live: LiveRecord): void {
+  const key = rrsetKey(live.record)
+  const rrset = rrsets.get(key)
+  if (rrset === undefined) rrsets.set(key, [live])
+  else rrset.push(live)
+}
+
 /** Malformed rdata stays as it is: text that no definition can contain. */
-function liveRecord(api: ApiRecord, zone: DomainName): LiveRecord {
+export function liveRecord(api: ApiRecord, zone: DomainName): LiveRecord {
   const name = parseAbsoluteName(api.name === '' ? zone : `${api.name}.${zone}`)
   if (!name.ok) throw new ShapeError(`a record is named ${JSON.stringify(api.name.slice(0, 300))}: ${name.message}`)
   const data = rdataFromApi(api.type, api.data)

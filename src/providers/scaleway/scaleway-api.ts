@@ -49,7 +49,7 @@ export function createScalewayApi(connection: ApiConnection): ScalewayApi {
 }
 
 /** The answer about a zone that does not exist, or that belongs to others. */
-const NO_ZONE = 'domain not found'
+export const NO_ZONE = 'domain not found'
 
 const KEY_HINT = tokenHint(
   'needs the permission set DomainsDNSFullAccess for the project of the zone; DomainsDNSReadOnly is enough for plans',

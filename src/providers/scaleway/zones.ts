@@ -1,6 +1,7 @@
 /** The zones of an account. A zone is a domain, or a subdomain of one. */
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { ProviderCallOptions, UnusableZone, ZoneList, ZoneReference } from '../provider.ts'
+import type { LiveZone } from './live-zone.ts'
 import { type ApiZone, type ScalewayApi, zoneShape } from './scaleway-api.ts'
 
 export interface Scaleway {
@@ -9,6 +10,8 @@ export interface Scaleway {
   readonly name: string
   /** The project whose zones are managed; null for all. */
   readonly project: string | null
+  /** What was read last of each zone, with the changes since. */
+  readonly live: Map<DomainName, LiveZone>
 }
 
 /** Zones per page. */
@@ -16,7 +19,7 @@ const PAGE_SIZE = 100
 /** Zones that are looked up by name in one request. For more names, the whole list is read. */
 const MAX_NAMES = 20
 
-export const referenceTo = ({ name: id }: ApiZone, name: DomainName): ZoneReference => ({
+export const referenceTo = ({ name: id }: Pick<ApiZone, 'name'>, name: DomainName): ZoneReference => ({
   name,
   id,
   settings: { type: 'master' },

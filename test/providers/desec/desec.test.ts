@@ -87,17 +87,32 @@ describe('requests', () => {
     process.stderr.write(`desec: a plan of 10,000 records took ${seconds.toFixed(1)} s and ${requests.length} requests\n`)
     expect([status, stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
     // 10,001 record sets have 21 pages.
-    expect(requests).toEqual([`GET ${DOMAIN}`, ...Array.from({ length: 21 }, () => `GET ${LIST}`)])
+    expect(requests).toEqual(Array.from({ length: 21 }, () => `GET ${LIST}`))
   })
 
-  test('1,000 changes are one call, and one request shows that the domain was not written since the plan', async () => {
+  test('1,000 changes are one call after one read of each page, and its answer confirms them', async () => {
     const scene = await startDesecScene({ definition: hostLines(1000, '192.0.2.2'), rrsets: hosts(1000) })
     const { status, requests } = await scene.requestsOf(APPLY)
     expect(status).toBe(0)
-    const call = requests.indexOf(`PATCH ${LIST}`)
-    expect(requests.filter((request) => request.startsWith('PATCH'))).toHaveLength(1)
-    expect(requests.slice(0, call)).toEqual([`GET ${DOMAIN}`, ...Array.from({ length: 3 }, () => `GET ${LIST}`), `GET ${DOMAIN}`])
+    expect(requests).toEqual([...Array.from({ length: 3 }, () => `GET ${LIST}`), `PATCH ${LIST}`])
     expect(scene.rrsets()?.filter(({ records }) => records[0] === '192.0.2.2')).toHaveLength(1000)
+  })
+
+  test('the minimum TTL of the domain is looked up for a lower TTL than the usual minimum', async () => {
+    const scene = await startDesecScene({
+      definition: '  www: {type: A, ttl: 60, value: 192.0.2.1}\n',
+      domains: [{ name: 'example.com', minimum_ttl: 60 }],
+    })
+    const { status, requests } = await scene.requestsOf(APPLY)
+    expect([status, requests]).toEqual([0, [`GET ${DOMAIN}`, `GET ${LIST}`, `PATCH ${LIST}`]])
+    expect(scene.rrsets()?.find(({ type }) => type === 'A')?.ttl).toBe(60)
+  })
+
+  test('an answer that states other data than the sent is an error', async () => {
+    const stored = [{ name: 'www.example.com.', type: 'A', ttl: 3600, records: ['203.0.113.9'] }]
+    const scene = await startDesecScene({ definition: WWW, answer: ({ method }) => (method === 'PATCH' ? stored : undefined) })
+    const run = await scene.run(APPLY)
+    expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('www.example.com. A was set to 192.0.2.1')])
   })
 
   test('an unusually large change has several calls, whose bodies deSEC accepts', async () => {
@@ -116,7 +131,7 @@ describe('requests', () => {
   })
 
   test('a pause of an hour ends the run, with the limits of deSEC', async () => {
-    const scene = await startDesecScene({ definition: WWW, requestsPerPause: 3, pause: 3000 })
+    const scene = await startDesecScene({ definition: WWW, requestsPerPause: 1, pause: 3000 })
     const run = await scene.run(APPLY)
     expect(run.status).toBe(1)
     expect(run.stdout + run.stderr).toMatch(/Expected available in 3000 seconds/)

@@ -2,14 +2,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Ttl } from '../../../src/dns/ttl.ts'
-import type { ProviderError } from '../../../src/providers/provider.ts'
+import { applyZones } from '../../../src/apply/apply-zones.ts'
+import { planZones } from '../../../src/apply/plan-zones.ts'
+import { REFUSAL_NAMES } from '../../../src/dns/zone.ts'
+import { DEFAULT_THRESHOLDS } from '../../../src/plan/safety-limits.ts'
 import { openProvider } from '../../conformance/targets.ts'
 import { createDesec } from '../../scripted/desec/service.ts'
 import { createScaleway } from '../../scripted/scaleway/service.ts'
 import { startScriptedServer } from '../../scripted/scripted-server.ts'
 import { cli } from '../../support/cli.ts'
-import { name } from '../../support/records.ts'
+import { desiredZone, name } from '../../support/records.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 import { startDesecScene, TOKEN } from './scene.ts'
 
@@ -17,48 +19,34 @@ const A = { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'] }
 const LIST = '/api/v1/domains/example.com/rrsets/'
 
 describe('another client writes between a plan and its call', () => {
-  const ZONE = name('example.com.')
-  const image = (address: string) => ({ ttl: 3600 as Ttl, hasOtherTtls: false, data: [address] })
-  const CALL = {
-    changes: [],
-    rrsets: [{ name: name('www.example.com.'), type: 'A', existing: image('192.0.2.1'), desired: image('192.0.2.9') }],
-  }
-  const DOMAIN = 'GET /api/v1/domains/example.com/'
-
-  /** Looks a domain up, reads it, and makes a call. Returns the requests of the call. */
-  async function callAfter(theirs: object | null, when: 'before the read' | 'after the read'): Promise<readonly string[]> {
+  /** Plans, lets another client write, and applies some seconds after the plan was read. Returns the requests of the calls, and how the change ended. */
+  async function applyAfter(theirs: object | null, seconds: number): Promise<readonly string[]> {
     const scene = await startDesecScene({ definition: '', rrsets: [A, { ...A, subname: 'other' }] })
-    const entry = `{type: desec, base_url: '${scene.server.origin}/api/v1', token: env:TOKEN}`
-    const provider = await openProvider(entry, { TOKEN })
+    const provider = await openProvider(`{type: desec, base_url: '${scene.server.origin}/api/v1', token: env:TOKEN}`, { TOKEN })
+    const providers = new Map([['target', provider]])
+    const desired = desiredZone(name('example.com.'), 'www 3600 A 192.0.2.9\nother 3600 A 192.0.2.1')
+    const job = { desired, target: 'target', policy: 'sync', thresholds: DEFAULT_THRESHOLDS, allow: new Set(REFUSAL_NAMES) } as const
     try {
-      const zone = (await provider.findZones([ZONE])).get(ZONE) ?? null
-      if (theirs !== null && when === 'before the read') await scene.patch([theirs])
-      if (zone !== null) await provider.readZone(zone)
-      if (theirs !== null && when === 'after the read') await scene.patch([theirs])
+      const { zones } = await planZones([job], { providers, now: new Date(0), tool: 'test' })
+      if (theirs !== null) await scene.patch([theirs])
       const before = scene.server.requests.length
-      const failure = await provider.apply(zone, CALL).then(
-        () => [],
-        (error: ProviderError) => [error.code],
-      )
-      return [...scene.server.requests.slice(before).map(({ method, path }) => `${method} ${path}`), ...failure]
+      const aged = zones.map((zone) => ({ ...zone, readAt: zone.readAt - seconds * 1000 }))
+      const [outcome] = await applyZones(aged, { providers })
+      const states = (outcome?.outcomes ?? []).map(({ state }) => state)
+      return [...scene.server.requests.slice(before).map(({ method, path }) => `${method} ${path}`), ...states]
     } finally {
       await provider.close()
     }
   }
 
-  test.each<readonly [string, object | null, 'before the read' | 'after the read', readonly string[]]>([
-    ['nothing: the zone is not read again', null, 'after the read', [DOMAIN, `PATCH ${LIST}`]],
-    ['another record set', { ...A, subname: 'other', ttl: 7200 }, 'after the read', [DOMAIN, `GET ${LIST}`, `PATCH ${LIST}`]],
-    ['the same values again', A, 'after the read', [DOMAIN, `GET ${LIST}`, `PATCH ${LIST}`]],
-    ['the same record set', { ...A, records: ['203.0.113.7'] }, 'after the read', [DOMAIN, `GET ${LIST}`, 'provider-conflict']],
-    ['its deletion', { ...A, records: [] }, 'after the read', [DOMAIN, `GET ${LIST}`, 'provider-conflict']],
-    [
-      'another record set, before the read',
-      { ...A, subname: 'other', ttl: 7200 },
-      'before the read',
-      [DOMAIN, `GET ${LIST}`, `PATCH ${LIST}`],
-    ],
-  ])('%s', async (_, theirs, when, expected) => expect(await callAfter(theirs, when)).toEqual(expected))
+  test.each<readonly [string, object | null, number, readonly string[]]>([
+    ['nothing, soon: the zone is not read again', null, 0, [`PATCH ${LIST}`, 'applied']],
+    ['nothing, after more than ten seconds', null, 11, [`GET ${LIST}`, `PATCH ${LIST}`, 'applied']],
+    ['another record set', { ...A, subname: 'other', ttl: 7200 }, 11, [`GET ${LIST}`, `PATCH ${LIST}`, 'applied']],
+    ['the same values again', A, 11, [`GET ${LIST}`, `PATCH ${LIST}`, 'applied']],
+    ['the same record set', { ...A, records: ['203.0.113.7'] }, 11, [`GET ${LIST}`, 'failed']],
+    ['its deletion', { ...A, records: [] }, 11, [`GET ${LIST}`, 'failed']],
+  ])('%s', async (_, theirs, seconds, expected) => expect(await applyAfter(theirs, seconds)).toEqual(expected))
 })
 
 test('a saved plan does not overwrite a change of the same record set', async () => {

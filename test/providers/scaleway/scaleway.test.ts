@@ -143,23 +143,36 @@ describe('requests', () => {
     process.stderr.write(`scaleway: a plan of 10,000 records took ${seconds.toFixed(1)} s and ${requests.length} requests\n`)
     expect([status, stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
     // With the two NS records of the apex there are 11 pages.
-    expect(requests).toEqual([`GET ${ZONES}`, ...Array.from({ length: 11 }, () => `GET ${LIST}`)])
+    expect(requests).toEqual(Array.from({ length: 11 }, () => `GET ${LIST}`))
   })
 
-  test('1,000 changes are one call', async () => {
+  test('1,000 changes are one call after one read of each page, and its answer confirms them', async () => {
     const scene = await startScalewayScene({ definition: hostLines(1000, '192.0.2.2'), added: hosts(1000) })
     const { status, requests } = await scene.requestsOf(APPLY)
-    expect([status, requests.filter((request) => request.startsWith('PATCH'))]).toEqual([0, [`PATCH ${LIST}`]])
+    expect([status, requests]).toEqual([0, [`GET ${LIST}`, `GET ${LIST}`, `PATCH ${LIST}`]])
     expect(scene.records()?.filter(({ data }) => data === '192.0.2.2')).toHaveLength(1000)
   })
 
-  test('many zones are looked up in one request', async () => {
+  test('an answer that states other data than the sent is an error', async () => {
+    const stored = { records: [{ id: 'a', name: 'www', type: 'A', ttl: 3600, data: '203.0.113.9', comment: null }] }
+    const scene = await startScalewayScene({ definition: WWW, answer: ({ method }) => (method === 'PATCH' ? stored : undefined) })
+    const run = await scene.run(APPLY)
+    expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('www.example.com. A was set to 192.0.2.1')])
+  })
+
+  test('zones are not looked up, unless the config names a project: then all in one request', async () => {
     const zones = Array.from({ length: 5 }, (_, number) => ({ domain: 'example.com', subdomain: `s${number}` }))
-    const scene = await startScalewayScene({ definition: '', zones: [{ domain: 'example.com' }, ...zones] })
-    scene.undefine()
-    for (const { subdomain } of zones) scene.define('  {}\n', `${subdomain}.example.com`)
-    const { status, requests } = await scene.requestsOf(PLAN)
-    expect([status, requests.filter((request) => request === `GET ${ZONES}`).length]).toEqual([0, 1])
+    const project = '11111111-2222-4333-8444-555555555555'
+    for (const [settings, lookUps] of [
+      ['', 0],
+      [`, project_id: ${project}`, 1],
+    ] as const) {
+      const scene = await startScalewayScene({ definition: '', zones: [{ domain: 'example.com' }, ...zones], settings })
+      scene.undefine()
+      for (const { subdomain } of zones) scene.define('  {}\n', `${subdomain}.example.com`)
+      const { status, requests } = await scene.requestsOf(PLAN)
+      expect([status, requests.filter((request) => request === `GET ${ZONES}`).length]).toEqual([0, lookUps])
+    }
   })
 
   test('a pause and a change that is not published yet are waited out', async () => {
