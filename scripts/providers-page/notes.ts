@@ -78,7 +78,11 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
   desec: {
     title: 'The domains of a deSEC account',
     when: 'at deSEC',
-    requests: { fixed: 0, recordsPerRequest: 500, words: 'one page for every 500 record sets; one look-up if the definition has TTLs below 3,600 s' },
+    requests: {
+      fixed: 0,
+      recordsPerRequest: 500,
+      words: 'one page for every 500 record sets; one look-up if the definition has TTLs below 3,600 s',
+    },
     conflict: 'is found by a read at most ten seconds before the call',
     remarks: [
       'All changes of a domain are one bulk request, which deSEC carries out as a whole.',

@@ -8,8 +8,8 @@ import { type ExistingRecord, type ResourceRecord, rrsetKey, sameRecord } from '
 import { type Changeset, type RrsetChange, rrsetImage, sameImage } from '../plan/changesets.ts'
 import type { RecordChange } from '../plan/plan.ts'
 import { type Provider, type ProviderCallOptions, ProviderError, type ZoneReference } from '../providers/provider.ts'
-import type { ApplicableZone } from './apply-zones.ts'
 import { indexRecords, type RecordIndex } from './judge-call.ts'
+import type { ZoneReading } from './open-zones.ts'
 
 /** Milliseconds for which a read is fresh. */
 const FRESH_FOR = 10_000
@@ -26,7 +26,7 @@ type FindLateChange = (call: Changeset, zone: ZoneReference | null) => Promise<s
  */
 export function lateChangeFinder(
   provider: Provider,
-  { existing, readAt = Number.NEGATIVE_INFINITY }: Pick<ApplicableZone, 'existing' | 'readAt'>,
+  { existing, readAt = Number.NEGATIVE_INFINITY }: Pick<ZoneReading, 'existing'> & { readonly readAt?: number | undefined },
   options: ProviderCallOptions,
   freshFor = FRESH_FOR,
 ): FindLateChange {

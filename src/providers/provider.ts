@@ -82,13 +82,8 @@ export interface ProviderCallOptions {
   readonly stop?: AbortSignal | undefined
 }
 
-export interface NamedReadOptions extends ProviderCallOptions {
-  /**
-   * The lowest TTL in seconds that a record of the zone is to have; infinite if none has one, absent if it is unknown. A provider looks the limits of the zone
-   * up only if they may exclude this TTL.
-   */
-  readonly lowestTtl?: number | undefined
-}
+/** `lowestTtl`: the lowest TTL in seconds that a record is to have, infinite if none has one; absent if it is unknown. Limits that permit it need no look-up. */
+export type NamedReadOptions = ProviderCallOptions & { readonly lowestTtl?: number | undefined }
 
 /** What one call carries. */
 export type ProviderCall = Pick<Changeset, 'changes' | 'rrsets'>
@@ -107,10 +102,7 @@ export interface AppliedCall {
   readonly changes?: readonly AppliedChange[] | undefined
   /** The zone after a change to the zone itself. */
   readonly zone?: ZoneReference | undefined
-  /**
-   * The records that the response states the target holds after the call, in place of the RRsets of the call; of the records that it changed if calls carry
-   * single records. Absent if the response does not state them: then the zone is read back.
-   */
+  /** The records that replace the RRsets of the call, or the records that it changed, as the response states them; absent if it does not: the zone is read back. */
   readonly storedRecords?: readonly ExistingRecord[] | undefined
   /** What failed after the change was made, such as the reload of a server that serves it. */
   readonly problems?: readonly Diagnostic[] | undefined
@@ -159,10 +151,7 @@ export interface Provider {
   listZones(options?: ProviderCallOptions): Promise<ZoneList>
   /** Reads a zone with its records. A slave zone has none, because they come from its masters. */
   readZone(zone: ZoneReference, options?: ProviderCallOptions): Promise<ZoneSnapshot>
-  /**
-   * Reads the zone with this name without a look-up; null if it does not exist. Absent if a name alone does not lead to a zone, or if the provider renders zone
-   * files.
-   */
+  /** Reads the zone with this name without a look-up; null if it does not exist. Absent if a name does not lead to a zone, or if zone files are rendered. */
   readNamedZone?(name: DomainName, options?: NamedReadOptions): Promise<ZoneSnapshot | null>
   /** Reads the rendered zone file; null if the provider has none. */
   readRendered(zone: ZoneReference, options?: ProviderCallOptions): Promise<RenderedFile | null>
@@ -287,13 +276,8 @@ export class ProviderError extends Error {
   constructor(
     code: DiagnosticCode,
     message: string,
-    options: {
-      ambiguous?: boolean
-      mayCompleteLater?: boolean
-      notSent?: boolean
-      status?: string | undefined
-      hint?: string | undefined
-      cause?: unknown
+    options: Partial<Pick<ProviderError, 'ambiguous' | 'mayCompleteLater' | 'notSent' | 'hint' | 'cause'>> & {
+      readonly status?: string | undefined
     } = {},
   ) {
     super(message, { cause: options.cause })
