@@ -49,7 +49,8 @@ describeWithTools([python, 'openssl'], 'init --from octodns', () => {
     const { jobs, env: variables } = parse(files['.github/workflows/dns.yml'] ?? '')
     expect(variables.ZONEWRIGHT_ALLOWED_PACKAGES).toBe('octodns_cloudflare.CloudflareProvider')
     expect(variables.INSTALL_ZONEWRIGHT).toMatch(/^"\$folder\/python\/bin\/pip" install .* octodns==[0-9.]+ octodns-cloudflare==[0-9.]+ /m)
-    expect(jobs.apply.steps.at(-1).env).toEqual({ CF_TOKEN: `\${{ secrets.CF_TOKEN }}` })
+    const { env: secrets } = jobs.apply.steps.find(({ run }: { run?: string }) => run?.startsWith('zonewright ci apply'))
+    expect(secrets).toMatchObject({ CF_TOKEN: `\${{ secrets.CF_TOKEN }}` })
     // The variables of the workflow let the run do its work, and nothing else.
     const { ZONEWRIGHT_ALLOWED_HOSTS, ZONEWRIGHT_ALLOWED_PACKAGES } = variables
     const ci = { ...env, ZONEWRIGHT_ALLOWED_HOSTS, ZONEWRIGHT_ALLOWED_PACKAGES }
