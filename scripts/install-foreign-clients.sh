@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # install-foreign-clients.sh NAME [--install]: prints the path of a program with clients of the hosting service, which the tests run on the service.
 # `linodego` is the Go program of the tests, `python-clients` a Python with the clients of that language. `cloud-clients` is a
-# Python with clients of cloud services, which the tests run on scripted servers, and moto, which stands in for AWS. `hadolint` is a linter of container files. `prometheus` is a Python with the parser of its metrics. With --install it is installed first, into node_modules. Prints nothing if it is not there. Versions and checksums are pinned in go.sum and requirements.txt.
+# Python with clients of cloud services, which the tests run on scripted servers, and moto, which stands in for AWS. `actionlint` checks the workflows of `init`. `hadolint` is a linter of container files. `prometheus` is a Python with the parser of its metrics. With --install it is installed first, into node_modules. Prints nothing if it is not there. Versions and checksums are pinned in go.sum and requirements.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,6 +13,7 @@ case $name in
   cloud-clients) inputs=(test/scripted/clients/requirements.txt) tool=python3 program=bin/python3 ;;
   hadolint) inputs=(test/package/container/requirements.txt) tool=python3 program=bin/hadolint ;;
   prometheus) inputs=(test/report/prometheus/requirements.txt) tool=python3 program=bin/python3 ;;
+  actionlint) inputs=(test/ci/actionlint/*) tool=go program=actionlint ;;
   *) echo "unknown client: $name" >&2 && exit 2 ;;
 esac
 place="$PWD/node_modules/.cache/$name-$(cat "${inputs[@]}" | sha256sum | cut -c1-16)"
@@ -25,6 +26,7 @@ if [ ! -e "$place/complete" ]; then
   rm -rf "$place"
   mkdir -p "$place"
   case $name in
+    actionlint) (cd test/ci/actionlint && go build -mod=readonly -buildvcs=false -o "$place/actionlint" github.com/rhysd/actionlint/cmd/actionlint) >&2 ;;
     linodego) (cd "$sources/linodego" && go build -mod=readonly -buildvcs=false -o "$place/linodego" .) >&2 ;;
     python-clients | cloud-clients | prometheus | hadolint)
       python3 -m venv "$place" >&2

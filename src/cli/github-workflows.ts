@@ -43,6 +43,9 @@ const secretLines = ({ variables }: CiSettings, secretOf: (variable: string) => 
 const PLAN_KEY = `          ZONEWRIGHT_PLAN_KEY: \${{ secrets.ZONEWRIGHT_PLAN_KEY }}
 `
 
+/** The name that `ci plan` gives to the artifact: it has the commit. */
+const PLAN_ARTIFACT = `\${{ steps.plan.outputs.artifact }}`
+
 /** A step that downloads what a step `id` has found, to a folder outside the checkout. */
 const download = (id: string, folder: string): string => `      - uses: ${DOWNLOAD}
         if: steps.${id}.outputs.found == 'true'
@@ -66,8 +69,7 @@ const snapshot = (
 ): string => `      # For plans of forks, if the variable ZONEWRIGHT_FORKS of the repository is true: everybody who can read the repository can read the snapshot.
       - run: zonewright snapshot --out "$RUNNER_TEMP/snapshot.json"
         if: \${{ !cancelled() && vars.ZONEWRIGHT_FORKS == 'true' }}
-        env:
-${secretLines(settings, secretOf)}      - uses: ${UPLOAD}
+${settings.variables.length === 0 ? '' : `        env:\n${secretLines(settings, secretOf)}`}      - uses: ${UPLOAD}
         if: \${{ !cancelled() && vars.ZONEWRIGHT_FORKS == 'true' }}
         with: {name: zonewright-snapshot, path: '\${{ runner.temp }}/snapshot.json', if-no-files-found: ignore, overwrite: true}
 `
@@ -77,7 +79,7 @@ export const githubJobs = (
   settings: CiSettings,
 ): string => `# DNS from this repository: planned on pull requests, applied when they are merged, compared with the live zones every day.
 ${settings.rights}
-# Keep the secrets that read in the environment "dns-read" and ${listed(settings.variables)} in the environment "dns". Keep ZONEWRIGHT_PLAN_KEY, which
+# Keep the secrets that read in the environment "dns-read" and ${listed(settings.variables) || 'those that write'} in the environment "dns". Keep ZONEWRIGHT_PLAN_KEY, which
 # signs plans (openssl rand -hex 32), in both. Let only the branch main use both environments.
 name: DNS
 on:
@@ -109,7 +111,7 @@ ${SET_UP}      - uses: ${CHECKOUT}
       - run: zonewright ci plan --since "refs/remotes/origin/$GITHUB_BASE_REF" --out "$RUNNER_TEMP/plan.json"
         id: plan
         env:
-${GITHUB_TOKEN}${secretLines(settings, settings.readSecret)}${PLAN_KEY}${upload('${{ steps.plan.outputs.artifact }}', 'plan.json')}
+${GITHUB_TOKEN}${secretLines(settings, settings.readSecret)}${PLAN_KEY}${upload(PLAN_ARTIFACT, 'plan.json')}
   apply:
     if: github.event_name == 'push'
     runs-on: ubuntu-latest

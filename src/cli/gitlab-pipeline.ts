@@ -9,14 +9,19 @@ const IMAGE = 'node:20-bookworm'
 const reading = ({ variables, readSecret }: CiSettings): string =>
   variables.map((variable) => `${variable}="$${readSecret(variable)}" `).join('')
 
+const secretsOf = ({ variables, readSecret }: CiSettings): string =>
+  variables.length === 0
+    ? ''
+    : `#   ${listed(variables)}    protected, for the environment "dns" only
+#   ${listed([...new Set(variables.map(readSecret))])}    for all jobs
+`
+
 export const gitlabPipeline = (
   settings: CiSettings,
 ): string => `# DNS from this repository: planned on merge requests, applied when they are merged, compared with the live zones on schedule.
 ${settings.rights}
 # Variables of the project, all masked:
-#   ${listed(settings.variables)}    protected, for the environment "dns" only
-#   ${listed([...new Set(settings.variables.map(settings.readSecret))])}    for all jobs
-#   ZONEWRIGHT_GITLAB_TOKEN    a project access token, role Reporter, scope api: it comments and opens issues
+${secretsOf(settings)}#   ZONEWRIGHT_GITLAB_TOKEN    a project access token, role Reporter, scope api: it comments and opens issues
 #   ZONEWRIGHT_PLAN_KEY    signs plans (openssl rand -hex 32)
 variables:
   # The only hosts that a run may contact, whatever the config says: those of base_url and nameservers, and GitLab.

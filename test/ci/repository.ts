@@ -17,7 +17,7 @@ export const WRITE = 'writes-0123456789abcdef'
 const BOT = 'ghs_0123456789abcdef0123'
 const KEY = '0f'.repeat(32)
 
-const SEED = `accounts:
+export const SEED = `accounts:
   - users:
       - username: owner
         email: owner@example.com

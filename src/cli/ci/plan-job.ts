@@ -1,5 +1,8 @@
 /** `zonewright ci plan`: checks and plans a pull request, and writes its comment, the job's summary and annotations. */
+import { rmSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
+import { beginsLikeDocument } from '../../apply/saved-plan/saved-plan.ts'
 import { codeOf } from '../../ci/post-text.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { annotation } from '../../report/workflow-command.ts'
@@ -79,6 +82,8 @@ async function runSteps({ io, job, output }: CiContext, zones: readonly string[]
       : formatted.stdout,
   )
   const saved = out === undefined ? [] : ['--out', out]
+  // Of an earlier step: a plan with errors is not saved, and that file would be taken for it.
+  if (out !== undefined && (await beginsLikeDocument(resolve(io.cwd, out), 'plan'))) rmSync(resolve(io.cwd, out))
   const planned = await runCommand(io, 'plan', [...common, ...saved, '--format', format, ...zones])
   show(planned.stdout)
   return { validated, formatted, planned }

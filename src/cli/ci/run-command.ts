@@ -47,16 +47,10 @@ export async function runCommand(io: CliIo, name: keyof typeof COMMANDS, args: r
   const module: CommandModule = await COMMANDS[name]()
   module.configure(command, setAction)
   try {
-    await command.parseAsync(knownArguments(command, args), { from: 'user' })
+    await command.parseAsync([...args], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     status = EXIT.failure
   }
   return { status, stdout, report }
 }
-
-/** Without `--since` if the command does not have it: then all definitions count. */
-const knownArguments = (command: Command, args: readonly string[]): string[] =>
-  command.options.some(({ long }) => long === '--since')
-    ? [...args]
-    : args.filter((word, at) => word !== '--since' && args[at - 1] !== '--since')

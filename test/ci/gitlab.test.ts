@@ -1,0 +1,171 @@
+/** The jobs of the pipeline for GitLab, with the variables of GitLab's runner: note, merge, drift. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { openScene, type Scene } from '../cli/scene.ts'
+import { createScriptedGitlab, type ScriptedGitlab } from '../scripted/code-sites/gitlab.ts'
+import { startScriptedServer } from '../scripted/scripted-server.ts'
+import { afterThisFile } from '../support/after-file.ts'
+import { type CliResult, cli } from '../support/cli.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { git } from '../support/workflow-runner.ts'
+import { SEED, WRITE, zone } from './repository.ts'
+
+const BOT = 'glpat-0123456789abcdef'
+
+describeWithTools(['git'], 'the jobs at GitLab', () => {
+  let scene: Scene
+  let gitlab: ScriptedGitlab
+  let origin: string
+  let clone: string
+  let head: string
+  /** The text of the plan that the first job kept. */
+  let plan: string
+
+  const write = (files: Readonly<Record<string, string>>): string => {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(clone, path)), { recursive: true })
+      writeFileSync(join(clone, path), text)
+    }
+    git(clone, 'add', '-A')
+    git(clone, 'commit', '-q', '-m', 'change')
+    return git(clone, 'rev-parse', 'HEAD')
+  }
+
+  const run = async (args: readonly string[], variables: Readonly<Record<string, string>>): Promise<CliResult> => {
+    await scene.service.flush()
+    const env = {
+      CI: 'true',
+      GITLAB_CI: 'true',
+      CI_API_V4_URL: `${origin}/api/v4`,
+      CI_PROJECT_ID: '42',
+      CI_JOB_URL: 'https://gitlab.example/team/dns/-/jobs/1',
+      ZONEWRIGHT_GITLAB_TOKEN: BOT,
+      ZONEWRIGHT_TOKEN: WRITE,
+      ZONEWRIGHT_PLAN_KEY: '0f'.repeat(32),
+      HOME: clone,
+      PATH: process.env['PATH'],
+      ...variables,
+    }
+    const result = await cli(args, { cwd: clone, env })
+    expect(result.stdout + result.stderr).not.toContain(BOT)
+    return result
+  }
+
+  const mergeRequest = (sha: string) => ({
+    CI_PIPELINE_SOURCE: 'merge_request_event',
+    CI_MERGE_REQUEST_IID: '5',
+    CI_COMMIT_SHA: sha,
+    CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main',
+  })
+
+  const push = (sha: string, before: string) => ({
+    CI_PIPELINE_SOURCE: 'push',
+    CI_COMMIT_SHA: sha,
+    CI_COMMIT_BRANCH: 'main',
+    CI_COMMIT_BEFORE_SHA: before,
+  })
+
+  beforeAll(async () => {
+    scene = await openScene({ seed: SEED }, { expect, onTestFinished: (stop) => afterThisFile(async () => void (await stop({} as never))) })
+    gitlab = createScriptedGitlab(42, { [BOT]: 'project_42_bot_1' })
+    origin = (await startScriptedServer(gitlab.service)).origin
+    clone = temporaryDirectory()
+    git(clone, 'init', '-q', '.')
+    write({ 'zonewright.yaml': scene.files()['zonewright.yaml'] as string, 'zones/example.com.yaml': zone('example.com', '192.0.2.1') })
+    expect((await run(['apply', '--yes'], {})).status).toBe(0)
+    git(clone, 'checkout', '-q', '-b', 'change')
+    head = write({ 'zones/example.com.yaml': zone('example.com', '192.0.2.7') })
+    gitlab.pulls.push({ number: 5, head, headOwner: 'team', headBranch: 'change', base: 'main', state: 'open', mergeCommit: null })
+  })
+
+  test('a merge request gets one note, and each pipeline updates it', async () => {
+    const planned = await run(['ci', 'plan', '--since', 'main', '--out', 'plan.json'], mergeRequest(head))
+    expect(planned).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('192.0.2.7'),
+      stderr: expect.stringContaining('merge request !5 is created'),
+    })
+    plan = readFileSync(join(clone, 'plan.json'), 'utf8')
+    rmSync(join(clone, 'plan.json'))
+    expect((await run(['ci', 'plan', '--since', 'main'], { ...mergeRequest(head), CI_JOB_URL: 'https://gitlab.example/2' })).status).toBe(0)
+    expect(gitlab.comments.map(({ body }) => body)).toEqual([
+      expect.stringMatching(/^<!-- zonewright:plan -->[\s\S]*192\.0\.2\.7[\s\S]*gitlab\.example\/2/),
+    ])
+  })
+
+  test('a pipeline for an older commit leaves the note as it is', async () => {
+    const [before] = gitlab.comments.map(({ body }) => body)
+    const planned = await run(['ci', 'plan'], mergeRequest('b'.repeat(40)))
+    expect(planned).toMatchObject({ status: 0, stderr: expect.stringContaining('newer commit') })
+    expect(gitlab.comments.map(({ body }) => body)).toEqual([before])
+  })
+
+  test.each([
+    ['of a pipeline in a fork', { project: 99 }],
+    ['of a pipeline for a branch', { source: 'push' }],
+    ['of a pipeline for another commit', { sha: 'c'.repeat(40) }],
+  ])('after a merge, a plan %s is not applied', async (_, change) => {
+    const merged = mergeInto()
+    keepPlan(change)
+    const applied = await run(['ci', 'apply'], push(merged.sha, merged.before))
+    expect(applied).toMatchObject({ status: 3, stderr: expect.stringContaining('no pipeline of !5 in this project ran for') })
+    expect(scene.proxy.mutations()).toHaveLength(1 + 2)
+  })
+
+  test('after a squash merge, the plan of the merged result of the head is found and applied', async () => {
+    const merged = mergeInto()
+    const result = 'd'.repeat(40)
+    gitlab.parents.set(result, ['e'.repeat(40), head])
+    keepPlan({ sha: result })
+    const applied = await run(['ci', 'apply'], push(merged.sha, merged.before))
+    expect(applied).toMatchObject({ status: 0, stdout: expect.stringContaining('192.0.2.7') })
+    expect((await run(['ci', 'apply'], push(merged.sha, merged.before))).status).toBe(0)
+  })
+
+  test('drift opens one issue and closes it', async () => {
+    const schedule = { CI_PIPELINE_SOURCE: 'schedule', CI_COMMIT_SHA: head, CI_COMMIT_BRANCH: 'main' }
+    expect((await run(['ci', 'drift'], schedule)).status).toBe(0)
+    const definition = write({ 'zones/example.com.yaml': zone('example.com', '192.0.2.8') })
+    expect(definition).toMatch(/^[0-9a-f]{40}$/)
+    for (let day = 0; day < 2; day += 1) expect((await run(['ci', 'drift'], schedule)).status).toBe(2)
+    expect(gitlab.issues.map(({ state }) => state)).toEqual(['open'])
+    expect((await run(['apply', '--yes'], {})).status).toBe(0)
+    expect((await run(['ci', 'drift'], schedule)).status).toBe(0)
+    expect(gitlab.issues.map(({ state }) => state)).toEqual(['closed'])
+  })
+
+  test.each([
+    [{ GITLAB_CI: '' }, /neither a job of GitHub Actions nor one of GitLab CI/],
+    [{ ZONEWRIGHT_GITLAB_TOKEN: '' }, /ZONEWRIGHT_GITLAB_TOKEN is not set/],
+    [{ ZONEWRIGHT_ALLOWED_HOSTS: 'example.net' }, /is not among the hosts|host-not-allowed/],
+    [{ CI_MERGE_REQUEST_IID: '5; evil' }, /not a positive whole number/],
+    [{ CI_COMMIT_SHA: '../../x' }, /CI_COMMIT_SHA is not a commit/],
+    [{ CI_MERGE_REQUEST_IID: '', CI_COMMIT_BRANCH: 'x' }, /not for a pull request/],
+  ])('with the variables %j the command says what is wrong', async (variables, message) => {
+    const { status, stderr } = await run(['ci', 'plan'], { ...mergeRequest(head), ...variables })
+    expect(status).toBe(1)
+    expect(stderr).toMatch(message)
+  })
+
+  /** Squashes the merge request. */
+  function mergeInto(): { readonly sha: string; readonly before: string } {
+    git(clone, 'checkout', '-q', 'main')
+    const before = git(clone, 'rev-parse', 'change^')
+    git(clone, 'reset', '-q', '--hard', before)
+    git(clone, 'merge', '-q', '--squash', 'change')
+    git(clone, 'commit', '-q', '-m', 'squashed')
+    const sha = git(clone, 'rev-parse', 'HEAD')
+    Object.assign(gitlab.pulls[0] ?? {}, { state: 'merged', mergeCommit: null, squashCommit: sha })
+    return { sha, before }
+  }
+
+  /** Keeps the plan of the first test as the artifact of a pipeline. */
+  function keepPlan(change: { readonly project?: number; readonly source?: string; readonly sha?: string }): void {
+    gitlab.pipelines.length = 0
+    gitlab.jobs.length = 0
+    gitlab.pipelines.push({ id: 7, number: 5, sha: head, source: 'merge_request_event', project: 42, ...change })
+    gitlab.jobs.push({ id: 8, pipeline: 7, name: 'dns:plan', files: { 'plan.json': plan } })
+  }
+})

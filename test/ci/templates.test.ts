@@ -1,0 +1,117 @@
+/** The workflows, the pipeline, the action and the hooks, judged by the published schemas and by actionlint. The licences of the schemas are beside them. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { Ajv } from 'ajv'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { type CiSite, ciFiles } from '../../src/cli/ci-files.ts'
+import { cloudNeeds, providerNeeds } from '../../src/cli/ci-needs.ts'
+import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT } from '../../src/cli/install-script.ts'
+import { NO_RELEASE } from '../../src/cli/release.ts'
+import { findForeignClient } from '../support/foreign-clients.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { runTool } from '../support/tools.ts'
+import type { WorkflowStep } from '../support/workflow-runner.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+const RELEASE = { tarball: 'https://releases.example.com/zonewright-1.2.3.tgz', checksum: 'ab'.repeat(32) }
+const NEEDS = [
+  cloudNeeds('ZONEWRIGHT_TOKEN'),
+  providerNeeds({
+    variables: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
+    packages: ['@aws-sdk/client-route-53@3.1.0'],
+    pythonPackages: ['octodns==1.2.3'],
+    allowed: 'octodns:octodns_x.X',
+  }),
+  providerNeeds({ variables: [], packages: [], pythonPackages: [], allowed: null }),
+]
+const filesOf = (site: CiSite) => NEEDS.flatMap((needs) => ciFiles(site, RELEASE, ['dns.example.net'], needs))
+const [workflows, pipelines] = [filesOf('github'), filesOf('gitlab')]
+
+describe('the published schemas', () => {
+  const judges = Object.fromEntries(
+    ['github-workflows', 'github-actions', 'gitlab-ci'].map((name) => {
+      const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true })
+      return [name, ajv.compile(JSON.parse(read(`test/ci/schemas/${name}.json`)))]
+    }),
+  )
+
+  test.each([
+    ...workflows.map(({ path, text }, index) => ['github-workflows', `${path} ${index}`, text] as const),
+    ...pipelines.map(({ path, text }, index) => ['gitlab-ci', `${path} ${index}`, text] as const),
+    ['github-actions', 'action.yml', read('action.yml')] as const,
+    ['gitlab-ci', 'templates/ci/gitlab.yml', read('templates/ci/gitlab.yml')] as const,
+  ])('%s accepts %s', (schema, _, text) => {
+    const accepts = judges[schema]
+    expect(accepts?.(parse(text)) ? [] : accepts?.errors).toEqual([])
+  })
+
+  test.each([
+    ['github-workflows', workflows[0]?.text.replace('runs-on:', 'runs_on:')],
+    ['github-actions', read('action.yml').replace('using: composite', 'using: bash')],
+    ['gitlab-ci', pipelines[0]?.text.replace('when: always', 'when: sometimes')],
+  ])('%s refuses a mistake', (schema, text) => {
+    expect(judges[schema]?.(parse(text ?? ''))).toBe(false)
+  })
+})
+
+const actionlint = findForeignClient('actionlint')
+
+describeWithTools([actionlint], 'actionlint', () => {
+  test('accepts the workflows of init, and one that uses the action', async () => {
+    const folder = temporaryDirectory()
+    mkdirSync(join(folder, '.github/workflows'), { recursive: true })
+    mkdirSync(join(folder, '.git'))
+    writeFileSync(join(folder, 'action.yml'), read('action.yml'))
+    const uses = `name: Uses
+on: pull_request_target
+permissions: {contents: read, pull-requests: write}
+jobs:
+  plan:
+    runs-on: ubuntu-latest
+    steps:
+      - id: zonewright
+        uses: ./
+        with: {command: plan, zones: 'example.com example.net', since: origin/main, comment: false, plan-artifact: x}
+      - run: echo "$NAME"
+        env: {NAME: '\${{ steps.zonewright.outputs.artifact }}'}
+`
+    for (const [index, text] of [...workflows.map((one) => one.text), uses].entries())
+      writeFileSync(join(folder, `.github/workflows/${index}.yml`), text)
+    expect(await runTool(actionlint, ['-no-color', '-shellcheck='], { cwd: folder })).toEqual({ status: 0, stdout: '', stderr: '' })
+    writeFileSync(join(folder, '.github/workflows/0.yml'), uses.replace('plan-artifact', 'plan-artefact'))
+    expect((await runTool(actionlint, ['-no-color', '-shellcheck='], { cwd: folder })).stdout).toContain('plan-artefact')
+  })
+})
+
+test('templates/ci/gitlab.yml is the pipeline of init for the service', () => {
+  const [pipeline] = ciFiles('gitlab', NO_RELEASE, ['dns.example.net'], cloudNeeds('ZONEWRIGHT_TOKEN'))
+  const file = join(root, 'templates/ci/gitlab.yml')
+  if (process.env['ZONEWRIGHT_UPDATE_TEMPLATES'] === '1' || !existsSync(file)) writeFileSync(file, pipeline?.text ?? '')
+  expect(readFileSync(file, 'utf8')).toBe(pipeline?.text)
+})
+
+describe('action.yml', () => {
+  const { runs } = parse(read('action.yml')) as { readonly runs: { readonly steps: readonly WorkflowStep[] } }
+
+  test('installs like the workflows, and pins the same actions', () => {
+    expect(runs.steps.map(({ run }) => run)).toContain(INSTALL_SCRIPT + ADD_TO_GITHUB_PATH)
+    const pins = (text: string): string[] => [...new Set([...text.matchAll(/uses: (.*)/g)].map(([, uses]) => uses as string))].sort()
+    expect(pins(workflows[0]?.text ?? '')).toEqual(expect.arrayContaining(pins(read('action.yml'))))
+  })
+
+  test('no script contains an expression', () => {
+    for (const { run = '' } of runs.steps) expect(run).not.toContain('${{')
+  })
+})
+
+test('the hooks check what has changed since the last commit', () => {
+  const hooks = parse(read('.pre-commit-hooks.yaml')) as readonly Record<string, unknown>[]
+  expect(hooks.map(({ id, entry, language, pass_filenames }) => [id, entry, language, pass_filenames])).toEqual([
+    ['zonewright-validate', 'zonewright validate --since HEAD', 'system', false],
+    ['zonewright-fmt', 'zonewright fmt --check --since HEAD', 'system', false],
+  ])
+})
