@@ -18,7 +18,18 @@
  */
 import { execFileSync } from 'node:child_process'
 import { createHash, createPrivateKey, createPublicKey } from 'node:crypto'
-import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -68,6 +79,7 @@ async function release({
     const texts = { SHA256SUMS: sums.map(({ name, sha256: sum }) => `${sum}  ${name}\n`).join('') }
     if (!isDirty) Object.assign(texts, provenance(base, sums, { url, builder, key, packages: readJson('package-lock.json').packages }))
     mkdirSync(out, { recursive: true })
+    for (const former of readdirSync(out)) if (former === 'SHA256SUMS' || former.startsWith(`${manifest.name}-`)) rmSync(join(out, former))
     for (const { name, path } of files) moveInto(out, name, (to) => copyFileSync(path, to))
     for (const [name, text] of Object.entries(texts)) moveInto(out, name, (to) => writeFileSync(to, text))
     for (const { name, path } of files) console.error(`${join(out, name)}: ${statSync(path).size} octets`)
@@ -105,12 +117,8 @@ function refuseOtherPackages() {
 async function packTarball(work, manifest, address) {
   const folder = join(work, 'package')
   run('npm', ['run', '--silent', 'generate'])
-  const { inputs } = await buildProgram({ out: join(root, '.release-dist'), types: true, release: { tarball: address, checksum: '' } })
-  try {
-    cpSync(join(root, '.release-dist'), join(folder, 'dist'), { recursive: true })
-  } finally {
-    rmSync(join(root, '.release-dist'), { recursive: true, force: true })
-  }
+  mkdirSync(folder)
+  const { inputs } = await buildProgram({ out: join(folder, 'dist'), types: true, release: { tarball: address, checksum: '' } })
   const tracked = run('git', ['ls-files', '-z'])
     .split('\0')
     .filter((path) => path !== '')

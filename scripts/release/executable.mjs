@@ -2,7 +2,7 @@
  * Builds the single executable: Node.js, the bundled program and the files that it reads, by Node's own mechanism (single executable applications). The packages
  * that the bundle leaves out are not in it: those of the service, and the SDK of Route 53. Node finds them in a `node_modules` beside the executable.
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -84,10 +84,11 @@ script.runInThisContext()(require, (specifier) => import(specifier))`
 
 function inject(executable, blob) {
   const postject = join(root, 'node_modules/postject/dist/cli.js')
-  execFileSync(process.execPath, [postject, executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE], {
-    // It warns about sections of the binary that it does not know.
-    stdio: ['ignore', 'ignore', 'ignore'],
+  // Shown only if it fails: it warns about sections of the binary that it does not know.
+  const { status, stdout, stderr } = spawnSync(process.execPath, [postject, executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE], {
+    encoding: 'utf8',
   })
+  if (status !== 0) throw new Error(`${process.execPath} cannot become an executable with the program:\n${stdout}${stderr}`)
 }
 
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {

@@ -12,7 +12,7 @@ if [ -z "$ZONEWRIGHT_TARBALL" ] || ! printf %s "$ZONEWRIGHT_CHECKSUM" | tr '\\n'
   echo 'Set ZONEWRIGHT_TARBALL and ZONEWRIGHT_CHECKSUM: the address of a release tarball of Zonewright, and its SHA-256 from SHA256SUMS.' >&2
   exit 1
 fi
-folder=$(mktemp -d)
+folder=$(mktemp -d "\${RUNNER_TEMP:-\${TMPDIR:-/tmp}}/zonewright.XXXXXX")
 curl --fail --silent --show-error --location --proto =https --proto-redir =https --retry 3 --max-time 120 --max-filesize 20000000 \\
   --output "$folder/zonewright.tgz" --url "$ZONEWRIGHT_TARBALL"
 echo "$ZONEWRIGHT_CHECKSUM  $folder/zonewright.tgz" | "sha$((\${#ZONEWRIGHT_CHECKSUM} * 4))sum" -c >&2

@@ -73,7 +73,7 @@ describeWithTools(['curl', 'openssl', 'tar', 'sha256sum'], 'the script that inst
     writeFileSync(added, '')
     const env = {
       PATH: process.env['PATH'],
-      TMPDIR: temporary,
+      RUNNER_TEMP: temporary,
       CURL_CA_BUNDLE: authority,
       GITHUB_PATH: added,
       ZONEWRIGHT_TARBALL: address,
@@ -136,7 +136,7 @@ describeWithTools(['curl', 'openssl', 'tar', 'sha256sum'], 'the script that inst
     const refused = await install(address(), sumOf('sha256', tarball))
     expect(refused.status).not.toBe(0)
     expect(refused.output).toMatch(/^curl: /)
-    expect(refused).toMatchObject({ path: '', left: [expect.stringMatching(/^tmp\.\w+$/)] })
+    expect(refused).toMatchObject({ path: '', left: [expect.stringMatching(/^zonewright\.\w+$/)] })
   })
 })
 
