@@ -17,13 +17,18 @@ export function summaryLine(report: Report): string {
 export function shortHeadline(report: Report): string {
   const summary = summarize(report)
   const problems = problemText(report, summary)
-  if (problems !== null) return problems
+  if (report.outcomes === null && problems !== null) return problems
+  const rest = shortText(report, summary)
+  return problems === null ? rest : `${problems}. ${rest}`
+}
+
+function shortText(report: Report, summary: Summary): string {
   if (summary.calls === 0) return unchangedText(report)
-  if (report.outcomes === null) return `${counted(summary.changedZones, 'zone')} of ${formatCount(summary.zones)} to change`
-  const { applied, ...others } = summarizeOutcomes(zoneViews(report))
-  const rest = unappliedFigures({ applied, ...others }).join('')
-  if (applied.total === 0) return `Nothing applied: ${rest}`
-  return rest === '' ? `Applied in ${counted(applied.zones, 'zone')}` : `Applied in part: ${rest}`
+  if (report.outcomes === null) return `${formatCount(summary.changedZones)} of ${counted(summary.zones, 'zone')} to change`
+  const figures = summarizeOutcomes(zoneViews(report))
+  const rest = unappliedFigures(figures).join('')
+  if (figures.applied.total === 0) return `Nothing applied: ${rest}`
+  return rest === '' ? `Applied in ${counted(figures.applied.zones, 'zone')}` : `Applied in part: ${rest}`
 }
 
 /** `2 errors, 1 zone refused, nothing will be applied`; null without a problem. */

@@ -203,6 +203,10 @@ describeWithTools([CHROMIUM], 'the page of a report in Chromium', () => {
     await page.emulateMedia({ media: 'print' })
     expect(await page.locator('table:visible').count()).toBe(3)
     expect(await page.locator('#filter').isVisible()).toBe(false)
+    // As wide as A4: the columns are those of a wide screen.
+    await page.setViewportSize({ width: 700, height: 1000 })
+    expect((await page.locator('summary .zone').first().boundingBox())?.width).toBeGreaterThan(150)
+    expect(await page.locator('thead').first().isVisible()).toBe(true)
     await page.evaluate(`dispatchEvent(new Event('afterprint'))`)
     expect(await page.locator('details[data-zone][open]').count()).toBe(0)
     expect(problems).toEqual([])

@@ -67,7 +67,7 @@ td b{font-weight:600;border-radius:2px}.o b{color:var(--removed);background:var(
 .plain{border-bottom:1px solid var(--line)}.plain summary{grid-template-columns:.9rem minmax(0,1fr)}
 .names{columns:22rem;column-gap:2rem;margin:.25rem 0 .5rem 2rem;padding:0;list-style:none}.names li{overflow-wrap:anywhere;break-inside:avoid}
 footer{margin-top:2rem;color:var(--dim);font-size:.85rem}
-@media(max-width:720px){
+@media screen and (max-width:720px){
 body{padding:1rem .8rem 3rem}html{scroll-padding-top:1rem}h1{font-size:1.15rem}.figures{gap:.4rem 1.4rem}.figures b{font-size:1.15rem}
 .top{position:static}.filter{grid-template-columns:1fr 1fr}.filter label:first-child,.filter div{grid-column:1/-1}
 .filter input,.filter select{font-size:16px}.filter input,.filter select,.filter button{height:2.4rem}
@@ -79,7 +79,7 @@ tr{display:grid;grid-template-columns:1.1rem minmax(0,1fr) auto auto;column-gap:
 td{padding:.05rem 0}td:nth-child(2){font-weight:600}td:nth-child(3),td:nth-child(4){color:var(--dim)}td:nth-child(5){grid-column:2/-1}td.same{display:none}
 .names{margin-left:1rem}}
 @media print{
-body{max-width:none;padding:0;font-size:9.5pt}.top{position:static}code,pre,table,.zone,.mono{font-size:8pt}.filter,.filter[hidden],kbd,summary>i{display:none!important}
+body{max-width:none;padding:0;font-size:9pt}.top{position:static}code,pre,table,.zone,.mono{font-size:8pt}.filter,.filter[hidden],kbd{display:none!important}summary>i{visibility:hidden}
 details::details-content{content-visibility:visible;block-size:auto}details{break-inside:auto}summary,h2,.head{break-after:avoid}tr,.messages li{break-inside:avoid}
 .body{padding-left:1.3rem}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 @media(forced-colors:active){svg .create,svg .update{fill:CanvasText}svg .delete{stroke:CanvasText}}
