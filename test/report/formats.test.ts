@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import { REPORT_FORMATS } from '../../src/report/formats.ts'
@@ -68,4 +68,15 @@ test.each(['text', 'markdown', 'github', 'html'] as const)('a plan of many zones
   expect(text).toContain(
     'rendered zone file older than the records: z0.example. at cloud, z1.example. at cloud, z2.example. at cloud and 37 more',
   )
+})
+
+test('renderers that are loaded when they are asked for are imported in no other way', () => {
+  const source = new URL('../../src/', import.meta.url)
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+  const importing = files.filter((file) =>
+    /^import (?!type )[^;]*?from '[^']*(?:html-report|junit-report|sarif-report|markdown-report)\.ts'/m.test(
+      readFileSync(new URL(file, source), 'utf8'),
+    ),
+  )
+  expect(importing).toEqual([])
 })

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { oneLine, type Severity } from '../../dns/diagnostic.ts'
 import type { Action } from '../../plan/plan.ts'
-import { counted, formatCount } from '../english.ts'
+import { agreeing, counted, formatCount } from '../english.ts'
 import { escapeHtml } from '../escape.ts'
 import { groupByOwner, ownerTitle } from '../owners.ts'
 import { PAGE_SCRIPT } from './page-script.ts'
@@ -22,9 +22,11 @@ export interface Page {
   readonly figures: readonly Figure[]
   /** What belongs to no zone of the index. */
   readonly messages: readonly Message[]
-  /** The columns of numbers, and what the signs mean. */
+  /** What the second column of the index is: `target`. */
+  readonly place: string
+  /** The columns of numbers. */
   readonly columns: readonly { readonly action: Action; readonly label: string }[]
-  /** What a line is, in the plural: `changes`. */
+  /** What a line of a zone is, in the plural: `changes`. */
   readonly noun: string
   /** The meaning of the signs. */
   readonly legend: string
@@ -36,7 +38,8 @@ export interface Page {
 }
 
 export interface Figure {
-  readonly label: string
+  /** What is counted; the second form if there is not one. */
+  readonly label: string | readonly [singular: string, plural: string]
   readonly count: number
   readonly className: Action | 'bad' | ''
 }
@@ -127,7 +130,7 @@ const figureList = (figures: readonly Figure[]): string =>
     : `<ul class="figures">${figures
         .map(({ label, count, className }) => {
           const classes = [className, count === 0 ? 'zero' : ''].filter((one) => one !== '').join(' ')
-          return `<li class="${classes}"><b>${formatCount(count)}</b><span>${escapeHtml(label)}</span></li>`
+          return `<li class="${classes}"><b>${formatCount(count)}</b><span>${escapeHtml(typeof label === 'string' ? label : agreeing(count, ...label))}</span></li>`
         })
         .join('')}</ul>\n`
 
@@ -181,8 +184,8 @@ ${select('action', 'Action', choices)}
 const ownerKey = (owner: string | null): string => (owner === null ? 'none' : `owner ${oneLine(owner)}`)
 
 /** The heads of the columns of the index. */
-const headRow = ({ columns }: Page): string =>
-  `<div class="head" aria-hidden="true"><i></i><span>zone</span><span>target</span><span></span>${columns.map(({ label }) => `<span>${escapeHtml(label)}</span>`).join('')}</div>\n`
+const headRow = ({ place, columns }: Page): string =>
+  `<div class="head" aria-hidden="true"><i></i><span>zone</span><span>${place}</span><span></span>${columns.map(({ label }) => `<span>${escapeHtml(label)}</span>`).join('')}</div>\n`
 
 function index(page: Page): string {
   const groups = groupByOwner(page.zones, ({ owner }) => owner)

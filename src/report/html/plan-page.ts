@@ -49,6 +49,7 @@ export function planPage(report: Report, options: ReportOptions): Page {
     ],
     figures: figuresOf(report, label),
     messages: [...diagnosticMessages(options.diagnostics === false ? [] : inGeneral, options), ...states],
+    place: 'target',
     columns: ACTIONS.map((action) => ({ action, label: label[action] })),
     noun: 'changes',
     legend: `− existing record, + desired record; the changed part is marked; the bar has deletions left of the axis, creations and updates right of it`,
@@ -62,8 +63,8 @@ function figuresOf(report: Report, label: Readonly<Record<(typeof ACTIONS)[numbe
   const summary = summarize(report)
   const done = report.outcomes === null ? null : summarizeOutcomes(zoneViews(report))
   const problems: Figure[] = [
-    { label: 'errors', count: summary.errors, className: 'bad' },
-    { label: 'refused zones', count: summary.refusedZones, className: 'bad' },
+    { label: ['error', 'errors'], count: summary.errors, className: 'bad' },
+    { label: ['refused zone', 'refused zones'], count: summary.refusedZones, className: 'bad' },
     ...(done === null
       ? []
       : ([
@@ -75,8 +76,12 @@ function figuresOf(report: Report, label: Readonly<Record<(typeof ACTIONS)[numbe
   return [
     ...problems.filter(({ count }) => count > 0),
     ...ACTIONS.map((action): Figure => ({ label: label[action], count: (done?.applied ?? summary)[action], className: action })),
-    { label: done === null ? 'zones to change' : 'zones changed', count: done?.applied.zones ?? summary.changedZones, className: '' },
-    { label: 'zones', count: summary.zones, className: '' },
+    {
+      label: done === null ? ['zone to change', 'zones to change'] : ['zone changed', 'zones changed'],
+      count: done?.applied.zones ?? summary.changedZones,
+      className: '',
+    },
+    { label: ['zone', 'zones'], count: summary.zones, className: '' },
   ]
 }
 

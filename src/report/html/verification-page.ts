@@ -14,7 +14,7 @@ import {
 } from '../verification.ts'
 import { pairLines, type Side, sideLine } from './change-lines.ts'
 import { diagnosticMessages } from './messages.ts'
-import type { Page, PageZone } from './page.ts'
+import type { Figure, Page, PageZone } from './page.ts'
 
 export function verificationPage(verification: Verification, options: ReportOptions): Page {
   const { zones, diagnostics } = verification
@@ -29,11 +29,12 @@ export function verificationPage(verification: Verification, options: ReportOpti
     headline: summary,
     made: options.tool === undefined ? [] : [options.tool],
     figures: [
-      ...(errors === 0 ? [] : [{ label: 'errors', count: errors, className: 'bad' as const }]),
-      { label: 'zones not as defined', count: differing, className: differing === 0 ? '' : 'bad' },
-      { label: 'zones', count: zones.length, className: '' },
+      ...(errors === 0 ? [] : [{ label: ['error', 'errors'], count: errors, className: 'bad' } satisfies Figure]),
+      { label: ['zone not as defined', 'zones not as defined'], count: differing, className: differing === 0 ? '' : 'bad' },
+      { label: ['zone', 'zones'], count: zones.length, className: '' },
     ],
     messages: diagnosticMessages(diagnostics, options),
+    place: 'target',
     columns: [
       { action: 'update', label: 'pending' },
       { action: 'delete', label: 'missing' },
