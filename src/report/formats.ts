@@ -9,7 +9,7 @@ export const REPORT_FORMATS = {
   doctor: ['text', 'json'],
   history: ['text', 'json'],
   providers: ['text', 'json'],
-  zones: ['text', 'json'],
+  zones: ['text', 'json', 'codeowners'],
 } as const
 
 /** The formats whose renderers are loaded only when they are asked for, so that the others start as fast without them. */

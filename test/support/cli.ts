@@ -13,10 +13,12 @@ export interface CliSetting {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly now?: () => Date
+  /** The text of standard input. */
+  readonly input?: string
 }
 
 /** Runs the program in this process, with no terminal. */
-export async function cli(args: readonly string[], { cwd, env = {}, now = () => new Date() }: CliSetting): Promise<CliResult> {
+export async function cli(args: readonly string[], { cwd, env = {}, now = () => new Date(), input = '' }: CliSetting): Promise<CliResult> {
   const written = { stdout: '', stderr: '' }
   const stream = (name: 'stdout' | 'stderr'): CliIo['stdout'] => ({
     write: (text) => {
@@ -25,7 +27,7 @@ export async function cli(args: readonly string[], { cwd, env = {}, now = () => 
     },
   })
   const stdin = new PassThrough()
-  stdin.end()
+  stdin.end(input)
   const status = await runCli(args, { stdout: stream('stdout'), stderr: stream('stderr'), stdin, env, cwd, now, secrets: noSecrets() })
   return { status, ...written }
 }

@@ -10,9 +10,11 @@ import { type ReadReport, readReport } from '../../apply/saved-plan/read-report.
 import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
 import { ownProcess } from '../../definition/files/process-identity.ts'
 import type { ReportFormat } from '../../report/formats.ts'
-import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
+import { mergeReports } from '../../report/merge-reports.ts'
+import type { Report } from '../../report/report.ts'
+import { type CommonOptions, type SetAction, subcommand, withConfigOption, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
-import { createOutput } from '../output.ts'
+import { type CliOutput, createOutput } from '../output.ts'
 
 interface ReportOptions extends CommonOptions {
   readonly format: ReportFormat
@@ -24,6 +26,8 @@ export function configure(command: Command, setAction: SetAction): void {
     .argument('[file-or-run]', 'a saved plan, what --format json wrote, or a run of the journal')
     .option('--last', 'the latest run that changed something')
   setAction(withFormatOption(command, 'plan'), report)
+  const merged = subcommand(command, 'merge', 'merge the reports of several jobs into one')
+  setAction(withFormatOption(merged.argument('<file...>', 'saved plans, or what --format json wrote'), 'plan'), merge)
 }
 
 /** `zonewright report [file-or-run]`. Contacts no server; reads the config only for a run. */
@@ -38,12 +42,31 @@ async function report(io: CliIo, [name]: readonly [string | undefined], options:
   const read = isFile ? await readReport(path, name as string, io.env[PLAN_KEY] || null) : await readRun(io, name, options)
   output.diagnostics(read.diagnostics)
   if (read.report === null) return EXIT.failure
-  const { plan, outcomes } = read.report
+  print(read.report, options, output)
+  return EXIT.done
+}
+
+/** `zonewright report merge FILE…`: one report of the zones of all files. Contacts no server. */
+async function merge(io: CliIo, [files]: readonly [string[]], options: ReportOptions): Promise<ExitStatus> {
+  const output = createOutput(io, options)
+  const read = await Promise.all(files.map((file) => readReport(resolve(io.cwd, file), file, io.env[PLAN_KEY] || null)))
+  output.diagnostics(read.flatMap(({ diagnostics }) => diagnostics))
+  const reports = read.flatMap(({ report: one }) => one ?? [])
+  if (reports.length < files.length) return EXIT.failure
+  const merged = mergeReports(reports)
+  if (!merged.ok) {
+    output.error('usage', merged.message, 'name the report of each shard once')
+    return EXIT.failure
+  }
+  print(merged.value, options, output)
+  return EXIT.done
+}
+
+function print({ plan, outcomes }: Report, options: ReportOptions, output: CliOutput): void {
   // A text report leaves diagnostics to standard error.
   if (options.format === 'text') output.diagnostics([...plan.diagnostics, ...plan.zones.flatMap(({ diagnostics }) => diagnostics)])
   if (outcomes === null) output.plan(plan, options.format)
   else output.outcome(plan, outcomes, options.format)
-  return EXIT.done
 }
 
 /** The run with that name, or the last. */

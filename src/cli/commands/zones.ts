@@ -1,27 +1,37 @@
 /** `zonewright zones`: options and report; the list is made in `apply/list-zones.ts`. */
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { listZones } from '../../apply/list-zones.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import type { SelectionOptions } from '../../apply/run-context.ts'
 import { unknownProvider } from '../../definition/config/read-config.ts'
+import { displayPath } from '../../definition/files/file-path.ts'
+import { readText } from '../../definition/files/read-text.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
+import { quoted } from '../../dns/excerpt.ts'
+import { codeOwners } from '../../report/codeowners.ts'
 import type { ReportFormat } from '../../report/formats.ts'
-import { renderZonesJson, renderZonesText } from '../../report/zone-list.ts'
+import { renderZonesJson, renderZonesText, type ZoneView } from '../../report/zone-list.ts'
 import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import { type CliIo, colorOf } from '../io.ts'
-import { createOutput } from '../output.ts'
+import { type CliOutput, createOutput } from '../output.ts'
 import { readSelection, withShards, type ZoneListOptions } from '../selection.ts'
 
 export interface ZonesOptions extends CommonOptions, Omit<SelectionOptions, 'since'>, ZoneListOptions {
   readonly format: ReportFormat<'zones'>
   readonly target?: string
+  readonly organization?: string
+  readonly check?: string
 }
 
 export function configure(command: Command, setAction: SetAction): void {
   withShards(withConfigOption(command))
     .argument('[zone...]', 'names, globs, or paths of definitions (default: all)')
     .option('--target <name>', 'only zones with this target')
+    .option('--organization <name>', 'with --format codeowners: whose teams the owners are')
+    .option('--check <file>', 'with --format codeowners: exit with 2 unless the file contains the lines')
   setAction(withFormatOption(command, 'zones'), zones)
 }
 
@@ -42,8 +52,48 @@ async function zones(io: CliIo, [args]: readonly [string[]], options: ZonesOptio
   const list = await listZones(config, selection.zones, { target, since, shard, isEmptyList: selection.isEmptyList }, io)
   for (const note of list.notes) output.note(note)
   output.diagnostics(list.diagnostics.filter(({ severity, code }) => severity === 'error' || code === 'zone-removed'))
+  if (format === 'codeowners') return printCodeOwners(io, list.zones, options, output)
   const text =
     format === 'json' ? renderZonesJson(list.zones) : renderZonesText(list.zones, { color: colorOf(io.stdout, io, options.color), quiet })
   output.report(text, format)
   return hasErrors(list.diagnostics) ? EXIT.failure : EXIT.done
+}
+
+/** Prints the lines for a CODEOWNERS file, or checks that a file contains them. */
+async function printCodeOwners(
+  io: CliIo,
+  zones: readonly ZoneView[],
+  { organization, check }: ZonesOptions,
+  output: CliOutput,
+): Promise<ExitStatus> {
+  const root = repositoryRoot(io.cwd)
+  const fromRoot = (file: string): string => displayPath(resolve(io.cwd, file), root)
+  const { text, invalid } = codeOwners(zones, { fromRoot, organization: organization ?? null })
+  for (const owner of invalid)
+    output.error(
+      'usage',
+      `the owner ${quoted(owner)} is neither @user, @organization/team nor a mail address`,
+      'change it, or give --organization',
+    )
+  if (invalid.length > 0) return EXIT.failure
+  if (check === undefined) {
+    output.report(text, 'codeowners')
+    return EXIT.done
+  }
+  const file = await readText(resolve(io.cwd, check), check, null)
+  if (!file.ok) {
+    output.error(file.problem.code, file.problem.message)
+    return EXIT.failure
+  }
+  if (file.text.replaceAll('\r\n', '\n').includes(text)) return EXIT.done
+  output.say(`${check} does not contain the owners of the zones: "zonewright zones --format codeowners" prints them.`)
+  return EXIT.pending
+}
+
+/** The nearest folder with a git repository; the folder itself if there is none. */
+function repositoryRoot(folder: string): string {
+  for (let path = folder; ; path = dirname(path)) {
+    if (existsSync(join(path, '.git'))) return path
+    if (dirname(path) === path) return folder
+  }
 }

@@ -1,5 +1,5 @@
 /** The zones that the arguments of a command select: by their names, by globs of names or files, and by the paths of their files. */
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
@@ -32,9 +32,15 @@ export interface WantedZones {
 
 const IS_GLOB = /[*?[{]/
 
-/** Whether an argument names an existing file or folder, not a zone. `example.com.` is always a zone. */
-export const namesFile = (argument: string, cwd: string): boolean =>
-  (/[\\/]|^\.|\.(?:ya?ml|zone|db)$/i.test(argument) && existsSync(resolve(cwd, argument))) || argument === '.'
+/**
+ * Whether an argument names an existing file or folder, not a zone: it contains a slash, begins with a dot, ends like a definition, or is a folder without a
+ * dot in its name. `example.com.` and `internal.` are always zones.
+ */
+export function namesFile(argument: string, cwd: string): boolean {
+  const facts = statSync(resolve(cwd, argument), { throwIfNoEntry: false })
+  if (facts === undefined) return false
+  return /[\\/]|^\.|\.(?:ya?ml|zone|db)$/i.test(argument) || (!argument.includes('.') && facts.isDirectory())
+}
 
 /** Whether an argument is a zone or a glob, and cannot be meant as a path. */
 export const namesZone = (argument: string, cwd: string): boolean =>

@@ -38,6 +38,7 @@ describe('selects', () => {
     ['a file in the folder', ['./zones/a.example.yaml'], ['a.example.']],
     ['a zone file', ['zones/team/d.test.zone'], ['d.test.']],
     ['a part of a split zone', ['zones/team/e.test./www.yaml'], ['e.test.']],
+    ['a folder by its name', ['zones'], ['a.example.', 'b.example.', 'c.test.', 'd.test.', 'e.test.']],
     ['a folder', ['zones/team'], ['b.example.', 'c.test.', 'd.test.', 'e.test.']],
     ['a glob of files', ['zones/team/*.yaml'], ['b.example.', 'c.test.']],
     ['a glob of folders', ['zones/**/*.{zone,db}'], ['d.test.']],

@@ -1,0 +1,207 @@
+/** Lists of zones, shards, runs that keep going, merged reports, and CODEOWNERS. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { validate as isPlan } from '../../generated/plan-schema.js'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { openScene, TOKEN, ZONE } from './scene.ts'
+
+const zoneOf = (name: string) => ZONE.replace('example.com', name)
+
+const NAMES = ['a.example', 'b.example', 'c.example', 'd.example', 'e.example']
+const FILES = Object.fromEntries(NAMES.map((name) => [`zones/${name}.yaml`, zoneOf(name)]))
+
+const BROKEN = { 'zones/b.example.yaml': 'domain: [\n' }
+
+interface Document {
+  readonly zones: readonly { readonly zone: string; readonly changes: readonly { readonly outcome?: { readonly state: string } }[] }[]
+  readonly diagnostics: readonly { readonly code: string; readonly severity: string }[]
+  readonly summary: Readonly<Record<string, number>>
+}
+
+function documentOf({ stdout }: { readonly stdout: string }): Document {
+  const document = JSON.parse(stdout)
+  expect(isPlan(document)).toBe(true)
+  return document
+}
+
+const zonesOf = (result: { readonly stdout: string }) => documentOf(result).zones.map(({ zone }) => zone.replace(/\.$/, ''))
+
+describe('a list of zones', () => {
+  test.each(['plan', 'verify', 'validate', 'apply'])('that is empty selects nothing for %s, and says so', async (command) => {
+    const scene = await openScene({ files: FILES })
+    const sends = command === 'apply' ? ['--yes'] : []
+    for (const list of [['--stdin'], ['--zones-from', '/dev/null'], ['--stdin', '--zones-from', '/dev/null']]) {
+      const { status, stderr } = await cli([command, ...sends, ...list], {
+        cwd: scene.folder,
+        env: { ZONEWRIGHT_TOKEN: TOKEN },
+        input: '\n  \n# none\n',
+      })
+      expect([status, stderr]).toEqual([0, expect.stringContaining('No zone is selected: the list of zones is empty.')])
+    }
+    expect(scene.proxy.requests).toEqual([])
+  })
+
+  test('names zones, globs, paths and comments, from both sources and the arguments', async () => {
+    const scene = await openScene({ files: FILES })
+    scene.write({ 'list.txt': '# of a script\r\nzones/b.example.yaml\r\n\r\n c.example. \n' })
+    const setting = { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN }, input: 'd.*\n' }
+    const planned = await cli(['plan', 'a.example', '--stdin', '--zones-from', 'list.txt', '--format', 'json'], setting)
+    expect(zonesOf(planned)).toEqual(['a.example', 'b.example', 'c.example', 'd.example'])
+  })
+
+  test.each([
+    ['a file that does not exist', ['--zones-from', 'none.txt'], 'error[file-unreadable] none.txt does not exist'],
+    ['a folder', ['--zones-from', 'zones'], 'error[file-unreadable] zones is a folder'],
+    ['a name that is not defined', ['--stdin'], 'error[zone-unknown] there is no definition of nowhere.example.'],
+  ])('%s is an error', async (_, args, message) => {
+    const scene = await openScene({ files: FILES })
+    const { status, stderr } = await cli(['plan', ...args], {
+      cwd: scene.folder,
+      env: { ZONEWRIGHT_TOKEN: TOKEN },
+      input: 'nowhere.example\n',
+    })
+    expect([status, stderr]).toEqual([1, expect.stringContaining(message)])
+    expect(scene.proxy.requests).toEqual([])
+  })
+})
+
+test('apply takes the path of a definition and a glob; a plan file stays a plan file', async () => {
+  const scene = await openScene({ files: FILES })
+  expect(zonesOf(await scene.run('apply', '--yes', 'zones/a.example.yaml', '--format', 'json'))).toEqual(['a.example'])
+  expect(zonesOf(await scene.run('apply', '--yes', './zones/[bc]*', '--format', 'json'))).toEqual(['b.example', 'c.example'])
+  expect((await scene.run('plan', '--out', 'zones/plan.json')).status).toBe(0)
+  expect((await scene.run('apply', '--yes', 'zones/plan.json', '--since', 'main')).stderr).toContain(
+    '--since, --shard and --keep-going cannot be used',
+  )
+  expect((await scene.run('apply', '--yes', 'zones/plan.json')).status).toBe(0)
+  expect((await scene.run('plan', '--detailed-exitcode', 'zones')).status).toBe(0)
+})
+
+describe('shards', () => {
+  test('share all zones, and their reports are merged into that of all', async () => {
+    const scene = await openScene({ files: FILES })
+    const whole = documentOf(await scene.run('plan', '--format', 'json'))
+    const files: string[] = []
+    for (const shard of ['1/3', '2/3', '3/3']) {
+      const file = `shard-${shard[0]}.json`
+      files.push(file)
+      scene.write({ [file]: (await scene.run('plan', '--shard', shard, '--format', 'json')).stdout })
+    }
+    const merged = documentOf(await scene.run('report', 'merge', ...files, '--format', 'json'))
+    expect(merged.zones).toEqual(whole.zones)
+    expect(merged.summary).toEqual(whole.summary)
+    expect((await scene.run('report', 'merge', ...files, '--format', 'markdown')).stdout).toContain('e.example')
+    const twice = await scene.run('report', 'merge', 'shard-1.json', 'shard-2.json', 'shard-3.json', 'shard-1.json')
+    expect([twice.status, twice.stderr]).toEqual([1, expect.stringContaining('two of the reports have')])
+
+    const outcomes: string[] = []
+    for (const shard of ['1/3', '2/3', '3/3']) {
+      outcomes.push(`outcome-${shard[0]}.json`)
+      scene.write({ [outcomes.at(-1) as string]: (await scene.run('apply', '--yes', '--shard', shard, '--format', 'json')).stdout })
+    }
+    const applied = documentOf(await scene.run('report', 'merge', ...outcomes, '--format', 'json'))
+    expect(applied.zones.map(({ zone }) => zone)).toEqual(NAMES.map((name) => `${name}.`))
+    expect(applied.zones.flatMap(({ changes }) => changes.map(({ outcome }) => outcome?.state))).toEqual(Array(20).fill('applied'))
+    expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
+  })
+
+  test.each(['0/2', '3/2', '1', '1/0', '1/257', 'a/b', '1/2/3'])('%s is refused', async (shard) => {
+    const { status, stderr } = await cli(['plan', '--shard', shard], { cwd: temporaryDirectory() })
+    expect([status, stderr]).toEqual([1, expect.stringContaining('It must be I/N')])
+  })
+
+  test('a file of another program is not merged', async () => {
+    const folder = temporaryDirectory()
+    writeFileSync(join(folder, 'a.json'), '{"format": "other"}')
+    const { status, stderr } = await cli(['report', 'merge', 'a.json'], { cwd: folder })
+    expect([status, stderr]).toEqual([1, expect.stringContaining('error[plan-file-invalid] a.json')])
+  })
+})
+
+describe('--keep-going', () => {
+  test('plans and applies the zones without errors; the report has the errors; without it nothing is sent', async () => {
+    const scene = await openScene({ files: { ...FILES, ...BROKEN } })
+    expect((await scene.run('apply', '--yes')).status).toBe(1)
+    expect(scene.proxy.requests).toEqual([])
+    const planned = await scene.run('plan', '--keep-going', '--out', 'plan.json', '--format', 'json')
+    expect([planned.status, zonesOf(planned)]).toEqual([1, ['a.example', 'c.example', 'd.example', 'e.example']])
+    expect(documentOf(planned).diagnostics).toMatchObject([{ code: 'yaml-syntax', severity: 'error' }])
+    expect(planned.stderr).toContain('1 error: the zones concerned are left out, the others are not.')
+    const applied = await scene.run('apply', '--yes', './plan.json', '--format', 'json')
+    expect([applied.status, documentOf(applied).zones.length]).toEqual([0, 4])
+    const again = await scene.run('apply', '--yes', '--keep-going', '--format', 'json')
+    expect([again.status, documentOf(again).diagnostics]).toMatchObject([1, [{ code: 'yaml-syntax', severity: 'error' }]])
+    const verified = await scene.run('verify', '--keep-going', '--no-dns')
+    expect([verified.status, verified.stdout]).toEqual([1, expect.stringContaining('4 of 4 zones as defined')])
+  })
+
+  test('an included file with an error stops each zone that includes it', async () => {
+    const including = (name: string) => zoneOf(name).replace('records:', 'include: [../shared/web.yaml]\nrecords:')
+    const scene = await openScene({
+      files: {
+        ...FILES,
+        'zones/a.example.yaml': including('a.example'),
+        'zones/c.example.yaml': including('c.example'),
+        'shared/web.yaml': 'web: {type: A, value: nonsense}\n',
+      },
+    })
+    const planned = await scene.run('plan', '--keep-going', '--format', 'json')
+    expect([planned.status, zonesOf(planned)]).toEqual([1, ['b.example', 'd.example', 'e.example']])
+  })
+
+  test('leaves out a reverse zone that a definition with errors may feed', async () => {
+    const reverse = 'domain: 2.0.192.in-addr.arpa\nsoa_email: hostmaster@example.com\nrecords: {}\n'
+    const feeding = zoneOf('a.example').replace('records:', 'auto_ptr: true\nrecords:')
+    const scene = await openScene({ files: { ...FILES, 'zones/a.example.yaml': feeding, 'zones/2.0.192.in-addr.arpa.yaml': reverse } })
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    scene.write({ 'zones/a.example.yaml': `${feeding}  bad: {type: A, value: nonsense}\n` })
+    const planned = await scene.run('plan', '--keep-going', '--format', 'json')
+    expect([planned.status, zonesOf(planned)]).toEqual([1, ['b.example', 'c.example', 'd.example', 'e.example']])
+    expect(planned.stderr).toContain('2.0.192.in-addr.arpa. is left out: definitions with errors may add PTR records to it')
+  })
+
+  test('an error in the config still ends the run', async () => {
+    const scene = await openScene({ files: FILES, config: 'zones: 7\n' })
+    expect((await scene.run('plan', '--keep-going')).status).toBe(1)
+    expect(scene.proxy.requests).toEqual([])
+  })
+})
+
+describe('zones --format codeowners', () => {
+  const files = {
+    '.git/HEAD': '',
+    'dns/zonewright.yaml':
+      "providers: {lab: {type: rfc2136, server: 192.0.2.53}}\nzones:\n  - {files: 'zones/b*', owner: web}\n  - {files: 'zones/c*', owner: '@acme/mail'}\n  - {files: zones/d*, owner: dns@example.com}\n  - {}\n",
+    'dns/zones/b one.example.yaml': 'domain: b.example\ninclude: [../shared/mail.yaml]\n',
+    'dns/zones/c.example.yaml': 'domain: c.example\ninclude: [../shared/mail.yaml]\n',
+    'dns/zones/d.example.yaml': 'domain: d.example\n',
+    'dns/zones/e.example.yaml': 'domain: e.example\n',
+    'dns/shared/mail.yaml': 'mail: {type: A, value: 192.0.2.2}\n',
+  }
+  const LINES = [
+    '/dns/shared/mail.yaml @acme/mail @acme/web',
+    '/dns/zones/b\\ one.example.yaml @acme/web',
+    '/dns/zones/c.example.yaml @acme/mail',
+    '/dns/zones/d.example.yaml dns@example.com',
+  ]
+
+  test('lists files from the root of the repository, and checks that a file has them', async () => {
+    const folder = temporaryDirectory()
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), text)
+    }
+    const run = (...args: string[]) => cli(['zones', '--format', 'codeowners', ...args], { cwd: join(folder, 'dns') })
+    const invalid = await run()
+    expect([invalid.status, invalid.stdout, invalid.stderr]).toEqual([1, '', expect.stringContaining('the owner "web" is neither @user')])
+    const { status, stdout } = await run('--organization', 'acme')
+    expect([status, stdout.split('\n').slice(1, -2)]).toEqual([0, LINES])
+    writeFileSync(join(folder, 'CODEOWNERS'), `* @acme/all\n${stdout}/docs/ @acme/docs\n`)
+    expect((await run('--organization', 'acme', '--check', '../CODEOWNERS')).status).toBe(0)
+    writeFileSync(join(folder, 'CODEOWNERS'), stdout.replace('@acme/web', '@acme/other'))
+    expect((await run('--organization', 'acme', '--check', '../CODEOWNERS')).status).toBe(2)
+    expect((await run('--organization', 'acme', '--check', '../NONE')).status).toBe(1)
+  })
+})
