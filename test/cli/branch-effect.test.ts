@@ -1,8 +1,9 @@
 /** `plan --base`: what a branch changes, without what the base would change as well. */
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { connect } from '../service/harness.ts'
+import { afterThisFile } from '../support/after-file.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { GIT_ENVIRONMENT, gitRepository } from '../support/git-repository.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
@@ -26,24 +27,31 @@ const changesOf = ({ stdout }: { readonly stdout: string }): Record<string, stri
     ]),
   )
 
-/** A repository whose main branch was applied, has drifted, and has another commit that was not applied; and a snapshot of that state. */
-async function repository() {
-  const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/b.example.yaml': other(ZONE, 'b.example') } })
-  const text = (path: string): string => readFileSync(join(scene.folder, path), 'utf8')
+/** The files of the main branch, which were applied except for one change, and the snapshot of zones that have drifted since. */
+let main: Readonly<Record<string, string>>
+let snapshot: string
+
+beforeAll(async () => {
+  const context = { expect, onTestFinished: (close: unknown) => afterThisFile(close as () => unknown) }
+  const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/b.example.yaml': other(ZONE, 'b.example') } }, context)
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   const { client, close } = connect(scene.service.baseUrl, TOKEN)
-  await client.ok('POST', '/domains/1/records', { type: 'A', name: 'drift', target: '192.0.2.99' })
-  await client.ok('POST', '/domains/2/records', { type: 'A', name: 'drift', target: '192.0.2.99' })
+  for (const id of [1, 2]) await client.ok('POST', `/domains/${id}/records`, { type: 'A', name: 'drift', target: '192.0.2.99' })
   await close()
-  const repo = gitRepository({
+  expect((await scene.run('snapshot', '--out', 'snap.json')).status).toBe(0)
+  const text = (path: string): string => readFileSync(join(scene.folder, path), 'utf8')
+  snapshot = text('snap.json')
+  main = {
     'zonewright.yaml': text('zonewright.yaml'),
     'zones/example.com.yaml': text('zones/example.com.yaml').replace('192.0.2.2', '192.0.2.20'),
     'zones/b.example.yaml': text('zones/b.example.yaml'),
-  })
-  rmSync(join(scene.folder, 'zones'), { recursive: true })
-  cpSync(repo.folder, scene.folder, { recursive: true })
-  expect((await scene.run('snapshot', '--out', 'snap.json')).status).toBe(0)
-  cpSync(join(scene.folder, 'snap.json'), join(repo.folder, '.git/snap.json'))
+  }
+})
+
+/** A checkout of a branch that begins at the main branch. */
+function repository() {
+  const repo = gitRepository(main)
+  writeFileSync(join(repo.folder, '.git/snap.json'), snapshot)
   repo.git('checkout', '-qb', 'topic')
   const plan = (...args: string[]): Promise<CliResult> => cli(['plan', ...args], { cwd: repo.folder, env: { ...GIT_ENVIRONMENT } })
   const live = (...args: string[]): Promise<CliResult> =>
@@ -54,7 +62,7 @@ async function repository() {
 const OFFLINE = ['--snapshot', '.git/snap.json']
 
 test('shows the effect of the branch alone', async () => {
-  const { repo, plan, live, read } = await repository()
+  const { repo, plan, live, read } = repository()
   repo.commit({
     // The branch changes a record that main has changed too, adds one, and takes over a record that drifted.
     'zones/example.com.yaml': `${read('zones/example.com.yaml').replace('192.0.2.20', '192.0.2.30')}  new: {type: A, value: 192.0.2.40}\n  drift: {type: A, value: 192.0.2.99}\n`,
@@ -90,14 +98,14 @@ test('shows the effect of the branch alone', async () => {
 })
 
 test('a branch that changes nothing has no effect, whatever the base would change', async () => {
-  const { plan } = await repository()
+  const { plan } = repository()
   const { stdout, status } = await plan(...OFFLINE, '--base', 'main', '--detailed-exitcode')
   expect(stdout).toBe('No changes. 2 zones match.\n')
   expect(status).toBe(0)
 })
 
 test('the effect of another config', async () => {
-  const { repo, plan, read } = await repository()
+  const { repo, plan, read } = repository()
   repo.git('checkout', '-q', 'main')
   repo.commit({ 'zones/b.example.yaml': read('zones/b.example.yaml').replace(/soa_email.*\n/, '') })
   repo.git('checkout', '-qb', 'mail')
@@ -110,7 +118,7 @@ test('the effect of another config', async () => {
 })
 
 test('is saved as a report, which cannot be applied', async () => {
-  const { repo, plan, read } = await repository()
+  const { repo, plan, read } = repository()
   repo.commit({ 'zones/b.example.yaml': read('zones/b.example.yaml').replace('192.0.2.2', '192.0.2.3') })
   const saved = await plan(...OFFLINE, '--base', 'main', '--out', '.git/effect.json')
   expect(saved.stderr).toContain('Saved the report of the plan to .git/effect.json. It cannot be applied, since it leaves out changes.')
@@ -130,7 +138,7 @@ test.each<[string, Readonly<Record<string, string>>, string, RegExp, number]>([
   ['an unknown revision', {}, 'nowhere', /error\[revision-unreadable\] the repository has no revision "nowhere"/, 1],
   ['a revision that looks like an option', {}, '--output=x', /error\[revision-unreadable\] "--output=x" is not a revision/, 1],
 ])('%s', async (_, files, revision, expected, status) => {
-  const { repo, plan } = await repository()
+  const { repo, plan } = repository()
   repo.commit(files)
   const result = await plan(...OFFLINE, `--base=${revision}`)
   expect(result.stderr).toMatch(expected)
@@ -138,7 +146,7 @@ test.each<[string, Readonly<Record<string, string>>, string, RegExp, number]>([
 })
 
 test('a base with errors is no reason to show less', async () => {
-  const { repo, plan, read } = await repository()
+  const { repo, plan, read } = repository()
   const correct = read('zones/b.example.yaml')
   repo.git('checkout', '-q', 'main')
   repo.commit({ 'zones/b.example.yaml': correct.replace('192.0.2.2', '192.0.2.300') })

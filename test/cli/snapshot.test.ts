@@ -1,12 +1,14 @@
 /** Snapshots, made against the real service and planned against without it. */
 import { generateKeyPairSync } from 'node:crypto'
+import dgram from 'node:dgram'
+import dns from 'node:dns'
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import net from 'node:net'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { connect } from '../service/harness.ts'
 import { afterThisFile } from '../support/after-file.ts'
-import { startProgram } from '../support/built-program.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -37,18 +39,27 @@ async function inFork(scene: Scene, ...args: string[]): Promise<CliResult> {
 /** The zones of a plan document. */
 const zonesOf = ({ stdout }: { readonly stdout: string }): unknown => JSON.parse(stdout).zones
 
-/** The end of the program, loudly, if it opens a socket or looks up a name. */
-const NO_SOCKETS = `import dgram from 'node:dgram'
-import dns from 'node:dns'
-import { syncBuiltinESMExports } from 'node:module'
-import net from 'node:net'
-const refuse = () => { console.error('opened a socket'); process.exit(99) }
-net.Socket.prototype.connect = refuse
-dgram.createSocket = refuse
-dns.lookup = refuse
-dns.promises.lookup = refuse
-syncBuiltinESMExports()
-`
+/** Runs the program in a process that cannot open a socket or look up a name. */
+async function withoutNetwork(args: readonly string[], setting: Parameters<typeof cli>[1]): Promise<CliResult> {
+  const opened: string[] = []
+  const refuse = (what: string) => (): never => {
+    opened.push(what)
+    throw new Error(`opened ${what}`)
+  }
+  const spies = [
+    vi.spyOn(net.Socket.prototype, 'connect').mockImplementation(refuse('a connection')),
+    vi.spyOn(dgram, 'createSocket').mockImplementation(refuse('a socket')),
+    vi.spyOn(dns, 'lookup').mockImplementation(refuse('a look-up')),
+  ]
+  syncBuiltinESMExports()
+  try {
+    return await cli(args, setting)
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+    syncBuiltinESMExports()
+    expect(opened).toEqual([])
+  }
+}
 
 test('a job without credentials and network makes the same plan as the trusted job', async () => {
   const pool = `${other(ZONE, 'pool.example')}  pool: {type: A, ttl: 300, from: {instances: {tag: web}}}\nunmanaged: [{name: _acme-*}]\n`
@@ -86,15 +97,14 @@ test('a job without credentials and network makes the same plan as the trusted j
   const trusted = await scene.run('plan', '--format', 'json')
   cpSync(scene.folder, fork, { recursive: true, filter: (path) => !/served|\.zonewright/.test(path) })
   await scene.service.stop()
-  writeFileSync(join(fork, 'no-sockets.mjs'), NO_SOCKETS)
-  const run = await startProgram(['plan', '--snapshot', 'snap.json', '--format', 'json', '--out', 'plan.json'], {
+  await expect(withoutNetwork(['plan'], { cwd: fork, env: { ZONEWRIGHT_TOKEN: TOKEN } })).rejects.toThrow('a connection')
+  const run = await withoutNetwork(['plan', '--snapshot', 'snap.json', '--format', 'json', '--out', 'plan.json'], {
     cwd: fork,
-    env: { NODE_OPTIONS: `--import=${pathToFileURL(join(fork, 'no-sockets.mjs'))}`, ZONEWRIGHT_ALLOWED_HOSTS: '', ZONEWRIGHT_TOKEN: '' },
+    env: { ZONEWRIGHT_ALLOWED_HOSTS: '', ZONEWRIGHT_TOKEN: '' },
   })
-  const { status } = await run.ended
-  expect(run.stderr()).toContain('notice[snapshot-used]')
-  expect(status).toBe(trusted.status)
-  const document = JSON.parse(run.stdout())
+  expect(run.stderr).toContain('notice[snapshot-used]')
+  expect(run.status).toBe(trusted.status)
+  const document = JSON.parse(run.stdout)
   expect(document.zones).toEqual(zonesOf(trusted))
   expect(document.zones).toHaveLength(4)
   expect(document.zones.every((zone: { changes: unknown[] }) => zone.changes.length > 0)).toBe(true)
