@@ -15,6 +15,7 @@ import type { Provider, ZoneSnapshot } from '../providers/provider.ts'
 import { capabilitiesOf } from '../providers/registry.ts'
 import { agreeing, counted } from '../report/english.ts'
 import { mergeTargets, type PlannedRun, type PlannedZone, planAgain } from './plan-zones.ts'
+import { nameUndescribedZones } from './removed-zones.ts'
 import { resolveInventory } from './resolve-inventory.ts'
 import type { RunContext, ZoneJob } from './run-context.ts'
 import { existingRecords } from './saved-plan/parse-saved-change.ts'
@@ -36,7 +37,11 @@ export async function effectOfBranch(context: RunContext, planned: PlannedRun, t
   const zones = planned.zones.map((zone) => effectOn(zone, basePlans.plans.get(keyOf(zone.plan)), context))
   const leftOut = [...basePlans.plans.values()].reduce((sum, { changes }) => sum + changes.length, 0)
   const of: PlanBase = { revision: text, commit: opened.revision.commit, leftOut }
-  const diagnostics = [effectNotice(of), ...basePlans.diagnostics, ...planned.plan.diagnostics]
+  const former = base.zones.flatMap(({ zone: { name, absent, at }, targets }) =>
+    absent ? [] : targets.map((target) => ({ name, target, origin: `${at.file} described it in ${text}` })),
+  )
+  const removed = nameUndescribedZones(former, false, context, planned.plan.diagnostics)
+  const diagnostics = [effectNotice(of), ...basePlans.diagnostics, ...planned.plan.diagnostics, ...removed]
   return { zones, plan: { ...planned.plan, base: of, zones: zones.map(({ plan }) => plan), diagnostics } }
 }
 

@@ -13,7 +13,7 @@ import { DEFAULT_ZONE_OPTIONS, type RefusalName } from '../dns/zone.ts'
 import { preferredShard } from '../plan/shards.ts'
 import type { Provider } from '../providers/provider.ts'
 import { lastAppliedZones } from './journal/applied-zones.ts'
-import type { WorkspaceOptions, ZoneJob } from './run-context.ts'
+import type { Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
 import type { SelectedZones } from './select-zones.ts'
 
 /** A zone without a definition, at a target. */
@@ -148,6 +148,24 @@ async function heldZones(
     // The warning says that it is unknown.
     return null
   }
+}
+
+/** A warning for each of these zones that no definition describes, unless `known` has it. Whether it exists is not looked up: `isHeld` says whether that is known. */
+export function nameUndescribedZones(
+  zones: readonly Pick<RemovedZone, 'name' | 'target' | 'origin'>[],
+  isHeld: boolean,
+  { isDescribed, jobs }: Pick<Workspace, 'isDescribed' | 'jobs'>,
+  known: readonly Diagnostic[],
+): Diagnostic[] {
+  if (isDescribed === undefined) return []
+  const subject = ({ name, target }: Pick<RemovedZone, 'name' | 'target'>, state: string): string => `${name} ${state} at ${target},`
+  const isNamed = (zone: Pick<RemovedZone, 'name' | 'target'>): boolean =>
+    jobs.some(({ desired, target }) => desired.name === zone.name && target === zone.target) ||
+    known.some(({ code, message }) => code === 'zone-removed' && ['is', 'may be'].some((state) => message.startsWith(subject(zone, state))))
+  return zones
+    .filter((zone) => !isDescribed(zone.name, zone.target) && !isNamed(zone))
+    .slice(0, MAX_REMOVED)
+    .map((zone) => warningOf({ ...zone, hint: KEEP, deletion: null }, undefined, isHeld))
 }
 
 function warningOf({ name, target, origin, hint }: RemovedZone, provider: Provider | undefined, isHeld: boolean): Diagnostic {

@@ -55,11 +55,15 @@ export function groupDiagnostics(diagnostics: readonly Diagnostic[], { all = fal
 export const isAbridged = (diagnostics: readonly Diagnostic[], options: GroupOptions): boolean =>
   groupDiagnostics(diagnostics, options).length < groupDiagnostics(diagnostics, { all: true }).length
 
-/** Keeps all errors, and of the others the gravest. */
+/** What a plan was made from: the reader has to know it, however much else there is. */
+const ABOUT_THE_PLAN: ReadonlySet<DiagnosticCode> = new Set(['branch-effect', 'snapshot-used', 'snapshot-zone-missing'])
+
+/** Keeps all errors and what concerns the plan itself, and of the others the gravest. */
 function limited(diagnostics: readonly Diagnostic[], atMost: number | undefined): Diagnostic[] {
   if (atMost === undefined) return [...diagnostics]
-  const of = (severity: Severity): Diagnostic[] => diagnostics.filter((one) => one.severity === severity)
-  return [...of('error'), ...[...of('warning'), ...of('notice')].slice(0, atMost)]
+  const isKept = ({ severity, code }: Diagnostic): boolean => severity === 'error' || ABOUT_THE_PLAN.has(code)
+  const of = (severity: Severity): Diagnostic[] => diagnostics.filter((one) => one.severity === severity && !isKept(one))
+  return [...diagnostics.filter(isKept), ...[...of('warning'), ...of('notice')].slice(0, atMost)]
 }
 
 /** Quoted texts, and words with a dot or slash (names, addresses, paths) with the type that follows. */

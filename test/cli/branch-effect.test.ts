@@ -97,6 +97,21 @@ test('shows the effect of the branch alone', async () => {
   expect((await plan(...OFFLINE, '--base', 'main', '--format', 'markdown')).stdout).toContain('3 changes that the definitions of main')
 })
 
+test('a definition that the branch deletes is named', async () => {
+  const { repo, plan, live } = repository()
+  repo.commit({ 'zones/b.example.yaml': null })
+  const offline = await plan(...OFFLINE)
+  expect(offline.stderr).toContain(
+    'warning[zone-removed] b.example. is at cloud, and no definition describes it there; the snapshot .git/snap.json has it (to delete it,',
+  )
+  const both = await plan(...OFFLINE, '--base', 'main')
+  expect(both.stderr.match(/warning\[zone-removed\]/g)).toHaveLength(1)
+  expect((await live('--base', 'main')).stderr).toContain(
+    'warning[zone-removed] b.example. may be at cloud, and no definition describes it there; zones/b.example.yaml described it in main (to delete it,',
+  )
+  expect((await plan(...OFFLINE, 'example.com')).stderr).not.toContain('zone-removed')
+})
+
 test('a branch that changes nothing has no effect, whatever the base would change', async () => {
   const { plan } = repository()
   const { stdout, status } = await plan(...OFFLINE, '--base', 'main', '--detailed-exitcode')

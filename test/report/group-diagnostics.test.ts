@@ -103,3 +103,9 @@ test('groups 50,000 diagnostics with long names in a moment', () => {
   expect(groupDiagnostics(found).length).toBeLessThan(3)
   expect(performance.now() - start).toBeLessThan(5000)
 })
+
+test('what a plan was made from is kept, whatever the limit', () => {
+  const used: Diagnostic = { severity: 'notice', code: 'snapshot-used', message: 'planned against the snapshot s.json' }
+  const others = ['a', 'b', 'c'].map((word): Diagnostic => ({ severity: 'warning', code: 'usage', message: `${word} ${word.repeat(3)}` }))
+  expect(groupDiagnostics([...others, used], { atMost: 1 }).map(({ code }) => code)).toEqual(['snapshot-used', 'usage'])
+})

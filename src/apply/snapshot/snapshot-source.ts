@@ -10,6 +10,7 @@ import { listed } from '../../report/english.ts'
 import { durationText } from '../../report/summary.ts'
 import { hostEntry } from '../../transport/allowed-hosts.ts'
 import type { PlannedRun } from '../plan-zones.ts'
+import { nameUndescribedZones } from '../removed-zones.ts'
 import type { PlanOptions, RunSetup, Workspace } from '../run-context.ts'
 import { readPlanText } from '../saved-plan/saved-plan.ts'
 import { NOT_OPENED, openWorkspace, type ProviderSource } from '../workspace.ts'
@@ -156,7 +157,8 @@ function lackingZones(file: string, zones: readonly { readonly zone: string; rea
 }
 
 /** The plan, marked as made from the snapshot, with its age and the zones that the snapshot lacks. */
-function marked(planned: PlannedRun, { jobs }: Workspace, { file, snapshot, checksum, signature, age }: OpenedSnapshot): PlannedRun {
+function marked(planned: PlannedRun, workspace: Workspace, { file, snapshot, checksum, signature, age }: OpenedSnapshot): PlannedRun {
+  const { jobs } = workspace
   const { created } = snapshot
   const used: Diagnostic = {
     severity: 'notice',
@@ -166,6 +168,14 @@ function marked(planned: PlannedRun, { jobs }: Workspace, { file, snapshot, chec
   }
   const held = new Set(snapshot.zones.map(keyOf))
   const lacking = jobs.map(({ desired, target }) => ({ zone: desired.name, target })).filter((zone) => !held.has(keyOf(zone)))
-  const diagnostics = [used, ...(lacking.length === 0 ? [] : [lackingZones(file, lacking)]), ...planned.plan.diagnostics]
+  const live = snapshot.zones.flatMap(({ zone, target, live: found }) =>
+    found === null ? [] : [{ name: zone, target, origin: `the snapshot ${file} has it` }],
+  )
+  const diagnostics = [
+    used,
+    ...(lacking.length === 0 ? [] : [lackingZones(file, lacking)]),
+    ...planned.plan.diagnostics,
+    ...nameUndescribedZones(live, true, workspace, planned.plan.diagnostics),
+  ]
   return { ...planned, plan: { ...planned.plan, snapshot: { created, checksum, verified: signature === 'verified' }, diagnostics } }
 }

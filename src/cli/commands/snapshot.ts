@@ -8,7 +8,7 @@ import { readOnlySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command)
-    .argument('[zone...]', 'zones (default: all)')
+    .argument('[zone...]', 'names, globs, or paths of definitions (default: all)')
     .requiredOption('-o, --out <file>', 'the file to write')
     .option('--sign-key <key>', 'sign with this Ed25519 private key: env:NAME or file:PATH')
     .option('--target <name>', 'only this target')
