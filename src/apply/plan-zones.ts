@@ -177,7 +177,8 @@ export function planAgain({ job, reference, existing, readAt, rendered }: Omit<P
     readOnly: existing?.readOnly,
   })
   const warnings = (existing?.warnings ?? []).map((warning) => ({ ...warning, at: job.desired.at }))
-  return { job, reference, existing, readAt, rendered, plan: { ...plan, diagnostics: [...plan.diagnostics, ...warnings] } }
+  const owner = job.owner === undefined ? {} : { owner: job.owner }
+  return { job, reference, existing, readAt, rendered, plan: { ...plan, ...owner, diagnostics: [...plan.diagnostics, ...warnings] } }
 }
 
 interface RenderedReading {
