@@ -46,6 +46,8 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const readJson = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
 const run = (command, args, cwd = root) =>
   execFileSync(command, args, { cwd, encoding: 'utf8', maxBuffer: 2 ** 26, stdio: ['ignore', 'pipe', 'inherit'] })
+/** Also in a container whose user does not own the checkout, since this script runs code from it anyway. */
+const git = (args) => run('git', ['-c', `safe.directory=${root}`, ...args])
 const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex')
 
 /** An error that the user can mend, shown without a trace. */
@@ -99,7 +101,7 @@ function moveInto(folder, name, write) {
 
 /** Whether the tree differs from the commit. */
 function refuseChanges(isAllowed) {
-  const changes = run('git', ['status', '--porcelain']).trim()
+  const changes = git(['status', '--porcelain']).trim()
   if (changes !== '' && !isAllowed) throw new Refused(`the tree has changes; commit them first:\n${changes}`)
   return changes !== ''
 }
@@ -119,7 +121,7 @@ async function packTarball(work, manifest, address) {
   run('npm', ['run', '--silent', 'generate'])
   mkdirSync(folder)
   const { inputs } = await buildProgram({ out: join(folder, 'dist'), types: true, release: { tarball: address, checksum: '' } })
-  const tracked = run('git', ['ls-files', '-z'])
+  const tracked = git(['ls-files', '-z'])
     .split('\0')
     .filter((path) => path !== '')
   const shipped = [...manifest.files, 'README.md', 'LICENSE']
@@ -155,8 +157,8 @@ function checkTarball(tarball, tracked) {
 function provenance(base, files, { url, builder, key, packages }) {
   const statement = provenanceStatement({
     files,
-    commit: run('git', ['rev-parse', 'HEAD']).trim(),
-    committed: run('git', ['show', '--no-patch', '--format=%cI', 'HEAD']).trim(),
+    commit: git(['rev-parse', 'HEAD']).trim(),
+    committed: git(['show', '--no-patch', '--format=%cI', 'HEAD']).trim(),
     repository: readJson('package.json').repository?.url ?? '',
     builder,
     settings: url === '' ? {} : { url },

@@ -36,7 +36,10 @@ test.each([
 ])('%s: %s', (line, isFound) => expect(findings(line).length > 0).toBe(isFound))
 
 test('no file installs or runs the package by name', () => {
-  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: PROJECT, encoding: 'utf8' })
+  const files = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: PROJECT,
+    encoding: 'utf8',
+  })
     .split('\0')
     .filter(
       (file) =>

@@ -15,7 +15,10 @@ import { runTool, type ToolResult } from '../support/tools.ts'
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
 
 const git = (folder: string, ...args: string[]): string =>
-  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], { cwd: folder, encoding: 'utf8' })
+  execFileSync('git', ['-c', 'safe.directory=*', '-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
 
 /** A repository with one commit: the files of this one that a release is made from, as they are now. */
 function copyOfRepository(): string {
