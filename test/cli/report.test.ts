@@ -47,6 +47,15 @@ describe('a report', () => {
     }
   })
 
+  test('of a plan from a snapshot, less that of a revision, keeps both', async () => {
+    const snapshot = { created: '2026-01-02T03:04:05.000Z', checksum: `sha256:${'0'.repeat(64)}`, verified: true }
+    const base = { revision: 'main', commit: '0'.repeat(40), leftOut: 2 }
+    writeFileSync(path('base.json'), JSON.stringify({ ...JSON.parse(textOf('plan.json')), snapshot, base }))
+    expect(JSON.parse((await scene.run('report', 'base.json', '--format', 'json')).stdout)).toMatchObject({ snapshot, base })
+    const page = (await scene.run('report', 'base.json', '--format', 'html')).stdout
+    expect(page).toContain('less the plan of main · from a snapshot of 2026-01-02 03:04 UTC')
+  })
+
   test('of a run of the journal, by its name or as the last', async () => {
     const { runs } = JSON.parse((await scene.run('history', '--format', 'json')).stdout)
     for (const args of [[runs[0].run], ['--last']]) {

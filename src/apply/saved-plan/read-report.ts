@@ -50,14 +50,8 @@ function reportOf({ created, tool, snapshot, base, zones, diagnostics, summary }
   const problem = zones.flatMap(namesOf).find((name) => !parseDomainName(name).ok)
   if (problem !== undefined) return failure(`${JSON.stringify(problem)} is not a domain name`)
   const plans = zones.map(planOf)
-  const plan: Plan = {
-    created,
-    tool,
-    ...(snapshot === undefined ? {} : { snapshot }),
-    ...(base === undefined ? {} : { base }),
-    zones: plans,
-    diagnostics: diagnostics.map(parseSavedDiagnostic),
-  }
+  const origin = { ...(snapshot === undefined ? {} : { snapshot }), ...(base === undefined ? {} : { base }) }
+  const plan: Plan = { created, tool, ...origin, zones: plans, diagnostics: diagnostics.map(parseSavedDiagnostic) }
   if (summary.applied === undefined) return ok({ plan, outcomes: null })
   return ok({ plan, outcomes: zones.map((zone, index) => outcomeOf(zone, plans[index] as ZonePlan)) })
 }

@@ -45,6 +45,7 @@ export function planPage(report: Report, options: ReportOptions): Page {
     made: [
       plan.tool,
       timeText(plan.created),
+      ...(plan.base === undefined ? [] : [`less the plan of ${plan.base.revision}`]),
       ...(plan.snapshot === undefined ? [] : [`from a snapshot of ${timeText(plan.snapshot.created)}`]),
     ],
     figures: figuresOf(report, label),
