@@ -131,7 +131,8 @@ export function faultTests(kind: TargetKind): void {
         left -= 1
         return fault
       })
-      await applyTo(disturbed as Provider, desired(state))
+      // On a busy machine a read may take longer than the timeout: then nothing is sent.
+      for (let tries = 0; left > 0 && tries < 3; tries += 1) await applyTo(disturbed as Provider, desired(state))
       expect(left).toBe(0)
       await completes(state)
     })
