@@ -18,7 +18,7 @@ const MAX_SUBNAME = 178
 const MAX_DOMAIN = 191
 
 /** The NS records of a new domain. */
-export const DESEC_NAMESERVERS = ['ns1.desec.io.', 'ns2.desec.org.'] as DomainName[]
+const DESEC_NAMESERVERS = ['ns1.desec.io.', 'ns2.desec.org.'] as DomainName[]
 
 const TYPES: ReadonlySet<string> = new Set(
   (
