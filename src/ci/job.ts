@@ -50,6 +50,9 @@ function githubJob(env: Environment, event: unknown): CiJob {
   const run = `${required(env, 'GITHUB_SERVER_URL')}/${required(env, 'GITHUB_REPOSITORY')}/actions/runs/${required(env, 'GITHUB_RUN_ID')}`
   const name = env['GITHUB_EVENT_NAME']
   const isPullRequest = name === 'pull_request' || name === 'pull_request_target'
+  // The workflow should not have started this job. It may have checked out what the fork wants.
+  if (name === 'pull_request_target' && valueAt(event, 'pull_request', 'head', 'repo', 'full_name') !== env['GITHUB_REPOSITORY'])
+    throw new SiteError('the job has the secrets of the repository, and the pull request is from a fork', { status: null })
   return {
     site: 'github',
     commit: commitOf(required(env, 'GITHUB_SHA'), 'GITHUB_SHA'),

@@ -48,6 +48,25 @@ describeWithTools(['git', 'bash'], 'from pull request to merge', () => {
     ])
   })
 
+  test('a plan that is longer than a comment may be is cut between zones; the summary has all of it', async () => {
+    const records = Array.from({ length: 1000 }, (_, index) => `  x${1000 + index}: {type: TXT, value: ${'x'.repeat(80)}}\n`).join('')
+    repository.commit('long', {
+      'zones/example.net.yaml': zone('example.net', '192.0.2.2', records),
+      'zones/example.org.yaml': zone('example.org', '192.0.2.33'),
+    })
+    const number = repository.open('long')
+    const planned = await repository.plan(number)
+    expect(planned.status).toBe(0)
+    const [comment = '', ...more] = commentsOn(repository, number)
+    expect(more).toEqual([])
+    expect(comment.length).toBeLessThanOrEqual(65_536)
+    expect(comment).toContain('192.0.2.33')
+    expect(comment).toMatch(/1,000 more changes in 1 zone not shown here/)
+    expect(comment).not.toContain('x1999')
+    expect(comment.match(/<details>/g)).toHaveLength(comment.match(/<\/details>/g)?.length ?? 0)
+    expect(planned.summary).toContain('x1999')
+  })
+
   test('the squash merge applies exactly the reviewed plan', async () => {
     const before = repository.scene.proxy.mutations().length
     const applied = await repository.merge(first)

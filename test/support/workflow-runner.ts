@@ -2,7 +2,7 @@
  * Runs jobs of GitHub workflows and of composite actions like GitHub's runner, with a scripted GitHub and a bare git repository. Steps of the program run in this
  * process, other scripts in bash. The actions that the workflows use are carried out here: checkout, and upload and download of artifacts.
  */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { parse } from 'yaml'
@@ -82,8 +82,10 @@ export const git = (cwd: string, ...args: string[]): string =>
 type Contexts = Readonly<Record<string, unknown>>
 
 function evaluate(expression: string, contexts: Contexts): unknown {
+  // A missing step or key is null at GitHub.
   const js = expression
-    .replace(/\.([a-z]+(?:-[a-z]+)+)/g, '["$1"]')
+    .replace(/\.([a-z]+(?:-[a-z]+)+)/g, '?.["$1"]')
+    .replace(/\b(\w+)\.(?=[a-z])/gi, '$1?.')
     .replace(/==/g, '===')
     .replace(/!=(?!=)/g, '!==')
   return new Function(...Object.keys(contexts), `return ${js}`)(...Object.values(contexts))
@@ -216,12 +218,14 @@ async function runScript(state: StepState, script: string, env: Readonly<Record<
     state.status ||= status
     return
   }
-  const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', script], {
+  // Not synchronous: the servers of the test run in this process.
+  const child = spawn('bash', ['-e', '-c', script], {
     cwd: state.workspace,
-    encoding: 'utf8',
     env: { PATH: process.env['PATH'], HOME: state.temp, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  state.output += stdout + stderr
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (state.output += text))
+  const status = await new Promise<number | null>((done) => child.on('close', done))
   state.status ||= status ?? 1
 }
 
