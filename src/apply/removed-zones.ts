@@ -30,7 +30,7 @@ export interface RemovedZone {
 }
 
 /** Maximum removed zones that a run looks up. */
-const MAX_REMOVED = 200
+const MAX_REMOVED = 5000
 
 /** The zones that the selection, or else the journal, knows and that no definition describes. */
 export function removedZones(config: Config, selected: SelectedZones, { target, since, shard }: WorkspaceOptions): RemovedZone[] {
@@ -66,8 +66,8 @@ export function removedZones(config: Config, selected: SelectedZones, { target, 
       const rule = zone === null ? null : ruleOf(zone.path, { name })
       const isDeleted = zone === null ? mayDelete(name, config) : (rule?.deleteRemoved ?? config.deleteRemoved)
       if (!isDeleted) return { ...common, hint: KEEP }
-      if (described.isUncertain)
-        return { ...common, hint: 'it is not deleted while the zone of another definition is unknown, which is disabled or has errors' }
+      // What only the journal knows may have its definition in files that are missing here.
+      if (described.isUncertain || (zone === null && described.isIncomplete)) return { ...common, hint: UNCERTAIN }
       return { ...common, hint: KEEP, deletion: rule ?? 'config' }
     })
 }
@@ -78,6 +78,9 @@ export function describedAt({ unsplit, described }: SelectedZones): (name: Domai
   const active = new Set(unsplit.map(({ zone }) => zone.name))
   return (name, target) => present.has(`${name} ${target}`) || (!active.has(name) && described.names.has(name))
 }
+
+const UNCERTAIN =
+  'it is not deleted while another definition may describe it: one has errors or is disabled, or a rule of the config matches nothing'
 
 const KEEP = 'to delete it, set "delete_removed: true" in the config and give --allow delete-zone; to keep it, restore its definition'
 

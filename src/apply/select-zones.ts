@@ -45,7 +45,7 @@ export async function selectZones(
 const NOTHING: SelectedZones = {
   zones: [],
   unsplit: [],
-  described: { names: new Set(), files: new Set(), isUncertain: false },
+  described: { names: new Set(), files: new Set(), isUncertain: false, isIncomplete: false },
   former: [],
   isComplete: false,
   diagnostics: [],

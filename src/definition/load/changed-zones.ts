@@ -2,6 +2,7 @@
  * The zones that differ between a revision and the working tree: their files differ, or what the config adds to them. A zone is compared with all that
  * it gets from rules, defaults, limits, targets and the PTR records of other zones, so a change of the config selects only the zones that it concerns.
  */
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import pLimit from 'p-limit'
@@ -50,7 +51,7 @@ export async function changedZones(config: Config, loaded: LoadedDefinitions, re
   return { zones, former: formerZones(config, loaded, before), isEverything: false }
 }
 
-/** Everything that a plan of the zone depends on besides the live zone, as text. Positions do not matter. */
+/** A digest of everything that a plan of the zone depends on besides the live zone. Positions do not matter. */
 function effectOf({ zone, targets, policy, allow, thresholds, nameservers, owner }: LoadedZone, config: Config): string {
   const queried = (zone.inventory ?? []).flatMap(({ query }) => query.provider ?? [])
   const providers = [...new Set([...targets, ...queried])].sort().map((name) => {
@@ -58,9 +59,10 @@ function effectOf({ zone, targets, policy, allow, thresholds, nameservers, owner
     return [name, provider?.type, provider?.settings]
   })
   const isPosition = (key: string): boolean => key === 'at' || key === 'settingPositions'
-  return JSON.stringify([zone, targets, policy, [...allow].sort(), thresholds, nameservers, owner, providers], (key, value) =>
+  const text = JSON.stringify([zone, targets, policy, [...allow].sort(), thresholds, nameservers, owner, providers], (key, value) =>
     isPosition(key) ? undefined : value,
   )
+  return createHash('sha256').update(text).digest('base64')
 }
 
 /** A function that says whether a file, named as messages show it, differs from that of the revision. Line ends do not matter. */

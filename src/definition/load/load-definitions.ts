@@ -56,6 +56,8 @@ export interface DescribedZones {
   readonly files: ReadonlySet<string>
   /** Whether the zone of a definition is unknown, so that any zone may be described. */
   readonly isUncertain: boolean
+  /** Whether a rule matches nothing or a folder cannot be read, so that definitions may be missing. */
+  readonly isIncomplete: boolean
 }
 
 export async function loadDefinitions(config: Config, options: LoadOptions = {}): Promise<LoadedDefinitions> {
@@ -110,19 +112,24 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     zones: distinct,
     diagnostics: removeRepeatedDiagnostics(diagnostics.sort(compareDiagnostics)),
     files,
-    described: describedBy(parsed, found.definitions.filter(isDisabled)),
+    described: describedBy(parsed, found.definitions.filter(isDisabled), found.diagnostics),
     lacksPtrs: parsed.some((one) => one.mayUseAutoPtr && hasErrors(one.diagnostics)),
     skipped: [...skipped].sort(),
   }
 }
 
-function describedBy(read: readonly LoadedDefinition[], disabled: readonly FoundDefinition[]): DescribedZones {
+function describedBy(
+  read: readonly LoadedDefinition[],
+  disabled: readonly FoundDefinition[],
+  problems: readonly Diagnostic[],
+): DescribedZones {
   const ruled = read.filter((one) => !hasNoRule(one))
   const nameless = [...ruled.flatMap(({ zone, definition }) => (zone === null ? definition : [])), ...disabled]
   return {
     names: new Set([...ruled.flatMap(({ zone }) => zone?.name ?? []), ...nameless.flatMap(({ zoneName }) => zoneName ?? [])]),
     files: new Set([...nameless, ...ruled.flatMap(({ enabled, definition }) => (enabled ? [] : definition))].map(({ file }) => file)),
-    isUncertain: ruled.some(({ zone }) => zone === null) || disabled.some(({ zoneName }) => zoneName === null),
+    isUncertain: ruled.some(({ zone }) => zone === null) || disabled.some(({ zoneName }) => zoneName === null) || hasErrors(problems),
+    isIncomplete: problems.length > 0,
   }
 }
 
