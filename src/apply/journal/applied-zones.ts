@@ -1,5 +1,5 @@
 /** The zones that former runs of `apply` changed, from the first lines of their journals. */
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRunId, JOURNAL_FILE, type RunZone } from './journal-format.ts'
 import { beginOf, outerLinesOf } from './journal-lines.ts'
@@ -15,7 +15,7 @@ export interface AppliedZone extends Pick<RunZone, 'zone' | 'target'> {
 /** Each zone and target once, sorted. A journal that cannot be read is left out: `history` reports it. */
 export function lastAppliedZones(journal: string): AppliedZone[] {
   const folder = join(journal, 'runs')
-  const ids = existsSync(folder) ? readdirSync(folder).filter(isRunId).sort().reverse().slice(0, MAX_RUNS) : []
+  const ids = namesIn(folder).filter(isRunId).sort().reverse().slice(0, MAX_RUNS)
   const applied = new Map<string, AppliedZone>()
   for (const run of ids) {
     try {
@@ -29,4 +29,13 @@ export function lastAppliedZones(journal: string): AppliedZone[] {
     }
   }
   return [...applied].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, zone]) => zone)
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    // There is no journal yet, or it is not readable.
+    return []
+  }
 }
