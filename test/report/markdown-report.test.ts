@@ -61,6 +61,35 @@ zones/a.yaml:7:3: notice[ttl-rounded] rounded
   )
 })
 
+test('what matters comes first: errors, refusals, deletions, counts by owner, then the zones, each as one line if they are many', () => {
+  const zones = Array.from({ length: 30 }, (_, index) => {
+    const zone = `z${index}.example.`
+    return zoneOf([index === 7 ? changeOf(`old.${zone} 300 A 192.0.2.1`, null) : changeOf(null, `www.${zone} 300 A 192.0.2.1`)], {
+      zone: zone as DomainName,
+      owner: index % 2 === 0 ? 'team-a' : null,
+      refusals: index === 7 ? [{ name: 'deletes', message: 'too many', allowed: false }] : [],
+      diagnostics: index === 8 ? [{ severity: 'error', code: 'usage', message: 'a mistake' }] : [],
+    })
+  })
+  const text = markdown(planOf(zones, [{ severity: 'notice', code: 'ttl-rounded', message: 'rounded' }]))
+  const parts = [
+    '### 1 error, 1 zone refused',
+    'error[usage] a mistake',
+    '- REFUSED deletes',
+    '**To delete: 1 record**',
+    '- old.z7.example. 300 A',
+    '| <code>team-a</code> | 15 | 15 |',
+    '| no owner | 15 | 14 |  | 1 |',
+    'notice[ttl-rounded]',
+    '| zone | target | owner |',
+  ]
+  const places = parts.map((part) => text.indexOf(part))
+  expect(places).not.toContain(-1)
+  expect(places).toEqual([...places].sort((a, b) => a - b))
+  expect(text).toContain('| <code>z7.example.</code> | <code>cloud</code> |  |  |  | 1 | refused |')
+  expect(text).not.toContain('<details>')
+})
+
 test('a plan without changes is one line', () => {
   expect(markdown(planOf([zoneOf([])]))).toBe('### No changes. 1 zone matches.\n')
 })
