@@ -110,6 +110,10 @@ describeWithTools(['git', 'bash'], 'a pull request from a fork', () => {
     ['deep JSON', () => `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
     ['a plan of another version', () => changed((one) => Object.assign(one, { version: 99 }))],
     ['a plan with a further key', () => changed((one) => Object.assign(one, { script: '<script>' }))],
+    [
+      'a plan whose changes are of another kind',
+      () => changed((one) => Object.assign(one, { zones: [{ zone: 'x.', changes: [{ subject: 'x' }] }] })),
+    ],
     ['a plan with a wrong checksum', () => plan.replace('192.0.2.9', '192.0.2.8')],
     ['a link to a file of the runner', () => '->/proc/self/environ'],
     ['octets that are not UTF-8', () => plan.replace('192.0.2.9', '\ud800')],

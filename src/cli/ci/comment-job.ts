@@ -2,11 +2,12 @@
  * `zonewright ci comment`: comments on a pull request from a fork. It runs in a job of the base branch that starts after the job of the fork has ended. The plan
  * file of that job is hostile text: nothing of it is believed except as text to show. The pull request comes from the event and the site.
  */
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
-import { parseSavedPlan } from '../../apply/saved-plan/parse-saved-plan.ts'
-import { readPlanText } from '../../apply/saved-plan/saved-plan.ts'
+import { readReport } from '../../apply/saved-plan/read-report.ts'
 import type { Plan } from '../../plan/plan.ts'
+import { renderPlan } from '../../report/render-report.ts'
 import type { CliIo } from '../io.ts'
 import { type CiContext, type CiOptions, inCiJob, withSite } from './ci-setup.ts'
 import { writePlanComment } from './plan-comment.ts'
@@ -53,12 +54,18 @@ interface HostilePlan {
 
 /** Reads the plan file of an untrusted job. Messages repeat nothing of it. */
 async function readHostilePlan({ io, output }: CiContext, file: string): Promise<HostilePlan> {
-  const text = await readPlanText(resolve(io.cwd, file))
-  if (!text.ok) return { plan: null, problem: '**The job of the fork kept no plan.**' }
-  const { saved, diagnostics } = parseSavedPlan(text.value, 'the plan of the fork', null)
-  if (saved === null) {
-    output.say(`The file of the fork is refused: ${diagnostics.map(({ code }) => code).join(', ')}.`)
-    return { plan: null, problem: '**The file that the job of the fork kept is not a plan** of this version of the program.' }
+  if (!existsSync(resolve(io.cwd, file))) return { plan: null, problem: '**The job of the fork kept no plan.**' }
+  const { report, diagnostics } = await readReport(resolve(io.cwd, file), 'the plan of the fork', null)
+  if (report !== null && canBeShown(report.plan)) return { plan: report.plan, problem: null }
+  output.say(`The file of the fork is refused: ${diagnostics.map(({ code }) => code).join(', ') || 'it cannot be shown'}.`)
+  return { plan: null, problem: '**The file that the job of the fork kept is not a plan** of this version of the program.' }
+}
+
+/** Whether a report of the plan can be made. The schema allows some values that no plan has. */
+function canBeShown(plan: Plan): boolean {
+  try {
+    return renderPlan(plan, 'markdown', { color: false, width: null, verbose: false }) !== ''
+  } catch {
+    return false
   }
-  return { plan: saved.plan, problem: null }
 }
