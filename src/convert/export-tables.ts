@@ -1,7 +1,7 @@
 /** Exports zones as CSV and as JSON. */
 import { toGenericForm } from '../dns/rdata/generic-form.ts'
 import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
-import { compareRecords } from '../dns/record.ts'
+import { compareRecords, type DefinedRecord } from '../dns/record.ts'
 import { typeCode } from '../dns/record-type.ts'
 import { type DesiredZone, ZONE_SETTINGS } from '../dns/zone.ts'
 import { type ExportedFiles, type Exporter, unsupportedFeaturesOf } from './exporter.ts'
@@ -65,8 +65,27 @@ export const exportJson: Exporter = (zones): ExportedFiles => {
 /** Every part that `zoneJson` writes. */
 const SUPPORTED = {
   settings: new Set(ZONE_SETTINGS),
-  others: new Set(['absent', 'unmanaged', 'targets', 'policy', 'allow', 'apexNs', 'unsupported', 'rrsetTargets', 'soa'] as const),
+  others: new Set([
+    'absent',
+    'unmanaged',
+    'targets',
+    'policy',
+    'allow',
+    'apexNs',
+    'unsupported',
+    'rrsetTargets',
+    'soa',
+    'recordSettings',
+  ] as const),
 }
+
+const recordJson = ({ name, type, ttl, data, providerSettings }: DefinedRecord): object => ({
+  name,
+  type,
+  ttl,
+  data,
+  ...(providerSettings !== undefined && { provider_settings: providerSettings }),
+})
 
 const zoneJson = (zone: DesiredZone): object => ({
   zone: zone.name,
@@ -80,5 +99,5 @@ const zoneJson = (zone: DesiredZone): object => ({
   ...(zone.unsupported !== 'error' && { unsupported: zone.unsupported }),
   ...(zone.unmanaged.length > 0 && { unmanaged: zone.unmanaged.map(({ name, type, target }) => ({ name, type, target })) }),
   ...(zone.rrsetTargets.length > 0 && { scopes: zone.rrsetTargets }),
-  records: zone.records.toSorted(compareRecords).map(({ name, type, ttl, data }) => ({ name, type, ttl, data })),
+  records: zone.records.toSorted(compareRecords).map(recordJson),
 })

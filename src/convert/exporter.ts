@@ -39,7 +39,17 @@ export interface FormatSupport {
   readonly others?: ReadonlySet<DefinitionPart> | undefined
 }
 
-export type DefinitionPart = 'absent' | 'unmanaged' | 'targets' | 'policy' | 'allow' | 'apexNs' | 'unsupported' | 'rrsetTargets' | 'soa'
+export type DefinitionPart =
+  | 'absent'
+  | 'unmanaged'
+  | 'targets'
+  | 'policy'
+  | 'allow'
+  | 'apexNs'
+  | 'unsupported'
+  | 'rrsetTargets'
+  | 'soa'
+  | 'recordSettings'
 
 /** Values that a zone has without saying so: leaving them out loses nothing. */
 const DEFAULT_SETTINGS: Readonly<Record<string, string>> = { type: 'master', status: 'active' }
@@ -71,6 +81,9 @@ export function unsupportedFeaturesOf(zone: DesiredZone, { settings, others }: F
     dropped.push({ zone: zone.name, name, type, what: "another provider's record type", at })
   for (const { name, type } of supports('rrsetTargets') ? [] : zone.rrsetTargets)
     dropped.push({ zone: zone.name, name, type, what: 'the targets of this record set', at: zone.at })
+  for (const { name, type, at, providerSettings = {} } of supports('recordSettings') ? [] : zone.records)
+    for (const provider of Object.keys(providerSettings))
+      dropped.push({ zone: zone.name, name, type, what: `the settings of this record at ${provider}`, at })
   for (const { name, type, at } of zone.inventory ?? [])
     dropped.push({ zone: zone.name, name, type, what: 'addresses that are looked up when the zone is planned', at })
   return dropped

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { exportDnscontrol } from '../../src/convert/dnscontrol/export-dnscontrol.ts'
 import { exportCsv, exportJson } from '../../src/convert/export-tables.ts'
+import { exportOctodns } from '../../src/convert/octodns/export-octodns.ts'
+import { exportZoneFiles } from '../../src/convert/zone-files/export-zone-files.ts'
 import { type DefinedRecord, type ResourceRecord, recordKey } from '../../src/dns/record.ts'
 import { typeCode } from '../../src/dns/record-type.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../src/dns/zone.ts'
@@ -56,6 +59,21 @@ function recordsOfTable(zones: readonly DesiredZone[]): string[] {
 }
 
 const sorted = (zones: readonly DesiredZone[]): string[] => zones.flatMap((zone) => zone.records.map(line)).sort()
+
+test.each([
+  ['json', exportJson, true],
+  ['octodns', exportOctodns, true],
+  ['csv', exportCsv, false],
+  ['zonefile', exportZoneFiles, false],
+  ['dnscontrol', exportDnscontrol, false],
+])('%s has the settings of records at a provider, or reports them', (_, exporter, isKept) => {
+  const [www] = records(name('example.com.'), 'www 300 A 192.0.2.1')
+  const given = { ...www, at, providerSettings: { cloudflare: { proxied: true } } } as DefinedRecord
+  const { files, dropped } = exporter([zoneOf('example.com.', [given])], { ...OPTIONS, nameservers: [name('ns1.example.net.')] })
+  expect(files.some(({ text }) => /"?proxied"?: true/.test(text))).toBe(isKept)
+  const reported = dropped.filter(({ what }) => what === 'the settings of this record at cloudflare')
+  expect(reported).toEqual(isKept ? [] : [expect.objectContaining({ name: 'www.example.com.', type: 'A', at })])
+})
 
 describe('a table', () => {
   test('has every type', () => {

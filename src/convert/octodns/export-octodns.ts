@@ -1,14 +1,13 @@
 /** Exports zones as files of octoDNS's YamlProvider. */
 import { octodnsFileName, printOctodnsZone } from '../../definition/print/octodns-zone.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import type { ZoneSettings } from '../../dns/zone.ts'
-import { type Exporter, unsupportedFeaturesOf } from '../exporter.ts'
+import { type Exporter, type FormatSupport, unsupportedFeaturesOf } from '../exporter.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 /** The TTL in seconds of records without one in a zone without a default. */
 const DEFAULT_TTL = 86_400
 
-const SUPPORTED: ReadonlySet<keyof ZoneSettings> = new Set()
+const SUPPORTED: FormatSupport = { settings: new Set(), others: new Set(['recordSettings']) }
 
 /** Exports each zone as a file for octoDNS's YamlProvider. A record without a TTL gets that of its zone. */
 export const exportOctodns: Exporter = (zones) => {
@@ -31,7 +30,7 @@ export const exportOctodns: Exporter = (zones) => {
       diagnostics.push({ severity: 'warning', code: 'file-format', message, at: zone.at })
     }
     const printed = printOctodnsZone({ ...zone, defaultTtl: zone.settings.ttl_sec || DEFAULT_TTL, managed })
-    dropped.push(...unsupportedFeaturesOf({ ...zone, rrsetTargets: [] }, { settings: SUPPORTED }), ...printed.dropped)
+    dropped.push(...unsupportedFeaturesOf({ ...zone, rrsetTargets: [] }, SUPPORTED), ...printed.dropped)
     return [{ path, text: printed.text }]
   })
   return { files, isSingleFile: false, dropped, diagnostics }
