@@ -10,9 +10,18 @@ export interface ConfigDocument {
   readonly unsupported?: 'error' | 'skip'
   readonly delete_removed?: boolean
   readonly nameservers?: readonly string[]
-  readonly journal?: string
+  readonly journal?: string | JournalDocument
   readonly octodns_default_ttl?: number | string
   readonly octodns_split_extension?: string
+}
+
+export interface JournalDocument {
+  readonly dir?: string
+  readonly url?: string
+  readonly region?: string
+  readonly endpoint?: string
+  readonly profile?: string
+  readonly lease?: number | string
 }
 
 /** An entry of `zones`. */

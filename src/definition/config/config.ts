@@ -27,6 +27,7 @@ export interface Config {
   readonly nameservers: readonly string[] | null
   /** The folder of the journal. */
   readonly journal: string
+  readonly journalStore: JournalStoreConfig
   /** The TTL of records without one in octoDNS's layout. */
   readonly octodnsDefaultTtl: Ttl
   /** The suffix of a zone's name in the name of its folder of split octoDNS files; `.` by default. */
@@ -35,6 +36,30 @@ export interface Config {
   readonly secretFiles: readonly string[]
   /** The secrets of the run, which no definition may contain. */
   readonly secrets: LoadedSecrets
+}
+
+/** Where the journal is kept for other machines. */
+export interface JournalStoreConfig {
+  /** Whether a URL names it, so that other machines are known to use it. */
+  readonly isShared: boolean
+  /** Null if the folder of the journal itself is the store. */
+  readonly bucket: BucketConfig | null
+  /** How long a run that no longer renews its lease keeps its zones, in seconds. */
+  readonly leaseSeconds: number
+}
+
+/** A bucket of a service with the interface of S3. */
+export interface BucketConfig {
+  readonly name: string
+  /** The start of all names, without a final slash; empty for the whole bucket. */
+  readonly prefix: string
+  /** Null for that of the environment. */
+  readonly region: string | null
+  /** Null for AWS. */
+  readonly endpoint: URL | null
+  /** The profile of the AWS config files; null for that of the environment. */
+  readonly profile: string | null
+  readonly at: SourcePosition
 }
 
 export interface ProviderConfig {

@@ -19,6 +19,7 @@ import { readYaml } from '../yaml/read-yaml.ts'
 import { isNull, positionAt, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import { type Config, type ConfigDefaults, DEFAULT_FILES, DEFAULT_ZONE_RULE, type ProviderConfig, type ZoneRule } from './config.ts'
 import type { ConfigDocument, RuleDocument } from './config-document.ts'
+import { journalOf, LOCAL_JOURNAL } from './journal-place.ts'
 import { emptyReferences, plainTextSecretWarnings, secretFilesOf } from './resolve-secret.ts'
 import { schemaDiagnostics } from './schema-diagnostics.ts'
 import { type LoadedSecrets, noSecrets } from './secret-guard.ts'
@@ -57,6 +58,7 @@ export function defaultConfig(place: Omit<ConfigLocation, 'file'>): Config {
     deleteRemoved: false,
     nameservers: null,
     journal: resolve(place.folder, '.zonewright'),
+    journalStore: LOCAL_JOURNAL,
     octodnsDefaultTtl: 3600 as Ttl,
     octodnsSplitExtension: '.',
     secretFiles: [],
@@ -78,7 +80,7 @@ export function readConfig(text: string, place: ConfigLocation): ConfigResult {
   return { config: hasErrors(reading.diagnostics) ? null : config, diagnostics: reading.diagnostics }
 }
 
-interface Reading {
+export interface Reading {
   readonly root: YamlNode
   readonly diagnostics: Diagnostic[]
 }
@@ -104,7 +106,7 @@ function configOf(document: ConfigDocument, reading: Reading, place: ConfigLocat
     unsupported: document.unsupported ?? base.unsupported,
     deleteRemoved: document.delete_removed ?? base.deleteRemoved,
     nameservers: nameserversOf(document.nameservers, ['nameservers'], reading),
-    journal: document.journal === undefined ? base.journal : resolve(place.folder, document.journal),
+    ...journalOf(document.journal, reading, place.folder, base),
     octodnsDefaultTtl: ttlOf(document.octodns_default_ttl, ['octodns_default_ttl'], reading) ?? base.octodnsDefaultTtl,
     octodnsSplitExtension: document.octodns_split_extension ?? base.octodnsSplitExtension,
     secretFiles: secretFilesOf(providers.values(), place.folder),

@@ -162,7 +162,11 @@ octodns_split_extension: .split
     ['a string as provider', 'providers:\n  cloud: env:T\n', ['2:10 error schema-type']],
     ['a list', '- a\n', ['1:1 error schema-type']],
     ['text', 'hello\n', ['1:1 error schema-type']],
-    ['a number instead of a string', 'journal: 5\n', ['1:10 error schema-type (put quotes around a number that should be text)']],
+    [
+      'a number instead of a string',
+      'octodns_split_extension: 5\n',
+      ['1:26 error schema-type (put quotes around a number that should be text)'],
+    ],
     ['an unknown policy', 'zones:\n  - policy: upsert\n', ['2:13 error schema-value']],
     ['a misspelt policy', 'zones:\n  - policy: snyc\n', ['2:13 error schema-value (Did you mean "sync"?)']],
     ['a percentage above 100', 'safety: {max_delete_percent: 101}\n', ['1:30 error schema-value']],
@@ -211,11 +215,7 @@ octodns_split_extension: .split
     [
       'several errors at once',
       'zone: 1\nsafety: 3\njournal: []\n',
-      [
-        '1:1 error schema-unknown-key (Did you mean "zones"?)',
-        '2:9 error schema-type',
-        '3:10 error schema-type (put quotes around a number that should be text)',
-      ],
+      ['1:1 error schema-unknown-key (Did you mean "zones"?)', '2:9 error schema-type', '3:10 error schema-type'],
     ],
   ])('%s', (_, text, expected) => {
     expect(short(text).sort()).toEqual(expected)

@@ -1,0 +1,172 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  existsSync,
+  ftruncateSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { describe, expect, it, test } from 'vitest'
+import { folderStore } from '../../../../src/apply/journal/store/folder-store.ts'
+import { isStoreName, StoreError, storeName } from '../../../../src/apply/journal/store/journal-store.ts'
+import { temporaryDirectory } from '../../../support/temp-directory.ts'
+import { storeContract } from './store-contract.ts'
+
+storeContract('a folder', async () => folderStore(join(temporaryDirectory(), 'journal'), false))
+
+describe('a store in a folder', () => {
+  it('keeps its objects as private files, and of each the last versions', async () => {
+    const folder = join(temporaryDirectory(), 'journal')
+    const store = folderStore(folder, true)
+    for (let count = 1; count <= 10; count += 1) await store.write('leases/a', `${count}`, 'any')
+    expect(readdirSync(join(folder, 'leases')).sort()).toEqual(['a.10', 'a.7', 'a.8', 'a.9'])
+    expect(statSync(join(folder, 'leases/a.10')).mode & 0o777).toBe(0o600)
+    expect(statSync(join(folder, 'leases')).mode & 0o777).toBe(0o700)
+    expect(readFileSync(join(folder, 'leases/a.10'), 'utf8')).toBe('10\n')
+  })
+
+  it('removes what is left of an object a day after its removal', async () => {
+    const folder = temporaryDirectory()
+    const store = folderStore(folder, false)
+    for (const name of ['leases/a', 'leases/b']) await store.write(name, '1', null)
+    await store.remove('leases/a', 'any')
+    utimesSync(join(folder, 'leases/a.2'), 1, 1)
+    await store.remove('leases/b', 'any')
+    expect(readdirSync(join(folder, 'leases')).sort()).toEqual(['b.1', 'b.2'])
+  })
+
+  it('takes back a version that a suspended writer links long after its removal', async () => {
+    const folder = temporaryDirectory()
+    const store = folderStore(folder, false)
+    await store.write('fences', '1', null)
+    const read = await store.read('fences')
+    // Others replace the version between the check and the link of this one.
+    const others = folderStore(folder, false)
+    for (let count = 0; count < 8; count += 1) await others.write('fences', `other ${count}`, 'any')
+    rmSync(join(folder, 'fences.2'), { force: true })
+    writeFileSync(join(folder, 'fences.1'), '1\n')
+    const late = await store.write('fences', 'late', (read as { version: string }).version)
+    expect(late.state).toBe('conflict')
+    expect(await store.read('fences')).toMatchObject({ text: 'other 7' })
+  })
+
+  it.each<[string, (path: string) => void]>([
+    ['without the end of its text', (path) => writeFileSync(path, '{"half":')],
+    ['that is a folder', (path) => mkdirSync(path)],
+    ['of a hundred megabytes', (path) => ftruncateSync(openSync(path, 'w'), 100_000_000)],
+  ])('refuses an object %s, and names it', async (_, put) => {
+    const folder = temporaryDirectory()
+    mkdirSync(join(folder, 'leases'))
+    put(join(folder, 'leases/a.1'))
+    const error = await folderStore(folder, false)
+      .read('leases/a')
+      .catch((one: unknown) => one)
+    expect(error).toBeInstanceOf(StoreError)
+    expect((error as StoreError).message).toContain(join(folder, 'leases/a.1'))
+  })
+
+  it('reports a folder that cannot be written', async () => {
+    const file = join(temporaryDirectory(), 'file')
+    writeFileSync(file, '')
+    await expect(folderStore(file, false).write('leases/a', '1', null)).rejects.toThrow(`the journal in ${file} cannot be written`)
+  })
+
+  it('has names that are valid on every file system, and different for every subject', () => {
+    const subjects = [
+      ['example.com.', 'cloud'],
+      ['example.com.', 'Cloud'],
+      ['example.com@cloud.', 'x'],
+      ['0/25.2.0.192.in-addr.arpa.', 'a'],
+      ['..', '../..'],
+      ['.'],
+    ]
+    const names = subjects.map((subject) => storeName('quarantine', ...subject))
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(subjects.length)
+    for (const name of names) expect(isStoreName(name)).toBe(true)
+    for (const name of ['', '/a', 'a/', 'a/../b', '../a', '.a', 'a b', 'a\u0000']) expect(isStoreName(name)).toBe(false)
+  })
+
+  it('reads nothing but versions: locks, temporary files and the journal of runs are no objects', async () => {
+    const folder = temporaryDirectory()
+    mkdirSync(join(folder, 'leases'))
+    for (const name of ['.a.1', 'a', 'a.tmp', 'a.0', 'a.01']) writeFileSync(join(folder, 'leases', name), '1\n')
+    writeFileSync(join(folder, 'leases/b.1'), '1\n')
+    linkSync(join(folder, 'leases/b.1'), join(folder, 'leases/b.2'))
+    const store = folderStore(folder, false)
+    expect((await store.list('leases/')).map(({ name }) => name)).toEqual(['leases/b'])
+  })
+})
+
+/**
+ * Adds its token to a text by conditional writes, many times. Before each change of the file system it may pause, so that its last read is outdated, or be
+ * killed.
+ */
+const WORKER = `
+import { promises } from 'node:fs'
+import { appendFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+const nap = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+for (const name of ['link', 'rm', 'open', 'stat']) {
+  const real = promises[name]
+  promises[name] = (...args) => {
+    if (Math.random() < 0.3) nap(Math.random() * 5)
+    if (Math.random() < 0.01) process.kill(process.pid, 'SIGKILL')
+    return real(...args)
+  }
+}
+syncBuiltinESMExports()
+const { folderStore } = await import('./folder-store.mjs')
+const [, , folder, log, goal] = process.argv
+const store = folderStore(folder, false)
+for (;;) {
+  const now = await store.read('fences')
+  const tokens = now === null ? [] : JSON.parse(now.text)
+  if (tokens.length >= Number(goal)) process.exit(0)
+  const token = process.pid + '-' + Math.random()
+  const written = await store.write('fences', JSON.stringify([...tokens, token]), now?.version ?? null)
+  if (written.state === 'written') appendFileSync(log, token + '\\n')
+}
+`
+
+test('of many processes that write the same version one succeeds, even if others are killed or slow', async () => {
+  const folder = temporaryDirectory()
+  await build({
+    entryPoints: ['src/apply/journal/store/folder-store.ts'],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    logLevel: 'silent',
+  })
+  writeFileSync(join(folder, 'worker.mjs'), WORKER)
+  const [journal, log] = [join(folder, 'journal'), join(folder, 'log')]
+  writeFileSync(log, '')
+  const goal = 60
+  let killed = 0
+  const work = async (): Promise<void> => {
+    for (;;) {
+      const child = spawn(process.execPath, [join(folder, 'worker.mjs'), journal, log, String(goal)], { stdio: 'inherit' })
+      const [status, signal] = (await once(child, 'exit')) as [number | null, string | null]
+      if (signal === null) return expect(status).toBe(0)
+      killed += 1
+    }
+  }
+  await Promise.all(Array.from({ length: 4 }, work))
+  const tokens = JSON.parse((await folderStore(journal, false).read('fences'))?.text ?? '[]') as string[]
+  expect(new Set(tokens).size).toBe(tokens.length)
+  expect(tokens.length).toBeGreaterThanOrEqual(goal)
+  // Every write that was confirmed is there: none was overwritten.
+  for (const token of readFileSync(log, 'utf8').split('\n').filter(Boolean)) expect(tokens).toContain(token)
+  expect(killed).toBeGreaterThan(0)
+  expect(existsSync(journal)).toBe(true)
+}, 60_000)
