@@ -101,11 +101,19 @@ export interface RunSetup<Options extends WorkspaceOptions = PlanOptions> extend
 
 export type Answer = 'yes' | 'no' | 'interrupted' | 'no-terminal'
 
+/** Zones that later commits of a branch describe otherwise. */
+export interface SupersededZones {
+  readonly names: ReadonlySet<DomainName>
+  readonly branch: string
+}
+
 /** The values that a command passes to a run that changes zones. */
 export interface ApplySetup<Options extends ApplyOptions = ApplyOptions> extends RunSetup<Options> {
   readonly ask: (question: string, stop: AbortSignal) => Promise<Answer>
   /** Starts to listen for signals and to count the time of the run. */
   readonly listen: () => Interruption
+  /** Zones of a saved plan that are not applied. */
+  readonly superseded?: SupersededZones | undefined
 }
 
 /** The early end of a run, by a signal or a time limit. */

@@ -35,7 +35,8 @@ export function applySetup<Options extends ApplyOptions & CommonOptions & { read
     ...environmentOf(io),
     tool: TOOL,
     options,
-    output: output,
+    output,
+    superseded: io.superseded,
     listen: () => listenForInterruption(output.say, STOPPING, { seconds: options.timeout, hangUp: true }),
     ask: async (question, stop) => {
       if (!canAsk(io)) return 'no-terminal'

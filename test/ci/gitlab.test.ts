@@ -124,6 +124,19 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     expect((await run(['ci', 'apply'], push(merged.sha, merged.before))).status).toBe(0)
   })
 
+  test('the job of an older commit does not undo a later one, even if it may apply what nobody has reviewed', async () => {
+    const merged = mergeInto()
+    git(clone, 'update-ref', 'refs/remotes/origin/main', write({ 'zones/example.com.yaml': zone('example.com', '192.0.2.9') }))
+    expect((await run(['apply', '--yes'], {})).status).toBe(0)
+    git(clone, 'reset', '-q', '--hard', merged.sha)
+    const before = scene.proxy.mutations().length
+    const older = await run(['ci', 'apply', '--unreviewed', 'apply'], push(merged.sha, merged.before))
+    expect(older).toMatchObject({ status: 3, stderr: expect.stringContaining('later commits on main describe example.com. otherwise') })
+    expect(scene.proxy.mutations()).toHaveLength(before)
+    git(clone, 'update-ref', '-d', 'refs/remotes/origin/main')
+    expect((await run(['ci', 'apply', '--unreviewed', 'apply'], push(merged.sha, merged.before))).status).toBe(0)
+  })
+
   test('drift opens one issue and closes it', async () => {
     const schedule = { CI_PIPELINE_SOURCE: 'schedule', CI_COMMIT_SHA: head, CI_COMMIT_BRANCH: 'main' }
     expect((await run(['ci', 'drift'], schedule)).status).toBe(0)

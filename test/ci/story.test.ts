@@ -10,6 +10,14 @@ describeWithTools(['git', 'bash'], 'from pull request to merge', () => {
 
   const elsewhere = (text: string) => repository.scene.runWith({ ZONEWRIGHT_TOKEN: WRITE }, ...text.split(' '))
 
+  const pushOf = (before: string, after: string) => ({
+    name: 'push',
+    payload: { before, after },
+    sha: after,
+    headSha: after,
+    refName: 'main',
+  })
+
   beforeAll(async () => {
     repository = await openRepository()
     await repository.applyMain()
@@ -98,6 +106,34 @@ describeWithTools(['git', 'bash'], 'from pull request to merge', () => {
       /Applied the reviewed plan[\s\S]*example\.net[\s\S]*Planned again[\s\S]*192\.0\.2\.66[\s\S]*192\.0\.2\.82/,
     )
     expect(merged.output).toContain('nobody has reviewed')
+  })
+
+  test('the job of a merge that was reverted meanwhile does not apply its plan again', async () => {
+    repository.commit('again', { 'zones/example.org.yaml': zone('example.org', '192.0.2.91') })
+    const number = repository.open('again')
+    expect((await repository.plan(number)).status).toBe(0)
+    const before = git(repository.clone, 'rev-parse', 'main')
+    expect((await repository.merge(number)).status).toBe(0)
+    const after = git(repository.clone, 'rev-parse', 'main')
+    await repository.push({ 'zones/example.org.yaml': zone('example.org', '192.0.2.83') })
+    repository.scene.write({ 'zones/example.org.yaml': zone('example.org', '192.0.2.83') })
+    expect((await elsewhere('apply example.org --yes')).status).toBe(0)
+    const mutations = repository.scene.proxy.mutations().length
+    const again = await repository.job('dns.yml', 'apply', pushOf(before, after))
+    expect(again).toMatchObject({
+      status: 3,
+      output: expect.stringMatching(
+        /definition of example\.org\. has changed[\s\S]*later commits on main describe example\.org\. otherwise/,
+      ),
+      summary: expect.stringMatching(/^## Applied nothing of the reviewed plan/),
+    })
+    expect(repository.scene.proxy.mutations()).toHaveLength(mutations)
+  })
+
+  test('a forced push that removes the commit before it is planned as a whole', async () => {
+    const head = git(repository.clone, 'rev-parse', 'main')
+    const pushed = await repository.job('dns.yml', 'apply', pushOf('d'.repeat(40), head))
+    expect(pushed).toMatchObject({ status: 3, summary: expect.stringMatching(/Planned again[\s\S]*192\.0\.2\.82/) })
   })
 
   test('drift opens one issue, updates it, and closes it when the zones are as defined', async () => {

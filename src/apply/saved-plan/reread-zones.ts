@@ -8,7 +8,7 @@ import type { ZonePlan } from '../../plan/plan.ts'
 import type { Provider, ZoneReference, ZoneSnapshot } from '../../providers/provider.ts'
 import { diagnosticOf } from '../../providers/provider.ts'
 import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
-import { type ApplyContext, isTextReport, type OnProgress, withProgress } from '../run-context.ts'
+import { type ApplyContext, isTextReport, type OnProgress, type SupersededZones, withProgress } from '../run-context.ts'
 import { isAsPlanned, type MovedState, movedState, obstructiveUnmanagedRecords } from './moved-state.ts'
 import type { SavedPlan } from './saved-plan.ts'
 
@@ -35,9 +35,9 @@ async function reread(
   { plan, zones }: Pick<ChangesToMake, 'plan'> & { readonly zones: readonly ZoneToReread[] },
   since: string,
 ): Promise<ChangesToMake> {
-  const { providers, output, interruption } = context
+  const { providers, output, interruption, superseded } = context
   return withProgress(output, async (onProgress) => {
-    const read = await rereadZones(zones, { providers, since, signal: interruption.signal, onProgress })
+    const read = await rereadZones(zones, { providers, since, superseded, signal: interruption.signal, onProgress })
     // Other formats have them in the document, with their zones.
     if (isTextReport(context)) output.diagnostics(read.diagnostics)
     return { plan: { ...plan, zones: read.zones.map((zone) => zone.plan) }, zones: read.zones }
@@ -54,6 +54,7 @@ interface Reread {
   readonly providers: ReadonlyMap<string, Provider>
   /** When the plans were made, worded to follow "has changed since". */
   readonly since: string
+  readonly superseded: SupersededZones | undefined
   readonly signal: AbortSignal
   readonly onProgress: OnProgress
 }
@@ -122,6 +123,7 @@ async function rereadZone(
   run: Reread,
 ): Promise<ApplicableZone & { readonly diagnostics: readonly Diagnostic[] }> {
   const notRead = (problem: Diagnostic) => ({ plan, reference: null, existing: null, diagnostics: [problem] })
+  if (run.superseded?.names.has(plan.zone)) return notRead(supersededDiagnostic(plan, run.superseded))
   if (references === undefined) throw new Error(`no zones of ${plan.target}`)
   if (!(references instanceof Map)) return notRead(references as Diagnostic)
   const reference = references.get(plan.zone) ?? null
@@ -145,6 +147,13 @@ function recounted(plan: ZonePlan, live: ExistingZone | null): ZonePlan {
   const more = live === null ? 0 : live.records.length - records.existing
   return more === 0 ? plan : { ...plan, records: { ...records, existing: records.existing + more, unmanaged: records.unmanaged + more } }
 }
+
+const supersededDiagnostic = ({ zone }: ZonePlan, { branch }: SupersededZones): Diagnostic => ({
+  severity: 'error',
+  code: 'plan-stale',
+  message: `the definition of ${zone} has changed since the plan was made: a later commit on ${branch} describes the zone otherwise`,
+  hint: 'the job of the later commit plans and applies it',
+})
 
 /** An error, and a notice for each of the first differences. */
 function staleDiagnostics(

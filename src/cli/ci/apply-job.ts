@@ -6,13 +6,16 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
+import type { SupersededZones } from '../../apply/run-context.ts'
 import { findReviewedPlan } from '../../ci/reviewed-plan.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
-import { counted } from '../../report/english.ts'
+import { counted, listed } from '../../report/english.ts'
 import { renderOutcome, renderPlan } from '../../report/render-report.ts'
 import type { CommonOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { addSummary, type CiContext, inCiJob, withSite } from './ci-setup.ts'
+import { changedSince, zonesOfLaterCommits } from './later-commits.ts'
 import { runCommand, type Step } from './run-command.ts'
 
 export interface ApplyJobOptions extends CommonOptions {
@@ -27,16 +30,20 @@ export interface ApplyJobOptions extends CommonOptions {
   readonly unreviewed: 'plan' | 'apply'
 }
 
+/** Zones named in a message. */
+const MAX_NAMED = 20
+
 const RENDERING = { color: false, width: null, verbose: false, everyZone: true, maxLength: 250_000 }
 
 export const applyJob = (io: CliIo, _args: readonly [], options: ApplyJobOptions): Promise<ExitStatus> =>
   inCiJob(io, options, (context) =>
     withReviewedPlan(context, options, async (file) => {
-      const reviewed = file === null ? null : await applyReviewed(context, file, options)
+      const superseded = await zonesOfLaterCommits(context, options.config)
+      const reviewed = file === null ? null : await applyReviewed(context, file, superseded, options)
       if (reviewed === EXIT.done) return EXIT.done
       // Something failed or is unknown: a new plan could not say which.
       if (reviewed !== null && reviewed !== EXIT.refused) return reviewed
-      return applyRest(context, options)
+      return applyRest(context, superseded, options)
     }),
   )
 
@@ -73,20 +80,29 @@ async function withReviewedPlan(
   })
 }
 
-async function applyReviewed(context: CiContext, file: string, options: ApplyJobOptions): Promise<ExitStatus> {
-  const step = await runCommand(context.io, 'apply', [file, '--yes', '--partial', ...configOf(options), '--format', formatOf(context)])
+async function applyReviewed(context: CiContext, file: string, superseded: SupersededZones, options: ApplyJobOptions): Promise<ExitStatus> {
+  const io: CliIo = { ...context.io, superseded }
+  const step = await runCommand(io, 'apply', [file, '--yes', '--partial', ...configOf(options), '--format', formatOf(context)])
   show(context, step)
   const { report } = step
-  if (report?.kind === 'plan') addSummary(context, `## Applied the reviewed plan\n\n${markdownOf(report.plan, report.outcomes)}`)
+  if (report?.kind !== 'plan') return step.status
+  const isApplied = report.outcomes?.some(({ outcomes }) => outcomes.some(({ state }) => state !== 'skipped')) ?? false
+  const heading = isApplied ? 'Applied the reviewed plan' : 'Applied nothing of the reviewed plan'
+  addSummary(context, `## ${heading}\n\n${markdownOf(report.plan, report.outcomes)}`)
   return step.status
 }
 
 /** Plans what is left. Nothing left is success: somebody else made the changes, or there were none. */
-async function applyRest(context: CiContext, options: ApplyJobOptions): Promise<ExitStatus> {
-  const { io, job, output } = context
-  const since = options.since ?? (job.before === null ? undefined : `${job.before}..`)
+async function applyRest(context: CiContext, superseded: SupersededZones, options: ApplyJobOptions): Promise<ExitStatus> {
+  const { io, output } = context
+  const { since, names } = await changesOfPush(context, options)
+  const later = [...superseded.names].filter((name) => names === null || names.has(name)).sort()
+  if (later.length > 0)
+    output.say(
+      `This job applies nothing of a new plan: later commits on ${superseded.branch} describe ${listed(later, MAX_NAMED)} otherwise.`,
+    )
   const args = [...configOf(options), ...(since === undefined ? [] : ['--since', since]), '--format', formatOf(context)]
-  const applies = options.unreviewed === 'apply'
+  const applies = options.unreviewed === 'apply' && later.length === 0
   const step = await runCommand(io, applies ? 'apply' : 'plan', applies ? [...args, '--yes'] : args)
   show(context, step)
   const { report, status } = step
@@ -97,6 +113,17 @@ async function applyRest(context: CiContext, options: ApplyJobOptions): Promise<
   if (applies || pending === 0) return status
   output.say(`Applied nothing of the new plan, which nobody has reviewed: ${counted(pending, 'zone')} would change.`)
   return worstOf([status, EXIT.refused])
+}
+
+/** The revision before the push and the zones that differ from it; both absent for all zones: the push created the branch, or a forced push removed that revision. */
+async function changesOfPush(
+  context: CiContext,
+  { config, since }: ApplyJobOptions,
+): Promise<{ readonly since: string | undefined; readonly names: ReadonlySet<DomainName> | null }> {
+  const { before } = context.job
+  const revision = since ?? (before === null ? undefined : `${before}..`)
+  const names = revision === undefined ? null : await changedSince(context, config, revision)
+  return { since: names === null ? since : revision, names }
 }
 
 const configOf = ({ config }: ApplyJobOptions): string[] => (config === undefined ? [] : ['--config', config])
