@@ -82,7 +82,9 @@ async function onlyChanged(
   const everything = changed.isEverything ? [`${since} has no config that can be read, so every zone is selected.`] : []
   const note =
     zones.length + former.length === 0 ? `No zone has changed since ${since}.` : `${counted(zones.length, 'zone')} changed since ${since}.`
-  const own = limitedTo(selected, zones)
+  // A selected reverse zone lacks the PTR records of definitions with errors, also of those that have not changed.
+  const isLacking = loaded.lacksPtrs && zones.some(({ zone }) => isReverseName(zone.name))
+  const own = limitedTo(selected, zones, isLacking ? selected.diagnostics.filter(isError) : [])
   return { ...selected, ...own, diagnostics: [...own.diagnostics, ...unknown], former, notes: [...everything, note] }
 }
 

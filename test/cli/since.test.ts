@@ -201,6 +201,24 @@ describe('--since of other commands', () => {
   })
 })
 
+test('a changed reverse zone is not planned without the PTR records of an unchanged definition with errors', async () => {
+  const repository = gitRepository({
+    ...FILES,
+    'zones/2.0.192.in-addr.arpa.yaml': 'domain: 2.0.192.in-addr.arpa\nsoa_email: a@example.com\nrecords: {}\n',
+    'zones/p.test.yaml': zone('p.test', 'auto_ptr: true\n').replace('192.0.2.1', 'nonsense'),
+  })
+  repository.write({ 'zones/b.test.yaml': zone('b.test', 'ttl_sec: 2h\n') })
+  expect(await selected(repository)).toMatchObject({ status: 0, zones: ['b.test.'] })
+  repository.write({
+    'zones/2.0.192.in-addr.arpa.yaml': 'domain: 2.0.192.in-addr.arpa\nsoa_email: a@example.com\nttl_sec: 2h\nrecords: {}\n',
+  })
+  const { status, stdout, stderr } = await cli(['plan', '--since', 'main', '--target', 'one'], {
+    cwd: repository.folder,
+    env: GIT_ENVIRONMENT,
+  })
+  expect([status, stdout, stderr]).toEqual([1, '', expect.stringContaining('"nonsense" is not an IPv4 address')])
+})
+
 test('everything is selected if the revision has no usable config', async () => {
   const { zones, stderr } = await selectedAfter({ 'zonewright.yaml': CONFIG }, { ...FILES, 'zonewright.yaml': 'zones: 7\n' })
   expect([zones, stderr]).toEqual([ALL, expect.stringContaining('main has no config that can be read, so every zone is selected')])
