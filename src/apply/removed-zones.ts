@@ -11,9 +11,9 @@ import { type DomainName, parseDomainName } from '../dns/domain-name.ts'
 import { globTest } from '../dns/glob.ts'
 import { DEFAULT_ZONE_OPTIONS, type RefusalName } from '../dns/zone.ts'
 import { preferredShard } from '../plan/shards.ts'
-import type { Provider } from '../providers/provider.ts'
+import { type Provider, ProviderError } from '../providers/provider.ts'
 import { lastAppliedZones } from './journal/applied-zones.ts'
-import type { Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
+import type { RemovedLookup, Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
 import type { SelectedZones } from './select-zones.ts'
 
 /** A zone without a definition, at a target. */
@@ -68,7 +68,7 @@ export function removedZones(config: Config, selected: SelectedZones, { target, 
       if (!isDeleted) return { ...common, hint: KEEP }
       // What only the journal knows may have its definition in files that are missing here.
       if (described.isUncertain || (zone === null && described.isIncomplete)) return { ...common, hint: UNCERTAIN }
-      return { ...common, hint: KEEP, deletion: rule ?? 'config' }
+      return { ...common, hint: DELETED, deletion: rule ?? 'config' }
     })
 }
 
@@ -83,6 +83,8 @@ const UNCERTAIN =
   'it is not deleted while another definition may describe it: one has errors or is disabled, or a rule of the config matches nothing'
 
 const KEEP = 'to delete it, set "delete_removed: true" in the config and give --allow delete-zone; to keep it, restore its definition'
+
+const DELETED = 'a plan deletes it after --allow delete-zone; to keep it, restore its definition'
 
 /** Whether every rule that may have matched a zone, whose file is unknown, deletes removed zones. */
 function mayDelete(name: DomainName, { zoneRules, deleteRemoved }: Config): boolean {
@@ -116,13 +118,13 @@ export function deletionJob({ name, target, deletion }: RemovedZone, config: Con
 /** Whether calls at a provider can delete zones. */
 export const deletesZones = ({ capabilities: { createsZones, deletesZones: deletes = createsZones } }: Provider): boolean => deletes
 
-/** A warning for each removed zone that its provider holds, or that could not be looked up. */
+/** A warning for each removed zone that its provider holds, or that could not be looked up. With `only`, those of targets for which it returns true. */
 export async function nameRemovedZones(
   removed: readonly RemovedZone[],
   providers: ReadonlyMap<string, Provider>,
-  signal?: AbortSignal,
+  { signal, only = () => true }: RemovedLookup = {},
 ): Promise<Diagnostic[]> {
-  const targets = [...new Set(removed.map(({ target }) => target))]
+  const targets = [...new Set(removed.map(({ target }) => target))].filter(only)
   const found = await Promise.all(
     targets.map(async (target) => {
       const zones = removed.filter((zone) => zone.target === target)
@@ -147,7 +149,8 @@ async function heldZones(
         { signal },
       )) ?? null
     )
-  } catch {
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
     // The warning says that it is unknown.
     return null
   }
@@ -171,14 +174,12 @@ export function nameUndescribedZones(
     .map((zone) => warningOf({ ...zone, hint: KEEP, deletion: null }, undefined, isHeld))
 }
 
-function warningOf({ name, target, origin, hint }: RemovedZone, provider: Provider | undefined, isHeld: boolean): Diagnostic {
+function warningOf({ name, target, origin, hint, deletion }: RemovedZone, provider: Provider | undefined, isHeld: boolean): Diagnostic {
   const state = isHeld ? `is at ${target}` : `may be at ${target}`
   const isFixed = provider !== undefined && !deletesZones(provider)
   const message = `${name} ${state}, and no definition describes it there; ${origin}`
-  return {
-    severity: 'warning',
-    code: 'zone-removed',
-    message,
-    hint: isFixed ? `plans cannot delete zones at ${target}: delete it there, or restore its definition` : hint,
-  }
+  const reason = isFixed
+    ? `plans cannot delete zones at ${target}: delete it there, or restore its definition`
+    : `it is not deleted, because ${target} cannot be used: "zonewright doctor" says why`
+  return { severity: 'warning', code: 'zone-removed', message, hint: isFixed || deletion !== null ? reason : hint }
 }

@@ -1,7 +1,7 @@
 /** The context that all steps of a run share: its environment and options, the loaded workspace, and functions that print and ask. */
 import type { Config } from '../definition/config/config.ts'
 import type { LoadedSecrets } from '../definition/config/secret-guard.ts'
-import type { Diagnostic, Severity } from '../dns/diagnostic.ts'
+import { type Diagnostic, isError, type Severity } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { DesiredZone, Policy, RefusalName } from '../dns/zone.ts'
 import type { Preference } from '../plan/continuity.ts'
@@ -11,7 +11,7 @@ import type { Shard } from '../plan/shards.ts'
 import type { OnRequest, OnThrottled, Provider } from '../providers/provider.ts'
 import type { ReportFormat } from '../report/formats.ts'
 import type { ReportOptions } from '../report/report.ts'
-import type { ExitStatus } from './exit-status.ts'
+import { EXIT, type ExitStatus, statusOfPlan } from './exit-status.ts'
 
 /** The process that a run belongs to: its environment, folder, clock and secrets. */
 export interface RunEnvironment {
@@ -146,6 +146,13 @@ export interface ZoneJob {
   readonly isRemoved?: boolean | undefined
 }
 
+/** Which removed zones are looked up. */
+export interface RemovedLookup {
+  readonly signal?: AbortSignal | undefined
+  /** Whether to look up those of a target; all if absent. */
+  readonly only?: ((target: string) => boolean) | undefined
+}
+
 /** The config, zones and providers that a run has loaded before it sends anything. */
 export interface Workspace {
   /** Null if the config cannot be used, or was not needed. */
@@ -161,7 +168,7 @@ export interface Workspace {
   /** Whether a definition describes a zone at a target, or may, because it is disabled or has errors. Absent if not all zones of the config are selected. */
   readonly isDescribed?: ((name: DomainName, target: string) => boolean) | undefined
   /** Looks up the zones that no definition describes any more: a warning for each. Absent if none is known. */
-  readonly nameRemoved?: ((signal?: AbortSignal) => Promise<readonly Diagnostic[]>) | undefined
+  readonly nameRemoved?: ((lookup?: RemovedLookup) => Promise<readonly Diagnostic[]>) | undefined
   close(): Promise<void>
 }
 
@@ -174,8 +181,11 @@ export interface ApplyContext<Options extends ApplyOptions = ApplyOptions> exten
 }
 
 /** The plan with the errors of what the run leaves out, as reports show it. They do not keep the plan from being applied. */
-export const withLeftOut = (plan: Plan, { leftOut = [] }: Pick<Workspace, 'leftOut'>): Plan =>
-  leftOut.length === 0 ? plan : { ...plan, diagnostics: [...plan.diagnostics, ...leftOut] }
+export function withLeftOut(plan: Plan, { leftOut = [] }: Pick<Workspace, 'leftOut'>): Plan {
+  if (leftOut.length === 0) return plan
+  const mayApply = leftOut.some(isError) && statusOfPlan(plan) === EXIT.done
+  return { ...plan, diagnostics: [...plan.diagnostics, ...leftOut], ...(mayApply && { keepsGoing: true }) }
+}
 
 /** A failure if the run leaves out zones with errors. */
 export const statusOfLeftOut = ({ leftOut = [] }: Pick<Workspace, 'leftOut'>): ExitStatus => (leftOut.length === 0 ? 0 : 1)

@@ -25,7 +25,9 @@ export async function runDoctor(setup: RunSetup<WorkspaceOptions>, zones: readon
   }
   const workspace = await openConfig(setup, config, zones)
   try {
-    const findings = configFindings([...diagnostics, ...workspace.diagnostics], workspace)
+    // Zones at providers that the config has no more.
+    const orphans = (await workspace.nameRemoved?.({ only: (target) => !config.providers.has(target) })) ?? []
+    const findings = [...configFindings([...diagnostics, ...workspace.diagnostics], workspace), ...orphans.map(findingOf)]
     const providers = await Promise.all(
       [...config.providers.values()].map(async (entry): Promise<Examination> => {
         const { provider, diagnostics: problems } = await createProvider(entry, {
@@ -58,7 +60,7 @@ function configFindings(diagnostics: readonly Diagnostic[], { jobs }: Workspace)
       ...forgotten,
     ]
   }
-  const zones = new Set(jobs.map(({ desired }) => desired.name)).size
+  const zones = new Set(jobs.flatMap(({ desired, isRemoved }) => (isRemoved ? [] : desired.name))).size
   return [{ status: 'ok', check: 'config', message: `${counted(zones, 'zone')} defined` }, ...forgotten]
 }
 
@@ -73,7 +75,7 @@ const PROVIDER_CODES: ReadonlySet<Diagnostic['code']> = new Set([
 
 const findingOf = ({ severity, code, message, hint }: Diagnostic): DoctorFinding => ({
   status: severity === 'error' ? 'error' : 'warning',
-  check: code.startsWith('secret') ? 'token' : 'config',
+  check: code.startsWith('secret') ? 'token' : code === 'zone-removed' ? 'zones' : 'config',
   message,
   hint,
 })
@@ -94,14 +96,15 @@ async function examineProvider(provider: Provider, jobs: readonly ZoneJob[], now
 /** Maximum zones that a message names. */
 const MAX_NAMED = 10
 
-/** A warning about the zones that a provider holds without a definition. None if the provider has no list of its zones, or cannot be read. */
-async function undescribedZones(provider: Provider, { isDescribed }: Workspace): Promise<readonly DoctorFinding[]> {
+/** A warning about the zones that a provider holds without a definition. If it cannot list its zones, warnings about those that former runs applied there. */
+async function undescribedZones(provider: Provider, { isDescribed, nameRemoved }: Workspace): Promise<readonly DoctorFinding[]> {
   if (isDescribed === undefined) return []
   const listed = await provider.listZones().catch((error: unknown) => {
     if (error instanceof ProviderError) return null
     throw error
   })
-  const names = (listed?.zones ?? []).map(({ name }) => name).filter((name) => !isDescribed(name, provider.name))
+  if (listed === null) return ((await nameRemoved?.({ only: (target) => target === provider.name })) ?? []).map(findingOf)
+  const names = listed.zones.map(({ name }) => name).filter((name) => !isDescribed(name, provider.name))
   if (names.length === 0) return []
   const message = `${counted(names.length, 'zone')} ${agreeing(names.length, 'has', 'have')} no definition: ${listedNames(names.sort(), MAX_NAMED)}`
   const deletion = deletesZones(provider) ? 'deletes them after a definition with "absent: true"' : 'cannot delete them: do that there'

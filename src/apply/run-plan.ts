@@ -76,7 +76,7 @@ export const makePlan = (context: RunContext, signal?: AbortSignal): Promise<Pla
     const { jobs, providers, now, tool, secrets, nameRemoved } = context
     const [planned, removed = []] = await Promise.all([
       planZones(jobs, { providers, now: now(), tool, signal, onProgress }),
-      nameRemoved?.(signal),
+      nameRemoved?.({ signal }),
     ])
     const diagnostics = [...planned.plan.diagnostics, ...removed]
     return withoutSecrets({ ...planned, plan: { ...planned.plan, diagnostics } }, secrets)

@@ -37,6 +37,7 @@ export async function verifyZone(
     target: plan.target,
     owner: plan.owner,
     pending: plan.changes.length,
+    isRemoved: planned.job.isRemoved,
     rendered: rendered.state,
     renderedDifferences: rendered.differences,
     nameServers: results.map(({ result }) => result),

@@ -3,6 +3,7 @@ import type { Config } from '../definition/config/config.ts'
 import { unknownProvider } from '../definition/config/read-config.ts'
 import type { LoadedZone } from '../definition/load/configured-zone.ts'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
+import { parseAbsoluteName } from '../dns/domain-name.ts'
 import type { RefusalName } from '../dns/zone.ts'
 import type { Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
@@ -102,7 +103,7 @@ async function withRemoved(
     ...loaded,
     providers: new Map([...providers].filter(([name]) => used.has(name))),
     jobs: [...loaded.jobs, ...jobs],
-    nameRemoved: named.length === 0 ? undefined : (signal) => nameRemovedZones(named, providers, signal),
+    nameRemoved: named.length === 0 ? undefined : (lookup) => nameRemovedZones(named, providers, lookup),
     close: async () => void (await Promise.all([loaded.close(), others.close()])),
   }
 }
@@ -172,15 +173,16 @@ export function reportLoaded(
 const inventoryProviders = ({ desired }: ZoneJob): string[] =>
   (desired.inventory ?? []).flatMap(({ query }) => (query.provider === null ? [] : [query.provider]))
 
-/** Reports a target that does not exist, or that a requested zone does not have. */
+/** Reports a target that does not exist, or that a zone does not have which was requested by its name. Of globs, paths and folders, one zone must have it. */
 function checkTarget(target: string, config: Config, zones: readonly LoadedZone[], requested: readonly string[]): Diagnostic[] {
   if (!config.providers.has(target)) return [unknownProvider(target, config.providers.keys(), undefined)]
   const elsewhere = zones.filter(({ targets }) => !targets.includes(target))
   if (requested.length > 0) {
     // With split horizon, another definition of the zone may have the target.
     const names = new Set(zones.filter(({ targets }) => targets.includes(target)).map(({ zone }) => zone.name))
+    const namedOut = new Set(requested.map(parseAbsoluteName).flatMap((name) => (name.ok ? name.value : [])))
     return elsewhere
-      .filter(({ zone }) => !names.has(zone.name))
+      .filter(({ zone }) => !names.has(zone.name) && (names.size === 0 || namedOut.has(zone.name)))
       .map(({ zone, targets }) => ({
         severity: 'error',
         code: 'target-missing',
@@ -188,8 +190,8 @@ function checkTarget(target: string, config: Config, zones: readonly LoadedZone[
         at: zone.at,
       }))
   }
-  if (zones.length > elsewhere.length) return []
-  return [{ severity: 'warning', code: 'target-missing', message: `no zone has the target ${target}` }]
+  if (zones.length === 0 || zones.length > elsewhere.length) return []
+  return [{ severity: 'warning', code: 'target-missing', message: `no selected zone has the target ${target}` }]
 }
 
 /** A notice for each zone of the run with PTR records in a reverse zone that is not part of the run. */

@@ -17,6 +17,8 @@ export interface Plan {
   readonly snapshot?: PlanSnapshot | undefined
   /** The revision whose plan was subtracted; absent if none was. Such a plan is a report and cannot be applied. */
   readonly base?: PlanBase | undefined
+  /** Whether errors and refusals concern only some zones and the others can be applied; absent if they keep all of the plan from being applied. */
+  readonly keepsGoing?: true | undefined
 }
 
 export interface PlanBase {

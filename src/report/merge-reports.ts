@@ -19,6 +19,8 @@ export function mergeReports(reports: readonly Report[]): Result<Report> {
     ...first.plan,
     zones: zones.sort((a, b) => (order(a.zone, a.target) < order(b.zone, b.target) ? -1 : 1)),
     diagnostics: [...diagnostics.values()],
+    // An error of one job does not stop the others.
+    ...(reports.length > 1 && { keepsGoing: true as const }),
   }
   // A report without outcomes among others is of a job that applied nothing.
   const isApplied = reports.some(({ outcomes }) => outcomes !== null)

@@ -28,6 +28,7 @@ export interface PlanDocument {
   readonly tool: string
   readonly snapshot?: PlanSnapshot
   readonly base?: PlanBase
+  readonly keepsGoing?: true
   readonly zones: readonly ZoneDocument[]
   readonly diagnostics: readonly DiagnosticDocument[]
   readonly summary: Summary & Partial<OutcomeFigures>
@@ -105,6 +106,7 @@ export function planDocument(plan: Plan, outcomes: readonly ZoneOutcome[] | null
     tool: plan.tool,
     ...(plan.snapshot === undefined ? {} : { snapshot: snapshotDocument(plan.snapshot) }),
     ...(plan.base === undefined ? {} : { base: baseDocument(plan.base) }),
+    ...(plan.keepsGoing === undefined ? {} : { keepsGoing: plan.keepsGoing }),
     zones: views.map(zoneDocument),
     diagnostics: plan.diagnostics.map(diagnosticDocument),
     summary: outcomes === null ? summary : { ...summary, ...outcomeFigures(views) },

@@ -32,13 +32,13 @@ function shortText(report: Report, summary: Summary): string {
 }
 
 /** `2 errors, 1 zone refused, nothing will be applied`; null without a problem. */
-function problemText({ outcomes }: Report, summary: Summary): string | null {
+function problemText({ plan, outcomes }: Report, summary: Summary): string | null {
   const problems = [
     ...(summary.errors > 0 ? [counted(summary.errors, 'error')] : []),
     ...(summary.refusedZones > 0 ? [`${counted(summary.refusedZones, 'zone')} refused`] : []),
   ]
-  // A plan with a problem is not applied, not even in part.
-  return problems.length === 0 ? null : `${problems.join(', ')}${outcomes === null ? ', nothing will be applied' : ''}`
+  const isStopped = outcomes === null && plan.keepsGoing !== true
+  return problems.length === 0 ? null : `${problems.join(', ')}${isStopped ? ', nothing will be applied' : ''}`
 }
 
 const planText = (summary: Summary): string =>

@@ -43,6 +43,8 @@ export interface ZoneVerification {
   readonly owner?: string | null | undefined
   /** The changes that a plan would make. */
   readonly pending: number
+  /** Whether the zone has no definition and the plan deletes it; absent if not. */
+  readonly isRemoved?: boolean | undefined
   readonly rendered: RenderedState
   /** Records that are in only one of listing and rendered file, in words; at most ten. */
   readonly renderedDifferences: readonly string[]
@@ -187,7 +189,8 @@ export const failedChecks = ({ pending, rendered, nameServers }: ZoneVerificatio
 
 function zoneLines(zone: ZoneVerification, palette: Palette, verbose: boolean): string[] {
   const lines = [palette.bold(`${zone.zone} at ${oneLine(zone.target)}`)]
-  const pending = `${counted(zone.pending, 'change')} pending ("zonewright plan ${zone.zone}" shows ${agreeing(zone.pending, 'it', 'them')})`
+  const command = zone.isRemoved ? 'zonewright plan' : `zonewright plan ${zone.zone}`
+  const pending = `${counted(zone.pending, 'change')} pending ("${command}" shows ${agreeing(zone.pending, 'it', 'them')})`
   lines.push(`  records: ${zone.pending === 0 ? palette.added('as defined') : palette.error(pending)}`)
   const rendered =
     zone.rendered === 'match'

@@ -55,6 +55,9 @@ describe('a zone that a former run applied', () => {
 
   test('is deleted with delete_removed, after consent to deletions', async () => {
     const scene = await sceneAfterRemoval('delete_removed: true\n')
+    const verified = await scene.run('verify', '--no-dns')
+    expect([verified.status, verified.stdout]).toEqual([2, expect.stringContaining('1 change pending ("zonewright plan" shows it)')])
+    expect((await scene.run('doctor')).stdout).toContain('2 zones defined')
     const refused = await scene.run('apply', '--yes')
     expect([refused.status, refused.stdout]).toEqual([3, expect.stringContaining('delete-zone')])
     expect((await scene.run('plan', '--out', 'plan.json', '--allow', 'delete-zone')).status).toBe(0)
@@ -109,7 +112,74 @@ test('a zone that the revision described is named and deleted like that; a file 
   expect(unmatched.stdout).not.toContain('example.net')
 })
 
+describe('a zone at another provider', () => {
+  /** The revision had a zone at the service, at servers that cannot delete zones, and at a provider without its secret. */
+  async function withTargets(config: string) {
+    const scene = await openScene({ files: FILES, config: 'zones: [{files: zones/*, targets: [cloud]}]\n' })
+    const text = scene.files()['zonewright.yaml'] as string
+    const providers = `providers:
+  dns: {type: rfc2136, server: '127.0.0.1:9'}
+  copy: {type: axfr, server: '127.0.0.1:9'}
+  locked: {type: cloud, base_url: 'http://127.0.0.1:9/v4', token: 'env:NOT_SET'}
+`
+    scene.write({
+      'zonewright.yaml': text.replace('providers:\n', providers),
+      'zones/r.example.yaml': zoneOf('r.example').replace('records:', 'targets: [cloud, dns, copy, locked]\nrecords:'),
+    })
+    const repository = gitRepository({}, scene.folder)
+    repository.write({ 'zones/r.example.yaml': null, 'zonewright.yaml': `${scene.files()['zonewright.yaml']}${config}` })
+    const run = (...args: string[]) => scene.runWith(GIT_ENVIRONMENT, ...args)
+    return { ...scene, run, repository }
+  }
+  const hintsOf = (stderr: string) =>
+    Object.fromEntries([...stderr.matchAll(/r\.example\. (?:is|may be) at (\w+), .*\((.*)\)$/gm)].map(([, target, hint]) => [target, hint]))
+
+  test('is named with what can be done there', async () => {
+    const { run } = await withTargets('')
+    const { status, stderr } = await run('plan', '--since', 'HEAD')
+    expect([status, hintsOf(stderr)]).toEqual([
+      0,
+      {
+        copy: 'plans cannot delete zones at copy: delete it there, or restore its definition',
+        dns: 'plans cannot delete zones at dns: delete it there, or restore its definition',
+        locked: expect.stringContaining('set "delete_removed: true"'),
+      },
+    ])
+  })
+
+  test('is not deleted where plans cannot, which the hint says also with delete_removed', async () => {
+    const { run } = await withTargets('delete_removed: true\n')
+    const { status, stderr } = await run('plan', '--since', 'HEAD', '--allow', 'delete-zone')
+    expect([status, hintsOf(stderr)]).toEqual([
+      0,
+      {
+        copy: 'plans cannot delete zones at copy: delete it there, or restore its definition',
+        dns: 'plans cannot delete zones at dns: delete it there, or restore its definition',
+        locked: 'it is not deleted, because locked cannot be used: "zonewright doctor" says why',
+      },
+    ])
+    expect((await run('zones', '--since', 'HEAD')).stderr).toContain('(a plan deletes it after --allow delete-zone; to keep it')
+  })
+})
+
 describe('doctor', () => {
+  test('names what former runs applied at a provider that cannot list zones, or that is gone from the config', async () => {
+    const scene = await openScene({ files: FILES })
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    rmSync(join(scene.folder, 'zones/example.org.yaml'))
+    const config = scene.files()['zonewright.yaml'] as string
+    const renamed = config.replace('  cloud:', '  other:')
+    scene.write({ 'zonewright.yaml': renamed })
+    const gone = await scene.run('doctor')
+    expect(gone.stdout).toMatch(/warning +zones +example\.org\. may be at cloud, .*\n +cloud is not in the config/)
+    // A server that answers nothing has no list of its zones either.
+    scene.write({ 'zonewright.yaml': renamed.replace('providers:\n', "providers:\n  cloud: {type: rfc2136, server: '127.0.0.1:9'}\n") })
+    scene.write({ 'zones/example.com.yaml': ZONE.replace('records:', 'targets: [other]\nrecords:') })
+    scene.write({ 'zones/example.net.yaml': zoneOf('example.net').replace('records:', 'targets: [other]\nrecords:') })
+    const unlisted = await scene.run('doctor')
+    expect(unlisted.stdout).toMatch(/warning +zones +example\.org\. may be at cloud, .*\n +plans cannot delete zones at cloud/)
+  })
+
   test('lists what a provider holds without a definition, bounded', async () => {
     const many = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`zones/z${index}.example.yaml`, zoneOf(`z${index}.example`)]))
     const scene = await openScene({ files: { ...FILES, ...many } })

@@ -79,6 +79,23 @@ test('apply takes the path of a definition and a glob; a plan file stays a plan 
   expect((await scene.run('plan', '--detailed-exitcode', 'zones')).status).toBe(0)
 })
 
+test('--target takes zones of folders and globs away, but not one that is named', async () => {
+  const scene = await openScene({
+    files: FILES,
+    config: "zones: [{zone: a.example, targets: [cloud]}, {files: 'zones/*', targets: [other]}]\n",
+  })
+  const config = scene.files()['zonewright.yaml'] as string
+  scene.write({ 'zonewright.yaml': config.replace('providers:\n', "providers:\n  other: {type: rfc2136, server: '127.0.0.1:9'}\n") })
+  for (const selection of ['zones', '*.example'])
+    expect(zonesOf(await scene.run('plan', selection, '--target', 'cloud', '--format', 'json'))).toEqual(['a.example'])
+  const named = await scene.run('plan', 'zones', 'b.example', '--target', 'cloud')
+  expect([named.status, named.stderr]).toEqual([1, expect.stringContaining('b.example. does not have the target cloud')])
+  const none = await scene.run('plan', 'zones/[bc]*', '--target', 'cloud')
+  expect([none.status, none.stderr]).toEqual([1, expect.stringContaining('c.example. does not have the target cloud')])
+  const empty = await scene.run('plan', '--zones-from', '/dev/null', '--target', 'cloud')
+  expect([empty.status, empty.stderr]).toEqual([0, 'No zone is selected: the list of zones is empty.\n'])
+})
+
 describe('shards', () => {
   test('share all zones, and their reports are merged into that of all', async () => {
     const scene = await openScene({ files: FILES })
@@ -93,6 +110,20 @@ describe('shards', () => {
     expect(merged.zones).toEqual(whole.zones)
     expect(merged.summary).toEqual(whole.summary)
     expect((await scene.run('report', 'merge', ...files, '--format', 'markdown')).stdout).toContain('e.example')
+    // An error of one job does not stop the others.
+    const error = {
+      severity: 'error',
+      code: 'provider-unreachable',
+      message: 'cannot be reached',
+      file: null,
+      line: null,
+      column: null,
+    }
+    scene.write({
+      'failed.json': JSON.stringify({ ...documentOf({ stdout: scene.files()['shard-1.json'] as string }), diagnostics: [error] }),
+    })
+    const partly = await scene.run('report', 'merge', 'failed.json', 'shard-2.json', 'shard-3.json')
+    expect(partly.stdout).toContain('\n1 error. Plan: 20 to create')
     const twice = await scene.run('report', 'merge', 'shard-1.json', 'shard-2.json', 'shard-3.json', 'shard-1.json')
     expect([twice.status, twice.stderr]).toEqual([1, expect.stringContaining('two of the reports have')])
 
@@ -129,6 +160,10 @@ describe('--keep-going', () => {
     expect([planned.status, zonesOf(planned)]).toEqual([1, ['a.example', 'c.example', 'd.example', 'e.example']])
     expect(documentOf(planned).diagnostics).toMatchObject([{ code: 'yaml-syntax', severity: 'error' }])
     expect(planned.stderr).toContain('1 error: the zones concerned are left out, the others are not.')
+    const text = await scene.run('plan', '--keep-going')
+    expect(text.stdout).toContain('\n1 error. Plan: 16 to create')
+    scene.write({ 'report.json': planned.stdout })
+    expect((await scene.run('report', 'report.json')).stdout).toContain('\n1 error. Plan: 16 to create')
     const applied = await scene.run('apply', '--yes', './plan.json', '--format', 'json')
     expect([applied.status, documentOf(applied).zones.length]).toEqual([0, 4])
     const again = await scene.run('apply', '--yes', '--keep-going', '--format', 'json')

@@ -46,11 +46,15 @@ const refuse = (message: string): ReadReport => ({
 })
 
 /** Converts a document that follows the schema. Its counts are derived again from its changes, except those of calls and records. */
-function reportOf({ created, tool, snapshot, base, zones, diagnostics, summary }: PlanDocument): Result<Report> {
+function reportOf({ created, tool, snapshot, base, keepsGoing, zones, diagnostics, summary }: PlanDocument): Result<Report> {
   const problem = zones.flatMap(namesOf).find((name) => !parseDomainName(name).ok)
   if (problem !== undefined) return failure(`${JSON.stringify(problem)} is not a domain name`)
   const plans = zones.map(planOf)
-  const origin = { ...(snapshot === undefined ? {} : { snapshot }), ...(base === undefined ? {} : { base }) }
+  const origin = {
+    ...(snapshot === undefined ? {} : { snapshot }),
+    ...(base === undefined ? {} : { base }),
+    ...(keepsGoing && { keepsGoing }),
+  }
   const plan: Plan = { created, tool, ...origin, zones: plans, diagnostics: diagnostics.map(parseSavedDiagnostic) }
   if (summary.applied === undefined) return ok({ plan, outcomes: null })
   return ok({ plan, outcomes: zones.map((zone, index) => outcomeOf(zone, plans[index] as ZonePlan)) })
