@@ -1,5 +1,6 @@
 /** The shared parts of a running service (clock, database, log, secrets), and the order in which a service stops. */
 import type { DomainName } from '../dns/domain-name.ts'
+import type { NameServer } from './nameserver/name-server.ts'
 import type { Log } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { type Observability, startObservability } from './observability/observability.ts'
@@ -33,9 +34,11 @@ export interface ServiceContext {
   readonly secrets: Secrets
   /** Reports an internal error. */
   readonly onError: (error: unknown) => void
-  /** Sets the source of the metric for served zones. */
-  readonly setZoneCount: (count: () => number) => void
+  /** Sets the source of the number of served zones and of the query counts. */
+  readonly setNameServer: (nameServer: CountingServer) => void
 }
+
+type CountingServer = Pick<NameServer, 'zoneCount' | 'countedQueries'>
 
 /** Starts the shared parts: clock, observability, database and secrets. */
 export async function openContext(options: ServiceOptions, shutdown: Shutdown): Promise<ServiceContext> {
@@ -44,11 +47,12 @@ export async function openContext(options: ServiceOptions, shutdown: Shutdown): 
   const publicOrigin = parsePublicUrl(options.publicUrl)
   const nsNames = parseNsNames(options.nsNames ?? DEFAULT_NS_NAMES)
   shutdown.add(timers.close)
-  let zoneCount = (): number => 0
+  let nameServer: CountingServer = { zoneCount: () => 0, countedQueries: () => null }
   const observability = await startObservability({
     address: options.observability ?? null,
     log: options.log ?? null,
-    zones: () => zoneCount(),
+    zones: () => nameServer.zoneCount(),
+    usage: (zone) => nameServer.countedQueries(zone),
   })
   shutdown.add(observability.close)
   const { log, metrics } = observability
@@ -76,8 +80,8 @@ export async function openContext(options: ServiceOptions, shutdown: Shutdown): 
     database,
     secrets,
     onError,
-    setZoneCount: (count) => {
-      zoneCount = count
+    setNameServer: (server) => {
+      nameServer = server
     },
   }
 }

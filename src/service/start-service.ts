@@ -106,7 +106,7 @@ async function startDns(context: ServiceContext, shutdown: Shutdown): Promise<Dn
       onError,
     }))
   if (nameServer) {
-    context.setZoneCount(nameServer.zoneCount)
+    context.setNameServer(nameServer)
     shutdown.add(nameServer.close)
   }
   const renderer = createZoneRenderer({

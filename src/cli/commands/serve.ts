@@ -92,7 +92,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .addOption(
       command.createOption('--clock-speed <n>', 'for tests: how many times faster time passes').argParser(positiveNumber).default(1),
     )
-    .option('--operations <address>', 'address and port of /metrics and /healthz (default: not served)')
+    .option('--operations <address>', 'address and port of /metrics, /healthz and /usage (default: not served)')
     .addOption(
       command
         .createOption('--log-level <level>', `what to log on standard error, as lines of JSON: ${LOG_LEVELS.join(', ')}`)

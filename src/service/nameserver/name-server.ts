@@ -1,6 +1,6 @@
 /** The authoritative name server: zones, responses, rate limit, cache, transfers and NOTIFY. */
 import { networkInterfaces } from 'node:os'
-import type { DomainName } from '../../dns/domain-name.ts'
+import { compareNames, type DomainName } from '../../dns/domain-name.ts'
 import { canonicalAddress, isHostAddress } from '../../dns/ip-address.ts'
 import { FLAG, RCODE, rcodeName } from '../../dns/wire/message.ts'
 import { isAllowedPeer } from '../transfers/peer.ts'
@@ -9,6 +9,7 @@ import { type Client, createTransferSlots, type TransferNote } from './answer-tr
 import { listen, type TcpLimits, type TcpReply } from './listen.ts'
 import { createNotifier, type NotifyOutcome } from './notifier.ts'
 import { parseRequest } from './parse-request.ts'
+import { type CountedQueries, createQueryCounts } from './query-counts.ts'
 import { createSignatureCheck } from './request-signature.ts'
 import { type OnNotify, type ResponderOptions, respond } from './respond.ts'
 import { createResponseCache, responseKey, reuseResponse } from './response-cache.ts'
@@ -54,6 +55,8 @@ export interface NameServerLimits extends TcpLimits {
   readonly responsesPerSecond: number
   /** Size of the response cache in octets. */
   readonly cacheOctets: number
+  /** RRsets whose queries are counted. */
+  readonly countedRrsets: number
 }
 
 /** A zone for the name server. Its records include the SOA and NS at the apex. */
@@ -79,7 +82,15 @@ export interface NameServer {
   removeZone(name: DomainName): void
   /** The number of zones that have data. */
   zoneCount(): number
+  /** How often the RRsets of a served zone, or of all, were asked for in the last day; null if the zone is not served. */
+  countedQueries(zone: DomainName | null): ServedCounts | null
   close(): Promise<void>
+}
+
+/** The counts of served zones. */
+export interface ServedCounts extends CountedQueries {
+  /** Those that have data, and were counted. */
+  readonly zones: readonly DomainName[]
 }
 
 export const NAME_SERVER_LIMITS: NameServerLimits = {
@@ -90,6 +101,7 @@ export const NAME_SERVER_LIMITS: NameServerLimits = {
   transfers: 16,
   responsesPerSecond: 200,
   cacheOctets: 32 * 1024 * 1024,
+  countedRrsets: 100_000,
 }
 
 const NOTIFY_PORT = 53
@@ -108,9 +120,11 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
   const clients = new Map<DomainName, AllowedClients>()
   const history = createZoneHistory({ ...HISTORY_LIMITS, ...options.history })
   const cache = createResponseCache((zone) => zones.get(zone.name) === zone, limits.cacheOctets)
+  const counts = createQueryCounts(limits.countedRrsets, clock)
   const permit = createResponseLimiter(limits.responsesPerSecond)
   const responder: ResponderOptions = {
     zones,
+    counts,
     transferZone: (name) => {
       const data = zones.get(name)
       if (!data) return undefined
@@ -131,11 +145,14 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
   const answerUdp = (query: Buffer, client: Client): Buffer | Promise<Buffer> | null => {
     const key = responseKey(query)
     const cached = key === null ? undefined : cache.find(key)
-    if (key !== null && cached) return limitRate(query, client, reuseResponse(cached, key, query), cached.limitHash)
-    const { message, limitKey, cacheZones, isVerified } = respond(responder, query, client)
+    if (key !== null && cached) {
+      if (cached.counter) counts.again(cached.counter)
+      return limitRate(query, client, reuseResponse(cached, key, query), cached.limitHash)
+    }
+    const { message, limitKey, cacheZones, counter = null, isVerified } = respond(responder, query, client)
     const hash = textHash(limitKey)
     if (!Buffer.isBuffer(message)) return message instanceof Promise ? message : null
-    if (key !== null && cacheZones !== null) cache.add(key, { octets: message, zones: cacheZones, limitHash: hash })
+    if (key !== null && cacheZones !== null) cache.add(key, { octets: message, zones: cacheZones, limitHash: hash, counter })
     return isVerified ? message : limitRate(query, client, message, hash)
   }
 
@@ -181,6 +198,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
     zones.delete(name)
     clients.delete(name)
     history.forget(name)
+    counts.removeZone(name)
     cache.clear()
     notifier.forget(name)
   }
@@ -195,6 +213,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
       else history.forget(name)
       zones.set(name, zone)
       clients.set(name, now)
+      counts.addZone(name, accountId)
       // A parent zone may have answered for its names.
       if (!existing) cache.clear()
       notifySecondaries(zone, existing, before, now)
@@ -205,6 +224,10 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
     },
     removeZone: forget,
     zoneCount: () => [...zones.values()].filter((zone) => zone !== null).length,
+    countedQueries: (zone) => {
+      const served = (zone === null ? [...zones.keys()].sort(compareNames) : [zone]).filter((name) => zones.get(name))
+      return zone !== null && served.length === 0 ? null : { ...counts.read(served), zones: served }
+    },
     close: async () => {
       notifier.close()
       await Promise.all([udp.close(), tcp.close()])

@@ -7,6 +7,7 @@ import type { TsigKey } from '../../dns/wire/tsig.ts'
 import { answerQuestion, type ZonesByName } from './answer.ts'
 import { answerTransfer, type Client, type Transfer, type TransferSource } from './answer-transfer.ts'
 import { type Notify, parseRequest, type Query } from './parse-request.ts'
+import type { QueryCounter, QueryCounts } from './query-counts.ts'
 import { type RequestSignature, UNSIGNED } from './request-signature.ts'
 import { writeEmptyResponse, writeRejection, writeResponse } from './write-response.ts'
 import type { ZoneData } from './zone-data.ts'
@@ -14,6 +15,7 @@ import type { ZoneData } from './zone-data.ts'
 /** The parts of the server that `respond` uses. */
 export interface ResponderOptions extends TransferSource {
   readonly zones: ZonesByName
+  readonly counts: QueryCounts
   readonly onNotify: OnNotify
   /** Checks the signature of a signed message. */
   readonly checkSignature: (octets: Uint8Array, client: Client) => RequestSignature
@@ -42,6 +44,8 @@ export interface Reply {
   readonly limitKey: string
   /** The zones of a response that may be cached; null if it must not be. */
   readonly cacheZones: readonly ZoneData[] | null
+  /** Counts further queries that get the response from the cache; null if nothing is counted. */
+  readonly counter?: QueryCounter | null | undefined
   /** Whether a key signed the query, so that its source address is genuine. */
   readonly isVerified?: boolean
 }
@@ -49,12 +53,12 @@ export interface Reply {
 /** Responds to one message. Never throws: a malformed message gets FORMERR, an internal error gets SERVFAIL. */
 export function respond(server: ResponderOptions, octets: Uint8Array, client: Client): Reply {
   const request = parseRequest(octets)
-  if (request === null) return { message: null, limitKey: '', cacheZones: null }
+  if (request === null) return reply(null, '')
   if (request.kind === 'rejected') return reply(writeRejection(request), `rcode ${request.rcode}`)
   try {
     const signature = request.isSigned ? server.checkSignature(octets, client) : null
-    const { message, limitKey, cacheZones } = answerRequest(server, request, client, signature ?? UNSIGNED)
-    if (signature === null) return { message: catchErrors(message, server.onError), limitKey, cacheZones }
+    const { message, limitKey, cacheZones, counter } = answerRequest(server, request, client, signature ?? UNSIGNED)
+    if (signature === null) return { message: catchErrors(message, server.onError), limitKey, cacheZones, counter }
     return {
       message: catchErrors(signReply(message, signature), server.onError),
       limitKey,
@@ -67,11 +71,12 @@ export function respond(server: ResponderOptions, octets: Uint8Array, client: Cl
   }
 }
 
-const reply = (message: Reply['message'], limitKey: string, cacheZones: Reply['cacheZones'] = null): Reply => ({
-  message,
-  limitKey,
-  cacheZones,
-})
+const reply = (
+  message: Reply['message'],
+  limitKey: string,
+  cacheZones: Reply['cacheZones'] = null,
+  counter: QueryCounter | null = null,
+): Reply => ({ message, limitKey, cacheZones, counter })
 
 function answerRequest(server: ResponderOptions, request: Query | Notify, client: Client, signature: RequestSignature): Reply {
   const { rcode } = signature
@@ -107,7 +112,8 @@ function answerQuery(server: ResponderOptions, query: Query, client: Client, { k
   if (query.class === CLASS.ANY) answer.authoritative = false
   // Nonexistent names are not cached: there is no limit to them, so queries for them could fill the memory.
   const isCacheable = answer.source === query.name && answer.rcode === RCODE.NOERROR
-  return reply(writeResponse(query, answer, limit), `${answer.rcode} ${answer.source ?? ''}`, isCacheable ? answer.zones : null)
+  const counter = server.counts.add(answer, query.code)
+  return reply(writeResponse(query, answer, limit), `${answer.rcode} ${answer.source ?? ''}`, isCacheable ? answer.zones : null, counter)
 }
 
 /** Catches errors of transfer messages, which are built long after `respond` returned. */

@@ -6,6 +6,7 @@
 
 import { META_TYPE } from '../../dns/record-type.ts'
 import { CLASS, FLAG, HEADER_OCTETS, SAFE_UDP_OCTETS } from '../../dns/wire/message.ts'
+import type { QueryCounter } from './query-counts.ts'
 import type { ZoneData } from './zone-data.ts'
 
 export interface CachedResponse {
@@ -13,6 +14,8 @@ export interface CachedResponse {
   readonly zones: readonly ZoneData[]
   /** The hash of the key for rate limiting. */
   readonly limitHash: number
+  /** Counts the queries; null if nothing is counted. */
+  readonly counter: QueryCounter | null
 }
 
 export interface ResponseCache {

@@ -1,16 +1,18 @@
-/** The log, metrics and health of the service for its operators, and the listener that serves the last two. */
+/** The log, metrics, health and query counts of the service for its operators, and the listener that serves all but the log. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostProblem, originForm } from '../host-header.ts'
 import { createLog, type Log, type LogOptions } from './log.ts'
 import { createMetrics, type Metrics, type MetricsPage, NO_METRICS } from './metrics.ts'
+import { type UsageSource, usagePage } from './usage-page.ts'
 
 export interface ObservabilityOptions {
-  /** The address of `/metrics` and `/healthz`; null for none. Port 0 picks a free port. */
+  /** The address of `/metrics`, `/healthz` and `/usage`; null for none. Port 0 picks a free port. */
   readonly address: { readonly host: string; readonly port: number } | null
   readonly log: LogOptions | null
   /** Returns the number of zones that the name server serves. */
   readonly zones: () => number
+  readonly usage: UsageSource
 }
 
 /** The log, the metrics and the state of the listener. */
@@ -27,10 +29,10 @@ export interface Observability {
 }
 
 /** Opens the listener immediately, so that operators can distinguish a slow startup from a failed one. */
-export async function startObservability({ address, log, zones }: ObservabilityOptions): Promise<Observability> {
+export async function startObservability({ address, log, zones, usage }: ObservabilityOptions): Promise<Observability> {
   let health: () => Promise<Health> = async () => ({ status: 'starting', checks: {} })
   const page = address && (await createMetrics(zones))
-  const listener = address && page && (await listenForObservability(address, { metrics: page, health: () => health() }))
+  const listener = address && page && (await listenForObservability(address, { metrics: page, health: () => health(), usage }))
   return {
     log: await createLog(log),
     metrics: page ?? NO_METRICS,
@@ -57,10 +59,11 @@ interface ObservabilityListener {
 interface ObservabilityPages {
   readonly metrics: MetricsPage
   readonly health: () => Promise<Health>
+  readonly usage: UsageSource
 }
 
 /**
- * Serves `/metrics` and `/healthz`, separate from the API and without authentication, for the machine itself and its operators' network.
+ * Serves `/metrics`, `/healthz` and `/usage`, separate from the API and without authentication, for the machine itself and its operators' network.
  * `/healthz` returns 200 only if all checks pass and the service accepts requests. Rejects if the address is not available.
  */
 async function listenForObservability(address: { host: string; port: number }, pages: ObservabilityPages): Promise<ObservabilityListener> {
@@ -86,16 +89,18 @@ async function listenForObservability(address: { host: string; port: number }, p
   }
 }
 
-async function respond(request: IncomingMessage, response: ServerResponse, { metrics, health }: ObservabilityPages): Promise<void> {
+const PATHS: ReadonlySet<string> = new Set(['/metrics', '/healthz', '/usage'])
+
+async function respond(request: IncomingMessage, response: ServerResponse, { metrics, health, usage }: ObservabilityPages): Promise<void> {
   const { method, url: target = '' } = request
-  const path = originForm(target).split('?')[0]
+  const [path = '', query = ''] = originForm(target).split('?', 2)
   const send = (status: number, contentType: string, text: string): void => {
     response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
     response.end(method === 'HEAD' ? undefined : text)
   }
   const problem = hostProblem({ rawHeaders: request.rawHeaders, httpVersion: request.httpVersion, target })
   if (problem !== null) return send(400, 'text/plain', `${problem}\n`)
-  if (path !== '/metrics' && path !== '/healthz') return send(404, 'text/plain', 'Not found\n')
+  if (!PATHS.has(path)) return send(404, 'text/plain', 'Not found\n')
   if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD')
     return send(405, 'text/plain', 'Method not allowed\n')
@@ -103,6 +108,10 @@ async function respond(request: IncomingMessage, response: ServerResponse, { met
   if (path === '/metrics') {
     const { contentType, text } = await metrics.page()
     return send(200, contentType, text)
+  }
+  if (path === '/usage') {
+    const { status, contentType, text } = usagePage(query, usage)
+    return send(status, contentType, text)
   }
   const state = await health()
   send(state.status === 'ok' ? 200 : 503, 'application/json', `${JSON.stringify(state)}\n`)

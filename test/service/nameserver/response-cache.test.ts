@@ -103,7 +103,7 @@ test('a server with a cache always responds like one without', async () => {
 
 describe('the cache', () => {
   const zone = buildZoneData('z.test.' as DomainName, 1, records('z.test. 60 SOA . . 1 2 3 4 5'))
-  const response = (size: number): CachedResponse => ({ octets: Buffer.alloc(size), zones: [zone], limitHash: 0 })
+  const response = (size: number): CachedResponse => ({ octets: Buffer.alloc(size), zones: [zone], limitHash: 0, counter: null })
 
   test('respects its limit and keeps entries in use', () => {
     const cache = createResponseCache(() => true, 1_000_000)

@@ -1,0 +1,198 @@
+/**
+ * How often each RRset of the served zones was asked for, by hour, for a day. An RRset is counted if it gives an answer: for an alias the CNAME, for a
+ * name below a delegation its NS, for a name that a wildcard covers the wildcard. Names that do not exist are not counted, so queries for them cannot push
+ * out others.
+ */
+import { compareText } from '../../dns/compare-text.ts'
+import { type DomainName, sortKey } from '../../dns/domain-name.ts'
+import type { Answer } from './answer.ts'
+
+/** The counter of one RRset. It is kept with cached responses, so that counting needs no look-up. */
+export interface QueryCounter {
+  readonly zone: DomainName
+  readonly name: DomainName
+  readonly type: string
+  /** The hours of several counters, and where those of this one begin; -1 if it was dropped or had no room. */
+  hours: Uint32Array
+  at: number
+  /** The hour that was counted last, since 1970. */
+  hour: number
+  /** The time of the last query, in seconds since 1970. */
+  lastAsked: number
+}
+
+/** The counts of one RRset. */
+export interface QueryCount {
+  readonly name: DomainName
+  readonly type: string
+  readonly count: number
+  /** In seconds since 1970. */
+  readonly lastAsked: number
+}
+
+/** What was asked for between two times, in seconds since 1970. */
+export interface CountedQueries {
+  readonly from: number
+  readonly to: number
+  /** Whether there was no room to count some RRset. */
+  readonly isIncomplete: boolean
+  /** In canonical order. */
+  readonly counts: readonly QueryCount[]
+}
+
+export interface QueryCounts {
+  /** Counts a query with its answer. Returns the counter for further queries with the same answer; null if no RRset gives it. */
+  add(answer: Answer, code: number): QueryCounter | null
+  /** Counts one more query. */
+  again(counter: QueryCounter): void
+  /** Counts a zone from here on. Counts of another account's zone of the same name are dropped. */
+  addZone(zone: DomainName, accountId: number): void
+  /** Keeps the counts of a zone that is no longer served until they are a day old. */
+  removeZone(zone: DomainName): void
+  /** The RRsets of these zones that were asked for. */
+  read(zones: Iterable<DomainName>): CountedQueries
+}
+
+/** The current hour and the 24 before it. */
+const HOURS = 25
+
+const HOUR_SECONDS = 3600
+
+/** Counters that share an array. */
+const CHUNK = 1024
+
+/** Seconds between two searches for counters that can be dropped. */
+const SWEEP_INTERVAL = 60
+
+const TYPE_ANY = 255
+
+/** Creates the counts. At most `maxCounters` RRsets are counted, each in about 400 octets. `clock` returns milliseconds since 1970. */
+export function createQueryCounts(maxCounters: number, clock: () => number): QueryCounts {
+  const seconds = (): number => Math.floor(clock() / 1000)
+  const started = seconds()
+  const zones = new Map<DomainName, ZoneCounters>()
+  const free: Pick<QueryCounter, 'hours' | 'at'>[] = []
+  let size = 0
+  let nextSweep = 0
+  let refusedAt: number | null = null
+
+  const drop = (counters: ZoneCounters, key: string, counter: QueryCounter): void => {
+    counters.byKey.delete(key)
+    counter.hours.fill(0, counter.at, counter.at + HOURS)
+    free.push({ hours: counter.hours, at: counter.at })
+    counter.at = -1
+    size -= 1
+  }
+  const sweep = (now: number): void => {
+    nextSweep = now + SWEEP_INTERVAL
+    const oldest = windowBegin(now)
+    for (const [zone, counters] of zones) {
+      for (const [key, counter] of counters.byKey) if (counter.lastAsked < oldest) drop(counters, key, counter)
+      if (counters.byKey.size === 0 && !counters.isServed) zones.delete(zone)
+    }
+  }
+  const slot = (): Pick<QueryCounter, 'hours' | 'at'> => {
+    if (free.length === 0) {
+      const hours = new Uint32Array(CHUNK * HOURS)
+      for (let i = CHUNK - 1; i >= 0; i -= 1) free.push({ hours, at: i * HOURS })
+    }
+    return free.pop() as Pick<QueryCounter, 'hours' | 'at'>
+  }
+  const counterOf = (zone: DomainName, name: DomainName, type: string, now: number): QueryCounter | null => {
+    const key = `${name} ${type}`
+    const counters = zones.get(zone)
+    if (!counters) return null
+    const known = counters.byKey.get(key)
+    if (known) return known
+    if (size >= maxCounters && now >= nextSweep) sweep(now)
+    if (size >= maxCounters) {
+      refusedAt = now
+      return null
+    }
+    const counter = { zone, name, type, ...slot(), hour: Math.floor(now / HOUR_SECONDS), lastAsked: now }
+    counters.byKey.set(key, counter)
+    size += 1
+    return counter
+  }
+  const count = (counter: QueryCounter, now: number): void => {
+    const hour = Math.floor(now / HOUR_SECONDS)
+    if (hour !== counter.hour) advance(counter, hour)
+    const at = counter.at + (hour % HOURS)
+    counter.hours[at] = (counter.hours[at] as number) + 1
+    counter.lastAsked = now
+  }
+  return {
+    add: (answer, code) => {
+      const type = usedType(answer, code)
+      const zone = answer.zones[0]
+      if (type === null || answer.source === null || !zone) return null
+      const now = seconds()
+      const counter = counterOf(zone.name, answer.source, type, now)
+      if (counter) count(counter, now)
+      // Without room, each further query tries again.
+      return counter ?? { zone: zone.name, name: answer.source, type, hours: NO_HOURS, at: -1, hour: 0, lastAsked: now }
+    },
+    again: (counter) => {
+      const now = seconds()
+      const current = counter.at >= 0 ? counter : counterOf(counter.zone, counter.name, counter.type, now)
+      if (current) count(current, now)
+    },
+    addZone: (zone, accountId) => {
+      const counters = zones.get(zone)
+      if (counters && counters.accountId !== accountId) for (const [key, counter] of counters.byKey) drop(counters, key, counter)
+      zones.set(zone, { accountId, isServed: true, byKey: counters?.byKey ?? new Map() })
+    },
+    removeZone: (zone) => {
+      const counters = zones.get(zone)
+      if (counters?.byKey.size === 0) zones.delete(zone)
+      else if (counters) zones.set(zone, { ...counters, isServed: false })
+    },
+    read: (names) => {
+      const now = seconds()
+      const oldest = windowBegin(now)
+      const counters = [...names].flatMap((name) => [...(zones.get(name)?.byKey.values() ?? [])])
+      const counts = counters
+        .filter(({ lastAsked }) => lastAsked >= oldest)
+        .map((counter) => ({ counter, key: sortKey(counter.name) }))
+        .sort((a, b) => compareText(a.key, b.key) || compareText(a.counter.type, b.counter.type))
+        .map(({ counter }) => countOf(counter, now))
+      return { from: Math.max(started, oldest), to: now, isIncomplete: refusedAt !== null && refusedAt >= oldest, counts }
+    },
+  }
+}
+
+const NO_HOURS = new Uint32Array()
+
+interface ZoneCounters {
+  readonly accountId: number
+  readonly isServed: boolean
+  /** By name and type. */
+  readonly byKey: Map<string, QueryCounter>
+}
+
+/** The begin of the oldest hour that is still counted: 24 to 25 hours ago. */
+const windowBegin = (now: number): number => (Math.floor(now / HOUR_SECONDS) - HOURS + 1) * HOUR_SECONDS
+
+/** Sets the hours after the last counted one to zero. */
+function advance(counter: QueryCounter, hour: number): void {
+  const first = Math.max(counter.hour + 1, hour - HOURS + 1)
+  for (let at = first; at <= hour; at += 1) counter.hours[counter.at + (at % HOURS)] = 0
+  // A clock that was set back counts in an hour that it has counted already.
+  counter.hour = hour
+}
+
+function countOf(counter: QueryCounter, now: number): QueryCount {
+  const { name, type, lastAsked } = counter
+  advance(counter, Math.floor(now / HOUR_SECONDS))
+  let count = 0
+  for (let i = 0; i < HOURS; i += 1) count += counter.hours[counter.at + i] as number
+  return { name, type, count, lastAsked }
+}
+
+/** The type of the RRset that gives the answer; ANY for a query for all types; null without one. */
+function usedType({ answers, authorities, authoritative }: Answer, code: number): string | null {
+  const first = answers[0]
+  if (first) return code === TYPE_ANY ? 'ANY' : first.rrset.type
+  const referral = authorities[0]?.rrset.type
+  return !authoritative && referral === 'NS' ? referral : null
+}
