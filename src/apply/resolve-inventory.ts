@@ -6,6 +6,7 @@
 import { checkZone } from '../definition/rules/rules.ts'
 import { compareDiagnostics, type Diagnostic, hasErrors, isError } from '../dns/diagnostic.ts'
 import { describeInventoryQuery, type InventoryObject, type InventoryQuery, type InventoryRrset } from '../dns/inventory.ts'
+import { ownershipOf } from '../dns/ownership.ts'
 import { type DefinedRecord, recordKey, rrsetKey } from '../dns/record.ts'
 import type { DesiredZone } from '../dns/zone.ts'
 import { excludedRrsets } from '../plan/fit-to-target.ts'
@@ -91,7 +92,9 @@ async function resolveSet(set: InventoryRrset, target: string, read: ReadInvento
   }
   const addressesOf = ({ ipv4, ipv6 }: InventoryObject): readonly string[] => (type === 'A' ? ipv4 : ipv6)
   const records = objects
-    .flatMap((object) => addressesOf(object).map((data): DefinedRecord => ({ name, type, ttl, data, at, source: object.source })))
+    .flatMap((object) =>
+      addressesOf(object).map((data): DefinedRecord => ({ name, type, ttl, data, at, source: object.source, ...ownershipOf(set) })),
+    )
     .sort((a, b) => (a.data < b.data ? -1 : a.data > b.data ? 1 : 0))
   const kind = `public ${type === 'A' ? 'IPv4' : 'IPv6'} address`
   if (records.length === 0) {

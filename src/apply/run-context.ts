@@ -3,6 +3,7 @@ import type { Config } from '../definition/config/config.ts'
 import type { LoadedSecrets } from '../definition/config/secret-guard.ts'
 import { type Diagnostic, isError, type Severity } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
+import type { FullDate } from '../dns/ownership.ts'
 import type { DesiredZone, Policy, RefusalName } from '../dns/zone.ts'
 import type { Preference } from '../plan/continuity.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
@@ -61,6 +62,8 @@ export interface SelectionOptions {
   readonly keepGoing?: boolean | undefined
   /** Whether a list of zones was given and is empty: nothing is selected. */
   readonly isEmptyList?: boolean | undefined
+  /** The day in UTC, to report what has expired. A plan reports it with its zones. */
+  readonly today?: FullDate | undefined
 }
 
 /** Options that select zones and providers. */

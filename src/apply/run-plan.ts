@@ -1,8 +1,10 @@
 /** `plan`: load, read, plan, report; and save the plan if a file is named. */
+import { expiryWarnings } from '../definition/rules/expiry.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
+import { type FullDate, fullDateOf } from '../dns/ownership.ts'
 import type { Plan } from '../plan/plan.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from './exit-status.ts'
-import { type PlannedRun, planZones } from './plan-zones.ts'
+import { type PlannedRun, type PlannedZone, planZones } from './plan-zones.ts'
 import {
   isGithubReport,
   isTextReport,
@@ -78,9 +80,16 @@ export const makePlan = (context: RunContext, signal?: AbortSignal): Promise<Pla
       planZones(jobs, { providers, now: now(), tool, signal, onProgress }),
       nameRemoved?.({ signal }),
     ])
+    const zones = withExpiryWarnings(planned.zones, fullDateOf(now()))
     const diagnostics = [...planned.plan.diagnostics, ...removed]
-    return withoutSecrets({ ...planned, plan: { ...planned.plan, diagnostics } }, secrets)
+    return withoutSecrets({ zones, plan: { ...planned.plan, zones: zones.map(({ plan }) => plan), diagnostics } }, secrets)
   })
+
+const withExpiryWarnings = (zones: readonly PlannedZone[], today: FullDate): PlannedZone[] =>
+  zones.map((zone) => ({
+    ...zone,
+    plan: { ...zone.plan, diagnostics: [...zone.plan.diagnostics, ...expiryWarnings(zone.job.desired, today)] },
+  }))
 
 /** The plan with what the providers would do besides its changes, as diagnostics that belong to no zone. */
 export async function withPreview(

@@ -1,11 +1,12 @@
 /** A zone that an import has read. */
 import type { SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
+import type { Ownership } from '../dns/ownership.ts'
 import type { DefinedRecord, ResourceRecord } from '../dns/record.ts'
 import type { DesiredZone, Policy, RrsetTargets, SoaFields, UnmanagedSelector, ZoneComment, ZoneSettings } from '../dns/zone.ts'
 
 /** A record read from another format. */
-export interface ImportedRecord extends ResourceRecord, Pick<DefinedRecord, 'providerSettings'> {
+export interface ImportedRecord extends ResourceRecord, Ownership, Pick<DefinedRecord, 'providerSettings'> {
   /** Its position, if it comes from a file. */
   readonly at?: SourcePosition | undefined
 }
@@ -19,7 +20,7 @@ export interface OutputFile {
 }
 
 /** A zone read by an import. */
-export interface ImportedZone {
+export interface ImportedZone extends Ownership {
   readonly name: DomainName
   readonly settings: ZoneSettings
   /** Fields of its SOA record that the settings cannot express. */

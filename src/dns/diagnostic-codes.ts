@@ -58,6 +58,8 @@ export const DIAGNOSTIC_CODES = {
   'cname-not-alone': 'A CNAME shares its name with other records.',
   'cname-at-apex': 'There is a CNAME at the apex.',
   'cname-loop': 'CNAME records of the zone form a loop.',
+  'record-expired': 'The date in "expires" of a record has come.',
+  'zone-expired': 'The date in "expires" of a zone has come.',
   'record-duplicate': 'The same record is defined twice.',
   'singleton-multiple': 'A name has several records of a type that allows only one.',
   'null-mx-not-alone': 'A null MX shares its name with other MX records.',

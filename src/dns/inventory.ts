@@ -1,6 +1,7 @@
 /** Addresses that definitions take from an inventory of instances or load balancers. */
 import type { SourcePosition } from './diagnostic.ts'
 import type { DomainName } from './domain-name.ts'
+import type { Ownership } from './ownership.ts'
 import type { Ttl } from './ttl.ts'
 
 /** The kinds of objects whose addresses a record can use. */
@@ -25,7 +26,7 @@ export interface InventoryQuery {
 }
 
 /** An address RRset whose values come from an inventory. */
-export interface InventoryRrset {
+export interface InventoryRrset extends Ownership {
   readonly name: DomainName
   readonly type: 'A' | 'AAAA'
   readonly ttl: Ttl | null

@@ -2,6 +2,7 @@
 import { compareText } from './compare-text.ts'
 import type { SourcePosition } from './diagnostic.ts'
 import { compareNames, type DomainName } from './domain-name.ts'
+import type { Ownership } from './ownership.ts'
 import type { Ttl } from './ttl.ts'
 
 /** Settings of a record at a provider that are no part of the DNS, such as a comment, by name. */
@@ -24,7 +25,7 @@ export interface ResourceRecord {
 }
 
 /** A record of a definition or zone file, with its position. */
-export interface DefinedRecord extends ResourceRecord {
+export interface DefinedRecord extends ResourceRecord, Ownership {
   readonly at: SourcePosition
   /** Whether the address gets a PTR record; absent if the zone decides. */
   readonly autoPtr?: boolean | undefined

@@ -2,6 +2,7 @@
 import type { SourcePosition } from './diagnostic.ts'
 import type { DomainName } from './domain-name.ts'
 import type { InventoryRrset } from './inventory.ts'
+import type { Ownership } from './ownership.ts'
 import type { DefinedRecord, ExistingRecord } from './record.ts'
 import type { SerialNumber } from './serial-number.ts'
 import type { Ttl } from './ttl.ts'
@@ -96,7 +97,7 @@ export interface SoaFields {
 }
 
 /** A zone as its definition describes it. */
-export interface DesiredZone {
+export interface DesiredZone extends Ownership {
   readonly name: DomainName
   /** The start of the definition, in the file that names the zone. */
   readonly at: SourcePosition

@@ -167,6 +167,7 @@ function recordChange(call: Call, after: readonly number[]): Omit<RecordChange, 
     desired: desired && { ...contentOf(desired, existing && other), ...(desired.source !== undefined && { source: desired.source }) },
     fields: changedFields(existing, desired),
     after,
+    ...(desired?.owner === undefined ? {} : { owner: desired.owner }),
     ...(split === undefined ? {} : { split }),
   }
 }

@@ -131,6 +131,8 @@ export interface RecordChange extends ChangeBase {
   readonly desired: ResourceRecord | null
   /** The fields that an update changes. */
   readonly fields: readonly ('name' | 'ttl' | 'data' | 'settings')[]
+  /** Who is responsible for the record after the change, if its definition says; absent otherwise. */
+  readonly owner?: string | undefined
   /** Why one update was split into a delete and a create, in words; absent if this is no half of an update. */
   readonly split?: string | undefined
 }

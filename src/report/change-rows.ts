@@ -83,6 +83,7 @@ function rowsOf(change: Change, index: number, { plan, outcomes }: ZoneView): Ke
   if (change.subject === 'domain') return [{ row: domainRow(change, index, outcome), owner: '', type: '' }]
   const { existing, desired } = change
   const split = change.split === undefined ? [] : [`separate calls: ${oneLine(change.split)}`]
+  const owner = change.owner === undefined ? [] : [`owner: ${oneLine(change.owner)}`]
   const source = desired?.source === undefined ? [] : [`from ${oneLine(desired.source)}`]
   const result = outcomeNotes(outcome)
   const facts = { change: index, id: idText(change), state: outcome?.state ?? null }
@@ -100,7 +101,7 @@ function rowsOf(change: Change, index: number, { plan, outcomes }: ZoneView): Ke
   const isRenamed = existing !== null && desired !== null && existing.name !== desired.name
   if (existing)
     add(existing, '-', desired, [...settingsNote(existing), ...(desired ? [] : split), ...(desired && !isRenamed ? [] : result)])
-  if (desired) add(desired, '+', existing, [...settingsNote(desired), ...source, ...split, ...result])
+  if (desired) add(desired, '+', existing, [...settingsNote(desired), ...owner, ...source, ...split, ...result])
   return rows
 }
 

@@ -80,6 +80,7 @@ export interface ChangeDocument {
   readonly fields: readonly string[]
   readonly call: number
   readonly after: readonly number[]
+  readonly owner?: string
   readonly split?: string
   readonly outcome?: Outcome
 }
@@ -178,6 +179,7 @@ function changeDocument(change: Change, outcome: Outcome | undefined): ChangeDoc
     fields: [...change.fields],
     call: change.call,
     after: [...change.after],
+    ...(change.subject === 'record' && change.owner !== undefined ? { owner: change.owner } : {}),
     ...(change.subject === 'record' && change.split !== undefined ? { split: change.split } : {}),
     ...(outcome === undefined ? {} : { outcome: outcomeDocument(outcome) }),
   }

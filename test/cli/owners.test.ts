@@ -75,3 +75,45 @@ describe('an owner that no report can show is refused', () => {
     expect(stdout.trim().split('\n')).toHaveLength(1)
   })
 })
+
+describe('owner and expires of a definition', () => {
+  const TEXT = `domain: example.com
+soa_email: hostmaster@example.com
+owner: platform
+expires: 2020-06-01
+records:
+  www: {type: A, value: 192.0.2.1, owner: web, expires: 2020-01-31}
+  mail: {type: A, value: 192.0.2.2, expires: 2999-01-31}
+`
+  const ZONE_EXPIRED = 'example.com. has expired on 2020-06-01 (owner: platform)'
+  const RECORD_EXPIRED = 'www.example.com. A has expired on 2020-01-31 (owner: web)'
+
+  test('take precedence over the rule; every report says what has expired, and nothing is deleted', async () => {
+    const { run, folder } = await openScene({ files: { 'zones/example.com.yaml': TEXT }, config: 'zones: [{owner: rule}]\n' })
+    const messages = (diagnostics: readonly { message: string; severity: string }[]) =>
+      diagnostics.map(({ severity, message }) => `${severity} ${message}`).sort()
+    const validation = JSON.parse((await run('validate', '--format', 'json')).stdout)
+    expect(messages(validation.diagnostics)).toEqual([`warning ${ZONE_EXPIRED}`, `warning ${RECORD_EXPIRED}`])
+    expect(messages(JSON.parse((await run('validate', 'example.com', '--format', 'json')).stdout).diagnostics)).toHaveLength(2)
+
+    const text = await run('plan', '--out', 'plan.json')
+    expect(text.stderr).toContain(`warning[zone-expired] ${ZONE_EXPIRED}`)
+    expect(text.stderr).toContain(`warning[record-expired] ${RECORD_EXPIRED}`)
+    expect(text.stdout).toMatch(/platform: 1 zone/)
+    expect(text.stdout).toMatch(/www .* 192\.0\.2\.1\s+owner: web/)
+    const plan = JSON.parse((await run('plan', '--format', 'json')).stdout)
+    expect(isPlan(plan)).toBe(true)
+    expect(plan.zones).toMatchObject([{ owner: 'platform', diagnostics: [{ code: 'zone-expired' }, { code: 'record-expired' }] }])
+    expect(plan.zones[0].changes.map(({ name, owner }: { name: string; owner?: string }) => [name, owner])).toEqual([
+      ['example.com.', undefined],
+      ['mail.example.com.', undefined],
+      ['www.example.com.', 'web'],
+    ])
+    for (const format of ['markdown', 'html', 'github', 'junit', 'sarif'])
+      expect((await run('plan', '--format', format)).stdout, format).toContain('has expired on 2020-01-31 (owner: web)')
+    expect(JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8')).zones[0].changes[2].owner).toBe('web')
+    expect(await run('apply', './plan.json', '--yes')).toMatchObject({ status: 0 })
+    const after = JSON.parse((await run('plan', '--format', 'json')).stdout)
+    expect(after.zones).toMatchObject([{ changes: [], diagnostics: [{ code: 'zone-expired' }, { code: 'record-expired' }] }])
+  })
+})

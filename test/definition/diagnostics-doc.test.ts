@@ -4,6 +4,7 @@ import { loadConfig } from '../../src/definition/config/load-config.ts'
 import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
 import type { Diagnostic } from '../../src/dns/diagnostic.ts'
 import { DIAGNOSTIC_CODES } from '../../src/dns/diagnostic-codes.ts'
+import type { FullDate } from '../../src/dns/ownership.ts'
 import { makeZonePlan } from '../../src/plan/make-plan.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { folderWith } from './files.ts'
@@ -47,7 +48,7 @@ async function codesOf(files: Readonly<Record<string, string>>): Promise<Set<str
   const { config, diagnostics: found } = await loadConfig({ cwd: folder })
   diagnostics.push(...found)
   if (config) {
-    const loaded = await loadDefinitions(config)
+    const loaded = await loadDefinitions(config, { today: '2026-06-01' as FullDate })
     diagnostics.push(...loaded.diagnostics)
     for (const { zone, policy, allow, thresholds } of loaded.zones) {
       const plan = makeZonePlan({

@@ -56,7 +56,7 @@ export function parseSavedChange(document: ChangeDocument, context: ChangeContex
 }
 
 function recordChange(document: ChangeDocument, { zone, taken }: ChangeContext): Result<RecordChange> {
-  const { id, call, after, split } = document
+  const { id, call, after, owner, split } = document
   const { existing: stated, desired: wanted } = document as { existing: ResourceRecord | null; desired: ResourceRecord | null }
   const found = stated === null ? null : taken.take(id, stated)
   if (found === undefined) return failure(`.id: the saved state has no unused record ${id ?? ''}`)
@@ -80,6 +80,7 @@ function recordChange(document: ChangeDocument, { zone, taken }: ChangeContext):
     fields: changedFields(existing, desired.value),
     call,
     after,
+    ...(owner === undefined ? {} : { owner }),
     ...(split === undefined ? {} : { split }),
   })
 }

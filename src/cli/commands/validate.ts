@@ -9,6 +9,7 @@ import type { Validation } from '../../definition/load/load-definitions.ts'
 import { validateDefinitions } from '../../definition/load/load-definitions.ts'
 import { namesZone } from '../../definition/load/wanted-zones.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
+import { fullDateOf } from '../../dns/ownership.ts'
 import { countDiagnostics } from '../../report/diagnostics-report.ts'
 import type { ReportFormat } from '../../report/formats.ts'
 import { validatedText } from '../../report/validation.ts'
@@ -60,9 +61,10 @@ async function validateSelection(
   { since }: ValidateOptions,
   { note }: CliOutput,
 ): Promise<Validation> {
+  const today = fullDateOf(io.now())
   if (since === undefined && !isEmptyList && !args.some((argument) => namesZone(argument, io.cwd)))
-    return validateDefinitions(config, { paths: args.length === 0 ? undefined : args.map((path) => resolve(io.cwd, path)) })
-  const { zones, diagnostics, notes } = await selectZones(config, args, { since, isEmptyList }, io)
+    return validateDefinitions(config, { paths: args.length === 0 ? undefined : args.map((path) => resolve(io.cwd, path)), today })
+  const { zones, diagnostics, notes } = await selectZones(config, args, { since, isEmptyList, today }, io)
   for (const text of notes) note(text)
   const records = zones.reduce((sum, { zone }) => sum + zone.records.length, 0)
   return { zones, diagnostics, files: new Set(zones.flatMap(({ files }) => files)).size, records }

@@ -8,6 +8,7 @@ import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { isMailAddress } from '../../dns/mailbox.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
+import { parseOwner } from '../../dns/ownership.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { isServerAddress } from '../../dns/server-address.ts'
 import { parseTtl, type Ttl } from '../../dns/ttl.ts'
@@ -156,12 +157,11 @@ function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<st
   }
 }
 
-/** An owner, which appears in reports: printable text. */
 function ownerOf(owner: string | undefined, path: readonly (string | number)[], { root, diagnostics }: Reading): string | null {
   if (owner === undefined) return null
-  if (owner.trim() === owner && !/[\p{C}\p{Zl}\p{Zp}]/u.test(owner)) return owner
-  const message = `owner: ${quoted(owner)} contains a character that cannot be printed, or begins or ends with a space`
-  diagnostics.push({ severity: 'error', code: 'schema-value', message, at: positionAt(root, path) })
+  const parsed = parseOwner(owner)
+  if (parsed.ok) return parsed.value
+  diagnostics.push({ severity: 'error', code: 'schema-value', message: `owner: ${parsed.message}`, at: positionAt(root, path) })
   return null
 }
 

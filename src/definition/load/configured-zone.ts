@@ -20,7 +20,7 @@ export interface LoadedZone {
   readonly zone: DesiredZone
   /** The definition and all files it includes, as messages show them, sorted. */
   readonly files: readonly string[]
-  /** Who is responsible for it; null if its rule names nobody. */
+  /** Who is responsible for it; null if neither its definition nor its rule names anybody. */
   readonly owner: string | null
   /** The names of its providers. */
   readonly targets: readonly string[]
@@ -72,7 +72,7 @@ export function configureZone(
       unsupported: zone.unsupported === 'skip' ? 'skip' : (rule.unsupported ?? config.unsupported),
     },
     files,
-    owner: rule.owner,
+    owner: zone.owner ?? rule.owner,
     targets,
     policy: policy ?? 'sync',
     allow: new Set([...zone.allow, ...rule.allow]),

@@ -7,9 +7,11 @@ import pLimit from 'p-limit'
 import { compareText } from '../../dns/compare-text.ts'
 import { compareDiagnostics, type Diagnostic, hasErrors, isError } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
+import type { FullDate } from '../../dns/ownership.ts'
 import type { Config } from '../config/config.ts'
 import { secretsInZone } from '../config/secret-guard.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
+import { expiryWarnings } from '../rules/expiry.ts'
 import { configureZone, type LoadedZone, ruleFor } from './configured-zone.ts'
 import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
 import { createIncludeReader } from './include-reader.ts'
@@ -33,6 +35,8 @@ export interface LoadOptions {
   readonly textsRead?: Map<string, string> | undefined
   /** False to leave out the PTR records of addresses with `auto_ptr`, so that every record is one that a file of its zone has. */
   readonly autoPtr?: false | undefined
+  /** The day in UTC, to report what has expired; absent to report nothing. */
+  readonly today?: FullDate | undefined
 }
 
 export interface LoadedDefinitions {
@@ -103,7 +107,8 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   diagnostics.push(...unmatchedWarning(unmatched))
   const files = [...new Set(parsed.flatMap((one) => one.files))].sort()
   const unlinked = refuseDuplicates(zones)
-  const distinct = options.autoPtr === false ? unlinked : withPtrs(unlinked, linked, options.paths === undefined)
+  const joined = options.autoPtr === false ? unlinked : withPtrs(unlinked, linked, options.paths === undefined)
+  const distinct = withExpiryWarnings(joined, options.today)
   const loaded = new Set(distinct.map(({ zone }) => zone.name))
   const selected = parsed.filter((one) => one.zone !== null && isWanted(one, wanted))
   diagnostics.push(...(wanted?.unused(selected, parsed, loaded) ?? []))
@@ -116,6 +121,11 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     lacksPtrs: parsed.some((one) => one.mayUseAutoPtr && hasErrors(one.diagnostics)),
     skipped: [...skipped].sort(),
   }
+}
+
+function withExpiryWarnings(zones: readonly LoadedZone[], today: FullDate | undefined): readonly LoadedZone[] {
+  if (today === undefined) return zones
+  return zones.map((loaded) => ({ ...loaded, diagnostics: [...loaded.diagnostics, ...expiryWarnings(loaded.zone, today)] }))
 }
 
 function describedBy(

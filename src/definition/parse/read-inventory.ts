@@ -7,6 +7,7 @@ import {
   type InventoryKind,
   type InventoryQuery,
 } from '../../dns/inventory.ts'
+import type { Ownership } from '../../dns/ownership.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import type { Owner } from './parse-state.ts'
@@ -22,7 +23,13 @@ const conditionsOf = (kind: InventoryKind): readonly InventoryCondition[] =>
   kind === 'instances' ? INVENTORY_CONDITIONS : INVENTORY_CONDITIONS.filter((condition) => condition !== 'group')
 
 /** Reads `from:` of a record: a query for addresses, which are looked up when the zone is planned. */
-export function readInventory(record: YamlMapping, from: YamlNode, context: ValueContext, owner: Owner, ttl: Ttl | null): void {
+export function readInventory(
+  record: YamlMapping,
+  from: YamlNode,
+  context: ValueContext,
+  owner: Owner,
+  common: { readonly ttl: Ttl | null } & Ownership,
+): void {
   const { type, subject, state } = context
   const { problems, invalid } = state
   if (isBroken(from) || invalid.has(from)) return
@@ -36,7 +43,7 @@ export function readInventory(record: YamlMapping, from: YamlNode, context: Valu
   else if (values !== undefined) report('the record has both values and "from"; split it into two records', values)
   const query = readQuery(from, report, invalid)
   if (state.layout === 'octodns' || values !== undefined) return
-  if (query !== null && (type === 'A' || type === 'AAAA')) state.inventory.push({ name: owner.name, type, ttl, query, at: from.at })
+  if (query !== null && (type === 'A' || type === 'AAAA')) state.inventory.push({ name: owner.name, type, ...common, query, at: from.at })
 }
 
 function readQuery(from: YamlNode, fail: (detail: string, node?: YamlNode) => null, invalid: ReadonlySet<YamlNode>): InventoryQuery | null {

@@ -3,6 +3,7 @@
 import { isError, type SourcePosition } from '../../dns/diagnostic.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
+import type { Ownership } from '../../dns/ownership.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { type DefinedRecord, type RecordSettings, rrsetKey } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
@@ -12,6 +13,7 @@ import type { Owner, ParseState, RefusedRrset } from './parse-state.ts'
 import { kindName, type ValueContext } from './parse-state.ts'
 import { readInventory } from './read-inventory.ts'
 import { NO_OCTODNS_OPTIONS, type OctodnsOptions, readOctodnsOptions } from './read-octodns-options.ts'
+import { readOwnership } from './read-ownership.ts'
 import { hasRecordSettings, readRecordSettings } from './read-record-settings.ts'
 import { ROUTE53_ALIAS, readRoute53Alias } from './read-route53-alias.ts'
 import { parseTtlNode } from './read-scalar.ts'
@@ -91,8 +93,9 @@ function readChecked(node: YamlMapping, owner: Owner, state: ParseState): string
   const from = lookUp(node, 'from')
   const autoPtr = readAutoPtr(node, owner, type, state)
   const providerSettings = readSettings(node, options, subject, state)
-  if (from === undefined) readValues(node, { type, subject, state }, owner, { ttl, autoPtr, providerSettings })
-  else readInventory(node, from, { type, subject, state }, owner, ttl)
+  const ownership = readOwnership(node, subject, state)
+  if (from === undefined) readValues(node, { type, subject, state }, owner, { ttl, autoPtr, providerSettings, ...ownership })
+  else readInventory(node, from, { type, subject, state }, owner, { ttl, ...ownership })
   return type
 }
 
@@ -233,7 +236,7 @@ function readValues(
   node: YamlMapping,
   context: ValueContext,
   owner: Owner,
-  { ttl, autoPtr, providerSettings }: Pick<DefinedRecord, 'ttl' | 'autoPtr' | 'providerSettings'>,
+  { ttl, ...others }: Pick<DefinedRecord, 'ttl' | 'autoPtr' | 'providerSettings'> & Ownership,
 ): void {
   const { problems, invalid, layout, records } = context.state
   const value = lookUp(node, 'value')
@@ -253,15 +256,12 @@ function readValues(
     problems.report('value-missing', given.at, context.subject, 'the list of values is empty')
     return
   }
+  // Most records have none of these; a plain record takes less memory.
+  const extras = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
   for (const item of items) {
     if (problems.isFull()) return
     const data = readValue(item, context)
     if (data === null) continue
-    const record: DefinedRecord = { name: owner.name, type: context.type, ttl, data, at: item.at }
-    records.push(
-      autoPtr === undefined && providerSettings === undefined
-        ? record
-        : { ...record, ...(autoPtr !== undefined && { autoPtr }), ...(providerSettings !== undefined && { providerSettings }) },
-    )
+    records.push({ name: owner.name, type: context.type, ttl, data, at: item.at, ...extras })
   }
 }

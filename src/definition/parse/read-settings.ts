@@ -5,6 +5,7 @@ import { quoted } from '../../dns/excerpt.ts'
 import { parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
 import { isMailAddress } from '../../dns/mailbox.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
+import type { Ownership } from '../../dns/ownership.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import {
@@ -20,11 +21,12 @@ import {
 } from '../../dns/zone.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import type { DiagnosticCollector } from './parse-state.ts'
+import { readOwnership } from './read-ownership.ts'
 import { parseTtlNode } from './read-scalar.ts'
 import { readSoa } from './read-soa.ts'
 
 /** All settings of a definition. */
-export interface DefinitionSettings {
+export interface DefinitionSettings extends Ownership {
   readonly settings: ZoneSettings
   readonly settingPositions: SettingPositions
   readonly soa: SoaFields | undefined
@@ -84,6 +86,7 @@ export function readSettings(
     unsupported: read.choice('unsupported', ['error', 'skip']) ?? 'error',
     autoPtr: read.flag('auto_ptr'),
     unmanaged: read.items('unmanaged').flatMap((node) => readSelector(node, subject, invalidNodes, problems) ?? []),
+    ...readOwnership(root, subject, { invalid: invalidNodes, problems }),
     includes: read.items('include').flatMap((node) => readInclude(node, subject, invalidNodes, problems) ?? []),
   }
 }
@@ -217,6 +220,8 @@ export const SETTING_KEYS = [
   'description',
   'group',
   'tags',
+  'owner',
+  'expires',
   'soa_email',
   'master_ips',
   'axfr_ips',

@@ -150,7 +150,7 @@ export function isCommonRecord(record: YamlMapping): boolean {
   const { entries } = record
   const type = entryOf(record, 'type')?.value
   const form = type?.kind === 'scalar' ? VALUES.get(type.text) : undefined
-  if (form === undefined || entries.length > 4) return false
+  if (form === undefined || entries.length > 6) return false
   let values = 0
   for (const { key, value } of entries) {
     switch (key.text) {
@@ -161,6 +161,18 @@ export function isCommonRecord(record: YamlMapping): boolean {
         break
       case 'auto_ptr':
         if (value.kind !== 'scalar' || !value.plain || !/^(?:true|false)$/.test(value.text)) return false
+        break
+      case 'owner':
+        if (
+          value.kind !== 'scalar' ||
+          value.text.length < 1 ||
+          value.text.length > 100 ||
+          (value.plain && typeof resolvePlainScalar(value.text) !== 'string')
+        )
+          return false
+        break
+      case 'expires':
+        if (value.kind !== 'scalar' || !/^\d{4}-\d\d-\d\d$/.test(value.text)) return false
         break
       case 'value':
       case 'values':

@@ -97,6 +97,8 @@ export const RECORD_KEYS = [
   'values',
   'from',
   'auto_ptr',
+  'owner',
+  'expires',
   'override',
   'merge',
   'cloudflare',

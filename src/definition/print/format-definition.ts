@@ -88,6 +88,7 @@ const SETTING_TEXTS: ReadonlySet<string> = new Set([
   'description',
   'group',
   'tags',
+  'owner',
   'soa_email',
   'master_ips',
   'axfr_ips',

@@ -1,5 +1,6 @@
 /** Prints a zone as a definition. */
 import { compareNames, type DomainName, ROOT, relativeName } from '../../dns/domain-name.ts'
+import { ownershipOf } from '../../dns/ownership.ts'
 import { compareRecords, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { SOA_FIELDS } from '../../dns/soa.ts'
 import type { Ttl } from '../../dns/ttl.ts'
@@ -28,6 +29,7 @@ export function printDefinition(zone: ImportedZone): string {
     const value = zone.settings[key]
     if (value !== undefined) settings[key] = value
   }
+  Object.assign(settings, ownershipOf(zone))
   if (zone.soa !== undefined) settings['soa'] = soaData(zone.soa, zone.name)
   if (defaultTtl !== null) settings['default_ttl'] = defaultTtl
   if (zone.targets !== undefined) settings['targets'] = zone.targets
@@ -110,13 +112,13 @@ function rrsetsOf(
 ): Pick<PrintedRrset, 'records' | 'entry'>[] {
   const sets = new Map<string, ImportedRecord[]>()
   for (const record of records) {
-    const key = `${record.type} ${record.ttl} ${JSON.stringify(record.providerSettings)}`
+    const key = `${record.type} ${record.ttl} ${JSON.stringify([record.providerSettings, record.owner, record.expires])}`
     const known = sets.get(key)
     if (known) known.push(record)
     else sets.set(key, [record])
   }
   return [...sets.values()].map((set) => {
-    const { type, ttl, providerSettings } = set[0] as ImportedRecord
+    const { type, ttl, providerSettings, ...ownership } = set[0] as ImportedRecord
     const values = set.map((record) => printValue(type, record.data, zone))
     const [value] = values
     const octodns = extras.get(rrsetKey(set[0] as ResourceRecord))
@@ -124,6 +126,7 @@ function rrsetsOf(
       type,
       ...(ttl !== null && ttl !== defaultTtl && { ttl }),
       ...(values.length === 1 && value !== undefined ? { value } : { values }),
+      ...ownershipOf(ownership),
       ...providerSettings,
       ...(octodns !== undefined && { octodns }),
     }

@@ -230,6 +230,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
     },
     close: async () => {
       notifier.close()
+      counts.close()
       await Promise.all([udp.close(), tcp.close()])
     },
   }

@@ -7,11 +7,13 @@ import { compareText } from '../../dns/compare-text.ts'
 import { type DomainName, sortKey } from '../../dns/domain-name.ts'
 import type { Answer } from './answer.ts'
 
-/** The counter of one RRset. It is kept with cached responses, so that counting needs no look-up. */
+/** The counter of one RRset. It is kept with cached responses, so that counting needs neither a look-up nor the time. */
 export interface QueryCounter {
   readonly zone: DomainName
   readonly name: DomainName
   readonly type: string
+  /** Queries that are not in `hours` yet. */
+  pending: number
   /** The hours of several counters, and where those of this one begin; -1 if it was dropped or had no room. */
   hours: Uint32Array
   at: number
@@ -51,6 +53,7 @@ export interface QueryCounts {
   removeZone(zone: DomainName): void
   /** The RRsets of these zones that were asked for. */
   read(zones: Iterable<DomainName>): CountedQueries
+  close(): void
 }
 
 /** The current hour and the 24 before it. */
@@ -63,6 +66,12 @@ const CHUNK = 1024
 
 /** Seconds between two searches for counters that can be dropped. */
 const SWEEP_INTERVAL = 60
+
+/** Milliseconds after which pending queries get a time. */
+const SETTLE_INTERVAL = 1000
+
+/** Counters with pending queries, after which these get a time at once. */
+const MAX_TOUCHED = 10_000
 
 const TYPE_ANY = 255
 
@@ -81,13 +90,14 @@ export function createQueryCounts(maxCounters: number, clock: () => number): Que
     counter.hours.fill(0, counter.at, counter.at + HOURS)
     free.push({ hours: counter.hours, at: counter.at })
     counter.at = -1
+    counter.pending = 0
     size -= 1
   }
   const sweep = (now: number): void => {
     nextSweep = now + SWEEP_INTERVAL
     const oldest = windowBegin(now)
     for (const [zone, counters] of zones) {
-      for (const [key, counter] of counters.byKey) if (counter.lastAsked < oldest) drop(counters, key, counter)
+      for (const [key, counter] of counters.byKey) if (counter.lastAsked < oldest && counter.pending === 0) drop(counters, key, counter)
       if (counters.byKey.size === 0 && !counters.isServed) zones.delete(zone)
     }
   }
@@ -109,45 +119,65 @@ export function createQueryCounts(maxCounters: number, clock: () => number): Que
       refusedAt = now
       return null
     }
-    const counter = { zone, name, type, ...slot(), hour: Math.floor(now / HOUR_SECONDS), lastAsked: now }
+    const counter = { zone, name, type, pending: 0, ...slot(), hour: Math.floor(now / HOUR_SECONDS), lastAsked: now }
     counters.byKey.set(key, counter)
     size += 1
     return counter
   }
-  const count = (counter: QueryCounter, now: number): void => {
+  const settleOne = (counter: QueryCounter, now: number): void => {
+    const current = counter.at >= 0 ? counter : counterOf(counter.zone, counter.name, counter.type, now)
+    const { pending } = counter
+    counter.pending = 0
+    if (current === null || pending === 0) return
     const hour = Math.floor(now / HOUR_SECONDS)
-    if (hour !== counter.hour) advance(counter, hour)
-    const at = counter.at + (hour % HOURS)
-    counter.hours[at] = (counter.hours[at] as number) + 1
-    counter.lastAsked = now
+    if (hour !== current.hour) advance(current, hour)
+    const at = current.at + (hour % HOURS)
+    current.hours[at] = (current.hours[at] as number) + pending
+    current.lastAsked = now
+  }
+  let touched: QueryCounter[] = []
+  let timer: NodeJS.Timeout | undefined
+  const settle = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    const now = seconds()
+    const some = touched
+    touched = []
+    for (const counter of some) settleOne(counter, now)
+  }
+  const again = (counter: QueryCounter): void => {
+    if (counter.pending === 0) {
+      if (touched.length >= MAX_TOUCHED) settle()
+      touched.push(counter)
+      timer ??= setTimeout(settle, SETTLE_INTERVAL).unref()
+    }
+    counter.pending += 1
   }
   return {
     add: (answer, code) => {
       const type = usedType(answer, code)
       const zone = answer.zones[0]
       if (type === null || answer.source === null || !zone) return null
-      const now = seconds()
-      const counter = counterOf(zone.name, answer.source, type, now)
-      if (counter) count(counter, now)
-      // Without room, each further query tries again.
-      return counter ?? { zone: zone.name, name: answer.source, type, hours: NO_HOURS, at: -1, hour: 0, lastAsked: now }
+      const known = zones.get(zone.name)?.byKey.get(`${answer.source} ${type}`)
+      const counter = known ?? { zone: zone.name, name: answer.source, type, pending: 0, hours: NO_HOURS, at: -1, hour: 0, lastAsked: 0 }
+      again(counter)
+      return counter
     },
-    again: (counter) => {
-      const now = seconds()
-      const current = counter.at >= 0 ? counter : counterOf(counter.zone, counter.name, counter.type, now)
-      if (current) count(current, now)
-    },
+    again,
     addZone: (zone, accountId) => {
+      settle()
       const counters = zones.get(zone)
       if (counters && counters.accountId !== accountId) for (const [key, counter] of counters.byKey) drop(counters, key, counter)
       zones.set(zone, { accountId, isServed: true, byKey: counters?.byKey ?? new Map() })
     },
     removeZone: (zone) => {
+      settle()
       const counters = zones.get(zone)
       if (counters?.byKey.size === 0) zones.delete(zone)
       else if (counters) zones.set(zone, { ...counters, isServed: false })
     },
     read: (names) => {
+      settle()
       const now = seconds()
       const oldest = windowBegin(now)
       const counters = [...names].flatMap((name) => [...(zones.get(name)?.byKey.values() ?? [])])
@@ -158,6 +188,7 @@ export function createQueryCounts(maxCounters: number, clock: () => number): Que
         .map(({ counter }) => countOf(counter, now))
       return { from: Math.max(started, oldest), to: now, isIncomplete: refusedAt !== null && refusedAt >= oldest, counts }
     },
+    close: () => clearTimeout(timer),
   }
 }
 
