@@ -79,6 +79,7 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
       outdir: join(fresh, 'chunks'),
       splitting: true,
       format: 'esm',
+      plugins: [withCore],
       chunkNames: '[name]-[hash]',
       banner: { js: REQUIRE },
     })
@@ -144,6 +145,26 @@ const outsideIfLazy = (lazy) => ({
     })
   },
 })
+
+/** Loads the config and all definitions, as most commands do. */
+const CORE = join(root, 'src/cli/commands/validate.ts')
+
+/** The commands that load no definitions. */
+const WITHOUT_CORE = /\/(?:backup|conformance|demo|explain|history|init|providers|record|report|restore|rotate-key|serve)\.ts$/
+
+/**
+ * Lets the other commands, and providers, which are created after the config was loaded, import `CORE`. Modules share a chunk only if the same entry points
+ * import them, and each chunk that `validate` loads costs about 0.3 ms: so there are fewer chunks.
+ */
+const withCore = {
+  name: 'with-core',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/src\/(?:cli\/commands\/[^/]+|providers\/[^/]+\/[^/]+-provider)\.ts$/ }, ({ path }) => {
+      if (path === CORE || WITHOUT_CORE.test(path)) return undefined
+      return { contents: `${readFileSync(path, 'utf8')}\nimport ${JSON.stringify(CORE)}\n`, loader: 'ts' }
+    })
+  },
+}
 
 /** Added to the program only; an esbuild banner would be in every chunk. */
 function prependHashbang(program) {

@@ -22,7 +22,7 @@ export interface TokenApi {
   readonly tokenVariable: string
   /** Maximum concurrent requests without the setting; 4 if absent. */
   readonly parallelism?: number
-  readonly createProvider: (connection: ApiConnection, settings: ProviderConfig['settings']) => Provider
+  readonly createProvider: (connection: ApiConnection, settings: ProviderConfig['settings']) => Promise<Provider>
 }
 
 export function tokenProviderType({
@@ -56,7 +56,7 @@ export function tokenProviderType({
       if (baseUrl === null || token === null) return { provider: null, diagnostics }
       const connection = apiConnection(config, context, { baseUrl, token, parallelism }, diagnostics)
       if (connection === null) return { provider: null, diagnostics }
-      return { provider: createProvider(connection, settings), diagnostics }
+      return { provider: await createProvider(connection, settings), diagnostics }
     },
   }
 }

@@ -84,6 +84,7 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'terminal-packages': { 'apply/a.ts': `import { Command } from 'commander'` },
   'island-providers': { 'providers/x/a.ts': `import type { y } from '../y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
   'provider-door': { 'apply/a.ts': `import { y } from '../providers/y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
+  'lazy-providers': { 'providers/x/x-config.ts': `import { x } from './x-provider.ts'`, 'providers/x/x-provider.ts': 'export const x = 1' },
   'config-door': {
     'cli/a.ts': `import { l } from '../definition/config/load-config.ts'`,
     'definition/config/load-config.ts': 'export const l = 1',

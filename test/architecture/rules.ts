@@ -89,6 +89,12 @@ export const RULES: readonly IRegularForbiddenRuleType[] = [
     { path: '^src/', pathNot: '^src/providers/' },
     { path: '^src/providers/', pathNot: '^src/providers/(?:provider|registry)\\.ts$' },
   ),
+  // `validate` knows the settings and capabilities of every type, and creates no provider.
+  forbid(
+    'lazy-providers',
+    { path: '^src/providers/[^/]+/[^/]+-(?:config|type)\\.ts$', pathNot: '/class-config\\.ts$' },
+    { path: '^src/providers/[^/]+/[^/]+-provider\\.ts$', dynamic: false, dependencyTypesNot: ['type-only'] },
+  ),
   // A command gets its config with its hosts checked, before it can look up a secret.
   forbid('config-door', { path: '^src/', pathNot: '^src/apply/run-config\\.ts$' }, { path: '^src/definition/config/load-config\\.ts$' }),
   // A command calls apply/ or convert/, which plan and send. Only the demo asks its own name server.

@@ -5,7 +5,6 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { createAccessTokens } from '../access-tokens.ts'
 import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
-import { createAzureProvider } from './azure-provider.ts'
 import { azureCapabilities } from './capabilities.ts'
 import { type Credentials, createSignIn, MACHINE_URL, tokenUrl } from './credentials.ts'
 import type { Visibility } from './record-format.ts'
@@ -97,6 +96,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
     onToken: (token) => addSecret(loaded, `the access token of ${name}`, token),
   })
   const scope = { subscription: String(subscription), resourceGroup: String(settings['resource_group']), visibility: visibilityOf(config) }
+  const { createAzureProvider } = await import('./azure-provider.ts')
   return { provider: createAzureProvider(connection, tokens, scope), diagnostics }
 }
 

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
-import { type CloudInstance, createCloudProvider } from './cloud-provider.ts'
+import type { CloudInstance } from './inventory.ts'
 
 /** A known instance of the API. */
 interface Preset extends CloudInstance {
@@ -63,5 +63,6 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   const token = await resolveToken(config, 'token', context, diagnostics)
   if (token === null) return { provider: null, diagnostics }
   const connection = apiConnection(config, context, { baseUrl, token, parallelism: DEFAULT_PARALLELISM }, diagnostics)
+  const { createCloudProvider } = await import('./cloud-provider.ts')
   return { provider: connection && createCloudProvider(connection, preset), diagnostics }
 }

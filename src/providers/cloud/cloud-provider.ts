@@ -11,17 +11,9 @@ import { domainShape, emptyShape, recordShape, regionShape, zoneFileShape } from
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
 import { type CloudApi, createCloudApi } from './cloud-api.ts'
 import { examineCloud } from './examine.ts'
-import { API_PATHS, type InventoryPaths, readCloudInventory } from './inventory.ts'
+import { API_PATHS, type CloudInstance, readCloudInventory } from './inventory.ts'
 import { recordFromApi, recordToApi } from './record-codec.ts'
 import { type CloudAccount, cloneCloudZone, findZones, importCloudZone, listZones, MAX_FILTER, timeOf, zoneReference } from './zones.ts'
-
-/** The differences of one instance of the API from others. */
-export interface CloudInstance {
-  /** Its paths of the inventory, if they differ. */
-  readonly paths?: InventoryPaths | undefined
-  /** The addresses from which it transfers zones. */
-  readonly transferAddresses?: readonly string[] | undefined
-}
 
 /** Creates a provider for the cloud API, whose zones are the domains at `{base_url}/domains`. */
 export function createCloudProvider(options: ApiConnection, instance: CloudInstance = {}): Provider {

@@ -13,6 +13,14 @@ export interface InventoryPaths {
   readonly loadbalancers: string | null
 }
 
+/** The differences of one instance of the API from others. */
+export interface CloudInstance {
+  /** Its paths of the inventory, if they differ. */
+  readonly paths?: InventoryPaths | undefined
+  /** The addresses from which it transfers zones. */
+  readonly transferAddresses?: readonly string[] | undefined
+}
+
 export const API_PATHS: InventoryPaths = { instances: '/compute/instances', loadbalancers: null }
 
 /** IPv4 addresses that are not public: private (RFC 1918), shared (RFC 6598), loopback and link-local. */

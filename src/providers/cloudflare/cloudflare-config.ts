@@ -3,7 +3,6 @@ import type { ProviderConfig } from '../../definition/config/config.ts'
 import type { ProviderType } from '../provider.ts'
 import { tokenProviderType } from '../token-api.ts'
 import { type CloudflarePlan, cloudflareCapabilities } from './capabilities.ts'
-import { createCloudflareProvider } from './cloudflare-provider.ts'
 
 /** The strictest limits hold for every zone. */
 const DEFAULT_PLAN: CloudflarePlan = 'free'
@@ -18,5 +17,8 @@ export const CLOUDFLARE: ProviderType = tokenProviderType({
   tokenKey: 'token',
   variableKeys: ['account_id'],
   tokenVariable: 'CLOUDFLARE_TOKEN',
-  createProvider: (connection, settings) => createCloudflareProvider(connection, planOf(settings), accountOf(settings)),
+  async createProvider(connection, settings) {
+    const { createCloudflareProvider } = await import('./cloudflare-provider.ts')
+    return createCloudflareProvider(connection, planOf(settings), accountOf(settings))
+  },
 })

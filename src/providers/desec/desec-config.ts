@@ -2,7 +2,6 @@
 import type { ProviderType } from '../provider.ts'
 import { tokenProviderType } from '../token-api.ts'
 import { desecCapabilities, minimumTtlsOf } from './capabilities.ts'
-import { createDesecProvider } from './desec-provider.ts'
 
 export const DESEC: ProviderType = tokenProviderType({
   capabilities: desecCapabilities(() => null),
@@ -10,5 +9,5 @@ export const DESEC: ProviderType = tokenProviderType({
   baseUrl: 'https://desec.io/api/v1',
   tokenKey: 'token',
   tokenVariable: 'DESEC_TOKEN',
-  createProvider: (connection) => createDesecProvider(connection),
+  createProvider: async (connection) => (await import('./desec-provider.ts')).createDesecProvider(connection),
 })

@@ -2,12 +2,11 @@
 import type { ProviderType } from '../provider.ts'
 import { tokenProviderType } from '../token-api.ts'
 import { DIGITALOCEAN_CAPABILITIES } from './capabilities.ts'
-import { createDigitalOceanProvider } from './digitalocean-provider.ts'
 
 export const DIGITALOCEAN: ProviderType = tokenProviderType({
   capabilities: DIGITALOCEAN_CAPABILITIES,
   baseUrl: 'https://api.digitalocean.com/v2',
   tokenKey: 'token',
   tokenVariable: 'DIGITALOCEAN_TOKEN',
-  createProvider: createDigitalOceanProvider,
+  createProvider: async (connection) => (await import('./digitalocean-provider.ts')).createDigitalOceanProvider(connection),
 })

@@ -21,7 +21,6 @@ import {
   TOKEN_URL,
 } from './credentials.ts'
 import type { ExternalAccount } from './external-account.ts'
-import { createGoogleProvider } from './google-provider.ts'
 
 const BASE_URL = 'https://dns.googleapis.com'
 const DEFAULT_PARALLELISM = 4
@@ -107,6 +106,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
     now,
     onToken: (token) => addSecret(context.secrets.loaded, `the access token of ${name}`, token),
   })
+  const { createGoogleProvider } = await import('./google-provider.ts')
   return { provider: createGoogleProvider(connection, tokens, { project, visibility: visibilityOf(config), managedZones }), diagnostics }
 }
 

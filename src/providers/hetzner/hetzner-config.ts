@@ -2,7 +2,6 @@
 import type { ProviderType } from '../provider.ts'
 import { tokenProviderType } from '../token-api.ts'
 import { HETZNER_CAPABILITIES } from './capabilities.ts'
-import { createHetznerProvider } from './hetzner-provider.ts'
 
 export const HETZNER: ProviderType = tokenProviderType({
   capabilities: HETZNER_CAPABILITIES,
@@ -11,5 +10,5 @@ export const HETZNER: ProviderType = tokenProviderType({
   tokenVariable: 'HETZNER_TOKEN',
   // Calls wait for their actions most of the time.
   parallelism: 16,
-  createProvider: createHetznerProvider,
+  createProvider: async (connection) => (await import('./hetzner-provider.ts')).createHetznerProvider(connection),
 })

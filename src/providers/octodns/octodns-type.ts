@@ -4,7 +4,6 @@ import type { ProviderType, StarterText } from '../provider.ts'
 import { OCTODNS_CAPABILITIES } from './capabilities.ts'
 import { classCapabilities, featuresOf } from './class-capabilities.ts'
 import { changesPerCall, checkClassSettings, createsZones } from './class-settings.ts'
-import { createFromFolder } from './octodns-provider.ts'
 
 const hasClass = ({ settings }: ProviderConfig): boolean => settings['class'] !== undefined
 
@@ -19,9 +18,8 @@ export const OCTODNS: ProviderType = {
   // A class does not say which hosts it contacts.
   endpoints: () => [],
   async create(config, context) {
-    if (!hasClass(config)) return createFromFolder(config, context)
-    const { createFromClass } = await import('./class-config.ts')
-    return createFromClass(config, context)
+    if (hasClass(config)) return (await import('./class-config.ts')).createFromClass(config, context)
+    return (await import('./octodns-provider.ts')).createFromFolder(config, context)
   },
 }
 

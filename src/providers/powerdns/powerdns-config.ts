@@ -6,7 +6,6 @@ import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '..
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
 import { POWERDNS_CAPABILITIES, powerDnsCapabilities } from './capabilities.ts'
 import type { NewZones } from './new-zone.ts'
-import { createPowerDnsProvider } from './powerdns-provider.ts'
 
 const DEFAULT_PARALLELISM = 4
 const EXAMPLE_URL = 'http://127.0.0.1:8081'
@@ -68,6 +67,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   const connection = apiConnection(config, context, { baseUrl, token, parallelism: DEFAULT_PARALLELISM }, diagnostics)
   if (connection === null) return { provider: null, diagnostics }
   const given = newZoneSettings(config)
+  const { createPowerDnsProvider } = await import('./powerdns-provider.ts')
   const provider = createPowerDnsProvider(connection, {
     server: String(settings['server'] ?? 'localhost'),
     notifies: settings['notify'] === true,

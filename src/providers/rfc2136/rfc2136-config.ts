@@ -5,7 +5,6 @@ import { type DomainName, parseAbsoluteName, ROOT } from '../../dns/domain-name.
 import { checkNameServer, nameServerEndpoints, readNameServer } from '../name-server-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderType } from '../provider.ts'
 import { RFC2136_CAPABILITIES } from './capabilities.ts'
-import { createRfc2136Provider } from './rfc2136-provider.ts'
 
 export const RFC2136: ProviderType = {
   capabilities: RFC2136_CAPABILITIES,
@@ -17,6 +16,7 @@ export const RFC2136: ProviderType = {
 async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
   const { server, diagnostics } = await readNameServer(config, context)
   const { catalog } = config.settings
+  const { createRfc2136Provider } = await import('./rfc2136-provider.ts')
   return { provider: server && createRfc2136Provider(server, catalog === undefined ? null : nameOf(catalog)), diagnostics }
 }
 

@@ -9,7 +9,6 @@ import { checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.t
 import { type CreatedProvider, type ProviderContext, type ProviderEndpoint, ProviderError, type ProviderType } from '../provider.ts'
 import { route53Capabilities } from './capabilities.ts'
 import type { Credentials, Route53Connection } from './route53-api.ts'
-import { createRoute53Provider } from './route53-provider.ts'
 
 const ENDPOINT = 'https://route53.amazonaws.com'
 const REGION = 'us-east-1'
@@ -99,6 +98,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
     checkHost: hostCheck(config, context),
     proxyFor: (server) => proxyFor(server, context.secrets.env, []),
   }
+  const { createRoute53Provider } = await import('./route53-provider.ts')
   const provider = createRoute53Provider(connection, {
     isPrivate: settings['zone_type'] === 'private',
     zoneIds,

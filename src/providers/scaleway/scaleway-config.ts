@@ -2,13 +2,14 @@
 import type { ProviderType } from '../provider.ts'
 import { tokenProviderType } from '../token-api.ts'
 import { SCALEWAY_CAPABILITIES } from './capabilities.ts'
-import { createScalewayProvider } from './scaleway-provider.ts'
 
 export const SCALEWAY: ProviderType = tokenProviderType({
   capabilities: SCALEWAY_CAPABILITIES,
   baseUrl: 'https://api.scaleway.com/domain/v2beta1',
   tokenKey: 'secret_key',
   tokenVariable: 'SCW_SECRET_KEY',
-  createProvider: (connection, { project_id: project }) =>
-    createScalewayProvider(connection, project === undefined ? null : String(project)),
+  async createProvider(connection, { project_id: project }) {
+    const { createScalewayProvider } = await import('./scaleway-provider.ts')
+    return createScalewayProvider(connection, project === undefined ? null : String(project))
+  },
 })

@@ -11,7 +11,6 @@ import { canBeServed, ZONEFILE_CAPABILITIES, zonefileCapabilities } from './capa
 import { type Command, hasPlaceholder, parseCommand } from './run-command.ts'
 import type { ListSettings } from './served-lists.ts'
 import type { ListFormat } from './zone-lists.ts'
-import { createZonefileProvider } from './zonefile-provider.ts'
 
 const DEFAULT_PARALLELISM = 4
 const DEFAULT_TIMEOUT_SECONDS = 30
@@ -106,6 +105,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
     path: list.path ?? directory,
     reload: commandOf(list.reload),
   }
+  const { createZonefileProvider } = await import('./zonefile-provider.ts')
   const provider = createZonefileProvider({
     provider: config.name,
     directory,
