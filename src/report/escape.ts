@@ -9,5 +9,8 @@ const escaped = (c: string): string => `\\u${c.charCodeAt(0).toString(16).padSta
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
+/** Escapes text for an HTML element only. Long texts are shorter with their quotes. */
+export const escapeHtmlText = (text: string): string => text.replace(/[&<>]/g, (c) => ENTITIES[c] as string)
+
 /** Escapes text for an HTML element or a quoted attribute. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => ENTITIES[c] as string)

@@ -57,6 +57,13 @@ test('a plan is a self-contained page with a line per change', () => {
   expect(textOf(page)).toContain('REFUSED updates: too many')
 })
 
+test('the column of names is wide enough for long names, and data keep their quotes', () => {
+  const plan = planOf([zoneOf([changeOf(null, `${'service.'.repeat(5)}example.com. 300 TXT "a & <b>"`)])])
+  const page = renderPlan(plan, 'html', OPTIONS)
+  expect(page).toContain('--name:30ch')
+  expect(page).toContain('\t"a &amp; &lt;b&gt;"\n')
+})
+
 test('the policy of the page allows its own style and script, and nothing else', () => {
   const page = renderPlan(planOf([zoneOf([])]), 'html', OPTIONS)
   const hashOf = (tag: string): string => {

@@ -12,6 +12,9 @@ const make = (name, className, text) => {
   if (text !== undefined) element.textContent = text
   return element
 }
+/* Without a zone in the index there is nothing to filter or to open. */
+const form = $('filter')
+if (!form) return
 const STATES = { '!': 'failed', '?': 'unknown', '.': 'skipped' }
 const COLUMNS = ['', 'name', 'TTL', 'type', 'data']
 
@@ -145,9 +148,8 @@ const mark = (zone) => {
   if (zone.table) for (const change of zone.changes) for (const tr of change.trs) tr.hidden = zone.shown !== null && !zone.shown.has(change)
 }
 
-const form = $('filter')
 const fields = ['text', 'zone', 'owner', 'type', 'action'].map((id) => $(id))
-const [textField] = fields
+const [textField, , , , actionField] = fields
 const value = (field) => (field ? field.value.trim() : '')
 const filter = () => {
   const [text, name, owner, type, action] = fields.map(value)
@@ -182,6 +184,7 @@ const filter = () => {
     if (visible) shownPlain += 1
   }
   for (const section of all('section[data-owner]')) section.hidden = !section.querySelector('details[data-zone]:not([hidden])')
+  for (const figure of all('li[data-show]')) figure.firstChild.ariaPressed = String(action === figure.dataset.show)
   const rest = $('rest')
   if (rest) rest.hidden = shownPlain === 0
   const isFiltered = fields.some((field) => value(field) !== '')
@@ -250,7 +253,20 @@ const target = () => {
   zone.element.querySelector('summary').focus({ preventScroll: true })
 }
 addEventListener('hashchange', target)
+/* A figure shows only what it counts; again, everything. */
+for (const figure of all('li[data-show]')) {
+  const button = make('button')
+  button.type = 'button'
+  button.ariaPressed = 'false'
+  button.append(...figure.childNodes)
+  figure.append(button)
+  button.addEventListener('click', () => {
+    actionField.value = actionField.value === figure.dataset.show ? '' : figure.dataset.show
+    filter()
+  })
+}
 form.hidden = false
+$('keys').hidden = false
 filterLater()
 target()
 /* Counts at once from the page; the lines are parsed when a filter is used. */

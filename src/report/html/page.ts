@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { oneLine, type Severity } from '../../dns/diagnostic.ts'
 import type { Action } from '../../plan/plan.ts'
 import { agreeing, counted, formatCount } from '../english.ts'
-import { escapeHtml } from '../escape.ts'
+import { escapeHtml, escapeHtmlText } from '../escape.ts'
 import { groupByOwner, ownerTitle } from '../owners.ts'
 import { PAGE_SCRIPT } from './page-script.ts'
 import { pageStyle } from './page-style.ts'
@@ -42,6 +42,8 @@ export interface Figure {
   readonly label: string | readonly [singular: string, plural: string]
   readonly count: number
   readonly className: Action | 'bad' | ''
+  /** The choice of the filter by action that finds what is counted. */
+  readonly show?: string
 }
 
 export interface Message {
@@ -90,10 +92,10 @@ export function renderPage(page: Page): string {
 <header>
 <p class="made">${escapeHtml([page.kind, ...page.made].map(oneLine).join(' · '))}</p>
 <h1>${escapeHtml(page.headline)}</h1>
-${figureList(page.figures)}${messageList(page.messages)}</header>
+${figureList(page)}${messageList(page.messages)}</header>
 <main>
 ${page.zones.length === 0 ? '' : `<div class="top">\n${filterForm(page)}${headRow(page)}</div>\n`}${index(page)}${plainZones(page.rest)}</main>
-<footer>${page.zones.length === 0 ? '' : `<p>${escapeHtml(page.legend)}. Keys: <kbd>/</kbd> search, <kbd>↑</kbd> <kbd>↓</kbd> zones, <kbd>Enter</kbd> opens, <kbd>o</kbd> opens all, <kbd>c</kbd> closes all, <kbd>Esc</kbd> clears the filter.</p>`}</footer>
+<footer>${page.zones.length === 0 ? '' : `<p>${escapeHtml(page.legend)}.</p><p class="keys" id="keys" hidden><kbd>/</kbd> search, <kbd>↑</kbd> <kbd>↓</kbd> zones, <kbd>Enter</kbd> opens, <kbd>o</kbd> opens all, <kbd>c</kbd> closes all, <kbd>Esc</kbd> clears the filter</p>`}</footer>
 <script>${PAGE_SCRIPT}</script>
 </body>
 </html>
@@ -102,7 +104,7 @@ ${page.zones.length === 0 ? '' : `<div class="top">\n${filterForm(page)}${headRo
 
 const sourceOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** Longer names do not widen a column. */
+/** What is longer is broken into lines, or cut. */
 const WIDEST = { name: 30, ttl: 14, type: 10, target: 22 } as const
 
 function columnWidths(zones: readonly PageZone[]) {
@@ -111,7 +113,7 @@ function columnWidths(zones: readonly PageZone[]) {
     widths.target = Math.max(widths.target, target.length)
     for (const line of lines) {
       const [, name = '', ttl = '', type = ''] = line.split('\t', 4)
-      if (name.length <= WIDEST.name) widths.name = Math.max(widths.name, name.length)
+      widths.name = Math.max(widths.name, name.length)
       widths.ttl = Math.max(widths.ttl, ttl.length)
       widths.type = Math.max(widths.type, type.length)
     }
@@ -124,13 +126,14 @@ function columnWidths(zones: readonly PageZone[]) {
   }
 }
 
-const figureList = (figures: readonly Figure[]): string =>
+const figureList = ({ figures, choices, zones }: Page): string =>
   figures.length === 0
     ? ''
     : `<ul class="figures">${figures
-        .map(({ label, count, className }) => {
+        .map(({ label, count, className, show }) => {
+          const isChoice = count > 0 && zones.length > 0 && choices.some(([value]) => value === show)
           const classes = [className, count === 0 ? 'zero' : ''].filter((one) => one !== '').join(' ')
-          return `<li class="${classes}"><b>${formatCount(count)}</b><span>${escapeHtml(typeof label === 'string' ? label : agreeing(count, ...label))}</span></li>`
+          return `<li class="${classes}"${isChoice ? ` data-show="${show}"` : ''}><b>${formatCount(count)}</b><span>${escapeHtml(typeof label === 'string' ? label : agreeing(count, ...label))}</span></li>`
         })
         .join('')}</ul>\n`
 
@@ -213,7 +216,7 @@ function zoneSection(zone: PageZone, { columns }: Page, chart: Chart): string {
     return `<span class="count ${count === 0 ? 'none' : action}" title="${escapeHtml(label)}">${count === 0 ? '·' : `${SIGNS[action]}${formatCount(count)}`}</span>`
   })
   const facts = zone.facts.length === 0 ? '' : `<p class="facts">${escapeHtml(zone.facts.join(' · '))}</p>\n`
-  const lines = zone.lines.length === 0 ? '' : `<pre>\n${escapeHtml(zone.lines.join('\n'))}\n</pre>\n`
+  const lines = zone.lines.length === 0 ? '' : `<pre>\n${escapeHtmlText(zone.lines.join('\n'))}\n</pre>\n`
   return `<details data-zone="${escapeHtml(oneLine(zone.name))}"${zone.problem === null ? '' : ` data-problem="${zone.problem}"`}>
 <summary><i></i><span class="zone">${escapeHtml(zone.title)}${labels.join('')}</span><span class="target">${escapeHtml(oneLine(zone.target))}</span>${columns.length === 0 ? '' : chart(zone)}${counts.join('')}</summary>
 <div class="body">

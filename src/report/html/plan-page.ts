@@ -64,19 +64,26 @@ function figuresOf(report: Report, label: Readonly<Record<(typeof ACTIONS)[numbe
   const summary = summarize(report)
   const done = report.outcomes === null ? null : summarizeOutcomes(zoneViews(report))
   const problems: Figure[] = [
-    { label: ['error', 'errors'], count: summary.errors, className: 'bad' },
-    { label: ['refused zone', 'refused zones'], count: summary.refusedZones, className: 'bad' },
+    { label: ['error', 'errors'], count: summary.errors, className: 'bad', show: 'error' },
+    { label: ['refused zone', 'refused zones'], count: summary.refusedZones, className: 'bad', show: 'refused' },
     ...(done === null
       ? []
       : ([
-          { label: 'failed', count: done.failed, className: 'bad' },
-          { label: 'unknown', count: done.unknown, className: 'bad' },
-          { label: 'skipped', count: done.skipped, className: '' },
+          { label: 'failed', count: done.failed, className: 'bad', show: 'failed' },
+          { label: 'unknown', count: done.unknown, className: 'bad', show: 'unknown' },
+          { label: 'skipped', count: done.skipped, className: '', show: 'skipped' },
         ] as const)),
   ]
   return [
     ...problems.filter(({ count }) => count > 0),
-    ...ACTIONS.map((action): Figure => ({ label: label[action], count: (done?.applied ?? summary)[action], className: action })),
+    ...ACTIONS.map(
+      (action): Figure => ({
+        label: label[action],
+        count: (done?.applied ?? summary)[action],
+        className: action,
+        ...(done === null ? { show: action } : {}),
+      }),
+    ),
     {
       label: done === null ? ['zone to change', 'zones to change'] : ['zone changed', 'zones changed'],
       count: done?.applied.zones ?? summary.changedZones,

@@ -20,7 +20,7 @@ export function validationPage(validation: Validation, options: ReportOptions): 
     headline: count ?? 'No problems',
     made: options.tool === undefined ? [] : [options.tool],
     figures: [
-      { label: ['error', 'errors'], count: errors, className: errors === 0 ? '' : 'bad' },
+      { label: ['error', 'errors'], count: errors, className: errors === 0 ? '' : 'bad', show: 'error' },
       { label: ['warning', 'warnings'], count: warnings, className: '' },
       { label: ['zone', 'zones'], count: figures.zones, className: '' },
       { label: ['record', 'records'], count: figures.records, className: '' },

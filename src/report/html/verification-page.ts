@@ -29,7 +29,7 @@ export function verificationPage(verification: Verification, options: ReportOpti
     headline: summary,
     made: options.tool === undefined ? [] : [options.tool],
     figures: [
-      ...(errors === 0 ? [] : [{ label: ['error', 'errors'], count: errors, className: 'bad' } satisfies Figure]),
+      ...(errors === 0 ? [] : [{ label: ['error', 'errors'], count: errors, className: 'bad', show: 'error' } satisfies Figure]),
       { label: ['zone not as defined', 'zones not as defined'], count: differing, className: differing === 0 ? '' : 'bad' },
       { label: ['zone', 'zones'], count: zones.length, className: '' },
     ],
