@@ -238,5 +238,13 @@ describe('zones --format codeowners', () => {
     writeFileSync(join(folder, 'CODEOWNERS'), stdout.replace('@acme/web', '@acme/other'))
     expect((await run('--organization', 'acme', '--check', '../CODEOWNERS')).status).toBe(2)
     expect((await run('--organization', 'acme', '--check', '../NONE')).status).toBe(1)
+    // The lines of a definition that cannot be parsed are missing.
+    writeFileSync(join(folder, 'dns/zones/d.example.yaml'), 'domain: [\n')
+    const broken = await run('--organization', 'acme')
+    expect([broken.status, broken.stdout, broken.stderr]).toEqual([
+      1,
+      expect.not.stringContaining('d.example'),
+      expect.stringContaining('zones/d.example.yaml:1:9: error'),
+    ])
   })
 })

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import { listZones } from '../../apply/list-zones.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import type { SelectionOptions } from '../../apply/run-context.ts'
@@ -52,11 +52,12 @@ async function zones(io: CliIo, [args]: readonly [string[]], options: ZonesOptio
   const list = await listZones(config, selection.zones, { target, since, shard, isEmptyList: selection.isEmptyList }, io)
   for (const note of list.notes) output.note(note)
   output.diagnostics(list.diagnostics.filter(({ severity, code }) => severity === 'error' || code === 'zone-removed'))
-  if (format === 'codeowners') return printCodeOwners(io, list.zones, options, output)
+  const status = hasErrors(list.diagnostics) ? EXIT.failure : EXIT.done
+  if (format === 'codeowners') return worstOf([status, await printCodeOwners(io, list.zones, options, output)])
   const text =
     format === 'json' ? renderZonesJson(list.zones) : renderZonesText(list.zones, { color: colorOf(io.stdout, io, options.color), quiet })
   output.report(text, format)
-  return hasErrors(list.diagnostics) ? EXIT.failure : EXIT.done
+  return status
 }
 
 /** Prints the lines for a CODEOWNERS file, or checks that a file contains them. */
