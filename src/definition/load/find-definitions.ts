@@ -99,12 +99,13 @@ async function searchStart(
   const { folder, cwd } = search.config
   const path = resolve(folder, start.path)
   if (refusePath(search, path, rule)) return
-  if (!isInside(path, folder) || !isInside(resolveLinks(path), resolveLinks(folder))) return reportOutside(search, path, rule)
+  if (!isInside(path, folder)) return reportOutside(search, path, rule)
   const facts = await stat(path).catch((error: unknown) => describeReadError(error))
   if (typeof facts === 'string') {
     if (start.literal) report(search, 'file-unreadable', `${displayPath(path, cwd)} ${facts}`, rule)
     return
   }
+  if (!isInside(resolveLinks(path), resolveLinks(folder))) return reportOutside(search, path, rule)
   const own = globs.matches(globPath(search, path))
   if (!facts.isDirectory()) {
     const name = parseFileName(basename(path))

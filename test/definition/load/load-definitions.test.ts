@@ -217,6 +217,16 @@ nameservers: [127.0.0.1:5353]
       expect((await loaded('more/*', link)).zones).toEqual(['a.example.'])
     })
 
+    it('but not a folder that does not exist, of a config that is reached by a link', async () => {
+      const link = join(folderWith({}), 'link')
+      symlinkSync(
+        folderWith({ 'zonewright.yaml': "zones: [{files: ['zones/*', 'none/*']}]\n", 'zones/a.example.yaml': 'records: {}\n' }),
+        link,
+      )
+      const { diagnostics } = await findDefinitions(await configIn(link), null)
+      expect(diagnostics.map(({ code }) => code)).not.toContain('path-outside')
+    })
+
     it('but accepts any path on the command line', async () => {
       const outer = folderWith({ ...files, 'project/zonewright.yaml': ONE_PROVIDER })
       const found = await findDefinitions(await configIn(join(outer, 'project')), [join(outer, 'far')])
