@@ -12,6 +12,7 @@ import { globTest } from '../dns/glob.ts'
 import { DEFAULT_ZONE_OPTIONS, type RefusalName } from '../dns/zone.ts'
 import { preferredShard } from '../plan/shards.ts'
 import { type Provider, ProviderError } from '../providers/provider.ts'
+import { counted, listed } from '../report/english.ts'
 import { lastAppliedZones } from './journal/applied-zones.ts'
 import type { RemovedLookup, Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
 import type { SelectedZones } from './select-zones.ts'
@@ -31,6 +32,10 @@ export interface RemovedZone {
 
 /** Maximum removed zones that a run looks up. */
 const MAX_REMOVED = 5000
+
+/** Maximum zones at a provider that is not in the config with a warning for each, and maximum names of a warning. */
+const MAX_GONE = 3
+const MAX_NAMED = 10
 
 /** The zones that the selection, or else the journal, knows and that no definition describes. */
 export function removedZones(config: Config, selected: SelectedZones, { target, since, shard }: WorkspaceOptions): RemovedZone[] {
@@ -55,7 +60,10 @@ export function removedZones(config: Config, selected: SelectedZones, { target, 
       const common = { name, target: at, origin, deletion: null }
       const elsewhere = active.get(name)
       if (!config.providers.has(at))
-        return { ...common, hint: `${at} is not in the config: delete the zone there, or add the provider again` }
+        return {
+          ...common,
+          hint: goneHint(at),
+        }
       if (elsewhere !== undefined)
         return {
           ...common,
@@ -85,6 +93,9 @@ const UNCERTAIN =
 const KEEP = 'to delete it, set "delete_removed: true" in the config and give --allow delete-zone; to keep it, restore its definition'
 
 const DELETED = 'a plan deletes it after --allow delete-zone; to keep it, restore its definition'
+
+const goneHint = (target: string): string =>
+  `${target} is not in the config: delete what is there, or add the provider again; if it was renamed, nothing is to be done`
 
 /** Whether every rule that may have matched a zone, whose file is unknown, deletes removed zones. */
 function mayDelete(name: DomainName, { zoneRules, deleteRemoved }: Config): boolean {
@@ -130,11 +141,20 @@ export async function nameRemovedZones(
       const zones = removed.filter((zone) => zone.target === target)
       const provider = providers.get(target)
       const held = await heldZones(provider, zones, signal)
+      if (zones.length > MAX_GONE && zones.every(({ hint }) => hint === goneHint(target))) return [warningOfAll(zones, target)]
       return zones.flatMap((zone) => (held === null || held.has(zone.name) ? warningOf(zone, provider, held !== null) : []))
     }),
   )
   return found.flat()
 }
+
+/** One warning for many zones at a provider that the config does not have, since it may only have been renamed. */
+const warningOfAll = (zones: readonly RemovedZone[], target: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'zone-removed',
+  message: `${counted(zones.length, 'zone')} may be at ${target}, and no definition describes them there: ${listed(zones.map(({ name }) => name).sort(), MAX_NAMED)}`,
+  hint: goneHint(target),
+})
 
 /** The names of zones that a provider holds; null if they could not be looked up. */
 async function heldZones(

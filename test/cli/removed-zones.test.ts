@@ -162,6 +162,18 @@ describe('a zone at another provider', () => {
   })
 })
 
+test('many zones of a provider that was renamed in the config are one warning', async () => {
+  const many = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`zones/z${index}.example.yaml`, zoneOf(`z${index}.example`)]))
+  const scene = await openScene({ files: many })
+  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('  cloud:', '  renamed:') })
+  const { status, stderr } = await scene.run('plan', '--detailed-exitcode')
+  expect([status, stderr.match(/zone-removed/g)]).toEqual([0, ['zone-removed']])
+  expect(stderr).toMatch(
+    /12 zones may be at cloud, and no definition describes them there: z0\.example\., .* and 2 more \(cloud is not in the config: delete/,
+  )
+})
+
 describe('doctor', () => {
   test('names what former runs applied at a provider that cannot list zones, or that is gone from the config', async () => {
     const scene = await openScene({ files: FILES })
