@@ -39,8 +39,9 @@ function shard(value: string): SelectionOptions['shard'] {
 
 const MAX_SHARDS = 256
 
-/** Maximum octets of a list of zones. */
+/** Maximum octets and lines of a list of zones. */
 const MAX_LIST_OCTETS = 16 * 1024 * 1024
+const MAX_LIST_LINES = 50_000
 
 export interface Selection {
   /** The arguments and the lines of the lists. */
@@ -67,12 +68,13 @@ export async function readSelection(
         output.error('file-too-large', `${name}: a list of zones has at most ${MAX_LIST_OCTETS} octets of UTF-8 text`)
         return null
       }
-      zones.push(
-        ...text
-          .split(/\r?\n/)
-          .map((line) => line.trim())
-          .filter((line) => line !== '' && !line.startsWith('#')),
-      )
+      const lines = text.split(/\r?\n/).map((line) => line.trim())
+      const named = lines.filter((line) => line !== '' && !line.startsWith('#'))
+      if (named.length > MAX_LIST_LINES) {
+        output.error('file-too-large', `${name}: a list of zones has at most ${MAX_LIST_LINES} lines`)
+        return null
+      }
+      zones.push(...named)
     } catch (error) {
       output.error('file-unreadable', `${name} ${describeReadError(error)}`)
       return null

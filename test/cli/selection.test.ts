@@ -96,6 +96,12 @@ test('--target takes zones of folders and globs away, but not one that is named'
   expect([empty.status, empty.stderr]).toEqual([0, 'No zone is selected: the list of zones is empty.\n'])
 })
 
+test('a list of zones is bounded', async () => {
+  const input = Array.from({ length: 200_000 }, (_, index) => `z${index}.test\n`).join('')
+  const { status, stderr } = await cli(['validate', '--stdin'], { cwd: temporaryDirectory(), input })
+  expect([status, stderr]).toEqual([1, expect.stringContaining('a list of zones has at most 50000 lines')])
+})
+
 describe('shards', () => {
   test('share all zones, and their reports are merged into that of all', async () => {
     const scene = await openScene({ files: FILES })

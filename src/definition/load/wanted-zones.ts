@@ -1,7 +1,7 @@
 /** The zones that the arguments of a command select: by their names, by globs of names or files, and by the paths of their files. */
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, type Stats, statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { type Diagnostic, oneLine } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { globTest } from '../../dns/glob.ts'
@@ -37,9 +37,18 @@ const IS_GLOB = /[*?[{]/
  * dot in its name. `example.com.` and `internal.` are always zones.
  */
 export function namesFile(argument: string, cwd: string): boolean {
-  const facts = statSync(resolve(cwd, argument), { throwIfNoEntry: false })
-  if (facts === undefined) return false
+  const facts = factsOf(resolve(cwd, argument))
+  if (facts === null) return false
   return /[\\/]|^\.|\.(?:ya?ml|zone|db)$/i.test(argument) || (!argument.includes('.') && facts.isDirectory())
+}
+
+/** Null if nothing is at the path, or nothing that can be read: a list may contain any line. */
+function factsOf(path: string): Stats | null {
+  try {
+    return statSync(path)
+  } catch {
+    return null
+  }
 }
 
 /** Whether an argument is a zone or a glob, and cannot be meant as a path. */
@@ -63,6 +72,7 @@ export function wantedZones(args: readonly string[] | undefined, config: Config,
       const path = resolve(cwd, argument)
       paths.push({ argument, path, isFragment: !found.some((definition) => isAt(definition, path)) })
     } else if (isGlobArgument(argument)) globs.push(globOf(argument, cwd))
+    else if (/[\\/].*\.(?:ya?ml|zone|db)$/i.test(argument)) diagnostics.push(unknown(`${oneLine(argument)} cannot be read`, GONE))
     else {
       const name = parseAbsoluteName(argument)
       if (name.ok) names.add(name.value)
@@ -99,6 +109,8 @@ export function wantedZones(args: readonly string[] | undefined, config: Config,
     },
   }
 }
+
+const GONE = 'does it exist? "--since" selects zones by what changed, and names those whose definition was removed'
 
 interface Glob {
   readonly argument: string

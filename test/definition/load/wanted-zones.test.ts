@@ -73,7 +73,13 @@ describe('reports', () => {
       ['zones/old/x.example.yaml'],
       'zone-unknown: no definition of the config is in zones/old/x.example.yaml, or includes it',
     ],
-    ['a file that does not exist', ['zones/none.yaml'], 'zone-unknown: there is no definition of zones/none.yaml.'],
+    ['a file that does not exist', ['zones/none.yaml'], 'zone-unknown: zones/none.yaml cannot be read'],
+    [
+      'a path that no system can have',
+      [`zones/${'a'.repeat(5000)}/x.yaml`],
+      `zone-unknown: zones/${'a'.repeat(5000)}/x.yaml cannot be read`,
+    ],
+    ['a name with a null byte', ['a.example\0b.example'], 'zone-name: "a.example\\u0000b.example." has a space or control character'],
   ])('%s, and selects nothing else', async (_, args, error) => {
     expect(await load(args)).toEqual({ zones: [], errors: [error] })
   })
