@@ -73,7 +73,7 @@ test('every command that reads definitions warns once of one that no rule matche
 
 describe('on the command line', () => {
   test.each([
-    ['zones/example.org.yaml', 'there is no definition of zones/example.org.yaml. (the zones are example.com.)'],
+    ['zones/example.org.yaml', 'zones/example.org.yaml cannot be read (does it exist?'],
     ['*.net', '("zonewright zones" lists them)'],
     ['other.test', '(the zones are example.com.)'],
   ])('a zone named %s', async (zone, message) => {

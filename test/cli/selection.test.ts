@@ -166,6 +166,9 @@ describe('--keep-going', () => {
     expect([planned.status, zonesOf(planned)]).toEqual([1, ['a.example', 'c.example', 'd.example', 'e.example']])
     expect(documentOf(planned).diagnostics).toMatchObject([{ code: 'yaml-syntax', severity: 'error' }])
     expect(planned.stderr).toContain('1 error: the zones concerned are left out, the others are not.')
+    const shards = [await scene.run('plan', '--keep-going', '--shard', '1/2', '--format', 'json')]
+    shards.push(await scene.run('plan', '--keep-going', '--shard', '2/2', '--format', 'json'))
+    expect([shards.map(({ status }) => status), shards.flatMap(zonesOf).sort()]).toEqual([[1, 1], zonesOf(planned)])
     const text = await scene.run('plan', '--keep-going')
     expect(text.stdout).toContain('\n1 error. Plan: 16 to create')
     scene.write({ 'report.json': planned.stdout })
