@@ -1,0 +1,129 @@
+/** Applies policies to documents, and to the zones of a run. Pure. */
+import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
+import { hasErrors } from '../../dns/diagnostic.ts'
+import { globTest } from '../../dns/glob.ts'
+import type { DesiredZone } from '../../dns/zone.ts'
+import type { LoadedZone } from '../load/configured-zone.ts'
+import { type RecordSetDocument, type ZoneContents, zoneDocument } from './policy-documents.ts'
+import { daysLeft, type Policies, type PolicyException, type PolicyRule, type PolicySubject, type SchemaProblem } from './policy-rule.ts'
+
+/** What a document is about, for messages and exceptions. */
+export interface PolicyPlace {
+  /** Canonical; null for a plan. */
+  readonly zone: string | null
+  readonly name?: string | undefined
+  readonly relativeName?: string | undefined
+  readonly type?: string | null | undefined
+  readonly at: SourcePosition | undefined
+}
+
+/** Applies every rule for `each` to a document. `placeOf` says what the document, or the value that breaks the rule, is about. */
+export function applyRules(
+  { rules }: Pick<Policies, 'rules'>,
+  each: PolicySubject,
+  document: object,
+  now: Date,
+  placeOf: (problem: SchemaProblem) => PolicyPlace,
+): Diagnostic[] {
+  return rules.flatMap((rule) => {
+    if (rule.each !== each) return []
+    const problem = rule.problemOf(document)
+    return problem === null ? [] : violation(rule, problem, placeOf(problem), now)
+  })
+}
+
+const NOUNS: Readonly<Record<PolicySubject, string>> = { zone: 'zone', record_set: 'record set', change: 'change', plan: 'plan' }
+
+function violation(rule: PolicyRule, { text }: SchemaProblem, place: PolicyPlace, now: Date): Diagnostic[] {
+  const { code, severity, each, at: ruleAt } = rule
+  const matching = rule.exceptions.filter((exception) => isException(exception, place))
+  if (matching.some((exception) => daysLeft(exception, now) >= 0)) return []
+  const { zone, name = zone, type, at } = place
+  const subject = [name, type].filter((part) => part !== null && part !== undefined).join(' ')
+  const filled = rule.message.replace(/\{(zone|name|type)\}/g, (_, key) => ({ zone, name, type })[key as 'zone'] ?? '')
+  const hasSubject = filled !== rule.message || subject === ''
+  const expired = matching.map(({ until }) => `an exception for it expired on ${until}`)
+  return [
+    {
+      severity,
+      code,
+      message: hasSubject ? filled : `${subject}: ${filled}`,
+      at: at ?? (each === 'plan' ? ruleAt : undefined),
+      hint: [text.startsWith('must') || text.startsWith('is ') ? `the ${NOUNS[each]} ${text}` : text, ...expired].join('; '),
+      cause: { subject: NOUNS[each], message: rule.message.replace(/\{(?:zone|name|type)\}/g, '…') },
+      ...(each === 'plan' ? {} : { related: [{ message: 'the policy', at: ruleAt }] }),
+    },
+  ]
+}
+
+const isException = ({ zone, name, type }: PolicyException, place: PolicyPlace): boolean =>
+  (zone === undefined || (place.zone !== null && globTest(zone)(place.zone.replace(/\.$/, '')))) &&
+  (name === undefined || (place.relativeName !== undefined && globTest(name)(place.relativeName))) &&
+  (type === undefined || place.type === type)
+
+/** Applies the rules for zones and record sets to the contents of a zone. `isWanted` selects the record sets; all if absent. */
+export function applyToZone(
+  policies: Pick<Policies, 'rules'>,
+  contents: ZoneContents,
+  now: Date,
+  { at, positions, isWanted }: {
+    readonly at: SourcePosition | undefined
+    /** By owner and type. */
+    readonly positions?: ReadonlyMap<string, SourcePosition> | undefined
+    readonly isWanted?: ((set: RecordSetDocument) => boolean) | undefined
+  },
+): Diagnostic[] {
+  const zone = zoneDocument(contents)
+  const placeOf = ({ name, relativeName, type }: RecordSetDocument): PolicyPlace => ({
+    zone: zone.zone,
+    name,
+    relativeName,
+    type,
+    at: positions?.get(`${name} ${type}`) ?? at,
+  })
+  const ofZone = applyRules(policies, 'zone', zone, now, ({ path: [key, index] }) => {
+    const set = key === 'recordSets' ? zone.recordSets[Number(index)] : undefined
+    return { zone: zone.zone, at: set === undefined ? at : placeOf(set).at }
+  })
+  const sets = isWanted === undefined ? zone.recordSets.filter(({ data }) => data.length > 0) : zone.recordSets.filter(isWanted)
+  return [...ofZone, ...sets.flatMap((set) => applyRules(policies, 'record_set', set, now, () => placeOf(set)))]
+}
+
+/** Where each RRset of a zone is defined, by owner and type. */
+export function positionsOf({ records, inventory = [] }: Pick<DesiredZone, 'records' | 'inventory'>): ReadonlyMap<string, SourcePosition> {
+  const positions = new Map<string, SourcePosition>()
+  for (const { name, type, at } of [...records, ...inventory]) if (!positions.has(`${name} ${type}`)) positions.set(`${name} ${type}`, at)
+  return positions
+}
+
+/** What policies see of a zone that a definition describes. */
+export const contentsOf = (zone: DesiredZone, owner: string | null, targets: readonly string[]): ZoneContents => ({
+  name: zone.name,
+  owner,
+  targets,
+  settings: zone.settings,
+  defaultTtl: zone.defaultTtl?.ttl ?? null,
+  records: zone.records,
+  inventory: zone.inventory,
+})
+
+/**
+ * Zones with what the rules for zones and record sets say about them. Zones with errors lack the records concerned, so nothing is said about them; nor about
+ * zones that are to be deleted.
+ */
+export function applyToZones<Loaded extends { readonly zones: readonly LoadedZone[]; readonly diagnostics: readonly Diagnostic[] }>(
+  loaded: Loaded,
+  policies: Policies,
+  now: Date,
+): Loaded {
+  const added: Diagnostic[] = [...policies.diagnostics]
+  const zones = loaded.zones.map((one) => {
+    const { zone, owner, targets } = one
+    if (!one.valid || zone.absent) return one
+    const found = applyToZone(policies, contentsOf(zone, owner, targets), now, { at: zone.at, positions: positionsOf(zone) })
+    if (found.length === 0) return one
+    added.push(...found)
+    return { ...one, diagnostics: [...one.diagnostics, ...found], valid: !hasErrors(found) }
+  })
+  return { ...loaded, zones, diagnostics: [...loaded.diagnostics, ...added] }
+}

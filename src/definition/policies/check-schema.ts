@@ -1,0 +1,167 @@
+/**
+ * Checks the schema of a policy before it is compiled. JSON Schema ignores what it does not know, so a misspelt keyword or property would be a rule that
+ * nothing breaks. A schema can be as expensive as its author wants, so what takes more than linear time is refused.
+ */
+import { didYouMean } from '../../dns/nearest-word.ts'
+import { failure, type Result } from '../../dns/result.ts'
+import type { PathStep } from '../yaml/yaml-node.ts'
+import type { Shape } from './policy-documents.ts'
+
+/** Maximum number of subschemas of a rule, each counted as often as `$ref` leads to it. */
+const MAX_SUBSCHEMAS = 5000
+
+/** Maximum characters of a pattern. */
+const MAX_PATTERN = 1000
+
+export interface SchemaFault {
+  /** The steps from the schema to the fault. */
+  readonly path: readonly PathStep[]
+  readonly message: string
+  readonly hint?: string | undefined
+}
+
+/** What a keyword has: subschemas for the same value, for its items or properties, or no subschemas. */
+type Keyword = 'same' | 'same-list' | 'same-map' | 'item' | 'item-list' | 'properties' | 'other' | 'other-map' | 'definitions' | 'none'
+
+const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
+  ...(['not', 'if', 'then', 'else'] as const).map((key): [string, Keyword] => [key, 'same']),
+  ...(['allOf', 'anyOf', 'oneOf'] as const).map((key): [string, Keyword] => [key, 'same-list']),
+  ['dependentSchemas', 'same-map'],
+  ...(['items', 'contains', 'unevaluatedItems'] as const).map((key): [string, Keyword] => [key, 'item']),
+  ['prefixItems', 'item-list'],
+  ['properties', 'properties'],
+  ...(['additionalProperties', 'unevaluatedProperties', 'propertyNames'] as const).map((key): [string, Keyword] => [key, 'other']),
+  ['patternProperties', 'other-map'],
+  ['$defs', 'definitions'],
+  ...['$ref', '$comment', 'title', 'description', 'type', 'enum', 'const', 'required', 'dependentRequired'].map(none),
+  ...['multipleOf', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength', 'pattern'].map(none),
+  ...['minItems', 'maxItems', 'minContains', 'maxContains', 'minProperties', 'maxProperties'].map(none),
+])
+
+function none(key: string): [string, Keyword] {
+  return [key, 'none']
+}
+
+/** Keywords that policies cannot have, and why. */
+const REFUSED: Readonly<Record<string, string>> = {
+  uniqueItems: 'it takes quadratic time; record sets and values are distinct anyway',
+  format: 'use pattern instead',
+  $schema: 'every policy is written in JSON Schema 2020-12',
+  $id: '$ref leads only to #/$defs of the same schema',
+  $anchor: '$ref leads only to #/$defs of the same schema',
+  $dynamicRef: '$ref leads only to #/$defs of the same schema',
+  $dynamicAnchor: '$ref leads only to #/$defs of the same schema',
+}
+
+/** The faults of a schema that is applied to documents of a shape. `checkPattern` refuses patterns that cannot be used. */
+export function schemaFaults(schema: unknown, shape: Shape, checkPattern: (pattern: string) => Result<unknown>): SchemaFault[] {
+  const faults = new Map<string, SchemaFault>()
+  let subschemas = 0
+  const report = (path: readonly PathStep[], message: string, hint?: string): void => {
+    faults.set(`${path.join('/')} ${message}`, { path, message, hint })
+  }
+  const walk = (value: unknown, path: readonly PathStep[], place: Shape, references: readonly string[]): void => {
+    subschemas += 1
+    if (subschemas === MAX_SUBSCHEMAS + 1)
+      report([], `the schema has more than ${MAX_SUBSCHEMAS} subschemas, counted as often as $ref leads to them`)
+    if (subschemas > MAX_SUBSCHEMAS || typeof value === 'boolean') return
+    if (!isObject(value)) return report(path, 'a schema is a mapping, true or false')
+    for (const [key, part] of Object.entries(value)) {
+      const at = [...path, key]
+      const kind = KEYWORDS.get(key)
+      if (kind === undefined) {
+        const why = Object.hasOwn(REFUSED, key) ? REFUSED[key] : undefined
+        report(at, why === undefined ? `JSON Schema has no keyword "${key}"` : `policies cannot use "${key}"`, why ?? didYouMean(key, KEYWORDS.keys()))
+      } else if (key === '$ref') follow(part, at, place, references)
+      else if (kind !== 'none') for (const [one, steps, inner] of partsOf(kind, part, place, report, at)) walk(one, [...at, ...steps], inner, references)
+      else if (key === 'required') for (const name of listOf(part)) checkName(name, at, place, report)
+      else if (key === 'pattern' && typeof part === 'string') pattern(part, at)
+      if (key === 'patternProperties' && isObject(part)) for (const one of Object.keys(part)) pattern(one, [...at, one])
+    }
+  }
+  const follow = (target: unknown, path: readonly PathStep[], place: Shape, references: readonly string[]): void => {
+    if (typeof target !== 'string') return report(path, '$ref is text')
+    const name = /^#\/\$defs\/([^/]+)$/.exec(target)?.[1]?.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (name === undefined) return report(path, `$ref cannot lead to "${target}"`, 'write #/$defs/NAME, and NAME under $defs of the same schema')
+    const definitions = isObject(schema) && isObject(schema['$defs']) ? schema['$defs'] : {}
+    if (!Object.hasOwn(definitions, name)) return report(path, `$defs has no "${name}"`, didYouMean(name, Object.keys(definitions)))
+    if (references.includes(name)) return report(path, `"${name}" refers to itself`)
+    walk(definitions[name], ['$defs', name], place, [...references, name])
+  }
+  const pattern = (text: string, path: readonly PathStep[]): void => {
+    const checked = text.length > MAX_PATTERN ? failure(`it has ${text.length} characters; at most ${MAX_PATTERN} are allowed`) : checkPattern(text)
+    if (!checked.ok) report(path, `the pattern cannot be used: ${checked.message}`, 'patterns have no look-around and no back-references; combine schemas with not and allOf')
+  }
+  walk(schema, [], shape, [])
+  return [...faults.values()]
+}
+
+type Report = (path: readonly PathStep[], message: string, hint?: string) => void
+
+/** The subschemas of a keyword: each with the steps to it and what it is applied to. */
+function partsOf(kind: Keyword, value: unknown, shape: Shape, report: Report, path: readonly PathStep[]): [unknown, PathStep[], Shape][] {
+  const entries = isObject(value) ? Object.entries(value) : []
+  switch (kind) {
+    case 'same':
+      return [[value, [], shape]]
+    case 'same-list':
+      return listOf(value).map((one, i) => [one, [i], shape])
+    case 'same-map':
+      return entries.map(([key, one]) => [one, [key], shape])
+    case 'item':
+      return [[value, [], itemsOf(shape, report, path)]]
+    case 'item-list':
+      return listOf(value).map((one, i) => [one, [i], itemsOf(shape, report, path)])
+    case 'properties':
+      return entries.map(([key, one]) => [one, [key], checkName(key, [...path, key], shape, report)])
+    case 'other':
+      return [[value, [], 'any']]
+    case 'other-map':
+    case 'definitions':
+      return entries.map(([key, one]) => [one, [key], 'any'])
+    case 'none':
+      return []
+  }
+}
+
+/** The shape of a property. Reports a name that the documents do not have. */
+function checkName(name: unknown, path: readonly PathStep[], shape: Shape, report: Report): Shape {
+  if (shape === 'any' || typeof name !== 'string') return 'any'
+  if ('items' in shape) {
+    report(path, `a list has no property "${name}"`, 'for its items, use items or contains')
+    return 'any'
+  }
+  const found = Object.hasOwn(shape.keys, name) ? shape.keys[name] : undefined
+  if (found !== undefined) return found
+  const names = Object.keys(shape.keys)
+  const known = names.length === 0 ? 'it is a plain value without properties' : `the properties are ${names.join(', ')}`
+  report(path, `the documents have no property "${name}" here`, didYouMean(name, names) ?? known)
+  return 'any'
+}
+
+function itemsOf(shape: Shape, report: Report, path: readonly PathStep[]): Shape {
+  if (shape === 'any') return 'any'
+  if ('items' in shape) return shape.items
+  report(path, 'the documents have no list here', 'use properties')
+  return 'any'
+}
+
+/** The first key of a value that documents of a shape do not have, with the steps to it; null if there is none. */
+export function unknownKey(value: unknown, shape: Shape): SchemaFault | null {
+  let found: SchemaFault | null = null
+  const report: Report = (path, message, hint) => void (found ??= { path, message, hint })
+  const walk = (one: unknown, path: readonly PathStep[], place: Shape): void => {
+    if (place === 'any') return
+    if (Array.isArray(one)) {
+      const items = itemsOf(place, report, path)
+      for (const [i, item] of one.entries()) walk(item, [...path, i], items)
+    } else if (isObject(one)) for (const [key, part] of Object.entries(one)) walk(part, [...path, key], checkName(key, [...path, key], place, report))
+  }
+  walk(value, [], shape)
+  return found
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

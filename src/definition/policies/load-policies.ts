@@ -1,0 +1,108 @@
+/** Loads the policies of a config, from the working tree or from a git revision. */
+import { basename, join } from 'node:path'
+import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import type { Config } from '../config/config.ts'
+import { readConfig } from '../config/read-config.ts'
+import { displayPath, fromDisplayPath } from '../files/file-path.ts'
+import { readText } from '../files/read-text.ts'
+import { openRevision } from '../files/revision.ts'
+import { sourcePolicy } from '../load/source-policy.ts'
+import { findPolicyFiles, type PolicyFiles } from './find-policies.ts'
+import { DAYS_OF_NOTICE, daysLeft, type Policies, type PolicyRule } from './policy-rule.ts'
+
+/** Maximum number of rules of a run. */
+const MAX_RULES = 1000
+
+export interface PolicySource {
+  readonly now: Date
+  /** The git revision that has the policies; the working tree if absent. */
+  readonly revision?: string | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** The policies of a config; null if it has none. Their compiler is loaded only if there are some. */
+export async function loadPolicies(config: Config, { now, revision, env }: PolicySource): Promise<Policies | null> {
+  if (revision === undefined) return readAll(config, findPolicyFiles(config), now)
+  const opened = await openRevision(config.folder, revision, env)
+  if (!opened.ok) return { rules: [], diagnostics: [opened.diagnostic] }
+  try {
+    const former = await configOf(config, opened.revision.folder)
+    if ('diagnostics' in former) return { rules: [], diagnostics: former.diagnostics }
+    return former.config === null ? null : await readAll(former.config, findPolicyFiles(former.config), now)
+  } finally {
+    opened.revision.close()
+  }
+}
+
+/** The config that a revision had, in the copy of its folder; null if it had none. */
+async function configOf(
+  config: Config,
+  folder: string,
+): Promise<{ readonly config: Config | null } | { readonly diagnostics: readonly Diagnostic[] }> {
+  const file = config.file === null ? null : basename(fromDisplayPath(config.file, config.cwd))
+  if (file === null) return { config: null }
+  const text = await readText(join(folder, file), file, null)
+  if (!text.ok) return text.isMissing ? { config: null } : { diagnostics: [{ severity: 'error', ...text.problem }] }
+  const read = readConfig(text.text, { file, folder, cwd: folder, secrets: config.secrets })
+  return read.config === null ? { diagnostics: read.diagnostics } : { config: read.config }
+}
+
+async function readAll(config: Config, { paths, diagnostics: found }: PolicyFiles, now: Date): Promise<Policies | null> {
+  if (paths.length === 0) return found.length === 0 ? null : { rules: [], diagnostics: found }
+  const [{ createSchemaCompiler }, { readPolicies }] = await Promise.all([import('./compile-schema.ts'), import('./read-policies.ts')])
+  const compiler = createSchemaCompiler()
+  const diagnostics: Diagnostic[] = [...found]
+  const byName = new Map<string, PolicyRule>()
+  for (const path of paths) {
+    const shown = displayPath(path, config.cwd)
+    const text = await readText(path, shown, sourcePolicy(config))
+    if (!text.ok) {
+      diagnostics.push({ severity: 'error', ...text.problem, at: text.problem.at ?? { file: shown, line: 1, column: 1 } })
+      continue
+    }
+    const read = readPolicies(text.text, shown, compiler)
+    diagnostics.push(...read.diagnostics)
+    for (const rule of read.rules) {
+      const first = byName.get(rule.name)
+      if (first === undefined) byName.set(rule.name, rule)
+      else diagnostics.push(duplicate(rule, first))
+    }
+  }
+  const rules = [...byName.values()]
+  if (rules.length > MAX_RULES) diagnostics.push(tooMany(rules))
+  diagnostics.push(...rules.flatMap((rule) => exceptionDiagnostics(rule, now)))
+  return { rules: hasErrors(diagnostics) ? [] : rules, diagnostics }
+}
+
+const duplicate = ({ name, at }: PolicyRule, first: PolicyRule): Diagnostic => ({
+  severity: 'error',
+  code: 'policies-invalid',
+  message: `there are two policies ${name}`,
+  at,
+  related: [{ message: 'the other policy', at: first.at }],
+})
+
+const tooMany = (rules: readonly PolicyRule[]): Diagnostic => ({
+  severity: 'error',
+  code: 'policies-invalid',
+  message: `there are ${rules.length} policies; at most ${MAX_RULES} are allowed`,
+  at: rules[MAX_RULES]?.at,
+})
+
+/** A warning for each exception that has expired, and a notice for each that will soon. */
+function exceptionDiagnostics({ name, exceptions }: PolicyRule, now: Date): Diagnostic[] {
+  return exceptions.flatMap((exception): Diagnostic[] => {
+    const { until, reason, at } = exception
+    const left = daysLeft(exception, now)
+    if (left > DAYS_OF_NOTICE) return []
+    const subject = `an exception from the policy ${name}`
+    if (left < 0)
+      return [
+        { severity: 'warning', code: 'policies-exception-expired', message: `${subject} expired on ${until}: ${reason}`, at, hint: EXPIRED_HINT },
+      ]
+    const when = left === 0 ? 'today' : left === 1 ? 'tomorrow' : `in ${left} days`
+    return [{ severity: 'notice', code: 'policies-exception-ends', message: `${subject} expires ${when}, on ${until}: ${reason}`, at }]
+  })
+}
+
+const EXPIRED_HINT = 'remove it, or give it a new date'

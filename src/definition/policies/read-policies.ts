@@ -1,0 +1,132 @@
+/** Reads the rules of a policy file. Collects all problems with their positions. */
+import { validate } from '../../../generated/policies-schema.js'
+import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../dns/diagnostic-codes.ts'
+import { parseRecordType } from '../../dns/record-type.ts'
+import { schemaDiagnostics } from '../config/schema-diagnostics.ts'
+import { toJsonValue } from '../yaml/plain-scalars.ts'
+import { isBlankYaml, readYaml } from '../yaml/read-yaml.ts'
+import { type PathStep, positionAt, type YamlNode } from '../yaml/yaml-node.ts'
+import { schemaFaults, unknownKey } from './check-schema.ts'
+import type { SchemaCompiler, SchemaTest } from './compile-schema.ts'
+import { SHAPES } from './policy-documents.ts'
+import type { PolicyException, PolicyRule, PolicySubject } from './policy-rule.ts'
+
+/** Maximum characters of a policy file. */
+const MAX_LENGTH = 1024 * 1024
+
+/** A rule as the schema describes it. */
+interface RuleDocument {
+  readonly name: string
+  readonly each: PolicySubject
+  readonly where?: object | boolean
+  readonly require: object | boolean
+  readonly message?: string
+  readonly severity?: Diagnostic['severity']
+  readonly exceptions?: readonly Omit<PolicyException, 'at'>[]
+  readonly tests?: readonly { readonly given: object; readonly expect: 'pass' | 'fail' }[]
+}
+
+export interface ReadPolicies {
+  /** Only those without errors. */
+  readonly rules: readonly PolicyRule[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Reads the text of a policy file, which messages call `file`. */
+export function readPolicies(text: string, file: string, compiler: SchemaCompiler): ReadPolicies {
+  if (isBlankYaml(text)) return { rules: [], diagnostics: [] }
+  const { root, diagnostics } = readYaml(text, { file, maxLength: MAX_LENGTH })
+  if (root === null || hasErrors(diagnostics)) return { rules: [], diagnostics }
+  const document = toJsonValue(root)
+  if (!validate(document)) return { rules: [], diagnostics: [...diagnostics, ...schemaDiagnostics(root, validate.errors ?? [])] }
+  const rules: PolicyRule[] = []
+  const problems: Diagnostic[] = [...diagnostics]
+  for (const [index, rule] of (document as readonly RuleDocument[]).entries()) {
+    const report: Report = (path, message, hint) =>
+      void problems.push({
+        severity: 'error',
+        code: 'policies-invalid',
+        message: `the policy ${rule.name}: ${message}`,
+        at: positionAt(root, [index, ...path]),
+        hint,
+      })
+    const count = problems.length
+    const read = ruleOf(rule, index, root, compiler, report)
+    if (problems.length === count) rules.push(read)
+  }
+  return { rules, diagnostics: problems }
+}
+
+type Report = (path: readonly PathStep[], message: string, hint?: string) => void
+
+function ruleOf(document: RuleDocument, index: number, root: YamlNode, compiler: SchemaCompiler, report: Report): PolicyRule {
+  const { name, each, require, severity = 'error', exceptions = [], tests = [] } = document
+  const code = `policy-${name}` as DiagnosticCode
+  if (Object.hasOwn(DIAGNOSTIC_CODES, code)) report(['name'], `the code ${code} has another meaning`, 'choose another name')
+  const message = document.message ?? `the policy ${name} is not kept`
+  checkMessage(message, each, report)
+  const where = document.where === undefined ? null : testOf(document.where, 'where', each, compiler, report)
+  const required = testOf(require, 'require', each, compiler, report)
+  for (const [i, exception] of exceptions.entries()) checkException(exception, each, (path, ...rest) => report(['exceptions', i, ...path], ...rest))
+  for (const [i, { given }] of tests.entries()) {
+    const unknown = unknownKey(given, SHAPES[each])
+    if (unknown !== null) report(['tests', i, 'given', ...unknown.path], unknown.message, unknown.hint)
+  }
+  return {
+    name,
+    code,
+    each,
+    severity,
+    message,
+    exceptions: exceptions.map((exception, i) => ({
+      ...exception,
+      ...(exception.zone !== undefined && { zone: exception.zone.toLowerCase().replace(/\.$/, '') }),
+      ...(exception.name !== undefined && { name: exception.name === '@' ? '' : exception.name.toLowerCase() }),
+      ...(exception.type !== undefined && { type: exception.type.toUpperCase() }),
+      at: positionAt(root, [index, 'exceptions', i]),
+    })),
+    tests: tests.map((test, i) => ({ ...test, at: positionAt(root, [index, 'tests', i]) })),
+    at: positionAt(root, [index]),
+    problemOf: (value) => (where === null || where(value) === null ? required(value) : null),
+  }
+}
+
+function testOf(
+  schema: object | boolean,
+  key: 'where' | 'require',
+  each: PolicySubject,
+  { compile, checkPattern }: SchemaCompiler,
+  report: Report,
+): SchemaTest {
+  if (schema === false) return () => ({ path: [], text: 'is not allowed' })
+  const found = schemaFaults(schema, SHAPES[each], checkPattern)
+  const { test, faults } = found.length > 0 ? { test: () => null, faults: found } : compile(schema)
+  for (const { path, message, hint } of faults) report([key, ...path], message, hint)
+  return test
+}
+
+/** The placeholders that a message can have. */
+const PLACEHOLDERS: Readonly<Record<PolicySubject, readonly string[]>> = {
+  zone: ['zone'],
+  record_set: ['zone', 'name', 'type'],
+  change: ['zone', 'name', 'type'],
+  plan: [],
+}
+
+function checkMessage(message: string, each: PolicySubject, report: Report): void {
+  const allowed = PLACEHOLDERS[each]
+  const known = allowed.length === 0 ? `for each: ${each} there are none` : `for each: ${each} there are ${allowed.map((one) => `{${one}}`).join(', ')}`
+  for (const [whole, name = ''] of message.matchAll(/\{([a-z_]*)\}/gi))
+    if (!allowed.includes(name)) report(['message'], `${whole} is no placeholder`, known)
+}
+
+function checkException({ zone, name, type, until, reason }: Omit<PolicyException, 'at'>, each: PolicySubject, report: Report): void {
+  const named = [zone, name, type].some((one) => one !== undefined)
+  if (each !== 'plan' && !named) report([], 'an exception names a zone, a name or a type', 'to switch the rule off, remove it')
+  if (each === 'plan' && named) report([], 'an exception from a rule for plans names no zone, name or type')
+  if (each === 'zone' && (name !== undefined || type !== undefined)) report([], 'an exception from a rule for zones names only the zone')
+  if (type !== undefined && !parseRecordType(type).ok) report(['type'], `${JSON.stringify(type)} is not a known record type`)
+  if (Number.isNaN(Date.parse(until)) || new Date(until).toISOString().slice(0, 10) !== until) report(['until'], `${until} is not a date`, 'write it like 2027-03-31')
+  if (reason.trim() === '') report(['reason'], 'the reason is empty')
+}
