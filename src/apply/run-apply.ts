@@ -2,10 +2,11 @@
  * The flow of a run that changes zones. `apply` loads definitions or a saved plan, locks the zones, reads and plans, shows the plan, asks, applies, reads
  * back and reports. A rollback (`rollback/run-rollback.ts`) makes its plan from the journal and goes through the same `changeZones`.
  */
-import { hasErrors } from '../dns/diagnostic.ts'
+import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
 import type { Plan } from '../plan/plan.ts'
 import { agreeing, counted } from '../report/english.ts'
 import type { ApplicableZone, ApplyZonesOptions, ChangesToMake } from './apply-zones.ts'
+import { checkPlan } from './check-plan.ts'
 import { movingZones } from './cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan, worstOf } from './exit-status.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
@@ -36,8 +37,11 @@ export const runApply = (setup: ApplySetup, args: readonly string[]): Promise<Ex
       context,
       run,
       context.saved
-        ? await rereadSavedPlan(context, context.saved)
-        : await withPreview(context, await makePlan(context, context.interruption.signal), context.interruption.signal),
+        ? await checkSavedPlan(context, await rereadSavedPlan(context, context.saved))
+        : await checkPlan(
+            context,
+            await withPreview(context, await makePlan(context, context.interruption.signal), context.interruption.signal),
+          ),
     ),
   )
 
@@ -77,9 +81,19 @@ type Loaded = Omit<SavedWorkspace, 'saved'> & Partial<Pick<SavedWorkspace, 'save
 
 async function load(setup: ApplySetup, args: readonly string[]): Promise<Loaded> {
   for (const argument of args) if (await namesPlan(setup.cwd, argument)) return openSavedPlan(setup, args)
-  const workspace = await openWorkspace(setup, args)
+  const workspace = await openWorkspace({ ...setup, options: { ...setup.options, checksPolicies: true } }, args)
   return setup.options.partial ? { ...workspace, diagnostics: [...workspace.diagnostics, PARTIAL_WITHOUT_PLAN] } : workspace
 }
+
+/** Checks a saved plan again, by the policies of this run. Its other diagnostics were reported when it was made. */
+async function checkSavedPlan(context: ApplyContext, planned: ChangesToMake): Promise<ChangesToMake> {
+  const checked = await checkPlan(context, planned)
+  const known = new Set(allDiagnostics(planned.plan))
+  if (isTextReport(context)) context.output.diagnostics(allDiagnostics(checked.plan).filter((one) => !known.has(one)))
+  return checked
+}
+
+const allDiagnostics = ({ diagnostics, zones }: Plan): Diagnostic[] => [...diagnostics, ...zones.flatMap((zone) => zone.diagnostics)]
 
 /** Shows planned changes, asks, applies them, reads the zones back and reports the outcome. */
 export async function changeZones(context: ApplyContext, run: LockedRun, given: ChangesToMake): Promise<ExitStatus> {

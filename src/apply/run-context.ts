@@ -1,6 +1,7 @@
 /** The context that all steps of a run share: its environment and options, the loaded workspace, and functions that print and ask. */
 import type { Config } from '../definition/config/config.ts'
 import type { LoadedSecrets } from '../definition/config/secret-guard.ts'
+import type { Policies } from '../definition/policies/policy-rule.ts'
 import { type Diagnostic, isError, type Severity } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { FullDate } from '../dns/ownership.ts'
@@ -77,6 +78,10 @@ export interface WorkspaceOptions extends SelectionOptions {
   /** Concurrent requests per target. */
   readonly parallelism?: number | undefined
   readonly prefer?: Preference | undefined
+  /** Whether the policies of the config apply to the zones. */
+  readonly checksPolicies?: boolean | undefined
+  /** The git revision that has the policies; the working tree if absent. */
+  readonly policiesFrom?: string | undefined
 }
 
 export interface PlanOptions extends WorkspaceOptions {
@@ -172,6 +177,8 @@ export interface Workspace {
   readonly isDescribed?: ((name: DomainName, target: string) => boolean) | undefined
   /** Looks up the zones that no definition describes any more: a warning for each. Absent if none is known. */
   readonly nameRemoved?: ((lookup?: RemovedLookup) => Promise<readonly Diagnostic[]>) | undefined
+  /** Null if there are none, absent if they were not loaded. */
+  readonly policies?: Policies | null | undefined
   close(): Promise<void>
 }
 

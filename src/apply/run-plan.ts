@@ -3,6 +3,7 @@ import { expiryWarnings } from '../definition/rules/expiry.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { type FullDate, fullDateOf } from '../dns/ownership.ts'
 import type { Plan } from '../plan/plan.ts'
+import { checkPlan } from './check-plan.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from './exit-status.ts'
 import { type PlannedRun, type PlannedZone, planZones } from './plan-zones.ts'
 import {
@@ -38,7 +39,7 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
       if (options.out !== undefined) output.say(`${options.out} was not written.`)
       return EXIT.failure
     }
-    const planned = await lessBase(context, context.mark(await withPreview(context, await makePlan(context))))
+    const planned = await checkPlan(context, await lessBase(context, context.mark(await withPreview(context, await makePlan(context)))))
     reportPlanDiagnostics(context, planned.plan)
     output.plan(withLeftOut(planned.plan, context), options.format)
     const isSaved = options.out === undefined || (await save(context, options.out, planned))
@@ -62,7 +63,8 @@ async function lessBase(context: RunContext<PlanRunOptions>, planned: PlannedRun
 }
 
 /** The workspace of the plan, and what marks the plan if it is made from a snapshot. */
-async function openForPlan(setup: RunSetup<PlanRunOptions>, zones: readonly string[]): Promise<SnapshotWorkspace> {
+async function openForPlan(given: RunSetup<PlanRunOptions>, zones: readonly string[]): Promise<SnapshotWorkspace> {
+  const setup = { ...given, options: { ...given.options, checksPolicies: true } }
   const { snapshot, verifyKey, maxAge } = setup.options
   if (snapshot !== undefined) return (await import('./snapshot/snapshot-source.ts')).openSnapshotWorkspace(setup, zones)
   const useless = verifyKey !== undefined ? '--verify-key' : maxAge !== undefined ? '--max-age' : null

@@ -26,19 +26,24 @@ export interface SelectedZones {
   readonly notes: readonly string[]
 }
 
+/** Adds what policies say about the selected zones. */
+export type CheckZones = (selected: SelectedZones) => SelectedZones
+
 /** Selects zones. Without arguments and options, all zones are selected. */
 export async function selectZones(
   config: Config,
   args: readonly string[],
   options: SelectionOptions,
   { env }: Pick<RunEnvironment, 'env'>,
+  check: CheckZones = (selected) => selected,
 ): Promise<SelectedZones> {
   const { since, shard, isEmptyList = false } = options
   if (isEmptyList) return NOTHING
   const loaded = await loadDefinitions(config, { zones: since === undefined ? args : [], today: options.today })
   const isComplete = since === undefined && args.length === 0
   const unsplit: SelectedZones = { ...loaded, unsplit: loaded.zones, former: [], isComplete, leftOut: [], notes: [] }
-  const changed = since === undefined ? unsplit : await onlyChanged(config, unsplit, loaded, { since, args, env })
+  const checked = check(since === undefined ? unsplit : await onlyChanged(config, unsplit, loaded, { since, args, env }))
+  const changed = { ...checked, unsplit: checked.zones }
   return withoutErrors(shard === undefined ? changed : onlyShard(changed, shard), loaded, options)
 }
 

@@ -2,6 +2,7 @@
 import type { Config } from '../definition/config/config.ts'
 import { unknownProvider } from '../definition/config/read-config.ts'
 import type { LoadedZone } from '../definition/load/configured-zone.ts'
+import { loadPolicies } from '../definition/policies/load-policies.ts'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
 import { parseAbsoluteName } from '../dns/domain-name.ts'
 import type { RefusalName } from '../dns/zone.ts'
@@ -9,6 +10,7 @@ import type { Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import { countDiagnostics } from '../report/diagnostics-report.ts'
 import { agreeing, listed } from '../report/english.ts'
+import { checkedBy } from './check-plan.ts'
 import { deletesZones, deletionJob, describedAt, nameRemovedZones, type RemovedZone, removedZones } from './removed-zones.ts'
 import { loadRunConfig } from './run-config.ts'
 import { type RunOutput, type RunSetup, reportThrottling, type Workspace, type WorkspaceOptions, type ZoneJob } from './run-context.ts'
@@ -57,7 +59,9 @@ export async function openConfig(
 ): Promise<Workspace> {
   const { options } = setup
   const { target } = options
-  const selected = await selectZones(config, zones, options, setup)
+  const now = setup.now()
+  const policies = options.checksPolicies ? await loadPolicies(config, { now, revision: options.policiesFrom, env: setup.env }) : undefined
+  const selected = await selectZones(config, zones, options, setup, checkedBy(policies ?? null, now))
   for (const note of selected.notes) setup.output.note(note)
   const jobs = selected.zones.flatMap((zone) => jobsOf(zone, options))
   const problems = target === undefined ? [] : checkTarget(target, config, selected.zones, zones)
@@ -71,9 +75,9 @@ export async function openConfig(
     config,
     [...names].filter((name) => config.providers.has(name)),
   )
-  const diagnostics = [...selected.diagnostics, ...problems, ...notices, ...opened.diagnostics]
+  const diagnostics = [...selected.diagnostics, ...(policies?.diagnostics ?? []), ...problems, ...notices, ...opened.diagnostics]
   const isDescribed = selected.isComplete ? describedAt(selected) : undefined
-  const loaded = { ...opened, jobs, diagnostics, leftOut: selected.leftOut, isDescribed }
+  const loaded = { ...opened, jobs, diagnostics, leftOut: selected.leftOut, isDescribed, policies }
   return hasErrors(diagnostics) ? loaded : withRemoved(setup, loaded, removedZones(config, selected, options), source)
 }
 

@@ -110,6 +110,12 @@ export const DIAGNOSTIC_CODES = {
   'limit-exceeded': 'A value is longer than the target allows.',
   'setting-unsupported': 'The target does not support a setting of the zone.',
   'surplus-duplicate': 'The target has the same record more than once.',
+  // Policies
+  'policies-invalid': 'A policy cannot be used.',
+  'policies-test-failed': 'A test of a policy fails.',
+  'policies-untested': 'A policy has no tests.',
+  'policies-exception-expired': 'An exception from a policy has expired.',
+  'policies-exception-ends': 'An exception from a policy expires soon.',
   // Config and secrets
   'config-missing': 'No configuration file was found.',
   'provider-unknown': 'A target is not among the providers.',
@@ -213,8 +219,16 @@ export const DIAGNOSTIC_CODES = {
   'tsig-keys-readable': 'Other users can read a file with transfer keys.',
 } as const satisfies Record<string, string>
 
-export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES
+type KnownCode = keyof typeof DIAGNOSTIC_CODES
+
+/** `policy-NAME` is the code of a policy of the organisation. The known codes that begin so are older, and policies cannot have their names. */
+export type DiagnosticCode = KnownCode | `policy-${string}`
+
+/** Whether a code is that of a policy of the organisation. */
+export const isPolicyCode = (code: string): boolean => code.startsWith('policy-') && !Object.hasOwn(DIAGNOSTIC_CODES, code)
 
 /** The meaning of a code; of one that this version does not know, as in a document of a later one, the code itself. */
-export const meaningOfCode = (code: string): string =>
-  Object.hasOwn(DIAGNOSTIC_CODES, code) ? DIAGNOSTIC_CODES[code as DiagnosticCode] : code
+export function meaningOfCode(code: string): string {
+  if (Object.hasOwn(DIAGNOSTIC_CODES, code)) return DIAGNOSTIC_CODES[code as KnownCode]
+  return isPolicyCode(code) ? 'A policy of the organisation is not kept.' : code
+}

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { compareDiagnostics, type Diagnostic, oneLine, type Severity, type SourcePosition } from '../dns/diagnostic.ts'
-import { meaningOfCode } from '../dns/diagnostic-codes.ts'
+import { isPolicyCode, meaningOfCode } from '../dns/diagnostic-codes.ts'
 import { counted } from './english.ts'
 import { escapeJson } from './escape.ts'
 import type { Renderers } from './renderers.ts'
@@ -83,7 +83,7 @@ function render(findings: readonly Finding[], options: ReportOptions): string {
           driver: {
             name: oneLine(name) || 'zonewright',
             ...(version === undefined ? {} : { version: oneLine(version) }),
-            rules: codes.map((id) => ({ id, shortDescription: { text: meaningOf(id) } })),
+            rules: codes.map((id) => ({ id, shortDescription: { text: meaningOf(id, shown) } })),
           },
         },
         columnKind: 'utf16CodeUnits',
@@ -95,12 +95,13 @@ function render(findings: readonly Finding[], options: ReportOptions): string {
   return `${escapeJson(JSON.stringify(document, null, 1))}\n`
 }
 
-const meaningOf = (code: string): string =>
+/** The meaning of a code. That of a policy is its message. */
+const meaningOf = (code: string, findings: readonly Finding[]): string =>
   Object.hasOwn(OWN_RULES, code)
     ? (OWN_RULES[code] as string)
     : code.startsWith(REFUSAL)
       ? `A safety limit: ${code.slice(REFUSAL.length)}.`
-      : oneLine(meaningOfCode(code))
+      : oneLine((isPolicyCode(code) && findings.find((one) => one.code === code)?.cause?.message) || meaningOfCode(code))
 
 function resultsOf(findings: readonly Finding[], codes: readonly string[], { fromRoot = (file) => file }: ReportOptions): object[] {
   const indexes = new Map(codes.map((code, index) => [code, index]))

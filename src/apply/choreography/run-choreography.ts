@@ -6,6 +6,7 @@ import { relativeName } from '../../dns/domain-name.ts'
 import { storedTtl } from '../../plan/fit-to-target.ts'
 import { listed } from '../../report/english.ts'
 import { durationText } from '../../report/summary.ts'
+import { checkPlan } from '../check-plan.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import type { LockedRun } from '../locked-run.ts'
 import { type PlannedRun, type PlannedZone, planAgain } from '../plan-zones.ts'
@@ -47,7 +48,7 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
         reportEmptyPlan(context, [problem])
         return EXIT.failure
       }
-      const done = await choreograph(context, run, await makePlan(context, context.interruption.signal))
+      const done = await choreograph(context, run, await checkPlan(context, await makePlan(context, context.interruption.signal)))
       readyAt = done.readyAt
       return done.status
     })

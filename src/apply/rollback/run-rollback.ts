@@ -9,6 +9,7 @@ import type { RefusalName } from '../../dns/zone.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { diagnosticOf, type Provider, type ZoneReference } from '../../providers/provider.ts'
 import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
+import { checkPlan } from '../check-plan.ts'
 import { movingZones } from '../cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { JOURNAL_FILE, type RunZone } from '../journal/journal-format.ts'
@@ -89,7 +90,9 @@ async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo
     return EXIT.failure
   }
   output.note(`Rolling back run ${runToUndo.id}, ${runToUndo.begin.command} of ${runToUndo.begin.time}.`)
-  const { plan, zones, whole } = await withProgress(output, (onProgress) => planRollback(context, details.value, onProgress))
+  const planned = await withProgress(output, (onProgress) => planRollback(context, details.value, onProgress))
+  // A rollback must be possible in an emergency.
+  const { plan, zones, whole } = await checkPlan(context, planned, { asWarnings: true })
   const rollsBack = { run: runToUndo.id, whole: whole && details.value.length === runToUndo.begin.zones.length }
   const status = await changeZones(context, rollback, { plan, zones, rollsBack })
   // The run is named because --last now selects this rollback.

@@ -71,7 +71,9 @@ async function runSteps({ io, job, output }: CiContext, zones: readonly string[]
     for (const line of lines) if (line.startsWith('::') && !/^::(?:end)?group/.test(line)) shown.add(line)
     output.report(lines.join('\n'), format)
   }
-  const validated = await runCommand(io, 'validate', [...common, '--format', format])
+  // Those of the base branch itself: the pull request cannot weaken them.
+  const policies = since === undefined ? [] : ['--policies-from', since.endsWith('..') ? since : `${since}..`]
+  const validated = await runCommand(io, 'validate', [...common, ...policies, '--format', format])
   show(validated.stdout)
   const formatted = await runCommand(io, 'fmt', [...common, '--check'])
   show(
@@ -84,7 +86,7 @@ async function runSteps({ io, job, output }: CiContext, zones: readonly string[]
   const saved = out === undefined ? [] : ['--out', out]
   // Of an earlier step: a plan with errors is not saved, and that file would be taken for it.
   if (out !== undefined && (await beginsLikeDocument(resolve(io.cwd, out), 'plan'))) rmSync(resolve(io.cwd, out))
-  const planned = await runCommand(io, 'plan', [...common, ...saved, '--format', format, ...zones])
+  const planned = await runCommand(io, 'plan', [...common, ...policies, ...saved, '--format', format, ...zones])
   show(planned.stdout)
   return { validated, formatted, planned }
 }

@@ -1,7 +1,7 @@
 /** `zonewright explain`: prints the documentation of a diagnostic. */
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
-import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../dns/diagnostic-codes.ts'
+import { DIAGNOSTIC_CODES, isPolicyCode, meaningOfCode } from '../../dns/diagnostic-codes.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import type { CommonOptions, SetAction } from '../command.ts'
 import type { CliIo } from '../io.ts'
@@ -15,13 +15,13 @@ export function configure(command: Command, setAction: SetAction): void {
 /** `zonewright explain [code]`: shows the documentation of a diagnostic, or lists all of them. */
 async function explain(io: CliIo, [code]: readonly [string | undefined], options: CommonOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
-  const codes = Object.keys(DIAGNOSTIC_CODES) as DiagnosticCode[]
+  const codes = Object.keys(DIAGNOSTIC_CODES)
   if (code === undefined) {
     const width = Math.max(...codes.map((one) => one.length))
-    output.print(codes.map((one) => `${one.padEnd(width)}  ${DIAGNOSTIC_CODES[one]}\n`).join(''))
+    output.print(codes.map((one) => `${one.padEnd(width)}  ${meaningOfCode(one)}\n`).join(''))
     return EXIT.done
   }
-  if (!Object.hasOwn(DIAGNOSTIC_CODES, code)) {
+  if (!Object.hasOwn(DIAGNOSTIC_CODES, code) && !isPolicyCode(code)) {
     output.error(
       'usage',
       `there is no diagnostic ${JSON.stringify(code)}`,
@@ -29,7 +29,7 @@ async function explain(io: CliIo, [code]: readonly [string | undefined], options
     )
     return EXIT.failure
   }
-  output.print(`${entryOf(code) ?? `${code}: ${DIAGNOSTIC_CODES[code as DiagnosticCode]}`}\n`)
+  output.print(`${entryOf(isPolicyCode(code) ? 'policy-NAME' : code) ?? `${code}: ${meaningOfCode(code)}`}\n`)
   return EXIT.done
 }
 

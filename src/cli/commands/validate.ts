@@ -1,6 +1,7 @@
 /** `zonewright validate`: options and output; the checks are in `definition/`. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { checkedBy } from '../../apply/check-plan.ts'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { selectZones } from '../../apply/select-zones.ts'
@@ -8,6 +9,9 @@ import type { Config } from '../../definition/config/config.ts'
 import type { Validation } from '../../definition/load/load-definitions.ts'
 import { validateDefinitions } from '../../definition/load/load-definitions.ts'
 import { namesZone } from '../../definition/load/wanted-zones.ts'
+import { applyToZones } from '../../definition/policies/apply-policies.ts'
+import { loadPolicies } from '../../definition/policies/load-policies.ts'
+import { testPolicies } from '../../definition/policies/test-policies.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { fullDateOf } from '../../dns/ownership.ts'
 import { countDiagnostics } from '../../report/diagnostics-report.ts'
@@ -20,6 +24,8 @@ import { readSelection, type Selection, withZoneLists, type ZoneListOptions } fr
 
 export interface ValidateOptions extends CommonOptions, ZoneListOptions {
   readonly format: ReportFormat<'validation'>
+  /** The git revision that has the policies; the working tree if absent. */
+  readonly policiesFrom?: string
 }
 
 export function configure(command: Command, setAction: SetAction): void {
@@ -27,6 +33,7 @@ export function configure(command: Command, setAction: SetAction): void {
     '[path...]',
     'files or folders; or names or globs of zones (default: all in the configuration)',
   )
+  command.option('--policies-from <revision>', 'take the policies from this git revision')
   setAction(withFormatOption(command, 'validation'), validate)
 }
 
@@ -58,14 +65,22 @@ async function validateSelection(
   io: CliIo,
   config: Config,
   { zones: args, isEmptyList }: Selection,
-  { since }: ValidateOptions,
+  { since, policiesFrom: revision }: ValidateOptions,
   { note }: CliOutput,
 ): Promise<Validation> {
-  const today = fullDateOf(io.now())
-  if (since === undefined && !isEmptyList && !args.some((argument) => namesZone(argument, io.cwd)))
-    return validateDefinitions(config, { paths: args.length === 0 ? undefined : args.map((path) => resolve(io.cwd, path)), today })
-  const { zones, diagnostics, notes } = await selectZones(config, args, { since, isEmptyList, today }, io)
+  const now = io.now()
+  const today = fullDateOf(now)
+  const policies = await loadPolicies(config, { now, revision, env: io.env })
+  const ofPolicies = policies === null ? [] : [...policies.diagnostics, ...testPolicies(policies)]
+  if (since === undefined && !isEmptyList && !args.some((argument) => namesZone(argument, io.cwd))) {
+    const paths = args.length === 0 ? undefined : args.map((path) => resolve(io.cwd, path))
+    const loaded = await validateDefinitions(config, { paths, today })
+    const checked = policies === null ? loaded : applyToZones(loaded, policies, now)
+    return { ...checked, diagnostics: [...ofPolicies, ...checked.diagnostics] }
+  }
+  const { zones, diagnostics, notes } = await selectZones(config, args, { since, isEmptyList, today }, io, checkedBy(policies, now))
   for (const text of notes) note(text)
   const records = zones.reduce((sum, { zone }) => sum + zone.records.length, 0)
-  return { zones, diagnostics, files: new Set(zones.flatMap(({ files }) => files)).size, records }
+  const files = new Set(zones.flatMap(({ files: own }) => own)).size
+  return { zones, diagnostics: [...ofPolicies, ...diagnostics], files, records }
 }

@@ -11,6 +11,7 @@ export interface ConfigDocument {
   readonly delete_removed?: boolean
   readonly nameservers?: readonly string[]
   readonly journal?: string | JournalDocument
+  readonly policies?: string | readonly string[]
   readonly octodns_default_ttl?: number | string
   readonly octodns_split_extension?: string
 }

@@ -28,6 +28,8 @@ export interface Config {
   /** The folder of the journal. */
   readonly journal: string
   readonly journalStore: JournalStoreConfig
+  /** The files and folders with policies, relative to the folder; null for the folder `policies`, if it exists. */
+  readonly policies: readonly { readonly path: string; readonly at: SourcePosition | undefined }[] | null
   /** The TTL of records without one in octoDNS's layout. */
   readonly octodnsDefaultTtl: Ttl
   /** The suffix of a zone's name in the name of its folder of split octoDNS files; `.` by default. */

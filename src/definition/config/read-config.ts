@@ -60,6 +60,7 @@ export function defaultConfig(place: Omit<ConfigLocation, 'file'>): Config {
     nameservers: null,
     journal: resolve(place.folder, '.zonewright'),
     journalStore: LOCAL_JOURNAL,
+    policies: null,
     octodnsDefaultTtl: 3600 as Ttl,
     octodnsSplitExtension: '.',
     secretFiles: [],
@@ -81,7 +82,12 @@ export function readConfig(text: string, place: ConfigLocation): ConfigResult {
   return { config: hasErrors(reading.diagnostics) ? null : config, diagnostics: reading.diagnostics }
 }
 
-export interface Reading {
+export const policiesOf = (paths: ConfigDocument['policies'], { root }: Reading): Config['policies'] =>
+  paths === undefined
+    ? null
+    : [paths].flat().map((path, i) => ({ path, at: positionAt(root, Array.isArray(paths) ? ['policies', i] : ['policies']) }))
+
+interface Reading {
   readonly root: YamlNode
   readonly diagnostics: Diagnostic[]
 }
@@ -108,6 +114,7 @@ function configOf(document: ConfigDocument, reading: Reading, place: ConfigLocat
     deleteRemoved: document.delete_removed ?? base.deleteRemoved,
     nameservers: nameserversOf(document.nameservers, ['nameservers'], reading),
     ...journalOf(document.journal, reading, place.folder, base),
+    policies: policiesOf(document.policies, reading),
     octodnsDefaultTtl: ttlOf(document.octodns_default_ttl, ['octodns_default_ttl'], reading) ?? base.octodnsDefaultTtl,
     octodnsSplitExtension: document.octodns_split_extension ?? base.octodnsSplitExtension,
     secretFiles: secretFilesOf(providers.values(), place.folder),

@@ -61,12 +61,19 @@ const isException = ({ zone, name, type }: PolicyException, place: PolicyPlace):
   (name === undefined || (place.relativeName !== undefined && globTest(name)(place.relativeName))) &&
   (type === undefined || place.type === type)
 
-/** Applies the rules for zones and record sets to the contents of a zone. `isWanted` selects the record sets; all if absent. */
+/**
+ * Applies the rules for zones and record sets to the contents of a zone. `isWanted` selects the record sets; all if absent. While addresses of an inventory
+ * are unknown, the rules for zones and those for their record sets wait for the plan.
+ */
 export function applyToZone(
   policies: Pick<Policies, 'rules'>,
   contents: ZoneContents,
   now: Date,
-  { at, positions, isWanted }: {
+  {
+    at,
+    positions,
+    isWanted,
+  }: {
     readonly at: SourcePosition | undefined
     /** By owner and type. */
     readonly positions?: ReadonlyMap<string, SourcePosition> | undefined
@@ -81,10 +88,13 @@ export function applyToZone(
     type,
     at: positions?.get(`${name} ${type}`) ?? at,
   })
-  const ofZone = applyRules(policies, 'zone', zone, now, ({ path: [key, index] }) => {
-    const set = key === 'recordSets' ? zone.recordSets[Number(index)] : undefined
-    return { zone: zone.zone, at: set === undefined ? at : placeOf(set).at }
-  })
+  const isComplete = zone.recordSets.every(({ data }) => data.length > 0)
+  const ofZone = !isComplete
+    ? []
+    : applyRules(policies, 'zone', zone, now, ({ path: [key, index] }) => {
+        const set = key === 'recordSets' ? zone.recordSets[Number(index)] : undefined
+        return { zone: zone.zone, at: set === undefined ? at : placeOf(set).at }
+      })
   const sets = isWanted === undefined ? zone.recordSets.filter(({ data }) => data.length > 0) : zone.recordSets.filter(isWanted)
   return [...ofZone, ...sets.flatMap((set) => applyRules(policies, 'record_set', set, now, () => placeOf(set)))]
 }
@@ -113,10 +123,10 @@ export const contentsOf = (zone: DesiredZone, owner: string | null, targets: rea
  */
 export function applyToZones<Loaded extends { readonly zones: readonly LoadedZone[]; readonly diagnostics: readonly Diagnostic[] }>(
   loaded: Loaded,
-  policies: Policies,
+  policies: Pick<Policies, 'rules'>,
   now: Date,
 ): Loaded {
-  const added: Diagnostic[] = [...policies.diagnostics]
+  const added: Diagnostic[] = []
   const zones = loaded.zones.map((one) => {
     const { zone, owner, targets } = one
     if (!one.valid || zone.absent) return one

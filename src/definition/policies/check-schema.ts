@@ -2,6 +2,7 @@
  * Checks the schema of a policy before it is compiled. JSON Schema ignores what it does not know, so a misspelt keyword or property would be a rule that
  * nothing breaks. A schema can be as expensive as its author wants, so what takes more than linear time is refused.
  */
+import { quoted } from '../../dns/excerpt.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import { failure, type Result } from '../../dns/result.ts'
 import type { PathStep } from '../yaml/yaml-node.ts'
@@ -42,15 +43,19 @@ function none(key: string): [string, Keyword] {
   return [key, 'none']
 }
 
+const LOCAL = '$ref leads only to #/$defs/NAME of the same schema'
+
+const NO_LOOK_AROUND = 'patterns have no look-around and no back-references; combine schemas with not and allOf'
+
 /** Keywords that policies cannot have, and why. */
 const REFUSED: Readonly<Record<string, string>> = {
   uniqueItems: 'it takes quadratic time; record sets and values are distinct anyway',
   format: 'use pattern instead',
   $schema: 'every policy is written in JSON Schema 2020-12',
-  $id: '$ref leads only to #/$defs of the same schema',
-  $anchor: '$ref leads only to #/$defs of the same schema',
-  $dynamicRef: '$ref leads only to #/$defs of the same schema',
-  $dynamicAnchor: '$ref leads only to #/$defs of the same schema',
+  $id: LOCAL,
+  $anchor: LOCAL,
+  $dynamicRef: LOCAL,
+  $dynamicAnchor: LOCAL,
 }
 
 /** The faults of a schema that is applied to documents of a shape. `checkPattern` refuses patterns that cannot be used. */
@@ -65,32 +70,36 @@ export function schemaFaults(schema: unknown, shape: Shape, checkPattern: (patte
     if (subschemas === MAX_SUBSCHEMAS + 1)
       report([], `the schema has more than ${MAX_SUBSCHEMAS} subschemas, counted as often as $ref leads to them`)
     if (subschemas > MAX_SUBSCHEMAS || typeof value === 'boolean') return
-    if (!isObject(value)) return report(path, 'a schema is a mapping, true or false')
-    for (const [key, part] of Object.entries(value)) {
-      const at = [...path, key]
-      const kind = KEYWORDS.get(key)
-      if (kind === undefined) {
-        const why = Object.hasOwn(REFUSED, key) ? REFUSED[key] : undefined
-        report(at, why === undefined ? `JSON Schema has no keyword "${key}"` : `policies cannot use "${key}"`, why ?? didYouMean(key, KEYWORDS.keys()))
-      } else if (key === '$ref') follow(part, at, place, references)
-      else if (kind !== 'none') for (const [one, steps, inner] of partsOf(kind, part, place, report, at)) walk(one, [...at, ...steps], inner, references)
-      else if (key === 'required') for (const name of listOf(part)) checkName(name, at, place, report)
-      else if (key === 'pattern' && typeof part === 'string') pattern(part, at)
-      if (key === 'patternProperties' && isObject(part)) for (const one of Object.keys(part)) pattern(one, [...at, one])
+    if (isObject(value)) for (const [key, part] of Object.entries(value)) keyword(key, part, [...path, key], place, references)
+    else report(path, 'a schema is a mapping, true or false')
+  }
+  const keyword = (key: string, value: unknown, path: readonly PathStep[], place: Shape, references: readonly string[]): void => {
+    const kind = KEYWORDS.get(key)
+    if (kind === undefined) {
+      const why = Object.hasOwn(REFUSED, key) ? REFUSED[key] : undefined
+      const message = why === undefined ? `JSON Schema has no keyword "${key}"` : `policies cannot use "${key}"`
+      report(path, message, why ?? didYouMean(key, KEYWORDS.keys()))
+      return
     }
+    for (const [part, steps, inner] of partsOf(kind, value, place, report, path)) walk(part, [...path, ...steps], inner, references)
+    if (key === '$ref') follow(value, path, place, references)
+    else if (key === 'required') for (const name of listOf(value)) checkName(name, path, place, report)
+    else if (key === 'pattern') pattern(value, path)
+    else if (key === 'patternProperties' && isObject(value)) for (const one of Object.keys(value)) pattern(one, [...path, one])
   }
   const follow = (target: unknown, path: readonly PathStep[], place: Shape, references: readonly string[]): void => {
-    if (typeof target !== 'string') return report(path, '$ref is text')
-    const name = /^#\/\$defs\/([^/]+)$/.exec(target)?.[1]?.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (name === undefined) return report(path, `$ref cannot lead to "${target}"`, 'write #/$defs/NAME, and NAME under $defs of the same schema')
+    const name = /^#\/\$defs\/([^/]+)$/.exec(String(target))?.[1]?.replaceAll('~1', '/').replaceAll('~0', '~')
     const definitions = isObject(schema) && isObject(schema['$defs']) ? schema['$defs'] : {}
-    if (!Object.hasOwn(definitions, name)) return report(path, `$defs has no "${name}"`, didYouMean(name, Object.keys(definitions)))
-    if (references.includes(name)) return report(path, `"${name}" refers to itself`)
-    walk(definitions[name], ['$defs', name], place, [...references, name])
+    if (name === undefined) report(path, `$ref cannot lead to ${quoted(String(target))}`, LOCAL)
+    else if (!Object.hasOwn(definitions, name)) report(path, `$defs has no "${name}"`, didYouMean(name, Object.keys(definitions)))
+    else if (references.includes(name)) report(path, `"${name}" refers to itself`)
+    else walk(definitions[name], ['$defs', name], place, [...references, name])
   }
-  const pattern = (text: string, path: readonly PathStep[]): void => {
-    const checked = text.length > MAX_PATTERN ? failure(`it has ${text.length} characters; at most ${MAX_PATTERN} are allowed`) : checkPattern(text)
-    if (!checked.ok) report(path, `the pattern cannot be used: ${checked.message}`, 'patterns have no look-around and no back-references; combine schemas with not and allOf')
+  const pattern = (text: unknown, path: readonly PathStep[]): void => {
+    if (typeof text !== 'string') return
+    const tooLong = failure(`it has ${text.length} characters; at most ${MAX_PATTERN} are allowed`)
+    const checked = text.length > MAX_PATTERN ? tooLong : checkPattern(text)
+    if (!checked.ok) report(path, `the pattern cannot be used: ${checked.message}`, NO_LOOK_AROUND)
   }
   walk(schema, [], shape, [])
   return [...faults.values()]
@@ -149,13 +158,16 @@ function itemsOf(shape: Shape, report: Report, path: readonly PathStep[]): Shape
 /** The first key of a value that documents of a shape do not have, with the steps to it; null if there is none. */
 export function unknownKey(value: unknown, shape: Shape): SchemaFault | null {
   let found: SchemaFault | null = null
-  const report: Report = (path, message, hint) => void (found ??= { path, message, hint })
+  const report: Report = (path, message, hint) => {
+    found ??= { path, message, hint }
+  }
   const walk = (one: unknown, path: readonly PathStep[], place: Shape): void => {
     if (place === 'any') return
     if (Array.isArray(one)) {
       const items = itemsOf(place, report, path)
       for (const [i, item] of one.entries()) walk(item, [...path, i], items)
-    } else if (isObject(one)) for (const [key, part] of Object.entries(one)) walk(part, [...path, key], checkName(key, [...path, key], place, report))
+    } else if (isObject(one))
+      for (const [key, part] of Object.entries(one)) walk(part, [...path, key], checkName(key, [...path, key], place, report))
   }
   walk(value, [], shape)
   return found

@@ -65,7 +65,10 @@ const faultsOf = (errors: readonly ErrorObject[]): SchemaFault[] =>
   errors.slice(0, 1).map(({ instancePath, message, params }) => {
     const allowed = params['allowedValues']
     const values = Array.isArray(allowed) ? `: ${allowed.join(', ')}` : ''
-    return { path: pointerSteps(instancePath), message: `${pointerSteps(instancePath).at(-1) ?? 'the schema'} ${message ?? 'is not valid'}${values}` }
+    return {
+      path: pointerSteps(instancePath),
+      message: `${pointerSteps(instancePath).at(-1) ?? 'the schema'} ${message ?? 'is not valid'}${values}`,
+    }
   })
 
 /** The last error is that of the outermost keyword; that of an `if` only says which branch was taken. */

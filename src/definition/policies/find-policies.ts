@@ -43,7 +43,8 @@ export function findPolicyFiles({ policies, folder, cwd, file }: Pick<Config, 'p
       if (policies !== null || !isMissing) report('file-unreadable', `policies: ${shown} ${describeReadError(error)}`, at)
     }
   }
-  if (paths.size > MAX_FILES) report('file-too-large', `there are ${paths.size} policy files; at most ${MAX_FILES} are allowed`, named[0]?.at)
+  if (paths.size > MAX_FILES)
+    report('file-too-large', `there are ${paths.size} policy files; at most ${MAX_FILES} are allowed`, named[0]?.at)
   return { paths: [...paths].slice(0, MAX_FILES), diagnostics }
 }
 

@@ -98,7 +98,13 @@ function exceptionDiagnostics({ name, exceptions }: PolicyRule, now: Date): Diag
     const subject = `an exception from the policy ${name}`
     if (left < 0)
       return [
-        { severity: 'warning', code: 'policies-exception-expired', message: `${subject} expired on ${until}: ${reason}`, at, hint: EXPIRED_HINT },
+        {
+          severity: 'warning',
+          code: 'policies-exception-expired',
+          message: `${subject} expired on ${until}: ${reason}`,
+          at,
+          hint: EXPIRED_HINT,
+        },
       ]
     const when = left === 0 ? 'today' : left === 1 ? 'tomorrow' : `in ${left} days`
     return [{ severity: 'notice', code: 'policies-exception-ends', message: `${subject} expires ${when}, on ${until}: ${reason}`, at }]

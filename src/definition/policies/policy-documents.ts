@@ -1,6 +1,6 @@
 /** The documents that policies see, and their keys. They resemble the plan document of `schemas/plan.schema.json`. */
 import type { DomainName } from '../../dns/domain-name.ts'
-import { relativeName } from '../../dns/domain-name.ts'
+import { isAtOrBelow, relativeName } from '../../dns/domain-name.ts'
 import type { InventoryRrset } from '../../dns/inventory.ts'
 import { groupRrsets, type ResourceRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
@@ -107,7 +107,7 @@ export function zoneDocument({ name: zone, owner, targets, settings, defaultTtl,
       owner,
       targets,
       name,
-      relativeName: relativeName(name, zone),
+      relativeName: isAtOrBelow(name, zone) ? relativeName(name, zone) : '',
       type,
       ttl: ttl ?? defaultTtl,
       data,
@@ -153,7 +153,16 @@ export function completeDocument(each: PolicySubject, given: Readonly<Record<str
       return { zone: own, owner: null, targets: [], type: 'A', ttl: null, data: [], values: [], ...named }
     case 'change': {
       const isZone = given['subject'] === 'domain'
-      return { zone: own, target: 'cloud', owner: null, action: 'update', subject: 'record', type: isZone ? null : 'A', ...STATES, ...named }
+      return {
+        zone: own,
+        target: 'cloud',
+        owner: null,
+        action: 'update',
+        subject: 'record',
+        type: isZone ? null : 'A',
+        ...STATES,
+        ...named,
+      }
     }
     case 'plan': {
       const changes = listOf('changes', 'change', ZONE) as { readonly action?: unknown }[]

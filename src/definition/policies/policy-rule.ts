@@ -1,6 +1,7 @@
 /** Rules of the organisation, as values. */
-import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
+
 import type { Diagnostic, Severity, SourcePosition } from '../../dns/diagnostic.ts'
+import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 
 /** The documents that the schema of a rule is applied to. */
 export const POLICY_SUBJECTS = ['zone', 'record_set', 'change', 'plan'] as const

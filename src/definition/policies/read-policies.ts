@@ -1,7 +1,7 @@
 /** Reads the rules of a policy file. Collects all problems with their positions. */
 import { validate } from '../../../generated/policies-schema.js'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
-import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../dns/diagnostic-codes.ts'
+import { isPolicyCode } from '../../dns/diagnostic-codes.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { schemaDiagnostics } from '../config/schema-diagnostics.ts'
 import { toJsonValue } from '../yaml/plain-scalars.ts'
@@ -62,13 +62,14 @@ type Report = (path: readonly PathStep[], message: string, hint?: string) => voi
 
 function ruleOf(document: RuleDocument, index: number, root: YamlNode, compiler: SchemaCompiler, report: Report): PolicyRule {
   const { name, each, require, severity = 'error', exceptions = [], tests = [] } = document
-  const code = `policy-${name}` as DiagnosticCode
-  if (Object.hasOwn(DIAGNOSTIC_CODES, code)) report(['name'], `the code ${code} has another meaning`, 'choose another name')
+  const code = `policy-${name}` as const
+  if (!isPolicyCode(code)) report(['name'], `the code ${code} has another meaning`, 'choose another name')
   const message = document.message ?? `the policy ${name} is not kept`
   checkMessage(message, each, report)
   const where = document.where === undefined ? null : testOf(document.where, 'where', each, compiler, report)
   const required = testOf(require, 'require', each, compiler, report)
-  for (const [i, exception] of exceptions.entries()) checkException(exception, each, (path, ...rest) => report(['exceptions', i, ...path], ...rest))
+  for (const [i, exception] of exceptions.entries())
+    checkException(exception, each, (path, ...rest) => report(['exceptions', i, ...path], ...rest))
   for (const [i, { given }] of tests.entries()) {
     const unknown = unknownKey(given, SHAPES[each])
     if (unknown !== null) report(['tests', i, 'given', ...unknown.path], unknown.message, unknown.hint)
@@ -116,7 +117,8 @@ const PLACEHOLDERS: Readonly<Record<PolicySubject, readonly string[]>> = {
 
 function checkMessage(message: string, each: PolicySubject, report: Report): void {
   const allowed = PLACEHOLDERS[each]
-  const known = allowed.length === 0 ? `for each: ${each} there are none` : `for each: ${each} there are ${allowed.map((one) => `{${one}}`).join(', ')}`
+  const known =
+    allowed.length === 0 ? `for each: ${each} there are none` : `for each: ${each} there are ${allowed.map((one) => `{${one}}`).join(', ')}`
   for (const [whole, name = ''] of message.matchAll(/\{([a-z_]*)\}/gi))
     if (!allowed.includes(name)) report(['message'], `${whole} is no placeholder`, known)
 }
@@ -127,6 +129,7 @@ function checkException({ zone, name, type, until, reason }: Omit<PolicyExceptio
   if (each === 'plan' && named) report([], 'an exception from a rule for plans names no zone, name or type')
   if (each === 'zone' && (name !== undefined || type !== undefined)) report([], 'an exception from a rule for zones names only the zone')
   if (type !== undefined && !parseRecordType(type).ok) report(['type'], `${JSON.stringify(type)} is not a known record type`)
-  if (Number.isNaN(Date.parse(until)) || new Date(until).toISOString().slice(0, 10) !== until) report(['until'], `${until} is not a date`, 'write it like 2027-03-31')
+  if (Number.isNaN(Date.parse(until)) || new Date(until).toISOString().slice(0, 10) !== until)
+    report(['until'], `${until} is not a date`, 'write it like 2027-03-31')
   if (reason.trim() === '') report(['reason'], 'the reason is empty')
 }

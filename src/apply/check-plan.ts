@@ -1,0 +1,134 @@
+/** Applies the policies of the config to the zones and the plan of a run. */
+import { applyRules, applyToZone, applyToZones, contentsOf, positionsOf } from '../definition/policies/apply-policies.ts'
+import { loadPolicies } from '../definition/policies/load-policies.ts'
+import type { RecordSetDocument } from '../definition/policies/policy-documents.ts'
+import type { Policies } from '../definition/policies/policy-rule.ts'
+import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
+import { type DomainName, isAtOrBelow, relativeName } from '../dns/domain-name.ts'
+import { recordKey, rrsetKey } from '../dns/record.ts'
+import { unmanagedTest } from '../dns/unmanaged.ts'
+import type { DesiredZone, ExistingZone, ZoneSettings } from '../dns/zone.ts'
+import { type Change, finalRecords, type Plan, type ZonePlan } from '../plan/plan.ts'
+import { type ChangeDocument, planDocument } from '../report/plan-document.ts'
+import type { RunContext, ZoneJob } from './run-context.ts'
+import type { CheckZones } from './select-zones.ts'
+
+/** Adds what the rules for zones and record sets say about selected zones. */
+export const checkedBy =
+  (policies: Policies | null, now: Date): CheckZones =>
+  (selected) =>
+    policies === null ? selected : applyToZones(selected, policies, now)
+
+/** A plan with its zones. Zones that were planned from definitions have a job, those of a saved plan or a rollback have none. */
+interface CheckedZone {
+  readonly plan: ZonePlan
+  readonly existing: ExistingZone | null
+  readonly job?: ZoneJob | undefined
+}
+
+interface CheckedPlan {
+  readonly plan: Plan
+  readonly zones: readonly CheckedZone[]
+}
+
+/**
+ * A plan with what the policies of the run say about its changes. `asWarnings` makes errors warnings, for a rollback: it must be possible in an emergency. Of
+ * zones without a definition, as in saved plans, the rules for zones see the records after the changes, and those for record sets the ones that change.
+ */
+export async function checkPlan<Planned extends CheckedPlan>(
+  context: Pick<RunContext, 'config' | 'now' | 'env' | 'policies'>,
+  planned: Planned,
+  { asWarnings = false }: { readonly asWarnings?: boolean } = {},
+): Promise<Planned> {
+  const { config, env } = context
+  if (config === null) return planned
+  const now = context.now()
+  const policies = context.policies === undefined ? await loadPolicies(config, { now, env }) : context.policies
+  if (policies === null) return planned
+  const graded = (found: readonly Diagnostic[]): readonly Diagnostic[] =>
+    asWarnings ? found.map((one) => (one.severity === 'error' ? { ...one, severity: 'warning' } : one)) : found
+  const isUsed = (each: string): boolean => policies.rules.some((rule) => rule.each === each)
+  const document = isUsed('change') || isUsed('plan') ? planDocument(planned.plan) : null
+  const changes = planned.plan.zones.map((zone, index) => changeDocuments(zone, document?.zones[index]?.changes ?? []))
+  const ofPlan =
+    document === null
+      ? []
+      : applyRules(policies, 'plan', { ...document, changes: changes.flat() }, now, () => ({ zone: null, at: undefined }))
+  const zones = planned.zones.map((zone, index) => {
+    const found = [
+      ...(zone.job === undefined ? checkResult(policies, zone, now) : checkResolved(policies, zone.job, now)),
+      ...checkChanges(policies, zone, changes[index] ?? [], now),
+    ]
+    return found.length === 0 ? zone : { ...zone, plan: { ...zone.plan, diagnostics: [...zone.plan.diagnostics, ...graded(found)] } }
+  })
+  // Those of a run's own policies were reported when they were loaded.
+  const ofFiles = context.policies === undefined ? policies.diagnostics : []
+  const diagnostics = [...planned.plan.diagnostics, ...graded([...ofFiles, ...ofPlan])]
+  return { ...planned, zones, plan: { ...planned.plan, zones: zones.map(({ plan }) => plan), diagnostics } }
+}
+
+/** A change as policies see it. */
+interface PolicyChange extends ChangeDocument {
+  readonly zone: string
+  readonly target: string
+  readonly owner: string | null
+  readonly relativeName: string
+}
+
+const changeDocuments = ({ zone, target, owner = null }: ZonePlan, changes: readonly ChangeDocument[]): PolicyChange[] =>
+  changes.map((change) => ({ zone, target, owner, ...change, relativeName: relativeTo(change.name as DomainName, zone) }))
+
+const relativeTo = (name: DomainName, zone: DomainName): string => (isAtOrBelow(name, zone) ? relativeName(name, zone) : '')
+
+function checkChanges(policies: Policies, { plan, job }: CheckedZone, documents: readonly PolicyChange[], now: Date): Diagnostic[] {
+  if (documents.length === 0) return []
+  const placeOf = changePlaces(job?.desired)
+  return documents.flatMap((document, index) =>
+    applyRules(policies, 'change', document, now, () => {
+      const { zone, name, relativeName: relative, type } = document
+      return { zone, name, relativeName: relative, type, at: placeOf(plan.changes[index]) }
+    }),
+  )
+}
+
+/** Where the records of changes are defined: the record itself, or another of its RRset, or else the zone. */
+function changePlaces(desired: DesiredZone | undefined): (change: Change | undefined) => SourcePosition | undefined {
+  if (desired === undefined) return () => undefined
+  const ofRrsets = positionsOf(desired)
+  const ofRecords = new Map(desired.records.map((record) => [recordKey(record), record.at]))
+  return (change) =>
+    change?.subject !== 'record'
+      ? desired.at
+      : ((change.desired && ofRecords.get(recordKey(change.desired))) ?? ofRrsets.get(rrsetKey(change)) ?? desired.at)
+}
+
+/** The rules that waited for the addresses of an inventory. */
+function checkResolved(policies: Policies, { desired, target, owner = null }: ZoneJob, now: Date): Diagnostic[] {
+  const { inventory = [] } = desired
+  if (inventory.length === 0 || desired.absent) return []
+  const waited = new Set(inventory.map(rrsetKey))
+  const isWanted = ({ name, type }: RecordSetDocument): boolean => waited.has(`${name} ${type}`)
+  const contents = { ...contentsOf(desired, owner, [target]), inventory: undefined }
+  return applyToZone(policies, contents, now, { at: desired.at, positions: positionsOf(desired), isWanted })
+}
+
+/** The rules for zones and record sets, applied to a zone as its changes leave it. */
+function checkResult(policies: Policies, { plan, existing }: CheckedZone, now: Date): Diagnostic[] {
+  const { zone, target, owner = null, changes } = plan
+  const isDeleted = changes.some(({ subject, action }) => subject === 'domain' && action === 'delete')
+  if (changes.length === 0 || isDeleted) return []
+  const ofZone = changes.find(({ subject }) => subject === 'domain')?.desired as ZoneSettings | null | undefined
+  const isUnmanaged = unmanagedTest(plan.unmanaged ?? [], zone)
+  const changed = new Set(
+    changes.flatMap((change) => (change.subject === 'record' && change.desired !== null ? [rrsetKey(change.desired)] : [])),
+  )
+  const contents = {
+    name: zone,
+    owner,
+    targets: [target],
+    settings: { ...existing?.settings, ...ofZone },
+    defaultTtl: null,
+    records: finalRecords(existing?.records ?? [], changes).filter((record) => !isUnmanaged(record)),
+  }
+  return applyToZone(policies, contents, now, { at: undefined, isWanted: ({ name, type }) => changed.has(`${name} ${type}`) })
+}
