@@ -83,6 +83,17 @@ export const RULES: readonly IRegularForbiddenRuleType[] = [
     },
   ),
   forbid('terminal-packages', { path: '^src/', pathNot: '^src/cli/' }, { path: packages(['commander']) }),
+  // Both are loaded only by runs with policies.
+  forbid(
+    'policy-packages',
+    { path: '^src/', pathNot: '^src/(?:definition/policies/compile-schema\\.ts$|providers/package/|service/)' },
+    { path: packages(['ajv', 're2js']) },
+  ),
+  forbid(
+    'lazy-policies',
+    { path: '^src/', pathNot: '^src/definition/policies/read-policies\\.ts$' },
+    { path: '^src/definition/policies/(?:read-policies|compile-schema)\\.ts$', dynamic: false },
+  ),
   forbid('island-providers', { path: '^src/providers/([^/]+)/' }, { path: '^src/providers/[^/]+/', pathNot: '^src/providers/$1/' }),
   forbid(
     'provider-door',

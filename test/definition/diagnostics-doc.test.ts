@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it, test } from 'vitest'
 import { loadConfig } from '../../src/definition/config/load-config.ts'
 import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
+import { loadPolicies } from '../../src/definition/policies/load-policies.ts'
+import { testPolicies } from '../../src/definition/policies/test-policies.ts'
 import type { Diagnostic } from '../../src/dns/diagnostic.ts'
 import { DIAGNOSTIC_CODES } from '../../src/dns/diagnostic-codes.ts'
 import type { FullDate } from '../../src/dns/ownership.ts'
@@ -48,6 +50,8 @@ async function codesOf(files: Readonly<Record<string, string>>): Promise<Set<str
   const { config, diagnostics: found } = await loadConfig({ cwd: folder })
   diagnostics.push(...found)
   if (config) {
+    const policies = await loadPolicies(config, { now: new Date(), env: {} })
+    diagnostics.push(...(policies === null ? [] : [...policies.diagnostics, ...testPolicies(policies)]))
     const loaded = await loadDefinitions(config, { today: '2026-06-01' as FullDate })
     diagnostics.push(...loaded.diagnostics)
     for (const { zone, policy, allow, thresholds } of loaded.zones) {
@@ -70,7 +74,7 @@ async function codesOf(files: Readonly<Record<string, string>>): Promise<Set<str
 
 describe('docs/diagnostics.md', () => {
   it('has exactly one entry per code', () => {
-    expect(entries.map(({ code }) => code).sort()).toEqual(Object.keys(DIAGNOSTIC_CODES).sort())
+    expect(entries.map(({ code }) => code).sort()).toEqual([...Object.keys(DIAGNOSTIC_CODES), 'policy-NAME'].sort())
   })
 
   test.each(entries.filter(({ body }) => /^```\w+ fails/m.test(body)))(

@@ -25,11 +25,12 @@ export function applyRules(
   now: Date,
   placeOf: (problem: SchemaProblem) => PolicyPlace,
 ): Diagnostic[] {
-  return rules.flatMap((rule) => {
-    if (rule.each !== each) return []
-    const problem = rule.problemOf(document)
-    return problem === null ? [] : violation(rule, problem, placeOf(problem), now)
-  })
+  const found: Diagnostic[] = []
+  for (const rule of rules) {
+    const problem = rule.each === each ? rule.problemOf(document) : null
+    if (problem !== null) found.push(...violation(rule, problem, placeOf(problem), now))
+  }
+  return found
 }
 
 const NOUNS: Readonly<Record<PolicySubject, string>> = { zone: 'zone', record_set: 'record set', change: 'change', plan: 'plan' }
@@ -96,7 +97,8 @@ export function applyToZone(
         return { zone: zone.zone, at: set === undefined ? at : placeOf(set).at }
       })
   const sets = isWanted === undefined ? zone.recordSets.filter(({ data }) => data.length > 0) : zone.recordSets.filter(isWanted)
-  return [...ofZone, ...sets.flatMap((set) => applyRules(policies, 'record_set', set, now, () => placeOf(set)))]
+  const ofSets = { rules: policies.rules.filter(({ each }) => each === 'record_set') }
+  return [...ofZone, ...sets.flatMap((set) => applyRules(ofSets, 'record_set', set, now, () => placeOf(set)))]
 }
 
 /** Where each RRset of a zone is defined, by owner and type. */

@@ -7,13 +7,20 @@ import { pointerSteps } from '../yaml/yaml-node.ts'
 import type { SchemaFault } from './check-schema.ts'
 import type { SchemaProblem } from './policy-rule.ts'
 
-/** The first problem of a value; null if the schema accepts it. */
-export type SchemaTest = (value: unknown) => SchemaProblem | null
+export interface CompiledSchema {
+  readonly accepts: (value: unknown) => boolean
+  /** The first problem of a value; null if the schema accepts it. */
+  readonly problemOf: (value: unknown) => SchemaProblem | null
+}
+
+export const ACCEPTS_ALL: CompiledSchema = { accepts: () => true, problemOf: () => null }
+
+const ACCEPTS_NONE: CompiledSchema = { accepts: () => false, problemOf: () => ({ path: [], text: 'is not allowed' }) }
 
 export interface SchemaCompiler {
   readonly checkPattern: (pattern: string) => Result<unknown>
-  /** Compiles a schema that `schemaFaults` accepts. Returns the faults that it has all the same. */
-  readonly compile: (schema: unknown) => { readonly test: SchemaTest; readonly faults: readonly SchemaFault[] }
+  /** Compiles a schema that the meta-schema and `schemaFaults` accept. Returns the faults that it has all the same. */
+  readonly compile: (schema: object | boolean) => { readonly schema: CompiledSchema; readonly faults: readonly SchemaFault[] }
 }
 
 export function createSchemaCompiler(): SchemaCompiler {
@@ -33,6 +40,9 @@ export function createSchemaCompiler(): SchemaCompiler {
     strictRequired: false,
     allowMatchingProperties: true,
     addUsedSchema: false,
+    // The layout of policy files includes the meta-schema, compiled with the program.
+    meta: false,
+    validateSchema: false,
     logger: false,
     code: { regExp: Object.assign(engine, { code: 're2' }) },
   })
@@ -45,31 +55,18 @@ export function createSchemaCompiler(): SchemaCompiler {
       }
     },
     compile(schema) {
-      const accepted = { test: () => null, faults: [] }
-      if (typeof schema !== 'object' || schema === null) return accepted
-      if (!ajv.validateSchema(schema)) return { ...accepted, faults: faultsOf(ajv.errors ?? []) }
+      if (typeof schema === 'boolean') return { schema: schema ? ACCEPTS_ALL : ACCEPTS_NONE, faults: [] }
       try {
-        const validate = ajv.compile(schema)
-        return { test: (value) => (validate(value) ? null : problemOf(validate.errors ?? [])), faults: [] }
+        const accepts = ajv.compile(schema)
+        return { schema: { accepts, problemOf: (value) => (accepts(value) ? null : problemOf(accepts.errors ?? [])) }, faults: [] }
       } catch (error) {
-        return { ...accepted, faults: [{ path: [], message: excerpt((error as Error).message, MAX_TEXT) }] }
+        return { schema: ACCEPTS_ALL, faults: [{ path: [], message: excerpt((error as Error).message, MAX_TEXT) }] }
       }
     },
   }
 }
 
 const MAX_TEXT = 200
-
-/** The meta-schema reports an error again for each schema around it. */
-const faultsOf = (errors: readonly ErrorObject[]): SchemaFault[] =>
-  errors.slice(0, 1).map(({ instancePath, message, params }) => {
-    const allowed = params['allowedValues']
-    const values = Array.isArray(allowed) ? `: ${allowed.join(', ')}` : ''
-    return {
-      path: pointerSteps(instancePath),
-      message: `${pointerSteps(instancePath).at(-1) ?? 'the schema'} ${message ?? 'is not valid'}${values}`,
-    }
-  })
 
 /** The last error is that of the outermost keyword; that of an `if` only says which branch was taken. */
 function problemOf(errors: readonly ErrorObject[]): SchemaProblem {
@@ -85,6 +82,13 @@ const textOf = (path: readonly string[]): string =>
 function requirement(keyword: string | undefined, message: string, params: Readonly<Record<string, unknown>>): string {
   if (keyword === 'const') return `must be ${JSON.stringify(params['allowedValue'])}`
   if (keyword === 'enum') return `must be one of ${(params['allowedValues'] as unknown[]).map((one) => JSON.stringify(one)).join(', ')}`
+  if (keyword === 'contains') return matches(params)
   if (keyword === 'false schema') return 'is not allowed'
   return message.replace('NOT', 'not')
+}
+
+/** `must contain at least 1 of the described items`. */
+function matches({ minContains, maxContains }: Readonly<Record<string, unknown>>): string {
+  const atLeast = `must contain at least ${minContains} of the described items`
+  return maxContains === undefined ? atLeast : `${atLeast}, and at most ${maxContains}`
 }

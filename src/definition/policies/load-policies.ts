@@ -1,5 +1,5 @@
 /** Loads the policies of a config, from the working tree or from a git revision. */
-import { basename, join } from 'node:path'
+import { basename, join, relative, resolve } from 'node:path'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import type { Config } from '../config/config.ts'
 import { readConfig } from '../config/read-config.ts'
@@ -7,7 +7,7 @@ import { displayPath, fromDisplayPath } from '../files/file-path.ts'
 import { readText } from '../files/read-text.ts'
 import { openRevision } from '../files/revision.ts'
 import { sourcePolicy } from '../load/source-policy.ts'
-import { findPolicyFiles, type PolicyFiles } from './find-policies.ts'
+import { findPolicyFiles } from './find-policies.ts'
 import { DAYS_OF_NOTICE, daysLeft, type Policies, type PolicyRule } from './policy-rule.ts'
 
 /** Maximum number of rules of a run. */
@@ -22,13 +22,13 @@ export interface PolicySource {
 
 /** The policies of a config; null if it has none. Their compiler is loaded only if there are some. */
 export async function loadPolicies(config: Config, { now, revision, env }: PolicySource): Promise<Policies | null> {
-  if (revision === undefined) return readAll(config, findPolicyFiles(config), now)
+  if (revision === undefined) return readAll(config, config, now)
   const opened = await openRevision(config.folder, revision, env)
   if (!opened.ok) return { rules: [], diagnostics: [opened.diagnostic] }
   try {
     const former = await configOf(config, opened.revision.folder)
     if ('diagnostics' in former) return { rules: [], diagnostics: former.diagnostics }
-    return former.config === null ? null : await readAll(former.config, findPolicyFiles(former.config), now)
+    return former.config === null ? null : await readAll(former.config, config, now)
   } finally {
     opened.revision.close()
   }
@@ -47,20 +47,23 @@ async function configOf(
   return read.config === null ? { diagnostics: read.diagnostics } : { config: read.config }
 }
 
-async function readAll(config: Config, { paths, diagnostics: found }: PolicyFiles, now: Date): Promise<Policies | null> {
+/** Reads the policies of a config. Messages name their files as below the folder of `shown`. */
+async function readAll(config: Config, shown: Pick<Config, 'folder' | 'cwd'>, now: Date): Promise<Policies | null> {
+  const { paths, diagnostics: found } = findPolicyFiles(config)
   if (paths.length === 0) return found.length === 0 ? null : { rules: [], diagnostics: found }
   const [{ createSchemaCompiler }, { readPolicies }] = await Promise.all([import('./compile-schema.ts'), import('./read-policies.ts')])
   const compiler = createSchemaCompiler()
+  const policy = sourcePolicy(config)
   const diagnostics: Diagnostic[] = [...found]
   const byName = new Map<string, PolicyRule>()
   for (const path of paths) {
-    const shown = displayPath(path, config.cwd)
-    const text = await readText(path, shown, sourcePolicy(config))
+    const file = displayPath(resolve(shown.folder, relative(config.folder, path)), shown.cwd)
+    const text = await readText(path, file, policy)
     if (!text.ok) {
-      diagnostics.push({ severity: 'error', ...text.problem, at: text.problem.at ?? { file: shown, line: 1, column: 1 } })
+      diagnostics.push({ severity: 'error', ...text.problem, at: text.problem.at ?? { file, line: 1, column: 1 } })
       continue
     }
-    const read = readPolicies(text.text, shown, compiler)
+    const read = readPolicies(text.text, file, compiler)
     diagnostics.push(...read.diagnostics)
     for (const rule of read.rules) {
       const first = byName.get(rule.name)

@@ -1,6 +1,6 @@
 /** Reads the rules of a policy file. Collects all problems with their positions. */
-import { validate } from '../../../generated/policies-schema.js'
-import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { type SchemaError, validate } from '../../../generated/policies-schema.js'
+import { type Diagnostic, formatDiagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { isPolicyCode } from '../../dns/diagnostic-codes.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { schemaDiagnostics } from '../config/schema-diagnostics.ts'
@@ -8,7 +8,7 @@ import { toJsonValue } from '../yaml/plain-scalars.ts'
 import { isBlankYaml, readYaml } from '../yaml/read-yaml.ts'
 import { type PathStep, positionAt, type YamlNode } from '../yaml/yaml-node.ts'
 import { schemaFaults, unknownKey } from './check-schema.ts'
-import type { SchemaCompiler, SchemaTest } from './compile-schema.ts'
+import { ACCEPTS_ALL, type CompiledSchema, type SchemaCompiler } from './compile-schema.ts'
 import { SHAPES } from './policy-documents.ts'
 import type { PolicyException, PolicyRule, PolicySubject } from './policy-rule.ts'
 
@@ -39,7 +39,7 @@ export function readPolicies(text: string, file: string, compiler: SchemaCompile
   const { root, diagnostics } = readYaml(text, { file, maxLength: MAX_LENGTH })
   if (root === null || hasErrors(diagnostics)) return { rules: [], diagnostics }
   const document = toJsonValue(root)
-  if (!validate(document)) return { rules: [], diagnostics: [...diagnostics, ...schemaDiagnostics(root, validate.errors ?? [])] }
+  if (!validate(document)) return { rules: [], diagnostics: [...diagnostics, ...layoutErrors(root, validate.errors ?? [])] }
   const rules: PolicyRule[] = []
   const problems: Diagnostic[] = [...diagnostics]
   for (const [index, rule] of (document as readonly RuleDocument[]).entries()) {
@@ -58,6 +58,15 @@ export function readPolicies(text: string, file: string, compiler: SchemaCompile
   return { rules, diagnostics: problems }
 }
 
+/** The errors of the layout. The meta-schema of JSON Schema finds some of them several times, and its only `anyOf` repeats another. */
+function layoutErrors(root: YamlNode, errors: readonly SchemaError[]): Diagnostic[] {
+  const found = schemaDiagnostics(
+    root,
+    errors.filter(({ keyword }) => keyword !== 'anyOf'),
+  )
+  return [...new Map(found.map((one) => [formatDiagnostic(one), one])).values()]
+}
+
 type Report = (path: readonly PathStep[], message: string, hint?: string) => void
 
 function ruleOf(document: RuleDocument, index: number, root: YamlNode, compiler: SchemaCompiler, report: Report): PolicyRule {
@@ -66,8 +75,8 @@ function ruleOf(document: RuleDocument, index: number, root: YamlNode, compiler:
   if (!isPolicyCode(code)) report(['name'], `the code ${code} has another meaning`, 'choose another name')
   const message = document.message ?? `the policy ${name} is not kept`
   checkMessage(message, each, report)
-  const where = document.where === undefined ? null : testOf(document.where, 'where', each, compiler, report)
-  const required = testOf(require, 'require', each, compiler, report)
+  const where = compiled(document.where ?? true, 'where', each, compiler, report)
+  const required = compiled(require, 'require', each, compiler, report)
   for (const [i, exception] of exceptions.entries())
     checkException(exception, each, (path, ...rest) => report(['exceptions', i, ...path], ...rest))
   for (const [i, { given }] of tests.entries()) {
@@ -89,22 +98,21 @@ function ruleOf(document: RuleDocument, index: number, root: YamlNode, compiler:
     })),
     tests: tests.map((test, i) => ({ ...test, at: positionAt(root, [index, 'tests', i]) })),
     at: positionAt(root, [index]),
-    problemOf: (value) => (where === null || where(value) === null ? required(value) : null),
+    problemOf: (value) => (where.accepts(value) ? required.problemOf(value) : null),
   }
 }
 
-function testOf(
+function compiled(
   schema: object | boolean,
   key: 'where' | 'require',
   each: PolicySubject,
   { compile, checkPattern }: SchemaCompiler,
   report: Report,
-): SchemaTest {
-  if (schema === false) return () => ({ path: [], text: 'is not allowed' })
+): CompiledSchema {
   const found = schemaFaults(schema, SHAPES[each], checkPattern)
-  const { test, faults } = found.length > 0 ? { test: () => null, faults: found } : compile(schema)
-  for (const { path, message, hint } of faults) report([key, ...path], message, hint)
-  return test
+  const result = found.length > 0 ? { schema: ACCEPTS_ALL, faults: found } : compile(schema)
+  for (const { path, message, hint } of result.faults) report([key, ...path], message, hint)
+  return result.schema
 }
 
 /** The placeholders that a message can have. */

@@ -1,0 +1,231 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { DIAGNOSTIC_CODES } from '../../src/dns/diagnostic-codes.ts'
+import { cli } from '../support/cli.ts'
+import { git } from '../support/workflow-runner.ts'
+import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
+
+const TTL = '- {name: ttl, each: record_set, require: {properties: {ttl: {minimum: 300}}}, message: a TTL is at least 5 minutes}\n'
+
+const NO_DELETION =
+  "- {name: no-deletion, each: change, require: {properties: {action: {enum: [create, update]}}}, message: '{name} {type} would be deleted'}\n"
+
+const FEW_CREATIONS =
+  '- {name: few, each: plan, require: {properties: {summary: {properties: {create: {maximum: 2}}}}}, message: a plan creates at most two records}\n'
+
+const LOW = ZONE.replace('ttl: 1h', 'ttl: 60')
+
+const withPolicy = (policy: string, zone = ZONE): Promise<Scene> =>
+  openScene({ files: { 'zones/example.com.yaml': zone, 'policies/rules.yaml': policy } })
+
+const applied = async (policy: string): Promise<Scene> => {
+  const scene = await openScene()
+  expect(await scene.run('apply', '--yes')).toMatchObject({ status: 0 })
+  scene.write({ 'policies/rules.yaml': policy })
+  scene.proxy.requests.length = 0
+  return scene
+}
+
+const WITHOUT_MAIL = ZONE.replace(/ {2}mail:.*\n/, '')
+
+describe('a policy for definitions', () => {
+  test('stops validate, plan and apply, with the place of the record, before a server is contacted', async () => {
+    const scene = await withPolicy(TTL, LOW)
+    const line = 'zones/example.com.yaml:5:35: error[policy-ttl] mail.example.com. A: a TTL is at least 5 minutes'
+    expect(await scene.run('validate')).toMatchObject({ status: 1, stdout: expect.stringContaining(line) })
+    for (const args of [['plan'], ['apply', '--yes'], ['apply', '--yes', '--choreograph']])
+      expect(await scene.run(...args)).toMatchObject({ status: 1, stderr: expect.stringContaining(line) })
+    expect(await scene.run('plan', '--out', 'plan.json')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('plan.json was not written'),
+    })
+    expect(scene.proxy.requests).toEqual([])
+  })
+
+  test('of another severity stops nothing', async () => {
+    const scene = await withPolicy(TTL.replace('{name', '{severity: warning, name'), LOW)
+    expect(await scene.run('validate')).toMatchObject({ status: 0, stdout: expect.stringContaining('warning[policy-ttl]') })
+    expect(await scene.run('apply', '--yes')).toMatchObject({ status: 0 })
+  })
+
+  test('with --keep-going, leaves out only the zones that break it', async () => {
+    const scene = await withPolicy(TTL, LOW)
+    scene.write({ 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') })
+    const { status, stdout, stderr } = await scene.run('plan', '--keep-going')
+    expect(status).toBe(1)
+    expect(stderr).toContain('error[policy-ttl] mail.example.com. A')
+    expect(stdout).toContain('example.net')
+    expect(stdout).not.toContain('example.com')
+  })
+
+  test('does not stop verify', async () => {
+    const scene = await applied(TTL.replace('300', '7200'))
+    expect(await scene.run('plan')).toMatchObject({ status: 1 })
+    expect(await scene.run('verify')).toMatchObject({ status: 0 })
+  })
+})
+
+describe('a policy for changes and plans', () => {
+  test('stops plan and apply, with the place of the definition', async () => {
+    const scene = await applied(NO_DELETION + FEW_CREATIONS)
+    scene.write({ 'zones/example.com.yaml': WITHOUT_MAIL })
+    const line = 'zones/example.com.yaml:1:9: error[policy-no-deletion] mail.example.com. A would be deleted'
+    for (const args of [['plan'], ['apply', '--yes'], ['apply', '--yes', '--choreograph']])
+      expect(await scene.run(...args)).toMatchObject({ status: 1, stderr: expect.stringContaining(line) })
+    scene.write({
+      'zones/example.com.yaml': `${ZONE}  a: {type: A, value: 192.0.2.3}\n  b: {type: A, value: 192.0.2.3}\n  c: {type: A, value: 192.0.2.3}\n`,
+    })
+    const few = 'policies/rules.yaml:2:3: error[policy-few] a plan creates at most two records'
+    expect(await scene.run('apply', '--yes')).toMatchObject({ status: 1, stderr: expect.stringContaining(few) })
+    expect(scene.proxy.requests.filter(({ method }) => method !== 'GET')).toEqual([])
+    scene.write({ 'zones/example.com.yaml': `${ZONE}  a: {type: A, value: 192.0.2.3}\n` })
+    expect(await scene.run('apply', '--yes')).toMatchObject({ status: 0 })
+  })
+
+  test('has the place of the record that changes', async () => {
+    const scene = await applied(
+      '- {name: up, each: change, where: {properties: {action: {const: update}}}, require: {properties: {desired: {properties: {data: {not: {const: 192.0.2.9}}}}}}, severity: warning}\n',
+    )
+    scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.9') })
+    expect((await scene.run('plan')).stderr).toContain('zones/example.com.yaml:5:35: warning[policy-up] mail.example.com. A: ')
+  })
+})
+
+describe('a saved plan is checked by the policies of the run that applies it', () => {
+  test.each([
+    ['changes', NO_DELETION, /error\[policy-no-deletion\] mail\.example\.com\. A would be deleted/],
+    ['the plan', FEW_CREATIONS.replace('create: {maximum: 2}', 'delete: {maximum: 0}'), /rules\.yaml:1:3: error\[policy-few\]/],
+    ['record sets', TTL.replace('300', '7200'), /error\[policy-ttl\] new\.example\.com\. AAAA: a TTL/],
+    [
+      'zones',
+      '- {name: mail, each: zone, require: {properties: {recordSets: {contains: {properties: {relativeName: {const: mail}}}}}}}\n',
+      /error\[policy-mail\] example\.com\./,
+    ],
+    ['nothing, since the policies have an error', '- {name: broken, each: zone, require: {minimun: 1}}\n', /no keyword "minimun"/],
+  ])('%s', async (_, policy, expected) => {
+    const scene = await openScene()
+    await scene.run('apply', '--yes')
+    scene.write({ 'zones/example.com.yaml': `${WITHOUT_MAIL}  new: {type: AAAA, ttl: 1h, value: '2001:db8::4'}\n` })
+    expect(await scene.run('plan', '--out', 'plan.json')).toMatchObject({ status: 0 })
+    scene.write({ 'policies/rules.yaml': policy })
+    scene.proxy.requests.length = 0
+    expect(await scene.run('apply', '--yes', './plan.json')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(new RegExp(`${expected.source}[^]*Nothing was applied`)),
+    })
+    expect(scene.proxy.requests.filter(({ method }) => method !== 'GET')).toEqual([])
+    scene.write({ 'policies/rules.yaml': '' })
+    expect(await scene.run('apply', '--yes', './plan.json')).toMatchObject({ status: 0 })
+  })
+})
+
+test('a rollback that breaks policies is made, with warnings', async () => {
+  const scene = await openScene()
+  await scene.run('apply', '--yes')
+  scene.write({ 'zones/example.com.yaml': `${ZONE}  new: {type: A, value: 192.0.2.4}\n` })
+  await scene.run('apply', '--yes')
+  scene.write({ 'policies/rules.yaml': NO_DELETION + FEW_CREATIONS.replace('create: {maximum: 2}', 'delete: {maximum: 0}') })
+  const { status, stdout, stderr } = await scene.run('rollback', '--last', '--yes')
+  expect(status).toBe(0)
+  expect(stderr).toContain('warning[policy-no-deletion] new.example.com. A would be deleted')
+  expect(stderr).toContain('warning[policy-few]')
+  expect(stdout).toContain('1 deleted')
+  expect(await scene.run('history')).toMatchObject({ status: 0 })
+})
+
+describe('validate', () => {
+  test('runs the tests of policies and names those without tests, and exceptions that end', async () => {
+    const policy = `- name: a
+  each: zone
+  require: {}
+  exceptions: [{zone: example.com, until: 2026-01-01, reason: former}, {zone: example.com, until: 2026-01-20, reason: soon}]
+  tests: [{given: {}, expect: fail}]
+- {name: b, each: zone, require: {}}
+`
+    const scene = await withPolicy(policy)
+    const { status, stdout } = await cli(['validate'], {
+      cwd: scene.folder,
+      env: { ZONEWRIGHT_TOKEN: TOKEN },
+      now: () => new Date('2026-01-10T10:00:00Z'),
+    })
+    expect(status).toBe(1)
+    expect(stdout.split('\n').map((line) => line.replace(/ \(.*/, ''))).toEqual([
+      'policies/rules.yaml:4:16: warning[policies-exception-expired] an exception from the policy a expired on 2026-01-01: former',
+      'policies/rules.yaml:4:72: notice[policies-exception-ends] an exception from the policy a expires in 10 days, on 2026-01-20: soon',
+      'policies/rules.yaml:5:11: error[policies-test-failed] the policy a: a test expects fail, and the rule accepts the document',
+      'policies/rules.yaml:6:3: notice[policies-untested] the policy b has no tests',
+      '',
+    ])
+  })
+
+  test('reports two policies with one name, files that are missing, and folders outside that of the config', async () => {
+    const scene = await openScene({ config: 'policies: [policies, missing.yaml, ../elsewhere]' })
+    scene.write({ 'policies/a.yaml': TTL, 'policies/b.yml': TTL, 'policies/readme.md': '#', 'policies/.c.yaml': TTL })
+    const { status, stdout } = await scene.run('validate')
+    expect(status).toBe(1)
+    expect(stdout).toMatch(/error\[file-unreadable\] policies: missing\.yaml does not exist/)
+    expect(stdout).toMatch(/error\[path-outside\] policies: \.\.\/elsewhere/)
+    expect(stdout).toMatch(/policies\/b\.yml:1:3: error\[policies-invalid\] there are two policies ttl .*policies\/a\.yaml:1:3/)
+    scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(/^policies:.*$/m, 'policies: []') })
+    expect(await scene.run('validate')).toMatchObject({ status: 0, stdout: '' })
+  })
+})
+
+test('--policies-from takes the policies, and where they are, from a revision', async () => {
+  const scene = await withPolicy(TTL)
+  for (const args of [
+    ['init', '-q', '-b', 'main', '.'],
+    ['add', '-A'],
+    ['commit', '-q', '-m', 'first'],
+    ['checkout', '-q', '-b', 'branch'],
+  ])
+    git(scene.folder, ...args)
+  const line = 'zones/example.com.yaml:5:35: error[policy-ttl] mail.example.com. A'
+  const config = scene.files()['zonewright.yaml'] as string
+  scene.write({ 'zones/example.com.yaml': LOW, 'zonewright.yaml': `${config}\npolicies: []\n` })
+  git(scene.folder, 'rm', '-q', '-r', '--cached', 'policies')
+  writeFileSync(join(scene.folder, 'policies/rules.yaml'), '')
+  git(scene.folder, 'add', '-A')
+  git(scene.folder, 'commit', '-q', '-m', 'weaken')
+  expect(await scene.run('validate')).toMatchObject({ status: 0 })
+  for (const revision of ['main', 'main..']) {
+    expect(await scene.run('validate', '--policies-from', revision)).toMatchObject({ status: 1, stdout: expect.stringContaining(line) })
+    expect(await scene.run('plan', '--policies-from', revision)).toMatchObject({ status: 1, stderr: expect.stringContaining(line) })
+  }
+  expect(await scene.run('plan', '--policies-from', 'nowhere')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('revision-unreadable'),
+  })
+})
+
+test('every report format names the policy', async () => {
+  const scene = await withPolicy(TTL, LOW)
+  const report = async (format: string): Promise<string> => (await scene.run('validate', '--format', format)).stdout
+  expect(JSON.parse(await report('json')).diagnostics).toContainEqual(
+    expect.objectContaining({ code: 'policy-ttl', line: 5, hint: 'ttl must be >= 300' }),
+  )
+  const [run] = JSON.parse(await report('sarif')).runs
+  expect(run.tool.driver.rules).toContainEqual({ id: 'policy-ttl', shortDescription: { text: 'a TTL is at least 5 minutes' } })
+  expect(run.results[0]).toMatchObject({
+    ruleId: 'policy-ttl',
+    relatedLocations: [{ physicalLocation: { artifactLocation: { uri: 'policies/rules.yaml' } } }],
+  })
+  expect(await report('junit')).toContain('<error type="policy-ttl" message="mail.example.com. A: a TTL is at least 5 minutes">')
+  expect(await report('markdown')).toContain('error[policy-ttl] mail.example.com. A: a TTL is at least 5 minutes')
+  expect(await report('github')).toContain('::error file=zones/example.com.yaml,line=5,col=35,title=policy-ttl::mail.example.com. A: a TTL')
+  scene.write({ 'policies/rules.yaml': FEW_CREATIONS })
+  const [planned] = JSON.parse((await scene.run('plan', '--format', 'sarif')).stdout).runs
+  expect(planned.results).toContainEqual(expect.objectContaining({ ruleId: 'policy-few' }))
+  expect((await scene.run('plan', '--format', 'markdown')).stdout).toContain('error[policy-few] a plan creates at most two records')
+  expect((await scene.run('plan', '--format', 'junit')).stdout).toContain('<error type="policy-few"')
+})
+
+test('explain describes the codes of policies', async () => {
+  const { status, stdout } = await cli(['explain', 'policy-my-rule'], { cwd: process.cwd() })
+  expect(status).toBe(0)
+  expect(stdout).toContain('### policy-NAME')
+})
+
+test('no code of the program but two begins like those of policies', () =>
+  expect(Object.keys(DIAGNOSTIC_CODES).filter((code) => code.startsWith('policy-'))).toEqual(['policy-multiple', 'policy-kept']))
