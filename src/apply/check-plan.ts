@@ -68,7 +68,7 @@ export async function checkPlan<Planned extends CheckedPlan>(
 }
 
 /** A change as policies see it. */
-interface PolicyChange extends ChangeDocument {
+interface PolicyChange extends Omit<ChangeDocument, 'owner'> {
   readonly zone: string
   readonly target: string
   readonly owner: string | null

@@ -112,6 +112,7 @@ export function positionsOf({ records, inventory = [] }: Pick<DesiredZone, 'reco
 export const contentsOf = (zone: DesiredZone, owner: string | null, targets: readonly string[]): ZoneContents => ({
   name: zone.name,
   owner,
+  expires: zone.expires,
   targets,
   settings: zone.settings,
   defaultTtl: zone.defaultTtl?.ttl ?? null,

@@ -2,6 +2,7 @@
 import type { DomainName } from '../../dns/domain-name.ts'
 import { isAtOrBelow, relativeName } from '../../dns/domain-name.ts'
 import type { InventoryRrset } from '../../dns/inventory.ts'
+import type { Ownership } from '../../dns/ownership.ts'
 import { groupRrsets, type ResourceRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
@@ -15,7 +16,10 @@ export type Shape = { readonly keys: Readonly<Record<string, Shape>> } | { reado
 /** A zone as the definitions describe it. */
 export interface ZoneDocument {
   readonly zone: string
+  /** That of the record set, or else of its zone; null if neither the definition nor the config names one. */
   readonly owner: string | null
+  /** The day from whose begin it has expired; null if none is set. */
+  readonly expires: string | null
   /** The names of its providers. */
   readonly targets: readonly string[]
   /** With its `type`, and the other settings that are stated. */
@@ -23,7 +27,7 @@ export interface ZoneDocument {
   readonly recordSets: readonly RecordSetDocument[]
 }
 
-export interface RecordSetDocument extends Pick<ZoneDocument, 'zone' | 'owner' | 'targets'> {
+export interface RecordSetDocument extends Pick<ZoneDocument, 'zone' | 'owner' | 'expires' | 'targets'> {
   readonly name: string
   /** `''` at the apex. */
   readonly relativeName: string
@@ -42,7 +46,12 @@ const LIST: Shape = { items: SCALAR }
 const scalars = (...names: readonly string[]): Record<string, Shape> => Object.fromEntries(names.map((name) => [name, SCALAR]))
 
 const RECORD_SET: Shape = {
-  keys: { ...scalars('zone', 'owner', 'name', 'relativeName', 'type', 'ttl'), targets: LIST, data: LIST, values: { items: 'any' } },
+  keys: {
+    ...scalars('zone', 'owner', 'expires', 'name', 'relativeName', 'type', 'ttl'),
+    targets: LIST,
+    data: LIST,
+    values: { items: 'any' },
+  },
 }
 
 const SETTINGS: Record<string, Shape> = {
@@ -69,7 +78,9 @@ const COUNTS = ['errors', 'refusedZones', 'create', 'update', 'delete', 'unchang
 
 /** The keys of the document of each subject. */
 export const SHAPES: Readonly<Record<PolicySubject, Shape>> = {
-  zone: { keys: { ...scalars('zone', 'owner'), targets: LIST, settings: { keys: SETTINGS }, recordSets: { items: RECORD_SET } } },
+  zone: {
+    keys: { ...scalars('zone', 'owner', 'expires'), targets: LIST, settings: { keys: SETTINGS }, recordSets: { items: RECORD_SET } },
+  },
   record_set: RECORD_SET,
   change: CHANGE,
   plan: {
@@ -90,21 +101,35 @@ export interface ZoneContents {
   readonly name: DomainName
   readonly owner: string | null
   readonly targets: readonly string[]
+  readonly expires?: string | undefined
   readonly settings: ZoneSettings
   /** For records without a TTL. */
   readonly defaultTtl: Ttl | null
-  readonly records: readonly ResourceRecord[]
+  readonly records: readonly (ResourceRecord & Ownership)[]
   /** Record sets whose addresses are not known yet. */
   readonly inventory?: readonly InventoryRrset[] | undefined
 }
 
 /** The document of a zone. Its record sets are in the order of the definition, those with unknown addresses at the end. */
-export function zoneDocument({ name: zone, owner, targets, settings, defaultTtl, records, inventory = [] }: ZoneContents): ZoneDocument {
-  const setOf = ({ name, type, ttl }: Pick<ResourceRecord, 'name' | 'type' | 'ttl'>, data: readonly string[]): RecordSetDocument => {
+export function zoneDocument({
+  name: zone,
+  owner,
+  expires,
+  targets,
+  settings,
+  defaultTtl,
+  records,
+  inventory = [],
+}: ZoneContents): ZoneDocument {
+  const setOf = (
+    { name, type, ttl, ...own }: Pick<ResourceRecord, 'name' | 'type' | 'ttl'> & Ownership,
+    data: readonly string[],
+  ): RecordSetDocument => {
     let values: readonly YamlData[] | null = null
     return {
       zone,
-      owner,
+      owner: own.owner ?? owner,
+      expires: own.expires ?? expires ?? null,
       targets,
       name,
       relativeName: isAtOrBelow(name, zone) ? relativeName(name, zone) : '',
@@ -127,6 +152,7 @@ export function zoneDocument({ name: zone, owner, targets, settings, defaultTtl,
   return {
     zone,
     owner,
+    expires: expires ?? null,
     targets,
     settings: { type: 'master', ...settings },
     recordSets: [...sets, ...inventory.map((set) => setOf(set, []))],
@@ -144,13 +170,13 @@ export function completeDocument(each: PolicySubject, given: Readonly<Record<str
   switch (each) {
     case 'zone':
       return {
-        ...{ zone: own, owner: null, targets: [] },
+        ...{ zone: own, owner: null, expires: null, targets: [] },
         ...given,
         settings: { type: 'master', ...(given['settings'] as object | undefined) },
         recordSets: listOf('recordSets', 'record_set', own),
       }
     case 'record_set':
-      return { zone: own, owner: null, targets: [], type: 'A', ttl: null, data: [], values: [], ...named }
+      return { zone: own, owner: null, expires: null, targets: [], type: 'A', ttl: null, data: [], values: [], ...named }
     case 'change': {
       const isZone = given['subject'] === 'domain'
       return {

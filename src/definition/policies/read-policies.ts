@@ -2,6 +2,7 @@
 import { type SchemaError, validate } from '../../../generated/policies-schema.js'
 import { type Diagnostic, formatDiagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { isPolicyCode } from '../../dns/diagnostic-codes.ts'
+import { parseFullDate } from '../../dns/ownership.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { schemaDiagnostics } from '../config/schema-diagnostics.ts'
 import { toJsonValue } from '../yaml/plain-scalars.ts'
@@ -137,7 +138,7 @@ function checkException({ zone, name, type, until, reason }: Omit<PolicyExceptio
   if (each === 'plan' && named) report([], 'an exception from a rule for plans names no zone, name or type')
   if (each === 'zone' && (name !== undefined || type !== undefined)) report([], 'an exception from a rule for zones names only the zone')
   if (type !== undefined && !parseRecordType(type).ok) report(['type'], `${JSON.stringify(type)} is not a known record type`)
-  if (Number.isNaN(Date.parse(until)) || new Date(until).toISOString().slice(0, 10) !== until)
-    report(['until'], `${until} is not a date`, 'write it like 2027-03-31')
+  const date = parseFullDate(until)
+  if (!date.ok) report(['until'], date.message)
   if (reason.trim() === '') report(['reason'], 'the reason is empty')
 }

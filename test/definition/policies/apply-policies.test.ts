@@ -24,7 +24,7 @@ const CONTENTS = {
     record('example.com.', 'MX', '10 mail.example.com.'),
     record('example.com.', 'MX', '20 mail.example.net.'),
     record('example.com.', 'TXT', '"v=spf1 " "-all"'),
-    record('www.example.com.', 'A', '10.0.0.1', 60),
+    { ...record('www.example.com.', 'A', '10.0.0.1', 60), owner: 'team-shop' },
   ],
 }
 
@@ -40,6 +40,7 @@ test('the document of a zone has values as in definitions and data as in zone fi
   expect(JSON.parse(JSON.stringify(zoneDocument(CONTENTS)))).toEqual({
     zone: 'example.com.',
     owner: 'team-web',
+    expires: null,
     targets: ['cloud'],
     settings: { type: 'master' },
     recordSets: [
@@ -55,7 +56,7 @@ test('the document of a zone has values as in definitions and data as in zone fi
         ],
       }),
       expect.objectContaining({ type: 'TXT', data: ['"v=spf1 " "-all"'] }),
-      expect.objectContaining({ name: 'www.example.com.', relativeName: 'www', ttl: 60, owner: 'team-web', targets: ['cloud'] }),
+      expect.objectContaining({ name: 'www.example.com.', relativeName: 'www', ttl: 60, owner: 'team-shop', targets: ['cloud'] }),
     ],
   })
 })

@@ -71,7 +71,7 @@ describe('a policy file with an error has its place', () => {
     [
       'an exception that ends on no day',
       '- {name: a, each: zone, require: {}, exceptions: [{zone: x, until: 2099-02-30, reason: r}]}\n',
-      /2099-02-30 is not a date$/,
+      /"2099-02-30" is not a date such as 2026-12-31$/,
     ],
     [
       'an exception from everything',
