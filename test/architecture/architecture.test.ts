@@ -82,6 +82,11 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'sockets-http-client': { 'providers/x/a.ts': `import { request } from 'undici'` },
   'service-packages': { 'apply/a.ts': `import type { Pool } from 'pg'` },
   'terminal-packages': { 'apply/a.ts': `import { Command } from 'commander'` },
+  'policy-packages': { 'definition/a.ts': `import { RE2JS } from 're2js'` },
+  'lazy-policies': {
+    'apply/a.ts': `import { c } from '../definition/policies/compile-schema.ts'`,
+    'definition/policies/compile-schema.ts': 'export const c = 1',
+  },
   'island-providers': { 'providers/x/a.ts': `import type { y } from '../y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
   'provider-door': { 'apply/a.ts': `import { y } from '../providers/y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
   'lazy-providers': { 'providers/x/x-config.ts': `import { x } from './x-provider.ts'`, 'providers/x/x-provider.ts': 'export const x = 1' },

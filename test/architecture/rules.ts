@@ -92,7 +92,7 @@ export const RULES: readonly IRegularForbiddenRuleType[] = [
   forbid(
     'lazy-policies',
     { path: '^src/', pathNot: '^src/definition/policies/read-policies\\.ts$' },
-    { path: '^src/definition/policies/(?:read-policies|compile-schema)\\.ts$', dynamic: false },
+    { path: '^src/definition/policies/(?:read-policies|compile-schema)\\.ts$', dynamic: false, dependencyTypesNot: ['type-only'] },
   ),
   forbid('island-providers', { path: '^src/providers/([^/]+)/' }, { path: '^src/providers/[^/]+/', pathNot: '^src/providers/$1/' }),
   forbid(
