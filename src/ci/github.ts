@@ -150,10 +150,12 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
       findArtifact(`${name}-${pullRequest.head}`, async (run) => {
         const elsewhere = madeHere(run)
         if (elsewhere !== null) return elsewhere
-        // The workflow of any other event may come from the branch of the pull request. The head of these runs is a commit of the base branch.
+        // The workflow of any other event may come from the branch of the pull request.
         if (run.event !== 'pull_request_target') return `was made for the event ${run.event}, not pull_request_target`
         if (run.conclusion !== 'success') return `is of a run that ended with ${run.conclusion}`
-        return (await isOnBranch(run.headSha, pullRequest.base)) ? null : `was made by a workflow that is not on ${pullRequest.base}`
+        // GitHub has shown such a run both for the last commit of the pull request and for that of the base branch, and documents neither.
+        const isShown = run.headSha === pullRequest.head || (await isOnBranch(run.headSha, pullRequest.base))
+        return isShown ? null : `was made by a workflow that is not on ${pullRequest.base}`
       }),
     findArtifactOfBranch: (branch, name) =>
       findArtifact(name, async (run) => {

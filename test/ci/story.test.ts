@@ -75,7 +75,9 @@ describeWithTools(['git', 'bash'], 'from pull request to merge', () => {
     expect(planned.summary).toContain('x1999')
   })
 
-  test('the squash merge applies exactly the reviewed plan', async () => {
+  test('the squash merge applies exactly the reviewed plan, also if GitHub shows its run for the commit of the pull request', async () => {
+    const headSha = git(repository.clone, 'rev-parse', 'one')
+    for (const run of repository.github.runs) Object.assign(run, { headSha })
     const before = repository.scene.proxy.mutations().length
     const applied = await repository.merge(first)
     expect(applied).toMatchObject({ status: 0, summary: expect.stringContaining('Applied the reviewed plan') })
