@@ -183,6 +183,6 @@ ${SET_UP}      - uses: ${CHECKOUT}
       - run: zonewright ci find snapshot --from .github/workflows/dns.yml
         id: snapshot
         env:
-${GITHUB_TOKEN}${download('snapshot', 'snapshot')}      - run: zonewright ci plan --no-comment --since "refs/remotes/origin/$GITHUB_BASE_REF" --out "$RUNNER_TEMP/plan.json" -- --snapshot "$RUNNER_TEMP/snapshot/snapshot.json" --base "refs/remotes/origin/$GITHUB_BASE_REF"
+${GITHUB_TOKEN}${download('snapshot', 'snapshot')}      - run: zonewright ci plan --no-comment --since "refs/remotes/origin/$GITHUB_BASE_REF" --out "$RUNNER_TEMP/plan.json" -- --snapshot "$RUNNER_TEMP/snapshot/snapshot.json" --max-age 48h --base "refs/remotes/origin/$GITHUB_BASE_REF"
         if: steps.snapshot.outputs.found == 'true'
 ${upload('zonewright-fork-plan', 'plan.json')}`

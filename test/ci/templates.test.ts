@@ -8,11 +8,12 @@ import { type CiSite, ciFiles } from '../../src/cli/ci-files.ts'
 import { cloudNeeds, providerNeeds } from '../../src/cli/ci-needs.ts'
 import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT } from '../../src/cli/install-script.ts'
 import { NO_RELEASE } from '../../src/cli/release.ts'
+import { cli } from '../support/cli.ts'
 import { findForeignClient } from '../support/foreign-clients.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool } from '../support/tools.ts'
-import type { WorkflowStep } from '../support/workflow-runner.ts'
+import { git, type WorkflowStep } from '../support/workflow-runner.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -114,4 +115,24 @@ test('the hooks check what has changed since the last commit', () => {
     ['zonewright-validate', 'zonewright validate --since HEAD', 'system', false],
     ['zonewright-fmt', 'zonewright fmt --check --since HEAD', 'system', false],
   ])
+})
+
+describeWithTools(['git'], 'the hooks', () => {
+  test('check everything before the first commit, and then what has changed', async () => {
+    const folder = temporaryDirectory()
+    const hooks = parse(read('.pre-commit-hooks.yaml')) as readonly { readonly entry: string }[]
+    const run = async (): Promise<number[]> => {
+      const env = { PATH: process.env['PATH'], HOME: folder }
+      const runs = await Promise.all(hooks.map(({ entry }) => cli(entry.split(' ').slice(1), { cwd: folder, env })))
+      return runs.map(({ status }) => status)
+    }
+    git(folder, 'init', '-q', '.')
+    mkdirSync(join(folder, 'zones'))
+    writeFileSync(join(folder, 'zonewright.yaml'), 'providers: {files: {type: octodns, directory: served}}\n')
+    writeFileSync(join(folder, 'zones/example.com.yaml'), 'domain:   example.com\nrecords:\n  www: {type: A, value: 192.0.2.300}\n')
+    git(folder, 'add', '-A')
+    expect(await run()).toEqual([1, 2])
+    git(folder, 'commit', '-q', '-m', 'first')
+    expect(await run()).toEqual([0, 0])
+  })
 })

@@ -60,7 +60,7 @@ async function fmt(io: CliIo, [paths]: readonly [string[]], options: FmtOptions)
     }
   }
   output.diagnostics(problems)
-  if (config !== null) {
+  if (config !== null && !problems.some(({ code }) => code === 'revision-unreadable')) {
     if (files.length === 0) output.note('There are no YAML definitions to format.')
     else output.note(`${changed} of ${counted(files.length, 'file')} ${check ? 'would change' : 'changed'}.`)
   }

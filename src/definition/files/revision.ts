@@ -14,7 +14,7 @@ import { MAX_FILE_OCTETS } from './read-text.ts'
 
 /** The files of a folder as a revision has them, copied to a temporary folder. */
 export interface Revision {
-  /** The commit whose files these are: the merge base of the named revision and HEAD, or with `..` after it the revision itself. */
+  /** The commit whose files these are: the merge base of the named revision and HEAD, or with `..` after it the revision itself. The empty tree before the first commit. */
   readonly commit: string
   /** The copy of the folder. */
   readonly folder: string
@@ -153,6 +153,7 @@ async function commitOf(git: Git, text: string): Promise<string> {
     throw new RevisionError(`${quoted(text)} is not a revision`, 'name a branch, tag or commit, such as origin/main')
   const commit = await resolveCommit(git, name)
   const head = await resolveCommit(git, 'HEAD')
+  if (head === null && name === 'HEAD' && (await git(['symbolic-ref', '--quiet', 'HEAD'])).status === 0) return emptyTree(git)
   if (commit === null || head === null) {
     const missing = commit === null ? quoted(name) : 'HEAD'
     const shallow = await shallowHint(git)
@@ -168,6 +169,9 @@ async function commitOf(git: Git, text: string): Promise<string> {
   const hint = (await shallowHint(git)) ?? `to compare with the revision itself, write ${name}..`
   throw new RevisionError(`${quoted(name)} and HEAD have no common ancestor`, hint)
 }
+
+/** The object without files, for `HEAD` before the first commit: a hook that checks what has changed since then checks everything. */
+const emptyTree = async (git: Git): Promise<string> => (await git(['hash-object', '-t', 'tree', '--stdin'])).stdout.toString('utf8').trim()
 
 const isObject = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)
 
