@@ -89,9 +89,14 @@ describeWithTools(['git', 'bash'], 'a pull request from a fork', () => {
     expect(repository.scene.proxy.requests).toHaveLength(before)
   })
 
-  test('is planned without credentials against the snapshot of the base branch, and gets a comment', async () => {
+  test('is planned without credentials against the snapshot of the base branch, even if the drift job is late, and gets a comment', async () => {
     expect((await repository.check(number, 'plan')).output).toContain('there is no artifact zonewright-snapshot')
     expect((await repository.drift()).status).toBe(0)
+    const [snapshot] = repository.github.artifacts
+    const file = repository.stored.get(snapshot?.id ?? 0) as string
+    const { checksum: _, ...document } = JSON.parse(readFileSync(file, 'utf8'))
+    const yesterday = { ...document, created: new Date(Date.now() - 30 * 3_600_000).toISOString() }
+    writeFileSync(file, JSON.stringify({ ...yesterday, checksum: checksumOf(yesterday) }))
     const before = repository.scene.proxy.requests.length
     const planned = await repository.check(number, 'plan')
     expect(planned).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.9') })
