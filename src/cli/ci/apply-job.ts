@@ -14,7 +14,7 @@ import { counted, listed } from '../../report/english.ts'
 import { renderOutcome, renderPlan } from '../../report/render-report.ts'
 import type { CommonOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
-import { addSummary, type CiContext, inCiJob, withSite } from './ci-setup.ts'
+import { addSummary, type CiContext, configOf, formatOf, inCiJob, withSite } from './ci-setup.ts'
 import { changedSince, zonesOfLaterCommits } from './later-commits.ts'
 import { runCommand, type Step } from './run-command.ts'
 
@@ -125,10 +125,6 @@ async function changesOfPush(
   const names = revision === undefined ? null : await changedSince(context, config, revision)
   return { since: names === null ? since : revision, names }
 }
-
-const configOf = ({ config }: ApplyJobOptions): string[] => (config === undefined ? [] : ['--config', config])
-
-const formatOf = ({ job }: CiContext): string => (job.site === 'github' ? 'github' : 'text')
 
 const show = (context: CiContext, { stdout }: Step): void => context.output.report(stdout, formatOf(context))
 

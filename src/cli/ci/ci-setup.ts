@@ -73,6 +73,12 @@ async function reportingErrors(output: CliOutput, work: () => Promise<ExitStatus
   }
 }
 
+/** The arguments of a step that name the config of the job. */
+export const configOf = ({ config }: { readonly config?: string }): string[] => (config === undefined ? [] : ['--config', config])
+
+/** The format of a step whose output the log shows. */
+export const formatOf = ({ job }: CiContext): 'github' | 'text' => (job.site === 'github' ? 'github' : 'text')
+
 export const keepOptionsOf = async ({ site, usualAuthor }: OpenSite): Promise<KeepOptions> => ({
   author: await site.findAuthor(),
   usualAuthor,

@@ -7,10 +7,9 @@ import { resolve } from 'node:path'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { readReport } from '../../apply/saved-plan/read-report.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { renderPlan } from '../../report/render-report.ts'
 import type { CliIo } from '../io.ts'
 import { type CiContext, type CiOptions, inCiJob, withSite } from './ci-setup.ts'
-import { writePlanComment } from './plan-comment.ts'
+import { planMarkdown, writePlanComment } from './plan-comment.ts'
 
 export interface CommentJobOptions extends CiOptions {
   readonly plan: string
@@ -64,7 +63,7 @@ async function readHostilePlan({ io, output }: CiContext, file: string): Promise
 /** Whether a report of the plan can be made. The schema allows some values that no plan has. */
 function canBeShown(plan: Plan): boolean {
   try {
-    return renderPlan(plan, 'markdown', { color: false, width: null, verbose: false }) !== ''
+    return planMarkdown(plan) !== ''
   } catch {
     return false
   }

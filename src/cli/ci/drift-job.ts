@@ -6,10 +6,10 @@ import { linkTo, postText } from '../../ci/post-text.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { agreeing, counted } from '../../report/english.ts'
 import { fencedBlock } from '../../report/markdown-block.ts'
-import { renderPlan } from '../../report/render-report.ts'
 import { isVerified, type Verification } from '../../report/verification.ts'
 import type { CliIo } from '../io.ts'
-import { addSummary, type CiContext, type CiOptions, inCiJob, keepOptionsOf, withSite } from './ci-setup.ts'
+import { addSummary, type CiContext, type CiOptions, configOf, inCiJob, keepOptionsOf, withSite } from './ci-setup.ts'
+import { planMarkdown } from './plan-comment.ts'
 import { planOf } from './plan-job.ts'
 import { runCommand, type Step } from './run-command.ts'
 
@@ -26,7 +26,7 @@ const MAX_VERIFICATION = 15_000
 
 export const driftJob = (io: CliIo, [zones]: readonly [string[]], options: DriftJobOptions): Promise<ExitStatus> =>
   inCiJob(io, options, async (context) => {
-    const config = options.config === undefined ? [] : ['--config', options.config]
+    const config = configOf(options)
     const verified = await runCommand(io, 'verify', [...config, '--no-color', ...zones])
     context.output.report(verified.stdout, 'text')
     // Without a result, the issue stays as it is.
@@ -58,7 +58,7 @@ function driftText({ verified, plan, url, options }: Drift, maxText: number): st
       marker: markerOf(options.marker),
       title: options.title,
       notes: [summaryOf(verified), fencedBlock('text', firstLines(lines, Math.min(MAX_VERIFICATION, maxText / 3)))],
-      report: (maxLength) => (plan === null ? '' : renderPlan(plan, 'markdown', { color: false, width: null, verbose: false, maxLength })),
+      report: (maxLength) => (plan === null ? '' : planMarkdown(plan, { maxLength })),
       footer: [`Found by this ${linkTo('job', url)}. It updates this issue, and closes it when the zones are as defined.`],
     },
     maxText,

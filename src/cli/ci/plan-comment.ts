@@ -5,10 +5,15 @@ import { linkTo, postText } from '../../ci/post-text.ts'
 import type { PullRequest } from '../../ci/site.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { renderPlan } from '../../report/render-report.ts'
+import type { ReportOptions } from '../../report/report.ts'
 import { keepOptionsOf } from './ci-setup.ts'
 
 /** Maximum characters of a job summary. GitHub takes 1,048,576 octets; a character may have several. */
 const MAX_SUMMARY = 500_000
+
+/** A plan as Markdown for a post. */
+export const planMarkdown = (plan: Plan, limits: Pick<ReportOptions, 'everyZone' | 'maxLength'> = {}): string =>
+  renderPlan(plan, 'markdown', { color: false, width: null, verbose: false, ...limits })
 
 export interface PlanComment {
   readonly marker: string
@@ -27,8 +32,7 @@ const textOf = ({ marker, plan, notes, head, url }: PlanComment, maxText: number
       marker: markerOf(marker),
       title: 'DNS plan',
       notes,
-      report: (maxLength) =>
-        plan === null ? '' : renderPlan(plan, 'markdown', { color: false, width: null, verbose: false, everyZone, maxLength }),
+      report: (maxLength) => (plan === null ? '' : planMarkdown(plan, { everyZone, maxLength })),
       footer: [`Commit ${head.slice(0, 12)}. The ${linkTo('job', url)} has the whole plan in its summary and its artifact.`],
     },
     maxText,

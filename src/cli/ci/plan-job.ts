@@ -7,7 +7,7 @@ import { codeOf } from '../../ci/post-text.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { annotation } from '../../report/workflow-command.ts'
 import type { CliIo } from '../io.ts'
-import { addSummary, type CiContext, type CiOptions, inCiJob, setOutputs, withSite } from './ci-setup.ts'
+import { addSummary, type CiContext, type CiOptions, configOf, formatOf, inCiJob, setOutputs, withSite } from './ci-setup.ts'
 import { type PlanComment, planSummary, writePlanComment } from './plan-comment.ts'
 import { runCommand, type Step } from './run-command.ts'
 
@@ -61,10 +61,11 @@ interface Steps {
 }
 
 /** Runs the three checks, and prints annotations at GitHub or text elsewhere. An annotation of an earlier step is not repeated. */
-async function runSteps({ io, job, output }: CiContext, zones: readonly string[], options: PlanJobOptions): Promise<Steps> {
-  const { config, since, out } = options
-  const common = [...(config === undefined ? [] : ['--config', config]), ...(since === undefined ? [] : ['--since', since])]
-  const format = job.site === 'github' ? 'github' : 'text'
+async function runSteps(context: CiContext, zones: readonly string[], options: PlanJobOptions): Promise<Steps> {
+  const { io, output } = context
+  const { since, out } = options
+  const common = [...configOf(options), ...(since === undefined ? [] : ['--since', since])]
+  const format = formatOf(context)
   const shown = new Set<string>()
   const show = (text: string): void => {
     const lines = text.split('\n').filter((line) => !shown.has(line))

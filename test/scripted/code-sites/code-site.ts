@@ -103,4 +103,93 @@ export const serviceOf =
     return missing
   }
 
-export const bodyOf = ({ body }: ScriptedRequest): Record<string, string> => JSON.parse(body || '{}')
+const bodyOf = ({ body }: ScriptedRequest): Record<string, string> => JSON.parse(body || '{}')
+
+/** The names, shapes and limits of posts and pull requests at a site. */
+export interface Dialect {
+  /** With the number of the pull request or of the post as the group. */
+  readonly paths: Readonly<Record<'comments' | 'comment' | 'issues' | 'issue' | 'pull', RegExp>>
+  readonly shapes: {
+    readonly comment: (post: StoredPost) => object
+    readonly issue: (post: StoredPost) => object
+    readonly pull: (pull: StoredPull) => object
+  }
+  /** What the list of issues begins with. */
+  readonly beforeIssues: () => readonly object[]
+  readonly change: 'PATCH' | 'PUT'
+  /** The field of a request with the text of an issue. */
+  readonly issueText: 'body' | 'description'
+  /** The field, and its value, that closes an issue. */
+  readonly closing: readonly [field: string, value: string]
+  readonly maxText: number
+  readonly tooLong: ScriptedResponse
+  readonly missing: ScriptedResponse
+  readonly userOf: (request: ScriptedRequest) => string
+}
+
+/** The routes for comments, for issues, and for one pull request. */
+export function postRoutes(site: CodeSite, dialect: Dialect): readonly Route[] {
+  const { paths, shapes, missing } = dialect
+  const add = (request: ScriptedRequest, list: StoredPost[], number: number | null, textField: string): ScriptedResponse => {
+    const { title = '', [textField]: body = '' } = bodyOf(request)
+    if (body.length > dialect.maxText) return dialect.tooLong
+    const id = site.nextId()
+    const post: StoredPost = { id, number: number ?? id, title, state: 'open', body, author: dialect.userOf(request) }
+    list.push(post)
+    return answer(201, (number === null ? shapes.issue : shapes.comment)(post))
+  }
+  const change = (
+    request: ScriptedRequest,
+    post: StoredPost | undefined,
+    textField: string,
+    shape: Dialect['shapes']['issue'],
+  ): ScriptedResponse => {
+    if (post === undefined) return missing
+    const { [textField]: body = post.body, [dialect.closing[0]]: state } = bodyOf(request)
+    if (body.length > dialect.maxText) return dialect.tooLong
+    Object.assign(post, { body, state: state === dialect.closing[1] ? 'closed' : post.state })
+    return answer(200, shape(post))
+  }
+  const commentAt = (id: string | undefined): StoredPost | undefined => site.comments.find((one) => one.id === Number(id))
+  const isOpen = ({ state }: StoredPost): boolean => state === 'open'
+  return [
+    [
+      'GET',
+      paths.comments,
+      (request, of) => pageOf(request, site.comments.filter(({ number }) => number === Number(of)).map(shapes.comment)),
+    ],
+    ['POST', paths.comments, (request, of) => add(request, site.comments, Number(of), 'body')],
+    [dialect.change, paths.comment, (request, id) => change(request, commentAt(id), 'body', shapes.comment)],
+    [
+      'DELETE',
+      paths.comment,
+      (_, id) => {
+        const post = commentAt(id)
+        if (post === undefined) return missing
+        site.comments.splice(site.comments.indexOf(post), 1)
+        return answer(204, undefined)
+      },
+    ],
+    ['GET', paths.issues, (request) => pageOf(request, [...dialect.beforeIssues(), ...site.issues.filter(isOpen).map(shapes.issue)])],
+    ['POST', paths.issues, (request) => add(request, site.issues, null, dialect.issueText)],
+    [
+      dialect.change,
+      paths.issue,
+      (request, of) =>
+        change(
+          request,
+          site.issues.find(({ number }) => number === Number(of)),
+          dialect.issueText,
+          shapes.issue,
+        ),
+    ],
+    [
+      'GET',
+      paths.pull,
+      (_, of) => {
+        const found = site.pulls.find(({ number }) => number === Number(of))
+        return found ? answer(200, shapes.pull(found)) : missing
+      },
+    ],
+  ]
+}

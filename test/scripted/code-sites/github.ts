@@ -2,11 +2,11 @@
 import type { ScriptedService } from '../scripted-server.ts'
 import {
   answer,
-  bodyOf,
   type Caller,
   type CodeSite,
   createCodeSite,
   pageOf,
+  postRoutes,
   type Route,
   type StoredPost,
   type StoredPull,
@@ -43,6 +43,12 @@ export const FORBIDDEN = answer(403, {
   message: 'Resource not accessible by integration',
   documentation_url: 'https://docs.github.com/rest/issues/comments#create-an-issue-comment',
   status: '403',
+})
+
+const TOO_LONG = answer(422, {
+  message: 'Validation Failed',
+  errors: [{ resource: 'IssueComment', code: 'unprocessable', field: 'data', message: 'Body is too long (maximum is 65536 characters)' }],
+  status: '422',
 })
 
 /** `callers` has the user of each token. */
@@ -109,27 +115,6 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
       .reverse()
       .map(artifact)
   const listed = (page: readonly unknown[]): object => ({ total_count: page.length, artifacts: page })
-  const tooLong = answer(422, {
-    message: 'Validation Failed',
-    errors: [{ resource: 'IssueComment', code: 'unprocessable', field: 'data', message: 'Body is too long (maximum is 65536 characters)' }],
-    status: '422',
-  })
-  const create = (list: StoredPost[], login: string, post: Partial<StoredPost>): StoredPost => {
-    const id = site.nextId()
-    const stored: StoredPost = { id, number: id, title: '', state: 'open', body: '', ...post, author: login }
-    list.push(stored)
-    return stored
-  }
-  const change = (post: StoredPost | undefined, fields: Record<string, string>, shape: (post: StoredPost) => object) => {
-    if (post === undefined) return NOT_FOUND
-    if ((fields['body'] ?? '').length > 65_536) return tooLong
-    Object.assign(
-      post,
-      fields['body'] !== undefined && { body: fields['body'] },
-      fields['state'] !== undefined && { state: fields['state'] },
-    )
-    return answer(200, shape(post))
-  }
   const base = `/repos/${repository}`
   const path = (text: string): RegExp => new RegExp(`^${base}${text}$`)
   const routes: readonly Route[] = [
@@ -141,79 +126,27 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
         return caller.isApp ? FORBIDDEN : answer(200, user(caller.login))
       },
     ],
-    [
-      'GET',
-      path('/issues/([0-9]+)/comments'),
-      (request, number) => pageOf(request, site.comments.filter((one) => one.number === Number(number)).map(comment)),
-    ],
-    [
-      'POST',
-      path('/issues/([0-9]+)/comments'),
-      (request, number) => {
-        const body = bodyOf(request)['body'] ?? ''
-        if (body.length > 65_536) return tooLong
-        return answer(
-          201,
-          comment(create(site.comments, callerOf(request.headers['authorization'])?.login ?? '', { number: Number(number), body })),
-        )
+    ...postRoutes(site, {
+      paths: {
+        comments: path('/issues/([0-9]+)/comments'),
+        comment: path('/issues/comments/([0-9]+)'),
+        issues: path('/issues'),
+        issue: path('/issues/([0-9]+)'),
+        pull: path('/pulls/([0-9]+)'),
       },
-    ],
-    [
-      'PATCH',
-      path('/issues/comments/([0-9]+)'),
-      (request, id) =>
-        change(
-          site.comments.find((one) => one.id === Number(id)),
-          bodyOf(request),
-          comment,
-        ),
-    ],
-    [
-      'DELETE',
-      path('/issues/comments/([0-9]+)'),
-      (_, id) => {
-        const at = site.comments.findIndex((one) => one.id === Number(id))
-        if (at === -1) return NOT_FOUND
-        site.comments.splice(at, 1)
-        return answer(204, undefined)
-      },
-    ],
-    [
-      'GET',
-      path('/issues'),
-      (request) => {
-        const pulls = site.pulls
+      shapes: { comment, issue, pull },
+      beforeIssues: () =>
+        site.pulls
           .filter(({ state }) => state === 'open')
-          .map((one) => ({ ...pull(one), user: user('a'), pull_request: { url: 'https://api.github.com/x' } }))
-        return pageOf(request, [...pulls, ...site.issues.filter(({ state }) => state === 'open').map(issue)])
-      },
-    ],
-    [
-      'POST',
-      path('/issues'),
-      (request) => {
-        const { title = '', body = '' } = bodyOf(request)
-        return answer(201, issue(create(site.issues, callerOf(request.headers['authorization'])?.login ?? '', { title, body })))
-      },
-    ],
-    [
-      'PATCH',
-      path('/issues/([0-9]+)'),
-      (request, number) =>
-        change(
-          site.issues.find((one) => one.number === Number(number)),
-          bodyOf(request),
-          issue,
-        ),
-    ],
-    [
-      'GET',
-      path('/pulls/([0-9]+)'),
-      (_, number) => {
-        const found = site.pulls.find((one) => one.number === Number(number))
-        return found ? answer(200, pull(found)) : NOT_FOUND
-      },
-    ],
+          .map((one) => ({ ...pull(one), user: user('a'), pull_request: { url: 'https://api.github.com/x' } })),
+      change: 'PATCH',
+      issueText: 'body',
+      closing: ['state', 'closed'],
+      maxText: 65_536,
+      tooLong: TOO_LONG,
+      missing: NOT_FOUND,
+      userOf: ({ headers }) => callerOf(headers['authorization'])?.login ?? '',
+    }),
     [
       'GET',
       path('/pulls'),

@@ -2,10 +2,10 @@
 import type { ScriptedService } from '../scripted-server.ts'
 import {
   answer,
-  bodyOf,
   type CodeSite,
   createCodeSite,
   pageOf,
+  postRoutes,
   type Route,
   type StoredPost,
   type StoredPull,
@@ -36,6 +36,8 @@ export interface ScriptedGitlab extends CodeSite {
 }
 
 const NOT_FOUND = answer(404, { message: '404 Not found' })
+
+const TOO_LONG = answer(400, { message: { note: ['is too long (maximum is 1000000 characters)'] } })
 
 /** `users` has the user name of each token. */
 export function createScriptedGitlab(project: number, users: Readonly<Record<string, string>>): ScriptedGitlab {
@@ -74,79 +76,28 @@ export function createScriptedGitlab(project: number, users: Readonly<Record<str
     squash_commit_sha: one.squashCommit ?? null,
   })
   const userOf = (token: string | undefined): string => users[token ?? ''] ?? ''
-  const add = (list: StoredPost[], name: string, post: Partial<StoredPost>): StoredPost => {
-    const id = site.nextId()
-    const stored: StoredPost = { id, number: id, title: '', state: 'open', body: '', ...post, author: name }
-    list.push(stored)
-    return stored
-  }
   const base = `/api/v4/projects/${project}`
   const path = (text: string): RegExp => new RegExp(`^${base}${text}$`)
   const routes: readonly Route[] = [
     ['GET', /^\/api\/v4\/user$/, ({ headers }) => answer(200, author(userOf(headers['private-token'])))],
-    [
-      'GET',
-      path('/merge_requests/([0-9]+)/notes'),
-      (request, number) => pageOf(request, site.comments.filter((one) => one.number === Number(number)).map(note)),
-    ],
-    [
-      'POST',
-      path('/merge_requests/([0-9]+)/notes'),
-      (request, number) => {
-        const body = bodyOf(request)['body'] ?? ''
-        if (body.length > 1_000_000) return answer(400, { message: { note: ['is too long (maximum is 1000000 characters)'] } })
-        return answer(201, note(add(site.comments, userOf(request.headers['private-token']), { number: Number(number), body })))
+    ...postRoutes(site, {
+      paths: {
+        comments: path('/merge_requests/([0-9]+)/notes'),
+        comment: path('/merge_requests/[0-9]+/notes/([0-9]+)'),
+        issues: path('/issues'),
+        issue: path('/issues/([0-9]+)'),
+        pull: path('/merge_requests/([0-9]+)'),
       },
-    ],
-    [
-      'PUT',
-      path('/merge_requests/[0-9]+/notes/([0-9]+)'),
-      (request, id) => {
-        const found = site.comments.find((one) => one.id === Number(id))
-        if (found === undefined) return NOT_FOUND
-        found.body = bodyOf(request)['body'] ?? ''
-        return answer(200, note(found))
-      },
-    ],
-    [
-      'DELETE',
-      path('/merge_requests/[0-9]+/notes/([0-9]+)'),
-      (_, id) => {
-        const at = site.comments.findIndex((one) => one.id === Number(id))
-        if (at === -1) return NOT_FOUND
-        site.comments.splice(at, 1)
-        return answer(204, undefined)
-      },
-    ],
-    ['GET', path('/issues'), (request) => pageOf(request, site.issues.filter(({ state }) => state === 'open').map(issue))],
-    [
-      'POST',
-      path('/issues'),
-      (request) => {
-        const { title = '', description = '' } = bodyOf(request)
-        return answer(201, issue(add(site.issues, userOf(request.headers['private-token']), { title, body: description })))
-      },
-    ],
-    [
-      'PUT',
-      path('/issues/([0-9]+)'),
-      (request, number) => {
-        const found = site.issues.find((one) => one.number === Number(number))
-        if (found === undefined) return NOT_FOUND
-        const { description, state_event: event } = bodyOf(request)
-        if (description !== undefined) found.body = description
-        if (event === 'close') found.state = 'closed'
-        return answer(200, issue(found))
-      },
-    ],
-    [
-      'GET',
-      path('/merge_requests/([0-9]+)'),
-      (_, number) => {
-        const found = site.pulls.find((one) => one.number === Number(number))
-        return found ? answer(200, mergeRequest(found)) : NOT_FOUND
-      },
-    ],
+      shapes: { comment: note, issue, pull: mergeRequest },
+      beforeIssues: () => [],
+      change: 'PUT',
+      issueText: 'description',
+      closing: ['state_event', 'close'],
+      maxText: 1_000_000,
+      tooLong: TOO_LONG,
+      missing: NOT_FOUND,
+      userOf: ({ headers }) => userOf(headers['private-token']),
+    }),
     [
       'GET',
       path('/repository/commits/([0-9a-f]+)/merge_requests'),
