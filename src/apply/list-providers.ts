@@ -20,6 +20,12 @@ export function configuredProviders({ providers }: Config, names: readonly strin
   })
 }
 
+/** The capabilities of a provider of the config, as far as they are known without contact; null if its type comes from a package that is not loaded. */
+export const knownCapabilities =
+  ({ providers }: Config) =>
+  (name: string): Capabilities | null =>
+    capabilitiesOf(providers.get(name))
+
 /** Every type of provider except those of packages, sorted. */
 export const allProviderTypes = (): readonly ListedProvider[] =>
   [...PROVIDER_TYPES].sort().map((type) => ({ name: null, type, capabilities: capabilitiesOfType(type) }))

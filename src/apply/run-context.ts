@@ -1,6 +1,7 @@
 /** The context that all steps of a run share: its environment and options, the loaded workspace, and functions that print and ask. */
 import type { Config } from '../definition/config/config.ts'
 import type { LoadedSecrets } from '../definition/config/secret-guard.ts'
+import type { CapabilityLookUp } from '../definition/load/lint-loaded.ts'
 import type { Policies } from '../definition/policies/policy-rule.ts'
 import { type Diagnostic, isError, type Severity } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
@@ -65,6 +66,8 @@ export interface SelectionOptions {
   readonly isEmptyList?: boolean | undefined
   /** The day in UTC, to report what has expired. A plan reports it with its zones. */
   readonly today?: FullDate | undefined
+  /** What targets can store, to report the TTLs that they round before there is a plan. */
+  readonly capabilities?: CapabilityLookUp | undefined
 }
 
 /** Options that select zones and providers. */

@@ -39,7 +39,8 @@ export async function selectZones(
 ): Promise<SelectedZones> {
   const { since, shard, isEmptyList = false } = options
   if (isEmptyList) return NOTHING
-  const loaded = await loadDefinitions(config, { zones: since === undefined ? args : [], today: options.today })
+  const { today, capabilities } = options
+  const loaded = await loadDefinitions(config, { zones: since === undefined ? args : [], today, capabilities })
   const isComplete = since === undefined && args.length === 0
   const unsplit: SelectedZones = { ...loaded, unsplit: loaded.zones, former: [], isComplete, leftOut: [], notes: [] }
   const checked = check(since === undefined ? unsplit : await onlyChanged(config, unsplit, loaded, { since, args, env }))

@@ -49,7 +49,7 @@ export async function checkImport(
         return [unwritable(join(folder, path), error)]
       }
     }
-    const loaded = await loadDefinitions(isolatedConfig(config, folder), { autoPtr: false })
+    const loaded = await loadDefinitions(isolatedConfig(config, folder), { autoPtr: false, lints: false })
     const byName = new Map(loaded.zones.map((one) => [one.zone.name, one]))
     // A definition that cannot be read has its own diagnostic, so its zone is not reported as missing too.
     const isUnread = loaded.diagnostics.some(({ code }) => code === 'file-too-large' || code === 'secret-exposed')

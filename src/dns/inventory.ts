@@ -2,6 +2,7 @@
 import type { SourcePosition } from './diagnostic.ts'
 import type { DomainName } from './domain-name.ts'
 import type { Ownership } from './ownership.ts'
+import type { Suppression } from './suppression.ts'
 import type { Ttl } from './ttl.ts'
 
 /** The kinds of objects whose addresses a record can use. */
@@ -31,6 +32,8 @@ export interface InventoryRrset extends Ownership {
   readonly type: 'A' | 'AAAA'
   readonly ttl: Ttl | null
   readonly query: InventoryQuery
+  /** The findings about its records that are not reported; none if absent. */
+  readonly ignore?: readonly Suppression[] | undefined
   readonly at: SourcePosition
 }
 

@@ -3,6 +3,7 @@ import { compareText } from './compare-text.ts'
 import type { SourcePosition } from './diagnostic.ts'
 import { compareNames, type DomainName } from './domain-name.ts'
 import type { Ownership } from './ownership.ts'
+import type { Suppression } from './suppression.ts'
 import type { Ttl } from './ttl.ts'
 
 /** Settings of a record at a provider that are no part of the DNS, such as a comment, by name. */
@@ -31,6 +32,8 @@ export interface DefinedRecord extends ResourceRecord, Ownership {
   readonly autoPtr?: boolean | undefined
   /** The settings that the definition states, by the type of provider. */
   readonly providerSettings?: Readonly<Record<string, RecordSettings>> | undefined
+  /** The findings about the record that are not reported; none if absent. */
+  readonly ignore?: readonly Suppression[] | undefined
 }
 
 /** A record as a provider holds it. */

@@ -5,6 +5,7 @@ import type { InventoryRrset } from './inventory.ts'
 import type { Ownership } from './ownership.ts'
 import type { DefinedRecord, ExistingRecord } from './record.ts'
 import type { SerialNumber } from './serial-number.ts'
+import type { Suppression } from './suppression.ts'
 import type { Ttl } from './ttl.ts'
 
 /** A zone's settings under the field names of the Linode API, in seconds for `*_sec`. An absent setting is not managed. */
@@ -116,6 +117,8 @@ export interface DesiredZone extends Ownership {
   /** The RRsets that some targets do not manage. */
   readonly rrsetTargets: readonly RrsetTargets[]
   readonly unmanaged: readonly UnmanagedSelector[]
+  /** The findings that are not reported in it, besides those that its records suppress; none if absent. */
+  readonly ignore?: readonly Suppression[] | undefined
   /** Whether plans change the NS records of the apex. */
   readonly apexNs: ApexNsMode
   /** Whether a record that the target cannot hold is an error or is skipped. */

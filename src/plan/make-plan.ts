@@ -2,6 +2,7 @@
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { excerpt } from '../dns/excerpt.ts'
 import { conflictingSettings, type DefinedRecord, type ExistingRecord, groupRrsets, isApexNs, rrsetKey } from '../dns/record.ts'
+import { suppress } from '../dns/suppression.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { DesiredZone, ExistingZone, Policy, RefusalName, UnplannedRecord } from '../dns/zone.ts'
@@ -47,7 +48,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   const held = heldRrsets(input)
   const fitted = held.size === 0 ? wanted : { ...wanted, records: wanted.records.filter((record) => !held.has(rrsetKey(record))) }
   const diagnostics: Diagnostic[] = [
-    ...fitted.diagnostics,
+    ...suppress(desired, fitted.diagnostics).kept,
     ...apexNsNotice(fitted, input),
     ...newZoneWithoutNs(fitted, input),
     ...unusedSoaFields(input),

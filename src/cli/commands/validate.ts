@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { checkedBy } from '../../apply/check-plan.ts'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { knownCapabilities } from '../../apply/list-providers.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { selectZones } from '../../apply/select-zones.ts'
 import type { Config } from '../../definition/config/config.ts'
@@ -69,16 +70,16 @@ async function validateSelection(
   { note }: CliOutput,
 ): Promise<Validation> {
   const now = io.now()
-  const today = fullDateOf(now)
+  const known = { today: fullDateOf(now), capabilities: knownCapabilities(config) }
   const policies = await loadPolicies(config, { now, revision, env: io.env })
   const ofPolicies = policies === null ? [] : [...policies.diagnostics, ...testPolicies(policies)]
   if (since === undefined && !isEmptyList && !args.some((argument) => namesZone(argument, io.cwd))) {
     const paths = args.length === 0 ? undefined : args.map((path) => resolve(io.cwd, path))
-    const loaded = await validateDefinitions(config, { paths, today })
+    const loaded = await validateDefinitions(config, { paths, ...known })
     const checked = policies === null ? loaded : applyToZones(loaded, policies, now)
     return { ...checked, diagnostics: [...ofPolicies, ...checked.diagnostics] }
   }
-  const { zones, diagnostics, notes } = await selectZones(config, args, { since, isEmptyList, today }, io, checkedBy(policies, now))
+  const { zones, diagnostics, notes } = await selectZones(config, args, { since, isEmptyList, ...known }, io, checkedBy(policies, now))
   for (const text of notes) note(text)
   const records = zones.reduce((sum, { zone }) => sum + zone.records.length, 0)
   const files = new Set(zones.flatMap(({ files: own }) => own)).size

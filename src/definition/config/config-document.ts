@@ -9,6 +9,7 @@ export interface ConfigDocument {
   readonly safety?: Partial<SafetyThresholds>
   readonly unsupported?: 'error' | 'skip'
   readonly delete_removed?: boolean
+  readonly ignore?: readonly object[]
   readonly nameservers?: readonly string[]
   readonly journal?: string | JournalDocument
   readonly policies?: string | readonly string[]
@@ -38,6 +39,8 @@ export interface RuleDocument {
   readonly apex_ns?: ApexNsMode
   readonly auto_ptr?: boolean
   readonly unmanaged?: readonly UnmanagedSelector[]
+  readonly internal?: boolean
+  readonly ignore?: readonly object[]
   readonly safety?: Partial<SafetyThresholds>
   readonly delete_removed?: boolean
   readonly nameservers?: readonly string[]

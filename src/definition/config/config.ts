@@ -1,6 +1,7 @@
 /** The config as values, with its defaults. */
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
+import type { Suppression } from '../../dns/suppression.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { DesiredZone, Policy, RefusalName, SettingPositions, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
@@ -21,6 +22,8 @@ export interface Config {
   readonly defaults: ConfigDefaults
   readonly safety: SafetyThresholds
   readonly unsupported: DesiredZone['unsupported']
+  /** The findings that are reported in no zone. */
+  readonly ignore: readonly Suppression[]
   /** Whether zones whose definition was removed are deleted. */
   readonly deleteRemoved: boolean
   /** Servers that verify asks, as `address` or `address:port`; null for the NS records of the zone. */
@@ -95,6 +98,10 @@ export interface ZoneRule {
   readonly autoPtr: boolean
   /** Selectors that are added to those of the definition. */
   readonly unmanaged: readonly UnmanagedSelector[]
+  /** Whether only an internal network sees its zones, so that they may have private addresses. */
+  readonly internal: boolean
+  /** The findings that are not reported in its zones. */
+  readonly ignore: readonly Suppression[]
   readonly safety: Partial<SafetyThresholds>
   /** Whether its zones are deleted when their definition is removed; null for the value of the config. */
   readonly deleteRemoved: boolean | null
@@ -131,6 +138,8 @@ export const DEFAULT_ZONE_RULE: ZoneRule = {
   apexNs: null,
   autoPtr: false,
   unmanaged: [],
+  internal: false,
+  ignore: [],
   safety: {},
   deleteRemoved: null,
   nameservers: null,

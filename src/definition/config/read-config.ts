@@ -11,13 +11,15 @@ import { didYouMean } from '../../dns/nearest-word.ts'
 import { parseOwner } from '../../dns/ownership.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { isServerAddress } from '../../dns/server-address.ts'
+import type { Suppression } from '../../dns/suppression.ts'
 import { parseTtl, type Ttl } from '../../dns/ttl.ts'
 import type { UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
 import { DEFAULT_THRESHOLDS } from '../../plan/safety-limits.ts'
 import { hasGlob } from '../files/file-glob.ts'
+import { readSuppressions } from '../parse/read-suppressions.ts'
 import { toJsonValue } from '../yaml/plain-scalars.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
-import { isNull, positionAt, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
+import { isNull, nodeAt, positionAt, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import { type Config, type ConfigDefaults, DEFAULT_FILES, DEFAULT_ZONE_RULE, type ProviderConfig, type ZoneRule } from './config.ts'
 import type { ConfigDocument, RuleDocument } from './config-document.ts'
 import { journalOf, LOCAL_JOURNAL } from './journal-place.ts'
@@ -56,6 +58,7 @@ export function defaultConfig(place: Omit<ConfigLocation, 'file'>): Config {
     defaults: { settings: {}, ttl: null },
     safety: DEFAULT_THRESHOLDS,
     unsupported: 'error',
+    ignore: [],
     deleteRemoved: false,
     nameservers: null,
     journal: resolve(place.folder, '.zonewright'),
@@ -111,6 +114,7 @@ function configOf(document: ConfigDocument, reading: Reading, place: ConfigLocat
     defaults: defaultsOf(document.defaults ?? {}, reading),
     safety: { ...base.safety, ...document.safety },
     unsupported: document.unsupported ?? base.unsupported,
+    ignore: ignoreOf(document, [], reading),
     deleteRemoved: document.delete_removed ?? base.deleteRemoved,
     nameservers: nameserversOf(document.nameservers, ['nameservers'], reading),
     ...journalOf(document.journal, reading, place.folder, base),
@@ -157,6 +161,8 @@ function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<st
     apexNs: document.apex_ns ?? null,
     autoPtr: document.auto_ptr ?? false,
     unmanaged: selectorsOf(document.unmanaged ?? [], [...path, 'unmanaged'], reading),
+    internal: document.internal ?? false,
+    ignore: ignoreOf(document, path, reading),
     safety: document.safety ?? {},
     deleteRemoved: document.delete_removed ?? null,
     nameservers: nameserversOf(document.nameservers, [...path, 'nameservers'], reading),
@@ -191,6 +197,17 @@ function selectorsOf(
     }
     return { ...selector, type: type.toUpperCase(), at: positionAt(root, [...path, i]) }
   })
+}
+
+function ignoreOf(
+  { ignore }: { readonly ignore?: unknown },
+  path: readonly (string | number)[],
+  { root, diagnostics }: Reading,
+): Suppression[] {
+  if (ignore === undefined) return []
+  return readSuppressions(nodeAt(root, [...path.map(String), 'ignore']), new Set(), (code, at, message, hint) =>
+    diagnostics.push({ severity: 'error', code, message, at, hint }),
+  )
 }
 
 function nameserversOf(

@@ -20,6 +20,8 @@ export interface LoadedZone {
   readonly zone: DesiredZone
   /** The definition and all files it includes, as messages show them, sorted. */
   readonly files: readonly string[]
+  /** Whether only an internal network sees it. */
+  readonly internal: boolean
   /** Who is responsible for it; null if neither its definition nor its rule names anybody. */
   readonly owner: string | null
   /** The names of its providers. */
@@ -67,11 +69,13 @@ export function configureZone(
       ...(zone.inventory && { inventory: withTtl(zone.inventory, config.defaults.ttl) }),
       apexNs: zone.apexNs === 'keep' ? (rule.apexNs ?? 'keep') : zone.apexNs,
       unmanaged: [...zone.unmanaged, ...rule.unmanaged],
+      ignore: [...(zone.ignore ?? []), ...rule.ignore, ...config.ignore],
       rrsetTargets: [...zone.rrsetTargets, ...unmanaged.rrsetTargets],
       autoPtr: zone.autoPtr ?? rule.autoPtr,
       unsupported: zone.unsupported === 'skip' ? 'skip' : (rule.unsupported ?? config.unsupported),
     },
     files,
+    internal: rule.internal,
     owner: zone.owner ?? rule.owner,
     targets,
     policy: policy ?? 'sync',

@@ -15,6 +15,7 @@ import { expiryWarnings } from '../rules/expiry.ts'
 import { configureZone, type LoadedZone, ruleFor } from './configured-zone.ts'
 import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
 import { createIncludeReader } from './include-reader.ts'
+import { type CapabilityLookUp, lintLoaded } from './lint-loaded.ts'
 import { addPtrRecords } from './ptr-records.ts'
 import { type LoadedDefinition, readDefinition } from './read-definition.ts'
 import { sourcePolicy } from './source-policy.ts'
@@ -37,6 +38,10 @@ export interface LoadOptions {
   readonly autoPtr?: false | undefined
   /** The day in UTC, to report what has expired; absent to report nothing. */
   readonly today?: FullDate | undefined
+  /** False to leave out the lints. */
+  readonly lints?: false | undefined
+  /** What targets can store, to report TTLs that they round. */
+  readonly capabilities?: CapabilityLookUp | undefined
 }
 
 export interface LoadedDefinitions {
@@ -108,7 +113,9 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   const files = [...new Set(parsed.flatMap((one) => one.files))].sort()
   const unlinked = refuseDuplicates(zones)
   const joined = options.autoPtr === false ? unlinked : withPtrs(unlinked, linked, options.paths === undefined)
-  const distinct = withExpiryWarnings(joined, options.today)
+  const unexpired = withExpiryWarnings(joined, options.today)
+  const isComplete = wanted === null && options.paths === undefined && !hasErrors(diagnostics)
+  const distinct = options.lints === false ? unexpired : lintLoaded(unexpired, { isComplete, capabilities: options.capabilities })
   const loaded = new Set(distinct.map(({ zone }) => zone.name))
   const selected = parsed.filter((one) => one.zone !== null && isWanted(one, wanted))
   diagnostics.push(...(wanted?.unused(selected, parsed, loaded) ?? []))

@@ -79,7 +79,7 @@ function contributionsOf(sources: readonly RecordSource[]): Map<string, Contribu
       const last = known?.at(-1)
       const content =
         'data' in record
-          ? `${record.ttl} ${record.data} ${record.autoPtr} ${record.owner} ${record.expires} ${JSON.stringify(record.providerSettings)}`
+          ? `${record.ttl} ${record.data} ${record.autoPtr} ${record.owner} ${record.expires} ${JSON.stringify([record.providerSettings, record.ignore])}`
           : JSON.stringify(record)
       if (last?.source === source) last.contents.push(content)
       else if (known === undefined) contributions.set(key, [{ source, name, type, at, contents: [content] }])

@@ -6,9 +6,9 @@ import {
   type InventoryCondition,
   type InventoryKind,
   type InventoryQuery,
+  type InventoryRrset,
 } from '../../dns/inventory.ts'
 import type { Ownership } from '../../dns/ownership.ts'
-import type { Ttl } from '../../dns/ttl.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import type { Owner } from './parse-state.ts'
 import { kindName, type ValueContext } from './parse-state.ts'
@@ -28,7 +28,7 @@ export function readInventory(
   from: YamlNode,
   context: ValueContext,
   owner: Owner,
-  common: { readonly ttl: Ttl | null } & Ownership,
+  common: Pick<InventoryRrset, 'ttl' | 'ignore'> & Ownership,
 ): void {
   const { type, subject, state } = context
   const { problems, invalid } = state

@@ -7,6 +7,7 @@ import type { Ownership } from '../../dns/ownership.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { type DefinedRecord, type RecordSettings, rrsetKey } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
+import type { Suppression } from '../../dns/suppression.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { entryOf, isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import type { Owner, ParseState, RefusedRrset } from './parse-state.ts'
@@ -17,6 +18,7 @@ import { readOwnership } from './read-ownership.ts'
 import { hasRecordSettings, readRecordSettings } from './read-record-settings.ts'
 import { ROUTE53_ALIAS, readRoute53Alias } from './read-route53-alias.ts'
 import { parseTtlNode } from './read-scalar.ts'
+import { readSuppressions } from './read-suppressions.ts'
 import { readValue } from './read-value.ts'
 import { checkRecord, isCommonRecord } from './schema-check.ts'
 import { RECORD_KEYS } from './value-forms.ts'
@@ -93,9 +95,10 @@ function readChecked(node: YamlMapping, owner: Owner, state: ParseState): string
   const from = lookUp(node, 'from')
   const autoPtr = readAutoPtr(node, owner, type, state)
   const providerSettings = readSettings(node, options, subject, state)
-  const ownership = readOwnership(node, subject, state)
-  if (from === undefined) readValues(node, { type, subject, state }, owner, { ttl, autoPtr, providerSettings, ...ownership })
-  else readInventory(node, from, { type, subject, state }, owner, { ttl, ...ownership })
+  const ignore = readIgnore(node, subject, state)
+  const common = { ttl, ...(ignore !== undefined && { ignore }), ...readOwnership(node, subject, state) }
+  if (from === undefined) readValues(node, { type, subject, state }, owner, { ...common, autoPtr, providerSettings })
+  else readInventory(node, from, { type, subject, state }, owner, common)
   return type
 }
 
@@ -232,11 +235,18 @@ function readSettings(
   return Object.keys(settings).length === 0 ? undefined : settings
 }
 
+function readIgnore(node: YamlMapping, subject: string, { problems, invalid }: ParseState): readonly Suppression[] | undefined {
+  const given = lookUp(node, 'ignore')
+  if (given === undefined) return undefined
+  const found = readSuppressions(given, invalid, (code, at, detail, hint) => problems.report(code, at, subject, detail, { hint }))
+  return found.length === 0 ? undefined : found
+}
+
 function readValues(
   node: YamlMapping,
   context: ValueContext,
   owner: Owner,
-  { ttl, ...others }: Pick<DefinedRecord, 'ttl' | 'autoPtr' | 'providerSettings'> & Ownership,
+  { ttl, ...others }: Pick<DefinedRecord, 'ttl' | 'autoPtr' | 'providerSettings' | 'ignore'> & Ownership,
 ): void {
   const { problems, invalid, layout, records } = context.state
   const value = lookUp(node, 'value')

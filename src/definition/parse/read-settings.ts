@@ -7,6 +7,7 @@ import { isMailAddress } from '../../dns/mailbox.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import type { Ownership } from '../../dns/ownership.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
+import type { Suppression } from '../../dns/suppression.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import {
   APEX_NS_MODES,
@@ -24,6 +25,7 @@ import type { DiagnosticCollector } from './parse-state.ts'
 import { readOwnership } from './read-ownership.ts'
 import { parseTtlNode } from './read-scalar.ts'
 import { readSoa } from './read-soa.ts'
+import { readSuppressions } from './read-suppressions.ts'
 
 /** All settings of a definition. */
 export interface DefinitionSettings extends Ownership {
@@ -40,6 +42,7 @@ export interface DefinitionSettings extends Ownership {
   readonly unsupported: 'error' | 'skip'
   readonly autoPtr: boolean | undefined
   readonly unmanaged: readonly UnmanagedSelector[]
+  readonly ignore: readonly Suppression[] | undefined
   readonly includes: readonly IncludeEntry[]
 }
 
@@ -87,6 +90,7 @@ export function readSettings(
     autoPtr: read.flag('auto_ptr'),
     unmanaged: read.items('unmanaged').flatMap((node) => readSelector(node, subject, invalidNodes, problems) ?? []),
     ...readOwnership(root, subject, { invalid: invalidNodes, problems }),
+    ignore: ignoreOf(root, subject, invalidNodes, problems),
     includes: read.items('include').flatMap((node) => readInclude(node, subject, invalidNodes, problems) ?? []),
   }
 }
@@ -156,6 +160,18 @@ function settingReader(root: YamlMapping, subject: string, invalidNodes: Readonl
       return invalid(node, key, `${quoted(node.text)} is not a mail address`, 'Write it as hostmaster@example.com.')
     },
   }
+}
+
+function ignoreOf(
+  root: YamlMapping,
+  subject: string,
+  invalidNodes: ReadonlySet<YamlNode>,
+  problems: DiagnosticCollector,
+): readonly Suppression[] | undefined {
+  const found = readSuppressions(lookUp(root, 'ignore'), invalidNodes, (code, at, detail, hint) =>
+    problems.report(code, at, subject, detail, { hint }),
+  )
+  return found.length === 0 ? undefined : found
 }
 
 function readSelector(
@@ -239,6 +255,7 @@ export const SETTING_KEYS = [
   'auto_ptr',
   'include',
   'unmanaged',
+  'ignore',
   'records',
 ] as const
 

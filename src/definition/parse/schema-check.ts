@@ -6,6 +6,7 @@ import { resolvePlainScalar, toJsonValue } from '../yaml/plain-scalars.ts'
 import { entryOf, isBroken, lookUp, pointerSteps, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import type { DiagnosticCollector, Layout } from './parse-state.ts'
 import { SETTING_KEYS } from './read-settings.ts'
+import { SUPPRESSION_KEYS } from './read-suppressions.ts'
 import { type DeferredError, type Path, reportSchemaErrors, type SchemaContext } from './schema-diagnostics.ts'
 import { formKeys, RECORD_KEYS, valueForm } from './value-forms.ts'
 
@@ -26,12 +27,13 @@ export function checkSettings(root: YamlMapping, zone: string, invalid: Set<Yaml
   const keysAt = (path: Path): readonly string[] => {
     if (path.length === 0) return SETTING_KEYS
     if (path[0] === 'unmanaged') return ['name', 'type', 'target']
+    if (path[0] === 'ignore') return [...SUPPRESSION_KEYS, 'name', 'type']
     if (path[0] === 'soa') return SOA_FIELDS
     if (path[0] === 'include' && path.length < 3) return ['file', 'with']
     return []
   }
   const context: SchemaContext = { root, subject: zone, keysAt, unknownKey: 'error', invalid, problems }
-  return inChunks(value, 'domain', ['unmanaged', 'include'], problems.isFull, (part, offsets) => {
+  return inChunks(value, 'domain', ['unmanaged', 'ignore', 'include'], problems.isFull, (part, offsets) => {
     if (validate(records?.kind === 'mapping' ? { ...part, records: null } : part)) return []
     return reportSchemaErrors(validate.errors ?? [], (pointer) => shiftIndex(pointerSteps(pointer), offsets), context)
   })
@@ -50,6 +52,7 @@ export function checkRecord(
   const { type } = value
   const keysAt = (path: Path): readonly string[] => {
     if (path.length === 0) return RECORD_KEYS
+    if (path[0] === 'ignore') return SUPPRESSION_KEYS
     if (path[0] === 'from') return path.length === 1 ? ['provider', ...INVENTORY_KINDS] : INVENTORY_CONDITIONS
     return (path[0] === 'value' || path[0] === 'values') && typeof type === 'string' ? formKeys(valueForm(type)) : []
   }

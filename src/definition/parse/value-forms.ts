@@ -101,6 +101,7 @@ export const RECORD_KEYS = [
   'expires',
   'override',
   'merge',
+  'ignore',
   'cloudflare',
   'octodns',
   'geo',

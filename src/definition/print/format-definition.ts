@@ -118,6 +118,8 @@ const mapping = (order: Position['order'], child: Position['child'], more: Parti
 }
 
 const SELECTOR = mapping(['name', 'type', 'target'], () => TEXT)
+const SUPPRESSION = mapping(['code', 'reason', 'name', 'type'], () => TEXT)
+const OCTODNS_SUPPRESSION = mapping('natural', () => TEXT)
 const INCLUDE = mapping(['file', 'with'], () => TEXT)
 
 const SOA = mapping(SOA_FIELDS, (key) => (key === 'primary' || key === 'mailbox' ? TEXT : RAW))
@@ -127,6 +129,7 @@ const SETTINGS: Position = mapping(SETTING_KEYS, (key) => {
   if (key === 'soa') return SOA
   if (key === 'unmanaged') return SELECTOR
   if (key === 'include') return INCLUDE
+  if (key === 'ignore') return SUPPRESSION
   return key === 'records' ? recordMap('settings') : RAW
 })
 
@@ -143,6 +146,7 @@ const ordered = (layout: Layout, keys: readonly string[] | null): Position['orde
 function recordMap(layout: Layout): Position {
   const record = mapping(ordered(layout, RECORD_KEYS), (key, textOf) => {
     if (key === 'type') return TEXT
+    if (key === 'ignore') return layout === 'octodns' ? OCTODNS_SUPPRESSION : SUPPRESSION
     return key === 'value' || key === 'values' ? valuePosition(valueForm(textOf('type') ?? ''), layout) : raw(ordered(layout, null))
   })
   return mapping('natural', () => record, { isRecordMap: true })

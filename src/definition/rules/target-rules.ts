@@ -1,21 +1,21 @@
 /** Rules for targets of records. */
 import { isIP } from 'node:net'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { type DomainName, isAtOrBelow, isWildcard, parentOf } from '../../dns/domain-name.ts'
+import { type DomainName, isAtOrBelow, isWildcard } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
-import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
-import { unmanagedTest } from '../../dns/unmanaged.ts'
+import type { DefinedRecord } from '../../dns/record.ts'
 import { hostOfUrl } from '../../dns/url-host.ts'
+import { closestEncloser, existenceTest, nodesOf } from './existing-names.ts'
 import { highestCut, type ZoneIndex } from './zone-index.ts'
 
 /** Types whose target must have its own addresses. */
-const HOST_TARGET: ReadonlySet<string> = new Set(['NS', 'MX', 'SRV'])
+export const HOST_TARGET: ReadonlySet<string> = new Set(['NS', 'MX', 'SRV'])
 
 /** Types whose target clients resolve. */
-const RESOLVED_TARGET: ReadonlySet<string> = new Set([...HOST_TARGET, 'CNAME', 'ALIAS'])
+export const RESOLVED_TARGET: ReadonlySet<string> = new Set([...HOST_TARGET, 'CNAME', 'ALIAS'])
 
 /** Types that give a name addresses, directly or through another name. */
-const ADDRESS: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS', 'DNAME'])
+export const ADDRESS: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS', 'DNAME'])
 
 /** Reports NS, MX (RFC 2181 section 10.3) and SRV records (RFC 2782) that point to a CNAME. SVCB and HTTPS may (RFC 9460 section 3). */
 export function targetIsCname(index: ZoneIndex): Diagnostic[] {
@@ -42,25 +42,12 @@ export function targetIsCname(index: ZoneIndex): Diagnostic[] {
 /** A function that finds the CNAME the zone answers for a name: its own or that of a wildcard. Below a zone cut the child zone answers. */
 function aliasFinder({ zone, byName, cnames, delegations }: ZoneIndex): (name: DomainName) => DefinedRecord | undefined {
   const hasWildcard = [...cnames.keys()].some(isWildcard)
-  const nodes = hasWildcard ? nodesOf(zone.name, [...byName.keys(), ...zone.providerSpecific.map((record) => record.name)]) : null
+  const nodes = hasWildcard ? nodesOf({ zone, byName }) : null
   return (name) => {
     if (highestCut(delegations, name, zone.name)) return undefined
     if (nodes === null || nodes.has(name) || !isAtOrBelow(name, zone.name)) return cnames.get(name)
     return cnames.get(`*.${closestEncloser(name, nodes)}` as DomainName)
   }
-}
-
-/** The names that exist in a zone: the owners, and all names between them and the apex (RFC 4592 section 2.2). */
-function nodesOf(apex: DomainName, owners: Iterable<DomainName>): Set<DomainName> {
-  const nodes = new Set<DomainName>([apex])
-  for (const owner of owners) for (let node = owner; !nodes.has(node); node = parentOf(node)) nodes.add(node)
-  return nodes
-}
-
-function closestEncloser(name: DomainName, nodes: ReadonlySet<DomainName>): DomainName {
-  let encloser = parentOf(name)
-  while (!nodes.has(encloser)) encloser = parentOf(encloser)
-  return encloser
 }
 
 /** Every address has a colon or ends with a digit. */
@@ -127,33 +114,3 @@ function nonexistent(record: DefinedRecord, target: DomainName, { byName, zone }
     hint: 'add records for that name, or end the target with a dot if it is outside the zone',
   }
 }
-
-/**
- * A test whether the zone may answer for a name with records of these types (null for any type): with its own records, with a wildcard
- * (RFC 4592 section 3.3.1), below a zone cut or DNAME, or with unmanaged records and types of other providers.
- */
-function existenceTest({
-  zone,
-  byName,
-  delegations,
-  redirections,
-}: ZoneIndex): (target: DomainName, types: ReadonlySet<string> | null) => boolean {
-  const foreign = new Set(zone.providerSpecific.map((record) => record.name))
-  const isUnmanaged = unmanagedTest(
-    zone.unmanaged.filter((selector) => selector.target === undefined),
-    zone.name,
-  )
-  const nodes = nodesOf(zone.name, [...byName.keys(), ...foreign])
-  const answers = (name: DomainName, types: ReadonlySet<string> | null): boolean =>
-    foreign.has(name) || (byName.get(name)?.some((record) => types === null || types.has(record.type)) ?? false)
-  const mayBeUnmanaged = (name: DomainName, types: ReadonlySet<string> | null): boolean =>
-    zone.unmanaged.length > 0 && [...(types ?? ['A', 'AAAA', 'CNAME', 'TXT'])].some((type) => isUnmanaged(stub(name, type)))
-  return (target, types) => {
-    if (answers(target, types)) return true
-    if (highestCut(delegations, target, zone.name) || highestCut(redirections, target, zone.name)) return true
-    if (!nodes.has(target) && answers(`*.${closestEncloser(target, nodes)}` as DomainName, types)) return true
-    return mayBeUnmanaged(target, types)
-  }
-}
-
-const stub = (name: DomainName, type: string): ResourceRecord => ({ name, type, ttl: null, data: '' })

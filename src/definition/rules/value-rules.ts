@@ -61,7 +61,8 @@ export function txtQuoted({ zone }: ZoneIndex): Diagnostic[] {
   return diagnostics
 }
 
-const textOf = ({ data }: DefinedRecord): string => Buffer.from(txtRdataToOctets(data)).toString('latin1')
+/** The text of a TXT record, one character per octet. */
+export const textOf = ({ data }: DefinedRecord): string => Buffer.from(txtRdataToOctets(data)).toString('latin1')
 
 /** Reports digests of the wrong length for their type: they match no key and no certificate, and BIND refuses a zone with such a DS. */
 export function digestLength({ zone }: ZoneIndex): Diagnostic[] {

@@ -1,0 +1,71 @@
+/** The lint for names that are probably one name with a typing mistake. */
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { type DomainName, parentOf } from '../../dns/domain-name.ts'
+import type { DefinedRecord } from '../../dns/record.ts'
+import type { LintedZone, ManagedNames } from './managed-names.ts'
+
+/** Shorter labels are too often similar on purpose: `mx1` and `mx2`, `app` and `api`. */
+const MIN_LABEL = 5
+
+/**
+ * Reports two names below the same parent with the same data whose first labels differ only by two neighbouring letters in the other order, or by a letter
+ * that is doubled. Other small differences are mostly meant: `web1` and `web2`, `mail` and `mails`, `color` and `colour`.
+ */
+export const nameSimilar =
+  ({ indexOf }: ManagedNames) =>
+  (linted: LintedZone): Diagnostic[] => {
+    const { byName } = indexOf(linted)
+    const known = new Map<string, DomainName>()
+    const diagnostics: Diagnostic[] = []
+    for (const [name, records] of byName) {
+      const label = name.slice(0, name.indexOf('.'))
+      if (label.length < MIN_LABEL || !/^[a-z0-9-]+$/.test(label)) continue
+      const suffix = ` ${parentOf(name)} ${dataOf(records)}`
+      for (const form of formsOf(label)) {
+        const key = form + suffix
+        const other = known.get(key)
+        if (other === undefined) known.set(key, name)
+        else if (other !== name && areSimilar(label, other.slice(0, other.indexOf('.')))) {
+          diagnostics.push(similar(name, records, other, byName.get(other) ?? []))
+          break
+        }
+      }
+    }
+    return diagnostics
+  }
+
+const dataOf = (records: readonly DefinedRecord[]): string =>
+  records.length === 1
+    ? `${records[0]?.type} ${records[0]?.data}`
+    : records
+        .map(({ type, data }) => `${type} ${data}`)
+        .sort()
+        .join('\n')
+
+/** Two similar labels have one of these in common: the label without doubled letters, and its letters in order. */
+const formsOf = (label: string): string[] => [`d${label.replace(/([a-z])\1/g, '$1')}`, `s${[...label].sort().join('')}`]
+
+/** Whether two labels differ by one doubled letter, or by two neighbouring letters in the other order. */
+function areSimilar(a: string, b: string): boolean {
+  const [short, long] = a.length <= b.length ? [a, b] : [b, a]
+  let i = 0
+  while (i < short.length && short[i] === long[i]) i += 1
+  if (short.length === long.length) {
+    const [x, y] = [a[i] ?? '', a[i + 1] ?? '']
+    return /^[a-z]{2}$/.test(x + y) && b[i] === y && b[i + 1] === x && a.slice(i + 2) === b.slice(i + 2)
+  }
+  const letter = long[i] ?? ''
+  return /^[a-z]$/.test(letter) && long[i - 1] === letter && short.slice(i) === long.slice(i + 1)
+}
+
+function similar(name: DomainName, records: readonly DefinedRecord[], other: DomainName, others: readonly DefinedRecord[]): Diagnostic {
+  const at = others[0]?.at
+  return {
+    severity: 'notice',
+    code: 'name-similar',
+    message: `${name} has the same data as ${other}: one of the names may be misspelt`,
+    at: records[0]?.at,
+    hint: 'remove the wrong name; if both are meant, write a CNAME from one to the other',
+    ...(at && { related: [{ message: 'the other name', at }] }),
+  }
+}

@@ -1,0 +1,215 @@
+/**
+ * Lints for SPF records (RFC 7208): their syntax, the queries that a receiver has to send for them, and the names that they lead to. Records that
+ * include each other are followed through all managed zones; each is evaluated once.
+ */
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { type DomainName, isWildcard } from '../../dns/domain-name.ts'
+import type { DefinedRecord } from '../../dns/record.ts'
+import { agreeing, counted, listed } from '../../report/english.ts'
+import { textOf } from '../rules/value-rules.ts'
+import type { LintedZone, ManagedNames } from './managed-names.ts'
+import { isNearlySpf, isSpf, parseSpf, type SpfRecord, type SpfTerm } from './spf-record.ts'
+
+/** Maximum number of terms that cause queries, of queries without an answer, and of MX records per `mx` (section 4.6.4). */
+const MAX_LOOKUPS = 10
+const MAX_VOID = 2
+const MAX_MX = 10
+
+/** Maximum number of names that a message lists. */
+const LISTED = 3
+
+/** The cost of a record, with everything that it includes. */
+interface Cost {
+  /** Terms that cause queries; infinite if the record includes itself. */
+  readonly lookups: number
+  /** Queries that are known to have no answer. */
+  readonly voids: number
+  /** Names of records outside the managed zones. Each counts as one query, though its record may need more. */
+  readonly unmanaged: readonly string[]
+}
+
+const NO_COST: Cost = { lookups: 0, voids: 0, unmanaged: [] }
+
+const TXT: ReadonlySet<string> = new Set(['TXT'])
+const MX: ReadonlySet<string> = new Set(['MX'])
+const ADDRESSES: ReadonlySet<string> = new Set(['A', 'AAAA', 'ALIAS'])
+const ASKED: Readonly<Record<'a' | 'exists' | 'mx', { readonly types: ReadonlySet<string>; readonly words: string }>> = {
+  a: { types: ADDRESSES, words: 'addresses' },
+  exists: { types: new Set(['A', 'ALIAS']), words: 'addresses' },
+  mx: { types: MX, words: 'MX records' },
+}
+
+export type SpfLint = (linted: LintedZone) => Diagnostic[]
+
+/** The lint for one zone after the other; `managed` knows them all. */
+export function spfLint(managed: ManagedNames): SpfLint {
+  const costAt = costFinder(managed)
+  return ({ zone }) =>
+    zone.records.flatMap((record) => {
+      if (record.type !== 'TXT' || !/^"[\s"'\\]{0,4}v\s?=\s?spf/i.test(record.data)) return []
+      const text = textOf(record)
+      if (!isSpf(text)) return isNearlySpf(text) ? [unrecognized(record)] : []
+      const spf = parseSpf(text)
+      if (spf.problems.length > 0) return spf.problems.map(({ message, hint }) => invalid(record, message, hint))
+      return [...missingTargets(record, spf, managed), ...tooManyLookups(record, spf, managed, costAt)]
+    })
+}
+
+const unrecognized = (record: DefinedRecord): Diagnostic => ({
+  severity: 'warning',
+  code: 'spf-invalid',
+  message: `${record.name} TXT: the record looks like SPF, but receivers ignore it: an SPF record begins with "v=spf1 "`,
+  at: record.at,
+  hint: 'write it as v=spf1 mx -all',
+})
+
+const invalid = (record: DefinedRecord, message: string, hint: string | undefined): Diagnostic => ({
+  severity: 'warning',
+  code: 'spf-invalid',
+  message: `${record.name} TXT: receivers cannot read the SPF record (permerror): ${message}`,
+  at: record.at,
+  hint,
+})
+
+/** The terms that a receiver may evaluate: those up to `all`, and `redirect` if there is no `all` (sections 5.1 and 6.1). */
+function effectiveTerms({ terms }: SpfRecord): readonly SpfTerm[] {
+  const end = terms.findIndex(({ kind }) => kind === 'all')
+  if (end !== -1) return terms.slice(0, end).filter(({ kind }) => kind !== 'redirect')
+  return [...terms.filter(({ kind }) => kind !== 'redirect'), ...terms.filter(({ kind }) => kind === 'redirect')]
+}
+
+/** The name that a term asks for; null if it depends on the message, or on the name that a wildcard stands for. */
+const nameOf = ({ domain }: SpfTerm, own: DomainName): DomainName | null => (domain === 'own' ? (isWildcard(own) ? null : own) : domain)
+
+const isReference = ({ kind }: SpfTerm): boolean => kind === 'include' || kind === 'redirect'
+
+/** The SPF record at a name; `unknown` if it is not managed, or if there are several, which `policy-multiple` reports. */
+function spfAt(name: DomainName, managed: ManagedNames): SpfRecord | 'missing' | 'unknown' {
+  const answer = managed.resolve(name, TXT)
+  if (typeof answer === 'string') return answer
+  const [text, ...others] = answer.map(textOf).filter(isSpf)
+  if (text === undefined) return 'missing'
+  return others.length > 0 ? 'unknown' : parseSpf(text)
+}
+
+/** Terms with a managed name that has no data: an include makes the whole record invalid (section 5.2), another term never matches. */
+function missingTargets(record: DefinedRecord, spf: SpfRecord, managed: ManagedNames): Diagnostic[] {
+  return effectiveTerms(spf).flatMap((term): Diagnostic[] => {
+    const name = nameOf(term, record.name)
+    if (name === null || term.kind === 'all' || term.kind === 'ptr') return []
+    if (term.kind === 'include' || term.kind === 'redirect') {
+      if (spfAt(name, managed) !== 'missing') return []
+      return [missing(record, `${term.text}: ${name} has no SPF record, so receivers reject the whole record (permerror)`)]
+    }
+    const { types, words } = ASKED[term.kind]
+    if (managed.resolve(name, types) !== 'missing') return []
+    return [missing(record, `${term.text} never matches: ${name} has no ${words}`)]
+  })
+}
+
+const missing = (record: DefinedRecord, message: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'spf-target-missing',
+  message: `${record.name} TXT: ${message}`,
+  at: record.at,
+  hint: 'correct the name, add its records, or remove the term',
+})
+
+type CostFinder = (name: DomainName) => Cost
+
+function tooManyLookups(record: DefinedRecord, spf: SpfRecord, managed: ManagedNames, costAt: CostFinder): Diagnostic[] {
+  const { lookups, voids, unmanaged } = costOf(spf, record.name, managed, costAt)
+  const others =
+    unmanaged.length === 0 ? '' : `; ${listed(unmanaged, LISTED)} ${agreeing(unmanaged.length, 'is', 'are')} not managed here and`
+  const report = (severity: 'warning' | 'notice', message: string, hint: string): Diagnostic => ({
+    severity,
+    code: 'spf-lookups',
+    message: `${record.name} TXT: ${message}`,
+    at: record.at,
+    hint,
+  })
+  const fewer = 'remove senders that are not used, or replace a, mx and include by the addresses that they stand for'
+  if (lookups === Number.POSITIVE_INFINITY)
+    return [
+      report('warning', 'the SPF record includes itself, so receivers reject it (permerror)', 'remove one of the include and redirect'),
+    ]
+  const found: Diagnostic[] = []
+  if (lookups > MAX_LOOKUPS) {
+    const counting = others === '' ? '' : `${others} counted as one each`
+    found.push(
+      report('warning', `the SPF record needs ${lookups} DNS queries; receivers allow ${MAX_LOOKUPS} (permerror)${counting}`, fewer),
+    )
+  } else if (lookups + unmanaged.length > MAX_LOOKUPS) {
+    const words = `the SPF record needs at least ${lookups} DNS queries of the ${MAX_LOOKUPS} that receivers allow${others} may need more`
+    found.push(report('notice', words, fewer))
+  }
+  if (voids > MAX_VOID) {
+    const words = `the SPF record has ${counted(voids, 'query', 'queries')} without an answer; receivers allow ${MAX_VOID} (permerror)`
+    found.push(report('warning', words, 'remove the terms whose names have no records'))
+  }
+  for (const term of effectiveTerms(spf)) {
+    const name = term.kind === 'mx' ? nameOf(term, record.name) : null
+    const answer = name === null ? 'unknown' : managed.resolve(name, MX)
+    if (typeof answer === 'string' || answer.length <= MAX_MX) continue
+    const words = `${term.text} stands for ${answer.length} MX records; receivers allow ${MAX_MX} (permerror)`
+    found.push(report('warning', words, 'write the addresses of the mail servers with ip4: and ip6:'))
+  }
+  return found
+}
+
+/** Finds the cost of the SPF record at a name, without recursion: chains of records may be long. */
+function costFinder(managed: ManagedNames): CostFinder {
+  const costs = new Map<DomainName, Cost>()
+  const records = new Map<DomainName, ReturnType<typeof spfAt>>()
+  const recordAt = (name: DomainName): ReturnType<typeof spfAt> => {
+    const found = records.get(name) ?? spfAt(name, managed)
+    records.set(name, found)
+    return found
+  }
+  return (start) => {
+    const open = new Set<DomainName>()
+    const stack = [start]
+    for (let name = stack.at(-1); name !== undefined; name = stack.at(-1)) {
+      const spf = recordAt(name)
+      if (costs.has(name)) stack.pop()
+      else if (spf === 'unknown') costs.set(name, { ...NO_COST, unmanaged: [name] })
+      else if (spf === 'missing') costs.set(name, { ...NO_COST, voids: 1 })
+      else if (open.has(name)) {
+        // A name that is still open includes this one, and this one includes it.
+        const cost = costOf(spf, name, managed, (other) => costs.get(other) ?? { ...NO_COST, lookups: Number.POSITIVE_INFINITY })
+        costs.set(name, cost)
+        open.delete(name)
+      } else {
+        open.add(name)
+        for (const other of referencesOf(spf, name)) if (!costs.has(other) && !open.has(other)) stack.push(other)
+      }
+    }
+    return costs.get(start) ?? NO_COST
+  }
+}
+
+const referencesOf = (spf: SpfRecord, own: DomainName): DomainName[] =>
+  effectiveTerms(spf).flatMap((term) => (isReference(term) ? (nameOf(term, own) ?? []) : []))
+
+function costOf(spf: SpfRecord, own: DomainName, managed: ManagedNames, costAt: CostFinder): Cost {
+  let lookups = 0
+  let voids = 0
+  const unmanaged = new Set<string>()
+  for (const term of effectiveTerms(spf)) {
+    lookups += 1
+    const name = nameOf(term, own)
+    if (isReference(term)) {
+      if (name === null) unmanaged.add(term.text)
+      const cost = name === null ? NO_COST : costAt(name)
+      lookups += cost.lookups
+      voids += cost.voids
+      for (const other of cost.unmanaged) if (unmanaged.size < MAX_UNMANAGED) unmanaged.add(other)
+    } else if (name !== null && term.kind !== 'ptr' && term.kind !== 'all' && term.kind !== 'include' && term.kind !== 'redirect') {
+      if (managed.resolve(name, ASKED[term.kind].types) === 'missing') voids += 1
+    }
+  }
+  return { lookups, voids, unmanaged: [...unmanaged] }
+}
+
+/** More names do not change what is reported. */
+const MAX_UNMANAGED = 16

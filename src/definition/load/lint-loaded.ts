@@ -1,0 +1,56 @@
+/** Lints the zones of a run, and removes the findings that definitions and config suppress. */
+import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
+import type { Suppression } from '../../dns/suppression.ts'
+import { suppress } from '../../dns/suppression.ts'
+import type { Capabilities } from '../../plan/capabilities.ts'
+import { fitToTarget } from '../../plan/fit-to-target.ts'
+import { lintZones } from '../lints/lints.ts'
+import { unusedSuppression } from '../parse/read-suppressions.ts'
+import type { LoadedZone } from './configured-zone.ts'
+
+export interface LintOptions {
+  /** Whether all zones of the config are among `zones`, so that a suppression without a finding has no use. */
+  readonly isComplete: boolean
+  /** What a target can store, for the TTLs that it rounds; null if that is unknown. If absent, TTLs are not compared. */
+  readonly capabilities?: CapabilityLookUp | undefined
+}
+
+export type CapabilityLookUp = (target: string) => Capabilities | null
+
+/** Returns the zones in the same order with the findings about them. */
+export function lintLoaded(zones: readonly LoadedZone[], { isComplete, capabilities }: LintOptions): LoadedZone[] {
+  const findings = lintZones(zones.map(({ zone, internal, valid }) => ({ zone, internal, isIncomplete: !valid })))
+  const used = new Set<string>()
+  const linted = zones.map((loaded, index): LoadedZone => {
+    const found = [...loaded.diagnostics, ...(findings[index] ?? []), ...(capabilities ? roundedTtls(loaded, capabilities) : [])]
+    const suppressed = suppress(loaded.zone, found)
+    for (const one of suppressed.used) used.add(keyOf(one))
+    return { ...loaded, diagnostics: suppressed.kept }
+  })
+  if (!isComplete || zones.some(({ diagnostics }) => diagnostics.some(isError))) return linted
+  return linted.map((loaded) => {
+    const unused = suppressionsOf(loaded).filter(
+      (one) => !used.has(keyOf(one)) && (one.code !== 'ttl-rounded' || capabilities !== undefined),
+    )
+    // Zones share the suppressions of the config and of included files.
+    for (const one of unused) used.add(keyOf(one))
+    return unused.length === 0 ? loaded : { ...loaded, diagnostics: [...loaded.diagnostics, ...unused.map(unusedSuppression)] }
+  })
+}
+
+const keyOf = ({ code, at: { file, line, column } }: Suppression): string => `${file}:${line}:${column} ${code}`
+
+function suppressionsOf({ zone }: LoadedZone): Suppression[] {
+  const found = new Set(zone.ignore)
+  for (const { ignore } of [...zone.records, ...(zone.inventory ?? [])]) for (const one of ignore ?? []) found.add(one)
+  return [...found]
+}
+
+/** A notice for each RRset whose TTL a target rounds, as its plan has it. */
+function roundedTtls({ zone, targets, valid }: LoadedZone, capabilities: CapabilityLookUp): Diagnostic[] {
+  if (!valid || zone.absent) return []
+  return targets.flatMap((target) => {
+    const known = capabilities(target)
+    return known === null ? [] : fitToTarget(zone, target, known).diagnostics.filter(({ code }) => code === 'ttl-rounded')
+  })
+}

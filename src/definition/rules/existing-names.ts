@@ -1,0 +1,71 @@
+/** Which names exist in a zone, and which of them may have records of a type. */
+import { type DomainName, isAtOrBelow, parentOf } from '../../dns/domain-name.ts'
+import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
+import { unmanagedTest } from '../../dns/unmanaged.ts'
+import { highestCut, type ZoneIndex } from './zone-index.ts'
+
+/** The names that exist in a zone: the owners, and all names between them and the apex (RFC 4592 section 2.2). */
+export function nodesOf({ zone, byName }: Pick<ZoneIndex, 'zone' | 'byName'>): ReadonlySet<DomainName> {
+  const nodes = new Set<DomainName>([zone.name])
+  const add = (owner: DomainName): void => {
+    if (!isAtOrBelow(owner, zone.name)) return
+    for (let node = owner; !nodes.has(node); node = parentOf(node)) nodes.add(node)
+  }
+  for (const owner of byName.keys()) add(owner)
+  for (const { name } of zone.providerSpecific) add(name)
+  return nodes
+}
+
+/** The nearest name above `name` that exists (RFC 4592 section 3.3.1). `name` is below the apex. */
+export function closestEncloser(name: DomainName, nodes: ReadonlySet<DomainName>): DomainName {
+  let encloser = parentOf(name)
+  while (!nodes.has(encloser)) encloser = parentOf(encloser)
+  return encloser
+}
+
+/** Whether the definition does not decide what a name in its zone has: it is below a zone cut or DNAME, or may have records of others. */
+export type OpenTest = (name: DomainName, types: ReadonlySet<string> | null) => boolean
+
+export function openTest({ zone, delegations, redirections }: ZoneIndex): OpenTest {
+  const foreign = new Set(zone.providerSpecific.map((record) => record.name))
+  const isUnmanaged = unmanagedTest(
+    zone.unmanaged.filter((selector) => selector.target === undefined),
+    zone.name,
+  )
+  const mayBeUnmanaged = (name: DomainName, types: ReadonlySet<string> | null): boolean =>
+    zone.unmanaged.length > 0 && [...(types ?? ['A', 'AAAA', 'CNAME', 'TXT'])].some((type) => isUnmanaged(stub(name, type)))
+  return (name, types) =>
+    foreign.has(name) ||
+    highestCut(delegations, name, zone.name) !== undefined ||
+    highestCut(redirections, name, zone.name) !== undefined ||
+    mayBeUnmanaged(name, types)
+}
+
+const stub = (name: DomainName, type: string): ResourceRecord => ({ name, type, ttl: null, data: '' })
+
+/** The records that a name has, or gets from a wildcard (RFC 4592 section 3.3.1). Null if the name does not exist. */
+export type NameLookUp = (name: DomainName) => readonly DefinedRecord[] | null
+
+export function nameLookUp(index: ZoneIndex): NameLookUp {
+  const nodes = nodesOf(index)
+  return (name) => {
+    const own = index.byName.get(name)
+    if (own !== undefined) return own
+    if (nodes.has(name)) return []
+    return index.byName.get(`*.${closestEncloser(name, nodes)}` as DomainName) ?? null
+  }
+}
+
+/** A test whether the zone may answer for a name with records of these types; null for any type. */
+export function existenceTest(index: ZoneIndex): (name: DomainName, types: ReadonlySet<string> | null) => boolean {
+  const isOpen = openTest(index)
+  const lookUp = nameLookUp(index)
+  const foreignWildcards = new Set(index.zone.providerSpecific.map(({ name }) => name))
+  const nodes = foreignWildcards.size === 0 ? null : nodesOf(index)
+  return (name, types) => {
+    const found = lookUp(name)
+    if (found?.some((record) => types === null || types.has(record.type))) return true
+    if (nodes !== null && !nodes.has(name) && foreignWildcards.has(`*.${closestEncloser(name, nodes)}` as DomainName)) return true
+    return isOpen(name, types)
+  }
+}
