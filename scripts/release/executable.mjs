@@ -3,7 +3,7 @@
  * that the bundle leaves out are not in it: those of the service, and the SDK of Route 53. Node finds them in a `node_modules` beside the executable.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -15,7 +15,11 @@ const root = resolve(fileURLToPath(import.meta.url), '../../..')
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
 /** What the program reads through `node:sea`. */
-const ASSETS = { 'docs/diagnostics.md': 'docs/diagnostics.md', 'octodns_bridge.py': 'src/providers/octodns/octodns_bridge.py' }
+const ASSETS = {
+  'docs/diagnostics.md': 'docs/diagnostics.md',
+  ...Object.fromEntries(readdirSync(join(root, 'docs/lints')).map((name) => [`docs/lints/${name}`, `docs/lints/${name}`])),
+  'octodns_bridge.py': 'src/providers/octodns/octodns_bridge.py',
+}
 
 /**
  * Builds the executable from the Node.js that runs this script. Linux only.

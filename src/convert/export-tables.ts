@@ -3,6 +3,7 @@ import { toGenericForm } from '../dns/rdata/generic-form.ts'
 import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
 import { compareRecords, type DefinedRecord } from '../dns/record.ts'
 import { typeCode } from '../dns/record-type.ts'
+import { suppressionsData } from '../dns/suppression.ts'
 import { type DesiredZone, ZONE_SETTINGS } from '../dns/zone.ts'
 import { type ExportedFiles, type Exporter, unsupportedFeaturesOf } from './exporter.ts'
 
@@ -76,15 +77,18 @@ const SUPPORTED = {
     'rrsetTargets',
     'soa',
     'recordSettings',
+    'recordIgnore',
+    'ignore',
   ] as const),
 }
 
-const recordJson = ({ name, type, ttl, data, providerSettings }: DefinedRecord): object => ({
+const recordJson = ({ name, type, ttl, data, providerSettings, ignore }: DefinedRecord): object => ({
   name,
   type,
   ttl,
   data,
   ...(providerSettings !== undefined && { provider_settings: providerSettings }),
+  ...(ignore !== undefined && { ignore: suppressionsData({ ignore }) }),
 })
 
 const zoneJson = (zone: DesiredZone): object => ({
@@ -98,6 +102,8 @@ const zoneJson = (zone: DesiredZone): object => ({
   ...(zone.apexNs !== 'keep' && { apex_ns: zone.apexNs }),
   ...(zone.unsupported !== 'error' && { unsupported: zone.unsupported }),
   ...(zone.unmanaged.length > 0 && { unmanaged: zone.unmanaged.map(({ name, type, target }) => ({ name, type, target })) }),
+  ...(zone.ignore !== undefined &&
+    zone.ignore.length > 0 && { ignore: zone.ignore.map(({ code, reason, name, type }) => ({ code, reason, name, type })) }),
   ...(zone.rrsetTargets.length > 0 && { scopes: zone.rrsetTargets }),
   records: zone.records.toSorted(compareRecords).map(recordJson),
 })

@@ -50,6 +50,8 @@ export type DefinitionPart =
   | 'rrsetTargets'
   | 'soa'
   | 'recordSettings'
+  | 'recordIgnore'
+  | 'ignore'
 
 /** Values that a zone has without saying so: leaving them out loses nothing. */
 const DEFAULT_SETTINGS: Readonly<Record<string, string>> = { type: 'master', status: 'active' }
@@ -84,7 +86,32 @@ export function unsupportedFeaturesOf(zone: DesiredZone, { settings, others }: F
   for (const { name, type, at, providerSettings = {} } of supports('recordSettings') ? [] : zone.records)
     for (const provider of Object.keys(providerSettings))
       dropped.push({ zone: zone.name, name, type, what: `the settings of this record at ${provider}`, at })
+  dropped.push(...suppressionsOf(zone, supports))
   for (const { name, type, at } of zone.inventory ?? [])
     dropped.push({ zone: zone.name, name, type, what: 'addresses that are looked up when the zone is planned', at })
   return dropped
+}
+
+/** The suppressed findings of a definition, on which no record depends. Those of the config stay there. */
+function suppressionsOf(zone: DesiredZone, supports: (part: DefinitionPart) => boolean): UnsupportedFeature[] {
+  const own = supports('ignore') ? [] : (zone.ignore ?? []).filter(({ at }) => at.file === zone.at.file)
+  const ofRecords = supports('recordIgnore') ? [] : zone.records.filter(({ ignore }) => ignore !== undefined)
+  return [
+    ...own.map(({ code, at }) => ({
+      zone: zone.name,
+      name: null,
+      type: null,
+      what: `the suppressed finding ${code}`,
+      at,
+      keepsRecords: true,
+    })),
+    ...ofRecords.map(({ name, type, at }) => ({
+      zone: zone.name,
+      name,
+      type,
+      what: 'the suppressed findings of the record',
+      at,
+      keepsRecords: true,
+    })),
+  ]
 }

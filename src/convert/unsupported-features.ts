@@ -16,7 +16,7 @@ export interface UnsupportedFeature {
   readonly at?: SourcePosition | undefined
   /** What happens with `--lossy`; absent if the feature is just left out. */
   readonly outcome?: string | undefined
-  /** Whether every record is kept nevertheless: an import warns of it and needs no `--lossy`. */
+  /** Whether every record is kept nevertheless: it is a warning and needs no `--lossy`. */
   readonly keepsRecords?: boolean | undefined
 }
 
@@ -38,7 +38,8 @@ export const unsupportedFeatureDiagnostics = (
     const subject = [name ?? zone, type].filter((part) => part !== null).join(' ')
     const message = `${subject === '' ? '' : `${subject}: `}${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}`
     const cause = { subject: 'time', message: `${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}` }
-    if (keepsRecords) return { severity: 'warning', code: 'import-aside', message, at, cause, hint: outcome }
+    if (keepsRecords)
+      return { severity: 'warning', code: code === 'import-lossy' ? 'import-aside' : code, message, at, cause, hint: outcome }
     return { severity: lossy ? 'warning' : 'error', code, message, at, cause, hint: lossy ? outcome : hintOf(outcome) }
   })
 

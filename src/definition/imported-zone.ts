@@ -6,7 +6,7 @@ import type { DefinedRecord, ResourceRecord } from '../dns/record.ts'
 import type { DesiredZone, Policy, RrsetTargets, SoaFields, UnmanagedSelector, ZoneComment, ZoneSettings } from '../dns/zone.ts'
 
 /** A record read from another format. */
-export interface ImportedRecord extends ResourceRecord, Ownership, Pick<DefinedRecord, 'providerSettings'> {
+export interface ImportedRecord extends ResourceRecord, Ownership, Pick<DefinedRecord, 'providerSettings' | 'ignore'> {
   /** Its position, if it comes from a file. */
   readonly at?: SourcePosition | undefined
 }

@@ -1,5 +1,5 @@
 /**
- * All diagnostics: a stable code and its meaning in one sentence. `docs/diagnostics.md` has an entry for each, with a failing and a
+ * All diagnostics: a stable code and its meaning in one sentence. `docs/diagnostics.md`, for lints `docs/lints/`, has an entry for each, with a failing and a
  * corrected example. Codes never change their name or meaning.
  */
 export const DIAGNOSTIC_CODES = {

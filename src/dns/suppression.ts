@@ -58,8 +58,16 @@ const OTHER_CODES = [
   'wildcard-ns',
 ] as const satisfies readonly DiagnosticCode[]
 
+/** The suppressions of a record as a definition has them. */
+export const suppressionsData = ({ ignore }: Pick<DefinedRecord, 'ignore'>): { readonly code: string; readonly reason: string }[] =>
+  (ignore ?? []).map(({ code, reason }) => ({ code, reason }))
+
 /** All codes that `ignore` can name, sorted. */
 export const SUPPRESSIBLE_CODES: readonly DiagnosticCode[] = [...LINT_CODES, ...OTHER_CODES].sort()
+
+const LINTS: ReadonlySet<string> = new Set(LINT_CODES)
+
+export const isLint = (code: string): boolean => LINTS.has(code)
 
 const SUPPRESSIBLE: ReadonlySet<string> = new Set(SUPPRESSIBLE_CODES)
 

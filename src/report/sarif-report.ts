@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { compareDiagnostics, type Diagnostic, oneLine, type Severity, type SourcePosition } from '../dns/diagnostic.ts'
-import { isPolicyCode, meaningOfCode } from '../dns/diagnostic-codes.ts'
+import { DIAGNOSTIC_CODES, isPolicyCode, meaningOfCode } from '../dns/diagnostic-codes.ts'
 import { counted } from './english.ts'
 import { escapeJson } from './escape.ts'
 import type { Renderers } from './renderers.ts'
@@ -83,7 +83,7 @@ function render(findings: readonly Finding[], options: ReportOptions): string {
           driver: {
             name: oneLine(name) || 'zonewright',
             ...(version === undefined ? {} : { version: oneLine(version) }),
-            rules: codes.map((id) => ({ id, shortDescription: { text: meaningOf(id, shown) } })),
+            rules: codes.map((id) => ({ id, shortDescription: { text: meaningOf(id, shown) }, ...helpOf(id) })),
           },
         },
         columnKind: 'utf16CodeUnits',
@@ -102,6 +102,10 @@ const meaningOf = (code: string, findings: readonly Finding[]): string =>
     : code.startsWith(REFUSAL)
       ? `A safety limit: ${code.slice(REFUSAL.length)}.`
       : oneLine((isPolicyCode(code) && findings.find((one) => one.code === code)?.cause?.message) || meaningOfCode(code))
+
+/** How to get the documentation of a diagnostic. Its pages are in the package and have no address. */
+const helpOf = (code: string): object =>
+  Object.hasOwn(DIAGNOSTIC_CODES, code) ? { help: { text: `zonewright explain ${code}`, markdown: `\`zonewright explain ${code}\`` } } : {}
 
 function resultsOf(findings: readonly Finding[], codes: readonly string[], { fromRoot = (file) => file }: ReportOptions): object[] {
   const indexes = new Map(codes.map((code, index) => [code, index]))

@@ -22,6 +22,7 @@ export const PURE_FOLDERS = [
   'dns',
   'plan',
   'report',
+  'definition/lints',
   'definition/parse',
   'definition/print',
   'definition/rules',

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it, test } from 'vitest'
 import { loadConfig } from '../../src/definition/config/load-config.ts'
 import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
@@ -7,6 +7,7 @@ import { testPolicies } from '../../src/definition/policies/test-policies.ts'
 import type { Diagnostic } from '../../src/dns/diagnostic.ts'
 import { DIAGNOSTIC_CODES } from '../../src/dns/diagnostic-codes.ts'
 import type { FullDate } from '../../src/dns/ownership.ts'
+import { LINT_CODES } from '../../src/dns/suppression.ts'
 import { makeZonePlan } from '../../src/plan/make-plan.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { folderWith } from './files.ts'
@@ -18,10 +19,18 @@ interface Entry {
   readonly body: string
 }
 
+/** The pages of lints are entries, too. */
+const LINTS = new URL('../../docs/lints/', import.meta.url)
+
+const pages: Entry[] = readdirSync(LINTS)
+  .filter((file) => file !== 'README.md')
+  .map((file) => ({ code: file.replace(/\.md$/, ''), body: readFileSync(new URL(file, LINTS), 'utf8') }))
+
 const entries: Entry[] = text
   .split(/^### /m)
   .slice(1)
   .map((section) => ({ code: section.split('\n', 1)[0] ?? '', body: section.split(/^## /m)[0] ?? '' }))
+  .concat(pages)
 
 /** The files of one example of an entry, by path. */
 function examples(body: string, kind: 'fails' | 'mended'): Record<string, string> {
@@ -72,7 +81,7 @@ async function codesOf(files: Readonly<Record<string, string>>): Promise<Set<str
   return new Set(diagnostics.map(({ code }) => code))
 }
 
-describe('docs/diagnostics.md', () => {
+describe('docs/diagnostics.md and docs/lints', () => {
   it('has exactly one entry per code', () => {
     expect(entries.map(({ code }) => code).sort()).toEqual([...Object.keys(DIAGNOSTIC_CODES), 'policy-NAME'].sort())
   })
@@ -86,6 +95,33 @@ describe('docs/diagnostics.md', () => {
       expect([...(await codesOf(mended))]).not.toContain(code)
     },
   )
+
+  it('has a page with the same sections for each lint', () => {
+    expect(pages.map(({ code }) => code).sort()).toEqual([...LINT_CODES].sort())
+    const index = readFileSync(new URL('README.md', LINTS), 'utf8')
+    for (const { code, body } of pages) {
+      expect(
+        [...body.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading),
+        code,
+      ).toEqual([
+        'What does it find?',
+        'Why does it matter?',
+        'How do I mend it?',
+        'How do I suppress it?',
+        'Where does the rule come from?',
+      ])
+      expect(index).toContain(`[\`${code}\`](${code}.md)`)
+    }
+  })
+
+  test.each(pages)('$code: the suppression on its page works', async ({ code, body }) => {
+    const given = examples(body, 'fails')
+    const [, suppressed = ''] = /## How do I suppress it\?.*?^```yaml\n(.*?)^```$/ms.exec(body) ?? []
+    expect(suppressed).toContain(code)
+    const own = given['zones/example.com.yaml'] ?? ''
+    const domain = own.startsWith('domain:') ? `domain: example.com\nrecords:\n${suppressed.replace(/^/gm, '  ').trimEnd()}\n` : suppressed
+    expect([...(await codesOf({ ...given, 'zones/example.com.yaml': domain }))]).toEqual([])
+  })
 
   test.each(entries)('$code has a description', ({ code, body }) => {
     expect(

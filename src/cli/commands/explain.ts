@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { DIAGNOSTIC_CODES, isPolicyCode, meaningOfCode } from '../../dns/diagnostic-codes.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
+import { isLint } from '../../dns/suppression.ts'
 import type { CommonOptions, SetAction } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { createOutput } from '../output.ts'
@@ -33,8 +34,12 @@ async function explain(io: CliIo, [code]: readonly [string | undefined], options
   return EXIT.done
 }
 
-/** The section of `docs/diagnostics.md` whose heading is the code. */
+/** The page of a lint, or the section of `docs/diagnostics.md` whose heading is the code. */
 function entryOf(code: string): string | null {
+  if (isLint(code))
+    return packageText(`docs/lints/${code}.md`)
+      .replace(/^\[.*\]\(.*\n\n/m, '')
+      .trim()
   const text = packageText('docs/diagnostics.md')
   // Headings of level one may be comments in an example.
   const section = text.split(/^(?=#{2,3} )/m).find((one) => one.startsWith(`### ${code}\n`))

@@ -7,7 +7,7 @@ import type { UnsupportedFeature } from '../unsupported-features.ts'
 /** The TTL in seconds of records without one in a zone without a default. */
 const DEFAULT_TTL = 86_400
 
-const SUPPORTED: FormatSupport = { settings: new Set(), others: new Set(['recordSettings']) }
+const SUPPORTED: FormatSupport = { settings: new Set(), others: new Set(['recordSettings', 'recordIgnore']) }
 
 /** Exports each zone as a file for octoDNS's YamlProvider. A record without a TTL gets that of its zone. */
 export const exportOctodns: Exporter = (zones) => {

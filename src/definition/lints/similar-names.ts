@@ -4,12 +4,12 @@ import { type DomainName, parentOf } from '../../dns/domain-name.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { LintedZone, ManagedNames } from './managed-names.ts'
 
-/** Shorter labels are too often similar on purpose: `mx1` and `mx2`, `app` and `api`. */
-const MIN_LABEL = 5
+/** Shorter labels have no likely mistake. */
+const MIN_LABEL = 3
 
 /**
  * Reports two names below the same parent with the same data whose first labels differ only by two neighbouring letters in the other order, or by a letter
- * that is doubled. Other small differences are mostly meant: `web1` and `web2`, `mail` and `mails`, `color` and `colour`.
+ * that is doubled. Other small differences are mostly meant: `web1` and `web2`, `map` and `maps`, `color` and `colour`.
  */
 export const nameSimilar =
   ({ indexOf }: ManagedNames) =>

@@ -43,7 +43,7 @@ export type SpfLint = (linted: LintedZone) => Diagnostic[]
 
 /** The lint for one zone after the other; `managed` knows them all. */
 export function spfLint(managed: ManagedNames): SpfLint {
-  const costAt = costFinder(managed)
+  const costAt = spfCosts(managed)
   return ({ zone }) =>
     zone.records.flatMap((record) => {
       if (record.type !== 'TXT' || !/^"[\s"'\\]{0,4}v\s?=\s?spf/i.test(record.data)) return []
@@ -158,7 +158,7 @@ function tooManyLookups(record: DefinedRecord, spf: SpfRecord, managed: ManagedN
 }
 
 /** Finds the cost of the SPF record at a name, without recursion: chains of records may be long. */
-function costFinder(managed: ManagedNames): CostFinder {
+export function spfCosts(managed: ManagedNames): CostFinder {
   const costs = new Map<DomainName, Cost>()
   const records = new Map<DomainName, ReturnType<typeof spfAt>>()
   const recordAt = (name: DomainName): ReturnType<typeof spfAt> => {

@@ -51,16 +51,16 @@ export async function changedZones(config: Config, loaded: LoadedDefinitions, re
   return { zones, former: formerZones(config, loaded, before), isEverything: false }
 }
 
-/** A digest of everything that a plan of the zone depends on besides the live zone. Positions do not matter. */
+/** A digest of everything that a plan of the zone depends on besides the live zone. Positions and suppressed findings do not matter. */
 function effectOf({ zone, targets, policy, allow, thresholds, nameservers, owner }: LoadedZone, config: Config): string {
   const queried = (zone.inventory ?? []).flatMap(({ query }) => query.provider ?? [])
   const providers = [...new Set([...targets, ...queried])].sort().map((name) => {
     const provider = config.providers.get(name)
     return [name, provider?.type, provider?.settings]
   })
-  const isPosition = (key: string): boolean => key === 'at' || key === 'settingPositions'
+  const isNoEffect = (key: string): boolean => key === 'at' || key === 'settingPositions' || key === 'ignore'
   const text = JSON.stringify([zone, targets, policy, [...allow].sort(), thresholds, nameservers, owner, providers], (key, value) =>
-    isPosition(key) ? undefined : value,
+    isNoEffect(key) ? undefined : value,
   )
   return createHash('sha256').update(text).digest('base64')
 }

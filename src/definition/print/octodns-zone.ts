@@ -4,6 +4,7 @@ import type { SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, isBelow, parentOf, relativeName } from '../../dns/domain-name.ts'
 import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
 import { type DefinedRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
+import { suppressionsData } from '../../dns/suppression.ts'
 import type { DesiredZone, RrsetTargets } from '../../dns/zone.ts'
 import { OCTODNS_TYPES, octodnsValue, SINGLE_VALUE_TYPES, type YamlMap, type YamlValue } from './octodns-value.ts'
 import { printMap } from './octodns-yaml.ts'
@@ -108,8 +109,10 @@ function rrsetEntry(
   const ttl = ttlOf(records, zone.defaultTtl, drop)
   if (records.some(({ providerSettings }) => JSON.stringify(providerSettings) !== JSON.stringify(first.providerSettings)))
     drop('settings of single values')
+  const ignore = distinctSuppressions(records)
   const octodns = extrasOf(scope, lenient, first.providerSettings)
   return {
+    ...(ignore.length === 0 ? {} : { ignore }),
     ...(octodns === null ? {} : { octodns }),
     ...(ttl === null ? {} : { ttl }),
     type,
@@ -136,6 +139,12 @@ function ttlOf(records: readonly DefinedRecord[], defaultTtl: number | null, dro
   if (given.length < ttls.length) drop("the use of the zone's default TTL")
   if (given.length > 1) drop(`different TTLs (${given.sort((a, b) => a - b).join(', ')}); all get the lowest`)
   return given.length === 0 ? null : Math.min(...given)
+}
+
+/** octoDNS ignores the key. */
+function distinctSuppressions(records: readonly DefinedRecord[]): YamlMap[] {
+  const found = records.flatMap(suppressionsData)
+  return found.filter(({ code }, index) => found.findIndex((one) => one.code === code) === index)
 }
 
 function extrasOf(scope: RrsetTargets | undefined, lenient: boolean, settings: DefinedRecord['providerSettings']): YamlMap | null {

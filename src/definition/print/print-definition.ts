@@ -3,6 +3,7 @@ import { compareNames, type DomainName, ROOT, relativeName } from '../../dns/dom
 import { ownershipOf } from '../../dns/ownership.ts'
 import { compareRecords, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { SOA_FIELDS } from '../../dns/soa.ts'
+import { suppressionsData } from '../../dns/suppression.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { SoaFields, ZoneComment } from '../../dns/zone.ts'
 import { ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
@@ -112,13 +113,14 @@ function rrsetsOf(
 ): Pick<PrintedRrset, 'records' | 'entry'>[] {
   const sets = new Map<string, ImportedRecord[]>()
   for (const record of records) {
-    const key = `${record.type} ${record.ttl} ${JSON.stringify([record.providerSettings, record.owner, record.expires])}`
+    const extra = [record.providerSettings, record.owner, record.expires, suppressionsData(record)]
+    const key = `${record.type} ${record.ttl} ${JSON.stringify(extra)}`
     const known = sets.get(key)
     if (known) known.push(record)
     else sets.set(key, [record])
   }
   return [...sets.values()].map((set) => {
-    const { type, ttl, providerSettings, ...ownership } = set[0] as ImportedRecord
+    const { type, ttl, providerSettings, ignore, ...ownership } = set[0] as ImportedRecord
     const values = set.map((record) => printValue(type, record.data, zone))
     const [value] = values
     const octodns = extras.get(rrsetKey(set[0] as ResourceRecord))
@@ -127,6 +129,7 @@ function rrsetsOf(
       ...(ttl !== null && ttl !== defaultTtl && { ttl }),
       ...(values.length === 1 && value !== undefined ? { value } : { values }),
       ...ownershipOf(ownership),
+      ...(ignore !== undefined && { ignore: suppressionsData({ ignore }) }),
       ...providerSettings,
       ...(octodns !== undefined && { octodns }),
     }
