@@ -137,7 +137,11 @@ function tooManyLookups(record: DefinedRecord, spf: SpfRecord, managed: ManagedN
   if (lookups > MAX_LOOKUPS) {
     const counting = others === '' ? '' : `${others} counted as one each`
     found.push(
-      report('warning', `the SPF record needs ${lookups} DNS queries; receivers allow ${MAX_LOOKUPS} (permerror)${counting}`, fewer),
+      report(
+        'warning',
+        `the SPF record needs ${lookups < MANY ? lookups : `more than ${MANY - 1}`} DNS queries; receivers allow ${MAX_LOOKUPS} (permerror)${counting}`,
+        fewer,
+      ),
     )
   } else if (lookups + unmanaged.length > MAX_LOOKUPS) {
     const words = `the SPF record needs at least ${lookups} DNS queries of the ${MAX_LOOKUPS} that receivers allow${others} may need more`
@@ -208,8 +212,15 @@ function costOf(spf: SpfRecord, own: DomainName, managed: ManagedNames, costAt: 
       if (managed.resolve(name, ASKED[term.kind].types) === 'missing') voids += 1
     }
   }
-  return { lookups, voids, unmanaged: [...unmanaged] }
+  return {
+    lookups: lookups === Number.POSITIVE_INFINITY ? lookups : Math.min(lookups, MANY),
+    voids: Math.min(voids, MANY),
+    unmanaged: [...unmanaged],
+  }
 }
+
+/** Higher numbers, which records that include each other reach quickly, are not counted. */
+const MANY = 1001
 
 /** More names do not change what is reported. */
 const MAX_UNMANAGED = 16
