@@ -26,7 +26,7 @@ async function load(files: Readonly<Record<string, string>>, options: LoadOption
   return { zones, ptrs, problems: places(diagnostics), diagnostics }
 }
 
-const REVERSE = "domain: 2.0.192.in-addr.arpa\nrecords: {'': {type: NS, value: ns.example.net.}}\n"
+const REVERSE = "domain: 2.0.192.in-addr.arpa\nrecords: {'': {type: NS, value: ns.example.org.}}\n"
 const www = (value: string, more = 'auto_ptr: true'): string =>
   `domain: example.com\nrecords:\n  www: {type: A, ttl: 300, value: ${value}, ${more}}\n`
 
@@ -222,7 +222,7 @@ describe('reverse zones of auto_ptr', () => {
     for (const zone of [
       'absent: true\n',
       'type: slave\nmaster_ips: [192.0.2.53]\n',
-      "records: {'2': {type: NS, value: ns.example.net.}}\n",
+      "records: {'2': {type: NS, value: ns.example.org.}}\n",
     ]) {
       const { problems, ptrs } = await load({
         'zones/cloud/example.com.yaml': www('192.0.2.1'),
@@ -252,7 +252,7 @@ describe('reverse zones of auto_ptr', () => {
         'zones/lab/parent.yaml',
       ],
     ])
-    const cname = `domain: 2.0.192.in-addr.arpa\nrecords:\n  '1': {type: CNAME, value: 1.${zone}.}\n  '${label}': {type: NS, value: ns.example.net.}\n`
+    const cname = `domain: 2.0.192.in-addr.arpa\nrecords:\n  '1': {type: CNAME, value: 1.${zone}.}\n  '${label}': {type: NS, value: ns.example.org.}\n`
     expect((await load({ ...files, 'zones/lab/parent.yaml': cname })).problems).toEqual([])
   })
 })
@@ -348,7 +348,7 @@ it('adds 12,000 PTR records in a moment', async () => {
   })
   const config = await configIn(folder)
   const start = performance.now()
-  const loaded = await loadDefinitions(config)
+  const loaded = await loadDefinitions(config, { lints: false })
   const took = performance.now() - start
   expect(loaded.diagnostics.map(({ code }) => code)).toEqual(['no-definitions'])
   expect(loaded.zones.reduce((sum, { zone }) => sum + (zone.name.endsWith('arpa.') ? zone.records.length : 0), 0)).toBe(12_000)
