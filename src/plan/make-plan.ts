@@ -2,7 +2,7 @@
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { excerpt } from '../dns/excerpt.ts'
 import { conflictingSettings, type DefinedRecord, type ExistingRecord, groupRrsets, isApexNs, rrsetKey } from '../dns/record.ts'
-import { suppress } from '../dns/suppression.ts'
+import { suppress } from '../dns/suppress.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { DesiredZone, ExistingZone, Policy, RefusalName, UnplannedRecord } from '../dns/zone.ts'

@@ -27,10 +27,10 @@ export const TEXT_RULES: readonly TextRule[] = [
     pattern: /^(?!import \{ isIP(?:v[46])?(?:, isIP(?:v[46])?)* \} from 'node:net'$).*(?:from |import\(|require\()'(?:node:)?net'/,
   },
   {
-    name: 'pure-crypto-only-hashes',
+    name: 'pure-crypto-only-hashes-and-public-keys',
     files: pure,
     pattern:
-      /^(?!import (?:type )?\{ (?:(?:type )?(?:createHash|createHmac|timingSafeEqual|Hash|Hmac)(?:, )?)+ \} from 'node:crypto'$).*(?:from |import\(|require\()'(?:node:)?crypto'/,
+      /^(?!import (?:type )?\{ (?:(?:type )?(?:createHash|createHmac|createPublicKey|timingSafeEqual|Hash|Hmac|KeyObject)(?:, )?)+ \} from 'node:crypto'$).*(?:from |import\(|require\()'(?:node:)?crypto'/,
   },
   {
     name: 'node-prefix',

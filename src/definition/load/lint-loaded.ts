@@ -1,7 +1,7 @@
 /** Lints the zones of a run, and removes the findings that definitions and config suppress. */
 import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
+import { suppress } from '../../dns/suppress.ts'
 import type { Suppression } from '../../dns/suppression.ts'
-import { suppress } from '../../dns/suppression.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import { fitToTarget } from '../../plan/fit-to-target.ts'
 import { lintZones } from '../lints/lints.ts'
