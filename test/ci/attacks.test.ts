@@ -125,13 +125,16 @@ describeWithTools(['git', 'bash'], 'a pull request that attacks', () => {
     ['without its signature', (text) => resealed(text, ({ signature: _, ...rest }) => rest)],
     ['with another address', (text) => resealed(text.replaceAll('192.0.2.200', '192.0.2.66'), (plan) => plan)],
     ['that is no plan', () => '{"format": "zonewright-plan"}'],
-  ])('is merged with a plan %s: the job fails and applies nothing', async (_, change) => {
+  ])('is merged with a plan %s: the job fails, applies nothing and shows a new plan', async (_, change) => {
     const number = open(() => undefined, '192.0.2.200')
     expect((await repository.plan(number)).status).toBe(0)
     const file = repository.stored.get(repository.github.artifacts[0]?.id ?? 0) as string
     writeFileSync(file, change(readFileSync(file, 'utf8')))
     const before = repository.scene.proxy.mutations().length
-    expect((await repository.merge(number)).status).toBe(1)
+    expect(await repository.merge(number)).toMatchObject({
+      status: 1,
+      summary: expect.stringMatching(/^## Planned again[\s\S]*192\.0\.2\.200/),
+    })
     expect(repository.scene.proxy.mutations()).toHaveLength(before)
     repository.revert()
   })

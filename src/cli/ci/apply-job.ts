@@ -39,11 +39,11 @@ export const applyJob = (io: CliIo, _args: readonly [], options: ApplyJobOptions
   inCiJob(io, options, (context) =>
     withReviewedPlan(context, options, async (file) => {
       const superseded = await zonesOfLaterCommits(context, options.config)
-      const reviewed = file === null ? null : await applyReviewed(context, file, superseded, options)
-      if (reviewed === EXIT.done) return EXIT.done
-      // Something failed or is unknown: a new plan could not say which.
-      if (reviewed !== null && reviewed !== EXIT.refused) return reviewed
-      return applyRest(context, superseded, options)
+      if (file === null) return applyRest(context, superseded, options)
+      const { status, isUnusable } = await applyReviewed(context, file, superseded, options)
+      if (isUnusable) return worstOf([status, await applyRest(context, superseded, { ...options, unreviewed: 'plan' })])
+      // If something failed or is unknown, a new plan could not say which.
+      return status === EXIT.refused ? applyRest(context, superseded, options) : status
     }),
   )
 
@@ -80,16 +80,22 @@ async function withReviewedPlan(
   })
 }
 
-async function applyReviewed(context: CiContext, file: string, superseded: SupersededZones, options: ApplyJobOptions): Promise<ExitStatus> {
+/** Applies the plan in a file. A file is unusable if it is no plan, or one of another key, version or address: no zone of it was looked at. */
+async function applyReviewed(
+  context: CiContext,
+  file: string,
+  superseded: SupersededZones,
+  options: ApplyJobOptions,
+): Promise<{ readonly status: ExitStatus; readonly isUnusable: boolean }> {
   const io: CliIo = { ...context.io, superseded }
   const step = await runCommand(io, 'apply', [file, '--yes', '--partial', ...configOf(options), '--format', formatOf(context)])
   show(context, step)
   const { report } = step
-  if (report?.kind !== 'plan') return step.status
+  if (report?.kind !== 'plan' || report.plan.zones.length === 0) return { status: step.status, isUnusable: step.status === EXIT.failure }
   const isApplied = report.outcomes?.some(({ outcomes }) => outcomes.some(({ state }) => state !== 'skipped')) ?? false
   const heading = isApplied ? 'Applied the reviewed plan' : 'Applied nothing of the reviewed plan'
   addSummary(context, `## ${heading}\n\n${markdownOf(report.plan, report.outcomes)}`)
-  return step.status
+  return { status: step.status, isUnusable: false }
 }
 
 /** Plans what is left. Nothing left is success: somebody else made the changes, or there were none. */
