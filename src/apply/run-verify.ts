@@ -120,16 +120,20 @@ function verifyZones(
   )
 }
 
-/** The servers to query for a zone. With `--resolvers`, name servers are queried only if `--nameserver` lists them; with `--no-dns`, never. */
+/**
+ * The servers to query for a zone; `unknown` if nothing names one. With `--resolvers`, name servers are queried only if `--nameserver` lists them; with
+ * `--no-dns`, never.
+ */
 function serversOf(zone: PlannedZone, resolvers: readonly QueriedServer[], { dns, nameserver, resolvers: region }: VerifyOptions) {
   if (!dns || (region !== undefined && nameserver.length === 0)) return resolvers
   const configured = nameserver.length > 0 ? nameserver : (zone.job.nameservers ?? null)
-  return [...nameServersOf(zone, configured).map((server): QueriedServer => ({ server, role: 'authoritative' })), ...resolvers]
+  const servers = configured === null ? listedNameServers(zone) : configured.map(parseServerAddress)
+  if (configured === null && servers.length === 0) return 'unknown'
+  return [...servers.map((server): QueriedServer => ({ server, role: 'authoritative' })), ...resolvers]
 }
 
-/** The configured name servers, or else the known apex NS records of the zone. */
-function nameServersOf({ existing, plan, rendered }: PlannedZone, configured: readonly string[] | null): DnsServer[] {
-  if (configured !== null) return configured.map(parseServerAddress)
+/** The name servers in the known apex NS records of the zone. */
+function listedNameServers({ existing, plan, rendered }: PlannedZone): DnsServer[] {
   const listed = (existing?.records ?? []).filter((record) => isApexNs(record, plan.zone))
   const names = new Set([...(rendered.providerApexNs ?? []), ...listed.map((record) => record.data)])
   return [...names].sort().map((name) => ({ host: name.replace(/\.$/, ''), port: DNS_PORT }))

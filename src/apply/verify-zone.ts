@@ -14,11 +14,11 @@ import { DEFAULT_ZONE_TTL } from './rendered-state.ts'
 
 /**
  * Compares a planned zone with its rendered file, and with the answers of servers for every RRset. A server that the policy refuses is an error and is not
- * queried, since the NS records of a zone can name any host. A zone that does not exist or is disabled is not served, so no server is queried.
+ * queried, since the NS records of a zone can name any host. Unknown servers are a warning. A zone that does not exist or is disabled is not served, so no server is queried.
  */
 export async function verifyZone(
   planned: PlannedZone,
-  candidates: readonly QueriedServer[],
+  candidates: readonly QueriedServer[] | 'unknown',
   policy: HostPolicy,
 ): Promise<ZoneVerification> {
   const { plan, rendered, existing } = planned
@@ -26,7 +26,8 @@ export async function verifyZone(
   const isServed = existing !== null && !disabled
   const { rrsets, hidden } = expectedRrsets(planned)
   const subject = `${plan.zone} at ${plan.target}`
-  const checked = (isServed ? candidates : []).map((candidate) => ({
+  const isUnknown = candidates === 'unknown'
+  const checked = (isServed && !isUnknown ? candidates : []).map((candidate) => ({
     candidate,
     refusal: refusedServer(policy, subject, candidate.server, planned.job.desired.at),
   }))
@@ -46,6 +47,7 @@ export async function verifyZone(
       // Nothing is to be changed here.
       ...plan.diagnostics.filter(({ code }) => code !== 'zone-read-only'),
       ...(disabled ? disabledZoneWarning(planned) : []),
+      ...(isServed && isUnknown ? [unknownServersWarning(planned)] : []),
       ...checked.flatMap(({ refusal }) => refusal ?? []),
       ...results.flatMap(({ role, result }) => failureDiagnostic(result, role, planned)),
     ],
@@ -59,6 +61,15 @@ function disabledZoneWarning({ plan, job }: PlannedZone): Diagnostic[] {
   const hint = 'in the definition, set "status: active" to serve the zone again, or "status: disabled" to keep it disabled'
   return [{ severity: 'warning', code: 'zone-disabled', message, at: job.desired.at, hint }]
 }
+
+/** A warning that no server was queried, since neither the options nor the config nor the NS records of the zone name one. */
+const unknownServersWarning = ({ plan, job }: PlannedZone): Diagnostic => ({
+  severity: 'warning',
+  code: 'nameservers-unknown',
+  message: `${plan.zone} at ${plan.target}: no name server is known, so none was queried`,
+  at: job.desired.at,
+  hint: 'name the servers to query with --nameserver or "nameservers" in the config, or query none with --no-dns',
+})
 
 /** An error for a server that cannot be queried. */
 function failureDiagnostic(

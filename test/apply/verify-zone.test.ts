@@ -68,3 +68,23 @@ describe('a disabled zone', () => {
     expect(await scene.run('verify')).toMatchObject({ status: 0, stderr: '' })
   })
 })
+
+describe('a zone of which no name server is known', () => {
+  test('gives a warning, unless none is to be queried', async () => {
+    const scene = await openScene({
+      files: {
+        'zonewright.yaml': 'providers:\n  files: {type: octodns, directory: served}\nzones:\n  - {files: zones/*, targets: [files]}\n',
+        'served/example.com.yaml': 'a: {type: A, ttl: 300, value: 192.0.2.1}\n',
+        'zones/example.com.yaml': 'domain: example.com\nrecords:\n  a: {type: A, ttl: 300, value: 192.0.2.1}\n',
+      },
+    })
+    const warning =
+      'zones/example.com.yaml:1:9: warning[nameservers-unknown] example.com. at files: no name server is known, so none was queried'
+    const { status, stdout, stderr } = await scene.run('verify')
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 0 record sets asked for.\n' })
+    expect(stderr).toContain(warning)
+    const { diagnostics } = JSON.parse((await scene.run('verify', '--format', 'json')).stdout).zones[0]
+    expect(diagnostics).toMatchObject([{ code: 'nameservers-unknown', severity: 'warning' }])
+    expect(await scene.run('verify', '--no-dns')).toMatchObject({ status: 0, stderr: '' })
+  })
+})
