@@ -8,7 +8,7 @@ import { type Diagnostic, oneLine, type Severity } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { Misfit } from '../plan/misfits.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
-import { renderDiagnostics } from '../report/diagnostics-report.ts'
+import { countDiagnostics, renderDiagnostics } from '../report/diagnostics-report.ts'
 import { counted } from '../report/english.ts'
 import type { ReportFormat } from '../report/formats.ts'
 import { type GroupOptions, isAbridged } from '../report/group-diagnostics.ts'
@@ -16,7 +16,7 @@ import { type History, renderHistoryJson, renderHistoryText } from '../report/hi
 import { misfitTable } from '../report/misfit-table.ts'
 import { renderOutcome, renderPlan, renderValidation, renderVerification } from '../report/render-report.ts'
 import type { ReportOptions } from '../report/report.ts'
-import type { Validation } from '../report/validation.ts'
+import { type Validation, validatedText } from '../report/validation.ts'
 import type { Verification } from '../report/verification.ts'
 import { type FromRoot, plainLines } from '../report/workflow-command.ts'
 import type { CommonOptions } from './command.ts'
@@ -40,8 +40,6 @@ export interface CliOutput {
     diagnostics: readonly Diagnostic[],
     options?: { readonly from?: Severity; readonly secret?: boolean; readonly atMost?: number },
   ): void
-  /** Writes diagnostics that are the report. */
-  printDiagnostics(diagnostics: readonly Diagnostic[], format: 'text' | 'github'): void
   /** Writes one error without a position. */
   error(code: Diagnostic['code'], message: string, hint?: string): void
   plan(plan: Plan, format: ReportFormat): void
@@ -49,8 +47,8 @@ export interface CliOutput {
   /** Writes a table of what a target cannot hold, on standard error. */
   misfits(zone: DomainName, target: string, misfits: readonly Misfit[]): void
   verification(verification: Verification, format: ReportFormat<'verification'>): void
-  /** Writes a validation that is not shown as its diagnostics. */
-  validation(validation: Validation, format: Exclude<ReportFormat<'validation'>, 'text' | 'github'>): void
+  /** Writes a validation. As text and annotations it is its diagnostics. */
+  validation(validation: Validation, format: ReportFormat<'validation'>): void
   history(history: History, format: ReportFormat<'history'>): void
   progress(): ProgressBar
 }
@@ -122,12 +120,6 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     print: (text) => void io.stdout.write(text),
     report,
     diagnostics: onStandardError,
-    printDiagnostics: (diagnostics, format) => {
-      const shown = quiet ? diagnostics.filter((diagnostic) => diagnostic.severity !== 'notice') : diagnostics
-      const groups = { all: verbose }
-      report(render(shown, io.stdout, format, groups), format)
-      if (isAbridged(shown, groups)) say(ALL_HINT.trim())
-    },
     error: (code, message, hint) => onStandardError([{ severity: 'error', code, message, hint }]),
     // The diagnostics of a text report are already on standard error.
     plan: (plan, format) => {
@@ -139,7 +131,16 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
       report(renderOutcome(plan, outcomes, format, { ...reportOptions(), diagnostics: format !== 'text', ...more }), format)
     },
     misfits: (zone, target, misfits) => misfitTable(zone, target, misfits, verbose).forEach(say),
-    validation: (validation, format) => report(renderValidation(validation, format, reportOptions()), format),
+    validation: (validation, format) => {
+      if (format !== 'text' && format !== 'github') return report(renderValidation(validation, format, reportOptions()), format)
+      const { figures, diagnostics } = validation
+      const shown = quiet ? diagnostics.filter((diagnostic) => diagnostic.severity !== 'notice') : diagnostics
+      const groups = { all: verbose }
+      report(render(shown, io.stdout, format, groups), format)
+      if (isAbridged(shown, groups)) say(ALL_HINT.trim())
+      const count = countDiagnostics(diagnostics)
+      if (!quiet || count !== null) say(`${validatedText(figures)}: ${count ?? 'no problems'}.`)
+    },
     verification: (verification, format) => {
       io.onReport?.({ kind: 'verification', verification })
       report(renderVerification(verification, format, reportOptions()), format)

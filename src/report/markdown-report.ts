@@ -58,8 +58,9 @@ function renderMarkdown(report: Report, options: ReportOptions): string {
   const parts = [
     `### ${summaryLine(report)}\n`,
     ...limitedBlock('text', grouped.filter(isError).map(formatDiagnostic), createBudget(MAX_ERRORS_LENGTH), 'error'),
-    ...limitedBlock('diff', views.flatMap(refusalLines), preface, 'refusal'),
+    ...limitedBlock('diff', views.flatMap(blockedLines), preface, 'refusal'),
     ...limitedBlock('diff', views.flatMap(unappliedLines), preface, 'line'),
+    ...limitedBlock('diff', views.flatMap(allowedLines), preface, 'lifted refusal'),
     ...(deleted.lines.length === 0 ? [] : [`\n**${deleted.title}**\n`]),
     ...limitedBlock('diff', deleted.lines, createBudget(MAX_DELETIONS_LENGTH), 'deletion'),
     ...ownerTable(report, views, preface),
@@ -72,10 +73,11 @@ function renderMarkdown(report: Report, options: ReportOptions): string {
   return [...parts, ...(isLong ? zoneTable(report, sections, budget) : zoneSections(sections, options, budget))].join('')
 }
 
-const refusalLines = ({ plan }: ZoneView): string[] =>
-  plan.refusals.map(({ name, message, allowed }) =>
-    allowed ? `! allowed ${name}: ${oneLine(message)}` : `- REFUSED ${name}: ${oneLine(message)} (to allow it: --allow ${name})`,
-  )
+const blockedLines = ({ plan }: ZoneView): string[] =>
+  blockingRefusals(plan).map(({ name, message }) => `- REFUSED ${name}: ${oneLine(message)} (to allow it: --allow ${name})`)
+
+const allowedLines = ({ plan }: ZoneView): string[] =>
+  plan.refusals.flatMap(({ name, message, allowed }) => (allowed ? [`! allowed ${name}: ${oneLine(message)}`] : []))
 
 /** One line per reason why changes of a zone were not applied. */
 function unappliedLines({ plan, outcomes }: ZoneView): string[] {

@@ -40,19 +40,30 @@ export function diagnosticsOfNoZone({ zones, diagnostics }: Validation): Diagnos
   return diagnostics.filter((diagnostic) => !inZones.has(diagnostic))
 }
 
+export const VALIDATION_FORMAT = 'zonewright-validation'
+
 /** The versioned document of `schemas/validation.schema.json`. Its key order is fixed. */
-interface ValidationDocument extends ValidationFigures {
-  readonly format: 'zonewright-validation'
+export interface ValidationDocument extends ValidationFigures {
+  readonly format: typeof VALIDATION_FORMAT
   readonly version: 1
   readonly errors: number
   readonly warnings: number
-  readonly definitions: readonly (Omit<ValidatedZone, 'diagnostics'> & { readonly errors: number; readonly warnings: number })[]
+  readonly definitions?: readonly ValidatedZoneDocument[]
   readonly diagnostics: readonly DiagnosticDocument[]
 }
 
+interface ValidatedZoneDocument extends Omit<ValidatedZone, 'diagnostics'> {
+  readonly errors: number
+  readonly warnings: number
+  /** Positions in the list of all diagnostics. */
+  readonly diagnostics?: readonly number[]
+}
+
 function validationDocument({ diagnostics, figures: { files, zones, records }, zones: validated }: Validation): ValidationDocument {
+  const sorted = [...diagnostics].sort(compareDiagnostics)
+  const positions = new Map(sorted.map((diagnostic, index) => [diagnostic, index]))
   return {
-    format: 'zonewright-validation',
+    format: VALIDATION_FORMAT,
     version: 1,
     files,
     zones,
@@ -67,8 +78,9 @@ function validationDocument({ diagnostics, figures: { files, zones, records }, z
         files: own,
         errors: countOf(some, 'error'),
         warnings: countOf(some, 'warning'),
+        diagnostics: some.flatMap((diagnostic) => positions.get(diagnostic) ?? []).sort((a, b) => a - b),
       })),
-    diagnostics: [...diagnostics].sort(compareDiagnostics).map(diagnosticDocument),
+    diagnostics: sorted.map(diagnosticDocument),
   }
 }
 

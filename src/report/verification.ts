@@ -61,15 +61,17 @@ export const isVerified = (zone: ZoneVerification): boolean =>
   zone.nameServers.every((server) => server.failure === null && server.agreed === server.asked) &&
   zone.diagnostics.every((diagnostic) => diagnostic.severity !== 'error')
 
-/** The versioned document of `schemas/verification.schema.json`. Its key order is fixed. */
 /** The verified zones, and the diagnostics that belong to none of them, such as those of an unreadable zone. */
 export interface Verification {
   readonly zones: readonly ZoneVerification[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-interface VerificationDocument {
-  readonly format: 'zonewright-verification'
+export const VERIFICATION_FORMAT = 'zonewright-verification'
+
+/** The versioned document of `schemas/verification.schema.json`. Its key order is fixed. */
+export interface VerificationDocument {
+  readonly format: typeof VERIFICATION_FORMAT
   readonly version: 1
   readonly zones: readonly VerifiedZoneDocument[]
   readonly diagnostics: readonly DiagnosticDocument[]
@@ -93,7 +95,7 @@ type DifferenceDocument = Omit<AnswerDifference, 'note'> & { readonly note: stri
 type NameServerDocument = Omit<NameServerVerification, 'differences'> & { readonly differences: readonly DifferenceDocument[] }
 
 export const verificationDocument = ({ zones, diagnostics }: Verification): VerificationDocument => ({
-  format: 'zonewright-verification',
+  format: VERIFICATION_FORMAT,
   version: 1,
   zones: zones.map(zoneDocument),
   diagnostics: diagnosticDocuments(diagnostics),

@@ -1,5 +1,5 @@
 /** `report` renders what other commands wrote, in any format, and takes hostile files for text. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { REPORT_FORMATS } from '../../src/report/formats.ts'
@@ -81,7 +81,11 @@ describe('a report', () => {
 
   test.each<[string, () => string, string]>([
     ['text', () => 'domain: example.com\n', 'is not valid JSON'],
-    ['another document', () => '{"format": "zonewright-history", "version": 1}', 'is not a report of a plan or an apply'],
+    [
+      'another document',
+      () => '{"format": "zonewright-history", "version": 1}',
+      'is not a report of a plan, an apply, a verification or a validation',
+    ],
     ['another version', spoil({ version: 9 }), 'another version'],
     ['an unknown key', spoil({ html: '<b>' }), 'does not have the format of plans'],
     [
@@ -111,19 +115,61 @@ describe('a report', () => {
     expect(stderr).toContain(message)
   })
 
-  test('verify and validate have every format, by owner', async () => {
+  test('verify and validate have every format, by owner, and their documents give the same reports again', async () => {
+    const again = async (file: string, format: string): Promise<string> => (await scene.run('report', file, '--format', format)).stdout
     scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.77') })
+    writeFileSync(path('verify.json'), (await scene.run('verify', '--no-dns', '--format', 'json')).stdout)
     for (const format of REPORT_FORMATS.verification) {
       const { status, stdout } = await scene.run('verify', '--no-dns', '--format', format)
       expect(status).toBe(2)
       expect(stdout).toMatch(/not as defined|pending/)
       if (!['text', 'github', 'sarif'].includes(format)) expect(stdout).toContain('team-a')
+      expect(await again('verify.json', format)).toBe(stdout)
     }
     scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.256') })
+    writeFileSync(path('validate.json'), (await scene.run('validate', '--format', 'json')).stdout)
     for (const format of REPORT_FORMATS.validation) {
       const { status, stdout } = await scene.run('validate', '--format', format)
       expect(status).toBe(1)
       expect(stdout).toContain('192.0.2.256')
+      expect(await again('validate.json', format)).toBe(stdout)
     }
+  })
+
+  test('the document of a validation says which diagnostics are of a zone', async () => {
+    scene.write({
+      'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.256'),
+      'zones/example.net.yaml': ZONE.replace('example.com', 'example.net').replace('192.0.2.2', '192.0.2.257'),
+    })
+    writeFileSync(path('validate.json'), (await scene.run('validate', '--format', 'json')).stdout)
+    const { definitions, diagnostics } = JSON.parse(textOf('validate.json'))
+    expect(diagnostics[definitions[1].diagnostics[0]].message).toContain('192.0.2.257')
+    for (const format of ['html', 'junit', 'markdown'])
+      expect((await scene.run('report', 'validate.json', '--format', format)).stdout).toBe(
+        (await scene.run('validate', '--format', format)).stdout,
+      )
+    rmSync(path('zones/example.net.yaml'))
+  })
+
+  test('a verification or a validation that is none is refused, and is not merged', async () => {
+    const verification = { format: 'zonewright-verification', version: 1, zones: [], diagnostics: [], summary: { zones: 0, verified: 0 } }
+    const hidden = [{ name: 'a..example.', type: 'A' }]
+    const zone = { zone: 'example.', target: 'x', verified: true, pending: 0, rendered: 'match', renderedDifferences: [], nameServers: [] }
+    const cases: [object, string][] = [
+      [{ ...verification, version: 2 }, 'another version of the format'],
+      [{ ...verification, html: '<b>' }, 'does not have the format of verifications'],
+      [{ format: 'zonewright-validation', version: 1 }, 'does not have the format of validations'],
+      [{ ...verification, zones: [{ ...zone, hidden, diagnostics: [] }] }, 'is not a domain name'],
+    ]
+    for (const [document, message] of cases) {
+      writeFileSync(path('bad.json'), JSON.stringify(document))
+      const { status, stdout, stderr } = await scene.run('report', 'bad.json', '--format', 'html')
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+      expect(stderr).toContain(message)
+    }
+    writeFileSync(path('good.json'), JSON.stringify(verification))
+    const merged = await scene.run('report', 'merge', 'plan.json', 'good.json')
+    expect(merged).toMatchObject({ status: 1, stdout: '' })
+    expect(merged.stderr).toContain('only reports of plans and applies are merged')
   })
 })

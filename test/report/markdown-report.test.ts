@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import type { Plan } from '../../src/plan/plan.ts'
-import { loadFormat, renderPlan } from '../../src/report/render-report.ts'
+import { loadFormat, renderOutcome, renderPlan } from '../../src/report/render-report.ts'
 import { fc } from '../support/fast-check.ts'
 import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
 
@@ -59,6 +59,14 @@ zones/a.yaml:7:3: notice[ttl-rounded] rounded
 </details>
 `.replace('```\n\n</details>', '```\n\n</details>'),
   )
+})
+
+test('what failed comes before lifted refusals', () => {
+  const change = changeOf(null, 'www.example.com. 300 A 192.0.2.1')
+  const zone = zoneOf([change], { refusals: [{ name: 'updates', message: 'too many', allowed: true }] })
+  const outcome = { plan: zone, outcomes: [{ state: 'failed', error: 'no' } as const], readBack: 'not-read' as const, diagnostics: [] }
+  const text = renderOutcome(planOf([zone]), [outcome], 'markdown', OPTIONS)
+  expect(text.indexOf('failed: no')).toBeLessThan(text.indexOf('! allowed updates'))
 })
 
 test('what matters comes first: errors, refusals, deletions, counts by owner, then the zones, each as one line if they are many', () => {

@@ -1,5 +1,5 @@
 /**
- * Reads a report of a plan or of an apply from a file, to render it again: a saved plan, or what `--format json` wrote. The file may come from anywhere, so
+ * Reads a report of a plan, an apply, a verification or a validation from a file, to render it again: a saved plan, or what `--format json` wrote. The file may come from anywhere, so
  * its size, its form, its names and, if it has one, its seal are checked. Nothing in it is sent or applied.
  */
 import { validate } from '../../../generated/plan-schema.js'
@@ -9,35 +9,48 @@ import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Change, Outcome, Plan, ZoneOutcome, ZonePlan } from '../../plan/plan.ts'
 import { PLAN_FORMAT, PLAN_VERSION, type PlanDocument, type ZoneDocument } from '../../report/plan-document.ts'
 import type { Report } from '../../report/report.ts'
+import { VALIDATION_FORMAT } from '../../report/validation.ts'
+import { VERIFICATION_FORMAT } from '../../report/verification.ts'
+import { type CheckReport, isCheckFormat, parseCheckReport } from './parse-check-report.ts'
 import { PLAN_BOUNDS, parseSavedDiagnostic, parseSavedPlan } from './parse-saved-plan.ts'
 import { readJsonObject, schemaProblem } from './plan-json.ts'
 import { readPlanText } from './saved-plan.ts'
 
+/** What a file or a run of the journal can have. */
+export type AnyReport = (Report & { readonly kind: 'plan' }) | CheckReport
+
 export interface ReadReport {
   /** Null if the diagnostics have an error. */
-  readonly report: Report | null
+  readonly report: AnyReport | null
   readonly diagnostics: readonly Diagnostic[]
 }
 
 /** Reads the report in a file, which messages call `file`. With a key, a saved plan must be signed with it. */
 export async function readReport(path: string, file: string, key: string | null): Promise<ReadReport> {
-  const text = await readPlanText(path)
+  const text = await readPlanText(path, 'report')
   return text.ok ? parseReport(text.value, file, key) : refuse(`${file} ${text.message}`)
 }
 
-export function parseReport(text: string, file: string, key: string | null): ReadReport {
-  const document = readJsonObject(text, PLAN_BOUNDS, 'plan')
+function parseReport(text: string, file: string, key: string | null): ReadReport {
+  const document = readJsonObject(text, PLAN_BOUNDS, 'report')
   if (!document.ok) return refuse(`${file} ${document.message}`)
   const { value } = document
-  if (value['format'] !== PLAN_FORMAT) return refuse(`${file} is not a report of a plan or an apply: its "format" is not "${PLAN_FORMAT}"`)
+  if (isCheckFormat(value['format'])) {
+    const report = parseCheckReport(value)
+    return report.ok ? { report: report.value, diagnostics: [] } : refuse(`${file} ${report.message}`)
+  }
+  if (value['format'] !== PLAN_FORMAT)
+    return refuse(
+      `${file} is not a report of a plan, an apply, a verification or a validation: its "format" is not "${PLAN_FORMAT}", "${VERIFICATION_FORMAT}" or "${VALIDATION_FORMAT}"`,
+    )
   if (value['checksum'] !== undefined) {
     const { saved, diagnostics } = parseSavedPlan(text, file, key)
-    return { report: saved === null ? null : { plan: saved.plan, outcomes: null }, diagnostics }
+    return { report: saved === null ? null : { kind: 'plan', plan: saved.plan, outcomes: null }, diagnostics }
   }
   if (value['version'] !== PLAN_VERSION) return refuse(`${file} has another version of the format than ${PLAN_VERSION}`)
   if (!validate(value)) return refuse(`${file} does not have the format of plans: ${schemaProblem(validate.errors ?? [])}`)
   const report = reportOf(value as unknown as PlanDocument)
-  return report.ok ? { report: report.value, diagnostics: [] } : refuse(`${file}: ${report.message}`)
+  return report.ok ? { report: { kind: 'plan', ...report.value }, diagnostics: [] } : refuse(`${file}: ${report.message}`)
 }
 
 const refuse = (message: string): ReadReport => ({

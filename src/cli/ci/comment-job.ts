@@ -55,7 +55,7 @@ interface HostilePlan {
 async function readHostilePlan({ io, output }: CiContext, file: string): Promise<HostilePlan> {
   if (!existsSync(resolve(io.cwd, file))) return { plan: null, problem: '**The job of the fork kept no plan.**' }
   const { report, diagnostics } = await readReport(resolve(io.cwd, file), 'the plan of the fork', null)
-  if (report !== null && canBeShown(report.plan)) return { plan: report.plan, problem: null }
+  if (report?.kind === 'plan' && canBeShown(report.plan)) return { plan: report.plan, problem: null }
   output.say(`The file of the fork is refused: ${diagnostics.map(({ code }) => code).join(', ') || 'it cannot be shown'}.`)
   return { plan: null, problem: '**The file that the job of the fork kept is not a plan** of this version of the program.' }
 }

@@ -6,12 +6,11 @@ import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { readRuns } from '../../apply/journal/read-journal.ts'
 import { findRun, lastRun, readRunReport } from '../../apply/journal/runs.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
-import { type ReadReport, readReport } from '../../apply/saved-plan/read-report.ts'
+import { type AnyReport, type ReadReport, readReport } from '../../apply/saved-plan/read-report.ts'
 import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
 import { ownProcess } from '../../definition/files/process-identity.ts'
 import type { ReportFormat } from '../../report/formats.ts'
 import { mergeReports } from '../../report/merge-reports.ts'
-import type { Report } from '../../report/report.ts'
 import { type CommonOptions, type SetAction, subcommand, withConfigOption, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
@@ -27,7 +26,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--last', 'the latest run that changed something')
   setAction(withFormatOption(command, 'plan'), report)
   const merged = subcommand(command, 'merge', 'merge the reports of several jobs into one')
-  setAction(withFormatOption(merged.argument('<file...>', 'saved plans, or what --format json wrote'), 'plan'), merge)
+  setAction(withFormatOption(merged.argument('<file...>', 'saved plans, or what plan or apply --format json wrote'), 'plan'), merge)
 }
 
 /** `zonewright report [file-or-run]`. Contacts no server; reads the config only for a run. */
@@ -51,22 +50,35 @@ async function merge(io: CliIo, [files]: readonly [string[]], options: ReportOpt
   const output = createOutput(io, options)
   const read = await Promise.all(files.map((file) => readReport(resolve(io.cwd, file), file, io.env[PLAN_KEY] || null)))
   output.diagnostics(read.flatMap(({ diagnostics }) => diagnostics))
-  const reports = read.flatMap(({ report: one }) => one ?? [])
-  if (reports.length < files.length) return EXIT.failure
+  if (read.some(({ report: one }) => one === null)) return EXIT.failure
+  const reports = read.flatMap(({ report: one }) => (one?.kind === 'plan' ? one : []))
+  if (reports.length < files.length) {
+    output.error('usage', 'only reports of plans and applies are merged', 'render those of verify and validate one by one')
+    return EXIT.failure
+  }
   const merged = mergeReports(reports)
   if (!merged.ok) {
     output.error('usage', merged.message, 'name the report of each shard once')
     return EXIT.failure
   }
-  print(merged.value, options, output)
+  print({ kind: 'plan', ...merged.value }, options, output)
   return EXIT.done
 }
 
-function print({ plan, outcomes }: Report, options: ReportOptions, output: CliOutput): void {
-  // A text report leaves diagnostics to standard error.
-  if (options.format === 'text') output.diagnostics([...plan.diagnostics, ...plan.zones.flatMap(({ diagnostics }) => diagnostics)])
-  if (outcomes === null) output.plan(plan, options.format)
-  else output.outcome(plan, outcomes, options.format)
+function print(report: AnyReport, { format }: ReportOptions, output: CliOutput): void {
+  if (report.kind === 'validation') output.validation(report.validation, format)
+  else if (report.kind === 'verification') {
+    const { zones, diagnostics } = report.verification
+    // The log of a GitHub job has them as annotations.
+    if (format !== 'github') output.diagnostics([...diagnostics, ...zones.flatMap((zone) => zone.diagnostics)])
+    output.verification(report.verification, format)
+  } else {
+    const { plan, outcomes } = report
+    // A text report leaves diagnostics to standard error.
+    if (format === 'text') output.diagnostics([...plan.diagnostics, ...plan.zones.flatMap(({ diagnostics }) => diagnostics)])
+    if (outcomes === null) output.plan(plan, format)
+    else output.outcome(plan, outcomes, format)
+  }
 }
 
 /** The run with that name, or the last. */
@@ -77,6 +89,6 @@ async function readRun(io: CliIo, name: string | undefined, { config: file }: Re
   const found = name === undefined ? lastRun(runs) : findRun(runs, name)
   if (found.run === null) return { report: null, diagnostics: [found.diagnostic] }
   const run = await readRunReport(found.run)
-  if (run.ok) return { report: run.value, diagnostics: [] }
+  if (run.ok) return { report: { kind: 'plan', ...run.value }, diagnostics: [] }
   return { report: null, diagnostics: [{ severity: 'error', code: 'journal-unreadable', message: run.message }] }
 }

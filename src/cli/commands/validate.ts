@@ -15,9 +15,7 @@ import { loadPolicies } from '../../definition/policies/load-policies.ts'
 import { testPolicies } from '../../definition/policies/test-policies.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { fullDateOf } from '../../dns/ownership.ts'
-import { countDiagnostics } from '../../report/diagnostics-report.ts'
 import type { ReportFormat } from '../../report/formats.ts'
-import { validatedText } from '../../report/validation.ts'
 import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
@@ -47,15 +45,8 @@ async function validate(io: CliIo, [args]: readonly [string[]], options: Validat
   const found = config === null ? NOTHING : await validateSelection(io, config, selection, options, output)
   const all = [...diagnostics, ...found.diagnostics]
   const figures = { files: found.files, zones: found.zones.length, records: found.records }
-  const { format } = options
-  if (format === 'text' || format === 'github') {
-    output.printDiagnostics(all, format)
-    const count = countDiagnostics(all)
-    if (!options.quiet || count !== null) output.say(`${validatedText(figures)}: ${count ?? 'no problems'}.`)
-  } else {
-    const zones = found.zones.map(({ zone, ...loaded }) => ({ ...loaded, zone: zone.name }))
-    output.validation({ figures, zones, diagnostics: all }, format)
-  }
+  const zones = found.zones.map(({ zone, ...loaded }) => ({ ...loaded, zone: zone.name }))
+  output.validation({ figures, zones, diagnostics: all }, options.format)
   return hasErrors(all) ? EXIT.failure : EXIT.done
 }
 
