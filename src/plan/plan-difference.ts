@@ -11,6 +11,7 @@ import { carryOneByOne, carryRecords, carryRrsets, carryTogether, fitInOneCall }
 import { totalCalls } from './changesets.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import type { Preference } from './continuity.ts'
+import { impactOf } from './impact.ts'
 import { type Call, compareCalls, pairRecords, pairWithinRrsets, recordOf } from './pair-records.ts'
 import {
   type CallCount,
@@ -57,6 +58,7 @@ export function planDifference(input: DifferenceInput): ZonePlan {
   if (!input.deletesZone) diagnostics.push(...recordLimitProblems(input, existingCount))
   const changes = joinChanges(domain, records, capabilities.calls)
   const unmanaged = untouchedSelectors(changes, input.unmanaged ?? [], zone)
+  const impact = impactOf(existing, changes, difference.rrsets)
   const cached = existing && cachedAnswersOf(existing.records, changes, zoneTtlOf(existing.settings, capabilities))
   return {
     zone,
@@ -73,6 +75,7 @@ export function planDifference(input: DifferenceInput): ZonePlan {
     },
     ...defaultTtlOf(input, changes),
     ...(cached === null ? {} : { cachedAnswers: cached }),
+    ...(impact === null ? {} : { impact }),
     changes,
     calls: countCalls(changes),
     refusals: safetyRefusals(zone, difference, input.deletesZone, input),

@@ -62,6 +62,8 @@ export interface ZonePlan {
   readonly defaultTtl?: DefaultTtl | undefined
   /** How long caches may hold former answers; absent if the plan changes the data of no existing RRset. */
   readonly cachedAnswers?: CachedAnswers | undefined
+  /** What a reader must know first; absent if there is nothing. */
+  readonly impact?: Impact | undefined
   readonly changes: readonly Change[]
   readonly calls: CallCount
   readonly refusals: readonly Refusal[]
@@ -83,6 +85,30 @@ export interface DefaultTtl {
 /** The longest time in seconds that caches may hold an answer which a plan makes wrong, and an RRset that it holds for. */
 export interface CachedAnswers {
   readonly seconds: number
+  readonly name: DomainName
+  readonly type: string
+}
+
+/** What the changes of a zone mean to those who use it. Lists are in the order of names. */
+export interface Impact {
+  /** Existing record sets that nothing answers after the changes: no alias, wildcard, DNAME record or delegation either. */
+  readonly stopsAnswering: readonly LostAnswers[]
+  /** Record sets of mail whose data change, new ones included. */
+  readonly mail: readonly NameAndType[]
+  /** NS and DS record sets, and addresses of name servers of the zone, whose data change, new ones included. */
+  readonly nameservers: readonly NameAndType[]
+  /** Whether every managed record set changes or is deleted, in a zone with several; or the zone itself is deleted. */
+  readonly changesAll: boolean
+}
+
+export interface LostAnswers {
+  readonly name: DomainName
+  readonly types: readonly string[]
+  /** Whether the name has no records at all after the changes. */
+  readonly isGone: boolean
+}
+
+export interface NameAndType {
   readonly name: DomainName
   readonly type: string
 }

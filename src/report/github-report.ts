@@ -5,9 +5,11 @@
 import { type Diagnostic, isError, oneLine } from '../dns/diagnostic.ts'
 import { counted, formatCount } from './english.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
+import { summaryLine } from './headline.ts'
+import { impactLines } from './impact-text.ts'
 import { groupByOwner, ownerTitle } from './owners.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
-import { deletions, hasSection, renderedStates, summaryLine } from './summary.ts'
+import { deletions, hasSection, renderedStates } from './summary.ts'
 import { zoneLines } from './text-report.ts'
 import { annotation, diagnosticAnnotation, plainLine } from './workflow-command.ts'
 
@@ -26,13 +28,14 @@ export function renderGithub(report: Report, options: ReportOptions): string {
     ...views.flatMap(refusalAnnotations),
     ...annotations(grouped.filter((one) => !isError(one))),
     plainLine(summaryLine(report)),
+    ...impactLines(views).map(plainLine),
     ...deletionLines(views),
   ]
   const groups = groupByOwner(sections, ({ plan }) => plan.owner)
   for (const { owner, zones } of groups) {
     if (groups.length > 1 || owner !== null) lines.push(plainLine(`${ownerTitle(owner)}: ${counted(zones.length, 'zone')}`))
     for (const view of zones) {
-      const [title = '', ...rest] = zoneLines(view, { ...options, color: false, width: null, diagnostics: false })
+      const [title = '', ...rest] = zoneLines(view, { ...options, color: false, width: null, diagnostics: false }, views)
       lines.push(`::group::${title.replace(/%/g, '%25')}`, ...rest.map(plainLine), '::endgroup::')
     }
   }

@@ -3,10 +3,11 @@
  * Jenkins: https://github.com/jenkinsci/xunit-plugin
  */
 import { type Diagnostic, formatDiagnostic, isError, oneLine } from '../dns/diagnostic.ts'
+import { summaryLine } from './headline.ts'
 import { groupByOwner } from './owners.ts'
 import type { Renderers } from './renderers.ts'
 import { blockingRefusals, type ZoneView, zoneViews } from './report.ts'
-import { changeFigures, readBackText, summaryLine, zoneTitle } from './summary.ts'
+import { changeFigures, readBackText, zoneTitle } from './summary.ts'
 import { diagnosticsOfNoZone } from './validation.ts'
 import { type NameServerVerification, verificationSummary, type ZoneVerification } from './verification.ts'
 

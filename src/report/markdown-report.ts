@@ -8,6 +8,8 @@ import { type ChangeRow, changeRows, type Marker } from './change-rows.ts'
 import { counted, formatCount } from './english.ts'
 import { escapeHtml } from './escape.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
+import { summaryLine } from './headline.ts'
+import { impactLines } from './impact-text.ts'
 import { type Budget, codeCell, createBudget, fencedBlock, limitedBlock, limitedTable, longestBackticks } from './markdown-block.ts'
 import { validationMarkdown, verificationMarkdown } from './markdown-checks.ts'
 import { groupByOwner, ownerTitle } from './owners.ts'
@@ -22,7 +24,6 @@ import {
   deletions,
   hasSection,
   renderedStates,
-  summaryLine,
   zoneFacts,
   zoneTitle,
   zoneTitleAlone,
@@ -32,6 +33,7 @@ import {
 const MAX_REPORT_LENGTH = 60_000
 /** Maximum lengths of what comes before the zones, in characters. Errors and deletions leave room for the rest. */
 const MAX_PREFACE_LENGTH = 10_000
+const MAX_IMPACT_LENGTH = 5_000
 const MAX_ERRORS_LENGTH = 10_000
 const MAX_DELETIONS_LENGTH = 5_000
 const MAX_VALUE_LENGTH = 500
@@ -57,6 +59,7 @@ function renderMarkdown(report: Report, options: ReportOptions): string {
   const states = options.verbose ? [] : renderedStates(views.filter((view) => !hasSection(view))).map(({ text }) => text)
   const parts = [
     `### ${summaryLine(report)}\n`,
+    ...limitedBlock('text', impactLines(views), createBudget(MAX_IMPACT_LENGTH), 'line'),
     ...limitedBlock('text', grouped.filter(isError).map(formatDiagnostic), createBudget(MAX_ERRORS_LENGTH), 'error'),
     ...limitedBlock('diff', views.flatMap(blockedLines), preface, 'refusal'),
     ...limitedBlock('diff', views.flatMap(unappliedLines), preface, 'line'),

@@ -7,6 +7,8 @@ import type {
   CallCount,
   Change,
   DefaultTtl,
+  Impact,
+  NameAndType,
   Outcome,
   Plan,
   PlanBase,
@@ -58,6 +60,7 @@ export interface ZoneDocument {
   }
   readonly defaultTtl?: DefaultTtl
   readonly cachedAnswers?: CachedAnswers
+  readonly impact?: Impact
   readonly changes: readonly ChangeDocument[]
   readonly calls: { readonly create: number; readonly update: number; readonly delete: number; readonly total: number }
   readonly refusals: readonly { readonly name: string; readonly message: string; readonly allowed: boolean }[]
@@ -134,6 +137,7 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
     },
     ...(plan.defaultTtl === undefined ? {} : { defaultTtl: { existing: plan.defaultTtl.existing, desired: plan.defaultTtl.desired } }),
     ...(plan.cachedAnswers === undefined ? {} : { cachedAnswers: cachedAnswersDocument(plan.cachedAnswers) }),
+    ...(plan.impact === undefined ? {} : { impact: impactDocument(plan.impact) }),
     changes: plan.changes.map((change, index) => changeDocument(change, outcomes?.[index])),
     calls: { create: calls.create, update: calls.update, delete: calls.delete, total: calls.total },
     refusals: plan.refusals.map(({ name, message, allowed }) => ({ name, message, allowed })),
@@ -157,6 +161,16 @@ const appliedCalls = ({ create, update, delete: deleted, calls }: OutcomeSummary
 })
 
 const cachedAnswersDocument = ({ seconds, name, type }: CachedAnswers): CachedAnswers => ({ seconds, name, type })
+
+const impactDocument = ({ stopsAnswering, mail, nameservers, changesAll }: Impact): Impact => {
+  const nameAndType = ({ name, type }: NameAndType): NameAndType => ({ name, type })
+  return {
+    stopsAnswering: stopsAnswering.map(({ name, types, isGone }) => ({ name, types: [...types], isGone })),
+    mail: mail.map(nameAndType),
+    nameservers: nameservers.map(nameAndType),
+    changesAll,
+  }
+}
 
 const selectorDocument = ({ name, type, target }: UnmanagedSelector): UnmanagedSelector => ({
   ...(name === undefined ? {} : { name }),

@@ -1,67 +1,13 @@
 /** Sentences of reports about plans and zones. */
-import { hasErrors, oneLine } from '../dns/diagnostic.ts'
+import { oneLine } from '../dns/diagnostic.ts'
 import { displayName, isAtOrBelow, relativeName } from '../dns/domain-name.ts'
 import type { Action, CallCount, RenderedState, ZonePlan } from '../plan/plan.ts'
 import { counted, formatCount, listed } from './english.ts'
-import { type OutcomeSummary, type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
-
-/** The headline of a report: errors and refusals first, then what a plan would do or what an apply did. */
-export function summaryLine(report: Report): string {
-  const summary = summarize(report)
-  const problems = problemText(report, summary)
-  const rest = summary.calls === 0 ? unchangedText(report) : report.outcomes === null ? planText(summary) : outcomeText(report)
-  return problems === null ? rest : `${problems}. ${rest}`
-}
-
-/** The headline of a report that shows the figures elsewhere. */
-export function shortHeadline(report: Report): string {
-  const summary = summarize(report)
-  const problems = problemText(report, summary)
-  if (report.outcomes === null && problems !== null) return problems
-  const rest = shortText(report, summary)
-  return problems === null ? rest : `${problems}. ${rest}`
-}
-
-function shortText(report: Report, summary: Summary): string {
-  if (summary.calls === 0) return unchangedText(report)
-  if (report.outcomes === null) return `${formatCount(summary.changedZones)} of ${counted(summary.zones, 'zone')} to change`
-  const figures = summarizeOutcomes(zoneViews(report))
-  const rest = unappliedFigures(figures).join('')
-  if (figures.applied.total === 0) return `Nothing applied: ${rest}`
-  return rest === '' ? `Applied in ${counted(figures.applied.zones, 'zone')}` : `Applied in part: ${rest}`
-}
-
-/** `2 errors, 1 zone refused, nothing will be applied`; null without a problem. */
-function problemText({ plan, outcomes }: Report, summary: Summary): string | null {
-  const problems = [
-    ...(summary.errors > 0 ? [counted(summary.errors, 'error')] : []),
-    ...(summary.refusedZones > 0 ? [`${counted(summary.refusedZones, 'zone')} refused`] : []),
-  ]
-  const isStopped = outcomes === null && plan.keepsGoing !== true
-  return problems.length === 0 ? null : `${problems.join(', ')}${isStopped ? ', nothing will be applied' : ''}`
-}
-
-const planText = (summary: Summary): string =>
-  `Plan: ${toDo(summary)} in ${counted(summary.changedZones, 'zone')} (${counted(summary.calls, 'call')})`
-
-function outcomeText(report: Report): string {
-  const summary = summarizeOutcomes(zoneViews(report))
-  const { applied } = summary
-  const rest = unappliedFigures(summary).join('')
-  if (applied.total === 0) return `Nothing applied: ${rest}`
-  const done = `${formatCount(applied.create)} created, ${formatCount(applied.update)} updated, ${formatCount(applied.delete)} deleted in ${counted(applied.zones, 'zone')} (${counted(applied.calls, 'call')})`
-  return rest === '' ? `Applied: ${done}` : `Applied in part: ${rest}; ${done}`
-}
+import { type OutcomeSummary, summarizeOutcomes, type ZoneView } from './report.ts'
 
 /** `3 to create, 1 to update, 2 to delete`. */
 export const toDo = (count: Pick<CallCount, 'create' | 'update' | 'delete'>): string =>
   `${formatCount(count.create)} to create, ${formatCount(count.update)} to update, ${formatCount(count.delete)} to delete`
-
-function unchangedText({ plan }: Report): string {
-  const matching = plan.zones.filter(({ diagnostics }) => !hasErrors(diagnostics)).length
-  if (matching === 0 && hasErrors(plan.diagnostics)) return 'No changes were planned.'
-  return `No changes. ${counted(matching, 'zone matches', 'zones match')}.`
-}
 
 /** The zone's name, also in Unicode if it has A-labels, and its target. */
 export const zoneTitle = (plan: Pick<ZonePlan, 'zone' | 'target'>): string => `${zoneTitleAlone(plan)} at ${oneLine(plan.target)}`
@@ -143,7 +89,7 @@ function appliedFigures(summary: OutcomeSummary): string {
 }
 
 /** `2 failed, 1 skipped` as one text, or none. */
-function unappliedFigures({ failed, unknown, skipped }: OutcomeSummary): string[] {
+export function unappliedFigures({ failed, unknown, skipped }: OutcomeSummary): string[] {
   const parts = Object.entries({ failed, unknown, skipped }).flatMap(([state, count]) =>
     count === 0 ? [] : [`${formatCount(count)} ${state}`],
   )

@@ -4,6 +4,8 @@ import type { Refusal } from '../plan/plan.ts'
 import { type ChangeRow, changeRows, type Marker } from './change-rows.ts'
 import { counted, formatCount } from './english.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
+import { summaryLine } from './headline.ts'
+import { impactLines } from './impact-text.ts'
 import { groupByOwner, ownerTitle } from './owners.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
@@ -16,7 +18,6 @@ import {
   recordFigures,
   renderedStates,
   renderedText,
-  summaryLine,
   zoneState,
   zoneTitle,
 } from './summary.ts'
@@ -33,12 +34,15 @@ export function renderText(report: Report, options: ReportOptions): string {
   if (options.diagnostics !== false && report.plan.diagnostics.length > 0)
     lines.push(...diagnosticLines(report.plan.diagnostics, options, ''), '')
   const isBrief = options.planShown === true && !options.verbose
-  const shown = zoneViews(report).filter((view) => options.verbose || (isBrief ? hasUnapplied(view) : isShown(view, options)))
+  const views = zoneViews(report)
+  const lead = isBrief ? [] : impactLines(views)
+  if (lead.length > 0) lines.unshift(...lead.map(palette.warning), '')
+  const shown = views.filter((view) => options.verbose || (isBrief ? hasUnapplied(view) : isShown(view, options)))
   const groups = groupByOwner(shown, ({ plan }) => plan.owner)
   for (const { owner, zones } of groups) {
     if (groups.length > 1 || owner !== null) lines.push(palette.bold(`${ownerTitle(owner)}: ${counted(zones.length, 'zone')}`), '')
     for (const view of zones) {
-      for (const line of isBrief ? unappliedLines(view, options) : zoneLines(view, options)) lines.push(line)
+      for (const line of isBrief ? unappliedLines(view, options) : zoneLines(view, options, views)) lines.push(line)
       lines.push('')
     }
   }
@@ -57,8 +61,8 @@ function renderedLines(report: Report, options: ReportOptions): string[] {
   return renderedStates(others).map(({ state, text }) => (state === 'differs' ? palette.warning(text) : text))
 }
 
-/** The lines of one zone; the first has its name. */
-export function zoneLines(view: ZoneView, options: ReportOptions): string[] {
+/** The lines of one zone of `views`; the first has its name. */
+export function zoneLines(view: ZoneView, options: ReportOptions, views: readonly ZoneView[]): string[] {
   const palette = paletteOf(options.color)
   const { plan } = view
   const lines = [titleLine(view, palette)]
@@ -71,7 +75,8 @@ export function zoneLines(view: ZoneView, options: ReportOptions): string[] {
   lines.push(...readBackLines(view, options, palette))
   if (plan.changes.length > 0) lines.push(`  ${changeFigures(view)}`)
   const cached = cachedAnswersText(plan)
-  if (cached !== null) lines.push(`  ${cached}`)
+  // Of one zone, the first lines of the report have said it.
+  if (cached !== null && views.filter((other) => other.plan.cachedAnswers !== undefined).length > 1) lines.push(`  ${cached}`)
   return lines
 }
 

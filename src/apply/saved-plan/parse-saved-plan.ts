@@ -154,9 +154,11 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
   const name = parseDomainName(document.zone)
   if (!name.ok || name.value !== document.zone) return failure(`.zone ${JSON.stringify(document.zone)} is not a canonical name`)
   const zone = name.value
-  const { target, owner, exists, records, defaultTtl, cachedAnswers, refusals, rendered } = document
+  const { target, owner, exists, records, defaultTtl, cachedAnswers, impact, refusals, rendered } = document
   const cachedName = cachedAnswers === undefined ? name : parseDomainName(cachedAnswers.name)
   if (!cachedName.ok) return failure(`.cachedAnswers.name: ${cachedName.message}`)
+  const odd = [impact?.stopsAnswering, impact?.mail, impact?.nameservers].flat().find((one) => one && !parseDomainName(one.name).ok)
+  if (odd !== undefined) return failure(`.impact: ${JSON.stringify(odd.name)} is not a domain name`)
   const needsState = exists && document.changes.length > 0
   if (needsState !== (document.state !== undefined)) return failure(needsState ? '.state is missing' : '.state must be absent')
 
@@ -192,6 +194,7 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
       records: { ...records },
       ...(defaultTtl === undefined ? {} : { defaultTtl }),
       ...(cachedAnswers === undefined ? {} : { cachedAnswers: { ...cachedAnswers, name: cachedName.value } }),
+      ...(impact === undefined ? {} : { impact }),
       changes,
       calls: countCalls(changes),
       refusals: refusals as readonly Refusal[],

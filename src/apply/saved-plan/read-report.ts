@@ -73,9 +73,10 @@ function reportOf({ created, tool, snapshot, base, keepsGoing, zones, diagnostic
   return ok({ plan, outcomes: zones.map((zone, index) => outcomeOf(zone, plans[index] as ZonePlan)) })
 }
 
-const namesOf = ({ zone, cachedAnswers, changes }: ZoneDocument): string[] => [
+const namesOf = ({ zone, cachedAnswers, impact, changes }: ZoneDocument): string[] => [
   zone,
   ...(cachedAnswers === undefined ? [] : [cachedAnswers.name]),
+  ...(impact === undefined ? [] : [impact.stopsAnswering, impact.mail, impact.nameservers].flat().map(({ name }) => name)),
   ...changes.flatMap(({ name, existing, desired }) => [
     name,
     ...[existing, desired].flatMap((side) => (side !== null && 'name' in side ? side.name : [])),

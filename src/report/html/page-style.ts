@@ -26,6 +26,7 @@ p{margin:0}.dim,.made{color:var(--dim)}.made{font-size:.85rem}
 .create b,.n .m{color:var(--added)}.update b{color:var(--changed)}.delete b,.o .m,.bad b{color:var(--removed)}
 .figures button{all:unset;cursor:pointer}.figures button:hover span,.figures button[aria-pressed=true] span{text-decoration:underline;text-underline-offset:3px}.figures button:focus-visible{outline:2px solid var(--accent);outline-offset:3px}
 .zero b{color:var(--dim);font-weight:400}
+.lead{margin:0 0 1rem;padding:.6rem .9rem;list-style:none;max-width:76rem;border:1px solid var(--line);border-left:4px solid var(--changed)}.lead li{overflow-wrap:anywhere;padding:.1rem 0}
 .messages{margin:0 0 1rem;padding:0;list-style:none;max-width:76rem}
 .messages li{padding:.3rem .75rem;margin:.25rem 0;border-left:3px solid var(--line);background:var(--hover);overflow-wrap:anywhere;white-space:pre-wrap}
 .messages .error{border-color:var(--removed)}.messages .warning{border-color:var(--changed)}

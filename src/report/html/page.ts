@@ -17,6 +17,8 @@ export interface Page {
   /** Of the window. */
   readonly title: string
   readonly headline: string
+  /** What a reader must know before the figures. */
+  readonly lead?: readonly string[]
   /** The program, and when it made the report. */
   readonly made: readonly string[]
   readonly figures: readonly Figure[]
@@ -92,7 +94,7 @@ export function renderPage(page: Page): string {
 <header>
 <p class="made">${escapeHtml([page.kind, ...page.made].map(oneLine).join(' · '))}</p>
 <h1>${escapeHtml(page.headline)}</h1>
-${figureList(page)}${messageList(page.messages)}</header>
+${leadList(page)}${figureList(page)}${messageList(page.messages)}</header>
 <main>
 ${page.zones.length === 0 ? '' : `<div class="top">\n${filterForm(page)}${headRow(page)}</div>\n`}${index(page)}${plainZones(page.rest)}</main>
 <footer>${page.zones.length === 0 ? '' : `<p>${escapeHtml(page.legend)}.</p><p class="keys" id="keys" hidden><kbd>/</kbd> search, <kbd>↑</kbd> <kbd>↓</kbd> zones, <kbd>Enter</kbd> opens, <kbd>o</kbd> opens all, <kbd>c</kbd> closes all, <kbd>Esc</kbd> clears the filter</p>`}</footer>
@@ -125,6 +127,9 @@ function columnWidths(zones: readonly PageZone[]) {
     target: Math.min(widths.target, WIDEST.target) + 1,
   }
 }
+
+const leadList = ({ lead = [] }: Page): string =>
+  lead.length === 0 ? '' : `<ul class="lead">\n${lead.map((line) => `<li>${escapeHtml(line)}</li>\n`).join('')}</ul>\n`
 
 const figureList = ({ figures, choices, zones }: Page): string =>
   figures.length === 0

@@ -2,6 +2,8 @@
 import { isError, oneLine } from '../../dns/diagnostic.ts'
 import type { Outcome } from '../../plan/plan.ts'
 import { counted } from '../english.ts'
+import { shortHeadline, summaryLine } from '../headline.ts'
+import { impactLines } from '../impact-text.ts'
 import { blockingRefusals, type Report, type ReportOptions, summarize, summarizeOutcomes, type ZoneView, zoneViews } from '../report.ts'
 import {
   ACTIONS,
@@ -12,8 +14,6 @@ import {
   recordFigures,
   renderedStates,
   renderedText,
-  shortHeadline,
-  summaryLine,
   zoneState,
   zoneTitleAlone,
 } from '../summary.ts'
@@ -48,6 +48,7 @@ export function planPage(report: Report, options: ReportOptions): Page {
       ...(plan.base === undefined ? [] : [`less the plan of ${plan.base.revision}`]),
       ...(plan.snapshot === undefined ? [] : [`from a snapshot of ${timeText(plan.snapshot.created)}`]),
     ],
+    lead: impactLines(views),
     figures: figuresOf(report, label),
     messages: [...diagnosticMessages(options.diagnostics === false ? [] : inGeneral, options), ...states],
     place: 'target',

@@ -1,0 +1,94 @@
+/** What a plan means to those who use the zone. */
+import { expect, test } from 'vitest'
+import type { Impact } from '../../src/plan/plan.ts'
+import { ORIGIN, planOf } from '../support/plan.ts'
+import { desiredZone, existingZone, name } from '../support/records.ts'
+
+const KEEP = 'keep 300 A 192.0.2.1\nkept 300 A 192.0.2.1'
+
+/** `www` for a name without records, `www A TXT` for a name that loses two types. */
+function lostOf(impact: Impact | undefined): string[] {
+  return (impact?.stopsAnswering ?? []).map(({ name: lost, types, isGone }) => {
+    const relative = lost === ORIGIN ? '@' : lost.slice(0, -ORIGIN.length - 1)
+    return isGone ? relative : [relative, ...types].join(' ')
+  })
+}
+
+const impact = (existing: string, desired: string) => planOf(`${KEEP}\n${existing}`, `${KEEP}\n${desired}`).impact
+
+test.each<[what: string, existing: string, desired: string, lost: string[]]>([
+  ['a name loses all records', 'www 300 A 192.0.2.1\nwww 300 TXT "x"', '', ['www']],
+  ['a name loses a type', 'www 300 A 192.0.2.1\nwww 300 TXT "x"', 'www 300 TXT "x"', ['www A']],
+  ['a value of several goes', 'www 300 A 192.0.2.1\nwww 300 A 192.0.2.2', 'www 300 A 192.0.2.2', []],
+  ['data change', 'www 300 A 192.0.2.1', 'www 300 A 192.0.2.2', []],
+  ['a name is renamed', 'www 300 A 192.0.2.1', 'web 300 A 192.0.2.1', ['www']],
+  ['an address becomes an alias', 'www 300 A 192.0.2.1', 'www 300 CNAME keep', []],
+  ['an alias becomes an address', 'www 300 CNAME keep', 'www 300 A 192.0.2.1', []],
+  ['an alias becomes a text', 'www 300 CNAME keep', 'www 300 TXT "x"', ['www CNAME']],
+  ['a wildcard answers in its place', 'www 300 A 192.0.2.1\n* 300 A 192.0.2.9', '* 300 A 192.0.2.9', []],
+  ['a wildcard has another type', 'www 300 A 192.0.2.1\n* 300 TXT "x"', '* 300 TXT "x"', ['www']],
+  [
+    'a name below it keeps the wildcard from answering (RFC 4592)',
+    'www 300 A 192.0.2.1\na.www 300 A 192.0.2.1\n* 300 A 192.0.2.9',
+    'a.www 300 A 192.0.2.1\n* 300 A 192.0.2.9',
+    ['www'],
+  ],
+  [
+    'the wildcard of a closer name counts',
+    'a.b 300 A 192.0.2.1\nb 300 TXT "x"\n* 300 A 192.0.2.9',
+    'b 300 TXT "x"\n* 300 A 192.0.2.9',
+    ['a.b'],
+  ],
+  ['the wildcard itself goes', '* 300 A 192.0.2.9', '', ['*']],
+  ['the name is delegated', 'a.sub 300 A 192.0.2.1', 'sub 300 NS ns.example.net.', []],
+  ['a delegation goes', 'sub 300 NS ns.example.net.', '', ['sub']],
+])('names that stop answering: %s', (_, existing, desired, lost) => {
+  expect(lostOf(impact(existing, desired))).toEqual(lost)
+})
+
+test('mail: MX, SPF, DKIM, DMARC, MTA-STS and reports, but no other text', () => {
+  const before = '@ 300 MX 10 mail\n@ 300 TXT "v=spf1 -all"\nother 300 TXT "v=spf10"'
+  const after =
+    '@ 300 MX 20 mail\n@ 300 TXT "v=spf1 mx -all"\nother 300 TXT "x"\ns._domainkey 300 TXT "v=DKIM1; p="\n_dmarc 300 CNAME d.example.net.\n_mta-sts 300 TXT "v=STSv1; id=1"'
+  expect(impact(before, after)?.mail.map(({ name: one, type }) => `${one} ${type}`)).toEqual([
+    'example.com. MX',
+    'example.com. TXT',
+    '_dmarc.example.com. CNAME',
+    's._domainkey.example.com. TXT',
+    '_mta-sts.example.com. TXT',
+  ])
+})
+
+test('name servers: delegations, DS, and addresses of the named servers, but no change of a TTL alone', () => {
+  const before = 'sub 300 NS ns1\nns1 300 A 192.0.2.1\nold 300 NS ns.example.net.\nold 300 DS 1 8 2 00\nstay 300 NS ns.example.net.'
+  const after = 'sub 300 NS ns1\nns1 300 A 192.0.2.2\nstay 600 NS ns.example.net.'
+  expect(impact(before, after)?.nameservers.map(({ name: one, type }) => `${one} ${type}`)).toEqual([
+    'ns1.example.com. A',
+    'old.example.com. DS',
+    'old.example.com. NS',
+  ])
+})
+
+test('all records change: every record set of a zone with several, or the zone is deleted', () => {
+  expect(planOf('a 300 A 192.0.2.1\nb 300 A 192.0.2.1', 'a 300 A 192.0.2.2\nb 3600 A 192.0.2.1').impact?.changesAll).toBe(true)
+  expect(planOf('a 300 A 192.0.2.1\nb 300 A 192.0.2.1', 'a 300 A 192.0.2.2\nb 300 A 192.0.2.1').impact).toBeUndefined()
+  expect(planOf('a 300 A 192.0.2.1', 'a 300 A 192.0.2.2').impact).toBeUndefined()
+})
+
+test('the deletion of a zone: all its names stop answering', () => {
+  const { impact } = planOf(`${KEEP}\n* 300 TXT "x"`, '', { desired: { ...desiredZone(ORIGIN, ''), absent: true } })
+  expect(lostOf(impact)).toEqual(['*', 'keep', 'kept'])
+  expect(impact?.changesAll).toBe(true)
+})
+
+test('a new zone, and a plan without changes, have none', () => {
+  expect(planOf(null, '@ 300 MX 10 mail\nmail 300 A 192.0.2.1').impact).toBeUndefined()
+  expect(planOf('@ 300 MX 10 mail\nmail 300 A 192.0.2.1', '@ 300 MX 10 mail\nmail 300 A 192.0.2.1').impact).toBeUndefined()
+})
+
+test('records outside the zone, which a target should not hold, do no harm', () => {
+  const zone = existingZone(ORIGIN, KEEP)
+  const stray = { name: name('www.example.net.'), type: 'A', ttl: null, data: '192.0.2.1' }
+  const plan = planOf(null, KEEP, { existing: { ...zone, records: [...zone.records, stray] } })
+  expect(plan.impact?.stopsAnswering).toMatchObject([{ name: 'www.example.net.', isGone: true }])
+})
