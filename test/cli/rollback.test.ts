@@ -192,7 +192,7 @@ describe('rollback', () => {
     const [last] = await runs(scene)
     const sent = scene.proxy.mutations().length
     const report = await scene.run('rollback', (last as Run).run, 'example.com')
-    expect(report).toMatchObject({ status: 1, stdout: expect.stringMatching(/\nPlan: \d to create, \d to update, \d to delete in 1 zone/) })
+    expect(report).toMatchObject({ status: 1, stdout: expect.stringMatching(/ Plan: \d to create, \d to update, \d to delete in 1 zone/) })
     expect(scene.proxy.mutations()).toHaveLength(sent)
     const done = await scene.run('rollback', (last as Run).run.slice(0, -1).toLowerCase(), ...YES)
     expect(done.status, done.stderr).toBe(0)
