@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { DIAGNOSTIC_CODES } from '../../src/dns/diagnostic-codes.ts'
@@ -63,6 +63,31 @@ describe('a policy for definitions', () => {
     expect(await scene.run('plan')).toMatchObject({ status: 1 })
     expect(await scene.run('verify')).toMatchObject({ status: 0 })
   })
+})
+
+test('a policy for addresses from an inventory, and for their zone, waits for the plan', async () => {
+  const inventory = `${ZONE}  pool: {type: A, ttl: 300, from: {instances: {tag: web}}}\n`
+  const policy = `- name: pool
+  each: record_set
+  where: {properties: {relativeName: {const: pool}}}
+  require: {properties: {data: {maxItems: 0}}}
+- name: zone
+  each: zone
+  require: {properties: {recordSets: {not: {contains: {properties: {relativeName: {const: pool}, data: {minItems: 1}}}}}}}
+`
+  const scene = await openScene({ files: { 'zones/example.com.yaml': inventory, 'policies/rules.yaml': policy } })
+  const made = await fetch(`${scene.service.baseUrl}/compute/instances`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ region: 'us-east', type: 'g6-nanode-1', label: 'web-1', tags: ['web'] }),
+  })
+  expect(made.status).toBe(200)
+  expect(await scene.run('validate')).toMatchObject({ status: 0 })
+  const { status, stderr } = await scene.run('apply', '--yes')
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/zones\/example\.com\.yaml:7:\d+: error\[policy-pool\] pool\.example\.com\. A: /)
+  expect(stderr).toMatch(/zones\/example\.com\.yaml:1:9: error\[policy-zone\] example\.com\.: /)
+  expect(scene.proxy.mutations()).toEqual([])
 })
 
 describe('a policy for changes and plans', () => {
@@ -164,6 +189,12 @@ describe('validate', () => {
     expect(stdout).toMatch(/error\[file-unreadable\] policies: missing\.yaml does not exist/)
     expect(stdout).toMatch(/error\[path-outside\] policies: \.\.\/elsewhere/)
     expect(stdout).toMatch(/policies\/b\.yml:1:3: error\[policies-invalid\] there are two policies ttl .*policies\/a\.yaml:1:3/)
+    symlinkSync('/etc/hostname', join(scene.folder, 'policies/link.yaml'))
+    writeFileSync(join(scene.folder, '.hidden.yaml'), TTL)
+    symlinkSync('../.hidden.yaml', join(scene.folder, 'policies/hidden.yaml'))
+    const linked = (await scene.run('validate')).stdout
+    expect(linked).toMatch(/error\[path-outside\] policies: policies\/link\.yaml is a link/)
+    expect(linked).toMatch(/error\[path-protected\] policies\/hidden\.yaml is hidden/)
     scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(/^policies:.*$/m, 'policies: []') })
     expect(await scene.run('validate')).toMatchObject({ status: 0, stdout: '' })
   })

@@ -129,6 +129,7 @@ export function applyToZones<Loaded extends { readonly zones: readonly LoadedZon
   policies: Pick<Policies, 'rules'>,
   now: Date,
 ): Loaded {
+  if (!policies.rules.some(({ each }) => each === 'zone' || each === 'record_set')) return loaded
   const added: Diagnostic[] = []
   const zones = loaded.zones.map((one) => {
     const { zone, owner, targets } = one

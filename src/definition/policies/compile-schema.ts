@@ -68,6 +68,9 @@ export function createSchemaCompiler(): SchemaCompiler {
 
 const MAX_TEXT = 200
 
+/** Values of an enumeration in a message. */
+const MAX_ALLOWED = 20
+
 /** The last error is that of the outermost keyword; that of an `if` only says which branch was taken. */
 function problemOf(errors: readonly ErrorObject[]): SchemaProblem {
   const shown = errors.filter(({ keyword }) => keyword !== 'if')
@@ -81,7 +84,10 @@ const textOf = (path: readonly string[]): string =>
 
 function requirement(keyword: string | undefined, message: string, params: Readonly<Record<string, unknown>>): string {
   if (keyword === 'const') return `must be ${JSON.stringify(params['allowedValue'])}`
-  if (keyword === 'enum') return `must be one of ${(params['allowedValues'] as unknown[]).map((one) => JSON.stringify(one)).join(', ')}`
+  if (keyword === 'enum') {
+    const allowed = (params['allowedValues'] as unknown[]).slice(0, MAX_ALLOWED).map((one) => JSON.stringify(one))
+    return `must be one of ${allowed.join(', ')}${(params['allowedValues'] as unknown[]).length > MAX_ALLOWED ? ', …' : ''}`
+  }
   if (keyword === 'contains') return matches(params)
   if (keyword === 'false schema') return 'is not allowed'
   return message.replace('NOT', 'not')

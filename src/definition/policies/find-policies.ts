@@ -37,7 +37,10 @@ export function findPolicyFiles({ policies, folder, cwd, file }: Pick<Config, 'p
     try {
       const found = statSync(absolute).isDirectory() ? filesOf(absolute) : [absolute]
       if (found.length === 0 && policies !== null) report('file-unreadable', `policies: ${shown} has no YAML file`, at)
-      for (const one of found) paths.add(one)
+      for (const one of found) {
+        if (isInside(resolveLinks(one), resolveLinks(folder))) paths.add(one)
+        else report('path-outside', `policies: ${displayPath(one, cwd)} is a link that leads outside the folder of the config`, at)
+      }
     } catch (error) {
       const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
       if (policies !== null || !isMissing) report('file-unreadable', `policies: ${shown} ${describeReadError(error)}`, at)

@@ -3,7 +3,7 @@ import { basename, join, relative, resolve } from 'node:path'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import type { Config } from '../config/config.ts'
 import { readConfig } from '../config/read-config.ts'
-import { displayPath, fromDisplayPath } from '../files/file-path.ts'
+import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import { readText } from '../files/read-text.ts'
 import { openRevision } from '../files/revision.ts'
 import { sourcePolicy } from '../load/source-policy.ts'
@@ -58,6 +58,11 @@ async function readAll(config: Config, shown: Pick<Config, 'folder' | 'cwd'>, no
   const byName = new Map<string, PolicyRule>()
   for (const path of paths) {
     const file = displayPath(resolve(shown.folder, relative(config.folder, path)), shown.cwd)
+    const refused = policy.refusePath(resolveLinks(path))
+    if (refused !== null) {
+      diagnostics.push({ severity: 'error', code: 'path-protected', message: `${file} ${refused}` })
+      continue
+    }
     const text = await readText(path, file, policy)
     if (!text.ok) {
       diagnostics.push({ severity: 'error', ...text.problem, at: text.problem.at ?? { file, line: 1, column: 1 } })

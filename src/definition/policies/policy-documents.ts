@@ -88,6 +88,7 @@ export const SHAPES: Readonly<Record<PolicySubject, Shape>> = {
       ...scalars('format', 'version', 'created', 'tool'),
       snapshot: 'any',
       base: 'any',
+      keepsGoing: SCALAR,
       zones: { items: 'any' },
       diagnostics: { items: 'any' },
       changes: { items: CHANGE },
@@ -138,7 +139,7 @@ export function zoneDocument({
       data,
       // Few rules need them, and some take long to print.
       get values() {
-        values ??= data.map((one) => printValue(type, one, zone))
+        values ??= data.map((one) => definedValue(type, one, zone))
         return values
       },
     }
@@ -156,6 +157,15 @@ export function zoneDocument({
     targets,
     settings: { type: 'master', ...settings },
     recordSets: [...sets, ...inventory.map((set) => setOf(set, []))],
+  }
+}
+
+/** The value as definitions have it. Data of a provider that has no such form, in a saved plan, stays as it is. */
+function definedValue(type: string, data: string, zone: DomainName): YamlData {
+  try {
+    return printValue(type, data, zone)
+  } catch {
+    return data
   }
 }
 
