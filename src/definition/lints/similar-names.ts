@@ -15,24 +15,37 @@ export const nameSimilar =
   ({ indexOf }: ManagedNames) =>
   (linted: LintedZone): Diagnostic[] => {
     const { byName } = indexOf(linted)
-    const known = new Map<string, DomainName>()
     const diagnostics: Diagnostic[] = []
+    const byData = new Map<string, DomainName[]>()
     for (const [name, records] of byName) {
-      const label = name.slice(0, name.indexOf('.'))
-      if (label.length < MIN_LABEL || !/^[a-z0-9-]+$/.test(label)) continue
-      const suffix = ` ${parentOf(name)} ${dataOf(records)}`
-      for (const form of formsOf(label)) {
-        const key = form + suffix
-        const other = known.get(key)
-        if (other === undefined) known.set(key, name)
-        else if (other !== name && areSimilar(label, other.slice(0, other.indexOf('.')))) {
-          diagnostics.push(similar(name, records, other, byName.get(other) ?? []))
-          break
-        }
-      }
+      const data = dataOf(records)
+      const same = byData.get(data)
+      if (same) same.push(name)
+      else byData.set(data, [name])
     }
+    for (const names of byData.values()) if (names.length > 1) diagnostics.push(...similarOnes(names, byName))
     return diagnostics
   }
+
+function similarOnes(names: readonly DomainName[], byName: ReadonlyMap<DomainName, readonly DefinedRecord[]>): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  const known = new Map<string, DomainName>()
+  for (const name of names) {
+    const label = name.slice(0, name.indexOf('.'))
+    if (label.length < MIN_LABEL || !/^[a-z0-9-]+$/.test(label)) continue
+    const suffix = ` ${parentOf(name)}`
+    for (const form of formsOf(label)) {
+      const key = form + suffix
+      const other = known.get(key)
+      if (other === undefined) known.set(key, name)
+      else if (other !== name && areSimilar(label, other.slice(0, other.indexOf('.')))) {
+        diagnostics.push(similar(name, byName.get(name) ?? [], other, byName.get(other) ?? []))
+        break
+      }
+    }
+  }
+  return diagnostics
+}
 
 const dataOf = (records: readonly DefinedRecord[]): string =>
   records.length === 1

@@ -2,6 +2,7 @@
 import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
 import { suppress } from '../../dns/suppress.ts'
 import type { Suppression } from '../../dns/suppression.ts'
+import type { DesiredZone } from '../../dns/zone.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import { fitToTarget } from '../../plan/fit-to-target.ts'
 import { lintZones } from '../lints/lints.ts'
@@ -47,10 +48,25 @@ function suppressionsOf({ zone }: LoadedZone): Suppression[] {
 }
 
 /** A notice for each RRset whose TTL a target rounds, as its plan has it. */
-function roundedTtls({ zone, targets, valid }: LoadedZone, capabilities: CapabilityLookUp): Diagnostic[] {
+function roundedTtls({ zone, targets, valid, diagnostics }: LoadedZone, capabilities: CapabilityLookUp): Diagnostic[] {
   if (!valid || zone.absent) return []
+  const isMixed = diagnostics.some(({ code }) => code === 'ttl-mixed')
   return targets.flatMap((target) => {
     const known = capabilities(target)
-    return known === null ? [] : fitToTarget(zone, target, known).diagnostics.filter(({ code }) => code === 'ttl-rounded')
+    if (known === null) return []
+    // Most zones fit exactly, which a sample of their records shows.
+    const mayDiffer = isMixed || zone.rrsetTargets.length > 0 || fitToTarget(sampleOf(zone), target, known).diagnostics.length > 0
+    return mayDiffer ? fitToTarget(zone, target, known).diagnostics.filter(({ code }) => code === 'ttl-rounded') : []
   })
+}
+
+/** The zone with one record for each type and TTL, at the apex and elsewhere, and with all records that have settings at a provider. */
+function sampleOf(zone: DesiredZone): DesiredZone {
+  const seen = new Set<string>()
+  const records = zone.records.filter(({ name, type, ttl, providerSettings }) => {
+    if (providerSettings !== undefined) return true
+    const key = `${type} ${ttl} ${name === zone.name}`
+    return !seen.has(key) && seen.add(key)
+  })
+  return { ...zone, records }
 }

@@ -47,10 +47,11 @@ const stub = (name: DomainName, type: string): ResourceRecord => ({ name, type, 
 export type NameLookUp = (name: DomainName) => readonly DefinedRecord[] | null
 
 export function nameLookUp(index: ZoneIndex): NameLookUp {
-  const nodes = nodesOf(index)
+  let nodes: ReadonlySet<DomainName> | null = null
   return (name) => {
     const own = index.byName.get(name)
     if (own !== undefined) return own
+    nodes ??= nodesOf(index)
     if (nodes.has(name)) return []
     return index.byName.get(`*.${closestEncloser(name, nodes)}` as DomainName) ?? null
   }

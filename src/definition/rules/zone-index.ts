@@ -31,7 +31,19 @@ export function indexZone(zone: DesiredZone): ZoneIndex {
     else if (type === 'NS' && name !== zone.name && !delegations.has(name)) delegations.set(name, record)
     else if (type === 'DNAME' && !redirections.has(name)) redirections.set(name, record)
   }
-  return { zone, rrsets: groupRrsets(zone.records), byName, cnames, delegations, redirections }
+  let rrsets: ZoneIndex['rrsets'] | null = null
+  return {
+    zone,
+    // Lints of most zones do not need them.
+    get rrsets() {
+      rrsets ??= groupRrsets(zone.records)
+      return rrsets
+    },
+    byName,
+    cnames,
+    delegations,
+    redirections,
+  }
 }
 
 /** The highest of `cuts` at `name` or above it within the zone, which hides the lower ones; undefined if there is none. */
