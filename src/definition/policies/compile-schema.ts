@@ -31,7 +31,7 @@ export function createSchemaCompiler(): SchemaCompiler {
     return pattern
   }
   // The validator tells patterns apart by their text.
-  const engine = (text: string) => ({ test: (value: string) => patternOf(text).test(value), toString: () => text })
+  const engine = (text: string) => ({ test: remembered((value) => patternOf(text).test(value)), toString: () => text })
   const ajv = new Ajv2020({
     strict: true,
     // Keywords apply only to values of their type, and `required` and `properties` may be in different places.
@@ -70,6 +70,21 @@ const MAX_TEXT = 200
 
 /** Values of an enumeration in a message. */
 const MAX_ALLOWED = 20
+
+/** Texts whose result is remembered, and their longest length: many zones have the same names and values. */
+const MAX_REMEMBERED = 2000
+const MAX_REMEMBERED_LENGTH = 100
+
+function remembered(test: (value: string) => boolean): (value: string) => boolean {
+  const results = new Map<string, boolean>()
+  return (value) => {
+    const known = results.get(value)
+    if (known !== undefined) return known
+    const result = test(value)
+    if (value.length <= MAX_REMEMBERED_LENGTH && results.size < MAX_REMEMBERED) results.set(value, result)
+    return result
+  }
+}
 
 /** The last error is that of the outermost keyword; that of an `if` only says which branch was taken. */
 function problemOf(errors: readonly ErrorObject[]): SchemaProblem {
