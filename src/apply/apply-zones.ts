@@ -44,7 +44,9 @@ export interface ApplyZonesOptions {
   /** Milliseconds that reading back may take after the run was stopped. */
   readonly lastReading?: number | undefined
   /** Called before each call is sent, repetitions included. Returns why it must not be sent; null if it may. */
-  readonly onCall?: ((zone: ApplicableZone, call: Changeset) => string | null) | undefined
+  readonly onCall?: ((zone: ApplicableZone, call: Changeset) => string | null | Promise<string | null>) | undefined
+  /** See `ProviderCallOptions`. */
+  readonly mayWrite?: ProviderCallOptions['mayWrite']
   /** Called when a change ends. Reading back may resolve an unknown outcome later. */
   readonly onOutcome?: ((zone: ApplicableZone, index: number, outcome: Outcome) => void) | undefined
   /** Called when a zone has been read back. */
@@ -74,7 +76,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
   const { provider } = watch
   const ended = new AbortController()
   const stop = AbortSignal.any([watch.stop, ended.signal, ...(run.stop ? [run.stop] : [])])
-  const options: ProviderCallOptions = { stop, signal: run.abort }
+  const options: ProviderCallOptions = { stop, signal: run.abort, mayWrite: run.mayWrite }
   const calls = changesetsOf(plan.changes, existing?.records ?? [], provider.capabilities.calls)
   const claimed = new Set(existing?.records.flatMap(({ id }) => (id === undefined ? [] : [id])))
   const reread = createReread(provider, options)
@@ -89,7 +91,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
     const late = await findLateChange(call, reference)
     if (stop.aborted) return skipped(call, stopReason(stop))
     if (late !== null) return call.indexes.map(() => ({ state: 'failed', error: late }))
-    const onCall = (): string | null => run.onCall?.(zone, call) ?? null
+    const onCall = async (): Promise<string | null> => (await run.onCall?.(zone, call)) ?? null
     const made = await applyCall(call, { provider, reference, options, reread, claimed, recoveryPause, onCall })
     const [first] = made as [ChangeResult]
     watch.note(first.outcome.state === 'applied' ? null : (first.error ?? null))

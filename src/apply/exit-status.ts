@@ -39,7 +39,7 @@ export const worstOf = (statuses: Iterable<ExitStatus>): ExitStatus => {
 /** The status of a plan before it is applied: a failure, a refusal, or done. A stale saved plan is a refusal. */
 export function statusOfPlan({ diagnostics, zones }: Plan): ExitStatus {
   const errors = [...diagnostics, ...zones.flatMap((zone) => zone.diagnostics)].filter(isError)
-  if (errors.some(({ code }) => code !== 'plan-stale')) return EXIT.failure
+  if (errors.some(({ code }) => code !== 'plan-stale' && code !== 'plan-outdated')) return EXIT.failure
   const isRefused = zones.some(({ refusals }) => refusals.some(({ allowed }) => !allowed))
   return isRefused || errors.length > 0 ? EXIT.refused : EXIT.done
 }

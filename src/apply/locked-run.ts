@@ -1,8 +1,9 @@
 /** A run that locks its zones before it reads them, journals its calls, and unlocks the zones at its end. */
 import { randomInt } from 'node:crypto'
-import { chmodSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { LOCAL_JOURNAL } from '../definition/config/journal-place.ts'
 import { isSecretExposed } from '../definition/config/secret-guard.ts'
+import { makeFolder } from '../definition/files/make-folder.ts'
 import { ownProcess } from '../definition/files/process-identity.ts'
 import { writeProblemText } from '../definition/files/write-problem.ts'
 import { type Diagnostic, oneLine } from '../dns/diagnostic.ts'
@@ -10,17 +11,32 @@ import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import { type ApplicableZone, type ApplyZonesOptions, applyZones } from './apply-zones.ts'
 import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
 import { type RolledBackRun, type RunCommand, runId } from './journal/journal-format.ts'
-import { beginJournal, type Journal } from './journal/write-journal.ts'
-import { lockZones } from './lock-zones.ts'
+import { type AcquiredLease, acquireLease, type LeaseRequest } from './journal/store/acquire-lease.ts'
+import { type Fences, markUnchanged, takeFences } from './journal/store/fences.ts'
+import { fetchStates } from './journal/store/fetch-journal.ts'
+import type { Heartbeat } from './journal/store/heartbeat.ts'
+import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
+import { type LeasedZone, ownHolder } from './journal/store/leases.ts'
+import { openStore } from './journal/store/open-store.ts'
+import { type StoredRun, storeRun } from './journal/store/stored-run.ts'
+import { tightenJournal } from './journal/tighten-journal.ts'
+import { beginJournal, type Journal, keepOutOfGit } from './journal/write-journal.ts'
 import type { ApplyContext } from './run-context.ts'
 
 export interface LockedRun {
-  /** Applies zones that have changes. If the journal cannot be written, reports that, changes nothing and returns null. */
+  /** As they were before any zone was read. */
+  readonly fences: Fences
+  /** See `ProviderCallOptions`. */
+  readonly mayWrite: Heartbeat['mayWrite']
+  /**
+   * Takes the fences of zones that have changes, and applies the zones. If another run has changed one of them, or if the journal cannot be written, reports that,
+   * changes nothing and returns the exit status.
+   */
   apply(
     planned: { readonly plan: Plan; readonly rollsBack?: RolledBackRun },
     zones: readonly ApplicableZone[],
     options: ApplyZonesOptions,
-  ): Promise<readonly ZoneOutcome[] | null>
+  ): Promise<readonly ZoneOutcome[] | ExitStatus>
   /** Does the work of the run, then closes the journal and unlocks the zones. */
   finish(work: () => Promise<ExitStatus>): Promise<ExitStatus>
 }
@@ -28,63 +44,126 @@ export interface LockedRun {
 export type LockResult = { readonly run: LockedRun } | { readonly run: null; readonly diagnostic: Diagnostic }
 
 /** Locks the zones of a run, waiting as long as `--wait` says. Reports a lock that another run holds. */
-export async function lockRun(
-  context: ApplyContext,
-  command: RunCommand,
-  zones: readonly { readonly zone: string; readonly target: string }[],
-): Promise<LockResult> {
-  const { journal: folder, now, secrets, output, options, interruption } = context
+export async function lockRun(context: ApplyContext, command: RunCommand, zones: readonly LeasedZone[]): Promise<LockResult> {
+  const { journal: folder, now, output } = context
   const id = runId(now(), () => randomInt(0x10000) / 0x10000)
-  const owner = ownProcess()
   const refuse = (diagnostic: Diagnostic): LockResult => {
     output.diagnostics([diagnostic])
     return { run: null, diagnostic }
   }
+  let store: JournalStore | null = null
+  let lease: AcquiredLease
   try {
     for (const path of tightenJournal(folder)) output.note(`${path} was accessible to other users; access is now restricted to you.`)
+    store = await openStore(context)
+    lease = await lockZones(context, store, { command, run: id, zones })
+    // Cutovers that other machines have begun.
+    if (lease.state === 'acquired' && store.isShared) await fetchStatesOf(context, store, lease.heartbeat)
   } catch (error) {
+    await store?.close()
     return refuse(unwritable(error, folder))
   }
-  const locks = await lockZones({
-    journal: folder,
-    zones,
-    owner,
-    command,
-    run: id,
-    now,
+  if (lease.state === 'busy') {
+    await store.close()
+    return refuse(lease.diagnostic)
+  }
+  return { run: lockedRun(context, { id, command, store, ...lease }) }
+}
+
+async function fetchStatesOf({ config, journal }: ApplyContext, store: JournalStore, heartbeat: Heartbeat): Promise<void> {
+  if (config?.journalStore.bucket == null) return
+  try {
+    await fetchStates(store, journal)
+  } catch (error) {
+    await heartbeat.end()
+    throw error
+  }
+}
+
+interface HeldRun {
+  readonly id: string
+  readonly command: RunCommand
+  readonly store: JournalStore
+  readonly heartbeat: Heartbeat
+  readonly fences: Fences
+}
+
+function lockZones(
+  { journal, config, env, options, output, interruption }: ApplyContext,
+  store: JournalStore,
+  run: Pick<LeaseRequest, 'command' | 'run' | 'zones'>,
+): Promise<AcquiredLease> {
+  if (run.zones.length === 0) return Promise.resolve(NOTHING_LOCKED)
+  makeFolder(journal, 0o700)
+  keepOutOfGit(journal)
+  return acquireLease({
+    ...run,
+    store,
+    holder: ownHolder(env),
+    seconds: (config?.journalStore ?? LOCAL_JOURNAL).leaseSeconds,
     wait: (options.wait ?? 0) * 1000,
     signal: interruption.signal,
     onWait: ({ message }) => output.note(`Waiting: ${oneLine(message)}.`),
-  }).catch((error: unknown) => ({ state: 'busy', diagnostic: unwritable(error, folder) }) as const)
-  if (locks.state === 'busy') return refuse(locks.diagnostic)
-  // A second Ctrl-C and program errors exit without further cleanup.
-  process.once('exit', locks.release)
+  })
+}
 
+function lockedRun(context: ApplyContext, { id, command, store, heartbeat, fences }: HeldRun): LockedRun {
+  const { journal: folder, now, secrets, output } = context
+  const isFolder = context.config?.journalStore.bucket == null
   let journal: Journal | null = null
-  const apply: LockedRun['apply'] = async ({ plan, rollsBack }, pending, applyOptions) => {
+  let copy: StoredRun | null = null
+  const fail = (error: unknown): ExitStatus => {
+    output.diagnostics([unwritable(error, folder)])
+    return EXIT.failure
+  }
+  const apply: LockedRun['apply'] = async ({ plan, rollsBack }, pending, options) => {
+    const zones = pending.map((zone) => zone.plan)
+    const taken = await takeFences(store, fences, zones, id, now()).catch(storeProblem)
+    if (taken instanceof StoreError) return fail(taken)
+    if (!taken.taken) {
+      output.diagnostics(taken.diagnostics)
+      return EXIT.refused
+    }
     try {
+      const lines: string[] = []
       journal = await beginJournal({
         journal: folder,
         run: id,
         command,
         rollsBack: rollsBack ?? null,
-        process: owner,
+        process: ownProcess(),
         now,
         plan,
         zones: pending,
-        targets: applyOptions.providers,
+        targets: options.providers,
         secrets,
+        onLine: (text) => void (copy === null ? lines.push(text) : copy.line(text)),
       })
+      if (!isFolder) {
+        copy = await storeRun(store, id, join(folder, 'runs', id))
+        for (const line of lines) copy.line(line)
+      }
     } catch (error) {
+      await markUnchanged(store, taken.before, zones, id).catch(storeProblem)
       if (isSecretExposed(error)) throw error
-      output.diagnostics([unwritable(error, folder)])
-      return null
+      return fail(error)
     }
-    return applyJournalled(pending, applyOptions, journal)
+    const outcomes = await applyJournalled(pending, withLease(options, heartbeat), journal, copy ?? undefined)
+    if (heartbeat.lost.aborted)
+      output.error('lease-lost', String(heartbeat.lost.reason), 'the report shows the changes made; "zonewright plan" shows those left')
+    const unchanged = outcomes.filter((outcome) => outcome.outcomes.every(({ state }) => state === 'failed' || state === 'skipped'))
+    if (unchanged.length > 0)
+      await markUnchanged(
+        store,
+        taken.before,
+        unchanged.map(({ plan: zone }) => zone),
+        id,
+      ).catch(storeProblem)
+    return outcomes
   }
   /** Returns false, and reports it, if lines are missing in the journal. */
-  const endJournal = (status: ExitStatus): boolean => {
-    const problem = journal?.end(status) ?? null
+  const endJournal = async (status: ExitStatus): Promise<boolean> => {
+    const problem = journal?.end(status) ?? (await copy?.stored()) ?? null
     if (problem !== null) output.error('journal-failed', problem, 'the report shows the changes made; "zonewright plan" shows those left')
     journal = null
     return problem === null
@@ -92,77 +171,66 @@ export async function lockRun(
   const finish: LockedRun['finish'] = async (work) => {
     try {
       const status = await work()
-      return endJournal(status) ? status : worstOf([status, EXIT.failure])
+      return (await endJournal(status)) ? status : worstOf([status, EXIT.failure])
     } catch (error) {
       // Only the report is withheld: the changes were made and journalled.
-      if (isSecretExposed(error)) endJournal(EXIT.failure)
+      if (isSecretExposed(error)) await endJournal(EXIT.failure)
       throw error
     } finally {
-      process.off('exit', locks.release)
-      locks.release()
+      await heartbeat.end()
+      await store.close()
     }
   }
-  return { run: { apply, finish } }
+  return { fences, mayWrite: heartbeat.mayWrite, apply, finish }
+}
+
+/** For a run that concerns no zone. */
+const NOTHING_LOCKED: AcquiredLease = {
+  state: 'acquired',
+  fences: { store: null, version: null, zones: new Map() },
+  heartbeat: { mayWrite: async () => null, lost: new AbortController().signal, end: async () => undefined },
+}
+
+const withLease = (options: ApplyZonesOptions, { mayWrite, lost }: Heartbeat): ApplyZonesOptions => ({
+  ...options,
+  mayWrite,
+  stop: options.stop ? AbortSignal.any([options.stop, lost]) : lost,
+})
+
+/** Rethrows what is no failure of the store. */
+function storeProblem(error: unknown): StoreError {
+  if (error instanceof StoreError) return error
+  throw error
 }
 
 /** The diagnostic for a journal that cannot be written. Rethrows an error that is not the system's. */
-const unwritable = (error: unknown, folder: string): Diagnostic => ({
-  severity: 'error',
-  code: 'journal-failed',
-  message: `the journal in ${folder} cannot be written: ${writeProblemText(error)}`,
-  hint: 'nothing was changed; "journal" in the config names another folder',
-})
-
-/** The names in the folder of a journal. */
-const JOURNAL_NAMES: ReadonlySet<string> = new Set(['runs', 'locks', 'stages', 'cutovers', '.gitignore'])
-
-/** Permissions of the group and of other users. */
-const OTHERS = 0o077
-
-/**
- * Closes a journal to other users: folders get mode 0700, files 0600. Returns the paths that were open. The folder of the journal itself, which the config
- * names, is changed only if it contains nothing else. Throws the system's error.
- */
-export function tightenJournal(journal: string): readonly string[] {
-  if (process.platform === 'win32' || !isFolder(journal)) return []
-  const parts = ['locks', 'runs', 'stages', 'cutovers'].map((name) => join(journal, name)).filter(isFolder)
-  const isAlone = parts.length > 0 && readdirSync(journal).every((name) => JOURNAL_NAMES.has(name))
-  return [...(isAlone ? tightenOne(journal) : []), ...parts.flatMap((part) => (isOpen(part) ? tightenAll(part) : []))]
+const unwritable = (error: unknown, folder: string): Diagnostic => {
+  if (error instanceof StoreError)
+    return { severity: 'error', code: 'journal-failed', message: error.message, hint: `nothing was changed; ${error.hint ?? 'try again'}` }
+  const message = `the journal in ${folder} cannot be written: ${writeProblemText(error)}`
+  return { severity: 'error', code: 'journal-failed', message, hint: 'nothing was changed; "journal" in the config names another folder' }
 }
 
-function tightenAll(path: string): string[] {
-  const changed = tightenOne(path)
-  if (isFolder(path)) for (const name of readdirSync(path).sort()) changed.push(...tightenAll(join(path, name)))
-  return changed
-}
-
-function tightenOne(path: string): string[] {
-  const facts = lstatSync(path, { throwIfNoEntry: false })
-  if (facts === undefined || (facts.mode & OTHERS) === 0 || !(facts.isFile() || facts.isDirectory())) return []
-  try {
-    chmodSync(path, facts.isDirectory() ? 0o700 : 0o600)
-  } catch (error) {
-    // Another run removed the file, or it belongs to another user.
-    if (!['ENOENT', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-    return []
-  }
-  return [path]
-}
-
-const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-
-const isOpen = (path: string): boolean => ((lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & OTHERS) !== 0
+/** Milliseconds for which the lease must last before a call is journalled. The requests of a call ask for their own time. */
+const CALL_LIMIT = 1000
 
 /** Applies zones and journals every step. If a line cannot be written, neither its call nor a later one is sent. */
-export function applyJournalled(zones: readonly ApplicableZone[], run: ApplyZonesOptions, journal: Journal): Promise<ZoneOutcome[]> {
+export function applyJournalled(
+  zones: readonly ApplicableZone[],
+  run: ApplyZonesOptions,
+  journal: Journal,
+  copy?: StoredRun,
+): Promise<ZoneOutcome[]> {
   const journalFailed = new AbortController()
   return applyZones(zones, {
     ...run,
     stop: run.stop ? AbortSignal.any([run.stop, journalFailed.signal]) : journalFailed.signal,
-    onCall(zone, call) {
-      const problem = journal.call(zone, call)
+    async onCall(zone, call) {
+      const obstacle = (await run.mayWrite?.(CALL_LIMIT)) ?? null
+      if (obstacle !== null) return obstacle
+      const problem = journal.call(zone, call) ?? (await copy?.stored()) ?? null
       if (problem !== null && !journalFailed.signal.aborted) journalFailed.abort(problem)
-      return problem ?? run.onCall?.(zone, call) ?? null
+      return problem ?? (await run.onCall?.(zone, call)) ?? null
     },
     onOutcome(zone, index, outcome) {
       journal.outcome(zone, index, outcome)

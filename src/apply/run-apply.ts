@@ -37,10 +37,10 @@ export const runApply = (setup: ApplySetup, args: readonly string[]): Promise<Ex
       context,
       run,
       context.saved
-        ? await checkSavedPlan(context, await rereadSavedPlan(context, context.saved))
+        ? await checkSavedPlan(context, await rereadSavedPlan(context, context.saved, run))
         : await checkPlan(
             context,
-            await withPreview(context, await makePlan(context, context.interruption.signal), context.interruption.signal),
+            await withPreview(context, await makePlan(context, context.interruption.signal, run.fences), context.interruption.signal),
           ),
     ),
   )
@@ -107,7 +107,7 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
   const refused = statusOfPlan(chosen.plan)
   if (refused !== EXIT.done) return endUnchanged(context, planned.plan, refused, refusalText(planned))
   if (!hasChanges(chosen.plan)) {
-    const status = worstOf([await completeEarlierCalls(context), statusOfRefusedZones(planned.plan, false)])
+    const status = worstOf([await completeEarlierCalls(context, run), statusOfRefusedZones(planned.plan, false)])
     return endUnchanged(context, planned.plan, status, status === EXIT.done ? undefined : 'Nothing was applied.')
   }
   const declined = options.yes ? null : await ask(context, chosen.plan)
@@ -125,14 +125,14 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
   }
 
   const outcomes = await applyWithProgress(context, applicable, (zones, hooks) => run.apply(current, zones, hooks))
-  if (outcomes === null) return endUnchanged(context, current.plan, EXIT.failure)
+  if (typeof outcomes === 'number') return endUnchanged(context, current.plan, outcomes, 'Nothing was applied.')
   if (!isGithubReport(context)) context.output.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
   context.output.outcome(withLeftOut(current.plan, context), outcomes, options.format, { planShown: isTextReport(context) })
   const failed = new Set(outcomes.flatMap(({ plan, diagnostics }) => (hasErrors(diagnostics) ? [plan.target] : [])))
   const leftOut = refusedZonesText(current.plan)
   if (leftOut !== null) context.output.say(leftOut)
   const ofRefused = statusOfRefusedZones(current.plan, true)
-  return interruption.status() ?? worstOf([await completeEarlierCalls(context, failed), statusOfOutcomes(outcomes), ofRefused])
+  return interruption.status() ?? worstOf([await completeEarlierCalls(context, run, failed), statusOfOutcomes(outcomes), ofRefused])
 }
 
 const hasChanges = ({ zones }: Plan): boolean => zones.some((zone) => zone.changes.length > 0)
@@ -140,6 +140,7 @@ const hasChanges = ({ zones }: Plan): boolean => zones.some((zone) => zone.chang
 /** Completes calls of earlier runs whose last step failed, except at targets that just failed. Returns a failure if it fails again. */
 async function completeEarlierCalls(
   { providers, output, interruption, options }: ApplyContext,
+  { mayWrite }: Pick<LockedRun, 'mayWrite'>,
   except = new Set<string>(),
 ): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done
@@ -148,6 +149,7 @@ async function completeEarlierCalls(
     const completed = await provider.completeCalls?.({
       stop: interruption.signal,
       signal: interruption.abort,
+      mayWrite,
       mayRemoveZones: mayRemoveZones(options),
     })
     for (const text of completed?.done ?? []) output.note(text)

@@ -7,7 +7,8 @@ import { registerSecrets } from '../definition/config/resolve-secret.ts'
 import { type Diagnostic, formatDiagnostic } from '../dns/diagnostic.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
 import { checkSettings, endpointsOf, loadPackages, refusedEndpoints } from '../providers/registry.ts'
-import { endpointOfServer, type HostPolicy, hostEntry, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
+import { endpointOfServer, endpointOfUrl, type HostPolicy, hostEntry, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
+import { endpointOfBucket } from './journal/store/bucket-endpoint.ts'
 import type { RunEnvironment } from './run-context.ts'
 
 type ConfigEnvironment = Omit<RunEnvironment, 'now'>
@@ -51,7 +52,7 @@ function checkConfig({ env }: ConfigEnvironment, read: ConfigResult, offline = f
   if (read.config === null) return read
   const found = [
     ...[...read.config.providers.values()].flatMap(checkSettings),
-    ...(offline ? [] : hostDiagnostics(read.config, readHostPolicy(env))),
+    ...(offline ? [] : hostDiagnostics(read.config, readHostPolicy(env), env)),
   ]
   // In CI the policy also refuses plain HTTP.
   const errors = new Map(found.map((diagnostic) => [formatDiagnostic(diagnostic), diagnostic]))
@@ -59,11 +60,14 @@ function checkConfig({ env }: ConfigEnvironment, read: ConfigResult, offline = f
 }
 
 /** An error for each host of a provider or name server in the config that the policy refuses, whether this run uses it or not. */
-function hostDiagnostics(config: Config, policy: HostPolicy): Diagnostic[] {
+function hostDiagnostics(config: Config, policy: HostPolicy, env: RunEnvironment['env']): Diagnostic[] {
   if (policy.diagnostics.length > 0) return [...policy.diagnostics]
   const at = config.file === null ? undefined : { file: config.file, line: 1, column: 1 }
   const servers = [{ nameservers: config.nameservers, at }, ...config.zoneRules]
+  const { bucket } = config.journalStore
+  const refusedBucket = bucket === null ? null : policy.check('journal', endpointOfUrl(endpointOfBucket(bucket, env)), bucket.at)
   return [
+    ...(refusedBucket === null ? [] : [refusedBucket]),
     ...[...config.providers.values()].flatMap((provider) => refusedEndpoints(provider, policy)),
     ...servers.flatMap(({ nameservers, at: place }) =>
       (nameservers ?? []).flatMap((server) => refusedServer(policy, 'nameservers', parseServerAddress(server), place ?? undefined) ?? []),
@@ -72,9 +76,10 @@ function hostDiagnostics(config: Config, policy: HostPolicy): Diagnostic[] {
 }
 
 /** The entries of ZONEWRIGHT_ALLOWED_HOSTS that a run with the config needs. */
-export function requiredHostEntries({ providers, nameservers, zoneRules }: Config): readonly string[] {
+export function requiredHostEntries({ providers, nameservers, zoneRules, journalStore: { bucket } }: Config): readonly string[] {
   const servers = [nameservers, ...zoneRules.map((rule) => rule.nameservers)].flatMap((list) => list ?? [])
   const endpoints = [
+    ...(bucket === null ? [] : [endpointOfUrl(endpointOfBucket(bucket, {}))]),
     ...[...providers.values()].flatMap((provider) => endpointsOf(provider).map(({ endpoint }) => endpoint)),
     ...servers.map((server) => endpointOfServer(parseServerAddress(server))),
   ]

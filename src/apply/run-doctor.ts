@@ -10,6 +10,12 @@ import type { Examination } from '../report/doctor-report.ts'
 import { agreeing, counted, listed as listedNames } from '../report/english.ts'
 import { queryDns } from '../transport/dns-client.ts'
 import { isDnsFailure } from '../transport/dns-exchange.ts'
+import { describeLease } from './journal/store/acquire-lease.ts'
+import { readFences } from './journal/store/fences.ts'
+import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
+import { endOfLease, listLeases } from './journal/store/leases.ts'
+import { openStore } from './journal/store/open-store.ts'
+import type { StoreContext } from './journal/store/store-context.ts'
 import { deletesZones } from './removed-zones.ts'
 import { loadRunConfig } from './run-config.ts'
 import type { RunSetup, Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
@@ -43,9 +49,41 @@ export async function runDoctor(setup: RunSetup<WorkspaceOptions>, zones: readon
         }
       }),
     )
-    return [{ subject: config.file ?? 'configuration', findings }, ...providers, ...(await examineNameServers(workspace))]
+    const journal = await examineJournal({ ...setup, config, journal: config.journal })
+    return [{ subject: config.file ?? 'configuration', findings }, ...journal, ...providers, ...(await examineNameServers(workspace))]
   } finally {
     await workspace.close()
+  }
+}
+
+/**
+ * Reads a journal that machines share. What may be written there is shown only by a write, so that is not tried. The journal of one machine needs no check:
+ * a run that cannot write it says so before it changes anything.
+ */
+async function examineJournal(context: StoreContext): Promise<Examination[]> {
+  const { journalStore } = context.config ?? {}
+  if (!journalStore?.isShared) return []
+  const subject = 'journal'
+  let store: JournalStore | null = null
+  try {
+    store = await openStore(context)
+    const [fences, { leases, now }] = [await readFences(store), await listLeases(store)]
+    const zones = new Set([...fences.zones.keys()].map((key) => key.split(' ')[0])).size
+    const found: DoctorFinding = {
+      status: 'ok',
+      check: 'connection',
+      message: `${store.address} can be read; runs have changed ${counted(zones, 'zone')}`,
+    }
+    const ended = leases.filter((lease) => now > endOfLease(lease))
+    const live = leases
+      .filter((lease) => !ended.includes(lease))
+      .map((lease): DoctorFinding => ({ status: 'ok', check: 'zones', message: `locked by ${describeLease(lease)}` }))
+    return [{ subject, findings: [found, ...live.slice(0, MAX_NAMED)] }]
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return [{ subject, findings: [{ status: 'error', check: 'connection', message: error.message, hint: error.hint }] }]
+  } finally {
+    await store?.close()
   }
 }
 

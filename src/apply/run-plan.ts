@@ -5,6 +5,9 @@ import { type FullDate, fullDateOf } from '../dns/ownership.ts'
 import type { Plan } from '../plan/plan.ts'
 import { checkPlan } from './check-plan.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from './exit-status.ts'
+import { type Fences, planFence, readFences } from './journal/store/fences.ts'
+import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
+import { openStore } from './journal/store/open-store.ts'
 import { type PlannedRun, type PlannedZone, planZones } from './plan-zones.ts'
 import {
   isGithubReport,
@@ -39,7 +42,11 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
       if (options.out !== undefined) output.say(`${options.out} was not written.`)
       return EXIT.failure
     }
-    const planned = await checkPlan(context, await lessBase(context, context.mark(await withPreview(context, await makePlan(context)))))
+    // A plan from a snapshot contacts nothing.
+    const { fences, problems } = options.snapshot === undefined ? await fencesForPlan(context) : { fences: undefined, problems: [] }
+    const made = await withPreview(context, await makePlan(context, undefined, fences))
+    const warned = { ...made, plan: { ...made.plan, diagnostics: [...problems, ...made.plan.diagnostics] } }
+    const planned = await checkPlan(context, await lessBase(context, context.mark(warned)))
     reportPlanDiagnostics(context, planned.plan)
     output.plan(withLeftOut(planned.plan, context), options.format)
     const isSaved = options.out === undefined || (await save(context, options.out, planned))
@@ -74,14 +81,15 @@ async function openForPlan(given: RunSetup<PlanRunOptions>, zones: readonly stri
   return { ...(await openWorkspace(setup, zones)), mark }
 }
 
-/** Reads the zones of a run from their targets and plans them, without secrets. */
-export const makePlan = (context: RunContext, signal?: AbortSignal): Promise<PlannedRun> =>
+/** Reads the zones of a run from their targets and plans them, without secrets. The `fences` were read before. */
+export const makePlan = (context: RunContext, signal?: AbortSignal, fences?: Fences | null): Promise<PlannedRun> =>
   withProgress(context.output, async (onProgress) => {
     const { jobs, providers, now, tool, secrets, nameRemoved } = context
-    const [planned, removed = []] = await Promise.all([
+    const [read, removed = []] = await Promise.all([
       planZones(jobs, { providers, now: now(), tool, signal, onProgress }),
       nameRemoved?.({ signal }),
     ])
+    const planned = fences === undefined ? read : withFences(read, fences)
     const zones = withExpiryWarnings(planned.zones, fullDateOf(now()))
     const diagnostics = [...planned.plan.diagnostics, ...removed]
     return withoutSecrets({ zones, plan: { ...planned.plan, zones: zones.map(({ plan }) => plan), diagnostics } }, secrets)
@@ -92,6 +100,30 @@ const withExpiryWarnings = (zones: readonly PlannedZone[], today: FullDate): Pla
     ...zone,
     plan: { ...zone.plan, diagnostics: [...zone.plan.diagnostics, ...expiryWarnings(zone.job.desired, today)] },
   }))
+/** The plan with the fences of the zones that it changes; null for those that could not be read. */
+function withFences({ plan, zones }: PlannedRun, fences: Fences | null): PlannedRun {
+  const fenced = zones.map((zone) =>
+    zone.plan.changes.length === 0 ? zone : { ...zone, plan: { ...zone.plan, fence: fences && planFence(fences, zone.plan) } },
+  )
+  return { plan: { ...plan, zones: fenced.map((zone) => zone.plan) }, zones: fenced }
+}
+
+/** What the journal says about the zones, before they are read. Without a journal that can be read, a warning: the plan can be applied, but its age is judged by its time. */
+async function fencesForPlan(
+  context: RunContext<PlanRunOptions>,
+): Promise<{ readonly fences: Fences | null; readonly problems: readonly Diagnostic[] }> {
+  let store: JournalStore | null = null
+  try {
+    store = await openStore(context)
+    return { fences: await readFences(store), problems: [] }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    const message = `whether another run changes the zones before this plan is applied is judged by time only: ${error.message}`
+    return { fences: null, problems: [{ severity: 'warning', code: 'journal-unreadable', message, hint: error.hint }] }
+  } finally {
+    await store?.close()
+  }
+}
 
 /** The plan with what the providers would do besides its changes, as diagnostics that belong to no zone. */
 export async function withPreview(

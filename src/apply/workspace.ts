@@ -11,6 +11,7 @@ import { createProvider } from '../providers/registry.ts'
 import { countDiagnostics } from '../report/diagnostics-report.ts'
 import { agreeing, listed } from '../report/english.ts'
 import { checkedBy } from './check-plan.ts'
+import { fetchProblem } from './journal/store/fetch-journal.ts'
 import { deletesZones, deletionJob, describedAt, nameRemovedZones, type RemovedZone, removedZones } from './removed-zones.ts'
 import { loadRunConfig } from './run-config.ts'
 import { type RunOutput, type RunSetup, reportThrottling, type Workspace, type WorkspaceOptions, type ZoneJob } from './run-context.ts'
@@ -76,6 +77,9 @@ export async function openConfig(
     [...names].filter((name) => config.providers.has(name)),
   )
   const diagnostics = [...selected.diagnostics, ...(policies?.diagnostics ?? []), ...problems, ...notices, ...opened.diagnostics]
+  // A journal that cannot be read stops no run.
+  const unread = selected.isComplete && !source.offline ? await fetchProblem({ ...setup, config, journal: config.journal }) : null
+  if (unread !== null) diagnostics.push({ ...unread, severity: 'warning' })
   const isDescribed = selected.isComplete ? describedAt(selected) : undefined
   const loaded = { ...opened, jobs, diagnostics, leftOut: selected.leftOut, isDescribed, policies }
   return hasErrors(diagnostics) ? loaded : withRemoved(setup, loaded, removedZones(config, selected, options), source)

@@ -29,6 +29,7 @@ const COMMANDS: readonly Entry[] = [
   ['history', '[run]', 'list runs, or show one', () => import('./commands/history.ts')],
   ['report', '[file-or-run]', 'render a saved plan, a report or a run again', () => import('./commands/report.ts')],
   ['rollback', '[run-or-zone...]', 'undo a run', () => import('./commands/rollback.ts')],
+  ['unlock', '[zone...]', 'take zones from a run that holds them', () => import('./commands/unlock.ts')],
   ['copy', '<zone...>', 'copy zones from one provider to another', () => import('./commands/copy.ts')],
   ['cutover', '<zone>', 'move a zone to another provider, step by step', () => import('./commands/cutover.ts')],
   ['ci', null, 'plan pull requests, apply merges and report drift, in CI jobs', () => import('./commands/ci.ts')],

@@ -184,6 +184,7 @@ export const DIAGNOSTIC_CODES = {
   'plan-file-signature': 'The signature of a saved plan is missing, unchecked or made with another key.',
   'plan-file-version': 'A saved plan has a newer format than this program reads.',
   'plan-file-target': 'A target differs from the one a saved plan was made for.',
+  'plan-outdated': 'Another run has changed the zone since the plan was made.',
   'plan-stale': 'A zone has changed since its plan was made.',
   // Snapshots
   'snapshot-invalid': 'A file is not a snapshot that can be planned against.',
@@ -195,6 +196,7 @@ export const DIAGNOSTIC_CODES = {
   'branch-effect': 'A plan shows only what a branch changes.',
   'snapshot-used': 'A plan was made from a snapshot and not from the live zones.',
   // Journal and rollback
+  'lease-lost': 'A run has lost its zones to another run.',
   'zone-locked': 'Another run is changing the zone.',
   'journal-failed': 'The journal of a run cannot be written.',
   'journal-unreadable': 'The journal of a run cannot be read.',

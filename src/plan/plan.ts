@@ -69,8 +69,17 @@ export interface ZonePlan {
   readonly refusals: readonly Refusal[]
   readonly rendered: RenderedState
   readonly diagnostics: readonly Diagnostic[]
+  /** What the journal said about the zone before it was read; null if it could not be read, absent if it was not asked. */
+  readonly fence?: PlanFence | null | undefined
   /** Why a run did not apply the zone; absent if it could. */
   readonly refused?: ZoneRefusal | undefined
+}
+
+/** The number of a zone in the journal, which every run that changes the zone increases. */
+export interface PlanFence {
+  /** The identity of the journal; null if no run has changed anything yet. */
+  readonly store: string | null
+  readonly number: number
 }
 
 /** `moved`: the zone has changed since the plan was made. `unread`: it could not be read before the changes. */

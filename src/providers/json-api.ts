@@ -76,6 +76,7 @@ export function createJsonApi(connection: ApiConnection, headers: Readonly<Recor
     silence: createSilenceClock(),
     readTimeout: connection.readTimeout ?? timeout,
     readDeadline: connection.readDeadline ?? READ_DEADLINE,
+    writeTimeout: timeout,
     retry,
     onRequest: connection.onRequest,
   }

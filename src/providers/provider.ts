@@ -14,6 +14,9 @@ import type { Changeset } from '../plan/changesets.ts'
 import type { ReadOnlyReason } from '../plan/make-plan.ts'
 import type { RenderedState } from '../plan/plan.ts'
 import type { Endpoint } from '../transport/allowed-hosts.ts'
+import type { NamedReadOptions, ProviderCallOptions } from './call-options.ts'
+
+export type { NamedReadOptions, ProviderCallOptions }
 
 /** A zone at a provider without its records. */
 export interface ZoneReference {
@@ -74,16 +77,6 @@ export interface ZoneSnapshot extends ExistingZone {
 export interface RenderedFile {
   readonly lines: readonly string[]
 }
-
-export interface ProviderCallOptions {
-  /** Aborts requests immediately. */
-  readonly signal?: AbortSignal | undefined
-  /** Lets sent requests finish and sends no other: no retry, no further page. */
-  readonly stop?: AbortSignal | undefined
-}
-
-/** `lowestTtl`: the lowest TTL in seconds that a record is to have, infinite if none has one; absent if it is unknown. Limits that permit it need no look-up. */
-export type NamedReadOptions = ProviderCallOptions & { readonly lowestTtl?: number | undefined }
 
 /** What one call carries. */
 export type ProviderCall = Pick<Changeset, 'changes' | 'rrsets'>

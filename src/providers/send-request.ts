@@ -19,6 +19,8 @@ export interface Sender {
   readonly readTimeout: number
   /** Milliseconds after which a read fails, retries included. */
   readonly readDeadline: number
+  /** Milliseconds that one attempt of a change may take until its response begins; `readDeadline` if absent. */
+  readonly writeTimeout?: number | undefined
   readonly retry?: RetryPolicy | undefined
   /** Called before each attempt. */
   readonly onRequest?: ((isRetry: boolean) => void) | undefined
@@ -55,6 +57,11 @@ export async function sendRequest(sender: Sender, call: ApiRequest): Promise<Htt
     const { turn, error: obstacle, asked } = await enter(sender, call, stop, deadline)
     // An earlier attempt may have succeeded even if there is no further one.
     if (!turn) throw last === null ? obstacle : lastFailure({ ...last, asked })
+    const forbidden = changes(call) ? await whyForbidden(sender, call, stop) : null
+    if (forbidden !== null) {
+      turn.end({ congested: false })
+      throw last === null ? notSent(sender, call, forbidden) : lastFailure(last)
+    }
     const entered = silence.now()
     sender.onRequest?.(last !== null)
     const { response, failure } = await attemptOnce(sender, call, turn, deadline)
@@ -79,6 +86,15 @@ export async function sendRequest(sender: Sender, call: ApiRequest): Promise<Htt
     if (stop?.aborted) throw lastFailure(last)
   }
 }
+
+/** Why a change must not be sent; null if it may. Waits as long as the run wants to. */
+async function whyForbidden({ writeTimeout, readDeadline }: Sender, { mayWrite }: ApiRequest, stop: AbortSignal | undefined) {
+  if (mayWrite === undefined) return null
+  return (await mayWrite(writeTimeout ?? readDeadline)) ?? (stop?.aborted ? 'the run was stopped' : null)
+}
+
+const notSent = ({ provider }: Sender, { what }: ApiRequest, why: string): ProviderError =>
+  new ProviderError('provider-stopped', `${provider}: ${what}: not sent: ${why}`, { notSent: true })
 
 /** A second POST may create a second object, and a second PATCH may undo another client's change since the first. */
 const MAKES_TWICE: ReadonlySet<string> = new Set(['POST', 'PATCH'])

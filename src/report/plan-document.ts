@@ -12,6 +12,7 @@ import type {
   Outcome,
   Plan,
   PlanBase,
+  PlanFence,
   PlanSnapshot,
   RenderedState,
   ZoneOutcome,
@@ -69,6 +70,7 @@ export interface ZoneDocument {
   /** The changes that were applied by action, and the calls that carried them. */
   readonly applied?: CallCount
   readonly readBack?: ZoneOutcome['readBack']
+  readonly fence?: PlanFence | null
   readonly refused?: ZoneRefusal
 }
 
@@ -145,6 +147,7 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
     diagnostics: diagnostics.map(diagnosticDocument),
     ...(outcomes === null ? {} : { applied: appliedCalls(summarizeOutcomes([{ plan, outcomes, readBack, diagnostics }]).applied) }),
     ...(readBack === null ? {} : { readBack }),
+    ...(plan.fence === undefined ? {} : { fence: plan.fence && { store: plan.fence.store, number: plan.fence.number } }),
     ...(plan.refused === undefined ? {} : { refused: plan.refused }),
   }
 }

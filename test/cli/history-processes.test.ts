@@ -1,10 +1,12 @@
 /** Journal and locks of real processes: killed, interrupted, several at once. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { validate } from '../../generated/journal-schema.js'
+import { isLive, ownHolder } from '../../src/apply/journal/store/leases.ts'
 import { builtProgram, type ProgramRun, startProgram } from '../support/built-program.ts'
+import { leasesIn } from '../support/leases.ts'
 import type { Script } from './recording-proxy.ts'
 import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
 
@@ -49,8 +51,6 @@ interface Run {
 
 const runs = async (scene: Scene): Promise<Run[]> => JSON.parse((await scene.run('history', '--format', 'json')).stdout).runs
 
-const locks = (scene: Scene): string[] => readdirSync(join(scene.folder, '.zonewright/locks')).filter((name) => !name.startsWith('.'))
-
 /** The complete lines of the only journal. */
 function journalLines(scene: Scene, run: string): { event: string; changes: readonly { name: string }[] }[] {
   const text = readFileSync(join(scene.folder, '.zonewright/runs', run, 'journal.jsonl'), 'utf8')
@@ -85,13 +85,13 @@ describe('an apply that is killed', () => {
     const shown = (await scene.run('history', '--last')).stdout
     expect(shown).toContain('unknown: the process vanished')
     expect(shown.split('unknown whether it was carried out: the run ended before the response arrived')).toHaveLength(run.unknown + 1)
-    // Its lock belongs to a dead process.
-    expect(locks(scene)).toHaveLength(1)
+    // Its lease belongs to a dead process.
+    expect(await leasesIn(scene.folder)).toHaveLength(1)
     const rest = await scene.run('apply', '--yes')
     expect(rest.status, rest.stderr).toBe(0)
     expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
     expect(recordCalls(scene)).toBe(RECORDS)
-    expect(locks(scene)).toEqual([])
+    expect(await leasesIn(scene.folder)).toEqual([])
   })
 
   test('can be rolled back: applied changes are reverted, other changes cause no conflict', async () => {
@@ -133,7 +133,7 @@ describe('an apply that is interrupted', () => {
     expect(interrupted).toMatchObject({ state: 'interrupted', status, unknown: 0 })
     expect(interrupted.applied.total).toBe(scene.proxy.mutations().length)
     expect(journalLines(scene, interrupted.run).at(-1)?.event).toBe('end')
-    expect(locks(scene)).toEqual([])
+    expect(await leasesIn(scene.folder)).toEqual([])
   })
 
   test('twice ends at once, with a readable journal and its zone released', async () => {
@@ -150,7 +150,9 @@ describe('an apply that is interrupted', () => {
     const [interrupted] = (await runs(scene)) as [Run]
     expect(interrupted).toMatchObject({ state: 'interrupted', status: null })
     expect(interrupted.unknown).toBeGreaterThan(0)
-    expect(locks(scene)).toEqual([])
+    // Its lease belongs to a dead process: nobody waits for it.
+    const [lease] = await leasesIn(scene.folder)
+    expect(lease && isLive(lease, Date.now(), { isShared: false }, ownHolder({}))).toBe(false)
   })
 })
 
@@ -163,7 +165,7 @@ describe('two runs at once', () => {
     expect((await second.ended).status).toBe(1)
     expect(second.stderr()).toMatch(
       new RegExp(
-        `error\\[zone-locked\\] example\\.com\\. at cloud is locked by apply, run \\S+, process ${first.pid} on \\S+, since \\d{4}-`,
+        `error\\[zone-locked\\] example\\.com\\. at cloud is locked by apply, run \\S+, process ${first.pid} on \\S+, user \\S+, since \\d{4}-`,
       ),
     )
     expect((await runs(scene)).map(({ state }) => state)).toEqual(['running'])

@@ -5,6 +5,7 @@ import { describe, expect, it, test } from 'vitest'
 import { validate as validateHistory } from '../../generated/history-schema.js'
 import { validate as validatePlan } from '../../generated/plan-schema.js'
 import { JOURNAL_VERSION } from '../../src/apply/journal/journal-format.ts'
+import { leasesIn } from '../support/leases.ts'
 import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
 
 const YES = ['--yes', '--allow', 'deletes', '--allow', 'updates', '--allow', 'empty-zone'] as const
@@ -391,7 +392,7 @@ describe('history', () => {
     scene.write({ 'zones/example.com.yaml': 'domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {}\n' })
     expect((await scene.run('apply', '--yes')).status).toBe(3)
     expect(await runs(scene)).toHaveLength(1)
-    expect(readdirSync(join(scene.folder, '.zonewright/locks'))).toEqual([])
+    expect(await leasesIn(scene.folder)).toEqual([])
   })
 
   it('prunes', async () => {

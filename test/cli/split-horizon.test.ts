@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
-import { acquireLock, lockPath } from '../../src/definition/files/lock-file.ts'
-import { ownProcess } from '../../src/definition/files/process-identity.ts'
+import { acquireLease } from '../../src/apply/journal/store/acquire-lease.ts'
+import { folderStore } from '../../src/apply/journal/store/folder-store.ts'
+import { ownHolder } from '../../src/apply/journal/store/leases.ts'
 import { addFiles } from '../definition/files.ts'
 import { cli } from '../support/cli.ts'
 import { type DnsServer, startBindViews } from '../support/dns-servers.ts'
@@ -186,14 +187,18 @@ safety: {min_existing: 1000}
   })
 
   test('a lock holds one version', async () => {
-    const locks = join(folder, '.zonewright/locks')
-    addFiles(folder, { '.zonewright/locks/.keep': '' })
-    const holder = { ...ownProcess(), since: new Date().toISOString(), command: 'apply', run: 'other' }
-    const lock = acquireLock(lockPath(locks, 'example.com.', 'inside'), holder)
-    expect(lock.state).toBe('acquired')
+    const lease = await acquireLease({
+      store: folderStore(join(folder, '.zonewright'), false),
+      zones: [{ zone: 'example.com.', target: 'inside' }],
+      holder: ownHolder({}),
+      command: 'apply',
+      run: '20261121T063000Z-4f2a',
+      seconds: 60,
+      wait: 0,
+    })
     expect((await run('apply', 'example.com', '--target', 'inside', '--yes')).stderr).toContain('zone-locked')
     expect((await run('apply', 'example.com', '--target', 'outside', '--yes')).stderr).not.toContain('zone-locked')
-    if (lock.state === 'acquired') lock.release()
+    if (lease.state === 'acquired') await lease.heartbeat.end()
   })
 })
 

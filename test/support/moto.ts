@@ -1,6 +1,7 @@
 /** moto in its server mode: AWS on this machine, as its users in Python test with. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { connect } from 'node:net'
+import { createServer, request } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { findForeignClient } from './foreign-clients.ts'
 import { freePort } from './free-port.ts'
@@ -36,3 +37,57 @@ const accepts = (port: number): Promise<boolean> =>
     })
     socket.once('error', () => resolve(false))
   })
+
+export interface StoreProxy {
+  readonly origin: string
+  /** The requests so far, such as `PUT /dns-journal/fences`. */
+  readonly requests: string[]
+  /** Whether a request is refused with status 503; set by the test. */
+  isDown: (request: string) => boolean
+  close(): Promise<void>
+}
+
+/**
+ * A proxy in front of moto that lets one request pass at a time. moto checks the conditions of a write and writes in two steps, so that of two writers at once both
+ * may succeed; S3 does both in one.
+ */
+export async function startStoreProxy(origin: string): Promise<StoreProxy> {
+  const { hostname, port } = new URL(origin)
+  let last: Promise<unknown> = Promise.resolve()
+  const server = createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+    incoming.on('end', () => {
+      const what = `${incoming.method} ${incoming.url}`
+      proxy.requests.push(what)
+      if (proxy.isDown(what)) return void outgoing.writeHead(503, { 'retry-after': '0' }).end()
+      const pass = () =>
+        new Promise<void>((resolve) => {
+          const { method, url: path, headers } = incoming
+          const onward = request({ host: hostname, port, method, path, headers }, (response) => {
+            outgoing.writeHead(response.statusCode ?? 502, response.headers)
+            response.pipe(outgoing)
+            response.on('close', resolve)
+          })
+          onward.on('error', () => {
+            outgoing.destroy()
+            resolve()
+          })
+          onward.end(Buffer.concat(chunks))
+        })
+      last = last.then(pass)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const proxy: StoreProxy = {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests: [],
+    isDown: () => false,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+  return proxy
+}

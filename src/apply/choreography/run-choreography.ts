@@ -8,6 +8,7 @@ import { listed } from '../../report/english.ts'
 import { durationText } from '../../report/summary.ts'
 import { checkPlan } from '../check-plan.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
+import { mirrorOf } from '../journal/store/fetch-journal.ts'
 import type { LockedRun } from '../locked-run.ts'
 import { type PlannedRun, type PlannedZone, planAgain } from '../plan-zones.ts'
 import { changeZones, withLockedZones } from '../run-apply.ts'
@@ -48,7 +49,11 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
         reportEmptyPlan(context, [problem])
         return EXIT.failure
       }
-      const done = await choreograph(context, run, await checkPlan(context, await makePlan(context, context.interruption.signal)))
+      const done = await choreograph(
+        context,
+        run,
+        await checkPlan(context, await makePlan(context, context.interruption.signal, run.fences)),
+      )
       readyAt = done.readyAt
       return done.status
     })
@@ -110,9 +115,10 @@ export async function choreograph(
   return { status: worstOf([status, EXIT.pending]), readyAt }
 }
 
-async function stageOf({ journal, options, now, providers }: ApplyContext<ChoreographyOptions>, planned: PlannedZone): Promise<StagedZone> {
+async function stageOf(context: ApplyContext<ChoreographyOptions>, planned: PlannedZone): Promise<StagedZone> {
+  const { options, now, providers } = context
   const { plan, existing } = planned
-  const file = stateFile<Stages>(journal, 'stages', [plan.zone, plan.target], validate)
+  const file = stateFile<Stages>(context.journal, 'stages', [plan.zone, plan.target], validate, mirrorOf(context))
   const capabilities = providers.get(plan.target)?.capabilities
   if (capabilities === undefined) throw new Error(`no provider ${plan.target}`)
   const lowTtl = Math.max(options.lowTtl, storedTtl(options.lowTtl, capabilities))
@@ -157,7 +163,7 @@ function stagesAfter({ planned: { plan }, next, lowTtl }: StagedZone, now: Date,
 
 async function record(zone: StagedZone, now: Date, lowered?: Stages['stage']): Promise<void> {
   const after = stagesAfter(zone, now, lowered)
-  if (after === null) zone.file.remove()
+  if (after === null) await zone.file.remove()
   else await zone.file.write(after)
 }
 

@@ -17,8 +17,12 @@ export interface StateFile<State> {
   read(): Promise<State | null>
   /** Replaces the state. Throws the system's error. */
   write(state: State): Promise<void>
-  remove(): void
+  /** Throws the system's error. */
+  remove(): Promise<void>
 }
+
+/** Writes a state to another place too; removes it there if the text is null. */
+export type StateMirror = (folder: string, file: string, text: string | null) => Promise<void>
 
 /** A state file that cannot be understood. */
 export class BrokenState extends Error {
@@ -30,13 +34,20 @@ export class BrokenState extends Error {
 }
 
 /** The state of `subject` in a folder of the journal, such as `stages`. The file's name is readable and different for every subject. */
-export function stateFile<State>(journal: string, folder: string, subject: readonly string[], isValid: Validator): StateFile<State> {
+export function stateFile<State>(
+  journal: string,
+  folder: string,
+  subject: readonly string[],
+  isValid: Validator,
+  mirror?: StateMirror,
+): StateFile<State> {
   const hash = createHash('sha256').update(JSON.stringify(subject)).digest('hex').slice(0, 16)
   const readable = subject
     .join('@')
     .replace(/[^a-z0-9.@_-]/g, '_')
     .slice(0, 100)
-  const path = join(journal, folder, `${readable}-${hash}.json`)
+  const file = `${readable}-${hash}.json`
+  const path = join(journal, folder, file)
   return {
     async read() {
       const text = await readBounded(path)
@@ -52,9 +63,14 @@ export function stateFile<State>(journal: string, folder: string, subject: reado
     },
     async write(state) {
       makeFolder(join(journal, folder), 0o700)
-      await writeFileAtomically(path, `${JSON.stringify(state, null, 2)}\n`, 0o600)
+      const text = `${JSON.stringify(state, null, 2)}\n`
+      await writeFileAtomically(path, text, 0o600)
+      await mirror?.(folder, file, text)
     },
-    remove: () => rmSync(path, { force: true }),
+    async remove() {
+      await mirror?.(folder, file, null)
+      rmSync(path, { force: true })
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 /** The state of a cutover between runs: `schemas/cutover.schema.json`. */
 import { validate } from '../../../generated/cutover-schema.js'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { BrokenState, type StateFile, stateFile } from '../choreography/state-file.ts'
+import { BrokenState, type StateFile, type StateMirror, stateFile } from '../choreography/state-file.ts'
 
 /**
  * `lower`: lower the TTL of the apex NS records. `copy`: when caches have forgotten the former TTL, copy the zone and compare the answers of both sides.
@@ -38,7 +38,8 @@ export interface Cutover {
   readonly parentTtl: number
 }
 
-export const cutoverFile = (journal: string, zone: string): StateFile<Cutover> => stateFile(journal, 'cutovers', [zone], validate)
+export const cutoverFile = (journal: string, zone: string, mirror?: StateMirror): StateFile<Cutover> =>
+  stateFile(journal, 'cutovers', [zone], validate, mirror)
 
 /**
  * An error for each zone that a cutover is moving from or to its target: a plan would undo what the cutover did. A state that cannot be understood may be that of

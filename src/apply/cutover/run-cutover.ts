@@ -9,6 +9,7 @@ import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
 import { BrokenState } from '../choreography/state-file.ts'
 import { timeText, waitUntil } from '../choreography/wait-until.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
+import { fetchProblem, mirrorOf } from '../journal/store/fetch-journal.ts'
 import { type LockedRun, lockRun } from '../locked-run.ts'
 import { loadRunConfig } from '../run-config.ts'
 import { closeRun, openRun } from '../run-context.ts'
@@ -97,7 +98,7 @@ async function dueStep(context: CutoverContext, run: LockedRun): Promise<StepRes
   output.say(`${zone}: ${number}, ${state.step}.`)
   const result = await doStep(context, run)
   if (result.status !== EXIT.done && result.status !== EXIT.pending) return result
-  if (result.state === null) file.remove()
+  if (result.state === null) await file.remove()
   else await file.write(result.state)
   return result
 }
@@ -120,7 +121,10 @@ async function openCutover(
     return name.ok ? [name.value] : []
   })
   if (config === null || !zone.ok || hasErrors(problems)) return { problems }
-  const file = cutoverFile(config.journal, zone.value)
+  const place = { ...setup, config, journal: config.journal }
+  const unreadable = await fetchProblem(place, { states: true })
+  if (unreadable !== null) return { problems: [unreadable] }
+  const file = cutoverFile(config.journal, zone.value, mirrorOf(place))
   let known: Cutover | null
   try {
     known = await file.read()

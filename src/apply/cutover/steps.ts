@@ -245,7 +245,7 @@ export async function abortCutover(context: CutoverContext, run: LockedRun): Pro
       const status = await change(context, run, read, job, ends.source)
       if (status !== EXIT.done) return failed(state, status)
     }
-    file.remove()
+    await file.remove()
     output.say(`The cutover of ${zone} is ended; the TTLs at ${ends.source.name} are as before. ${ends.target.name} keeps its copy.`)
     return { status: EXIT.done, state: null, readyAt: null }
   } catch (error) {

@@ -40,6 +40,8 @@ export interface RunToJournal {
   readonly targets: ReadonlyMap<string, SavedTarget>
   /** Secrets of the run, which are never written. */
   readonly secrets: LoadedSecrets
+  /** Called with each line that was written, without its newline. */
+  readonly onLine?: ((text: string) => void) | undefined
 }
 
 /**
@@ -65,7 +67,7 @@ const FILES_AT_ONCE = 16
  * and a run without a folder has sent nothing. Throws the system's error, and `SecretExposed`.
  */
 export async function beginJournal(request: RunToJournal): Promise<Journal> {
-  const { journal, run, now, zones, secrets } = request
+  const { journal, run, zones, secrets } = request
   const runs = join(journal, 'runs')
   const temporary = join(runs, `.${run}`)
   const folder = join(runs, run)
@@ -87,14 +89,14 @@ export async function beginJournal(request: RunToJournal): Promise<Journal> {
       0o600,
     )
     try {
-      writeLine(descriptor, beginEntry(request), secrets)
+      writeLine(descriptor, beginEntry(request), secrets, request.onLine)
       fsyncSync(descriptor)
       await rename(temporary, folder)
     } catch (error) {
       closeSync(descriptor)
       throw error
     }
-    return openJournal(run, descriptor, zones, now, secrets)
+    return openJournal(request, descriptor)
   } catch (error) {
     await rm(temporary, { recursive: true, force: true })
     throw error
@@ -102,7 +104,7 @@ export async function beginJournal(request: RunToJournal): Promise<Journal> {
 }
 
 /** A journal belongs to one checkout and contains zone data, so it is kept out of the repository. */
-function keepOutOfGit(journal: string): void {
+export function keepOutOfGit(journal: string): void {
   try {
     writeFileSync(join(journal, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 })
   } catch (error) {
@@ -130,15 +132,16 @@ const beginEntry = ({ run, command, rollsBack, process, now, plan, zones }: RunT
 })
 
 /** Appends a line, so that only the last line can be incomplete. Throws `SecretExposed`. */
-function writeLine(descriptor: number, entry: JournalEntry, secrets: LoadedSecrets): void {
+function writeLine(descriptor: number, entry: JournalEntry, secrets: LoadedSecrets, onLine?: RunToJournal['onLine']): void {
   const text = JSON.stringify(entry)
   assertNoSecret(secrets, text, 'a line of the journal')
   const line = Buffer.from(`${text}\n`)
   let written = writeSync(descriptor, line)
   while (written < line.length) written += writeSync(descriptor, line, written)
+  onLine?.(text)
 }
 
-function openJournal(run: string, descriptor: number, zones: readonly ApplicableZone[], now: () => Date, secrets: LoadedSecrets): Journal {
+function openJournal({ run, zones, now, secrets, onLine }: RunToJournal, descriptor: number): Journal {
   const indexes = new Map(zones.map((zone, index) => [zone, index]))
   const latest: Outcome[][] = zones.map(() => [])
   /** Why a line could not be written. No further line is written then. */
@@ -146,7 +149,7 @@ function openJournal(run: string, descriptor: number, zones: readonly Applicable
   const write = (entry: JournalEntry): void => {
     if (problem !== null) return
     try {
-      writeLine(descriptor, entry, secrets)
+      writeLine(descriptor, entry, secrets, onLine)
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
       problem = `the journal of run ${run} cannot be written: ${code === 'ENOSPC' ? 'the disk is full' : oneLine(message)}`

@@ -15,6 +15,7 @@ import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { JOURNAL_FILE, type RunZone } from '../journal/journal-format.ts'
 import { type RunRecord, readForeignRun, readRuns } from '../journal/read-journal.ts'
 import { findRun, lastRun, type RunZoneDetail, readRunPlans } from '../journal/runs.ts'
+import { fetchProblem } from '../journal/store/fetch-journal.ts'
 import { type LockedRun, lockRun } from '../locked-run.ts'
 import { changeZones } from '../run-apply.ts'
 import { loadRunConfig } from '../run-config.ts'
@@ -80,10 +81,14 @@ export async function runRollback(setup: ApplySetup<RollbackOptions>, args: read
 async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo: RunRecord): Promise<ExitStatus> {
   const { output, options, isRequested, runName } = context
   // Read only after the lock: the run that had locked the zones may be the one to undo.
+  const unread = await fetchProblem(context)
   const details = await readRunPlans(runToUndo, isRequested)
-  const problems = details.ok
-    ? changedTargets(details.value, runToUndo, context.providers)
-    : [unreadable(details.message, planHint(context))]
+  const problems =
+    unread !== null
+      ? [unread]
+      : details.ok
+        ? changedTargets(details.value, runToUndo, context.providers)
+        : [unreadable(details.message, planHint(context))]
   if (!details.ok || problems.length > 0) {
     output.diagnostics(problems)
     reportEmptyPlan(context, problems)
@@ -107,7 +112,8 @@ async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo
 async function openRollback(setup: ApplySetup<RollbackOptions>, args: readonly string[]): Promise<RollbackWorkspace> {
   const { target, last = false } = setup.options
   const { config, diagnostics: inConfig } = await loadRunConfig(setup, setup.options.config)
-  const diagnostics: Diagnostic[] = [...inConfig]
+  const unread = config === null ? null : await fetchProblem({ ...setup, config, journal: config.journal })
+  const diagnostics: Diagnostic[] = [...inConfig, ...(unread === null ? [] : [unread])]
   const requested = requestedZones(last ? args : args.slice(1), diagnostics)
   const isRequested = (zone: RunZone): boolean =>
     (requested.size === 0 || requested.has(zone.zone)) && (target === undefined || target === zone.target)

@@ -8,6 +8,8 @@ import type { ZonePlan } from '../../plan/plan.ts'
 import type { Provider, ZoneReference, ZoneSnapshot } from '../../providers/provider.ts'
 import { diagnosticOf } from '../../providers/provider.ts'
 import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
+import { outdatedPlan } from '../journal/store/fences.ts'
+import type { LockedRun } from '../locked-run.ts'
 import { type ApplyContext, isTextReport, type OnProgress, type SupersededZones, withProgress } from '../run-context.ts'
 import { isAsPlanned, type MovedState, movedState, obstructiveUnmanagedRecords } from './moved-state.ts'
 import type { SavedPlan } from './saved-plan.ts'
@@ -21,9 +23,19 @@ const SHOWN = 20
 /** Milliseconds after which a zone is read again before it is changed. */
 const LONG_PAUSE = 30_000
 
-/** Reads the zones of a saved plan. A zone that has changed since the plan was made gets an error in its plan. */
-export async function rereadSavedPlan(context: ApplyContext, { plan, zones }: SavedPlan): Promise<ChangesToMake> {
-  return { ...(await reread(context, { plan, zones }, `the plan was made (${plan.created})`)), isSaved: true }
+/**
+ * Reads the zones of a saved plan. A zone that has changed since the plan was made gets an error in its plan, and so does one that another run has changed,
+ * whatever it looks like.
+ */
+export async function rereadSavedPlan(context: ApplyContext, { plan, zones }: SavedPlan, { fences }: LockedRun): Promise<ChangesToMake> {
+  const isShared = context.config?.journalStore.isShared ?? false
+  const made = plan.snapshot?.created ?? plan.created
+  const outdated = new Map<ZonePlan, Diagnostic>()
+  for (const zone of plan.zones) {
+    const problem = zone.changes.length === 0 ? null : outdatedPlan(fences, { isShared }, zone, made)
+    if (problem !== null) outdated.set(zone, problem)
+  }
+  return { ...(await reread(context, { plan, zones }, `the plan was made (${plan.created})`, outdated)), isSaved: true }
 }
 
 /** Reads the zones of a plan again that waited for consent for `pause` milliseconds. After a short pause, returns the plan itself. */
@@ -34,10 +46,11 @@ async function reread(
   context: ApplyContext,
   { plan, zones }: Pick<ChangesToMake, 'plan'> & { readonly zones: readonly ZoneToReread[] },
   since: string,
+  outdated: ReadonlyMap<ZonePlan, Diagnostic> = new Map(),
 ): Promise<ChangesToMake> {
   const { providers, output, interruption, superseded } = context
   return withProgress(output, async (onProgress) => {
-    const read = await rereadZones(zones, { providers, since, superseded, signal: interruption.signal, onProgress })
+    const read = await rereadZones(zones, { providers, since, superseded, outdated, signal: interruption.signal, onProgress })
     // Other formats have them in the document, with their zones.
     if (isTextReport(context)) output.diagnostics(read.diagnostics)
     return { plan: { ...plan, zones: read.zones.map((zone) => zone.plan) }, zones: read.zones }
@@ -55,6 +68,8 @@ interface Reread {
   /** When the plans were made, worded to follow "has changed since". */
   readonly since: string
   readonly superseded: SupersededZones | undefined
+  /** The plans that another run has made useless. */
+  readonly outdated: ReadonlyMap<ZonePlan, Diagnostic>
   readonly signal: AbortSignal
   readonly onProgress: OnProgress
 }
@@ -91,7 +106,7 @@ async function rereadZones(zones: readonly ZoneToReread[], run: Reread): Promise
 
 const refusedPlan = (plan: ZonePlan, found: readonly Diagnostic[]): ZonePlan => ({
   ...plan,
-  refused: found.filter(isError).every(({ code }) => code === 'plan-stale') ? 'moved' : 'unread',
+  refused: found.filter(isError).every(({ code }) => code === 'plan-stale' || code === 'plan-outdated') ? 'moved' : 'unread',
   diagnostics: [...plan.diagnostics, ...found],
 })
 
@@ -134,12 +149,23 @@ async function rereadZone(
     const moved =
       movedState(existing, live, unmanagedTest(plan.unmanaged ?? [], plan.zone)) ??
       obstructiveUnmanagedRecords(plan, existing, live, provider.capabilities)
+    const outdated = run.outdated.get(plan)
+    if (moved === null && outdated !== undefined) return notRead(outdated)
     if (moved === null) return { plan: recounted(plan, live), reference, existing: live, readAt, diagnostics: [] }
-    return { plan, reference, existing: live, diagnostics: staleDiagnostics(plan, existing, live, moved, run.since) }
+    return {
+      plan,
+      reference,
+      existing: live,
+      diagnostics: [...staleDiagnostics(plan, existing, live, moved, run.since), ...noticeOf(outdated)],
+    }
   } catch (error) {
     return notRead(diagnosticOf(error))
   }
 }
+
+/** Names the run that has changed the zone, beside what has changed. */
+const noticeOf = (outdated: Diagnostic | undefined): Diagnostic[] =>
+  outdated === undefined ? [] : [{ severity: 'notice', code: 'plan-stale', message: outdated.message }]
 
 /** Updates the record counts of a plan whose zone has not changed: the number of unmanaged records may have. */
 function recounted(plan: ZonePlan, live: ExistingZone | null): ZonePlan {

@@ -4,6 +4,7 @@ import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import type { RunRecord } from '../../apply/journal/read-journal.ts'
 import { type JournalledRuns, readRuns } from '../../apply/journal/read-journal.ts'
 import { findRun, lastRun, pruneRuns, readRunReport } from '../../apply/journal/runs.ts'
+import { fetchProblem } from '../../apply/journal/store/fetch-journal.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import { ownProcess } from '../../definition/files/process-identity.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
@@ -40,7 +41,9 @@ async function history(io: CliIo, [name]: readonly [string | undefined], options
     output.error('usage', 'a run, --last and --prune exclude each other', 'give one of them')
     return EXIT.failure
   }
-  const read = readRuns(config.journal, ownProcess())
+  const unread = await fetchProblem({ ...io, config, journal: config.journal })
+  const local = readRuns(config.journal, ownProcess())
+  const read = unread === null ? local : { ...local, diagnostics: [unread, ...local.diagnostics] }
   if (options.prune !== undefined) return prune(io, output, config.journal, read, options.prune)
   const asked = await select(read, name, options)
   const inText = options.format === 'text'

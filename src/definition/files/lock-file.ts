@@ -7,9 +7,7 @@
  * Take over: the lock of a dead process is replaced by a rename. Only the holder of a second lock, NAME.takeover, may do so, after it has read the
  * first lock again: otherwise a slow process would replace the lock of a faster one. If the holder of the second lock dies, the same rule applies to it.
  */
-import { createHash } from 'node:crypto'
 import { closeSync, constants, copyFileSync, fstatSync, linkSync, openSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { lacksHardLinks } from './file-error.ts'
 import { type ProcessIdentity, processStatus } from './process-identity.ts'
 import { temporaryName } from './temporary-file.ts'
@@ -33,16 +31,6 @@ const ATTEMPTS = 50
 
 /** Octets read of a lock; more is not a lock of ours. */
 const MAX_LOCK_OCTETS = 4096
-
-/** The path of the lock of a zone at a target: readable, valid on every file system, and different for every zone and target. */
-export function lockPath(folder: string, zone: string, target: string): string {
-  const hash = createHash('sha256')
-    .update(JSON.stringify([zone, target]))
-    .digest('hex')
-    .slice(0, 16)
-  const readable = `${zone.replace(/\.$/, '')}@${target}`.replace(/[^a-z0-9.@_-]/g, '_').slice(0, 100)
-  return join(folder, `${readable}-${hash}.lock`)
-}
 
 /** Acquires the lock, or returns its holder. Throws the system's error if the folder cannot be written. */
 export function acquireLock(path: string, holder: LockHolder): LockResult {

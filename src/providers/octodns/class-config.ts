@@ -53,6 +53,7 @@ export async function createFromClass(config: ProviderConfig, context: ProviderC
   for (const [variable, value] of secretsOf(secrets.env, more)) addSecret(secrets.loaded, variable, value)
   const python = String(settings['python'] ?? DEFAULT_PYTHON)
   const redact = (text: string): string => redacted(secrets.loaded, text)
+  const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
   const session = createClassSession({
     provider: name,
     className,
@@ -62,7 +63,7 @@ export async function createFromClass(config: ProviderConfig, context: ProviderC
       env: childEnvironment(secrets.env, more),
       redact,
     },
-    timeout: Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
+    timeout,
     options,
   })
   const started = await session.start().catch((error: unknown) => error)
@@ -83,6 +84,7 @@ export async function createFromClass(config: ProviderConfig, context: ProviderC
     address: addressOf(className, settings['options'] ?? {}),
     features,
     session,
+    timeout,
     changesPerCall: changesPerCall(config),
     createsZones: createsZones(config),
   })

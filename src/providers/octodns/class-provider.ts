@@ -1,9 +1,11 @@
 /** A provider that reads and changes zones through a provider class of octoDNS in a child process. */
+
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { excerpt } from '../../dns/excerpt.ts'
 import type { ReadOnlyReason } from '../../plan/make-plan.ts'
 import { sleep } from '../../transport/retry.ts'
+import { assertMayWrite } from '../may-write.ts'
 import {
   type Provider,
   type ProviderCallOptions,
@@ -25,6 +27,8 @@ export interface ClassProviderOptions extends ClassSettings {
   readonly address: string
   readonly features: ClassFeatures
   readonly session: ClassSession
+  /** Milliseconds that a call may take. */
+  readonly timeout: number
 }
 
 /** Milliseconds for which a zone that was read to find it is used instead of another read. */
@@ -105,7 +109,8 @@ export function createClassProvider(options: ClassProviderOptions): Provider {
     },
     readRendered: async () => null,
     examine: (usage, _, call) => examineClass(provided, options, usage, call),
-    apply(zone, call, more) {
+    async apply(zone, call, more) {
+      await assertMayWrite(provider, more, options.timeout)
       readings.clear()
       return applyClassCall({ provider, session, rules }, zone, call, more)
     },

@@ -1,4 +1,5 @@
 /** Wraps a provider package as a provider type: checks its settings, and everything that it returns. */
+
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { ProviderConfig } from '../../definition/config/config.ts'
 import { resolveSecret } from '../../definition/config/resolve-secret.ts'
@@ -11,6 +12,7 @@ import { isServerAddress, parseServerAddress } from '../../dns/server-address.ts
 import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
 import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
 import { endpointOfServer, endpointOfUrl } from '../../transport/allowed-hosts.ts'
+import { assertMayWrite } from '../may-write.ts'
 import type { CreatedProvider, Provider, ProviderContext, ProviderEndpoint, ProviderType, ZoneList, ZoneReference } from '../provider.ts'
 import { ProviderError } from '../provider.ts'
 import type { PackageProvider, PackageRecord, PackageZone, ProviderPackage } from './package-interface.ts'
@@ -26,6 +28,9 @@ export const PACKAGE_CAPABILITIES: Capabilities = {
 }
 
 /** Settings of every provider, which a package does not describe. */
+/** Milliseconds that a call of a package is expected to take at most: it sends its requests itself. */
+const CALL_LIMIT = 30_000
+
 const COMMON_SETTINGS: ReadonlySet<string> = new Set(['parallelism', 'timeout'])
 
 /** The provider type of a package. Throws if its schema is invalid. */
@@ -132,6 +137,7 @@ function wrapProvider({ name, type }: ProviderConfig, inner: PackageProvider, ca
     apply: (zone, call, options) =>
       guarded(async () => {
         assertMaySend(options?.stop)
+        await assertMayWrite(name, options, CALL_LIMIT)
         const { changes, zone: changed } = (await inner.apply(zone, call, options)) ?? {}
         const created = call.changes.find(({ subject, action }) => subject === 'domain' && action === 'create')?.name
         const [reference] = zoneList(changed ? [changed] : created ? [{ name: created }] : []).zones

@@ -2,6 +2,7 @@
  * Keeps a catalog zone (RFC 9432) of the server up to date by dynamic update. The server's own zones are the truth: a zone of a run that the server serves becomes
  * a member, and a member that the server no longer serves is removed. Members under labels that Zonewright does not give belong to another client and stay.
  */
+
 import pLimit from 'p-limit'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DoctorFinding } from '../../dns/doctor-finding.ts'
@@ -12,6 +13,7 @@ import { createUpdate, type Prerequisite, type UpdatePart } from '../../dns/wire
 import { agreeing, counted, listed } from '../../report/english.ts'
 import { formatServer } from '../../transport/dns-exchange.ts'
 import { isMember, memberRecord, versionRecord } from '../catalog-zone.ts'
+import { assertMayWrite } from '../may-write.ts'
 import { exchange, hasZone, type NameServer, refusal } from '../name-server.ts'
 import { type CompletedCalls, type CompletionOptions, diagnosticOf, type ProviderCallOptions, ProviderError } from '../provider.ts'
 import type { TransferReader } from '../transfer-reader.ts'
@@ -51,6 +53,7 @@ export async function updateCatalog(own: ServedCatalog, call: CompletionOptions)
       const part = changes.slice(from, from + MEMBERS_PER_MESSAGE)
       const content = { prerequisites: part.map(({ prerequisite }) => prerequisite), updates: part.map(({ update }) => update) }
       const what = `updating ${catalog}`
+      await assertMayWrite(server.provider, call, server.timeout)
       const { rcode } = await exchange(server, createUpdate(0, catalog, content), what, call)
       if (rcode !== RCODE.NOERROR) throw refusal(server, rcode, what)
     }

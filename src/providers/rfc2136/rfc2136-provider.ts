@@ -1,8 +1,10 @@
 /** A provider that changes zones by dynamic update (RFC 2136) and reads them by transfer (AXFR, IXFR), over TCP only. */
+
 import type { DomainName } from '../../dns/domain-name.ts'
 import { type Message, RCODE } from '../../dns/wire/message.ts'
 import { createUpdate, type UpdateContent } from '../../dns/wire/update.ts'
 import { examineNameServer } from '../examine-name-server.ts'
+import { assertMayWrite } from '../may-write.ts'
 import { addressOf, exchange, findServedZones, type NameServer, noZoneList, readServed, refusal } from '../name-server.ts'
 import { type Provider, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { createTransferReader } from '../transfer-reader.ts'
@@ -98,6 +100,7 @@ async function applyUpdate(
     throw new Error('a dynamic update neither creates nor deletes zones')
   const what = `updating ${zone.name}`
   const message = createUpdate(0, zone.name, updateContent(rrsets, zone.name))
+  await assertMayWrite(options.provider, call, options.timeout)
   let response: Message
   try {
     response = await exchange(options, message, what, call)

@@ -6,6 +6,7 @@ import type { Route53Client, Route53ClientConfig } from '@aws-sdk/client-route-5
 import { createAdaptiveLimit } from '../../transport/adaptive-limit.ts'
 import { createHttpClient, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
 import { createSilenceClock } from '../../transport/read-deadline.ts'
+import { httpRequestOf, type SdkRequest, sdkResponseOf, sendElsewhere, whyNoCredentials } from '../../transport/sdk-handler.ts'
 import { type ApiDialect, describeBody, garbled, usualHint } from '../api-errors.ts'
 import type { ApiConnection } from '../json-api.ts'
 import { type Fields, fieldsOf, ShapeError } from '../json-shape.ts'
@@ -148,77 +149,26 @@ function clientConfig(connection: Route53Connection, http: HttpClient): Route53C
     requestHandler: {
       handle: async (request: SdkRequest, options: unknown) => {
         const exchange = (options as { readonly exchange?: Exchange } | undefined)?.exchange
-        if (exchange === undefined) return { response: sdkResponse(await elsewhere(request, connection)) }
+        if (exchange === undefined) return { response: sdkResponseOf(await sendElsewhere(request, connection)) }
         const token = request.headers['x-amz-security-token']
         if (token !== undefined) onSessionToken(token)
         try {
-          exchange.response = await http.request({ ...exchange.limits, ...httpRequest(request) })
+          exchange.response = await http.request({ ...exchange.limits, ...httpRequestOf(request) })
         } catch (error) {
           if (error instanceof TransportError) exchange.failure = error
           throw error
         }
-        return { response: sdkResponse(exchange.response) }
+        return { response: sdkResponseOf(exchange.response) }
       },
     } as NonNullable<Route53ClientConfig['requestHandler']>,
   }
 }
 
-/** A request as the SDK hands it over: signed and serialized. */
-interface SdkRequest {
-  readonly protocol: string
-  readonly hostname: string
-  readonly port?: number
-  readonly method: string
-  readonly path: string
-  readonly query?: Readonly<Record<string, string | readonly string[] | null>>
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: unknown
-}
-
-/** As signatures encode it (RFC 3986 section 2.3). */
-const encoded = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
-
-function httpRequest({ method, path, query = {}, headers, body }: SdkRequest): HttpRequest {
-  const pairs = Object.entries(query).flatMap(([key, value]) => [value ?? ''].flat().map((one) => `${encoded(key)}=${encoded(one)}`))
-  const text = body == null ? undefined : typeof body === 'string' ? body : new TextDecoder().decode(body as Uint8Array)
-  return {
-    method: method as HttpRequest['method'],
-    path: pairs.length === 0 ? path : `${path}?${pairs.join('&')}`,
-    headers: { ...headers, accept: 'application/xml' },
-    text,
-  }
-}
-
-const sdkResponse = ({ status, headers, text }: HttpResponse) => ({ statusCode: status, headers, body: new TextEncoder().encode(text) })
-
-/** A request of the SDK for credentials, such as one to the Security Token Service. */
-async function elsewhere(request: SdkRequest, { checkHost, proxyFor, timeout }: Route53Connection): Promise<HttpResponse> {
-  const origin = new URL(`${request.protocol}//${request.hostname}${request.port === undefined ? '' : `:${request.port}`}`)
-  checkHost(origin)
-  const http = createHttpClient({
-    baseUrl: origin,
-    headers: {},
-    connections: 1,
-    timeout,
-    maxResponse: 1024 * 1024,
-    proxy: proxyFor(origin),
-  })
-  try {
-    return await http.request(httpRequest(request))
-  } finally {
-    await http.close()
-  }
-}
-
-/** The SDK made no request, mostly for want of credentials. Its message may quote the output of programs, so only its first line is shown. */
+/** The SDK made no request, mostly for want of credentials. */
 function notMade(provider: string, error: unknown): unknown {
-  // Of all that a request contains, only the credentials can have characters that headers cannot.
-  const isMalformed = (error as { readonly code?: unknown }).code === 'ERR_INVALID_CHAR'
-  if (error instanceof ProviderError || (error instanceof TypeError && !isMalformed)) return error
-  const { name, message } = error as Error
-  const why = isMalformed ? 'a key or the session token has a line break' : message.split('\n', 1)[0]?.slice(0, 300)
-  return new ProviderError('provider-unauthorized', `${provider}: no AWS credentials: ${why} (${name.slice(0, 100)})`, {
+  const why = error instanceof ProviderError ? null : whyNoCredentials(error)
+  if (why === null) return error
+  return new ProviderError('provider-unauthorized', `${provider}: ${why}`, {
     notSent: true,
     hint: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile, or run where AWS gives out a role',
     cause: error,

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 
 export interface StoredObject {
   readonly text: string
-  /** Differs for every write of the name. */
+  /** Differs for every text of the name; equal texts may have equal versions. */
   readonly version: string
   /** When it was written, in milliseconds since 1970 by the clock of the store. */
   readonly modified: number

@@ -1,13 +1,13 @@
 /** Opens the store of a journal. */
-import type { Config } from '../../../definition/config/config.ts'
+import { LOCAL_JOURNAL } from '../../../definition/config/journal-place.ts'
 import { folderStore } from './folder-store.ts'
-import { type JournalStore, StoreError } from './journal-store.ts'
+import type { JournalStore } from './journal-store.ts'
+import type { StoreContext } from './store-context.ts'
 
 /** Opens the store that the config names. Sends nothing. Throws `StoreError`. */
-export async function openStore({
-  journal,
-  journalStore: { bucket, isShared },
-}: Pick<Config, 'journal' | 'journalStore'>): Promise<JournalStore> {
+export async function openStore({ journal, config, env, secrets }: StoreContext): Promise<JournalStore> {
+  const { bucket, isShared } = config?.journalStore ?? LOCAL_JOURNAL
   if (bucket === null) return folderStore(journal, isShared)
-  throw new StoreError('a journal in a bucket cannot be opened')
+  // Few journals are in a bucket.
+  return (await import('./bucket-store.ts')).bucketStore(bucket, { env, secrets })
 }

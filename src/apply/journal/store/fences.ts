@@ -1,0 +1,180 @@
+/**
+ * The fence of a zone is a number, which a run that changes the zone increases right before its first call, by a conditional write. A plan knows the number from
+ * before it read the zone. If the number is another one now, another run has changed the zone since, and the plan is not applied, even if the zone looks the same.
+ *
+ * One object has the fences of all zones: a plan costs one request, and a run takes the fences of all its zones at once or none.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Diagnostic } from '../../../dns/diagnostic.ts'
+import type { PlanFence } from '../../../plan/plan.ts'
+import { shortTime } from '../../../report/history.ts'
+import { isRunId } from '../journal-format.ts'
+import { type JournalStore, StoreError } from './journal-store.ts'
+import type { LeasedZone } from './leases.ts'
+
+/** Who increased the number of a zone last. */
+export interface Fence {
+  readonly number: number
+  readonly run: string
+  /** ISO 8601, by the clock of that run's machine. */
+  readonly time: string
+  /** The lowest number since which nothing has changed, if later runs changed nothing; that of `number` if absent. Numbers never return. */
+  readonly from?: number
+}
+
+export interface Fences {
+  /** The identity of the store; null before its first fence. */
+  readonly store: string | null
+  /** The version of the object; null if there is none. */
+  readonly version: string | null
+  /** By zone and target. */
+  readonly zones: ReadonlyMap<string, Fence>
+}
+
+const NAME = 'fences'
+const FORMAT = 'zonewright-fences'
+const VERSION = 1
+
+/** Whether a plan that saw this number is the latest: no run has changed the zone since. */
+const isCurrent = (now: Fence | null, seen: number): boolean =>
+  now === null ? seen === 0 : seen >= (now.from ?? now.number) && seen <= now.number
+
+const keyOf = ({ zone, target }: LeasedZone): string => `${zone} ${target}`
+
+/** Throws `StoreError`. */
+export async function readFences(store: JournalStore): Promise<Fences> {
+  const read = await store.read(NAME)
+  if (read === null) return { store: null, version: null, zones: new Map() }
+  const broken = (why: string): StoreError =>
+    new StoreError(`${NAME} in ${store.address} ${why}`, { hint: 'restore the object from its former version' })
+  let document: { readonly format?: unknown; readonly version?: unknown; readonly store?: unknown; readonly zones?: unknown }
+  try {
+    document = JSON.parse(read.text)
+  } catch {
+    throw broken('is not valid JSON')
+  }
+  if (document?.format !== FORMAT || document.version !== VERSION) throw broken('does not have the form of this version')
+  const { store: id, zones } = document
+  if (typeof id !== 'string' || id.length > 100 || typeof zones !== 'object' || zones === null) throw broken('is incomplete')
+  const entries = Object.entries(zones as Readonly<Record<string, Fence>>)
+  const isFence = ({ number, run, time, from }: Fence): boolean =>
+    Number.isSafeInteger(number) &&
+    number >= 0 &&
+    (from === undefined || Number.isSafeInteger(from)) &&
+    (run === '' || isRunId(run)) &&
+    !Number.isNaN(Date.parse(time))
+  if (!entries.every(([, fence]) => fence !== null && typeof fence === 'object' && isFence(fence)))
+    throw broken('has a fence without a number, a run and a time')
+  return { store: id, version: read.version, zones: new Map(entries) }
+}
+
+export const fenceOf = ({ zones }: Fences, zone: LeasedZone): Fence | null => zones.get(keyOf(zone)) ?? null
+
+/** The fence that a plan of the zone carries. */
+export const planFence = (fences: Fences, zone: LeasedZone): PlanFence => ({
+  store: fences.store,
+  number: fenceOf(fences, zone)?.number ?? 0,
+})
+
+export interface MadePlan extends LeasedZone {
+  readonly fence?: PlanFence | null | undefined
+}
+
+/**
+ * An error if another run has changed a zone since its plan was made. A plan that knows the number of another store, or none, is judged by the time at which
+ * it was `made` (ISO 8601); one of another store that machines share is refused.
+ */
+export function outdatedPlan(
+  fences: Fences,
+  { isShared }: Pick<JournalStore, 'isShared'>,
+  plan: MadePlan,
+  made: string,
+): Diagnostic | null {
+  const now = fenceOf(fences, plan)
+  const { fence } = plan
+  if (fence && fence.store !== null && fence.store !== fences.store && isShared) return otherStore(plan)
+  const isKnown = fence && (fence.store === fences.store || (isShared && fence.store === null))
+  const isOutdated = isKnown ? !isCurrent(now, fence.number) : now !== null && now.run !== '' && Date.parse(now.time) > Date.parse(made)
+  if (!isOutdated) return null
+  return outdated(plan, now)
+}
+
+const HINT = 'plan again and review the changes'
+
+const outdated = ({ zone, target }: LeasedZone, now: Fence | null): Diagnostic => ({
+  severity: 'error',
+  code: 'plan-outdated',
+  message:
+    now === null || now.run === ''
+      ? `${zone} at ${target}: the journal knows less than when this plan was made`
+      : `${zone} at ${target}: run ${now.run} has changed the zone since this plan was made (${shortTime(now.time)})`,
+  hint: HINT,
+})
+
+const otherStore = ({ zone, target }: LeasedZone): Diagnostic => ({
+  severity: 'error',
+  code: 'plan-outdated',
+  message: `${zone} at ${target}: the plan was made with another journal, so whether another run has changed the zone since is unknown`,
+  hint: HINT,
+})
+
+/** Attempts if others take fences of other zones. */
+const ATTEMPTS = 50
+
+/** `before`: the fences before they were taken. */
+export type TakenFences =
+  | { readonly taken: true; readonly before: Fences }
+  | { readonly taken: false; readonly diagnostics: readonly Diagnostic[] }
+
+/** Takes the next number of every zone, if they are still those that `seen` has. Throws `StoreError`. */
+export async function takeFences(
+  store: JournalStore,
+  seen: Fences,
+  zones: readonly LeasedZone[],
+  run: string,
+  time: Date,
+): Promise<TakenFences> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const current = attempt === 0 ? seen : await readFences(store)
+    const problems = zones.flatMap((zone) => {
+      const now = fenceOf(current, zone)
+      return isCurrent(now, fenceOf(seen, zone)?.number ?? 0) ? [] : [outdated(zone, now)]
+    })
+    if (problems.length > 0) return { taken: false, diagnostics: problems }
+    const next = new Map(current.zones)
+    for (const zone of zones) next.set(keyOf(zone), { number: (fenceOf(current, zone)?.number ?? 0) + 1, run, time: time.toISOString() })
+    if ((await writeFences(store, current, next)) === 'written') return { taken: true, before: current }
+    await pause(attempt)
+  }
+  throw new StoreError(`${NAME} in ${store.address} is written by others all the time`, { hint: 'try again' })
+}
+
+/** Says of zones that a run changed nothing in them, so that its plan can be applied again. Throws `StoreError`. */
+export async function markUnchanged(store: JournalStore, before: Fences, zones: readonly LeasedZone[], run: string): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const current = await readFences(store)
+    const own = zones.filter((zone) => fenceOf(current, zone)?.run === run)
+    if (own.length === 0) return
+    const next = new Map(current.zones)
+    for (const zone of own) {
+      const former = fenceOf(before, zone) ?? { number: 0, run: '', time: new Date(0).toISOString() }
+      const { number = 0 } = fenceOf(current, zone) ?? {}
+      next.set(keyOf(zone), { ...former, number, from: former.from ?? former.number })
+    }
+    if ((await writeFences(store, current, next)) === 'written') return
+    await pause(attempt)
+  }
+}
+
+const pause = (attempt: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, Math.min(1000, 20 * 2 ** Math.min(attempt, 6)) * (0.5 + Math.random())))
+
+async function writeFences(store: JournalStore, current: Fences, zones: ReadonlyMap<string, Fence>): Promise<'written' | 'conflict'> {
+  const document = {
+    format: FORMAT,
+    version: VERSION,
+    store: current.store ?? randomBytes(8).toString('hex'),
+    zones: Object.fromEntries([...zones].sort(([a], [b]) => (a < b ? -1 : 1))),
+  }
+  return (await store.write(NAME, JSON.stringify(document), current.version)).state
+}

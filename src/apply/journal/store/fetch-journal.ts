@@ -1,0 +1,182 @@
+/**
+ * Makes the folder of the journal what a store has, so that all readers read the folder: runs of other machines, and the states of changes in stages and
+ * cutovers. A run that has ended never changes, so it is fetched once.
+ */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import pLimit from 'p-limit'
+import { makeFolder } from '../../../definition/files/make-folder.ts'
+import { writeFileAtomically } from '../../../definition/files/replace-files.ts'
+import { writeProblemText } from '../../../definition/files/write-problem.ts'
+import type { Diagnostic } from '../../../dns/diagnostic.ts'
+import type { StateMirror } from '../../choreography/state-file.ts'
+import { isRunId, JOURNAL_FILE, PLANS_FOLDER, planFile } from '../journal-format.ts'
+import { beginOf, endOf, outerLinesOf } from '../journal-lines.ts'
+import { keepOutOfGit } from '../write-journal.ts'
+import { type JournalStore, type ListedObject, StoreError } from './journal-store.ts'
+import { openStore } from './open-store.ts'
+import type { StoreContext } from './store-context.ts'
+import { STORED_RUNS } from './stored-run.ts'
+
+/** Runs that are fetched, the latest first. */
+const MAX_RUNS = 500
+
+const OBJECTS_AT_ONCE = 8
+
+/** Fetches the runs, and with `states` all else that the folder of a journal in a bucket lacks. Throws `StoreError`, and the system's error. */
+async function fetchJournal(context: StoreContext, { states }: { readonly states: boolean }): Promise<void> {
+  // The folder itself is the store.
+  if (context.config?.journalStore.bucket == null) return
+  const store = await openStore(context)
+  try {
+    await Promise.all([fetchRuns(store, context.journal), states ? fetchStates(store, context.journal) : undefined])
+  } finally {
+    await store.close()
+  }
+}
+
+/** The error of fetching the journal; null if it was fetched. */
+export async function fetchProblem(context: StoreContext, { states = false } = {}): Promise<Diagnostic | null> {
+  try {
+    await fetchJournal(context, { states })
+    return null
+  } catch (error) {
+    const isOfStore = error instanceof StoreError
+    if (!isOfStore && (error as NodeJS.ErrnoException).code === undefined) throw error
+    const message = isOfStore ? error.message : `the journal in ${context.journal} cannot be written: ${writeProblemText(error)}`
+    return { severity: 'error', code: 'journal-unreadable', message, hint: isOfStore ? error.hint : undefined }
+  }
+}
+
+/** Fetches the runs that the folder of a journal lacks, and those that had not ended. */
+async function fetchRuns(store: JournalStore, journal: string): Promise<void> {
+  const byRun = new Map<string, ListedObject[]>()
+  for (const object of await store.list(STORED_RUNS)) {
+    const [, run = '', part = ''] = /^runs\/([^/]+)\/((?:plans|journal)-[1-9][0-9]{0,5})$/.exec(object.name) ?? []
+    if (isRunId(run) && part !== '') byRun.set(run, [...(byRun.get(run) ?? []), object])
+  }
+  if (byRun.size === 0) return
+  makeFolder(join(journal, 'runs'), 0o700)
+  keepOutOfGit(journal)
+  const limit = pLimit(OBJECTS_AT_ONCE)
+  const latest = [...byRun].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, MAX_RUNS)
+  await Promise.all(latest.map(([run, objects]) => limit(() => fetchRun(store, journal, run, objects))))
+}
+
+async function fetchRun(store: JournalStore, journal: string, run: string, objects: readonly ListedObject[]): Promise<void> {
+  const folder = join(journal, 'runs', run)
+  const isHere = existsSync(folder)
+  if (isHere && hasEnded(join(folder, JOURNAL_FILE))) return
+  const lines = (await readParts(store, objects, 'journal')).join('')
+  // A run without a line has sent nothing.
+  if (lines === '') return
+  const begin = beginOf(lines.slice(0, lines.indexOf('\n')), run)
+  if (!begin.ok) throw new StoreError(`run ${run} in the journal ${store.address}: ${begin.message}`)
+  if (isHere) {
+    // The journal of a run of this machine is older only in the store.
+    if (Buffer.byteLength(lines) > statSync(join(folder, JOURNAL_FILE)).size)
+      await writeFileAtomically(join(folder, JOURNAL_FILE), lines, 0o600)
+    return
+  }
+  const plans = (await readParts(store, objects, 'plans')).flatMap((text) => plansOf(text, run, store))
+  const temporary = join(journal, 'runs', `.${run}-${process.pid}`)
+  await rm(temporary, { recursive: true, force: true })
+  await mkdir(join(temporary, PLANS_FOLDER), { recursive: true, mode: 0o700 })
+  try {
+    for (const [index, text] of plans.entries()) await writeFile(join(temporary, PLANS_FOLDER, planFile(index)), text, { mode: 0o600 })
+    await writeFile(join(temporary, JOURNAL_FILE), lines, { mode: 0o600, flush: true })
+    await rename(temporary, folder)
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true })
+    // Another process has just fetched it.
+    if (!existsSync(folder)) throw error
+  }
+}
+
+function hasEnded(path: string): boolean {
+  try {
+    const { last } = outerLinesOf(path)
+    return last !== null && endOf(last) !== null
+  } catch {
+    return false
+  }
+}
+
+/** The texts of the parts of one kind, in their order. */
+async function readParts(store: JournalStore, objects: readonly ListedObject[], kind: string): Promise<string[]> {
+  const numberOf = ({ name }: ListedObject): number => Number(name.slice(name.lastIndexOf('-') + 1))
+  const parts = objects.filter(({ name }) => basename(name).startsWith(`${kind}-`)).sort((a, b) => numberOf(a) - numberOf(b))
+  return Promise.all(parts.map(async ({ name }) => (await store.read(name))?.text ?? ''))
+}
+
+function plansOf(text: string, run: string, { address }: JournalStore): string[] {
+  try {
+    const plans: unknown = JSON.parse(text)
+    if (Array.isArray(plans) && plans.every((plan) => typeof plan === 'string')) return plans
+  } catch {
+    // Reported below.
+  }
+  throw new StoreError(`the plans of run ${run} in the journal ${address} are not valid`)
+}
+
+/** The folders of states, which are objects of the same names below `state/`. */
+export const STATE_FOLDERS = ['stages', 'cutovers'] as const
+
+export const stateName = (folder: string, file: string): string => `state/${folder}/${file}`
+
+/** The names of states that were in the store, so that one that was removed elsewhere is told from one that was never stored. */
+const FETCHED = '.fetched'
+
+const fetchedNames = (path: string): Set<string> =>
+  new Set(existsSync(join(path, FETCHED)) ? readFileSync(join(path, FETCHED), 'utf8').split('\n').filter(Boolean) : [])
+
+const writeFetched = (path: string, names: Iterable<string>): Promise<void> =>
+  writeFileAtomically(join(path, FETCHED), [...names].map((name) => `${name}\n`).join(''), 0o600)
+
+/** Makes the states in the folder of a journal those of the store. */
+export async function fetchStates(store: JournalStore, journal: string): Promise<void> {
+  const listed = await store.list('state/')
+  for (const folder of STATE_FOLDERS) {
+    const path = join(journal, folder)
+    const inStore = new Set(
+      listed.flatMap(({ name }) => (name.startsWith(`state/${folder}/`) && /\.json$/.test(name) ? [basename(name)] : [])),
+    )
+    const here = existsSync(path) ? readdirSync(path).filter((name) => /^[^.].*\.json$/.test(name)) : []
+    const fetched = fetchedNames(path)
+    if (inStore.size + here.length + fetched.size === 0) continue
+    makeFolder(path, 0o700)
+    for (const name of inStore) {
+      const text = (await store.read(stateName(folder, name)))?.text
+      if (text !== undefined) await writeFileAtomically(join(path, name), text, 0o600)
+    }
+    for (const name of here.filter((one) => !inStore.has(one))) {
+      if (fetched.has(name)) await rm(join(path, name), { force: true })
+      else {
+        await store.write(stateName(folder, name), await readFile(join(path, name), 'utf8'), null)
+        inStore.add(name)
+      }
+    }
+    await writeFetched(path, inStore)
+  }
+}
+
+/** Also writes states to the store of a journal in a bucket, and removes them there (`text` is null). Throws `StoreError`. */
+export const mirrorOf =
+  (context: StoreContext): StateMirror =>
+  async (folder, file, text) => {
+    if (context.config?.journalStore.bucket == null) return
+    const store = await openStore(context)
+    try {
+      if (text === null) await store.remove(stateName(folder, file), 'any')
+      else await store.write(stateName(folder, file), text, 'any')
+      const path = join(context.journal, folder)
+      const names = fetchedNames(path)
+      if (text !== null) names.add(file)
+      else names.delete(file)
+      makeFolder(path, 0o700)
+      await writeFetched(path, names)
+    } finally {
+      await store.close()
+    }
+  }

@@ -1,0 +1,164 @@
+/** `unlock`: shows the leases of runs on zones, and breaks them after consent. */
+import { ownProcess } from '../definition/files/process-identity.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import { parseAbsoluteName } from '../dns/domain-name.ts'
+import { counted, listed } from '../report/english.ts'
+import { durationText } from '../report/summary.ts'
+import { sleep } from '../transport/retry.ts'
+import { EXIT, type ExitStatus } from './exit-status.ts'
+import { isRunPrefix } from './journal/journal-format.ts'
+import { readRuns } from './journal/read-journal.ts'
+import { describeLease } from './journal/store/acquire-lease.ts'
+import { fetchProblem } from './journal/store/fetch-journal.ts'
+import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
+import {
+  endOfLease,
+  type FoundLease,
+  isLive,
+  type Lease,
+  type LiveLeases,
+  leaseName,
+  listLeases,
+  ownHolder,
+} from './journal/store/leases.ts'
+import { openStore } from './journal/store/open-store.ts'
+import { loadRunConfig } from './run-config.ts'
+import type { ApplySetup, Interruption } from './run-context.ts'
+
+export interface UnlockOptions {
+  readonly config?: string | undefined
+  /** A run, or a prefix of its name. */
+  readonly run?: string | undefined
+  readonly yes?: boolean | undefined
+}
+
+export interface UnlockSetup extends Omit<ApplySetup, 'options'> {
+  readonly options: UnlockOptions
+}
+
+/** Breaks the leases on the named zones, or that of a run. */
+export async function runUnlock(setup: UnlockSetup, args: readonly string[]): Promise<ExitStatus> {
+  const { output, options } = setup
+  const fail = (...diagnostics: Diagnostic[]): ExitStatus => {
+    output.diagnostics(diagnostics)
+    return EXIT.failure
+  }
+  const wanted = wantedZones(args, options)
+  if (!Array.isArray(wanted)) return fail(wanted as Diagnostic)
+  const { config, diagnostics } = await loadRunConfig(setup, options.config)
+  if (config === null) return fail(...diagnostics)
+  const context = { ...setup, config, journal: config.journal }
+  const interruption = setup.listen()
+  let store: JournalStore | null = null
+  try {
+    store = await openStore(context)
+    const unread = await fetchProblem(context)
+    if (unread !== null) output.diagnostics([{ ...unread, severity: 'warning' }])
+    const found = await listLeases(store)
+    const matching = found.leases.filter(isWanted(wanted, options.run))
+    if (matching.length === 0) {
+      output.say(options.run === undefined ? 'No run has a lease on these zones.' : `No run ${options.run} has a lease.`)
+      return EXIT.done
+    }
+    for (const lease of matching) for (const line of describe(lease, found.now, store, context)) output.say(line)
+    if (!options.yes) {
+      const answer = await setup.ask(`Break ${counted(matching.length, 'lease')}?`, interruption.signal)
+      if (answer === 'no-terminal')
+        return fail({
+          severity: 'error',
+          code: 'not-confirmed',
+          message: 'no lease was broken: there is no terminal to ask on',
+          hint: 'give --yes',
+        })
+      if (answer !== 'yes') {
+        output.say('No lease was broken.')
+        return interruption.status() ?? EXIT.failure
+      }
+    }
+    return await breakLeases(context, store, matching, found, interruption)
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return fail({ severity: 'error', code: 'journal-failed', message: error.message, hint: error.hint })
+  } finally {
+    interruption.release()
+    await store?.close()
+  }
+}
+
+function wantedZones(args: readonly string[], { run }: UnlockOptions): string[] | Diagnostic {
+  const usage = (message: string, hint?: string): Diagnostic => ({ severity: 'error', code: 'usage', message, hint })
+  if (args.length > 0 === (run !== undefined)) return usage('name zones, or a run with --run', 'zone-locked names the run')
+  if (run !== undefined && !isRunPrefix(run)) return usage(`--run ${JSON.stringify(run)} is not the name of a run`)
+  const zones: string[] = []
+  for (const text of args) {
+    const name = parseAbsoluteName(text)
+    if (!name.ok) return { severity: 'error', code: 'zone-name', message: `${JSON.stringify(text)} is not a zone name: ${name.message}` }
+    zones.push(name.value)
+  }
+  return zones
+}
+
+const isWanted =
+  (zones: readonly string[], run: string | undefined) =>
+  (lease: Lease): boolean =>
+    run !== undefined ? lease.run.toLowerCase().startsWith(run.toLowerCase()) : lease.zones.some(({ zone }) => zones.includes(zone))
+
+/** Zones that a line names. */
+const MAX_NAMED = 5
+
+/** What breaking a lease concerns: the run, its holder and age, and calls of which nobody knows what became. */
+function describe(
+  lease: FoundLease,
+  now: number,
+  store: JournalStore,
+  { journal, env }: { readonly journal: string; readonly env: UnlockSetup['env'] },
+) {
+  const ago = (time: number): string => `${durationText(Math.max(0, Math.round((now - time) / 1000)))} ago`
+  const zones = lease.zones.map(({ zone, target }) => `${zone} at ${target}`)
+  const live = isLive(lease, now, store, ownHolder(env))
+  const { runs } = readRuns(journal, ownProcess())
+  const record = runs.find(({ id }) => id === lease.run)
+  return [
+    `${describeLease(lease)} (${ago(Date.parse(lease.since))})`,
+    `  zones: ${listed(zones, MAX_NAMED)}`,
+    `  last renewed ${ago(lease.renewed)}; ${live ? 'the run may still be alive' : 'the run has ended, or lost its lease'}`,
+    record === undefined
+      ? '  it has no journal yet: it has sent no call'
+      : `  ${counted(record.figures.applied.total, 'change')} applied, ${counted(record.figures.unknown, 'call')} without a known outcome, ${record.figures.skipped} not begun`,
+  ]
+}
+
+/**
+ * A broken lease keeps its zones from others until the run can send nothing any more: the run learns of it with its next renewal, and sends calls only while the
+ * last one is certain to last.
+ */
+async function breakLeases(
+  { output, env }: UnlockSetup,
+  store: JournalStore,
+  leases: readonly FoundLease[],
+  { now }: LiveLeases,
+  { signal }: Interruption,
+): Promise<ExitStatus> {
+  let status: ExitStatus = EXIT.done
+  const until = performance.now()
+  for (const found of leases) {
+    const { version, renewed, ...lease } = found
+    const left = isLive(found, now, store, ownHolder(env)) ? endOfLease(found) - now : 0
+    const broken = await store.write(leaseName(lease.run), JSON.stringify({ ...lease, brokenUntil: now + left }), version)
+    if (broken.state === 'conflict') {
+      const message = `run ${lease.run} renewed its lease or ended meanwhile`
+      output.diagnostics([{ severity: 'error', code: 'zone-locked', message, hint: 'try again' }])
+      status = EXIT.failure
+      continue
+    }
+    const wait = left - (performance.now() - until)
+    if (wait > 0) {
+      output.say(`Waiting ${durationText(Math.ceil(wait / 1000))}, until run ${lease.run} can send nothing any more.`)
+      await sleep(wait, signal).catch(() => undefined)
+      if (signal.aborted) return EXIT.interrupted
+    }
+    await store.remove(leaseName(lease.run), broken.version)
+    output.say(`The lease of run ${lease.run} is broken.`)
+  }
+  return status
+}

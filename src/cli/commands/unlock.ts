@@ -1,0 +1,16 @@
+/** `zonewright unlock`: options; the work is in `apply/run-unlock.ts`. */
+import type { Command } from 'commander'
+import { runUnlock, type UnlockOptions } from '../../apply/run-unlock.ts'
+import { type CommonOptions, type SetAction, withConfigOption } from '../command.ts'
+import { applySetup } from '../run-setup.ts'
+
+export function configure(command: Command, setAction: SetAction): void {
+  withConfigOption(command)
+    .argument('[zone...]', 'zones whose leases are broken')
+    .option('--run <run>', 'the run whose lease is broken, or a prefix of its name')
+    .option('-y, --yes', 'do not ask')
+    .addHelpText('after', '\nShows which run holds the zones, and what is known about its calls.')
+  setAction(command, (io, [zones]: readonly [string[]], options: UnlockOptions & CommonOptions) =>
+    runUnlock(applySetup(io, { ...options, format: 'text' }), zones),
+  )
+}

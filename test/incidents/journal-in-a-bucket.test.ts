@@ -1,0 +1,191 @@
+/** CI applies, and a laptop shows and takes back what CI did: two folders, one journal in a bucket of moto, and a real service. */
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bucketStore } from '../../src/apply/journal/store/bucket-store.ts'
+import { type Lease, leaseName, listLeases, ownHolder } from '../../src/apply/journal/store/leases.ts'
+import { noSecrets } from '../../src/definition/config/secret-guard.ts'
+import { openScene, type Scene, TOKEN, ZONE } from '../cli/scene.ts'
+import { cli } from '../support/cli.ts'
+import { MOTO, type Moto, type StoreProxy, startMoto, startStoreProxy } from '../support/moto.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+const KEYS = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI/K7MDENG' }
+const ENV = { ...KEYS, ZONEWRIGHT_TOKEN: TOKEN }
+
+describeWithTools([MOTO], 'a journal in a bucket', () => {
+  let moto: Moto
+  let proxy: StoreProxy
+  let buckets = 0
+  beforeAll(async () => {
+    moto = await startMoto()
+    proxy = await startStoreProxy(moto.origin)
+  }, 60_000)
+  afterAll(async () => {
+    await proxy?.close()
+    moto?.stop()
+  })
+
+  const open = async (script?: Parameters<typeof openScene>[0]): Promise<{ scene: Scene; bucket: string }> => {
+    buckets += 1
+    const bucket = `journal-${buckets}`
+    await fetch(`${moto.origin}/${bucket}`, { method: 'PUT' })
+    const scene = await openScene({
+      ...script,
+      config: `journal: {url: "s3://${bucket}/dns", endpoint: "${proxy.origin}", lease: 60s}`,
+    })
+    proxy.isDown = () => false
+    proxy.requests.length = 0
+    return { scene, bucket }
+  }
+  const storeOf = (bucket: string) =>
+    bucketStore(
+      { name: bucket, prefix: 'dns', region: null, endpoint: new URL(proxy.origin), profile: null, at: { file: '', line: 1, column: 1 } },
+      { env: KEYS, secrets: noSecrets() },
+    )
+  /** The same config and definitions in another folder, as on another machine. */
+  const elsewhere = (scene: Scene) => {
+    const folder = temporaryDirectory()
+    const files = scene.files()
+    mkdirSync(join(folder, 'zones'))
+    for (const path of ['zonewright.yaml', 'zones/example.com.yaml']) writeFileSync(join(folder, path), files[path] as string)
+    return { folder, run: (...args: string[]) => cli(args, { cwd: folder, env: ENV }) }
+  }
+  const requests = (bucket: string): string[] =>
+    proxy.requests.map((one) =>
+      one
+        .replace(`/${bucket}`, '')
+        .replace(/\d{8}T\d{6}Z-[0-9a-f]{4}/, 'RUN')
+        .replace(/\?(?:.*prefix=([^&]*).*|x-id=.*)/, (_, prefix: string | undefined) => (prefix ? ` ${decodeURIComponent(prefix)}` : '')),
+    )
+
+  test('has what CI applied, and another machine shows it and takes it back', async () => {
+    const { scene, bucket } = await open()
+    const applied = await scene.runWith(KEYS, 'apply', '--yes')
+    expect(applied.status, applied.stderr).toBe(0)
+    // The requests of an apply with one zone. The calls are made one after the other; each is sent when its line is stored.
+    const counted = requests(bucket)
+    expect(counted.slice(0, 5).sort()).toEqual(
+      ['GET / dns/leases/', 'GET / dns/runs/', 'GET / dns/state/', 'GET /dns/fences', 'PUT /dns/leases/RUN'].sort(),
+    )
+    expect(counted.slice(5, 7)).toEqual(['PUT /dns/fences', 'PUT /dns/runs/RUN/plans-1'])
+    const lines = counted.slice(7, -1)
+    expect(new Set(lines)).toEqual(new Set(['PUT /dns/runs/RUN/journal-1']))
+    expect(lines.length).toBeLessThanOrEqual(scene.proxy.mutations().length + 1)
+    expect(counted.at(-1)).toBe('DELETE /dns/leases/RUN')
+
+    const laptop = elsewhere(scene)
+    const history = await laptop.run('history', '--format', 'json')
+    const [run] = JSON.parse(history.stdout).runs
+    expect(run).toMatchObject({ command: 'apply', state: 'applied', applied: { total: 4 } })
+    const shown = await laptop.run('history', run.run)
+    expect(shown.stdout).toContain('www')
+    // doctor reads the journal, and writes nothing there.
+    proxy.requests.length = 0
+    const doctor = await laptop.run('doctor')
+    expect(doctor.stdout).toMatch(/journal[\s\S]*http:\/\/\S+\/dns can be read; runs have changed 1 zone/)
+    expect(proxy.requests.filter((one) => !one.startsWith('GET '))).toEqual([])
+    // A run that has ended is fetched once.
+    proxy.requests.length = 0
+    await laptop.run('history')
+    expect(requests(bucket)).toEqual(['GET / dns/runs/'])
+    expect(readdirSync(join(laptop.folder, '.zonewright/runs', run.run)).sort()).toEqual(['journal.jsonl', 'plans'])
+
+    const back = await laptop.run('rollback', '--last', '--yes', '--allow', 'deletes', '--allow', 'delete-zone')
+    expect(back.status, back.stderr).toBe(0)
+    const [latest] = JSON.parse((await scene.runWith(KEYS, 'history', '--format', 'json')).stdout).runs
+    expect(latest).toMatchObject({ command: 'rollback', rollsBack: run.run })
+    for (const { stdout, stderr } of [applied, history, back]) expect(stdout + stderr).not.toContain(KEYS.AWS_SECRET_ACCESS_KEY)
+  }, 60_000)
+
+  test('refuses a plan that is older than what another machine has landed', async () => {
+    const { scene } = await open()
+    await scene.runWith(KEYS, 'apply', '--yes')
+    scene.write({ 'zones/example.com.yaml': `${ZONE}  new: {type: A, value: 192.0.2.8}\n` })
+    expect((await scene.runWith(KEYS, 'plan', '--out', 'plan.json')).status).toBe(0)
+    for (const address of ['192.0.2.99', '192.0.2.2']) {
+      const laptop = elsewhere(scene)
+      writeFileSync(join(laptop.folder, 'zones/example.com.yaml'), ZONE.replace('192.0.2.2', address))
+      expect((await laptop.run('apply', '--yes', '--allow', 'updates')).status).toBe(0)
+    }
+    const refused = await scene.runWith(KEYS, 'apply', 'plan.json', '--yes')
+    expect([refused.status, refused.stderr]).toEqual([3, expect.stringContaining('error[plan-outdated] example.com. at cloud: run ')])
+  }, 60_000)
+
+  test('that is lost in the middle of an apply: no call is sent without its line', async () => {
+    let calls = 0
+    const { scene } = await open({
+      provider: 'parallelism: 1',
+      script: ({ method }) => {
+        if (method !== 'GET') calls += 1
+        if (calls === 2 && method !== 'GET') proxy.isDown = (request) => request.includes('/runs/')
+        return null
+      },
+    })
+    const cut = await scene.runWith(KEYS, 'apply', '--yes')
+    expect(cut.status).toBe(1)
+    expect(cut.stderr).toContain('error[journal-failed] the journal in http')
+    expect(calls).toBe(2)
+    proxy.isDown = () => false
+    // The store has the lines of both calls, so another machine knows what may have been done.
+    const laptop = elsewhere(scene)
+    const [run] = JSON.parse((await laptop.run('history', '--format', 'json')).stdout).runs
+    expect(run.applied.total + run.unknown).toBe(2)
+    const rest = await laptop.run('apply', '--yes')
+    expect(rest.status, rest.stderr).toBe(0)
+  }, 90_000)
+
+  test('that cannot be reached: nothing is applied, and a plan warns', async () => {
+    const { scene } = await open()
+    proxy.isDown = () => true
+    const plan = await scene.runWith(KEYS, 'plan')
+    expect([plan.status, plan.stderr]).toEqual([0, expect.stringContaining('warning[journal-unreadable]')])
+    const apply = await scene.runWith(KEYS, 'apply', '--yes')
+    expect([apply.status, apply.stderr]).toEqual([1, expect.stringContaining('error[journal-failed] the journal in http')])
+    expect(scene.proxy.mutations()).toEqual([])
+    proxy.isDown = () => false
+    const denied = await scene.runWith({ ...KEYS, ZONEWRIGHT_ALLOWED_HOSTS: new URL(scene.proxy.origin).host }, 'plan')
+    expect([denied.status, denied.stderr]).toEqual([1, expect.stringContaining('error[host-not-allowed]')])
+  }, 90_000)
+
+  test('keeps zones for a run of another machine until its lease ends; unlock shows it and breaks it', async () => {
+    const { scene, bucket } = await open()
+    const store = storeOf(bucket)
+    const lease = (run: string, seconds: number): Lease => ({
+      run,
+      command: 'apply',
+      holder: { ...ownHolder({}), host: 'runner-7', boot: 'another', job: 'https://ci.example/jobs/7' },
+      since: new Date(Date.now() - 90_000).toISOString(),
+      zones: [{ zone: 'example.com.', target: 'cloud' }],
+      seconds,
+      renewals: 0,
+    })
+    const run = '20261121T063000Z-4f2a'
+    await store.write(leaseName(run), JSON.stringify(lease(run, 3)), null)
+    const busy = await scene.runWith(KEYS, 'apply', '--yes')
+    expect(busy.status).toBe(1)
+    expect(busy.stderr).toMatch(
+      /is locked by apply, run 20261121T063000Z-4f2a, process \d+ on runner-7, https:\/\/ci\.example\/jobs\/7, since .*it ends in \d s/,
+    )
+    const waited = await scene.runWith(KEYS, 'apply', '--yes', '--wait', '30')
+    expect(waited.status, waited.stderr).toBe(0)
+    expect(waited.stdout + waited.stderr).toContain('Waiting: example.com. at cloud is locked by apply')
+
+    const other = '20261121T063000Z-4f2b'
+    await store.write(leaseName(other), JSON.stringify(lease(other, 4)), null)
+    const asked = await scene.runWith(KEYS, 'unlock', 'example.com')
+    expect([asked.status, asked.stderr]).toEqual([1, expect.stringContaining('error[not-confirmed] no lease was broken')])
+    expect(asked.stdout + asked.stderr).toMatch(
+      /apply, run 20261121T063000Z-4f2b, process \d+ on runner-7, https:\/\/ci\.example\/jobs\/7, since \S+ \S+ \(1 min 3\d s ago\)\n {2}zones: example\.com\. at cloud\n {2}last renewed \d s ago; the run may still be alive\n {2}it has no journal yet/,
+    )
+    const begin = performance.now()
+    const broken = await scene.runWith(KEYS, 'unlock', '--run', other, '--yes')
+    expect([broken.status, broken.stdout + broken.stderr]).toEqual([0, expect.stringContaining(`The lease of run ${other} is broken.`)])
+    expect(performance.now() - begin).toBeGreaterThan(1000)
+    expect((await listLeases(store)).leases).toEqual([])
+    const none = await scene.runWith(KEYS, 'unlock', 'example.com')
+    expect([none.status, none.stdout + none.stderr]).toEqual([0, expect.stringContaining('No run has a lease on these zones.')])
+    await store.close()
+  }, 90_000)
+})
