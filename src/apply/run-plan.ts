@@ -100,6 +100,7 @@ const withExpiryWarnings = (zones: readonly PlannedZone[], today: FullDate): Pla
     ...zone,
     plan: { ...zone.plan, diagnostics: [...zone.plan.diagnostics, ...expiryWarnings(zone.job.desired, today)] },
   }))
+
 /** The plan with the fences of the zones that it changes; null for those that could not be read. */
 function withFences({ plan, zones }: PlannedRun, fences: Fences | null): PlannedRun {
   const fenced = zones.map((zone) =>
