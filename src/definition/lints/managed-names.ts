@@ -4,6 +4,7 @@ import { targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 import { type NameLookUp, nameLookUp, type OpenTest, openTest } from '../rules/existing-names.ts'
+import { withPlaceholders } from '../rules/rules.ts'
 import { indexZone, type ZoneIndex } from '../rules/zone-index.ts'
 
 /** A zone to lint, combined with the config. */
@@ -49,7 +50,7 @@ export function managedNames(zones: readonly LintedZone[]): ManagedNames {
   }
   const indexes = new Map<LintedZone, ZoneIndex>()
   const indexOf = (linted: LintedZone): ZoneIndex => {
-    const index = indexes.get(linted) ?? indexZone(linted.zone)
+    const index = indexes.get(linted) ?? indexZone(withPlaceholders(linted.zone))
     indexes.set(linted, index)
     return index
   }

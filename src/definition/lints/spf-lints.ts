@@ -43,7 +43,8 @@ export type SpfLint = (linted: LintedZone) => Diagnostic[]
 
 /** The lint for one zone after the other; `managed` knows them all. */
 export function spfLint(managed: ManagedNames): SpfLint {
-  const costAt = spfCosts(managed)
+  const recordAt = recordFinder(managed)
+  const costAt = spfCosts(managed, recordAt)
   return ({ zone }) =>
     zone.records.flatMap((record) => {
       if (record.type !== 'TXT' || !/^"[\s"'\\]{0,4}v\s?=\s?spf/i.test(record.data)) return []
@@ -51,7 +52,7 @@ export function spfLint(managed: ManagedNames): SpfLint {
       if (!isSpf(text)) return isNearlySpf(text) ? [unrecognized(record)] : []
       const spf = parseSpf(text)
       if (spf.problems.length > 0) return spf.problems.map(({ message, hint }) => invalid(record, message, hint))
-      return [...missingTargets(record, spf, managed), ...tooManyLookups(record, spf, managed, costAt)]
+      return [...missingTargets(record, spf, managed, recordAt), ...tooManyLookups(record, spf, managed, costAt)]
     })
 }
 
@@ -92,13 +93,25 @@ function spfAt(name: DomainName, managed: ManagedNames): SpfRecord | 'missing' |
   return others.length > 0 ? 'unknown' : parseSpf(text)
 }
 
+type RecordFinder = (name: DomainName) => ReturnType<typeof spfAt>
+
+/** Finds SPF records, and parses each once: many records may include a large one. */
+function recordFinder(managed: ManagedNames): RecordFinder {
+  const records = new Map<DomainName, ReturnType<typeof spfAt>>()
+  return (name) => {
+    const found = records.get(name) ?? spfAt(name, managed)
+    records.set(name, found)
+    return found
+  }
+}
+
 /** Terms with a managed name that has no data: an include makes the whole record invalid (section 5.2), another term never matches. */
-function missingTargets(record: DefinedRecord, spf: SpfRecord, managed: ManagedNames): Diagnostic[] {
+function missingTargets(record: DefinedRecord, spf: SpfRecord, managed: ManagedNames, recordAt: RecordFinder): Diagnostic[] {
   return effectiveTerms(spf).flatMap((term): Diagnostic[] => {
     const name = nameOf(term, record.name)
     if (name === null || term.kind === 'all' || term.kind === 'ptr') return []
     if (term.kind === 'include' || term.kind === 'redirect') {
-      if (spfAt(name, managed) !== 'missing') return []
+      if (recordAt(name) !== 'missing') return []
       return [missing(record, `${term.text}: ${name} has no SPF record, so receivers reject the whole record (permerror)`)]
     }
     const { types, words } = ASKED[term.kind]
@@ -162,14 +175,8 @@ function tooManyLookups(record: DefinedRecord, spf: SpfRecord, managed: ManagedN
 }
 
 /** Finds the cost of the SPF record at a name, without recursion: chains of records may be long. */
-export function spfCosts(managed: ManagedNames): CostFinder {
+export function spfCosts(managed: ManagedNames, recordAt: RecordFinder = recordFinder(managed)): CostFinder {
   const costs = new Map<DomainName, Cost>()
-  const records = new Map<DomainName, ReturnType<typeof spfAt>>()
-  const recordAt = (name: DomainName): ReturnType<typeof spfAt> => {
-    const found = records.get(name) ?? spfAt(name, managed)
-    records.set(name, found)
-    return found
-  }
   return (start) => {
     const open = new Set<DomainName>()
     const stack = [start]

@@ -115,8 +115,6 @@ export const glueMissing =
 
 const ADDRESSES: ReadonlySet<string> = new Set(['A', 'AAAA'])
 
-function hasAddress({ zone, rrsets }: ZoneIndex, name: DomainName): boolean {
-  return [...ADDRESSES].some(
-    (type) => rrsets.has(rrsetKey({ name, type })) || zone.inventory?.some((one) => one.name === name && one.type === type),
-  )
+function hasAddress({ rrsets }: ZoneIndex, name: DomainName): boolean {
+  return [...ADDRESSES].some((type) => rrsets.has(rrsetKey({ name, type })))
 }

@@ -66,7 +66,7 @@ export function checkZone(zone: DesiredZone): Diagnostic[] {
 }
 
 /** The zone with a placeholder address for each RRset whose addresses come from an inventory. */
-function withPlaceholders(zone: DesiredZone): DesiredZone {
+export function withPlaceholders(zone: DesiredZone): DesiredZone {
   const { inventory = [] } = zone
   if (inventory.length === 0) return zone
   const placeholders = inventory.map(

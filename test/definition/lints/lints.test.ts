@@ -102,6 +102,12 @@ describe('SPF', () => {
       txt(`s${i}`, `v=spf1 include:s${i + 1}.example.com include:s${i + 1}.example.com -all`),
     )
     expect(messages(linted('example.com.', [...doubling, txt('s2000', 'v=spf1 -all')])).length).toBe(1998)
+    const large = [
+      'big 300 A 192.0.2.1',
+      txt('big', `v=spf1 ${'ip4:192.0.2.1 '.repeat(4000)}-all`),
+      txt('@', `v=spf1 ${'include:big.example.com '.repeat(2500)}-all`),
+    ]
+    expect(ofExample(...large)).toEqual(['3 warning spf-lookups'])
     expect(performance.now() - begin).toBeLessThan(5000)
   })
 })
@@ -218,6 +224,15 @@ describe('targets', () => {
     ['that is transferred', linted('example.net.', [], { settings: { type: 'slave' } })],
     ['with errors', linted('example.net.', NET, {}, { isIncomplete: true })],
   ])('a zone %s may have the name', (_, other) => expect(codes(dangling, other)).toEqual([]))
+
+  it('knows names whose addresses come from an inventory', () => {
+    const query = { kind: 'instances', provider: null, tag: 'web' } as const
+    const at = { file: 'zone', line: 9, column: 1 }
+    const inventory = [{ name: name('gone.example.net.'), type: 'A', ttl: null, query, at }] as const
+    const spf = txt('@', 'v=spf1 a:gone.example.net -all')
+    expect(codes(linted('example.com.', ['a 300 CNAME gone.example.net.', spf]), linted('example.net.', NET, { inventory }))).toEqual([])
+    expect(codes(linted('example.net.', ['gone 300 NS gone'], { inventory }))).toEqual([])
+  })
 
   it('takes several definitions of a zone together', () => {
     const other = linted('example.net.', ['gone 300 A 192.0.2.1'])
