@@ -9,7 +9,7 @@ import { createRuleLookup } from '../definition/load/configured-zone.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../dns/domain-name.ts'
 import { globTest } from '../dns/glob.ts'
-import { DEFAULT_ZONE_OPTIONS, type RefusalName } from '../dns/zone.ts'
+import { type Allowance, DEFAULT_ZONE_OPTIONS } from '../dns/zone.ts'
 import { preferredShard } from '../plan/shards.ts'
 import { type Provider, ProviderError } from '../providers/provider.ts'
 import { counted, listed } from '../report/english.ts'
@@ -121,7 +121,7 @@ export function deletionJob({ name, target, deletion }: RemovedZone, config: Con
     policy: 'sync',
     thresholds: { ...config.safety, ...rule?.safety },
     prefer: options.prefer,
-    allow: new Set<RefusalName>([...(rule?.allow ?? []), ...((options.allow ?? []) as RefusalName[])]),
+    allow: new Set<Allowance>([...(rule?.allow ?? []), ...((options.allow ?? []) as Allowance[])]),
     isRemoved: true,
   }
 }

@@ -28,22 +28,20 @@ import { namesPlan, openSavedPlan, type SavedWorkspace } from './saved-plan/open
 import { PARTIAL_WITHOUT_PLAN, refusedZonesText, statusOfRefusedZones, withoutRefusedZones } from './saved-plan/partial.ts'
 import { rereadAfterPause, rereadSavedPlan } from './saved-plan/reread-zones.ts'
 import { withoutSecrets } from './secrets-in-plan.ts'
+import { guardDeletions, guardSavedDeletions } from './usage/guard-deletions.ts'
 import { openWorkspace, reportLoaded } from './workspace.ts'
 
 /** Applies the definitions of the named zones, or the saved plan that the only argument names. If one zone may not be applied, none is changed. */
 export const runApply = (setup: ApplySetup, args: readonly string[]): Promise<ExitStatus> =>
-  withLockedZones(setup, args, async (context, run) =>
-    changeZones(
-      context,
-      run,
-      context.saved
-        ? await checkSavedPlan(context, await rereadSavedPlan(context, context.saved, run))
-        : await checkPlan(
-            context,
-            await withPreview(context, await makePlan(context, context.interruption.signal, run.fences), context.interruption.signal),
-          ),
-    ),
-  )
+  withLockedZones(setup, args, async (context, run) => changeZones(context, run, await changesOf(context, run)))
+
+async function changesOf(context: ApplyContext & Loaded, run: LockedRun): Promise<ChangesToMake> {
+  const { signal } = context.interruption
+  if (context.saved)
+    return checkSavedPlan(context, await guardSavedDeletions(context, await rereadSavedPlan(context, context.saved, run), signal))
+  const planned = await withPreview(context, await makePlan(context, signal, run.fences), signal)
+  return checkPlan(context, await guardDeletions(context, planned, ({ job }) => job.allow, signal))
+}
 
 /** Loads what a run applies and locks its zones, then does the work. A run that cannot begin reports why. */
 export async function withLockedZones<Setup extends ApplySetup>(

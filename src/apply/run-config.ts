@@ -69,6 +69,7 @@ function hostDiagnostics(config: Config, policy: HostPolicy, env: RunEnvironment
   return [
     ...(refusedBucket === null ? [] : [refusedBucket]),
     ...[...config.providers.values()].flatMap((provider) => refusedEndpoints(provider, policy)),
+    ...config.usage.sources.flatMap(({ url, at: place }) => (url === null ? [] : (policy.check('usage', endpointOfUrl(url), place) ?? []))),
     ...servers.flatMap(({ nameservers, at: place }) =>
       (nameservers ?? []).flatMap((server) => refusedServer(policy, 'nameservers', parseServerAddress(server), place ?? undefined) ?? []),
     ),
@@ -76,12 +77,13 @@ function hostDiagnostics(config: Config, policy: HostPolicy, env: RunEnvironment
 }
 
 /** The entries of ZONEWRIGHT_ALLOWED_HOSTS that a run with the config needs. */
-export function requiredHostEntries({ providers, nameservers, zoneRules, journalStore: { bucket } }: Config): readonly string[] {
+export function requiredHostEntries({ providers, nameservers, zoneRules, usage, journalStore: { bucket } }: Config): readonly string[] {
   const servers = [nameservers, ...zoneRules.map((rule) => rule.nameservers)].flatMap((list) => list ?? [])
   const endpoints = [
     ...(bucket === null ? [] : [endpointOfUrl(endpointOfBucket(bucket, {}))]),
     ...[...providers.values()].flatMap((provider) => endpointsOf(provider).map(({ endpoint }) => endpoint)),
     ...servers.map((server) => endpointOfServer(parseServerAddress(server))),
+    ...usage.sources.flatMap(({ url }) => (url === null ? [] : endpointOfUrl(url))),
   ]
   return [...new Set(endpoints.map(hostEntry))]
 }

@@ -6,7 +6,7 @@ import type { Policies } from '../definition/policies/policy-rule.ts'
 import { type Diagnostic, isError, type Severity } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { FullDate } from '../dns/ownership.ts'
-import type { DesiredZone, Policy, RefusalName } from '../dns/zone.ts'
+import type { Allowance, DesiredZone, Policy } from '../dns/zone.ts'
 import type { Preference } from '../plan/continuity.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
@@ -80,6 +80,8 @@ export interface WorkspaceOptions extends SelectionOptions {
   readonly allow?: readonly string[] | undefined
   /** Concurrent requests per target. */
   readonly parallelism?: number | undefined
+  /** Sources of usage, instead of those of the config. */
+  readonly usage?: readonly string[] | undefined
   readonly prefer?: Preference | undefined
   /** Whether the policies of the config apply to the zones. */
   readonly checksPolicies?: boolean | undefined
@@ -150,7 +152,7 @@ export interface ZoneJob {
   readonly thresholds: SafetyThresholds
   /** Whether continuity or fewest calls matters more if they exclude each other; continuity if absent. */
   readonly prefer?: Preference | undefined
-  readonly allow: ReadonlySet<RefusalName>
+  readonly allow: ReadonlySet<Allowance>
   /** The name servers that `verify` queries; those of the NS records if null or absent. */
   readonly nameservers?: readonly string[] | null | undefined
   /** Whether the zone is deleted because its definition was removed; false if absent. It is no part of the plan if it does not exist. */

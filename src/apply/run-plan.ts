@@ -21,6 +21,7 @@ import {
 } from './run-context.ts'
 import { withoutSecrets } from './secrets-in-plan.ts'
 import type { SnapshotSourceOptions, SnapshotWorkspace } from './snapshot/snapshot-source.ts'
+import { guardDeletions } from './usage/guard-deletions.ts'
 import { NOT_OPENED, openWorkspace, reportLoaded } from './workspace.ts'
 
 export interface PlanRunOptions extends SnapshotSourceOptions {
@@ -46,7 +47,10 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
     const { fences, problems } = options.snapshot === undefined ? await fencesForPlan(context) : { fences: undefined, problems: [] }
     const made = await withPreview(context, await makePlan(context, undefined, fences))
     const warned = { ...made, plan: { ...made.plan, diagnostics: [...problems, ...made.plan.diagnostics] } }
-    const planned = await checkPlan(context, await lessBase(context, context.mark(warned)))
+    const effect = await lessBase(context, context.mark(warned))
+    // A plan from a snapshot contacts no server: its deletions are checked when it is applied.
+    const guarded = options.snapshot === undefined ? await guardDeletions(context, effect, ({ job }) => job.allow) : effect
+    const planned = await checkPlan(context, guarded)
     reportPlanDiagnostics(context, planned.plan)
     output.plan(withLeftOut(planned.plan, context), options.format)
     const isSaved = options.out === undefined || (await save(context, options.out, planned))

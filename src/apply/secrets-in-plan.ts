@@ -38,7 +38,8 @@ const cleanDiagnostic = ({ message, hint, ...rest }: Diagnostic, guard: SecretGu
 
 function cleanZone(plan: ZonePlan, guard: SecretGuard): ZonePlan {
   const diagnostics = plan.diagnostics.map((one) => cleanDiagnostic(one, guard))
-  const messages = plan.refusals.map(({ message }) => message)
+  const { deletions = [], source = '', problem = '' } = plan.usage ?? {}
+  const messages = [...plan.refusals.map(({ message }) => message), ...deletions.map(({ name }) => name), source, problem]
   // One search of the joined text takes a tenth of the time of a search per change.
   const all = guard.find([...plan.changes.map(textOf), ...messages].join('\n'))
   if (all === null) return { ...plan, diagnostics }
@@ -49,7 +50,14 @@ function cleanZone(plan: ZonePlan, guard: SecretGuard): ZonePlan {
   })
   const [first = secretExposedDiagnostic(`the plan of ${plan.zone} at ${plan.target}`, all), ...more] = errors
   const none = { create: 0, update: 0, delete: 0, total: 0 }
-  return { ...plan, changes: [], calls: none, refusals: [], diagnostics: [...diagnostics, first, ...more.slice(0, REPORTED - 1)] }
+  return {
+    ...plan,
+    changes: [],
+    calls: none,
+    refusals: [],
+    usage: undefined,
+    diagnostics: [...diagnostics, first, ...more.slice(0, REPORTED - 1)],
+  }
 }
 
 /** Maximum errors reported per zone. */

@@ -5,7 +5,7 @@ import type { LoadedZone } from '../definition/load/configured-zone.ts'
 import { loadPolicies } from '../definition/policies/load-policies.ts'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
 import { parseAbsoluteName } from '../dns/domain-name.ts'
-import type { RefusalName } from '../dns/zone.ts'
+import type { Allowance } from '../dns/zone.ts'
 import type { Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import { countDiagnostics } from '../report/diagnostics-report.ts'
@@ -229,7 +229,7 @@ export function jobsOf({ zone, owner, targets, policy, allow, thresholds, namese
       policy,
       thresholds,
       prefer: options.prefer,
-      allow: new Set<RefusalName>([...allow, ...((options.allow ?? []) as RefusalName[])]),
+      allow: new Set<Allowance>([...allow, ...((options.allow ?? []) as Allowance[])]),
       nameservers,
     }))
 }

@@ -2,6 +2,8 @@
 
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ExitStatus } from '../apply/exit-status.ts'
+import { parseUsageSource } from '../definition/config/usage-source.ts'
+import { parseAllowance } from '../dns/allowance.ts'
 import { didYouMean } from '../dns/nearest-word.ts'
 import { parseTtl, type Ttl } from '../dns/ttl.ts'
 import { REFUSAL_NAMES } from '../dns/zone.ts'
@@ -56,8 +58,8 @@ export const withPlanningOptions = (command: Command): Command =>
   command
     .addOption(
       command
-        .createOption('--allow <limit>', `lift a safety limit (repeatable): ${REFUSAL_NAMES.join(', ')}`)
-        .argParser((value: string, previous: readonly string[]): string[] => [...previous, oneOf(REFUSAL_NAMES)(value)])
+        .createOption('--allow <limit>', `lift a safety limit (repeatable): ${REFUSAL_NAMES.join(', ')}, in-use:NAME`)
+        .argParser((value: string, previous: readonly string[]): string[] => [...previous, allowance(value)])
         .default([], 'those in the configuration'),
     )
     .addOption(
@@ -67,6 +69,18 @@ export const withPlanningOptions = (command: Command): Command =>
         .default('continuity', 'continuity'),
     )
     .option('--parallelism <n>', 'concurrent requests per target', positiveInteger)
+
+/** Adds the option of commands that delete what definitions no longer have. */
+export const withUsageOption = (command: Command): Command =>
+  command.addOption(
+    command
+      .createOption(
+        '--usage <source>',
+        'a CSV file or address with how often names are asked for (repeatable); names in use are not deleted',
+      )
+      .argParser(usageSource)
+      .default([], 'those in the configuration'),
+  )
 
 /** Adds the options of commands that change zones. */
 export const withApplyOptions = (command: Command): Command =>
@@ -159,6 +173,19 @@ export function serial(value: string): number | (typeof SERIAL_METHODS)[number] 
 /** A TTL in seconds or with units. */
 export function ttl(value: string): Ttl {
   const parsed = parseTtl(value)
+  if (!parsed.ok) throw new InvalidArgumentError(`${parsed.message}.`)
+  return parsed.value
+}
+
+function usageSource(value: string, previous: readonly string[]): string[] {
+  const source = parseUsageSource(value, '', '')
+  if (!source.ok) throw new InvalidArgumentError(`${source.message}.`)
+  return [...previous, value]
+}
+
+/** What `--allow` lifts, in canonical form. */
+function allowance(value: string): string {
+  const parsed = parseAllowance(value)
   if (!parsed.ok) throw new InvalidArgumentError(`${parsed.message}.`)
   return parsed.value
 }

@@ -160,6 +160,7 @@ export const DIAGNOSTIC_CODES = {
   'resolver-failed': 'Queries to the resolvers of a region failed.',
   'zone-fixed': 'A zone would have to be created or deleted at a target that cannot do that.',
   'zone-missing': 'The zone does not exist at the target.',
+  'usage-incomplete': 'It is not known how often names that a plan deletes are asked for.',
   'zone-removed': 'A provider holds a zone that no definition describes any more.',
   'zone-read-only': 'The zone cannot be changed at the target.',
   'check-failed': 'The check command refuses a zone file, which is not written.',

@@ -58,8 +58,11 @@ export type ApexNsMode = (typeof APEX_NS_MODES)[number]
 export type Policy = 'sync' | 'upsert-only' | 'create-only'
 
 /** The safety limits that a user can lift by name. */
-export const REFUSAL_NAMES = ['deletes', 'updates', 'empty-zone', 'apex-ns', 'delete-zone'] as const
+export const REFUSAL_NAMES = ['deletes', 'updates', 'empty-zone', 'apex-ns', 'delete-zone', 'in-use'] as const
 export type RefusalName = (typeof REFUSAL_NAMES)[number]
+
+/** What a user lifts: a refusal by its name, or `in-use:` with a canonical name for that name only. */
+export type Allowance = RefusalName | `in-use:${string}`
 
 /** A record that only one provider can hold: its type (`Route53Provider/ALIAS`) or its data has no DNS form. */
 export interface ProviderSpecificRecord {
@@ -130,7 +133,7 @@ export interface DesiredZone extends Ownership {
   /** Null if the config decides. */
   readonly policy: Policy | null
   /** The safety limits that the definition lifts. */
-  readonly allow: readonly RefusalName[]
+  readonly allow: readonly Allowance[]
 }
 
 /** The defaults of the options that a definition can omit. */

@@ -5,7 +5,7 @@ import { conflictingSettings, type DefinedRecord, type ExistingRecord, groupRrse
 import { suppress } from '../dns/suppress.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
-import type { DesiredZone, ExistingZone, Policy, RefusalName, UnplannedRecord } from '../dns/zone.ts'
+import type { Allowance, DesiredZone, ExistingZone, Policy, UnplannedRecord } from '../dns/zone.ts'
 import { agreeing, listed } from '../report/english.ts'
 import type { Capabilities } from './capabilities.ts'
 import { applyPolicy, compareZones, type ZoneDifference } from './compare-zones.ts'
@@ -25,7 +25,7 @@ export interface PlanInput {
   readonly capabilities: Capabilities
   readonly policy: Policy
   readonly thresholds: SafetyThresholds
-  readonly allow: ReadonlySet<RefusalName>
+  readonly allow: ReadonlySet<Allowance>
   readonly rendered: RenderedState
   /** The apex NS data that the target sets itself; null if they are unknown. */
   readonly servedApexNs: readonly string[] | null

@@ -67,6 +67,8 @@ export interface ZonePlan {
   readonly changes: readonly Change[]
   readonly calls: CallCount
   readonly refusals: readonly Refusal[]
+  /** How often the record sets that it deletes are asked for; absent if it deletes none, or if no source is configured. */
+  readonly usage?: DeletionUsage | undefined
   readonly rendered: RenderedState
   readonly diagnostics: readonly Diagnostic[]
   /** What the journal said about the zone before it was read; null if it could not be read, absent if it was not asked. */
@@ -136,6 +138,31 @@ export interface Refusal {
   readonly name: RefusalName
   readonly message: string
   /** Whether `--allow` or the config lifts the limit, so that the plan may be applied. */
+  readonly allowed: boolean
+}
+
+/** The usage of the record sets that a plan deletes. Times are ISO 8601 in UTC. */
+export interface DeletionUsage {
+  readonly source: string
+  /** The configured time in seconds. */
+  readonly inUse: number
+  /** The window of the counts; null if no source could be read. */
+  readonly from: string | null
+  readonly to: string | null
+  /** Why record sets without a count are `unknown`; absent if none is. */
+  readonly problem?: string | undefined
+  /** In canonical order. */
+  readonly deletions: readonly RrsetUsage[]
+}
+
+export interface RrsetUsage {
+  readonly name: DomainName
+  readonly type: string
+  /** `in-use`: asked for within the configured time; `asked`: earlier; `not-asked`: never in the window; `unknown`: the counts do not say. */
+  readonly state: 'in-use' | 'asked' | 'not-asked' | 'unknown'
+  readonly count: number
+  readonly lastAsked: string | null
+  /** Whether the deletion was allowed although the name is in use, or may be. */
   readonly allowed: boolean
 }
 

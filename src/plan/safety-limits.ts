@@ -1,6 +1,6 @@
 import type { DomainName } from '../dns/domain-name.ts'
 import { type ResourceRecord, rrsetKey } from '../dns/record.ts'
-import type { RefusalName } from '../dns/zone.ts'
+import type { Allowance, RefusalName } from '../dns/zone.ts'
 import { agreeing, counted, listed } from '../report/english.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import type { Refusal } from './plan.ts'
@@ -22,7 +22,7 @@ export const DEFAULT_THRESHOLDS: SafetyThresholds = { max_delete_percent: 30, ma
 
 export interface SafetyRules {
   readonly thresholds: SafetyThresholds
-  readonly allow: ReadonlySet<RefusalName>
+  readonly allow: ReadonlySet<Allowance>
   /**
    * Keys of the RRsets whose change was not reviewed; all RRsets if absent. The other RRsets return to an earlier state, which was reviewed at its time: their
    * number, and changes of apex NS records among them, are not limited.

@@ -9,6 +9,7 @@ import type { ResourceRecord } from '../dns/record.ts'
 import type { ZoneSettings } from '../dns/zone.ts'
 import type { Change, DomainChange, Outcome, ZonePlan } from '../plan/plan.ts'
 import type { ZoneView } from './report.ts'
+import { usageNotes, zoneUsageNote } from './usage-notes.ts'
 
 /** One value, or the existing and the desired value of a setting. */
 export type Cell = readonly [value: string] | readonly [existing: string, desired: string]
@@ -44,7 +45,8 @@ export interface DomainRow extends RowBase {
 export type ChangeRow = RecordRow | DomainRow
 
 export function changeRows(view: ZoneView): ChangeRow[] {
-  const keyed = view.plan.changes.flatMap((change, index) => rowsOf(change, index, view))
+  const usageOf = usageNotes(view.plan)
+  const keyed = view.plan.changes.flatMap((change, index) => rowsOf(change, index, view, usageOf))
   keyed.sort(
     (a, b) => compareText(a.owner, b.owner) || compareText(a.type, b.type) || compareMarkers(a.row, b.row) || a.row.change - b.row.change,
   )
@@ -78,14 +80,16 @@ const MARKER_ORDER = { '~': 0, '-': 1, '+': 2 } as const
 
 const compareMarkers = (a: ChangeRow, b: ChangeRow): number => MARKER_ORDER[a.marker] - MARKER_ORDER[b.marker]
 
-function rowsOf(change: Change, index: number, { plan, outcomes }: ZoneView): KeyedRow[] {
+function rowsOf(change: Change, index: number, { plan, outcomes }: ZoneView, usageOf: ReturnType<typeof usageNotes>): KeyedRow[] {
   const outcome = outcomes?.[index] ?? null
-  if (change.subject === 'domain') return [{ row: domainRow(change, index, outcome), owner: '', type: '' }]
+  if (change.subject === 'domain') return [{ row: domainRow(change, index, outcome, plan), owner: '', type: '' }]
   const { existing, desired } = change
   const split = change.split === undefined ? [] : [`separate calls: ${oneLine(change.split)}`]
   const owner = change.owner === undefined ? [] : [`owner: ${oneLine(change.owner)}`]
   const source = desired?.source === undefined ? [] : [`from ${oneLine(desired.source)}`]
   const result = outcomeNotes(outcome)
+  const used = existing === null ? null : usageOf(existing)
+  const usage = used === null ? [] : [used]
   const facts = { change: index, id: idText(change), state: outcome?.state ?? null }
   const rows: KeyedRow[] = []
   const add = (record: ResourceRecord, marker: '-' | '+', other: ResourceRecord | null, notes: readonly string[]): void => {
@@ -100,7 +104,7 @@ function rowsOf(change: Change, index: number, { plan, outcomes }: ZoneView): Ke
   // The notes of a renamed record are at both names.
   const isRenamed = existing !== null && desired !== null && existing.name !== desired.name
   if (existing)
-    add(existing, '-', desired, [...settingsNote(existing), ...(desired ? [] : split), ...(desired && !isRenamed ? [] : result)])
+    add(existing, '-', desired, [...settingsNote(existing), ...usage, ...(desired ? [] : split), ...(desired && !isRenamed ? [] : result)])
   if (desired) add(desired, '+', existing, [...settingsNote(desired), ...owner, ...source, ...split, ...result])
   return rows
 }
@@ -123,8 +127,9 @@ const recordCells = (
   data: oneLine(record.data),
 })
 
-function domainRow(change: DomainChange, index: number, outcome: Outcome | null): DomainRow {
+function domainRow(change: DomainChange, index: number, outcome: Outcome | null, plan: ZonePlan): DomainRow {
   const { action, existing, desired, fields } = change
+  const used = action === 'delete' ? zoneUsageNote(plan) : null
   const settings = action === 'delete' ? [] : fields.map((key) => ({ key, value: settingCell(action, existing?.[key], desired?.[key]) }))
   return {
     subject: 'domain',
@@ -133,7 +138,7 @@ function domainRow(change: DomainChange, index: number, outcome: Outcome | null)
     change: index,
     id: idText(change),
     state: outcome?.state ?? null,
-    notes: outcomeNotes(outcome),
+    notes: [...(used === null ? [] : [used]), ...outcomeNotes(outcome)],
   }
 }
 

@@ -8,6 +8,7 @@ import { groupByOwner } from './owners.ts'
 import type { Renderers } from './renderers.ts'
 import { blockingRefusals, type ZoneView, zoneViews } from './report.ts'
 import { changeFigures, readBackText, zoneTitle } from './summary.ts'
+import { usageLines } from './usage-notes.ts'
 import { diagnosticsOfNoZone } from './validation.ts'
 import { type NameServerVerification, verificationSummary, type ZoneVerification } from './verification.ts'
 
@@ -107,7 +108,7 @@ function zoneCase(view: ZoneView): Case {
   return {
     ...found,
     skipped: isSkipped && found.problems.length === 0 ? oneLine(first.because) : undefined,
-    output: [changeFigures(view), ...found.output],
+    output: [changeFigures(view), ...usageLines(plan), ...found.output],
   }
 }
 

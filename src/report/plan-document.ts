@@ -7,6 +7,7 @@ import type {
   CallCount,
   Change,
   DefaultTtl,
+  DeletionUsage,
   Impact,
   NameAndType,
   Outcome,
@@ -65,6 +66,7 @@ export interface ZoneDocument {
   readonly changes: readonly ChangeDocument[]
   readonly calls: { readonly create: number; readonly update: number; readonly delete: number; readonly total: number }
   readonly refusals: readonly { readonly name: string; readonly message: string; readonly allowed: boolean }[]
+  readonly usage?: DeletionUsage
   readonly rendered: RenderedState
   readonly diagnostics: readonly DiagnosticDocument[]
   /** The changes that were applied by action, and the calls that carried them. */
@@ -143,6 +145,7 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
     changes: plan.changes.map((change, index) => changeDocument(change, outcomes?.[index])),
     calls: { create: calls.create, update: calls.update, delete: calls.delete, total: calls.total },
     refusals: plan.refusals.map(({ name, message, allowed }) => ({ name, message, allowed })),
+    ...(plan.usage === undefined ? {} : { usage: usageDocument(plan.usage) }),
     rendered: plan.rendered,
     diagnostics: diagnostics.map(diagnosticDocument),
     ...(outcomes === null ? {} : { applied: appliedCalls(summarizeOutcomes([{ plan, outcomes, readBack, diagnostics }]).applied) }),
@@ -151,6 +154,15 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
     ...(plan.refused === undefined ? {} : { refused: plan.refused }),
   }
 }
+
+const usageDocument = ({ source, inUse, from, to, problem, deletions }: DeletionUsage): DeletionUsage => ({
+  source,
+  inUse,
+  from,
+  to,
+  ...(problem === undefined ? {} : { problem }),
+  deletions: deletions.map(({ name, type, state, count, lastAsked, allowed }) => ({ name, type, state, count, lastAsked, allowed })),
+})
 
 const baseDocument = ({ revision, commit, leftOut }: PlanBase): PlanBase => ({ revision, commit, leftOut })
 

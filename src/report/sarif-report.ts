@@ -10,13 +10,14 @@ import { escapeJson } from './escape.ts'
 import type { Renderers } from './renderers.ts'
 import { type ReportOptions, type ZoneView, zoneViews } from './report.ts'
 import { changeFigures, zoneTitle } from './summary.ts'
+import { usageLines } from './usage-notes.ts'
 import { failedChecks } from './verification.ts'
 
 export const sarifReports: Renderers = {
   plan: (report, options) => {
     const views = zoneViews(report)
     const diagnostics = [...report.plan.diagnostics, ...views.flatMap((view) => view.diagnostics)]
-    return render([...diagnostics, ...views.flatMap(refusalFindings), ...views.flatMap(failureFindings)], {
+    return render([...diagnostics, ...views.flatMap(refusalFindings), ...views.flatMap(usageFindings), ...views.flatMap(failureFindings)], {
       ...options,
       tool: report.plan.tool,
     })
@@ -38,6 +39,7 @@ type Finding = Omit<Diagnostic, 'code'> & { readonly code: string }
 const OWN_RULES: Readonly<Record<string, string>> = {
   'change-failed': 'A change was not applied.',
   'change-unknown': 'It is unknown whether a change was applied.',
+  'deletion-usage': 'A plan deletes a record set. The message says how often it is asked for.',
 }
 
 const REFUSAL = 'refusal-'
@@ -49,6 +51,9 @@ const refusalFindings = ({ plan }: ZoneView): Finding[] =>
     message,
     ...(allowed ? {} : { hint: `to allow it: --allow ${name}` }),
   }))
+
+const usageFindings = ({ plan }: ZoneView): Finding[] =>
+  usageLines(plan).map((message) => ({ severity: 'notice', code: 'deletion-usage', message }))
 
 /** One finding per error of a zone: many changes may share it. */
 function failureFindings(view: ZoneView): Finding[] {

@@ -4,6 +4,7 @@ import { displayName, isAtOrBelow, relativeName } from '../dns/domain-name.ts'
 import type { Action, CallCount, RenderedState, ZonePlan } from '../plan/plan.ts'
 import { counted, formatCount, listed } from './english.ts'
 import { type OutcomeSummary, summarizeOutcomes, type ZoneView } from './report.ts'
+import { usageNotes, zoneUsageNote } from './usage-notes.ts'
 
 /** `3 to create, 1 to update, 2 to delete`. */
 export const toDo = (count: Pick<CallCount, 'create' | 'update' | 'delete'>): string =>
@@ -106,18 +107,22 @@ export const actionLabels = (isDone: boolean): Readonly<Record<Action, string>> 
 
 /** What a plan deletes, or an apply deleted: a heading, and a line per zone or record. */
 export function deletions(views: readonly ZoneView[]): { readonly title: string; readonly lines: readonly string[] } {
-  const found = views.flatMap(({ plan, outcomes }) =>
-    plan.changes.filter(({ action }, index) => action === 'delete' && (outcomes === null || outcomes[index]?.state === 'applied')),
-  )
-  const zones = found.filter(({ subject }) => subject === 'domain').length
+  const found = views.flatMap(({ plan, outcomes }) => {
+    const usageOf = usageNotes(plan)
+    return plan.changes
+      .filter(({ action }, index) => action === 'delete' && (outcomes === null || outcomes[index]?.state === 'applied'))
+      .map((change) => ({ change, used: change.subject === 'domain' ? zoneUsageNote(plan) : usageOf(change) }))
+  })
+  const zones = found.filter(({ change }) => change.subject === 'domain').length
   const records = found.length - zones
   const counts = [...(zones > 0 ? [counted(zones, 'zone')] : []), ...(records > 0 ? [counted(records, 'record')] : [])]
   return {
     title: `${views.every(({ outcomes }) => outcomes === null) ? 'To delete' : 'Deleted'}: ${listed(counts)}`,
-    lines: found.map((change) => {
-      if (change.subject === 'domain') return `- ${oneLine(change.name)} and all its records`
+    lines: found.map(({ change, used }) => {
+      const note = used === null ? '' : ` (${used})`
+      if (change.subject === 'domain') return `- ${oneLine(change.name)} and all its records${note}`
       const { ttl, data } = change.existing ?? { ttl: null, data: '' }
-      return ['-', change.name, ...(ttl === null ? [] : [String(ttl)]), change.type, data].map(oneLine).join(' ')
+      return ['-', change.name, ...(ttl === null ? [] : [String(ttl)]), change.type, data].map(oneLine).join(' ') + note
     }),
   }
 }

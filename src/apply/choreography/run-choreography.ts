@@ -15,6 +15,7 @@ import { changeZones, withLockedZones } from '../run-apply.ts'
 import { type ApplyContext, type ApplyOptions, type ApplySetup, isTextReport } from '../run-context.ts'
 import { makePlan, reportEmptyPlan } from '../run-plan.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
+import { guardDeletions } from '../usage/guard-deletions.ts'
 import { changingJob, loweringJob, type NextStage, nextStage, type Stages } from './stages.ts'
 import { BrokenState, type StateFile, stateFile } from './state-file.ts'
 import { timeText, waitUntil } from './wait-until.ts'
@@ -96,11 +97,12 @@ export async function choreograph(
   for (const zone of staged) output.say(stageText(zone, now()))
   const due = staged.filter(({ next }) => next.step !== 'wait')
   if (due.length === 0) reportEmptyPlan(context, [])
-  const zones = due.map((zone) => plannedNow(context, zone))
-  const plan = { ...given.plan, zones: zones.map((zone) => zone.plan) }
+  const pending = due.map((zone) => plannedNow(context, zone))
+  const made = { zones: pending, plan: { ...given.plan, zones: pending.map((zone) => zone.plan) } }
+  const guarded = await guardDeletions(context, made, ({ job }) => job.allow, context.interruption.signal)
   // Written first: if this run is cut off, the next one knows the former TTLs.
   for (const zone of due) if (zone.next.step === 'lower') await record(zone, now(), 'lowering')
-  const status = due.length === 0 ? EXIT.done : await changeZones(context, run, { plan, zones })
+  const status = due.length === 0 ? EXIT.done : await changeZones(context, run, guarded)
   if (status === EXIT.done) for (const zone of due) await record(zone, now())
   const until = [
     ...waiting.flatMap(({ next }) => (next.step === 'wait' ? [next.until] : [])),

@@ -2,7 +2,7 @@
 import type { Config } from '../../definition/config/config.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import type { RefusalName } from '../../dns/zone.ts'
+import type { Allowance } from '../../dns/zone.ts'
 import { type Misfit, misfitsOf } from '../../plan/misfits.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { diagnosticOf, type Provider, type ZoneReference, type ZoneSnapshot } from '../../providers/provider.ts'
@@ -229,7 +229,7 @@ export async function planCopy(
   const jobs = zones.map((zone): ZoneJob => {
     const isNew = !existing.has(zone.name)
     const desired = copiedZone(zone, source, target, { apexNs, isNew, defaults: defaults.settings, lossy: options.lossy ?? false })
-    const allow = new Set((options.allow ?? []) as RefusalName[])
+    const allow = new Set((options.allow ?? []) as Allowance[])
     return { desired, target: target.name, policy: 'sync', thresholds: safety, prefer: options.prefer, allow }
   })
   jobs.forEach(({ desired }, index) => {

@@ -5,7 +5,7 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { isApexNs } from '../../dns/record.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import { DEFAULT_ZONE_OPTIONS, type RefusalName, type ZoneSettings } from '../../dns/zone.ts'
+import { type Allowance, DEFAULT_ZONE_OPTIONS, type ZoneSettings } from '../../dns/zone.ts'
 import type { Provider, ZoneSnapshot } from '../../providers/provider.ts'
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
 import type { DnsServer } from '../../transport/dns-exchange.ts'
@@ -42,7 +42,7 @@ export function problem(context: CutoverContext, code: Diagnostic['code'], messa
 /** Reads the zone at a provider, with an empty plan; null if the provider does not have it. */
 export async function readSide({ zone, options, interruption, config }: CutoverContext, provider: Provider): Promise<PlannedZone | null> {
   // The cutover changes TTLs of apex NS records and nothing else here.
-  const allow = new Set([...((options.allow ?? []) as RefusalName[]), 'apex-ns' as const, 'updates' as const])
+  const allow = new Set([...((options.allow ?? []) as Allowance[]), 'apex-ns' as const, 'updates' as const])
   const at = { file: provider.name, line: 1, column: 1 }
   const desired = { ...DEFAULT_ZONE_OPTIONS, name: zone, at, settings: {}, records: [] }
   const job: ZoneJob = { desired, target: provider.name, policy: 'upsert-only', thresholds: (config as Config).safety, allow }

@@ -2,7 +2,7 @@
 
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { contentKey, type DefinedRecord, type ExistingRecord, type ResourceRecord, rrsetKey, sameRecord } from '../../dns/record.ts'
-import { DEFAULT_ZONE_OPTIONS, type ExistingZone, type RefusalName, type ZoneSettings } from '../../dns/zone.ts'
+import { type Allowance, DEFAULT_ZONE_OPTIONS, type ExistingZone, type ZoneSettings } from '../../dns/zone.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import { changesetsOf } from '../../plan/changesets.ts'
 import type { ZoneDifference } from '../../plan/compare-zones.ts'
@@ -20,7 +20,7 @@ import { conflict, conflictText, describeRrset, keptNotices, rollBackRecords, sh
 export interface RollbackRules {
   readonly capabilities: Capabilities
   readonly thresholds: SafetyThresholds
-  readonly allow: ReadonlySet<RefusalName>
+  readonly allow: ReadonlySet<Allowance>
   readonly prefer?: Preference | undefined
   /** Whether to overwrite changes that other clients made since the run. */
   readonly overwrite: boolean

@@ -5,7 +5,7 @@ import pLimit from 'p-limit'
 import { ownProcess } from '../../definition/files/process-identity.ts'
 import { type Diagnostic, hasErrors, oneLine } from '../../dns/diagnostic.ts'
 import { parseAbsoluteName } from '../../dns/domain-name.ts'
-import type { RefusalName } from '../../dns/zone.ts'
+import type { Allowance } from '../../dns/zone.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { diagnosticOf, type Provider, type ZoneReference } from '../../providers/provider.ts'
 import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
@@ -217,7 +217,7 @@ async function planRollback(context: RollbackContext, details: readonly RunZoneD
   const { config, providers, options, now, tool, interruption } = context
   if (config === null) throw new Error('no config')
   const { prefer, overwrite = false } = options
-  const rules = { thresholds: config.safety, allow: new Set(options.allow as readonly RefusalName[]), prefer, overwrite }
+  const rules = { thresholds: config.safety, allow: new Set(options.allow as readonly Allowance[]), prefer, overwrite }
   const { signal } = interruption
   const diagnostics: Diagnostic[] = []
   const limit = pLimit(ZONES_AT_ONCE)

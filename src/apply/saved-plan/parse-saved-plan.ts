@@ -154,7 +154,7 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
   const name = parseDomainName(document.zone)
   if (!name.ok || name.value !== document.zone) return failure(`.zone ${JSON.stringify(document.zone)} is not a canonical name`)
   const zone = name.value
-  const { target, owner, exists, records, defaultTtl, cachedAnswers, impact, refusals, rendered, fence } = document
+  const { target, owner, exists, records, defaultTtl, cachedAnswers, impact, refusals, usage, rendered, fence } = document
   const cachedName = cachedAnswers === undefined ? name : parseDomainName(cachedAnswers.name)
   if (!cachedName.ok) return failure(`.cachedAnswers.name: ${cachedName.message}`)
   const odd = [impact?.stopsAnswering, impact?.mail, impact?.nameservers].flat().find((one) => one && !parseDomainName(one.name).ok)
@@ -198,6 +198,7 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
       changes,
       calls: countCalls(changes),
       refusals: refusals as readonly Refusal[],
+      ...(usage === undefined ? {} : { usage }),
       rendered,
       diagnostics,
       ...(fence === undefined ? {} : { fence }),

@@ -13,6 +13,7 @@ import {
   withFormatOption,
   withObserveOptions,
   withPlanOptions,
+  withUsageOption,
 } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type ObserveOptions, observed } from '../observed-run.ts'
@@ -21,7 +22,7 @@ import { applySetup } from '../run-setup.ts'
 import { readSelection, withSelection, type ZoneListOptions } from '../selection.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
-  withSelection(withPlanOptions(withConfigOption(command))).argument(
+  withSelection(withUsageOption(withPlanOptions(withConfigOption(command)))).argument(
     '[planfile|zone...]',
     'a plan file; or names, globs, or paths of definitions (default: all)',
   )

@@ -12,6 +12,7 @@ import {
   withFormatOption,
   withObserveOptions,
   withPlanOptions,
+  withUsageOption,
 } from '../command.ts'
 import { type CliIo, colorOf } from '../io.ts'
 import { type ObserveOptions, observed } from '../observed-run.ts'
@@ -20,7 +21,10 @@ import { readOnlySetup } from '../run-setup.ts'
 import { readSelection, withSelection, type ZoneListOptions } from '../selection.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
-  withSelection(withPlanOptions(withConfigOption(command))).argument('[zone...]', 'names, globs, or paths of definitions (default: all)')
+  withSelection(withUsageOption(withPlanOptions(withConfigOption(command)))).argument(
+    '[zone...]',
+    'names, globs, or paths of definitions (default: all)',
+  )
   withFormatOption(command, 'plan')
     .option('--detailed-exitcode', 'exit with 2 if changes are pending')
     .option('-o, --out <file>', 'save the plan, for "apply <file>"')

@@ -1,4 +1,4 @@
-import type { ApexNsMode, Policy, RefusalName, UnmanagedSelector } from '../../dns/zone.ts'
+import type { ApexNsMode, Policy, UnmanagedSelector } from '../../dns/zone.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
 
 /** The config as its schema describes it, after validation. */
@@ -11,6 +11,7 @@ export interface ConfigDocument {
   readonly delete_removed?: boolean
   readonly ignore?: readonly object[]
   readonly nameservers?: readonly string[]
+  readonly usage?: { readonly source?: string | readonly string[]; readonly in_use?: string | number }
   readonly journal?: string | JournalDocument
   readonly policies?: string | readonly string[]
   readonly octodns_default_ttl?: number | string
@@ -34,7 +35,7 @@ export interface RuleDocument {
   readonly owner?: string
   readonly targets?: readonly string[]
   readonly policy?: Policy
-  readonly allow?: readonly RefusalName[]
+  readonly allow?: readonly string[]
   readonly unsupported?: 'error' | 'skip'
   readonly apex_ns?: ApexNsMode
   readonly auto_ptr?: boolean

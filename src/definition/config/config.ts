@@ -3,10 +3,11 @@ import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Suppression } from '../../dns/suppression.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import type { DesiredZone, Policy, RefusalName, SettingPositions, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
+import type { Allowance, DesiredZone, Policy, SettingPositions, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
 import type { PathStep } from '../yaml/yaml-node.ts'
 import type { LoadedSecrets } from './secret-guard.ts'
+import type { UsageConfig } from './usage-source.ts'
 
 /** The config with all defaults. Paths are absolute. */
 export interface Config {
@@ -28,6 +29,8 @@ export interface Config {
   readonly deleteRemoved: boolean
   /** Servers that verify asks, as `address` or `address:port`; null for the NS records of the zone. */
   readonly nameservers: readonly string[] | null
+  /** Where it is known how often names are asked for. */
+  readonly usage: UsageConfig
   /** The folder of the journal. */
   readonly journal: string
   readonly journalStore: JournalStoreConfig
@@ -91,7 +94,7 @@ export interface ZoneRule {
   /** The targets; null for those of the definition, or for the only provider if it names none. */
   readonly targets: readonly string[] | null
   readonly policy: Policy | null
-  readonly allow: readonly RefusalName[]
+  readonly allow: readonly Allowance[]
   readonly unsupported: DesiredZone['unsupported'] | null
   readonly apexNs: DesiredZone['apexNs'] | null
   /** Whether the addresses of its zones get PTR records. */

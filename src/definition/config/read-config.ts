@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path'
 import { validate } from '../../../generated/config-schema.js'
+import { parseAllowance } from '../../dns/allowance.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
@@ -13,7 +14,7 @@ import { parseRecordType } from '../../dns/record-type.ts'
 import { isServerAddress } from '../../dns/server-address.ts'
 import type { Suppression } from '../../dns/suppression.ts'
 import { parseTtl, type Ttl } from '../../dns/ttl.ts'
-import type { UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
+import type { Allowance, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
 import { DEFAULT_THRESHOLDS } from '../../plan/safety-limits.ts'
 import { hasGlob } from '../files/file-glob.ts'
 import { readSuppressions } from '../parse/read-suppressions.ts'
@@ -26,6 +27,7 @@ import { journalOf, LOCAL_JOURNAL } from './journal-place.ts'
 import { emptyReferences, plainTextSecretWarnings, secretFilesOf } from './resolve-secret.ts'
 import { schemaDiagnostics } from './schema-diagnostics.ts'
 import { type LoadedSecrets, noSecrets } from './secret-guard.ts'
+import { NO_USAGE, parseUsageSource, type UsageConfig, type UsageSource } from './usage-source.ts'
 
 const MAX_CONFIG_LENGTH = 1024 * 1024
 
@@ -61,6 +63,7 @@ export function defaultConfig(place: Omit<ConfigLocation, 'file'>): Config {
     ignore: [],
     deleteRemoved: false,
     nameservers: null,
+    usage: NO_USAGE,
     journal: resolve(place.folder, '.zonewright'),
     journalStore: LOCAL_JOURNAL,
     policies: null,
@@ -117,6 +120,7 @@ function configOf(document: ConfigDocument, reading: Reading, place: ConfigLocat
     ignore: ignoreOf(document, [], reading),
     deleteRemoved: document.delete_removed ?? base.deleteRemoved,
     nameservers: nameserversOf(document.nameservers, ['nameservers'], reading),
+    usage: usageOf(document.usage ?? {}, reading, place),
     ...journalOf(document.journal, reading, place.folder, base),
     policies: policiesOf(document.policies, reading),
     octodnsDefaultTtl: ttlOf(document.octodns_default_ttl, ['octodns_default_ttl'], reading) ?? base.octodnsDefaultTtl,
@@ -156,7 +160,7 @@ function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<st
     owner: ownerOf(document.owner, [...path, 'owner'], reading),
     targets: document.targets ?? null,
     policy: document.policy ?? null,
-    allow: document.allow ?? [],
+    allow: allowancesOf(document.allow ?? [], [...path, 'allow'], reading),
     unsupported: document.unsupported ?? null,
     apexNs: document.apex_ns ?? null,
     autoPtr: document.auto_ptr ?? false,
@@ -168,6 +172,31 @@ function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<st
     nameservers: nameserversOf(document.nameservers, [...path, 'nameservers'], reading),
     at: positionAt(reading.root, path),
   }
+}
+
+function usageOf({ source, in_use: inUse }: NonNullable<ConfigDocument['usage']>, reading: Reading, place: ConfigLocation): UsageConfig {
+  const sources = [source ?? []].flat().flatMap((text, i): UsageSource[] => {
+    const at = positionAt(reading.root, ['usage', 'source', ...(Array.isArray(source) ? [i] : [])])
+    const parsed = parseUsageSource(text, place.folder, place.cwd)
+    if (parsed.ok) return [{ ...parsed.value, at }]
+    reading.diagnostics.push({ severity: 'error', code: 'schema-value', message: `usage.source: ${parsed.message}`, at })
+    return []
+  })
+  return { sources, inUse: ttlOf(inUse, ['usage', 'in_use'], reading) || NO_USAGE.inUse }
+}
+
+function allowancesOf(texts: readonly string[], path: readonly (string | number)[], { root, diagnostics }: Reading): Allowance[] {
+  return texts.flatMap((text, i) => {
+    const allowance = parseAllowance(text)
+    if (allowance.ok) return allowance.value
+    diagnostics.push({
+      severity: 'error',
+      code: 'schema-value',
+      message: `allow: ${allowance.message}`,
+      at: positionAt(root, [...path, i]),
+    })
+    return []
+  })
 }
 
 function ownerOf(owner: string | undefined, path: readonly (string | number)[], { root, diagnostics }: Reading): string | null {

@@ -7,7 +7,7 @@ import { rrsetKey } from '../../dns/record.ts'
 import { SOA_TIMES } from '../../dns/soa.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
-import type { DesiredZone, Policy, RefusalName, RrsetTargets, SoaFields, ZoneSettings } from '../../dns/zone.ts'
+import type { Allowance, DesiredZone, Policy, RrsetTargets, SoaFields, ZoneSettings } from '../../dns/zone.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
 import type { Config, ConfigDefaults, ZoneRule } from '../config/config.ts'
 import { DEFAULT_ZONE_RULE } from '../config/config.ts'
@@ -27,7 +27,7 @@ export interface LoadedZone {
   /** The names of its providers. */
   readonly targets: readonly string[]
   readonly policy: Policy
-  readonly allow: ReadonlySet<RefusalName>
+  readonly allow: ReadonlySet<Allowance>
   readonly thresholds: SafetyThresholds
   /** The servers that `verify` queries; null for the NS records of the zone. */
   readonly nameservers: readonly string[] | null

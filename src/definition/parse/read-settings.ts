@@ -1,5 +1,6 @@
 /** Parses the settings of a definition. */
 
+import { parseAllowance } from '../../dns/allowance.ts'
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
@@ -10,11 +11,11 @@ import { parseRecordType } from '../../dns/record-type.ts'
 import type { Suppression } from '../../dns/suppression.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import {
+  type Allowance,
   APEX_NS_MODES,
   type ApexNsMode,
   type Policy,
   REFUSAL_NAMES,
-  type RefusalName,
   type SettingPositions,
   type SoaFields,
   type UnmanagedSelector,
@@ -37,7 +38,7 @@ export interface DefinitionSettings extends Ownership {
   readonly defaultTtl: Ttl | null
   readonly targets: readonly string[] | null
   readonly policy: Policy | null
-  readonly allow: readonly RefusalName[]
+  readonly allow: readonly Allowance[]
   readonly apexNs: ApexNsMode
   readonly unsupported: 'error' | 'skip'
   readonly autoPtr: boolean | undefined
@@ -84,7 +85,7 @@ export function readSettings(
     defaultTtl: read.seconds('default_ttl', 'ttl-invalid') ?? null,
     targets: read.texts('targets') ?? null,
     policy: read.choice('policy', POLICIES) ?? null,
-    allow: read.choices('allow', REFUSAL_NAMES) ?? [],
+    allow: read.allowances('allow') ?? [],
     apexNs: read.choice('apex_ns', APEX_NS_MODES) ?? 'keep',
     unsupported: read.choice('unsupported', ['error', 'skip']) ?? 'error',
     autoPtr: read.flag('auto_ptr'),
@@ -134,7 +135,11 @@ function settingReader(root: YamlMapping, subject: string, invalidNodes: Readonl
     text: (key: string): string | undefined => scalar(key)?.text,
     texts: (key: string): string[] | undefined => list(key, (node) => node.text),
     choice: <T extends string>(key: string, choices: readonly T[]): T | undefined => chosen(scalar(key), key, choices),
-    choices: <T extends string>(key: string, choices: readonly T[]): T[] | undefined => list(key, (node) => chosen(node, key, choices)),
+    allowances: (key: string): Allowance[] | undefined =>
+      list(key, (node) => {
+        const allowance = parseAllowance(node.text)
+        return allowance.ok ? allowance.value : invalid(node, key, allowance.message, didYouMean(node.text, REFUSAL_NAMES))
+      }),
     flag: (key: string): boolean | undefined => {
       const node = scalar(key)
       if (node === undefined) return undefined

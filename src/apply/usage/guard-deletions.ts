@@ -1,0 +1,93 @@
+/** Adds to a plan how often the names that it deletes are asked for, and refuses to delete those in use. Reads nothing if nothing is deleted. */
+import { parseUsageSource, type UsageConfig } from '../../definition/config/usage-source.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Allowance, ExistingZone } from '../../dns/zone.ts'
+import type { Plan, ZonePlan } from '../../plan/plan.ts'
+import { deletedRrsets, type Usage, withUsage } from '../../plan/usage.ts'
+import type { RunContext } from '../run-context.ts'
+import { withoutSecrets } from '../secrets-in-plan.ts'
+
+type GuardContext = Pick<RunContext, 'options' | 'config' | 'cwd' | 'env' | 'now' | 'secrets'>
+
+interface GuardedZone {
+  readonly plan: ZonePlan
+  readonly existing: ExistingZone | null
+}
+
+interface Guarded<Zone extends GuardedZone> {
+  readonly plan: Plan
+  readonly zones: readonly Zone[]
+}
+
+/** The plans with the usage of what they delete. `allowanceOf` returns what is lifted for a zone. */
+export async function guardDeletions<Zone extends GuardedZone, Run extends Guarded<Zone>>(
+  context: GuardContext,
+  planned: Run & Guarded<Zone>,
+  allowanceOf: (zone: Zone) => ReadonlySet<Allowance>,
+  signal?: AbortSignal,
+): Promise<Run> {
+  return guard(context, planned, signal, (zone, usage, inUse) =>
+    withUsage(zone.plan, zone.existing, usage, { inUse, allow: allowanceOf(zone) }),
+  )
+}
+
+/**
+ * Checks the deletions of a saved plan again, with what was allowed when it was made. If no source can be read, what the plan says about its deletions
+ * stays, if it does.
+ */
+export async function guardSavedDeletions<Zone extends GuardedZone, Run extends Guarded<Zone>>(
+  context: GuardContext,
+  planned: Run & Guarded<Zone>,
+  signal?: AbortSignal,
+): Promise<Run> {
+  return guard(context, planned, signal, ({ plan, existing }, usage, inUse) => {
+    const { usage: recorded, ...rest } = plan
+    const allow = new Set((recorded?.deletions ?? []).flatMap(({ name, allowed }): Allowance[] => (allowed ? [`in-use:${name}`] : [])))
+    const bare = { ...rest, refusals: plan.refusals.filter(({ name }) => name !== 'in-use') }
+    const again = withUsage(bare, existing, usage, { inUse, allow })
+    const isRefused = (state: string): boolean => again.usage?.deletions.some((one) => one.state === state && !one.allowed) ?? false
+    return recorded !== undefined && isRefused('unknown') && !isRefused('in-use') ? plan : again
+  })
+}
+
+async function guard<Zone extends GuardedZone, Run extends Guarded<Zone>>(
+  context: GuardContext,
+  planned: Run & Guarded<Zone>,
+  signal: AbortSignal | undefined,
+  check: (zone: Zone, usage: Usage, inUse: number) => ZonePlan,
+): Promise<Run> {
+  const settings = usageSettings(context)
+  const deleting = planned.zones.filter(
+    ({ plan, existing }) => existing !== null && deletedRrsets(plan.changes, existing.records).length > 0,
+  )
+  if (settings.sources.length === 0 || deleting.length === 0) return planned
+  const { readUsage } = await import('./read-usage.ts')
+  const usage = await readUsage(settings, new Set(deleting.map(({ plan }) => plan.zone)), context, signal)
+  const zones = planned.zones.map((zone) => ({ ...zone, plan: check(zone, usage, settings.inUse) }))
+  const diagnostics = usage.problem === null ? planned.plan.diagnostics : [...planned.plan.diagnostics, incomplete(usage.problem)]
+  return withoutSecrets(
+    { ...planned, zones, plan: { ...planned.plan, zones: zones.map(({ plan }) => plan), diagnostics } },
+    context.secrets,
+  )
+}
+
+const incomplete = (problem: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'usage-incomplete',
+  message: `it is unknown whether names to delete are still asked for: ${problem}`,
+  hint: 'mend the source; --allow in-use deletes the names all the same',
+})
+
+/** The sources of `--usage`, otherwise those of the config. */
+function usageSettings({ options, config, cwd }: GuardContext): UsageConfig {
+  const { sources, inUse } = config?.usage ?? { sources: [], inUse: 0 }
+  const given = options.usage ?? []
+  if (given.length === 0) return { sources, inUse }
+  return {
+    inUse,
+    sources: given.flatMap((text) => {
+      const source = parseUsageSource(text, cwd, cwd)
+      return source.ok ? [source.value] : []
+    }),
+  }
+}
