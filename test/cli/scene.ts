@@ -35,6 +35,8 @@ export interface SceneOptions {
   readonly seed?: string
   /** The port of the primaries. */
   readonly peerPort?: number
+  /** Real time for the service, in milliseconds since 1970. */
+  readonly clock?: () => number
   /** Addresses from which the service may transfer zones. */
   readonly transferAddresses?: readonly string[]
 }
@@ -65,6 +67,8 @@ export async function openScene(
     peerPort,
     transferAddresses,
     seed,
+    observability: loopback,
+    ...(options.clock && { clock: options.clock }),
   })
   context.onTestFinished(() => service.stop())
   const proxy = await startRecordingProxy(script, new URL(service.baseUrl).origin)
