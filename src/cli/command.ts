@@ -185,6 +185,7 @@ function usageSource(value: string, previous: readonly string[]): string[] {
 
 /** What `--allow` lifts, in canonical form. */
 function allowance(value: string): string {
+  if (!value.startsWith('in-use:')) return oneOf(REFUSAL_NAMES)(value)
   const parsed = parseAllowance(value)
   if (!parsed.ok) throw new InvalidArgumentError(`${parsed.message}.`)
   return parsed.value

@@ -1,5 +1,4 @@
 /** Parses a config. */
-
 import { resolve } from 'node:path'
 import { validate } from '../../../generated/config-schema.js'
 import { parseAllowance } from '../../dns/allowance.ts'
@@ -27,7 +26,7 @@ import { journalOf, LOCAL_JOURNAL } from './journal-place.ts'
 import { emptyReferences, plainTextSecretWarnings, secretFilesOf } from './resolve-secret.ts'
 import { schemaDiagnostics } from './schema-diagnostics.ts'
 import { type LoadedSecrets, noSecrets } from './secret-guard.ts'
-import { NO_USAGE, parseUsageSource, type UsageConfig, type UsageSource } from './usage-source.ts'
+import { NO_USAGE, usageOf } from './usage-source.ts'
 
 const MAX_CONFIG_LENGTH = 1024 * 1024
 
@@ -172,17 +171,6 @@ function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<st
     nameservers: nameserversOf(document.nameservers, [...path, 'nameservers'], reading),
     at: positionAt(reading.root, path),
   }
-}
-
-function usageOf({ source, in_use: inUse }: NonNullable<ConfigDocument['usage']>, reading: Reading, place: ConfigLocation): UsageConfig {
-  const sources = [source ?? []].flat().flatMap((text, i): UsageSource[] => {
-    const at = positionAt(reading.root, ['usage', 'source', ...(Array.isArray(source) ? [i] : [])])
-    const parsed = parseUsageSource(text, place.folder, place.cwd)
-    if (parsed.ok) return [{ ...parsed.value, at }]
-    reading.diagnostics.push({ severity: 'error', code: 'schema-value', message: `usage.source: ${parsed.message}`, at })
-    return []
-  })
-  return { sources, inUse: ttlOf(inUse, ['usage', 'in_use'], reading) || NO_USAGE.inUse }
 }
 
 function allowancesOf(texts: readonly string[], path: readonly (string | number)[], { root, diagnostics }: Reading): Allowance[] {
