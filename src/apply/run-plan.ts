@@ -48,8 +48,9 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
     const made = await withPreview(context, await makePlan(context, undefined, fences))
     const warned = { ...made, plan: { ...made.plan, diagnostics: [...problems, ...made.plan.diagnostics] } }
     const effect = await lessBase(context, context.mark(warned))
-    // A plan from a snapshot contacts no server: its deletions are checked when it is applied.
-    const guarded = options.snapshot === undefined ? await guardDeletions(context, effect, ({ job }) => job.allow) : effect
+    // Its deletions are checked when it is applied, unless sources are given.
+    const isGuarded = options.snapshot === undefined || (options.usage ?? []).length > 0
+    const guarded = isGuarded ? await guardDeletions(context, effect, ({ job }) => job.allow) : effect
     const planned = await checkPlan(context, guarded)
     reportPlanDiagnostics(context, planned.plan)
     output.plan(withLeftOut(planned.plan, context), options.format)

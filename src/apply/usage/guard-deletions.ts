@@ -57,10 +57,11 @@ async function guard<Zone extends GuardedZone, Run extends Guarded<Zone>>(
   check: (zone: Zone, usage: Usage, inUse: number) => ZonePlan,
 ): Promise<Run> {
   const settings = usageSettings(context)
+  if (settings.sources.length === 0) return planned
   const deleting = planned.zones.filter(
     ({ plan, existing }) => existing !== null && deletedRrsets(plan.changes, existing.records).length > 0,
   )
-  if (settings.sources.length === 0 || deleting.length === 0) return planned
+  if (deleting.length === 0) return planned
   const { readUsage } = await import('./read-usage.ts')
   const usage = await readUsage(settings, new Set(deleting.map(({ plan }) => plan.zone)), context, signal)
   const zones = planned.zones.map((zone) => ({ ...zone, plan: check(zone, usage, settings.inUse) }))
