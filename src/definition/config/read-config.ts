@@ -1,19 +1,17 @@
 /** Parses a config. */
 import { resolve } from 'node:path'
 import { validate } from '../../../generated/config-schema.js'
-import { parseAllowance } from '../../dns/allowance.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { isMailAddress } from '../../dns/mailbox.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
-import { parseOwner } from '../../dns/ownership.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { isServerAddress } from '../../dns/server-address.ts'
 import type { Suppression } from '../../dns/suppression.ts'
 import { parseTtl, type Ttl } from '../../dns/ttl.ts'
-import type { Allowance, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
+import type { UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
 import { DEFAULT_THRESHOLDS } from '../../plan/safety-limits.ts'
 import { hasGlob } from '../files/file-glob.ts'
 import { readSuppressions } from '../parse/read-suppressions.ts'
@@ -24,6 +22,7 @@ import { type Config, type ConfigDefaults, DEFAULT_FILES, DEFAULT_ZONE_RULE, typ
 import type { ConfigDocument, RuleDocument } from './config-document.ts'
 import { journalOf, LOCAL_JOURNAL } from './journal-place.ts'
 import { emptyReferences, plainTextSecretWarnings, secretFilesOf } from './resolve-secret.ts'
+import { allowancesOf, ownerOf } from './rule-values.ts'
 import { schemaDiagnostics } from './schema-diagnostics.ts'
 import { type LoadedSecrets, noSecrets } from './secret-guard.ts'
 import { NO_USAGE, usageOf } from './usage-source.ts'
@@ -171,28 +170,6 @@ function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<st
     nameservers: nameserversOf(document.nameservers, [...path, 'nameservers'], reading),
     at: positionAt(reading.root, path),
   }
-}
-
-function allowancesOf(texts: readonly string[], path: readonly (string | number)[], { root, diagnostics }: Reading): Allowance[] {
-  return texts.flatMap((text, i) => {
-    const allowance = parseAllowance(text)
-    if (allowance.ok) return allowance.value
-    diagnostics.push({
-      severity: 'error',
-      code: 'schema-value',
-      message: `allow: ${allowance.message}`,
-      at: positionAt(root, [...path, i]),
-    })
-    return []
-  })
-}
-
-function ownerOf(owner: string | undefined, path: readonly (string | number)[], { root, diagnostics }: Reading): string | null {
-  if (owner === undefined) return null
-  const parsed = parseOwner(owner)
-  if (parsed.ok) return parsed.value
-  diagnostics.push({ severity: 'error', code: 'schema-value', message: `owner: ${parsed.message}`, at: positionAt(root, path) })
-  return null
 }
 
 function selectorsOf(
