@@ -11,17 +11,19 @@ import { type LoadedRevision, loadRevision } from '../definition/load/load-revis
 import { type Diagnostic, formatDiagnostic } from '../dns/diagnostic.ts'
 import type { ExistingRecord } from '../dns/record.ts'
 import type { Change, PlanBase, ZonePlan } from '../plan/plan.ts'
+import { NO_SOURCE_STATE } from '../plan/source-state.ts'
 import type { Provider, ZoneSnapshot } from '../providers/provider.ts'
 import { capabilitiesOf } from '../providers/registry.ts'
 import { agreeing, counted } from '../report/english.ts'
 import { mergeTargets, type PlannedRun, type PlannedZone, planAgain } from './plan-zones.ts'
 import { nameUndescribedZones } from './removed-zones.ts'
-import { resolveInventory } from './resolve-inventory.ts'
 import type { RunContext, ZoneJob } from './run-context.ts'
 import { existingRecords } from './saved-plan/parse-saved-change.ts'
+import { fillJob } from './sources/fill-job.ts'
+import { createSourceReader } from './sources/read-sources.ts'
 import { jobsOf } from './workspace.ts'
 
-/** The plan less that of the revision `text`; a plan without zones, with an error, if the revision cannot be read. Contacts no server but for addresses of inventories. */
+/** The plan less that of the revision `text`; a plan without zones, with an error, if the revision cannot be read. Contacts no server but for sources that only the revision has. */
 export async function effectOfBranch(context: RunContext, planned: PlannedRun, text: string): Promise<PlannedRun> {
   const { config, env } = context
   if (config === null) throw new Error('a plan needs a config')
@@ -33,7 +35,7 @@ export async function effectOfBranch(context: RunContext, planned: PlannedRun, t
   } finally {
     opened.revision.close()
   }
-  const basePlans = await plansOfBase(context, planned.zones, base)
+  const basePlans = await plansOfBase(context, planned, base)
   const zones = planned.zones.map((zone) => effectOn(zone, basePlans.plans.get(keyOf(zone.plan)), context))
   const leftOut = [...basePlans.plans.values()].reduce((sum, { changes }) => sum + changes.length, 0)
   const of: PlanBase = { revision: text, commit: opened.revision.commit, leftOut }
@@ -60,24 +62,27 @@ interface BasePlans {
 }
 
 /** Plans the definitions of the revision for the zones of a plan, from the same live state. */
-async function plansOfBase(context: RunContext, zones: readonly PlannedZone[], base: LoadedRevision): Promise<BasePlans> {
+async function plansOfBase(context: RunContext, { zones, sources }: PlannedRun, base: LoadedRevision): Promise<BasePlans> {
   const { options, providers } = context
   if (base.config === null) return { plans: new Map(), diagnostics: [unusable('it has no config that can be read')] }
   const planned = new Map(zones.map((zone) => [keyOf(zone.plan), zone]))
   const isPlanned = ({ desired, target }: ZoneJob): boolean => planned.has(keyOf({ zone: desired.name, target }))
   const known = base.zones.map((zone) => ({ zone, jobs: jobsOf(zone, options).filter(isPlanned) })).filter(({ jobs }) => jobs.length > 0)
-  const valid = known.filter(({ zone }) => zone.valid).flatMap(({ jobs }) => jobs)
-  const { jobs, diagnostics } = await resolveInventory(valid, providers)
+  const jobs = known.filter(({ zone }) => zone.valid).flatMap((one) => one.jobs)
   const baseProviders = new Map([...providers].map(([name, provider]) => [name, asInConfig(provider, base.config, jobs)]))
-  const read = jobs.map((job) => {
-    const zone = planned.get(keyOf({ zone: job.desired.name, target: job.target })) as PlannedZone
-    return planAgain({ ...zone, job }, baseProviders.get(job.target) as Provider)
-  })
+  const ofRun = sources ?? { reader: createSourceReader(jobs, providers), store: null, counts: false, now: context.now }
+  const read = await Promise.all(
+    jobs.map(async (defined) => {
+      const zone = planned.get(keyOf({ zone: defined.desired.name, target: defined.target })) as PlannedZone
+      // The state after this run's read, so that both plans keep the same values.
+      const { job, ...filled } = await fillJob(defined, zone.existing, ofRun, zone.filled?.sourceState ?? NO_SOURCE_STATE)
+      return planAgain({ ...zone, job, filled }, baseProviders.get(job.target) as Provider)
+    }),
+  )
   const plans = mergeTargets(read, baseProviders).map(({ plan }) => [keyOf(plan), plan] as const)
   const invalid = known.filter(({ zone }) => !zone.valid).map(({ zone }) => zone.zone.name)
   const problems = [...new Set(invalid)].map((name) => `its definition of ${name} has errors`)
-  const inventory = diagnostics.map((one) => `its addresses cannot be read: ${formatDiagnostic(one)}`)
-  return { plans: new Map(plans), diagnostics: [...problems, ...inventory].slice(0, MAX_PROBLEMS).map(unusable) }
+  return { plans: new Map(plans), diagnostics: problems.slice(0, MAX_PROBLEMS).map(unusable) }
 }
 
 /** Warnings about definitions of the revision. */

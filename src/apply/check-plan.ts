@@ -5,7 +5,6 @@ import type { RecordSetDocument } from '../definition/policies/policy-documents.
 import type { Policies } from '../definition/policies/policy-rule.ts'
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, relativeName } from '../dns/domain-name.ts'
-import type { InventoryRrset } from '../dns/inventory.ts'
 import { recordKey, rrsetKey } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { DesiredZone, ExistingZone, ZoneSettings } from '../dns/zone.ts'
@@ -13,6 +12,8 @@ import { type Change, finalRecords, type Plan, type ZonePlan } from '../plan/pla
 import { type ChangeDocument, planDocument } from '../report/plan-document.ts'
 import type { RunContext, ZoneJob } from './run-context.ts'
 import type { CheckZones } from './select-zones.ts'
+import type { FilledJob } from './sources/fill-job.ts'
+import { hasSources } from './sources/read-sources.ts'
 
 /** Adds what the rules for zones and record sets say about selected zones. */
 export const checkedBy =
@@ -25,6 +26,7 @@ interface CheckedZone {
   readonly plan: ZonePlan
   readonly existing: ExistingZone | null
   readonly job?: ZoneJob | undefined
+  readonly filled?: Pick<FilledJob, 'defined' | 'untouched'> | undefined
 }
 
 interface CheckedPlan {
@@ -37,7 +39,7 @@ interface CheckedPlan {
  * zones without a definition, as in saved plans, the rules for zones see the records after the changes, and those for record sets the ones that change.
  */
 export async function checkPlan<Planned extends CheckedPlan>(
-  context: Pick<RunContext, 'config' | 'now' | 'env' | 'policies' | 'jobs'>,
+  context: Pick<RunContext, 'config' | 'now' | 'env' | 'policies'>,
   planned: Planned,
   { asWarnings = false }: { readonly asWarnings?: boolean } = {},
 ): Promise<Planned> {
@@ -46,8 +48,6 @@ export async function checkPlan<Planned extends CheckedPlan>(
   const now = context.now()
   const policies = context.policies === undefined ? await loadPolicies(config, { now, env }) : context.policies
   if (policies === null) return planned
-  // The jobs of a plan have records instead.
-  const waiting = new Map(context.jobs.map(({ desired, target }) => [keyOf({ zone: desired.name, target }), desired.inventory]))
   const graded = (found: readonly Diagnostic[]): readonly Diagnostic[] =>
     asWarnings ? found.map((one) => (one.severity === 'error' ? { ...one, severity: 'warning' } : one)) : found
   const isUsed = (each: string): boolean => policies.rules.some((rule) => rule.each === each)
@@ -59,9 +59,7 @@ export async function checkPlan<Planned extends CheckedPlan>(
       : applyRules(policies, 'plan', { ...document, changes: changes.flat() }, now, () => ({ zone: null, at: undefined }))
   const zones = planned.zones.map((zone, index) => {
     const found = [
-      ...(zone.job === undefined
-        ? checkResult(policies, zone, now)
-        : checkResolved(policies, zone.job, waiting.get(keyOf(zone.plan)), now)),
+      ...(zone.job === undefined ? checkResult(policies, zone, now) : checkResolved(policies, zone.job, zone.filled, now)),
       ...checkChanges(policies, zone, changes[index] ?? [], now),
     ]
     return found.length === 0 ? zone : { ...zone, plan: { ...zone.plan, diagnostics: [...zone.plan.diagnostics, ...graded(found)] } }
@@ -107,19 +105,20 @@ function changePlaces(desired: DesiredZone | undefined): (change: Change | undef
       : ((change.desired && ofRecords.get(recordKey(change.desired))) ?? ofRrsets.get(rrsetKey(change)) ?? desired.at)
 }
 
-const keyOf = ({ zone, target }: Pick<ZonePlan, 'zone' | 'target'>): string => `${zone} ${target}`
-
-/** The rules that waited for the addresses of an inventory. */
+/** The rules that waited for the values of sources. */
 function checkResolved(
   policies: Policies,
   { desired, target, owner = null }: ZoneJob,
-  inventory: readonly InventoryRrset[] | undefined,
+  filled: CheckedZone['filled'],
   now: Date,
 ): Diagnostic[] {
-  if (inventory === undefined || desired.absent) return []
-  const waited = new Set(inventory.map(rrsetKey))
-  const isWanted = ({ name, type }: RecordSetDocument): boolean => waited.has(`${name} ${type}`)
-  return applyToZone(policies, contentsOf(desired, owner, [target]), now, { at: desired.at, positions: positionsOf(desired), isWanted })
+  if (filled === undefined || !hasSources(filled.defined)) return []
+  const { records, sourced = [] } = filled.defined
+  const waited = new Set(sourced.map(rrsetKey))
+  const known = new Set(records.map(rrsetKey))
+  const isWanted = ({ name, type }: RecordSetDocument): boolean => waited.has(`${name} ${type}`) || !known.has(`${name} ${type}`)
+  const contents = { ...contentsOf(desired, owner, [target]), records: [...desired.records, ...filled.untouched] }
+  return applyToZone(policies, contents, now, { at: desired.at, positions: positionsOf(desired), isWanted })
 }
 
 /** The rules for zones and record sets, applied to a zone as its changes leave it. */

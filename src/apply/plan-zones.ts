@@ -12,8 +12,9 @@ import type { Provider, RenderedComparison, RenderedFile, ZoneReference } from '
 import { diagnosticOf, ProviderError } from '../providers/provider.ts'
 import { type OpenedZones, openZones, type ZoneReading } from './open-zones.ts'
 import { compareRendered, NOT_RENDERED } from './rendered-state.ts'
-import { resolveInventory } from './resolve-inventory.ts'
 import type { OnProgress, ZoneJob } from './run-context.ts'
+import { type FilledJob, fillJob, type RunSources } from './sources/fill-job.ts'
+import { hasSources } from './sources/read-sources.ts'
 
 /** Zones read concurrently. Each provider limits its requests itself; this limits the memory of unfinished reads. */
 const ZONES_AT_ONCE = 16
@@ -26,6 +27,8 @@ export interface PlanRun {
   readonly tool: string
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: OnProgress | undefined
+  /** The sources of the zones; absent if no zone has any. */
+  readonly sources?: RunSources | undefined
 }
 
 /** A zone's plan with the state it was made from. */
@@ -33,18 +36,19 @@ export interface PlannedZone extends ZoneReading {
   readonly job: ZoneJob
   readonly rendered: RenderedComparison
   readonly plan: ZonePlan
+  /** What its sources gave, if it has any. */
+  readonly filled?: Omit<FilledJob, 'job'> | undefined
 }
 
 export interface PlannedRun {
   readonly plan: Plan
   readonly zones: readonly PlannedZone[]
+  readonly sources?: RunSources | undefined
 }
 
-/** Reads and plans the zone of every job. A zone that cannot be read, or whose inventory cannot be read, is left out, with an error. */
-export async function planZones(wanted: readonly ZoneJob[], run: PlanRun): Promise<PlannedRun> {
-  const resolved = await resolveInventory(wanted, run.providers, run.signal)
-  const { jobs } = resolved
-  const diagnostics: Diagnostic[] = [...resolved.diagnostics]
+/** Reads and plans the zone of every job. A zone that cannot be read is left out, with an error. */
+export async function planZones(jobs: readonly ZoneJob[], run: PlanRun): Promise<PlannedRun> {
+  const diagnostics: Diagnostic[] = []
   const limit = pLimit(ZONES_AT_ONCE)
   let done = 0
   const perTarget = await Promise.all(
@@ -72,7 +76,8 @@ export async function planZones(wanted: readonly ZoneJob[], run: PlanRun): Promi
   // A removed zone that does not exist needs no deletion.
   const zones = mergeTargets(read, run.providers).filter(({ job, plan }) => !job.isRemoved || plan.exists)
   zones.sort((a, b) => compareText(a.plan.zone, b.plan.zone) || compareText(a.plan.target, b.plan.target))
-  return { plan: { created: run.now.toISOString(), tool: run.tool, zones: zones.map((zone) => zone.plan), diagnostics }, zones }
+  const plan = { created: run.now.toISOString(), tool: run.tool, zones: zones.map((zone) => zone.plan), diagnostics }
+  return { plan, zones, sources: run.sources }
 }
 
 function groupByTarget(jobs: readonly ZoneJob[]): Map<string, ZoneJob[]> {
@@ -126,7 +131,7 @@ async function planZone(job: ZoneJob, reading: TargetReading, run: PlanRun, diag
     return null
   }
   try {
-    return await readAndPlan(job, provider, zones, run.signal)
+    return await readAndPlan(job, provider, zones, run.signal, run.sources)
   } catch (error) {
     const problem = diagnosticOf(error)
     if (isOfTarget(error)) reading.failure = problem
@@ -142,10 +147,11 @@ export async function readAndPlan(
   provider: Provider,
   zones: OpenedZones,
   signal: AbortSignal | undefined,
+  sources?: RunSources,
 ): Promise<PlannedZone> {
   const { desired } = job
-  // Records may be added after the read: those of other targets at the apex, and those of a cutover, which reads with an empty definition.
-  const mayGrow = desired.apexNs === 'all-targets' || desired.records.length === 0
+  // Records may be added after the read: those of other targets at the apex, of sources, and of a cutover, which reads with an empty definition.
+  const mayGrow = desired.apexNs === 'all-targets' || desired.records.length === 0 || hasSources(desired)
   const lowest = mayGrow ? undefined : (lowestTtl(desired.records) ?? Number.POSITIVE_INFINITY)
   const known = zones.references?.get(desired.name)
   const [reading, file] = await Promise.all([
@@ -157,12 +163,14 @@ export async function readAndPlan(
   // A target without apex NS records of its own adds none, also without a rendered file.
   const addsNone = existing !== null && !provider.capabilities.servesApexNs
   const rendered = { ...compared, providerApexNs: compared.providerApexNs ?? existing?.ownApexNs ?? (addsNone ? [] : null) }
-  const planned = planAgain({ job, ...reading, rendered }, provider)
+  const { job: ready, ...filled } = sources === undefined ? { job } : await fillJob(job, existing, sources)
+  const planned = planAgain({ job: ready, ...reading, rendered, ...('sourceState' in filled && { filled }) }, provider)
   return { ...planned, plan: { ...planned.plan, diagnostics: [...planned.plan.diagnostics, ...file.diagnostics] } }
 }
 
 /** Plans a zone for a job from what was read. */
-export function planAgain({ job, reference, existing, readAt, rendered }: Omit<PlannedZone, 'plan'>, provider: Provider): PlannedZone {
+export function planAgain(zone: Omit<PlannedZone, 'plan'>, provider: Provider): PlannedZone {
+  const { job, reference, existing, readAt, rendered, filled } = zone
   const plan = makeZonePlan({
     desired: job.desired,
     existing,
@@ -178,7 +186,9 @@ export function planAgain({ job, reference, existing, readAt, rendered }: Omit<P
   })
   const warnings = (existing?.warnings ?? []).map((warning) => ({ ...warning, at: job.desired.at }))
   const owner = job.owner === undefined ? {} : { owner: job.owner }
-  return { job, reference, existing, readAt, rendered, plan: { ...plan, ...owner, diagnostics: [...plan.diagnostics, ...warnings] } }
+  const quarantine = filled === undefined || filled.quarantine.length === 0 ? {} : { quarantine: filled.quarantine }
+  const diagnostics = [...plan.diagnostics, ...(filled?.diagnostics ?? []), ...warnings]
+  return { job, reference, existing, readAt, rendered, plan: { ...plan, ...owner, ...quarantine, diagnostics }, filled }
 }
 
 interface RenderedReading {

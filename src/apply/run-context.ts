@@ -174,6 +174,8 @@ export interface Workspace {
   readonly providers: ReadonlyMap<string, Provider>
   /** The absolute path of the journal's folder; empty without a config. */
   readonly journal: string
+  /** Whether nothing may be contacted, not even the store of the journal; false if absent. */
+  readonly isOffline?: boolean | undefined
   /** The diagnostics of loading. After an error, no request may be sent. */
   readonly diagnostics: readonly Diagnostic[]
   /** With `--keep-going`, the errors of definitions that the run leaves out; they decide its exit status. */

@@ -19,6 +19,7 @@ import type { StoreContext } from './journal/store/store-context.ts'
 import { deletesZones } from './removed-zones.ts'
 import { loadRunConfig } from './run-config.ts'
 import type { RunSetup, Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
+import { examineSources } from './sources/examine-sources.ts'
 import { openConfig } from './workspace.ts'
 
 /** Examines the config, every provider, and the name servers of the named zones, or all. Reports a config that cannot be used, and returns null. */
@@ -50,7 +51,10 @@ export async function runDoctor(setup: RunSetup<WorkspaceOptions>, zones: readon
       }),
     )
     const journal = await examineJournal({ ...setup, config, journal: config.journal })
-    return [{ subject: config.file ?? 'configuration', findings }, ...journal, ...providers, ...(await examineNameServers(workspace))]
+    const sources = await examineSources(workspace, () => openStore({ ...setup, config, journal: config.journal }))
+    const ofSources = sources.length === 0 ? [] : [{ subject: 'sources', findings: sources }]
+    const others = [...journal, ...providers, ...ofSources, ...(await examineNameServers(workspace))]
+    return [{ subject: config.file ?? 'configuration', findings }, ...others]
   } finally {
     await workspace.close()
   }
@@ -156,7 +160,8 @@ function usageOf(provider: string, jobs: readonly ZoneJob[]): ProviderUsage {
   const inventory = new Set<InventoryKind>()
   for (const { desired, target } of jobs) {
     if (target === provider && !desired.absent) zones.add(desired.name)
-    for (const { query } of desired.inventory ?? []) if ((query.provider ?? target) === provider) inventory.add(query.kind)
+    for (const { query } of desired.sourced ?? [])
+      if (query.kind !== 'zone' && (query.provider ?? target) === provider) inventory.add(query.kind)
   }
   return { zones: [...zones].sort(), inventory }
 }

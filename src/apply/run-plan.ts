@@ -21,6 +21,8 @@ import {
 } from './run-context.ts'
 import { withoutSecrets } from './secrets-in-plan.ts'
 import type { SnapshotSourceOptions, SnapshotWorkspace } from './snapshot/snapshot-source.ts'
+import type { RunSources } from './sources/fill-job.ts'
+import { createSourceReader, hasSources } from './sources/read-sources.ts'
 import { guardDeletions } from './usage/guard-deletions.ts'
 import { NOT_OPENED, openWorkspace, reportLoaded } from './workspace.ts'
 
@@ -86,18 +88,27 @@ async function openForPlan(given: RunSetup<PlanRunOptions>, zones: readonly stri
   return { ...(await openWorkspace(setup, zones)), mark }
 }
 
-/** Reads the zones of a run from their targets and plans them, without secrets. The `fences` were read before. */
-export const makePlan = (context: RunContext, signal?: AbortSignal, fences?: Fences | null): Promise<PlannedRun> =>
+/**
+ * Reads the zones of a run from their targets and plans them, without secrets. The `fences` were read before. Unless `countsReads` is false, reads of the
+ * sources of the zones count.
+ */
+export const makePlan = (context: RunContext, signal?: AbortSignal, fences?: Fences | null, countsReads = true): Promise<PlannedRun> =>
   withProgress(context.output, async (onProgress) => {
     const { jobs, providers, now, tool, secrets, nameRemoved } = context
+    const sources = openSources(context, countsReads, signal)
     const [read, removed = []] = await Promise.all([
-      planZones(jobs, { providers, now: now(), tool, signal, onProgress }),
+      planZones(jobs, { providers, now: now(), tool, signal, onProgress, sources }),
       nameRemoved?.({ signal }),
     ])
     const planned = fences === undefined ? read : withFences(read, fences)
     const zones = withExpiryWarnings(planned.zones, fullDateOf(now()))
     const diagnostics = [...planned.plan.diagnostics, ...removed]
-    return withoutSecrets({ zones, plan: { ...planned.plan, zones: zones.map(({ plan }) => plan), diagnostics } }, secrets)
+    await sources?.store?.then(
+      (store) => store.close(),
+      () => undefined,
+    )
+    const plan = { ...planned.plan, zones: zones.map((zone) => zone.plan), diagnostics }
+    return withoutSecrets({ ...planned, zones, plan }, secrets)
   })
 
 const withExpiryWarnings = (zones: readonly PlannedZone[], today: FullDate): PlannedZone[] =>
@@ -107,11 +118,11 @@ const withExpiryWarnings = (zones: readonly PlannedZone[], today: FullDate): Pla
   }))
 
 /** The plan with the fences of the zones that it changes; null for those that could not be read. */
-function withFences({ plan, zones }: PlannedRun, fences: Fences | null): PlannedRun {
+function withFences({ plan, zones, sources }: PlannedRun, fences: Fences | null): PlannedRun {
   const fenced = zones.map((zone) =>
     zone.plan.changes.length === 0 ? zone : { ...zone, plan: { ...zone.plan, fence: fences && planFence(fences, zone.plan) } },
   )
-  return { plan: { ...plan, zones: fenced.map((zone) => zone.plan) }, zones: fenced }
+  return { plan: { ...plan, zones: fenced.map((zone) => zone.plan) }, zones: fenced, sources }
 }
 
 /** What the journal says about the zones, before they are read. Without a journal that can be read, a warning: the plan can be applied, but its age is judged by its time. */
@@ -129,6 +140,15 @@ async function fencesForPlan(
   } finally {
     await store?.close()
   }
+}
+
+/** The sources of the zones of a run; undefined if they have none. */
+function openSources(context: RunContext, counts: boolean, signal: AbortSignal | undefined): RunSources | undefined {
+  const { jobs, providers, isOffline = false, now } = context
+  if (!jobs.some(({ desired }) => hasSources(desired))) return undefined
+  const store = isOffline ? null : openStore(context)
+  store?.catch(() => undefined)
+  return { reader: createSourceReader(jobs, providers, signal), store, counts, now }
 }
 
 /** The plan with what the providers would do besides its changes, as diagnostics that belong to no zone. */

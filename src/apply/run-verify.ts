@@ -58,7 +58,7 @@ export async function runVerify(setup: VerifySetup, zones: readonly string[]): P
   const context: VerifyContext = { ...setup, ...(await openWorkspace(setup, zones)) }
   try {
     if (!reportLoaded(context)) return fail(context.diagnostics)
-    const planned = await makePlan(context)
+    const planned = await makePlan(context, undefined, undefined, false)
     const found = await findResolvers(context, planned.zones, policy)
     const verified = await verifyZones(context, planned.zones, found.resolvers, policy)
     const own = [...planned.plan.diagnostics, ...found.diagnostics]

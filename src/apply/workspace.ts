@@ -6,6 +6,7 @@ import { loadPolicies } from '../definition/policies/load-policies.ts'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
 import { parseAbsoluteName } from '../dns/domain-name.ts'
 import type { Allowance } from '../dns/zone.ts'
+import { sourceProviders } from '../dns/zone-source.ts'
 import type { Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import { countDiagnostics } from '../report/diagnostics-report.ts'
@@ -70,7 +71,7 @@ export async function openConfig(
     selected.unsplit,
     selected.unsplit.flatMap((zone) => jobsOf(zone, options)),
   )
-  const names = new Set(jobs.flatMap((job) => [job.target, ...inventoryProviders(job)]))
+  const names = new Set(jobs.flatMap((job) => [job.target, ...sourceProviders(job.desired)]))
   const opened = await source.open(
     setup,
     config,
@@ -176,10 +177,6 @@ export function reportLoaded(
   else if (count !== null && !inFull) output.note(`${count} about the definitions: "zonewright validate" shows them.`)
   return true
 }
-
-/** The providers other than its target that the zone takes addresses from. */
-const inventoryProviders = ({ desired }: ZoneJob): string[] =>
-  (desired.inventory ?? []).flatMap(({ query }) => (query.provider === null ? [] : [query.provider]))
 
 /** Reports a target that does not exist, or that a zone does not have which was requested by its name. Of globs, paths and folders, one zone must have it. */
 function checkTarget(target: string, config: Config, zones: readonly LoadedZone[], requested: readonly string[]): Diagnostic[] {

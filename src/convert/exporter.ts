@@ -87,8 +87,10 @@ export function unsupportedFeaturesOf(zone: DesiredZone, { settings, others }: F
     for (const provider of Object.keys(providerSettings))
       dropped.push({ zone: zone.name, name, type, what: `the settings of this record at ${provider}`, at })
   dropped.push(...suppressionsOf(zone, supports))
-  for (const { name, type, at } of zone.inventory ?? [])
-    dropped.push({ zone: zone.name, name, type, what: 'addresses that are looked up when the zone is planned', at })
+  for (const { name, type, at } of zone.sourced ?? [])
+    dropped.push({ zone: zone.name, name, type, what: 'values that are read when the zone is planned', at })
+  for (const { provider, at } of zone.sources ?? [])
+    dropped.push({ zone: zone.name, name: null, type: null, what: `records that are read from ${provider} when the zone is planned`, at })
   return dropped
 }
 

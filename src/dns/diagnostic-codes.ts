@@ -106,7 +106,13 @@ export const DIAGNOSTIC_CODES = {
   'ptr-zone-missing': 'An address with auto_ptr belongs to no reverse zone that is defined.',
   'ptr-unreachable': 'The zone above a reverse zone lacks the CNAME records that lead to its PTR records.',
   'ptr-not-selected': 'The reverse zone with the PTR records of a zone is not part of the run.',
-  // Addresses from an inventory
+  // Values that are read when a zone is planned
+  'source-itself': 'A zone is its own source.',
+  'source-unreadable': 'A source of record sets cannot be read.',
+  'source-stale': 'A source of record sets is older than it was at an earlier read.',
+  'source-empty': 'A source has no record set for a record of the definition.',
+  quarantined: 'A source no longer has values that the target has.',
+  'quarantine-unstored': 'The reads without a record set cannot be counted.',
   'inventory-empty': 'No object of an inventory has an address for a record.',
   'inventory-unreadable': 'The inventory for a definition cannot be read.',
   'inventory-partial': 'An object of an inventory has no address of the requested family.',

@@ -5,7 +5,18 @@ import type { InventoryKind } from './inventory.ts'
 /** The result of one check of `doctor`. */
 export interface DoctorFinding {
   readonly status: 'ok' | 'warning' | 'error'
-  readonly check: 'connection' | 'clock' | 'user' | 'token' | 'scopes' | 'grants' | 'zones' | 'inventory' | 'nameserver' | 'config'
+  readonly check:
+    | 'connection'
+    | 'clock'
+    | 'user'
+    | 'token'
+    | 'scopes'
+    | 'grants'
+    | 'zones'
+    | 'inventory'
+    | 'sources'
+    | 'nameserver'
+    | 'config'
   readonly message: string
   /** What to do about it. */
   readonly hint?: string | undefined

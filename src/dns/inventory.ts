@@ -1,9 +1,4 @@
 /** Addresses that definitions take from an inventory of instances or load balancers. */
-import type { SourcePosition } from './diagnostic.ts'
-import type { DomainName } from './domain-name.ts'
-import type { Ownership } from './ownership.ts'
-import type { Suppression } from './suppression.ts'
-import type { Ttl } from './ttl.ts'
 
 /** The kinds of objects whose addresses a record can use. */
 export const INVENTORY_KINDS = ['instances', 'loadbalancers'] as const
@@ -24,17 +19,6 @@ export interface InventoryQuery {
   readonly region?: string | undefined
   /** Only instances have groups. */
   readonly group?: string | undefined
-}
-
-/** An address RRset whose values come from an inventory. */
-export interface InventoryRrset extends Ownership {
-  readonly name: DomainName
-  readonly type: 'A' | 'AAAA'
-  readonly ttl: Ttl | null
-  readonly query: InventoryQuery
-  /** The findings about its records that are not reported; none if absent. */
-  readonly ignore?: readonly Suppression[] | undefined
-  readonly at: SourcePosition
 }
 
 /** An object of an inventory with its public addresses in canonical form. */

@@ -14,3 +14,7 @@ export function isNewerSerial(a: SerialNumber, b: SerialNumber): boolean {
   const distance = (a - b) >>> 0
   return distance !== 0 && distance < 0x80000000
 }
+
+/** Whether a value is a serial number. */
+export const isSerial = (value: unknown): value is SerialNumber =>
+  typeof value === 'number' && Number.isInteger(value) && value >>> 0 === value

@@ -3,7 +3,7 @@ import { type DomainName, labelsOf, nameFromLabels } from './domain-name.ts'
 import { isMailAddress, nameToEmail } from './mailbox.ts'
 import { rdataFields } from './rdata/canonical.ts'
 import type { ResourceRecord } from './record.ts'
-import { serialNumber } from './serial-number.ts'
+import { type SerialNumber, serialNumber } from './serial-number.ts'
 import { MAX_TTL } from './ttl.ts'
 import type { SoaFields, ZoneSettings } from './zone.ts'
 
@@ -59,3 +59,6 @@ export function splitSoa({ ttl, data }: Pick<ResourceRecord, 'ttl' | 'data'>): Z
   if (ttl !== null && ttl !== Number(seconds[3])) soa.ttl = ttl
   return { settings: isAddress ? { soa_email: email, ...times } : times, soa: soa as SoaFields }
 }
+
+/** The serial of an SOA record. */
+export const serialOf = ({ data }: Pick<ResourceRecord, 'data'>): SerialNumber => serialNumber(Number(rdataFields(data)[2]))

@@ -1,10 +1,10 @@
 /** Removes the findings that definitions and config suppress. */
 import type { Diagnostic, SourcePosition } from './diagnostic.ts'
-import type { InventoryRrset } from './inventory.ts'
 import type { DefinedRecord } from './record.ts'
 import { isSuppressible, type Suppression } from './suppression.ts'
 import { unmanagedTest } from './unmanaged.ts'
 import type { DesiredZone } from './zone.ts'
+import type { SourcedRrset } from './zone-source.ts'
 
 export interface Suppressed {
   readonly kept: readonly Diagnostic[]
@@ -12,15 +12,14 @@ export interface Suppressed {
   readonly used: ReadonlySet<Suppression>
 }
 
-type Suppressing = Pick<DesiredZone, 'name' | 'records' | 'inventory' | 'ignore'>
+type Suppressing = Pick<DesiredZone, 'name' | 'records' | 'sourced' | 'ignore'>
 
 /**
  * Removes the diagnostics that the records, the zone and the config suppress. A diagnostic belongs to the record at its position. Errors are always kept.
  */
 export function suppress(zone: Suppressing, diagnostics: readonly Diagnostic[]): Suppressed {
   const used = new Set<Suppression>()
-  const ofRecords =
-    diagnostics.length === 0 ? false : [...zone.records, ...(zone.inventory ?? [])].some(({ ignore }) => ignore !== undefined)
+  const ofRecords = diagnostics.length === 0 ? false : [...zone.records, ...(zone.sourced ?? [])].some(({ ignore }) => ignore !== undefined)
   if (diagnostics.length === 0 || (!ofRecords && (zone.ignore ?? []).length === 0)) return { kept: diagnostics, used }
   const codes = new Set(diagnostics.map(({ code }) => code))
   const tests = (zone.ignore ?? []).filter(({ code }) => codes.has(code)).map((one) => [one, selects(one, zone)] as const)
@@ -38,13 +37,13 @@ export function suppress(zone: Suppressing, diagnostics: readonly Diagnostic[]):
   return { kept, used }
 }
 
-type Subject = DefinedRecord | InventoryRrset
+type Subject = DefinedRecord | SourcedRrset
 
 const placeOf = ({ file, line, column }: SourcePosition): string => `${file}:${line}:${column}`
 
-function recordsByPlace({ records, inventory = [] }: Suppressing): Map<string, Subject[]> {
+function recordsByPlace({ records, sourced = [] }: Suppressing): Map<string, Subject[]> {
   const byPlace = new Map<string, Subject[]>()
-  for (const record of [...records, ...inventory]) {
+  for (const record of [...records, ...sourced]) {
     const place = placeOf(record.at)
     const known = byPlace.get(place)
     if (known) known.push(record)

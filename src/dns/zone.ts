@@ -1,12 +1,12 @@
 /** Zones as definitions describe them and as providers hold them. */
 import type { SourcePosition } from './diagnostic.ts'
 import type { DomainName } from './domain-name.ts'
-import type { InventoryRrset } from './inventory.ts'
 import type { Ownership } from './ownership.ts'
 import type { DefinedRecord, ExistingRecord } from './record.ts'
 import type { SerialNumber } from './serial-number.ts'
 import type { Suppression } from './suppression.ts'
 import type { Ttl } from './ttl.ts'
+import type { SourcedRrset, ZonePattern } from './zone-source.ts'
 
 /** A zone's settings under the field names of the Linode API, in seconds for `*_sec`. An absent setting is not managed. */
 export interface ZoneSettings {
@@ -58,7 +58,7 @@ export type ApexNsMode = (typeof APEX_NS_MODES)[number]
 export type Policy = 'sync' | 'upsert-only' | 'create-only'
 
 /** The safety limits that a user can lift by name. */
-export const REFUSAL_NAMES = ['deletes', 'updates', 'empty-zone', 'apex-ns', 'delete-zone', 'in-use'] as const
+export const REFUSAL_NAMES = ['deletes', 'updates', 'empty-zone', 'apex-ns', 'delete-zone', 'in-use', 'quarantined'] as const
 export type RefusalName = (typeof REFUSAL_NAMES)[number]
 
 /** What a user lifts: a refusal by its name, or `in-use:` with a canonical name for that name only. */
@@ -112,8 +112,10 @@ export interface DesiredZone extends Ownership {
   readonly records: readonly DefinedRecord[]
   /** The TTL of records without one, and where it is set; absent if the definition and the config set none. */
   readonly defaultTtl?: { readonly ttl: Ttl; readonly at: SourcePosition } | undefined
-  /** RRsets whose addresses are looked up when the zone is planned. `records` does not include them. */
-  readonly inventory?: readonly InventoryRrset[] | undefined
+  /** RRsets whose values are read when the zone is planned. `records` does not include them. */
+  readonly sourced?: readonly SourcedRrset[] | undefined
+  /** Patterns of RRsets that are read when the zone is planned. The RRsets of the definition take precedence. */
+  readonly sources?: readonly ZonePattern[] | undefined
   /** Whether addresses get PTR records unless their record says otherwise; absent if the config decides. */
   readonly autoPtr?: boolean | undefined
   readonly providerSpecific: readonly ProviderSpecificRecord[]

@@ -4,6 +4,7 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { conflictingSettings, type ExistingRecord, type ResourceRecord, recordKey } from '../dns/record.ts'
 import type { ExistingZone, RefusalName, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
+import type { QuarantineRule } from '../dns/zone-source.ts'
 
 /** The plans of all zones of a run, and the diagnostics that belong to no zone. */
 export interface Plan {
@@ -69,6 +70,8 @@ export interface ZonePlan {
   readonly refusals: readonly Refusal[]
   /** How often the record sets that it deletes are asked for; absent if it deletes none, or if no source is configured. */
   readonly usage?: DeletionUsage | undefined
+  /** Values that are kept although their source no longer has them; absent if there are none. */
+  readonly quarantine?: readonly QuarantinedRrset[] | undefined
   readonly rendered: RenderedState
   readonly diagnostics: readonly Diagnostic[]
   /** What the journal said about the zone before it was read; null if it could not be read, absent if it was not asked. */
@@ -82,6 +85,24 @@ export interface PlanFence {
   /** The identity of the journal; null if no run has changed anything yet. */
   readonly store: string | null
   readonly number: number
+}
+
+/** Values of an RRset that their source no longer has. */
+export interface QuarantinedRrset {
+  readonly name: DomainName
+  readonly type: string
+  /** The values that are kept, sorted. */
+  readonly data: readonly string[]
+  /** Whether the source has no value of the RRset. */
+  readonly isWhole: boolean
+  readonly source: string
+  /** When the first of them was first missed, ISO 8601, UTC. */
+  readonly since: string
+  /** The least number of counted reads without them. */
+  readonly reads: number
+  readonly rule: QuarantineRule
+  /** The first moment at which a plan can remove all of them, ISO 8601, UTC. */
+  readonly until: string
 }
 
 /** `moved`: the zone has changed since the plan was made. `unread`: it could not be read before the changes. */

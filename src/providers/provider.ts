@@ -8,7 +8,7 @@ import type { DomainName } from '../dns/domain-name.ts'
 import type { InventoryObject, InventoryQuery } from '../dns/inventory.ts'
 import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
 import type { RrsetName } from '../dns/signer-records.ts'
-import type { ExistingZone, ZoneSettings } from '../dns/zone.ts'
+import type { ExistingZone, SoaFields, ZoneSettings } from '../dns/zone.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import type { Changeset } from '../plan/changesets.ts'
 import type { ReadOnlyReason } from '../plan/make-plan.ts'
@@ -61,6 +61,8 @@ export interface ZoneSnapshot extends ExistingZone {
   readonly id: number | string
   /** Milliseconds between the last change and the read, by the provider's clock; null if the provider does not report it. */
   readonly millisecondsSinceLastChange: number | null
+  /** The serial of the SOA record; absent if the provider does not show it. */
+  readonly serial?: SoaFields['serial']
   /** The records of the zone's signer that `records` leaves out, because the server maintains them; absent if the provider does not show them. */
   readonly signerRecords?: readonly RrsetName[] | undefined
   /** See `ZoneReference`. */

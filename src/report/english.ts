@@ -16,3 +16,22 @@ export function listed(items: readonly string[], most = Number.POSITIVE_INFINITY
   const shown = isLong ? [...items.slice(0, most), `${formatCount(items.length - most)} more`] : items
   return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
 }
+
+const UNITS = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+] as const
+
+/** `1 h`, `1 h 30 min`, `45 s`: the two largest units. */
+export function durationText(seconds: number): string {
+  const parts: string[] = []
+  let rest = seconds
+  for (const [size, unit] of UNITS) {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    if (count > 0) parts.push(`${count} ${unit}`)
+  }
+  if (rest > 0 || parts.length === 0) parts.push(`${rest} s`)
+  return parts.slice(0, 2).join(' ')
+}

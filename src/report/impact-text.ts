@@ -2,9 +2,9 @@
 import { oneLine } from '../dns/diagnostic.ts'
 import { isEmptyImpact } from '../plan/impact.ts'
 import type { CachedAnswers, Impact, NameAndType } from '../plan/plan.ts'
-import { agreeing, counted, listed } from './english.ts'
+import { agreeing, counted, durationText, listed } from './english.ts'
 import type { ZoneView } from './report.ts'
-import { durationText, zoneTitle } from './summary.ts'
+import { zoneTitle } from './summary.ts'
 
 /** Maximum number of names in a line. */
 const NAMES_SHOWN = 10

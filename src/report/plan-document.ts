@@ -15,6 +15,7 @@ import type {
   PlanBase,
   PlanFence,
   PlanSnapshot,
+  QuarantinedRrset,
   RenderedState,
   ZoneOutcome,
   ZoneRefusal,
@@ -67,6 +68,7 @@ export interface ZoneDocument {
   readonly calls: { readonly create: number; readonly update: number; readonly delete: number; readonly total: number }
   readonly refusals: readonly { readonly name: string; readonly message: string; readonly allowed: boolean }[]
   readonly usage?: DeletionUsage
+  readonly quarantine?: readonly QuarantinedRrset[]
   readonly rendered: RenderedState
   readonly diagnostics: readonly DiagnosticDocument[]
   /** The changes that were applied by action, and the calls that carried them. */
@@ -146,6 +148,7 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
     calls: { create: calls.create, update: calls.update, delete: calls.delete, total: calls.total },
     refusals: plan.refusals.map(({ name, message, allowed }) => ({ name, message, allowed })),
     ...(plan.usage === undefined ? {} : { usage: usageDocument(plan.usage) }),
+    ...(plan.quarantine === undefined ? {} : { quarantine: plan.quarantine.map(quarantineDocument) }),
     rendered: plan.rendered,
     diagnostics: diagnostics.map(diagnosticDocument),
     ...(outcomes === null ? {} : { applied: appliedCalls(summarizeOutcomes([{ plan, outcomes, readBack, diagnostics }]).applied) }),
@@ -173,6 +176,18 @@ const appliedCalls = ({ create, update, delete: deleted, calls }: OutcomeSummary
   update,
   delete: deleted,
   total: calls,
+})
+
+const quarantineDocument = ({ name, type, data, isWhole, source, since, reads, rule, until }: QuarantinedRrset): QuarantinedRrset => ({
+  name,
+  type,
+  data,
+  isWhole,
+  source,
+  since,
+  reads,
+  rule: { reads: rule.reads, seconds: rule.seconds },
+  until,
 })
 
 const cachedAnswersDocument = ({ seconds, name, type }: CachedAnswers): CachedAnswers => ({ seconds, name, type })

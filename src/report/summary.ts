@@ -2,7 +2,7 @@
 import { oneLine } from '../dns/diagnostic.ts'
 import { displayName, isAtOrBelow, relativeName } from '../dns/domain-name.ts'
 import type { Action, CallCount, RenderedState, ZonePlan } from '../plan/plan.ts'
-import { counted, formatCount, listed } from './english.ts'
+import { counted, durationText, formatCount, listed } from './english.ts'
 import { type OutcomeSummary, summarizeOutcomes, type ZoneView } from './report.ts'
 import { usageNotes, zoneUsageNote } from './usage-notes.ts'
 
@@ -143,25 +143,6 @@ export const zoneFacts = (view: ZoneView, verbose: boolean): string[] =>
     renderedText(view.plan, verbose),
     readBackText(view, verbose),
   ].filter((fact) => fact !== null)
-
-const UNITS = [
-  [86_400, 'd'],
-  [3600, 'h'],
-  [60, 'min'],
-] as const
-
-/** `1 h`, `1 h 30 min`, `45 s`: the two largest units. */
-export function durationText(seconds: number): string {
-  const parts: string[] = []
-  let rest = seconds
-  for (const [size, unit] of UNITS) {
-    const count = Math.floor(rest / size)
-    rest -= count * size
-    if (count > 0) parts.push(`${count} ${unit}`)
-  }
-  if (rest > 0 || parts.length === 0) parts.push(`${rest} s`)
-  return parts.slice(0, 2).join(' ')
-}
 
 /** Whether a report that is not verbose shows the zone on its own. */
 export const hasSection = ({ plan }: ZoneView): boolean => plan.changes.length > 0 || plan.refusals.length > 0

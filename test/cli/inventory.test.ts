@@ -133,20 +133,26 @@ describe('addresses from instances', () => {
 })
 
 describe('an inventory without addresses', () => {
-  test('keeps the RRset, and reports it', async () => {
+  test('keeps the RRset, and the rest of the zone is applied', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': POOL } })
     const { id } = await makeInstance(scene, 'web-1')
     await scene.run('apply', '--yes')
     const before = await held(scene)
     await call(scene, 'DELETE', `/compute/instances/${id}`)
-    for (const command of [['plan'], ['apply', '--yes', '--allow', 'deletes', '--allow', 'empty-zone']]) {
-      const { status, stderr } = await scene.run(...command)
-      expect(status).toBe(1)
+    scene.write({ 'zones/example.com.yaml': `${POOL}  more: {type: A, value: 192.0.2.44}\n` })
+    for (const command of [['plan'], ['apply', '--yes']]) {
+      const { status, stderr, stdout } = await scene.run(...command)
+      expect(status).toBe(0)
+      expect(stdout).toContain('192.0.2.44')
       expect(stderr).toMatch(
-        /^zones\/example\.com\.yaml:7:\d+: error\[inventory-empty\] pool\.example\.com\. A: there are no instances with tag "web" /,
+        /^zones\/example\.com\.yaml:7:\d+: warning\[quarantined\] the instances with tag "web" at cloud no longer has pool\.example\.com\. A/,
       )
     }
     expect(await held(scene)).toEqual(before)
+    // Nobody waits for what is removed on purpose.
+    expect((await scene.run('apply', '--yes', '--allow', 'quarantined')).status).toBe(0)
+    expect(await held(scene)).toEqual([])
+    expect((await scene.run('plan')).stderr).toContain('inventory-empty')
   })
 
   test.each([
@@ -158,15 +164,31 @@ describe('an inventory without addresses', () => {
     ],
     ['returns an invalid response', 'inventory-unreadable', { body: '{"data":[{"id":1,"ipv4":"none"}],"page":1,"pages":1,"results":1}' }],
     [
+      'announces more than it lists',
+      'inventory-unreadable',
+      {
+        body: '{"data":[{"id":1,"label":"web","tags":["web"],"ipv4":["192.0.2.9"],"ipv6":null,"region":"us-east","status":"running"}],"page":1,"pages":1,"results":8}',
+      },
+    ],
+    [
       'ignores the filter and has no match',
-      'inventory-empty',
+      'quarantined',
       { body: '{"data":[{"id":1,"label":"db","tags":["db"],"ipv4":["192.0.2.9"]}],"page":1,"pages":1,"results":1}' },
     ],
   ])('or one that %s', async (_, code, reply) => {
+    let isBroken = false
     const script: Script = ({ path }) =>
-      path.startsWith('/v4/compute/instances') ? { headers: { 'content-type': 'application/json' }, ...reply } : null
+      isBroken && path.startsWith('/v4/compute/instances') ? { headers: { 'content-type': 'application/json' }, ...reply } : null
     const scene = await openScene({ files: { 'zones/example.com.yaml': POOL }, script, provider: 'timeout: 4' })
-    await expectNothingDone(scene, code, 'apply', '--yes')
+    await makeInstance(scene, 'web-1')
+    await scene.run('apply', '--yes')
+    const before = await held(scene)
+    isBroken = true
+    const { status, stderr } = await scene.run('apply', '--yes')
+    expect(stderr).toContain(`warning[${code}] the instances with tag "web" at cloud `)
+    expect(status).toBe(0)
+    expect(before).toHaveLength(2)
+    expect(await held(scene)).toEqual(before)
   })
 
   test('an unknown provider is an error in the definition', async () => {
@@ -185,8 +207,12 @@ describe('an inventory without addresses', () => {
     const script: Script = ({ path }) =>
       path.startsWith('/v4/compute/instances') ? { headers: { 'content-type': 'application/json' }, body } : null
     const { stderr } = await (await openScene({ files: { 'zones/example.com.yaml': POOL }, script })).run('plan')
-    expect(stderr).toContain('pool.example.com. A: none of the 4 instances with tag "web" has a public IPv4 address')
-    expect(stderr).toContain('pool.example.com. AAAA: none of the 4 instances with tag "web" has a public IPv6 address')
+    expect(stderr).toContain(
+      'pool.example.com. A is not created: none of the 4 instances with tag "web" at cloud has a public IPv4 address',
+    )
+    expect(stderr).toContain(
+      'pool.example.com. AAAA is not created: none of the 4 instances with tag "web" at cloud has a public IPv6 address',
+    )
   })
 
   test('reports an instance without an address of the family', async () => {

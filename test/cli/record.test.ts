@@ -394,7 +394,7 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
       'addresses from an inventory',
       'domain: example.com\nsoa_email: a@example.com\nrecords:\n  a: {type: A, from: {instances: {tag: web}}}\n',
       ['remove', 'example.com', 'a', 'A'],
-      'error[edit-refused] a.example.com. A: its addresses are looked up when the zone is planned',
+      'error[edit-refused] a.example.com. A: its values are read when the zone is planned',
     ],
     ['an anchor', ANCHORS, ['set', 'example.com', 'a', 'A', '192.0.2.2'], 'error[edit-refused]'],
     ['an alias', ANCHORS, ['set', 'example.com', 'b', 'A', '192.0.2.2'], 'error[edit-refused]'],

@@ -33,7 +33,7 @@ describe('owner and expires', () => {
     const old = { owner: 'web team', expires: '2026-12-31' }
     expect(zone?.records).toMatchObject([{ data: '192.0.2.1' }, { ...old, data: '192.0.2.1' }, { ...old, data: '192.0.2.2' }])
     expect(zone?.records[0]).not.toHaveProperty('owner')
-    expect(zone?.inventory).toMatchObject([{ owner: 'ops', expires: '2026-06-01' }])
+    expect(zone?.sourced).toMatchObject([{ owner: 'ops', expires: '2026-06-01' }])
   })
 
   test.each([

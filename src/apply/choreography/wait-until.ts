@@ -1,7 +1,7 @@
 /** Waits for a time, and words for it. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { durationText } from '../../report/english.ts'
 import { shortTime } from '../../report/history.ts'
-import { durationText } from '../../report/summary.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { ApplySetup } from '../run-context.ts'
 

@@ -15,7 +15,7 @@ import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ExistingZone } from '../../dns/zone.ts'
 import { totalCalls } from '../../plan/changesets.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { type Change, fingerprint, type Refusal } from '../../plan/plan.ts'
+import { type Change, fingerprint, type QuarantinedRrset, type Refusal } from '../../plan/plan.ts'
 import { countCalls, untouchedSelectors } from '../../plan/plan-difference.ts'
 import { stronglyConnectedComponents } from '../../plan/topological-order.ts'
 import { type DiagnosticDocument, PLAN_FORMAT, PLAN_VERSION, planDocument } from '../../report/plan-document.ts'
@@ -154,8 +154,10 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
   const name = parseDomainName(document.zone)
   if (!name.ok || name.value !== document.zone) return failure(`.zone ${JSON.stringify(document.zone)} is not a canonical name`)
   const zone = name.value
-  const { target, owner, exists, records, defaultTtl, cachedAnswers, impact, refusals, usage, rendered, fence } = document
+  const { target, owner, exists, records, defaultTtl, cachedAnswers, impact, refusals, usage, quarantine, rendered, fence } = document
   const cachedName = cachedAnswers === undefined ? name : parseDomainName(cachedAnswers.name)
+  const kept = parseQuarantine(quarantine ?? [])
+  if (!kept.ok) return failure(`.quarantine${kept.message}`)
   if (!cachedName.ok) return failure(`.cachedAnswers.name: ${cachedName.message}`)
   const odd = [impact?.stopsAnswering, impact?.mail, impact?.nameservers].flat().find((one) => one && !parseDomainName(one.name).ok)
   if (odd !== undefined) return failure(`.impact: ${JSON.stringify(odd.name)} is not a domain name`)
@@ -193,6 +195,7 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
       ...(unmanaged === undefined ? {} : { unmanaged }),
       records: { ...records },
       ...(defaultTtl === undefined ? {} : { defaultTtl }),
+      ...(kept.value.length === 0 ? {} : { quarantine: kept.value }),
       ...(cachedAnswers === undefined ? {} : { cachedAnswers: { ...cachedAnswers, name: cachedName.value } }),
       ...(impact === undefined ? {} : { impact }),
       changes,
@@ -269,4 +272,15 @@ function orderProblem(changes: readonly Change[]): string | null {
   }
   const cycle = stronglyConnectedComponents(waits).find(({ length }) => length > 1)
   return cycle === undefined ? null : `[${changes.findIndex(({ call }) => cycle.includes(call))}].after has a cycle`
+}
+
+function parseQuarantine(documents: readonly QuarantinedRrset[]): Result<readonly QuarantinedRrset[]> {
+  const parsed: QuarantinedRrset[] = []
+  for (const [index, one] of documents.entries()) {
+    const name = parseDomainName(one.name)
+    if (!name.ok) return failure(`[${index}].name: ${name.message}`)
+    if (!isTime(one.since) || !isTime(one.until)) return failure(`[${index}] has something that is not a time`)
+    parsed.push({ ...one, name: name.value })
+  }
+  return ok(parsed)
 }

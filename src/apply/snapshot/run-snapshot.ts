@@ -5,14 +5,15 @@ import { writeFileAtomically } from '../../definition/files/replace-files.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
 import { compareText } from '../../dns/compare-text.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../dns/zone.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { counted } from '../../report/english.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { planZones } from '../plan-zones.ts'
-import { resolveInventory } from '../resolve-inventory.ts'
 import { type RunSetup, type Workspace, type WorkspaceOptions, withProgress, type ZoneJob } from '../run-context.ts'
 import { isForeignFile } from '../saved-plan/save-plan.ts'
 import { MAX_PLAN_OCTETS } from '../saved-plan/saved-plan.ts'
+import { createSourceReader, hasSources, zonesOfSources } from '../sources/read-sources.ts'
 import { openWorkspace, reportLoaded } from '../workspace.ts'
 import { parseSnapshot } from './parse-snapshot.ts'
 import { readSigningKey } from './signing-key.ts'
@@ -91,7 +92,10 @@ async function readSnapshotOf(context: Context): Promise<ReadSnapshot> {
   const created = now()
   const asked = await readInventories(jobs, providers)
   // The plans are not needed, only what they are made from.
-  const bare = jobs.map((job) => ({ ...job, desired: { ...job.desired, inventory: undefined } }))
+  const bare = [...jobs, ...sourceJobs(jobs)].map((job) => ({
+    ...job,
+    desired: { ...job.desired, sourced: undefined, sources: undefined },
+  }))
   const { plan, zones } = await withProgress(output, (onProgress) => planZones(bare, { providers, now: created, tool, onProgress }))
   const unread = plan.zones.flatMap(({ diagnostics }) => diagnostics.filter(({ code }) => code === 'rendered-unavailable'))
   return {
@@ -104,6 +108,20 @@ async function readSnapshotOf(context: Context): Promise<ReadSnapshot> {
     },
     diagnostics: [...plan.diagnostics, ...asked.diagnostics, ...unread],
   }
+}
+
+/** Jobs that read the zones of sources which no job describes. */
+function sourceJobs(jobs: readonly ZoneJob[]): ZoneJob[] {
+  const described = new Set(jobs.map(({ desired, target }) => `${desired.name} ${target}`))
+  const [first] = jobs
+  if (first === undefined) return []
+  return [...zonesOfSources(jobs)].flatMap(([target, zones]) =>
+    [...zones].flatMap((name): ZoneJob[] => {
+      const { at } = first.desired
+      const desired: DesiredZone = { ...DEFAULT_ZONE_OPTIONS, name, at, settings: {}, records: [] }
+      return described.has(`${name} ${target}`) ? [] : [{ ...first, desired, target, owner: undefined }]
+    }),
+  )
 }
 
 /** The answers to all queries of the definitions. A query without objects is an answer too. */
@@ -124,10 +142,24 @@ async function readInventories(
       return [target, { ...provider, readInventory }]
     }),
   )
-  const { diagnostics } = await resolveInventory(jobs, recording)
+  const reader = createSourceReader(jobs, recording)
+  // A zone that cannot be read is reported by its plan.
+  const inventories = jobs.filter(({ desired }) => hasSources(desired)).map((job) => ({ ...job, desired: withoutZones(job.desired) }))
+  const read = await Promise.all(inventories.map((job) => reader.read(job)))
+  const diagnostics = read.flatMap(({ readings }) =>
+    readings.flatMap(({ source, at, result }): Diagnostic[] =>
+      result.state === 'read' ? [] : [{ ...result.problem, severity: 'error', message: `${source}: ${result.problem.message}`, at }],
+    ),
+  )
   const sorted = inventory.toSorted((a, b) => compareText(JSON.stringify([a.target, a.query]), JSON.stringify([b.target, b.query])))
-  return { inventory: sorted, diagnostics: diagnostics.filter(({ code }) => code === 'inventory-unreadable') }
+  return { inventory: sorted, diagnostics }
 }
+
+const withoutZones = (desired: DesiredZone): DesiredZone => ({
+  ...desired,
+  sourced: desired.sourced?.filter(({ query }) => query.kind !== 'zone'),
+  sources: undefined,
+})
 
 const targetsOf = ({ config, providers, jobs }: Context): SnapshotTarget[] =>
   [...providers.values()]

@@ -6,13 +6,13 @@ import { loadDefinitions } from '../../definition/load/load-definitions.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { capabilitiesOf, endpointsOf, unknownType } from '../../providers/registry.ts'
-import { listed } from '../../report/english.ts'
-import { durationText } from '../../report/summary.ts'
+import { durationText, listed } from '../../report/english.ts'
 import { hostEntry } from '../../transport/allowed-hosts.ts'
 import type { PlannedRun } from '../plan-zones.ts'
 import { nameUndescribedZones } from '../removed-zones.ts'
 import type { PlanOptions, RunSetup, Workspace } from '../run-context.ts'
 import { readPlanText } from '../saved-plan/saved-plan.ts'
+import { zonesOfSources } from '../sources/read-sources.ts'
 import { NOT_OPENED, openWorkspace, type ProviderSource } from '../workspace.ts'
 import { parseSnapshot } from './parse-snapshot.ts'
 import { readVerifyKey } from './signing-key.ts'
@@ -47,7 +47,12 @@ export async function openSnapshotWorkspace(setup: RunSetup<SnapshotSourceOption
   const { opened } = read
   const workspace = await openWorkspace(setup, zones, sourceOf(opened))
   const problems = hasErrors(workspace.diagnostics) ? [] : await otherConfigProblems(workspace, opened)
-  return { ...workspace, diagnostics: [...workspace.diagnostics, ...problems], mark: (planned) => marked(planned, workspace, opened) }
+  return {
+    ...workspace,
+    isOffline: true,
+    diagnostics: [...workspace.diagnostics, ...problems],
+    mark: (planned) => marked(planned, workspace, opened),
+  }
 }
 
 interface OpenedSnapshot {
@@ -168,8 +173,9 @@ function marked(planned: PlannedRun, workspace: Workspace, { file, snapshot, che
   }
   const held = new Set(snapshot.zones.map(keyOf))
   const lacking = jobs.map(({ desired, target }) => ({ zone: desired.name, target })).filter((zone) => !held.has(keyOf(zone)))
+  const sources = zonesOfSources(jobs)
   const live = snapshot.zones.flatMap(({ zone, target, live: found }) =>
-    found === null ? [] : [{ name: zone, target, origin: `the snapshot ${file} has it` }],
+    found === null || sources.get(target)?.has(zone) ? [] : [{ name: zone, target, origin: `the snapshot ${file} has it` }],
   )
   const diagnostics = [
     used,

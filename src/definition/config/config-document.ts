@@ -12,6 +12,7 @@ export interface ConfigDocument {
   readonly ignore?: readonly object[]
   readonly nameservers?: readonly string[]
   readonly usage?: { readonly source?: string | readonly string[]; readonly in_use?: string | number }
+  readonly quarantine?: { readonly reads?: number; readonly for?: number | string }
   readonly journal?: string | JournalDocument
   readonly policies?: string | readonly string[]
   readonly octodns_default_ttl?: number | string

@@ -4,6 +4,7 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import type { Suppression } from '../../dns/suppression.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { Allowance, DesiredZone, Policy, SettingPositions, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
+import type { QuarantineRule } from '../../dns/zone-source.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
 import type { PathStep } from '../yaml/yaml-node.ts'
 import type { LoadedSecrets } from './secret-guard.ts'
@@ -31,6 +32,8 @@ export interface Config {
   readonly nameservers: readonly string[] | null
   /** Where it is known how often names are asked for. */
   readonly usage: UsageConfig
+  /** How long record sets are kept that their source no longer has, unless the source says otherwise. */
+  readonly quarantine: QuarantineRule
   /** The folder of the journal. */
   readonly journal: string
   readonly journalStore: JournalStoreConfig

@@ -12,6 +12,7 @@ import { isServerAddress } from '../../dns/server-address.ts'
 import type { Suppression } from '../../dns/suppression.ts'
 import { parseTtl, type Ttl } from '../../dns/ttl.ts'
 import type { UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
+import { DEFAULT_QUARANTINE, MAX_QUARANTINE, type QuarantineRule } from '../../dns/zone-source.ts'
 import { DEFAULT_THRESHOLDS } from '../../plan/safety-limits.ts'
 import { hasGlob } from '../files/file-glob.ts'
 import { readSuppressions } from '../parse/read-suppressions.ts'
@@ -62,6 +63,7 @@ export function defaultConfig(place: Omit<ConfigLocation, 'file'>): Config {
     deleteRemoved: false,
     nameservers: null,
     usage: NO_USAGE,
+    quarantine: DEFAULT_QUARANTINE,
     journal: resolve(place.folder, '.zonewright'),
     journalStore: LOCAL_JOURNAL,
     policies: null,
@@ -119,6 +121,7 @@ function configOf(document: ConfigDocument, reading: Reading, place: ConfigLocat
     deleteRemoved: document.delete_removed ?? base.deleteRemoved,
     nameservers: nameserversOf(document.nameservers, ['nameservers'], reading),
     usage: usageOf(document.usage ?? {}, reading, place),
+    quarantine: quarantineOf(document.quarantine, reading),
     ...journalOf(document.journal, reading, place.folder, base),
     policies: policiesOf(document.policies, reading),
     octodnsDefaultTtl: ttlOf(document.octodns_default_ttl, ['octodns_default_ttl'], reading) ?? base.octodnsDefaultTtl,
@@ -284,6 +287,15 @@ const noMailAddress = (email: string, at: Diagnostic['at']): Diagnostic => ({
   at,
   hint: 'write it like hostmaster@example.com',
 })
+
+function quarantineOf({ reads, for: time }: NonNullable<ConfigDocument['quarantine']> = {}, reading: Reading): QuarantineRule {
+  const seconds = ttlOf(time, ['quarantine', 'for'], reading) ?? DEFAULT_QUARANTINE.seconds
+  if (seconds > MAX_QUARANTINE.seconds) {
+    const message = '"quarantine.for" is more than 30 days'
+    reading.diagnostics.push({ severity: 'error', code: 'schema-value', message, at: positionAt(reading.root, ['quarantine', 'for']) })
+  }
+  return { reads: reads ?? DEFAULT_QUARANTINE.reads, seconds }
+}
 
 function ttlOf(value: unknown, path: readonly string[], { root, diagnostics }: Reading): Ttl | null {
   if (value === undefined) return null

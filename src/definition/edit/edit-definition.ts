@@ -40,8 +40,8 @@ export async function editDefinition(asked: RecordEdit, config: Config, options:
   const { loaded } = found
   const own = loaded.zone.records.filter(({ name, type }) => name === asked.name && type === asked.type)
   const edit = options.file === null ? asked : withinFile(asked, own, resolveLinks(options.file), config.cwd)
-  if (loaded.zone.inventory?.some(({ name, type }) => name === edit.name && type === edit.type))
-    return refused(editProblem(edit, 'edit-refused', 'its addresses are looked up when the zone is planned; edit it by hand'))
+  if (loaded.zone.sourced?.some(({ name, type }) => name === edit.name && type === edit.type))
+    return refused(editProblem(edit, 'edit-refused', 'its values are read when the zone is planned; edit it by hand'))
   const unknown = missingValues(edit, own)
   if (unknown.length > 0) return refused(...unknown)
   if (isAsWanted(edit, own)) return { changes: [], others: [], diagnostics: [] }

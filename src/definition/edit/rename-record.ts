@@ -90,12 +90,12 @@ export async function renameRecord(
 /** Why the name cannot be renamed; null if it can. */
 function problemOf(
   edit: NameEdit,
-  { records, inventory, providerSpecific }: { readonly records: readonly Owned[] } & Others,
+  { records, sourced, providerSpecific }: { readonly records: readonly Owned[] } & Others,
 ): Diagnostic | null {
   const isAt = (name: DomainName) => (one: Owned) => one.name === name
-  const all = [...records, ...providerSpecific, ...(inventory ?? [])]
-  if (inventory?.some(isAt(edit.name)))
-    return editProblem(edit, 'edit-refused', 'its addresses are looked up when the zone is planned; edit it by hand')
+  const all = [...records, ...providerSpecific, ...(sourced ?? [])]
+  if (sourced?.some(isAt(edit.name)))
+    return editProblem(edit, 'edit-refused', 'its values are read when the zone is planned; edit it by hand')
   if (!records.some(isAt(edit.name))) return editProblem(edit, 'record-unknown', 'the definition has no such records')
   const taken = all.filter(isAt(edit.newName))
   if (taken.length === 0) return null
@@ -107,7 +107,7 @@ function problemOf(
 type Owned = { readonly name: DomainName; readonly type: string; readonly at?: Diagnostic['at'] }
 interface Others {
   readonly providerSpecific: readonly Owned[]
-  readonly inventory?: readonly Owned[] | undefined
+  readonly sourced?: readonly Owned[] | undefined
 }
 
 /** Replaces the keys of the name, in their style. */

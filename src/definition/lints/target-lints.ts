@@ -5,7 +5,7 @@ import { targetName } from '../../dns/rdata/canonical.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import { hostOfUrl } from '../../dns/url-host.ts'
 import { openTest } from '../rules/existing-names.ts'
-import { ADDRESS, HOST_TARGET, RESOLVED_TARGET } from '../rules/target-rules.ts'
+import { ADDRESS, HOST_TARGET, mayComeFromSource, RESOLVED_TARGET } from '../rules/target-rules.ts'
 import type { ZoneIndex } from '../rules/zone-index.ts'
 import type { LintedZone, ManagedNames } from './managed-names.ts'
 import { takeoverService } from './takeover-services.ts'
@@ -115,6 +115,6 @@ export const glueMissing =
 
 const ADDRESSES: ReadonlySet<string> = new Set(['A', 'AAAA'])
 
-function hasAddress({ rrsets }: ZoneIndex, name: DomainName): boolean {
-  return [...ADDRESSES].some((type) => rrsets.has(rrsetKey({ name, type })))
+function hasAddress({ zone, rrsets }: ZoneIndex, name: DomainName): boolean {
+  return mayComeFromSource(zone, name) || [...ADDRESSES].some((type) => rrsets.has(rrsetKey({ name, type })))
 }

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import pLimit from 'p-limit'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { sourceProviders } from '../../dns/zone-source.ts'
 import type { Config } from '../config/config.ts'
 import { displayPath, fromDisplayPath } from '../files/file-path.ts'
 import type { Revision } from '../files/revision.ts'
@@ -53,8 +54,7 @@ export async function changedZones(config: Config, loaded: LoadedDefinitions, re
 
 /** A digest of everything that a plan of the zone depends on besides the live zone. Positions and suppressed findings do not matter. */
 function effectOf({ zone, targets, policy, allow, thresholds, nameservers, owner }: LoadedZone, config: Config): string {
-  const queried = (zone.inventory ?? []).flatMap(({ query }) => query.provider ?? [])
-  const providers = [...new Set([...targets, ...queried])].sort().map((name) => {
+  const providers = [...new Set([...targets, ...sourceProviders(zone)])].sort().map((name) => {
     const provider = config.providers.get(name)
     return [name, provider?.type, provider?.settings]
   })

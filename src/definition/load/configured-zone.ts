@@ -8,6 +8,7 @@ import { SOA_TIMES } from '../../dns/soa.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { Allowance, DesiredZone, Policy, RrsetTargets, SoaFields, ZoneSettings } from '../../dns/zone.ts'
+import type { OwnQuarantine, SourcedRrset } from '../../dns/zone-source.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
 import type { Config, ConfigDefaults, ZoneRule } from '../config/config.ts'
 import { DEFAULT_ZONE_RULE } from '../config/config.ts'
@@ -57,7 +58,7 @@ export function configureZone(
   const policy = zone.policy ?? rule.policy
   const targets = targetsOf(zone, rule, config)
   const unmanaged = unmanagedByRule(zone, rule)
-  const diagnostics = [...found, ...checkTargets(zone, targets, config), ...checkInventory(zone, config), ...unmanaged.diagnostics]
+  const diagnostics = [...found, ...checkTargets(zone, targets, config), ...checkSources(zone, targets, config), ...unmanaged.diagnostics]
   return {
     zone: {
       ...zone,
@@ -66,7 +67,7 @@ export function configureZone(
       settingPositions: { ...config.defaults.settingPositions, ...zone.settingPositions },
       records: withTtl(zone.records, config.defaults.ttl),
       ...defaultTtlOf(zone, config.defaults),
-      ...(zone.inventory && { inventory: withTtl(zone.inventory, config.defaults.ttl) }),
+      ...sourcesOf(zone, config),
       apexNs: zone.apexNs === 'keep' ? (rule.apexNs ?? 'keep') : zone.apexNs,
       unmanaged: [...zone.unmanaged, ...rule.unmanaged],
       ignore: [...(zone.ignore ?? []), ...rule.ignore, ...config.ignore],
@@ -143,12 +144,28 @@ function checkTargets(zone: DesiredZone, targets: readonly string[], config: Con
     .map((target) => unknownProvider(target, config.providers.keys(), zone.at))
 }
 
-/** Reports unknown providers of inventory queries. Without a config there are no providers to check. */
-function checkInventory({ inventory = [] }: DesiredZone, config: Config): Diagnostic[] {
+/** Reports sources at unknown providers, and a zone that is its own source. Without a config there are no providers to check. */
+function checkSources({ name, sourced = [], sources = [] }: DesiredZone, targets: readonly string[], config: Config): Diagnostic[] {
   if (config.file === null) return []
-  return inventory.flatMap(({ query: { provider }, at }) =>
-    provider === null || config.providers.has(provider) ? [] : [unknownProvider(provider, config.providers.keys(), at)],
-  )
+  const inventories = sourced.map(({ query, at }) => ({ provider: query.provider, zone: query.kind === 'zone' ? query.zone : null, at }))
+  return [...inventories, ...sources].flatMap(({ provider, zone, at }): Diagnostic[] => {
+    if (provider === null) return []
+    if (!config.providers.has(provider)) return [unknownProvider(provider, config.providers.keys(), at)]
+    if (zone !== name || !targets.includes(provider)) return []
+    const message = `${name} at ${provider} cannot be its own source`
+    return [{ severity: 'error', code: 'source-itself', message, at, hint: 'name another zone or another provider' }]
+  })
+}
+
+/** The sources with the defaults of the config. The records of a zone have their own TTL. */
+function sourcesOf({ sourced, sources }: DesiredZone, { defaults, quarantine }: Config): Pick<DesiredZone, 'sourced' | 'sources'> {
+  const ruled = <S extends { readonly quarantine?: OwnQuarantine | undefined }>(source: S): S => ({
+    ...source,
+    quarantine: { ...quarantine, ...source.quarantine },
+  })
+  const withDefaults = (one: SourcedRrset): SourcedRrset =>
+    ruled(one.query.kind === 'zone' ? one : { ...one, ttl: one.ttl ?? defaults.ttl })
+  return { ...(sourced && { sourced: sourced.map(withDefaults) }), ...(sources && { sources: sources.map(ruled) }) }
 }
 
 /** Defaults that do not apply to slave zones, since the master defines them. */

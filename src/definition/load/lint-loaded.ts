@@ -43,7 +43,7 @@ const keyOf = ({ code, at: { file, line, column } }: Suppression): string => `${
 
 function suppressionsOf({ zone }: LoadedZone): Suppression[] {
   const found = new Set(zone.ignore)
-  for (const { ignore } of [...zone.records, ...(zone.inventory ?? [])]) for (const one of ignore ?? []) found.add(one)
+  for (const { ignore } of [...zone.records, ...(zone.sourced ?? [])]) for (const one of ignore ?? []) found.add(one)
   return [...found]
 }
 

@@ -37,7 +37,7 @@ export function mergeSources(sources: readonly RecordSource[], problems: Diagnos
   ]
   return {
     records: all(({ records }) => records),
-    inventory: all(({ inventory }) => inventory),
+    sourced: all(({ sourced }) => sourced),
     providerSpecific: all(({ providerSpecific }) => providerSpecific),
     rrsetTargets: all(({ rrsetTargets }) => rrsetTargets),
     unsupportedKeys: all(({ unsupportedKeys }) => unsupportedKeys),
@@ -62,7 +62,7 @@ function reportUnusedOverride(key: string, at: SourcePosition, from: readonly Co
     warn(`override has no effect: ${other.at.file} has the same records`, [{ message: 'the same records', at: other.at }])
 }
 
-/** The content of an RRset in a source as comparable text. An RRset from an inventory differs from any other by its position. */
+/** The content of an RRset in a source as comparable text. An RRset from a source differs from any other by its position. */
 const contentsOf = ({ source, contents }: Contribution, key: string): string =>
   JSON.stringify([[...contents].sort(), scopeOf(source, key), source.lenient.has(key)])
 
@@ -72,7 +72,7 @@ const scopeOf = ({ rrsetTargets }: RecordSource, key: string): string =>
 function contributionsOf(sources: readonly RecordSource[]): Map<string, Contribution[]> {
   const contributions = new Map<string, Contribution[]>()
   for (const source of sources) {
-    for (const record of [...source.records, ...source.inventory]) {
+    for (const record of [...source.records, ...source.sourced]) {
       const { name, type, at } = record
       const key = rrsetKey(record)
       const known = contributions.get(key)

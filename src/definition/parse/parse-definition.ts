@@ -189,12 +189,12 @@ function readCheckedSettings(
 
 const resultsOf = ({
   records,
-  inventory,
+  sourced,
   providerSpecific,
   rrsetTargets,
-}: ParseState): Pick<DesiredZone, 'records' | 'inventory' | 'providerSpecific' | 'rrsetTargets'> => ({
+}: ParseState): Pick<DesiredZone, 'records' | 'sourced' | 'providerSpecific' | 'rrsetTargets'> => ({
   records,
-  ...(inventory.length > 0 && { inventory }),
+  ...(sourced.length > 0 && { sourced }),
   providerSpecific,
   rrsetTargets,
 })

@@ -4,11 +4,11 @@ import type { Diagnostic, Severity, SourcePosition } from '../../dns/diagnostic.
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
-import type { InventoryRrset } from '../../dns/inventory.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { ProviderSpecificRecord, RrsetTargets } from '../../dns/zone.ts'
+import type { SourcedRrset } from '../../dns/zone-source.ts'
 import type { YamlNode, YamlScalar } from '../yaml/yaml-node.ts'
 
 /** `settings`: a file with `domain:` and `records:`. `octodns`: the file is only a record map, read as octoDNS reads it. */
@@ -48,7 +48,7 @@ export const newParseState = (layout: Layout, zone: DomainName, defaultTtl: Ttl 
   problems,
   invalid: new Set(),
   records: [],
-  inventory: [],
+  sourced: [],
   providerSpecific: [],
   rrsetTargets: [],
   lenient: new Set(),
@@ -103,8 +103,8 @@ export interface UnsupportedKey {
 /** The RRsets of one or several sources. */
 export interface SourceContents {
   readonly records: DefinedRecord[]
-  /** RRsets whose addresses come from an inventory. */
-  readonly inventory: InventoryRrset[]
+  /** RRsets whose values are read when the zone is planned. */
+  readonly sourced: SourcedRrset[]
   readonly providerSpecific: ProviderSpecificRecord[]
   readonly rrsetTargets: RrsetTargets[]
   /** RRsets marked lenient, by `rrsetKey`. */
@@ -127,7 +127,7 @@ export const newSource = (kind: RecordSource['kind'], includedAt: SourcePosition
   kind,
   includedAt,
   records: [],
-  inventory: [],
+  sourced: [],
   providerSpecific: [],
   rrsetTargets: [],
   lenient: new Set(),

@@ -12,12 +12,12 @@ import type { Ttl } from '../../dns/ttl.ts'
 import { entryOf, isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import type { Owner, ParseState, RefusedRrset } from './parse-state.ts'
 import { kindName, type ValueContext } from './parse-state.ts'
-import { readInventory } from './read-inventory.ts'
 import { NO_OCTODNS_OPTIONS, type OctodnsOptions, readOctodnsOptions } from './read-octodns-options.ts'
 import { readOwnership } from './read-ownership.ts'
 import { hasRecordSettings, readRecordSettings } from './read-record-settings.ts'
 import { ROUTE53_ALIAS, readRoute53Alias } from './read-route53-alias.ts'
 import { parseTtlNode } from './read-scalar.ts'
+import { readSource } from './read-source.ts'
 import { readSuppressions } from './read-suppressions.ts'
 import { readValue } from './read-value.ts'
 import { checkRecord, isCommonRecord } from './schema-check.ts'
@@ -98,7 +98,7 @@ function readChecked(node: YamlMapping, owner: Owner, state: ParseState): string
   const ignore = readIgnore(node, subject, state)
   const common = { ttl, ...(ignore !== undefined && { ignore }), ...readOwnership(node, subject, state) }
   if (from === undefined) readValues(node, { type, subject, state }, owner, { ...common, autoPtr, providerSettings })
-  else readInventory(node, from, { type, subject, state }, owner, common)
+  else readSource(node, from, { type, subject, state }, owner, common)
   return type
 }
 

@@ -2,6 +2,7 @@
 
 import { parseAllowance } from '../../dns/allowance.ts'
 import type { SourcePosition } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
 import { isMailAddress } from '../../dns/mailbox.ts'
@@ -21,11 +22,13 @@ import {
   type UnmanagedSelector,
   type ZoneSettings,
 } from '../../dns/zone.ts'
+import type { ZonePattern } from '../../dns/zone-source.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import type { DiagnosticCollector } from './parse-state.ts'
 import { readOwnership } from './read-ownership.ts'
 import { parseTtlNode } from './read-scalar.ts'
 import { readSoa } from './read-soa.ts'
+import { readPattern } from './read-source.ts'
 import { readSuppressions } from './read-suppressions.ts'
 
 /** All settings of a definition. */
@@ -44,15 +47,16 @@ export interface DefinitionSettings extends Ownership {
   readonly autoPtr: boolean | undefined
   readonly unmanaged: readonly UnmanagedSelector[]
   readonly ignore: readonly Suppression[] | undefined
+  readonly sources?: readonly ZonePattern[]
   readonly includes: readonly IncludeEntry[]
 }
 
 const POLICIES = ['sync', 'upsert-only', 'create-only'] as const
 
-/** Reads the settings of a definition. `subject` is the zone for messages. */
+/** Reads the settings of a definition of a zone. */
 export function readSettings(
   root: YamlMapping,
-  subject: string,
+  subject: DomainName,
   invalidNodes: ReadonlySet<YamlNode>,
   problems: DiagnosticCollector,
 ): DefinitionSettings {
@@ -92,9 +96,12 @@ export function readSettings(
     unmanaged: read.items('unmanaged').flatMap((node) => readSelector(node, subject, invalidNodes, problems) ?? []),
     ...readOwnership(root, subject, { invalid: invalidNodes, problems }),
     ignore: ignoreOf(root, subject, invalidNodes, problems),
+    ...sourcesOf(read.items('sources').flatMap((node) => readPattern(node, subject, invalidNodes, problems) ?? [])),
     includes: read.items('include').flatMap((node) => readInclude(node, subject, invalidNodes, problems) ?? []),
   }
 }
+
+const sourcesOf = (sources: readonly ZonePattern[]): Pick<DefinitionSettings, 'sources'> => (sources.length === 0 ? {} : { sources })
 
 /** Readers of settings by type. Each returns undefined if the key is absent or invalid, after reporting it unless the schema check has. */
 function settingReader(root: YamlMapping, subject: string, invalidNodes: ReadonlySet<YamlNode>, problems: DiagnosticCollector) {
@@ -261,6 +268,7 @@ export const SETTING_KEYS = [
   'include',
   'unmanaged',
   'ignore',
+  'sources',
   'records',
 ] as const
 

@@ -28,12 +28,13 @@ export function checkSettings(root: YamlMapping, zone: string, invalid: Set<Yaml
     if (path.length === 0) return SETTING_KEYS
     if (path[0] === 'unmanaged') return ['name', 'type', 'target']
     if (path[0] === 'ignore') return [...SUPPRESSION_KEYS, 'name', 'type']
+    if (path[0] === 'sources') return path.includes('quarantine') ? ['reads', 'for'] : ['provider', 'zone', 'name', 'type', 'quarantine']
     if (path[0] === 'soa') return SOA_FIELDS
     if (path[0] === 'include' && path.length < 3) return ['file', 'with']
     return []
   }
   const context: SchemaContext = { root, subject: zone, keysAt, unknownKey: 'error', invalid, problems }
-  return inChunks(value, 'domain', ['unmanaged', 'ignore', 'include'], problems.isFull, (part, offsets) => {
+  return inChunks(value, 'domain', ['unmanaged', 'ignore', 'include', 'sources'], problems.isFull, (part, offsets) => {
     if (validate(records?.kind === 'mapping' ? { ...part, records: null } : part)) return []
     return reportSchemaErrors(validate.errors ?? [], (pointer) => shiftIndex(pointerSteps(pointer), offsets), context)
   })
@@ -53,7 +54,7 @@ export function checkRecord(
   const keysAt = (path: Path): readonly string[] => {
     if (path.length === 0) return RECORD_KEYS
     if (path[0] === 'ignore') return SUPPRESSION_KEYS
-    if (path[0] === 'from') return path.length === 1 ? ['provider', ...INVENTORY_KINDS] : INVENTORY_CONDITIONS
+    if (path[0] === 'from') return keysOfFrom(path)
     return (path[0] === 'value' || path[0] === 'values') && typeof type === 'string' ? formKeys(valueForm(type)) : []
   }
   // octoDNS ignores unknown keys.
@@ -62,6 +63,11 @@ export function checkRecord(
     if (validate({ record: part })) return []
     return reportSchemaErrors(validate.errors ?? [], (pointer) => shiftIndex(pointerSteps(pointer).slice(1), offsets), context)
   })
+}
+
+function keysOfFrom(path: Path): readonly string[] {
+  if (path.length === 1) return ['provider', ...INVENTORY_KINDS, 'zone', 'name', 'quarantine']
+  return path[1] === 'quarantine' ? ['reads', 'for'] : INVENTORY_CONDITIONS
 }
 
 /** Maximum number of keys of a mapping and items of a list, records and values excepted: larger ones could have an error in every part. */

@@ -63,7 +63,7 @@ const isException = ({ zone, name, type }: PolicyException, place: PolicyPlace):
   (type === undefined || place.type === type)
 
 /**
- * Applies the rules for zones and record sets to the contents of a zone. `isWanted` selects the record sets; all if absent. While addresses of an inventory
+ * Applies the rules for zones and record sets to the contents of a zone. `isWanted` selects the record sets; all if absent. While values of sources
  * are unknown, the rules for zones and those for their record sets wait for the plan.
  */
 export function applyToZone(
@@ -89,7 +89,7 @@ export function applyToZone(
     type,
     at: positions?.get(`${name} ${type}`) ?? at,
   })
-  const isComplete = zone.recordSets.every(({ data }) => data.length > 0)
+  const isComplete = contents.isPartial !== true && zone.recordSets.every(({ data }) => data.length > 0)
   const ofZone = !isComplete
     ? []
     : applyRules(policies, 'zone', zone, now, ({ path: [key, index] }) => {
@@ -102,9 +102,9 @@ export function applyToZone(
 }
 
 /** Where each RRset of a zone is defined, by owner and type. */
-export function positionsOf({ records, inventory = [] }: Pick<DesiredZone, 'records' | 'inventory'>): ReadonlyMap<string, SourcePosition> {
+export function positionsOf({ records, sourced = [] }: Pick<DesiredZone, 'records' | 'sourced'>): ReadonlyMap<string, SourcePosition> {
   const positions = new Map<string, SourcePosition>()
-  for (const { name, type, at } of [...records, ...inventory]) if (!positions.has(`${name} ${type}`)) positions.set(`${name} ${type}`, at)
+  for (const { name, type, at } of [...records, ...sourced]) if (!positions.has(`${name} ${type}`)) positions.set(`${name} ${type}`, at)
   return positions
 }
 
@@ -117,7 +117,8 @@ export const contentsOf = (zone: DesiredZone, owner: string | null, targets: rea
   settings: zone.settings,
   defaultTtl: zone.defaultTtl?.ttl ?? null,
   records: zone.records,
-  inventory: zone.inventory,
+  sourced: zone.sourced,
+  isPartial: zone.sources !== undefined,
 })
 
 /**

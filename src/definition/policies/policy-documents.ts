@@ -1,11 +1,11 @@
 /** The documents that policies see, and their keys. They resemble the plan document of `schemas/plan.schema.json`. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { isAtOrBelow, relativeName } from '../../dns/domain-name.ts'
-import type { InventoryRrset } from '../../dns/inventory.ts'
 import type { Ownership } from '../../dns/ownership.ts'
 import { groupRrsets, type ResourceRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
+import type { SourcedRrset } from '../../dns/zone-source.ts'
 import { printValue } from '../print/print-value.ts'
 import type { YamlData } from '../yaml/print-yaml.ts'
 import type { PolicySubject } from './policy-rule.ts'
@@ -34,7 +34,7 @@ export interface RecordSetDocument extends Pick<ZoneDocument, 'zone' | 'owner' |
   readonly type: string
   /** In seconds; null if neither the definition nor the config states one. */
   readonly ttl: number | null
-  /** The canonical text of each record, as zone files have it. Empty while addresses are not read from an inventory. */
+  /** The canonical text of each record, as zone files have it. Empty while values are not read from their source. */
   readonly data: readonly string[]
   /** Each record as definitions have it: `{preference: 10, exchange: mail}`, or text. */
   readonly values: readonly YamlData[]
@@ -107,11 +107,13 @@ export interface ZoneContents {
   /** For records without a TTL. */
   readonly defaultTtl: Ttl | null
   readonly records: readonly (ResourceRecord & Ownership)[]
-  /** Record sets whose addresses are not known yet. */
-  readonly inventory?: readonly InventoryRrset[] | undefined
+  /** Record sets whose values are not known yet. */
+  readonly sourced?: readonly SourcedRrset[] | undefined
+  /** Whether more record sets are read when the zone is planned; false if absent. */
+  readonly isPartial?: boolean | undefined
 }
 
-/** The document of a zone. Its record sets are in the order of the definition, those with unknown addresses at the end. */
+/** The document of a zone. Its record sets are in the order of the definition, those with unknown values at the end. */
 export function zoneDocument({
   name: zone,
   owner,
@@ -120,7 +122,7 @@ export function zoneDocument({
   settings,
   defaultTtl,
   records,
-  inventory = [],
+  sourced = [],
 }: ZoneContents): ZoneDocument {
   const setOf = (
     { name, type, ttl, ...own }: Pick<ResourceRecord, 'name' | 'type' | 'ttl'> & Ownership,
@@ -156,7 +158,7 @@ export function zoneDocument({
     expires: expires ?? null,
     targets,
     settings: { type: 'master', ...settings },
-    recordSets: [...sets, ...inventory.map((set) => setOf(set, []))],
+    recordSets: [...sets, ...sourced.map((set) => setOf(set, []))],
   }
 }
 

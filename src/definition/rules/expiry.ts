@@ -17,7 +17,7 @@ export function expiryWarnings(zone: DesiredZone, today: FullDate): Diagnostic[]
       hint: 'delete the zone with "absent: true", or set another date',
     })
   const seen = new Set<string>()
-  for (const set of [...zone.records, ...(zone.inventory ?? [])]) {
+  for (const set of [...zone.records, ...(zone.sourced ?? [])]) {
     const key = rrsetKey(set)
     if (set.expires === undefined || set.expires > today || seen.has(key)) continue
     seen.add(key)

@@ -65,11 +65,11 @@ export function checkZone(zone: DesiredZone): Diagnostic[] {
   return RULES.flatMap((rule) => rule(index))
 }
 
-/** The zone with a placeholder address for each RRset whose addresses come from an inventory. */
+/** The zone with a placeholder for each address RRset whose values are read when the zone is planned. */
 export function withPlaceholders(zone: DesiredZone): DesiredZone {
-  const { inventory = [] } = zone
-  if (inventory.length === 0) return zone
-  const placeholders = inventory.map(
+  const addresses = (zone.sourced ?? []).filter(({ type }) => type === 'A' || type === 'AAAA')
+  if (addresses.length === 0) return zone
+  const placeholders = addresses.map(
     ({ name, type, ttl, at }, index): DefinedRecord => ({
       name,
       type,

@@ -1,6 +1,6 @@
 /** A provider that reads zones from a name server by transfer (AXFR, RFC 5936) and changes nothing: for `verify` and `import`. */
 import type { ProviderConfig } from '../../definition/config/config.ts'
-import { splitSoa } from '../../dns/soa.ts'
+import { serialOf, splitSoa } from '../../dns/soa.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
 import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
 import type { ReadOnlyReason } from '../../plan/make-plan.ts'
@@ -65,7 +65,8 @@ function createAxfrProvider(options: NameServer): Provider {
     async readZone({ name }, call) {
       const { soa, records, signerRecords } = await reader.read(name, call)
       const settings: ZoneSettings = { type: 'master', ...splitSoa(soa).settings }
-      return { name, id: name, settings, updated: null, records, signerRecords, millisecondsSinceLastChange: null, readOnly: READ_ONLY }
+      const zone = { name, id: name, settings, updated: null, records, serial: serialOf(soa), signerRecords }
+      return { ...zone, millisecondsSinceLastChange: null, readOnly: READ_ONLY }
     },
     readNamedZone: (name, call) =>
       readServed(options, name, () => provided.readZone({ name, id: name, settings: {}, updated: null }, call), call),

@@ -2,6 +2,7 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
+import { serialOf } from '../../dns/soa.ts'
 import { listed } from '../../report/english.ts'
 import type { ApiConnection } from '../json-api.ts'
 import {
@@ -66,13 +67,14 @@ const PLAIN_NAME = /^(?:[a-z0-9_-]+\.)+$/
 const MISSING: ReadonlySet<string> = new Set(['provider-not-found', 'provider-rejected'])
 
 async function readSnapshot(powerDns: PowerDns, zone: ZoneReference, call?: ProviderCallOptions): Promise<ZoneSnapshot> {
-  const { settings, records, unplanned, capitalNames, ...live } = await readLive(powerDns, zone, call)
+  const { settings, records, unplanned, capitalNames, soa, ...live } = await readLive(powerDns, zone, call)
   return {
     name: zone.name,
     id: live.zone.id,
     settings,
     records,
     unplanned,
+    ...(soa && { serial: serialOf(soa) }),
     millisecondsSinceLastChange: null,
     warnings: capitalWarnings(powerDns.name, capitalNames),
   }

@@ -1,6 +1,7 @@
 /** A provider that changes zones by dynamic update (RFC 2136) and reads them by transfer (AXFR, IXFR), over TCP only. */
 
 import type { DomainName } from '../../dns/domain-name.ts'
+import { serialOf } from '../../dns/soa.ts'
 import { type Message, RCODE } from '../../dns/wire/message.ts'
 import { createUpdate, type UpdateContent } from '../../dns/wire/update.ts'
 import { examineNameServer } from '../examine-name-server.ts'
@@ -37,8 +38,8 @@ export function createRfc2136Provider(options: NameServer, catalog: DomainName |
       throw noZoneList(provider)
     },
     async readZone(zone, call) {
-      const { records, signerRecords } = await reader.read(zone.name, call)
-      return { ...referenceTo(zone.name), records, signerRecords, millisecondsSinceLastChange: null }
+      const { soa, records, signerRecords } = await reader.read(zone.name, call)
+      return { ...referenceTo(zone.name), records, serial: serialOf(soa), signerRecords, millisecondsSinceLastChange: null }
     },
     async readNamedZone(zone, call) {
       if (zone === catalog) return null

@@ -161,6 +161,7 @@ async function snapshotOf(served: Served, name: DomainName): Promise<ZoneSnapsho
     ...referenceTo(zone),
     id: name,
     records: zone.records,
+    serial: zone.soa.serial,
     millisecondsSinceLastChange: null,
     readOnly: zone.readOnly,
     ...(publisher.isPending(name) && {

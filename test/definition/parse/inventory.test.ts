@@ -5,7 +5,7 @@ import { diagnosticLines, parse } from '../parse.ts'
 
 const definition = (records: string): string => `domain: example.com\nsoa_email: hostmaster@example.com\nrecords:\n${records}`
 
-const queriesOf = (text: string) => (parse(text).zone?.inventory ?? []).map(({ name, type, ttl, query }) => ({ name, type, ttl, ...query }))
+const queriesOf = (text: string) => (parse(text).zone?.sourced ?? []).map(({ name, type, ttl, query }) => ({ name, type, ttl, ...query }))
 
 describe('addresses from an inventory', () => {
   test('are parsed with their conditions and the TTL', () => {
@@ -30,7 +30,7 @@ describe('addresses from an inventory', () => {
       '  www: {type: A, value: 192.0.2.1, from: {instances: {tag: web}}}\n',
       'the record has both values and "from"',
     ],
-    ['no kind', '  www: {type: A, from: {provider: cloud}}\n', '"from" must have exactly one of the keys instances and loadbalancers'],
+    ['no kind', '  www: {type: A, from: {}}\n', '"from" must have one of the keys instances and loadbalancers, or "provider"'],
     [
       'two kinds',
       '  www: {type: A, from: {instances: {tag: a}, loadbalancers: {tag: a}}}\n',

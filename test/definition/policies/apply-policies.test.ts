@@ -120,9 +120,9 @@ describe('an exception', () => {
 
 test('record sets whose addresses are unknown, and their zones, wait for the plan', () => {
   const query = { provider: null, kind: 'instances' } as never
-  const inventory = [{ name: 'db.example.com.' as DomainName, type: 'A', ttl: null, at, query }] as never
+  const sourced = [{ name: 'db.example.com.' as DomainName, type: 'A', ttl: null, at, query }] as never
   expect(
-    apply('- {name: a, each: zone, require: false}\n- {name: b, each: record_set, require: false}\n', { ...CONTENTS, inventory }),
+    apply('- {name: a, each: zone, require: false}\n- {name: b, each: record_set, require: false}\n', { ...CONTENTS, sourced }),
   ).toHaveLength(3)
 })
 

@@ -1,7 +1,7 @@
 /** Acquires the lease of a run on its zones, and waits for other runs that have leases on them. */
 import type { Diagnostic } from '../../../dns/diagnostic.ts'
+import { durationText } from '../../../report/english.ts'
 import { shortTime } from '../../../report/history.ts'
-import { durationText } from '../../../report/summary.ts'
 import type { RunCommand } from '../journal-format.ts'
 import { type Fences, fenceOf, readFences } from './fences.ts'
 import { type Heartbeat, keepLease } from './heartbeat.ts'

@@ -1,0 +1,224 @@
+/**
+ * Fills a zone with the record sets of its sources, so that no failure of a source deletes.
+ *
+ * A record set of a source that could not be read, or that is older than it was, is left as it is at the target. A source that was read and lacks a record set
+ * that the target has, or some of its values without as many others, may be incomplete: what it lacks is kept until enough reads and enough time have passed
+ * (`source-state.ts`). What the target has is compared, and not what the source had earlier, so the decision needs no memory of values, and a lost
+ * state only begins the count again.
+ */
+import { compareText } from '../dns/compare-text.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import { type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
+import type { DesiredZone, RrsetTargets } from '../dns/zone.ts'
+import type { QuarantineRule } from '../dns/zone-source.ts'
+import type { QuarantinedRrset } from './plan.ts'
+import { heldDiagnostics, type MissingRrset, quarantineDiagnostics } from './source-diagnostics.ts'
+import {
+  type AbsentValue,
+  countAbsence,
+  isOlder,
+  isOver,
+  MAX_ABSENT,
+  type SourceFacts,
+  type SourceState,
+  valueKey,
+} from './source-state.ts'
+import {
+  type GoodReading,
+  type HeldReading,
+  managedRecords,
+  type SourcedSet,
+  type SourcedZone,
+  type SourceReading,
+  sourcedSets,
+} from './sourced-sets.ts'
+
+export interface FillInput extends SourcedZone {
+  readonly state: SourceState
+  /** Milliseconds since 1970. */
+  readonly now: number
+  /** Whether the sources are taken as they are, `--allow quarantined`. */
+  readonly isAllowed: boolean
+}
+
+export interface FilledZone {
+  readonly desired: DesiredZone
+  /** The live records that no plan of `desired` changes, because their sources could not be used or no longer have them. */
+  readonly untouched: readonly ExistingRecord[]
+  readonly quarantine: readonly QuarantinedRrset[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** The state after this read. */
+  readonly state: SourceState
+}
+
+export function fillZone(input: FillInput): FilledZone {
+  const { desired, now } = input
+  const facts = judgeSources(input)
+  const held = new Map(facts.held.map((one) => [one.reading, one]))
+  const sets = sourcedSets(input, held)
+  const live = groupRrsets(managedRecords(input))
+  const records = desired.records.filter((record) => !sets.has(rrsetKey(record)))
+  const leftAlone: RrsetTargets[] = []
+  const untouched: ExistingRecord[] = []
+  const absent = new Map<string, AbsentValue>()
+  const quarantine: MissingRrset[] = []
+  const removed: MissingRrset[] = []
+  const diagnostics: Diagnostic[] = heldDiagnostics(facts.held, [...sets.values()], live, now)
+  const leaveAlone = ({ name, type }: SourcedSet, current: readonly ExistingRecord[]): void => {
+    leftAlone.push({ name, type, ignored: true, included: [], excluded: [] })
+    untouched.push(...current)
+  }
+  const names = ownersOf([...records, ...[...sets.values()].flatMap(({ wanted }) => wanted)])
+
+  for (const [key, set] of [...sets].sort(([a], [b]) => compareText(a, b))) {
+    const current = live.get(key) ?? []
+    if (set.held !== null) {
+      // The counts go on when the source can be read again.
+      for (const record of current) keepEntry(valueKey(record), input.state.absent, absent)
+      leaveAlone(set, current)
+      continue
+    }
+    const missing = isReplaced(set, current, names) ? [] : missingValues(set, current)
+    const judged = missing.map((record) => ({ record, ...judgeValue(record, set, input, absent) }))
+    const [kept, gone] = [judged.filter(({ over }) => !over), judged.filter(({ over }) => over)]
+    if (kept.length > 0) quarantine.push(missingRrset(set, kept))
+    if (gone.length > 0) removed.push(missingRrset(set, gone))
+    if (set.wanted.length === 0 && current.length === 0) diagnostics.push(...emptinessOf(set))
+    // Untouched, not planned again: a target may hold it in a form that no definition has.
+    if (kept.length > 0 && kept.length === current.length && set.wanted.length === 0) leaveAlone(set, current)
+    else records.push(...set.wanted, ...kept.map(({ record }) => asDefined(record, set)))
+  }
+  diagnostics.push(...quarantineDiagnostics(quarantine, removed, input.isAllowed))
+  return {
+    desired: {
+      ...desired,
+      sourced: undefined,
+      sources: undefined,
+      records,
+      rrsetTargets: leftAlone.length === 0 ? desired.rrsetTargets : [...desired.rrsetTargets, ...leftAlone],
+    },
+    untouched,
+    quarantine: quarantine.map(({ rrset }) => rrset),
+    diagnostics,
+    state: { sources: facts.sources, absent },
+  }
+}
+
+/** Judges the version of every reading. */
+function judgeSources({ readings, state, now, isAllowed }: FillInput): {
+  readonly held: readonly HeldReading[]
+  readonly sources: ReadonlyMap<string, SourceFacts>
+} {
+  const held: HeldReading[] = []
+  const sources = new Map<string, SourceFacts>()
+  for (const reading of readings) {
+    const { source, result } = reading
+    const known = state.sources.get(source) ?? { version: null, unreadSince: null }
+    const problem = result.state === 'failed' ? result.problem : isAllowed ? null : staleness(result, known)
+    if (problem === null) {
+      // A source without a version has nothing to remember.
+      if (result.state === 'read' && result.version !== null && !sources.has(source))
+        sources.set(source, { version: result.version, unreadSince: null })
+      continue
+    }
+    const since = known.unreadSince ?? now
+    sources.set(source, { version: known.version, unreadSince: since })
+    held.push({ reading, problem, since })
+  }
+  return { held, sources }
+}
+
+function staleness({ version }: GoodReading, { version: known }: SourceFacts): Diagnostic | null {
+  if (version === null || known === null || !isOlder(version, known)) return null
+  const message =
+    version.serial !== null && known.serial !== null
+      ? `its serial ${version.serial} is older than ${known.serial}, which was read earlier`
+      : `it is older than at an earlier read`
+  const hint = 'it is taken as it is with --allow quarantined, for example after its server was set up again'
+  return { severity: 'warning', code: 'source-stale', message, hint }
+}
+
+/** The live values that the sources lack, if there are fewer than are live. As many other values are a change, not a loss. */
+function missingValues({ wanted }: SourcedSet, live: readonly ExistingRecord[]): readonly ExistingRecord[] {
+  const values = new Set(wanted.map(({ data }) => data))
+  const liveValues = new Map(live.map((record) => [record.data, record]))
+  if (values.size >= liveValues.size) return []
+  return [...liveValues.values()].filter(({ data }) => !values.has(data)).sort((a, b) => compareText(a.data, b.data))
+}
+
+/** Whether a lost RRset makes room for another at its name: a CNAME record cannot be beside others (RFC 1034 section 3.6.2). */
+function isReplaced(
+  { name, type, wanted }: SourcedSet,
+  live: readonly ResourceRecord[],
+  names: ReadonlyMap<string, ReadonlySet<string>>,
+): boolean {
+  const types = names.get(name)
+  if (wanted.length > 0 || live.length === 0 || types === undefined) return false
+  return type === 'CNAME' || types.has('CNAME')
+}
+
+function ownersOf(records: readonly ResourceRecord[]): Map<string, Set<string>> {
+  const owners = new Map<string, Set<string>>()
+  for (const { name, type } of records) owners.set(name, (owners.get(name) ?? new Set()).add(type))
+  return owners
+}
+
+/** Counts a read without the value, notes it, and says whether the value may go. */
+function judgeValue(
+  record: ExistingRecord,
+  { readings }: SourcedSet,
+  { state, now, isAllowed }: FillInput,
+  absent: Map<string, AbsentValue>,
+): { readonly over: boolean; readonly value: AbsentValue; readonly rule: QuarantineRule } {
+  const rule = strictest(readings)
+  const value = countAbsence(state.absent.get(valueKey(record)), now, rule)
+  if (absent.size < MAX_ABSENT) absent.set(valueKey(record), value)
+  return { over: isAllowed || isOver(value, now, rule), value, rule }
+}
+
+function keepEntry(key: string, known: SourceState['absent'], absent: Map<string, AbsentValue>): void {
+  const value = known.get(key)
+  if (value !== undefined && absent.size < MAX_ABSENT) absent.set(key, value)
+}
+
+const strictest = (readings: readonly SourceReading[]): QuarantineRule => ({
+  reads: Math.max(...readings.map(({ rule }) => rule.reads)),
+  seconds: Math.max(...readings.map(({ rule }) => rule.seconds)),
+})
+
+interface JudgedValue {
+  readonly record: ExistingRecord
+  readonly value: AbsentValue
+  readonly rule: QuarantineRule
+}
+
+function missingRrset({ name, type, wanted, readings }: SourcedSet, values: readonly JudgedValue[]): MissingRrset {
+  const rule = strictest(readings)
+  const since = Math.min(...values.map(({ value }) => value.since))
+  const last = Math.max(...values.map(({ value }) => value.since))
+  const rrset: QuarantinedRrset = {
+    name,
+    type,
+    data: values.map(({ record }) => record.data),
+    isWhole: wanted.length === 0,
+    source: [...new Set(readings.map(({ source }) => source))].join(' and '),
+    since: new Date(since).toISOString(),
+    reads: Math.min(...values.map(({ value }) => value.reads)),
+    rule,
+    until: new Date(last + rule.seconds * 1000).toISOString(),
+  }
+  return { rrset, at: (readings[0] as SourceReading).at }
+}
+
+/** A live value as a record of the zone, with the TTL of the values that the source still has. */
+const asDefined = ({ name, type, ttl, data }: ExistingRecord, { wanted, readings }: SourcedSet): DefinedRecord => ({
+  name,
+  type,
+  ttl: wanted[0] === undefined ? ttl : wanted[0].ttl,
+  data,
+  at: (readings[0] as SourceReading).at,
+})
+
+/** Why a record of the definition has no value, if nothing is live that could be kept. */
+const emptinessOf = ({ readings }: SourcedSet): Diagnostic[] =>
+  readings.flatMap(({ result, scope }) => (scope.kind === 'rrset' && result.state === 'read' && result.emptiness ? [result.emptiness] : []))

@@ -1,0 +1,245 @@
+import { describe, expect, test } from 'vitest'
+import type { Diagnostic } from '../../src/dns/diagnostic.ts'
+import type { DomainName } from '../../src/dns/domain-name.ts'
+import type { DefinedRecord } from '../../src/dns/record.ts'
+import { type SerialNumber, serialNumber } from '../../src/dns/serial-number.ts'
+import type { DesiredZone } from '../../src/dns/zone.ts'
+import { type FilledZone, fillZone } from '../../src/plan/fill-zone.ts'
+import { NO_SOURCE_STATE, type SourceState } from '../../src/plan/source-state.ts'
+import type { SourceReading, SourceScope } from '../../src/plan/sourced-sets.ts'
+import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
+import { desiredZone, existingZone } from '../support/records.ts'
+
+const AT = { file: 'zone.yaml', line: 1, column: 1 }
+const RULE = { reads: 3, seconds: 1800 }
+const START = Date.UTC(2026, 0, 1)
+const MINUTE = 60_000
+
+const recordsOf = (text: string): readonly DefinedRecord[] => desiredZone(ORIGIN, text).records
+
+const POOL: SourceScope = { kind: 'rrset', name: 'pool.example.com.' as DomainName, type: 'A' }
+const ALL: SourceScope = { kind: 'pattern' }
+
+interface Reading {
+  readonly scope?: SourceScope
+  readonly serial?: SerialNumber
+  readonly source?: string
+  readonly rule?: { readonly reads: number; readonly seconds: number }
+}
+
+/** A source with the records of a zone text; null for one that cannot be read. */
+function reading(text: string | null, { scope = POOL, serial, source = 'the source', rule = RULE }: Reading = {}): SourceReading {
+  const problem: Diagnostic = { severity: 'warning', code: 'source-unreadable', message: 'connection refused' }
+  const version = serial === undefined ? null : { serial, updated: null }
+  return {
+    source,
+    scope,
+    rule,
+    at: AT,
+    result: text === null ? { state: 'failed', problem } : { state: 'read', records: recordsOf(text), version, emptiness: null },
+  }
+}
+
+interface Case {
+  readonly live: string
+  readonly readings: readonly SourceReading[]
+  readonly own?: string
+  readonly state?: SourceState
+  readonly minutes?: number
+  readonly isAllowed?: boolean
+  readonly zone?: Partial<DesiredZone>
+}
+
+function fill({ live, readings, own = '', state = NO_SOURCE_STATE, minutes = 0, isAllowed = false, zone = {} }: Case): FilledZone {
+  return fillZone({
+    desired: { ...desiredZone(ORIGIN, own), ...zone },
+    existing: existingZone(ORIGIN, live),
+    target: 'cloud',
+    readings,
+    state,
+    now: START + minutes * MINUTE,
+    isAllowed,
+  })
+}
+
+/** The changes of a plan of the filled zone. */
+const changes = (one: Case): string[] => changesOf(planOf(one.live, '', { desired: fill(one).desired }))
+
+const kept = ({ quarantine }: FilledZone): string[] =>
+  quarantine.map(({ name, type, data, isWhole, reads }) => `${name} ${type} ${data.join(',')}${isWhole ? ' whole' : ''} ${reads}`)
+
+const THREE = 'pool A 192.0.2.1\npool A 192.0.2.2\npool A 192.0.2.3\n'
+
+describe('a source that cannot be read', () => {
+  test('leaves its RRset as it is, and the rest of the zone is planned', () => {
+    const one = { live: `${THREE}www A 192.0.2.9\n`, own: 'www A 192.0.2.8\n', readings: [reading(null)] }
+    expect(changes(one)).toEqual(['~ www A 192.0.2.9 -> www A 192.0.2.8'])
+    expect(fill(one).diagnostics).toMatchObject([
+      {
+        severity: 'warning',
+        code: 'source-unreadable',
+        message: 'the source cannot be read: connection refused; pool.example.com. A stays as it is',
+      },
+    ])
+  })
+
+  test('says for how long that has been so', () => {
+    const first = fill({ live: THREE, readings: [reading(null)] })
+    const later = fill({ live: THREE, readings: [reading(null)], state: first.state, minutes: 130 })
+    expect(later.diagnostics[0]?.message).toContain('cannot be read for 2 h 10 min, since 2026-01-01T00:00:00.000Z')
+    const good = fill({ live: THREE, readings: [reading(THREE)], state: later.state, minutes: 131 })
+    expect(good.state).toEqual(NO_SOURCE_STATE)
+  })
+
+  test('of a pattern leaves every RRset that it matches, and no other', () => {
+    const live = 'a.apps A 192.0.2.1\nb.apps TXT "x"\nother A 192.0.2.2\n'
+    const readings = [reading(null, { scope: { kind: 'pattern', name: '*.apps', type: 'A' } })]
+    expect(changes({ live, readings })).toEqual(['- b.apps TXT "x"', '- other A 192.0.2.2'])
+  })
+
+  test('of one part of a merged RRset leaves all of it', () => {
+    const readings = [reading('pool A 192.0.2.7\n', { source: 'one' }), reading(null, { source: 'two' })]
+    expect(changes({ live: THREE, own: 'pool A 192.0.2.8\n', readings })).toEqual([])
+  })
+
+  test('does not create its RRset', () => {
+    const { diagnostics } = fill({ live: 'www A 192.0.2.1\n', readings: [reading(null)] })
+    expect(diagnostics[0]?.message).toContain('pool.example.com. A is not created')
+  })
+
+  test('keeps the counts of what was missing before', () => {
+    const first = fill({ live: THREE, readings: [reading('')] })
+    const failed = fill({ live: THREE, readings: [reading(null)], state: first.state, minutes: 10 })
+    expect(failed.state.absent).toEqual(first.state.absent)
+  })
+})
+
+describe('an RRset that vanishes', () => {
+  test('is kept for three reads and 30 minutes, and then removed', () => {
+    let state: SourceState = NO_SOURCE_STATE
+    const seen: [number, number][] = []
+    for (const minutes of [0, 10, 20, 29, 30]) {
+      const one = { live: `${THREE}www A 192.0.2.9\n`, own: 'www A 192.0.2.9\n', readings: [reading('')], state, minutes }
+      const filled = fill(one)
+      seen.push([changes(one).length, filled.quarantine[0]?.reads ?? 0])
+      state = filled.state
+    }
+    expect(seen).toEqual([
+      [0, 1],
+      [0, 2],
+      [0, 3],
+      [0, 4],
+      [3, 0],
+    ])
+  })
+
+  test('is kept until there were enough reads, however late they are', () => {
+    const first = fill({ live: THREE, readings: [reading('')] })
+    const second = fill({ live: THREE, readings: [reading('')], state: first.state, minutes: 10_000 })
+    expect(kept(second)).toEqual(['pool.example.com. A 192.0.2.1,192.0.2.2,192.0.2.3 whole 2'])
+    expect(second.diagnostics[0]?.message).toContain(
+      'the source no longer has pool.example.com. A, since 2026-01-01T00:00:00.000Z (2 reads of 3): kept until 2026-01-01T00:30:00.000Z at least; then the plan after 1 more read removes it',
+    )
+  })
+
+  test('is counted once by reads within a minute', () => {
+    const first = fill({ live: THREE, readings: [reading('')] })
+    const second = fill({ live: THREE, readings: [reading('')], state: first.state, minutes: 0.9 })
+    expect(second.state).toEqual(first.state)
+  })
+
+  test('is counted anew after it was there again', () => {
+    const first = fill({ live: THREE, readings: [reading('')] })
+    const back = fill({ live: THREE, readings: [reading(THREE)], state: first.state, minutes: 5 })
+    expect(back.state).toEqual(NO_SOURCE_STATE)
+  })
+
+  test('is removed at once if that is allowed, or if the rule says so', () => {
+    const gone = ['- pool A 192.0.2.1', '- pool A 192.0.2.2', '- pool A 192.0.2.3']
+    expect(changes({ live: THREE, readings: [reading('')], isAllowed: true })).toEqual(gone)
+    expect(changes({ live: THREE, readings: [reading('', { rule: { reads: 1, seconds: 0 } })] })).toEqual(gone)
+  })
+
+  test('makes room for a CNAME record, or the reverse', () => {
+    const readings = [reading('', { scope: ALL })]
+    expect(changes({ live: 'pool A 192.0.2.1\n', own: 'pool CNAME www\n', readings })).toHaveLength(2)
+    const alias = [reading('pool A 192.0.2.1\n', { scope: ALL })]
+    expect(changes({ live: 'pool CNAME www\n', readings: alias })).toHaveLength(2)
+  })
+})
+
+describe('an RRset that shrinks', () => {
+  test('keeps its values', () => {
+    const one = { live: THREE, readings: [reading('pool A 192.0.2.1\n')] }
+    expect(changes(one)).toEqual([])
+    expect(kept(fill(one))).toEqual(['pool.example.com. A 192.0.2.2,192.0.2.3 1'])
+  })
+
+  test('keeps them beside a new value and a new TTL', () => {
+    const one = {
+      live: 'pool 300 A 192.0.2.1\npool 300 A 192.0.2.2\npool 300 A 192.0.2.3\n',
+      readings: [reading('pool 3600 A 192.0.2.7\n')],
+    }
+    expect(fill(one).desired.records.map(({ ttl, data }) => `${ttl} ${data}`)).toEqual([
+      '3600 192.0.2.7',
+      '3600 192.0.2.1',
+      '3600 192.0.2.2',
+      '3600 192.0.2.3',
+    ])
+  })
+
+  test('changes at once if it has as many values', () => {
+    expect(changes({ live: 'pool A 192.0.2.1\npool A 192.0.2.2\n', readings: [reading('pool A 192.0.2.1\npool A 192.0.2.7\n')] })).toEqual([
+      '~ pool A 192.0.2.2 -> pool A 192.0.2.7',
+    ])
+  })
+})
+
+describe('a source with a serial', () => {
+  const known = fill({ live: THREE, readings: [reading(THREE, { serial: serialNumber(20) })] }).state
+
+  test.each([
+    ['older', 19, true],
+    ['older by arithmetic modulo 2^32', 2 ** 31 + 30, true],
+    ['the same', 20, false],
+    ['newer', 21, false],
+  ])('that is %s', (_, serial, isStale) => {
+    const one = {
+      live: THREE,
+      readings: [reading('pool A 192.0.2.7\npool A 192.0.2.8\npool A 192.0.2.9\n', { serial: serialNumber(serial) })],
+      state: known,
+    }
+    expect(changes(one)).toHaveLength(isStale ? 0 : 3)
+    expect(fill(one).diagnostics.map(({ code }) => code)).toEqual(isStale ? ['source-stale'] : [])
+  })
+
+  test('that is older is no read without an RRset, and is taken if that is allowed', () => {
+    const one = { live: THREE, readings: [reading('', { serial: serialNumber(1) })], state: known }
+    expect(fill(one).state.absent.size).toBe(0)
+    const allowed = fill({ ...one, isAllowed: true })
+    expect(allowed.state.sources.get('the source')?.version?.serial).toBe(1)
+    expect(changes({ ...one, isAllowed: true })).toHaveLength(3)
+  })
+})
+
+describe('a pattern', () => {
+  test('provides what the definition does not have, and never the records of others', () => {
+    const text = '@ NS ns1.example.net.\n@ TXT "x"\nwww A 192.0.2.7\nnew A 192.0.2.8\ndyn1 A 192.0.2.9\n'
+    const one = {
+      live: '@ NS ns2.example.net.\nwww A 192.0.2.1\n',
+      own: 'www A 192.0.2.1\n',
+      readings: [reading(text, { scope: ALL })],
+      zone: { unmanaged: [{ name: 'dyn*' }] },
+    }
+    expect(changes(one)).toEqual(['+ @ TXT "x"', '+ new A 192.0.2.8'])
+  })
+
+  test('that comes first provides the RRset; one that cannot be read keeps what no other has', () => {
+    const readings = [
+      reading('a A 192.0.2.1\n', { scope: ALL, source: 'one' }),
+      reading(null, { scope: { kind: 'pattern', name: 'b*' }, source: 'two' }),
+      reading('a A 192.0.2.9\nbb A 192.0.2.9\n', { scope: ALL, source: 'three' }),
+    ]
+    expect(changes({ live: 'a A 192.0.2.5\nb A 192.0.2.6\nbb A 192.0.2.7\n', readings })).toEqual(['~ a A 192.0.2.5 -> a A 192.0.2.1'])
+  })
+})
