@@ -1,5 +1,5 @@
 /** Writes the journal of a run. */
-import { closeSync, constants, existsSync, fsyncSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, existsSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pLimit from 'p-limit'
@@ -25,6 +25,7 @@ import {
   type RolledBackRun,
   type RunCommand,
 } from './journal-format.ts'
+import { keepOutOfGit } from './keep-out-of-git.ts'
 
 export interface RunToJournal {
   /** The journal's folder. */
@@ -100,15 +101,6 @@ export async function beginJournal(request: RunToJournal): Promise<Journal> {
   } catch (error) {
     await rm(temporary, { recursive: true, force: true })
     throw error
-  }
-}
-
-/** A journal belongs to one checkout and contains zone data, so it is kept out of the repository. */
-export function keepOutOfGit(journal: string): void {
-  try {
-    writeFileSync(join(journal, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 

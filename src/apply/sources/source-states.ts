@@ -1,8 +1,8 @@
 /** Stores what reads of sources showed in the journal's store, where every machine finds it. */
 import { isSerial, type SerialNumber } from '../../dns/serial-number.ts'
 import { type AbsentValue, MAX_ABSENT, NO_SOURCE_STATE, type SourceFacts, type SourceState } from '../../plan/source-state.ts'
+import { keepOutOfGit } from '../journal/keep-out-of-git.ts'
 import { type JournalStore, StoreError, storeName } from '../journal/store/journal-store.ts'
-import { keepOutOfGit } from '../journal/write-journal.ts'
 
 const FORMAT = 'zonewright-quarantine'
 const VERSION = 1

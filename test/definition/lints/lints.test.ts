@@ -228,7 +228,7 @@ describe('targets', () => {
   it('knows names whose addresses come from an inventory', () => {
     const query = { kind: 'instances', provider: null, tag: 'web' } as const
     const at = { file: 'zone', line: 9, column: 1 }
-    const inventory = [{ name: name('gone.example.net.'), type: 'A', ttl: null, query, at }] as const
+    const sourced = [{ name: name('gone.example.net.'), type: 'A', ttl: null, query, at }] as const
     const spf = txt('@', 'v=spf1 a:gone.example.net -all')
     expect(codes(linted('example.com.', ['a 300 CNAME gone.example.net.', spf]), linted('example.net.', NET, { sourced }))).toEqual([])
     expect(codes(linted('example.net.', ['gone 300 NS gone'], { sourced }))).toEqual([])
