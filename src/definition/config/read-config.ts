@@ -12,7 +12,7 @@ import { isServerAddress } from '../../dns/server-address.ts'
 import type { Suppression } from '../../dns/suppression.ts'
 import { parseTtl, type Ttl } from '../../dns/ttl.ts'
 import type { UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
-import { DEFAULT_QUARANTINE, MAX_QUARANTINE, type QuarantineRule } from '../../dns/zone-source.ts'
+import { DEFAULT_QUARANTINE } from '../../dns/zone-source.ts'
 import { DEFAULT_THRESHOLDS } from '../../plan/safety-limits.ts'
 import { hasGlob } from '../files/file-glob.ts'
 import { readSuppressions } from '../parse/read-suppressions.ts'
@@ -22,6 +22,7 @@ import { isNull, nodeAt, positionAt, type YamlMapping, type YamlNode } from '../
 import { type Config, type ConfigDefaults, DEFAULT_FILES, DEFAULT_ZONE_RULE, type ProviderConfig, type ZoneRule } from './config.ts'
 import type { ConfigDocument, RuleDocument } from './config-document.ts'
 import { journalOf, LOCAL_JOURNAL } from './journal-place.ts'
+import { quarantineOf } from './quarantine.ts'
 import { emptyReferences, plainTextSecretWarnings, secretFilesOf } from './resolve-secret.ts'
 import { allowancesOf, ownerOf } from './rule-values.ts'
 import { schemaDiagnostics } from './schema-diagnostics.ts'
@@ -287,15 +288,6 @@ const noMailAddress = (email: string, at: Diagnostic['at']): Diagnostic => ({
   at,
   hint: 'write it like hostmaster@example.com',
 })
-
-function quarantineOf({ reads, for: time }: NonNullable<ConfigDocument['quarantine']> = {}, reading: Reading): QuarantineRule {
-  const seconds = ttlOf(time, ['quarantine', 'for'], reading) ?? DEFAULT_QUARANTINE.seconds
-  if (seconds > MAX_QUARANTINE.seconds) {
-    const message = '"quarantine.for" is more than 30 days'
-    reading.diagnostics.push({ severity: 'error', code: 'schema-value', message, at: positionAt(reading.root, ['quarantine', 'for']) })
-  }
-  return { reads: reads ?? DEFAULT_QUARANTINE.reads, seconds }
-}
 
 function ttlOf(value: unknown, path: readonly string[], { root, diagnostics }: Reading): Ttl | null {
   if (value === undefined) return null
