@@ -271,7 +271,13 @@ function defaultsOf(document: Readonly<Record<string, unknown>>, reading: Readin
   }
   const { soa_email: email } = settings
   if (typeof email === 'string' && !isMailAddress(email))
-    reading.diagnostics.push(noMailAddress(email, positionAt(reading.root, ['defaults', 'soa_email'])))
+    reading.diagnostics.push({
+      severity: 'error',
+      code: 'setting-invalid',
+      message: `defaults: soa_email: ${quoted(email)} is not a mail address`,
+      at: positionAt(reading.root, ['defaults', 'soa_email']),
+      hint: 'write it like hostmaster@example.com',
+    })
   const settingPositions = Object.fromEntries(Object.keys(settings).map((key) => [key, positionAt(reading.root, ['defaults', key])]))
   return {
     settings: settings as ZoneSettings,
@@ -280,14 +286,6 @@ function defaultsOf(document: Readonly<Record<string, unknown>>, reading: Readin
     ...(defaultTtl === undefined ? {} : { ttlAt: positionAt(reading.root, ['defaults', 'default_ttl']) }),
   }
 }
-
-const noMailAddress = (email: string, at: Diagnostic['at']): Diagnostic => ({
-  severity: 'error',
-  code: 'setting-invalid',
-  message: `defaults: soa_email: ${quoted(email)} is not a mail address`,
-  at,
-  hint: 'write it like hostmaster@example.com',
-})
 
 function ttlOf(value: unknown, path: readonly string[], { root, diagnostics }: Reading): Ttl | null {
   if (value === undefined) return null
