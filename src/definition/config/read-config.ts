@@ -3,7 +3,6 @@ import { resolve } from 'node:path'
 import { validate } from '../../../generated/config-schema.js'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
-import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { isMailAddress } from '../../dns/mailbox.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
@@ -14,7 +13,6 @@ import { parseTtl, type Ttl } from '../../dns/ttl.ts'
 import type { UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
 import { DEFAULT_QUARANTINE } from '../../dns/zone-source.ts'
 import { DEFAULT_THRESHOLDS } from '../../plan/safety-limits.ts'
-import { hasGlob } from '../files/file-glob.ts'
 import { readSuppressions } from '../parse/read-suppressions.ts'
 import { toJsonValue } from '../yaml/plain-scalars.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
@@ -24,7 +22,7 @@ import type { ConfigDocument, RuleDocument } from './config-document.ts'
 import { journalOf, LOCAL_JOURNAL } from './journal-place.ts'
 import { quarantineOf } from './quarantine.ts'
 import { emptyReferences, plainTextSecretWarnings, secretFilesOf } from './resolve-secret.ts'
-import { allowancesOf, ownerOf } from './rule-values.ts'
+import { allowancesOf, onlyName, ownerOf, zoneGlob } from './rule-values.ts'
 import { schemaDiagnostics } from './schema-diagnostics.ts'
 import { type LoadedSecrets, noSecrets } from './secret-guard.ts'
 import { NO_USAGE, usageOf } from './usage-source.ts'
@@ -239,26 +237,6 @@ export function unknownProvider(target: string, providers: Iterable<string>, at:
       (names.length > 0 ? `the providers are ${names.join(', ')}` : 'define it under "providers" in the config'),
   }
 }
-
-/** A zone name or glob in the form in which names are compared: canonical, without the final dot. */
-function zoneGlob(text: string, path: readonly (string | number)[], { root, diagnostics }: Reading): string {
-  if (text.includes('*')) return text.toLowerCase().replace(/\.$/, '')
-  const name = parseDomainName(absolute(text))
-  if (name.ok) return name.value.slice(0, -1)
-  diagnostics.push({ severity: 'error', code: 'zone-name', message: name.message, at: positionAt(root, [...path, 'zone']) })
-  return text
-}
-
-function onlyName(files: readonly string[], zones: readonly string[] | null): DomainName | null {
-  const [file, ...moreFiles] = files
-  const [zone, ...moreZones] = zones ?? []
-  if (file === undefined || zone === undefined || moreFiles.length > 0 || moreZones.length > 0) return null
-  if (hasGlob(file) || zone.includes('*')) return null
-  const name = parseDomainName(absolute(zone))
-  return name.ok ? name.value : null
-}
-
-const absolute = (name: string): string => (name.endsWith('.') ? name : `${name}.`)
 
 const TIMES = ['ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as const
 
