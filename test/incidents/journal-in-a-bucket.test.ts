@@ -96,6 +96,9 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     expect(back.status, back.stderr).toBe(0)
     const [latest] = JSON.parse((await scene.runWith(KEYS, 'history', '--format', 'json')).stdout).runs
     expect(latest).toMatchObject({ command: 'rollback', rollsBack: run.run })
+    // The older run is removed for all machines.
+    expect((await laptop.run('history', '--prune', '1')).stdout).toBe('Removed 1 run.\n')
+    expect(JSON.parse((await elsewhere(scene).run('history', '--format', 'json')).stdout).runs).toHaveLength(1)
     for (const { stdout, stderr } of [applied, history, back]) expect(stdout + stderr).not.toContain(KEYS.AWS_SECRET_ACCESS_KEY)
   }, 60_000)
 

@@ -44,6 +44,8 @@ export interface StoreProxy {
   readonly requests: string[]
   /** Whether a request is refused with status 503; set by the test. */
   isDown: (request: string) => boolean
+  /** Whether the response to a request is lost; set by the test. */
+  loses: (request: string) => boolean
   close(): Promise<void>
 }
 
@@ -65,9 +67,14 @@ export async function startStoreProxy(origin: string): Promise<StoreProxy> {
         new Promise<void>((resolve) => {
           const { method, url: path, headers } = incoming
           const onward = request({ host: hostname, port, method, path, headers }, (response) => {
+            response.on('close', resolve)
+            if (proxy.loses(what)) {
+              response.resume()
+              outgoing.destroy()
+              return
+            }
             outgoing.writeHead(response.statusCode ?? 502, response.headers)
             response.pipe(outgoing)
-            response.on('close', resolve)
           })
           onward.on('error', () => {
             outgoing.destroy()
@@ -83,6 +90,7 @@ export async function startStoreProxy(origin: string): Promise<StoreProxy> {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests: [],
     isDown: () => false,
+    loses: () => false,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections()

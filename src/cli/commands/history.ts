@@ -4,7 +4,9 @@ import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import type { RunRecord } from '../../apply/journal/read-journal.ts'
 import { type JournalledRuns, readRuns } from '../../apply/journal/read-journal.ts'
 import { findRun, lastRun, pruneRuns, readRunReport } from '../../apply/journal/runs.ts'
-import { fetchProblem } from '../../apply/journal/store/fetch-journal.ts'
+import { fetchProblem, removeStoredRuns } from '../../apply/journal/store/fetch-journal.ts'
+import { StoreError } from '../../apply/journal/store/journal-store.ts'
+import type { StoreContext } from '../../apply/journal/store/store-context.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import { ownProcess } from '../../definition/files/process-identity.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
@@ -44,7 +46,7 @@ async function history(io: CliIo, [name]: readonly [string | undefined], options
   const unread = await fetchProblem({ ...io, config, journal: config.journal })
   const local = readRuns(config.journal, ownProcess())
   const read = unread === null ? local : { ...local, diagnostics: [unread, ...local.diagnostics] }
-  if (options.prune !== undefined) return prune(io, output, config.journal, read, options.prune)
+  if (options.prune !== undefined) return prune({ ...io, config, journal: config.journal }, output, read, options.prune)
   const asked = await select(read, name, options)
   const inText = options.format === 'text'
   if (inText) output.diagnostics(asked.diagnostics)
@@ -64,16 +66,27 @@ async function select(read: JournalledRuns, name: string | undefined, { last }: 
 
 const unreadable = (message: string): Diagnostic => ({ severity: 'error', code: 'journal-unreadable', message })
 
-function prune(io: CliIo, output: CliOutput, journal: string, { runs, diagnostics }: JournalledRuns, keep: number): ExitStatus {
+async function prune(
+  context: StoreContext & Pick<CliIo, 'now'>,
+  output: CliOutput,
+  { runs, diagnostics }: JournalledRuns,
+  keep: number,
+): Promise<ExitStatus> {
   output.diagnostics(diagnostics)
+  // A run that was not fetched is not known.
+  if (hasErrors(diagnostics) && context.config?.journalStore.bucket != null) return EXIT.failure
   try {
-    output.print(`Removed ${counted(pruneRuns(journal, runs, keep, io.now()).length, 'run')}.\n`)
+    const removed = pruneRuns(context.journal, runs, keep, context.now())
+    await removeStoredRuns(context, removed)
+    output.print(`Removed ${counted(removed.length, 'run')}.\n`)
   } catch (error) {
-    output.diagnostics([writeProblem(error, journal)])
+    output.diagnostics([error instanceof StoreError ? unwritten(error) : writeProblem(error, context.journal)])
     return EXIT.failure
   }
   return hasErrors(diagnostics) ? EXIT.failure : EXIT.done
 }
+
+const unwritten = ({ message, hint }: StoreError): Diagnostic => ({ severity: 'error', code: 'journal-failed', message, hint })
 
 /** A run for reports. */
 export function runView({ id, begin, last, status, figures, state, rolledBackBy }: RunRecord): RunView {

@@ -64,6 +64,20 @@ async function fetchRuns(store: JournalStore, journal: string): Promise<void> {
   await Promise.all(latest.map(([run, objects]) => limit(() => fetchRun(store, journal, run, objects))))
 }
 
+/** Removes runs from a journal in a bucket too, so that they are not fetched again. Throws `StoreError`. */
+export async function removeStoredRuns(context: StoreContext, removed: readonly string[]): Promise<void> {
+  if (context.config?.journalStore.bucket == null || removed.length === 0) return
+  const store = await openStore(context)
+  try {
+    const runs = new Set(removed)
+    const limit = pLimit(OBJECTS_AT_ONCE)
+    const objects = (await store.list(STORED_RUNS)).filter(({ name }) => runs.has(name.split('/')[1] ?? ''))
+    await Promise.all(objects.map(({ name }) => limit(() => store.remove(name, 'any'))))
+  } finally {
+    await store.close()
+  }
+}
+
 async function fetchRun(store: JournalStore, journal: string, run: string, objects: readonly ListedObject[]): Promise<void> {
   const folder = join(journal, 'runs', run)
   const isHere = existsSync(folder)

@@ -82,8 +82,8 @@ export function keepLease(store: JournalStore, first: Lease, version: string, wr
       let wanted = lease.seconds
       for (;;) {
         if (lost.signal.aborted) return String(lost.signal.reason)
-        if (stop?.aborted) return null
         if (remaining() > timeLimit) return null
+        if (stop?.aborted) return 'the run was stopped'
         if (timeLimit > (wanted * 1000 * (RENEWALS - 1)) / RENEWALS) wanted = Math.ceil((timeLimit / 1000) * FACTOR)
         await renewOnce(wanted)
         if (problem === null || lost.signal.aborted) continue

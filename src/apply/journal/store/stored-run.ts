@@ -29,6 +29,8 @@ export async function storeRun(store: JournalStore, run: string, folder: string)
   await storePlans(store, run, join(folder, PLANS_FOLDER))
   let part = 1
   let text = ''
+  /** The version of the part. Each write replaces the one before, so that one which arrives late changes nothing. */
+  let version: string | null = null
   /** How much of the part is stored. */
   let done = 0
   let storing: Promise<string | null> | null = null
@@ -36,12 +38,14 @@ export async function storeRun(store: JournalStore, run: string, folder: string)
   const storeOnce = async (): Promise<string | null> => {
     const [now, number] = [text, part]
     try {
-      await store.write(journalPart(run, number), now, 'any')
+      const written = await store.write(journalPart(run, number), now, version)
+      if (written.state === 'conflict') return `another process has written the journal of run ${run} in ${store.address}`
+      version = written.version
     } catch (error) {
       if (error instanceof StoreError) return error.message
       throw error
     }
-    if (number === part) done = now.length
+    done = now.length
     return null
   }
   const stored = async (): Promise<string | null> => {
@@ -58,6 +62,7 @@ export async function storeRun(store: JournalStore, run: string, folder: string)
       if (text.length > FULL_PART && done === text.length) {
         part += 1
         text = ''
+        version = null
         done = 0
       }
       text += `${line}\n`

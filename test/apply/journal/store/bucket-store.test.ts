@@ -1,8 +1,16 @@
-import { afterAll, beforeAll } from 'vitest'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bucketStore } from '../../../../src/apply/journal/store/bucket-store.ts'
+import { fetchProblem, mirrorOf } from '../../../../src/apply/journal/store/fetch-journal.ts'
+import { openStore } from '../../../../src/apply/journal/store/open-store.ts'
+import type { StoreContext } from '../../../../src/apply/journal/store/store-context.ts'
+import { storeRun } from '../../../../src/apply/journal/store/stored-run.ts'
 import { noSecrets } from '../../../../src/definition/config/secret-guard.ts'
 import { MOTO, type Moto, type StoreProxy, startMoto, startStoreProxy } from '../../../support/moto.ts'
 import { describeWithTools } from '../../../support/skip.ts'
+import { temporaryDirectory } from '../../../support/temp-directory.ts'
 import { storeContract } from './store-contract.ts'
 
 describeWithTools([MOTO], 'moto', () => {
@@ -17,18 +25,91 @@ describeWithTools([MOTO], 'moto', () => {
     moto?.stop()
   })
 
+  const bucketAt = (name: string) => ({
+    name,
+    prefix: 'prod/zones',
+    region: null,
+    endpoint: new URL(proxy.origin),
+    profile: null,
+    at: { file: 'a', line: 1, column: 1 },
+  })
+  const env = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI/K7MDENG' }
+  const create = (name: string) => fetch(`${moto.origin}/${name}`, { method: 'PUT' })
+  /** What a machine with that journal opens its store with. */
+  const machine = (name: string): StoreContext => ({
+    journal: join(temporaryDirectory(), 'journal'),
+    config: { journalStore: { isShared: true, leaseSeconds: 60, bucket: bucketAt(name) } },
+    env,
+    secrets: noSecrets(),
+  })
+
   storeContract('a bucket of moto', async () => {
-    await fetch(`${moto.origin}/dns-journal`, { method: 'PUT' })
-    return bucketStore(
-      {
-        name: 'dns-journal',
-        prefix: 'prod/zones',
-        region: null,
-        endpoint: new URL(proxy.origin),
-        profile: null,
-        at: { file: 'a', line: 1, column: 1 },
-      },
-      { env: { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI/K7MDENG' }, secrets: noSecrets() },
-    )
+    await create('dns-journal')
+    return bucketStore(bucketAt('dns-journal'), { env, secrets: noSecrets() })
+  })
+
+  test('states of changes in stages are those of the store on every machine', async () => {
+    await create('states')
+    const [a, b] = [machine('states'), machine('states')] as const
+    const stateOf = ({ journal }: StoreContext) => join(journal, 'stages', 'example.json')
+    const write = async (machineOf: StoreContext, text: string): Promise<void> => {
+      mkdirSync(join(machineOf.journal, 'stages'), { recursive: true })
+      writeFileSync(stateOf(machineOf), text)
+    }
+    // One that was begun before the journal was shared is stored.
+    await write(a, '1')
+    expect(await fetchProblem(a, { states: true })).toBeNull()
+    expect(await fetchProblem(b, { states: true })).toBeNull()
+    expect(readFileSync(stateOf(b), 'utf8')).toBe('1')
+    await write(b, '2')
+    await mirrorOf(b)('stages', 'example.json', '2')
+    await fetchProblem(a, { states: true })
+    expect(readFileSync(stateOf(a), 'utf8')).toBe('2')
+    await mirrorOf(a)('stages', 'example.json', null)
+    await fetchProblem(b, { states: true })
+    expect(existsSync(stateOf(b))).toBe(false)
+  })
+
+  test('lines that arrive together are stored together, in parts, and a lost response does no harm', async () => {
+    await create('lines')
+    const [here, there] = [machine('lines'), machine('lines')] as const
+    const run = '20261121T063000Z-4f2a'
+    const folder = join(here.journal, 'runs', run)
+    mkdirSync(join(folder, 'plans'), { recursive: true })
+    for (const zone of [1, 2]) writeFileSync(join(folder, 'plans', `${zone}.json`), `plan ${zone}`)
+    const store = bucketStore(bucketAt('lines'), { env, secrets: noSecrets() })
+    let writes = 0
+    // The store acts, and its response is lost: the write is repeated, and its condition fails.
+    proxy.loses = (request) => {
+      writes += 1
+      return /^PUT .*journal-/.test(request) && writes % 5 === 1
+    }
+    const stored = await storeRun(store, run, folder)
+    const begin = {
+      event: 'begin',
+      format: 'zonewright-journal',
+      version: 2,
+      time: '2026-11-21T06:30:00.000Z',
+      run,
+      tool: 'zonewright 0.1.0',
+    }
+    const first = JSON.stringify({ ...begin, command: 'apply', rollsBack: null, process: { pid: 1, started: null, host: 'a' }, zones: [] })
+    const lines = [first, ...Array.from({ length: 3000 }, (_, index) => `line ${index} ${'x'.repeat(60)}`)]
+    const before = store.requests
+    const results: Promise<string | null>[] = []
+    for (const [index, line] of lines.entries()) {
+      stored.line(line)
+      if (index % 3 === 0) results.push(stored.stored())
+      if (index % 100 === 0) await wait(1)
+    }
+    expect(new Set(await Promise.all([...results, stored.stored()]))).toEqual(new Set([null]))
+    proxy.loses = () => false
+    expect(store.requests - before).toBeLessThan(200)
+    await store.close()
+    expect(await fetchProblem(there)).toBeNull()
+    const fetched = join(there.journal, 'runs', run)
+    expect(readFileSync(join(fetched, 'journal.jsonl'), 'utf8')).toBe(lines.map((line) => `${line}\n`).join(''))
+    expect(readFileSync(join(fetched, 'plans/2.json'), 'utf8')).toBe('plan 2')
+    expect((await openStore(there)).address).toContain('/lines/prod/zones')
   })
 })
