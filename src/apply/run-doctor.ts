@@ -4,19 +4,19 @@ import type { DoctorFinding, ProviderUsage } from '../dns/doctor-finding.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { InventoryKind } from '../dns/inventory.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
-import { type Provider, ProviderError } from '../providers/provider.ts'
+import type { Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import type { Examination } from '../report/doctor-report.ts'
-import { agreeing, counted, listed as listedNames } from '../report/english.ts'
+import { counted } from '../report/english.ts'
 import { queryDns } from '../transport/dns-client.ts'
 import { isDnsFailure } from '../transport/dns-exchange.ts'
+import { describeUndescribed, undescribedZones } from './held-zones.ts'
 import { describeLease } from './journal/store/acquire-lease.ts'
 import { readFences } from './journal/store/fences.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
 import { endOfLease, listLeases } from './journal/store/leases.ts'
 import { openStore } from './journal/store/open-store.ts'
 import type { StoreContext } from './journal/store/store-context.ts'
-import { deletesZones } from './removed-zones.ts'
 import { loadRunConfig } from './run-config.ts'
 import type { RunSetup, Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
 import { examineSources } from './sources/examine-sources.ts'
@@ -44,7 +44,7 @@ export async function runDoctor(setup: RunSetup<WorkspaceOptions>, zones: readon
         if (provider === null) return { subject: entry.name, findings: created }
         try {
           const examined = await examineProvider(provider, workspace.jobs, now())
-          return { subject: entry.name, findings: [...created, ...examined, ...(await undescribedZones(provider, workspace))] }
+          return { subject: entry.name, findings: [...created, ...examined, ...(await findingsOfUndescribed(provider, workspace))] }
         } finally {
           await provider.close()
         }
@@ -82,7 +82,7 @@ async function examineJournal(context: StoreContext): Promise<Examination[]> {
     const live = leases
       .filter((lease) => !ended.includes(lease))
       .map((lease): DoctorFinding => ({ status: 'ok', check: 'zones', message: `locked by ${describeLease(lease)}` }))
-    return [{ subject, findings: [found, ...live.slice(0, MAX_NAMED)] }]
+    return [{ subject, findings: [found, ...live.slice(0, MAX_LEASES)] }]
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     return [{ subject, findings: [{ status: 'error', check: 'connection', message: error.message, hint: error.hint }] }]
@@ -135,23 +135,12 @@ async function examineProvider(provider: Provider, jobs: readonly ZoneJob[], now
   }
 }
 
-/** Maximum zones that a message names. */
-const MAX_NAMED = 10
-
 /** A warning about the zones that a provider holds without a definition. If it cannot list its zones, warnings about those that former runs applied there. */
-async function undescribedZones(provider: Provider, { isDescribed, nameRemoved }: Workspace): Promise<readonly DoctorFinding[]> {
+async function findingsOfUndescribed(provider: Provider, { isDescribed, nameRemoved }: Workspace): Promise<readonly DoctorFinding[]> {
   if (isDescribed === undefined) return []
-  const listed = await provider.listZones().catch((error: unknown) => {
-    if (error instanceof ProviderError) return null
-    throw error
-  })
-  if (listed === null) return ((await nameRemoved?.({ only: (target) => target === provider.name })) ?? []).map(findingOf)
-  const names = listed.zones.map(({ name }) => name).filter((name) => !isDescribed(name, provider.name))
-  if (names.length === 0) return []
-  const message = `${counted(names.length, 'zone')} ${agreeing(names.length, 'has', 'have')} no definition: ${listedNames(names.sort(), MAX_NAMED)}`
-  const deletion = deletesZones(provider) ? 'deletes them after a definition with "absent: true"' : 'cannot delete them: do that there'
-  const hint = `"zonewright import provider ${provider.name} ZONE" writes a definition; a plan ${deletion}`
-  return [{ status: 'warning', check: 'zones', message, hint }]
+  const found = await undescribedZones(provider, isDescribed)
+  if (found === null) return ((await nameRemoved?.({ only: (target) => target === provider.name })) ?? []).map(findingOf)
+  return found.names.length === 0 ? [] : [{ status: 'warning', check: 'zones', ...describeUndescribed(found) }]
 }
 
 /** The zones and inventories that the jobs use at a provider. */
@@ -165,6 +154,9 @@ function usageOf(provider: string, jobs: readonly ZoneJob[]): ProviderUsage {
   }
   return { zones: [...zones].sort(), inventory }
 }
+
+/** Maximum leases that are listed. */
+const MAX_LEASES = 10
 
 /** Queries each name server that the config names for `verify` for one of its zones. */
 async function examineNameServers({ jobs }: Workspace): Promise<Examination[]> {

@@ -5,6 +5,7 @@ import { type FullDate, fullDateOf } from '../dns/ownership.ts'
 import type { Plan } from '../plan/plan.ts'
 import { checkPlan } from './check-plan.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from './exit-status.ts'
+import { findUndescribed, noticesOfUndescribed, type UndescribedZones } from './held-zones.ts'
 import { type Fences, planFence, readFences } from './journal/store/fences.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
 import { openStore } from './journal/store/open-store.ts'
@@ -47,9 +48,10 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
     }
     // A plan from a snapshot contacts nothing.
     const { fences, problems } = options.snapshot === undefined ? await fencesForPlan(context) : { fences: undefined, problems: [] }
-    const made = await withPreview(context, await makePlan(context, undefined, fences))
+    const [live, undescribed] = await Promise.all([makePlan(context, undefined, fences), findUndescribed(context)])
+    const made = await withPreview(context, live)
     const warned = { ...made, plan: { ...made.plan, diagnostics: [...problems, ...made.plan.diagnostics] } }
-    const effect = await lessBase(context, context.mark(warned))
+    const effect = withUndescribed(context, await lessBase(context, context.mark(warned)), undescribed)
     // Its deletions are checked when it is applied, unless sources are given.
     const isGuarded = options.snapshot === undefined || (options.usage ?? []).length > 0
     const guarded = isGuarded ? await guardDeletions(context, effect, ({ job }) => job.allow) : effect
@@ -67,6 +69,11 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
   } finally {
     await context.close()
   }
+}
+
+function withUndescribed(context: RunContext, planned: PlannedRun, found: readonly UndescribedZones[]): PlannedRun {
+  const { diagnostics } = planned.plan
+  return { ...planned, plan: { ...planned.plan, diagnostics: [...diagnostics, ...noticesOfUndescribed(found, context, diagnostics)] } }
 }
 
 /** With `--base`, only what the branch changes. */

@@ -162,6 +162,20 @@ describe('a zone at another provider', () => {
   })
 })
 
+test('zones that a provider lists are a notice of each plan of all zones, also without a journal; a plan of some asks for no list', async () => {
+  const scene = await sceneAfterRemoval()
+  rmSync(join(scene.folder, '.zonewright'), { recursive: true })
+  const before = scene.proxy.requests.length
+  const all = await scene.run('plan', '--format', 'json')
+  const asked = scene.proxy.requests.length - before
+  expect(documentOf(all.stdout).diagnostics).toMatchObject([
+    { code: 'zone-undescribed', severity: 'notice', message: 'cloud: 1 zone has no definition: example.org.' },
+  ])
+  const some = await scene.run('plan', 'example.com', 'example.net', '--format', 'json')
+  expect(documentOf(some.stdout).diagnostics).toEqual([])
+  expect(asked - (scene.proxy.requests.length - before - asked)).toBe(1)
+})
+
 test('many zones of a provider that was renamed in the config are one warning', async () => {
   const many = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`zones/z${index}.example.yaml`, zoneOf(`z${index}.example`)]))
   const scene = await openScene({ files: many })
