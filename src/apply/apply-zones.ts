@@ -4,6 +4,7 @@ import { type Changeset, changesetsOf } from '../plan/changesets.ts'
 import type { Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import type { Provider, ProviderCallOptions, ProviderError, ZoneReference, ZoneSnapshot } from '../providers/provider.ts'
 import { applyCall, type ChangeResult, createReread } from './apply-call.ts'
+import type { GivenApprovals } from './approvals/approvals-of-plan.ts'
 import { runGraph, skipped, stopReason } from './call-graph.ts'
 import type { RolledBackRun } from './journal/journal-format.ts'
 import { lateChangeFinder } from './late-changes.ts'
@@ -28,6 +29,8 @@ export interface ChangesToMake {
   readonly zones: readonly ApplicableZone[]
   /** Whether this is a saved plan, whose diagnostics were reported when it was made. */
   readonly isSaved?: boolean
+  /** Who has approved the saved plan. */
+  readonly approvals?: GivenApprovals | undefined
   /** The run that a rollback takes back. */
   readonly rollsBack?: RolledBackRun
 }

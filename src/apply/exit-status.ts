@@ -36,10 +36,13 @@ export const worstOf = (statuses: Iterable<ExitStatus>): ExitStatus => {
   return PRECEDENCE.find((status) => all.has(status)) ?? EXIT.done
 }
 
-/** The status of a plan before it is applied: a failure, a refusal, or done. A stale saved plan is a refusal. */
+/** Errors that refuse a plan. */
+const REFUSALS: ReadonlySet<string> = new Set(['plan-stale', 'plan-outdated', 'not-approved'])
+
+/** The status of a plan before it is applied: a failure, a refusal, or done. A saved plan that is stale or not approved is a refusal. */
 export function statusOfPlan({ diagnostics, zones }: Plan): ExitStatus {
   const errors = [...diagnostics, ...zones.flatMap((zone) => zone.diagnostics)].filter(isError)
-  if (errors.some(({ code }) => code !== 'plan-stale' && code !== 'plan-outdated')) return EXIT.failure
+  if (errors.some(({ code }) => !REFUSALS.has(code))) return EXIT.failure
   const isRefused = zones.some(({ refusals }) => refusals.some(({ allowed }) => !allowed))
   return isRefused || errors.length > 0 ? EXIT.refused : EXIT.done
 }

@@ -25,6 +25,7 @@ import { beginJournal, type Journal } from './journal/write-journal.ts'
 import type { ApplyContext } from './run-context.ts'
 
 export interface LockedRun {
+  readonly command: RunCommand
   /** As they were before any zone was read. */
   readonly fences: Fences
   /** See `ProviderCallOptions`. */
@@ -182,7 +183,7 @@ function lockedRun(context: ApplyContext, { id, command, store, heartbeat, fence
       await store.close()
     }
   }
-  return { fences, mayWrite: heartbeat.mayWrite, apply, finish }
+  return { command, fences, mayWrite: heartbeat.mayWrite, apply, finish }
 }
 
 /** For a run that concerns no zone. */

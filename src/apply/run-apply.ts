@@ -6,9 +6,11 @@ import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
 import type { Plan } from '../plan/plan.ts'
 import { agreeing, counted } from '../report/english.ts'
 import type { ApplicableZone, ApplyZonesOptions, ChangesToMake } from './apply-zones.ts'
+import { notApproved } from './approvals/approvals-of-plan.ts'
 import { checkPlan } from './check-plan.ts'
 import { movingZones } from './cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan, worstOf } from './exit-status.ts'
+import type { RunCommand } from './journal/journal-format.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
 import { mayApply } from './plan-zones.ts'
 import {
@@ -108,6 +110,12 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
     const status = worstOf([await completeEarlierCalls(context, run), statusOfRefusedZones(planned.plan, false)])
     return endUnchanged(context, planned.plan, status, status === EXIT.done ? undefined : 'Nothing was applied.')
   }
+  const unapproved = notApproved(context.config, chosen.plan, planned.approvals ?? null, HOW_TO_SAVE[run.command])
+  if (unapproved !== null) {
+    if (!isGithubReport(context)) context.output.diagnostics([unapproved])
+    const plan = { ...planned.plan, diagnostics: [...planned.plan.diagnostics, unapproved] }
+    return endUnchanged(context, plan, EXIT.refused, 'Nothing was applied.')
+  }
   const declined = options.yes ? null : await ask(context, chosen.plan)
   if (declined !== null) return endUnchanged(context, planned.plan, declined)
 
@@ -135,9 +143,20 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
 
 const hasChanges = ({ zones }: Plan): boolean => zones.some((zone) => zone.changes.length > 0)
 
-/** Completes calls of earlier runs whose last step failed, except at targets that just failed. Returns a failure if it fails again. */
+/** How to go on with changes that need approvals. */
+const HOW_TO_SAVE: Readonly<Record<RunCommand, string>> = {
+  apply: 'save the plan with "zonewright plan --out plan.json", then "zonewright approve plan.json --key FILE"',
+  rollback: 'save the rollback with "--out plan.json", then "zonewright approve plan.json --key FILE"',
+  copy: 'save the copy with "--out plan.json", then "zonewright approve plan.json --key FILE"',
+  cutover: '"approvals.zones" in the config can let the zone change without approvals until it has moved',
+}
+
+/**
+ * Completes calls of earlier runs whose last step failed, except at targets that just failed. Returns a failure if it fails again. Where changes need approvals,
+ * removes no zone.
+ */
 async function completeEarlierCalls(
-  { providers, output, interruption, options }: ApplyContext,
+  { providers, output, interruption, options, config }: ApplyContext,
   { mayWrite }: Pick<LockedRun, 'mayWrite'>,
   except = new Set<string>(),
 ): Promise<ExitStatus> {
@@ -148,7 +167,7 @@ async function completeEarlierCalls(
       stop: interruption.signal,
       signal: interruption.abort,
       mayWrite,
-      mayRemoveZones: mayRemoveZones(options),
+      mayRemoveZones: mayRemoveZones(options) && !config?.approvals,
     })
     for (const text of completed?.done ?? []) output.note(text)
     output.diagnostics(completed?.problems ?? [])

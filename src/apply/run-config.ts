@@ -4,7 +4,7 @@ import { loadConfig } from '../definition/config/load-config.ts'
 import type { ConfigLocation, ConfigResult } from '../definition/config/read-config.ts'
 import { defaultConfig, readConfig } from '../definition/config/read-config.ts'
 import { registerSecrets } from '../definition/config/resolve-secret.ts'
-import { type Diagnostic, formatDiagnostic } from '../dns/diagnostic.ts'
+import { type Diagnostic, formatDiagnostic, isError } from '../dns/diagnostic.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
 import { checkSettings, endpointsOf, loadPackages, refusedEndpoints } from '../providers/registry.ts'
 import { endpointOfServer, endpointOfUrl, type HostPolicy, hostEntry, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
@@ -16,13 +16,14 @@ type ConfigEnvironment = Omit<RunEnvironment, 'now'>
 /**
  * Loads the config `file`, or searches for one if it is undefined. The config is null if it is invalid, if the settings of a provider are
  * invalid, or if it names a host that the environment does not allow.
+ * `trusted` names the config that the policies and approvals come from; without it they are those of the config itself.
  * With `offline`, for a run that contacts no host, hosts are not checked.
  * Loads the packages of providers, if the config names any. Registers all secrets, so that definitions and output can be searched for them.
  */
 export async function loadRunConfig(
   environment: ConfigEnvironment,
   file: string | undefined,
-  { offline = false }: { readonly offline?: boolean } = {},
+  { offline = false, trusted }: { readonly offline?: boolean; readonly trusted?: string | undefined } = {},
 ): Promise<ConfigResult> {
   const { cwd, env, secrets } = environment
   const loaded = await loadConfig({ cwd, file, secrets })
@@ -32,7 +33,20 @@ export async function loadRunConfig(
   const { config } = read
   // Without a config, this registers only the key of plan files.
   await registerSecrets(config?.providers.values() ?? [], { folder: config?.folder ?? cwd, env, loaded: secrets })
-  return read
+  return trusted === undefined || config === null ? read : withTrusted(environment, { ...read, config }, trusted)
+}
+
+/** The config with the policies and approvals of another. */
+async function withTrusted(
+  { cwd, secrets }: ConfigEnvironment,
+  { config, diagnostics }: ConfigResult & { readonly config: Config },
+  file: string,
+): Promise<ConfigResult> {
+  const { config: trusted, diagnostics: found } = await loadConfig({ cwd, file, secrets })
+  const all = [...diagnostics, ...found.filter(isError)]
+  return trusted === null
+    ? { config: null, diagnostics: all }
+    : { config: { ...config, approvals: trusted.approvals, trusted }, diagnostics: all }
 }
 
 /** Like `loadRunConfig`, but returns the default config if there is no file: definitions can be checked and edited without one. */

@@ -87,6 +87,8 @@ export interface WorkspaceOptions extends SelectionOptions {
   readonly checksPolicies?: boolean | undefined
   /** The git revision that has the policies; the working tree if absent. */
   readonly policiesFrom?: string | undefined
+  /** The config that policies and approvals come from, that of the base branch; the config itself if absent. */
+  readonly trustedConfig?: string | undefined
 }
 
 export interface PlanOptions extends WorkspaceOptions {
@@ -127,6 +129,8 @@ export interface ApplySetup<Options extends ApplyOptions = ApplyOptions> extends
   readonly listen: () => Interruption
   /** Zones of a saved plan that are not applied. */
   readonly superseded?: SupersededZones | undefined
+  /** Texts with approvals of a saved plan, besides the files beside it. */
+  readonly approvals?: readonly string[] | undefined
 }
 
 /** The early end of a run, by a signal or a time limit. */

@@ -2,7 +2,7 @@
 import { expiryWarnings } from '../definition/rules/expiry.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { type FullDate, fullDateOf } from '../dns/ownership.ts'
-import type { Plan } from '../plan/plan.ts'
+import type { Plan, ZonePlan } from '../plan/plan.ts'
 import { checkPlan } from './check-plan.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from './exit-status.ts'
 import { findUndescribed, noticesOfUndescribed, type UndescribedZones } from './held-zones.ts'
@@ -125,11 +125,15 @@ const withExpiryWarnings = (zones: readonly PlannedZone[], today: FullDate): Pla
   }))
 
 /** The plan with the fences of the zones that it changes; null for those that could not be read. */
-function withFences({ plan, zones, sources }: PlannedRun, fences: Fences | null): PlannedRun {
+export function withFences<Planned extends { readonly plan: Plan; readonly zones: readonly { readonly plan: ZonePlan }[] }>(
+  planned: Planned,
+  fences: Fences | null,
+): Planned {
+  const { plan, zones } = planned
   const fenced = zones.map((zone) =>
     zone.plan.changes.length === 0 ? zone : { ...zone, plan: { ...zone.plan, fence: fences && planFence(fences, zone.plan) } },
   )
-  return { plan: { ...plan, zones: fenced.map((zone) => zone.plan) }, zones: fenced, sources }
+  return { ...planned, plan: { ...plan, zones: fenced.map((zone) => zone.plan) }, zones: fenced }
 }
 
 /** What the journal says about the zones, before they are read. Without a journal that can be read, a warning: the plan can be applied, but its age is judged by its time. */

@@ -46,7 +46,10 @@ export async function openWorkspace(
   zones: readonly string[],
   source: ProviderSource = LIVE,
 ): Promise<Workspace> {
-  const { config, diagnostics } = await loadRunConfig(setup, setup.options.config, source)
+  const { config, diagnostics } = await loadRunConfig(setup, setup.options.config, {
+    offline: source.offline,
+    trusted: setup.options.trustedConfig,
+  })
   if (config === null || hasErrors(diagnostics)) return { ...NOT_OPENED, config, diagnostics }
   const workspace = await openConfig(setup, config, zones, source)
   return { ...workspace, diagnostics: [...diagnostics, ...workspace.diagnostics] }

@@ -88,6 +88,7 @@ export const withApplyOptions = (command: Command): Command =>
     .option('-y, --yes', 'do not ask')
     .option('--timeout <seconds>', 'send no further call after this time', positiveInteger)
     .option('--wait <seconds>', 'how long to wait for runs that have locked a zone', positiveInteger)
+    .option('--trusted-config <file>', 'take approvals and policies from this config, that of the base branch')
 
 /** Adds the options of commands that tell others about their run. */
 export const withObserveOptions = (command: Command): Command =>

@@ -19,6 +19,8 @@ export interface CliIo extends RunEnvironment {
   readonly onReport?: ((report: CommandReport) => void) | undefined
   /** Zones of a saved plan that `apply` leaves out. */
   readonly superseded?: SupersededZones | undefined
+  /** Texts with approvals of the saved plan that `apply` applies. */
+  readonly approvals?: readonly string[] | undefined
 }
 
 /** A report as a value. The outcomes are null for a plan that was not applied. */

@@ -28,6 +28,7 @@ const COMMANDS: readonly Entry[] = [
   ['doctor', '[zone...]', 'check connections, tokens and their permissions', () => import('./commands/doctor.ts')],
   ['history', '[run]', 'list runs, or show one', () => import('./commands/history.ts')],
   ['report', '[file-or-run]', 'render a saved plan, a report or a run again', () => import('./commands/report.ts')],
+  ['approve', '<planfile>', 'approve a saved plan with a key', () => import('./commands/approve.ts')],
   ['rollback', '[run-or-zone...]', 'undo a run', () => import('./commands/rollback.ts')],
   ['unlock', '[zone...]', 'take zones from a run that holds them', () => import('./commands/unlock.ts')],
   ['copy', '<zone...>', 'copy zones from one provider to another', () => import('./commands/copy.ts')],

@@ -37,6 +37,7 @@ export function applySetup<Options extends ApplyOptions & CommonOptions & { read
     options,
     output,
     superseded: io.superseded,
+    approvals: io.approvals,
     listen: () => listenForInterruption(output.say, STOPPING, { seconds: options.timeout, hangUp: true }),
     ask: async (question, stop) => {
       if (!canAsk(io)) return 'no-terminal'

@@ -1,4 +1,6 @@
 /** The flow of `zonewright conformance`: runs the suite against a zone of a configured provider. */
+
+import { lacking, neededForZones } from '../apply/approvals/approvals-of-plan.ts'
 import { EXIT, type ExitStatus } from '../apply/exit-status.ts'
 import { loadRunConfig } from '../apply/run-config.ts'
 import type { RunSetup, WorkspaceOptions } from '../apply/run-context.ts'
@@ -24,7 +26,7 @@ export async function runConformanceCommand(setup: RunSetup<ConformanceCommandOp
     output.error('zone-name', `${JSON.stringify(zoneName)} is not a domain name: ${zone.message}`)
     return EXIT.failure
   }
-  const { config, diagnostics } = await loadRunConfig(setup, options.config)
+  const { config, diagnostics } = await loadRunConfig(setup, options.config, { trusted: options.trustedConfig })
   output.diagnostics(diagnostics)
   if (config === null || hasErrors(diagnostics)) return EXIT.failure
   const [only, ...others] = config.providers.keys()
@@ -40,6 +42,11 @@ export async function runConformanceCommand(setup: RunSetup<ConformanceCommandOp
       'give --delete-records if the zone is only for tests',
     )
     return EXIT.failure
+  }
+  const needed = neededForZones(config, [zone.value])
+  if (needed > 0) {
+    output.diagnostics([lacking(needed, '"approvals.zones" in the config can let the zone change without approvals')])
+    return EXIT.refused
   }
   const opened = await openProviders(setup, config, [providerName])
   output.diagnostics(opened.diagnostics)

@@ -194,6 +194,8 @@ export const DIAGNOSTIC_CODES = {
   'plan-file-target': 'A target differs from the one a saved plan was made for.',
   'plan-outdated': 'Another run has changed the zone since the plan was made.',
   'plan-stale': 'A zone has changed since its plan was made.',
+  'not-approved': 'A plan does not have the approvals that the config requires.',
+  'approval-key': 'The private key for an approval cannot be used.',
   // Snapshots
   'snapshot-invalid': 'A file is not a snapshot that can be planned against.',
   'snapshot-changed': 'A snapshot was changed after it was made.',

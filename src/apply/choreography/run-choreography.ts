@@ -5,6 +5,7 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { relativeName } from '../../dns/domain-name.ts'
 import { storedTtl } from '../../plan/fit-to-target.ts'
 import { durationText, listed } from '../../report/english.ts'
+import { notApproved } from '../approvals/approvals-of-plan.ts'
 import { checkPlan } from '../check-plan.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { mirrorOf } from '../journal/store/fetch-journal.ts'
@@ -49,11 +50,14 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
         reportEmptyPlan(context, [problem])
         return EXIT.failure
       }
-      const done = await choreograph(
-        context,
-        run,
-        await checkPlan(context, await makePlan(context, context.interruption.signal, run.fences)),
-      )
+      const planned = await checkPlan(context, await makePlan(context, context.interruption.signal, run.fences))
+      const unapproved = notApproved(context.config, planned.plan, null, AS_A_WHOLE)
+      if (unapproved !== null) {
+        context.output.diagnostics([unapproved])
+        reportEmptyPlan(context, [unapproved])
+        return EXIT.refused
+      }
+      const done = await choreograph(context, run, planned)
       readyAt = done.readyAt
       return done.status
     })
@@ -62,6 +66,9 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
     if (interrupted !== null) return interrupted
   }
 }
+
+const AS_A_WHOLE =
+  'stages cannot be approved: save a plan of the whole change with "zonewright plan --out plan.json", then "zonewright approve plan.json --key FILE"'
 
 function usageProblem(context: ApplyContext<ChoreographyOptions> & { readonly saved?: unknown }): string | null {
   if (context.saved !== undefined) return 'a saved plan is applied as it is: --choreograph plans each stage'

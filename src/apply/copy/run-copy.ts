@@ -25,6 +25,7 @@ import {
   type ZoneJob,
 } from '../run-context.ts'
 import { reportEmptyPlan, reportPlanDiagnostics } from '../run-plan.ts'
+import { showAndSave } from '../saved-plan/show-and-save.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
 import { type CopyOptions, copiedZone, signerMisfits } from './copied-zone.ts'
@@ -37,6 +38,8 @@ export interface CopyRunOptions extends CopyPlanOptions {
   readonly apexNs: readonly string[]
   /** Whether to show the plan and change nothing. */
   readonly dryRun?: boolean | undefined
+  /** The file to save the plan to, instead of applying it. */
+  readonly out?: string | undefined
 }
 
 export interface CopySetup extends ApplySetup<CopyRunOptions> {
@@ -104,7 +107,9 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
         return fail(moving)
       }
       const planned = await plan()
-      return planned === null ? EXIT.failure : changeZones(context, run, planned)
+      if (planned === null) return EXIT.failure
+      const { out } = context.options
+      return out === undefined ? changeZones(context, run, planned) : showAndSave(context, out, planned, run)
     })
   } finally {
     await closeRun(context)
@@ -119,7 +124,7 @@ function showOnly(context: CopyContext, plan: Plan): ExitStatus {
 
 async function openCopy(setup: CopySetup, args: readonly string[]): Promise<CopyWorkspace> {
   const { from, to, apexNs } = setup.options
-  const { config, diagnostics: inConfig } = await loadRunConfig(setup, setup.options.config)
+  const { config, diagnostics: inConfig } = await loadRunConfig(setup, setup.options.config, { trusted: setup.options.trustedConfig })
   const diagnostics: Diagnostic[] = [...inConfig]
   const namesOf = (texts: readonly string[], code: Diagnostic['code']): DomainName[] =>
     unique(

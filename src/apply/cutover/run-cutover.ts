@@ -6,6 +6,7 @@ import { storedTtl } from '../../plan/fit-to-target.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { listed } from '../../report/english.ts'
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
+import { lacking, neededForZones } from '../approvals/approvals-of-plan.ts'
 import { BrokenState } from '../choreography/state-file.ts'
 import { timeText, waitUntil } from '../choreography/wait-until.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
@@ -44,7 +45,7 @@ async function runStep(setup: CutoverSetup, argument: string): Promise<StepResul
   const opened = await openCutover(setup, argument)
   if ('problems' in opened) {
     reportLoaded({ ...setup, diagnostics: opened.problems }, { inFull: true })
-    return failed()
+    return failed(opened.status)
   }
   const context: CutoverContext = openRun(setup, opened)
   try {
@@ -103,15 +104,18 @@ async function dueStep(context: CutoverContext, run: LockedRun): Promise<StepRes
   return result
 }
 
+const LET_IT_CHANGE =
+  'no plan of all steps can be saved: "approvals.zones" in the config can let the zone change without approvals until it has moved'
+
 const usage = (message: string, hint?: string): Diagnostic => ({ severity: 'error', code: 'usage', message, hint })
 
 /** Loads the config, the state and both providers. */
 async function openCutover(
   setup: CutoverSetup,
   argument: string,
-): Promise<CutoverWorkspace | { readonly problems: readonly Diagnostic[] }> {
+): Promise<CutoverWorkspace | { readonly problems: readonly Diagnostic[]; readonly status?: ExitStatus }> {
   const { options, now, env } = setup
-  const { config, diagnostics: inConfig } = await loadRunConfig(setup, options.config)
+  const { config, diagnostics: inConfig } = await loadRunConfig(setup, options.config, { trusted: options.trustedConfig })
   const problems: Diagnostic[] = [...inConfig, ...serverProblems(options, readHostPolicy(env))]
   const zone = parseAbsoluteName(argument)
   if (!zone.ok) problems.push({ severity: 'error', code: 'zone-name', message: zone.message })
@@ -121,6 +125,8 @@ async function openCutover(
     return name.ok ? [name.value] : []
   })
   if (config === null || !zone.ok || hasErrors(problems)) return { problems }
+  const needed = neededForZones(config, [zone.value])
+  if (needed > 0) return { problems: [lacking(needed, LET_IT_CHANGE)], status: EXIT.refused }
   const place = { ...setup, config, journal: config.journal }
   const unreadable = await fetchProblem(place, { states: true })
   if (unreadable !== null) return { problems: [unreadable] }

@@ -30,6 +30,7 @@ import {
   withProgress,
 } from '../run-context.ts'
 import { reportEmptyPlan } from '../run-plan.ts'
+import { showAndSave } from '../saved-plan/show-and-save.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
 import { planZoneRollback } from './rollback-zone.ts'
 
@@ -38,6 +39,8 @@ export interface RollbackOptions extends ApplyOptions {
   readonly last?: boolean | undefined
   /** Whether to overwrite changes that other clients made since the run. */
   readonly overwrite?: boolean | undefined
+  /** The file to save the plan to, instead of applying it. */
+  readonly out?: string | undefined
 }
 
 /** A workspace with the run to undo. */
@@ -99,19 +102,25 @@ async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo
   // A rollback must be possible in an emergency.
   const { plan, zones, whole } = await checkPlan(context, planned, { asWarnings: true })
   const rollsBack = { run: runToUndo.id, whole: whole && details.value.length === runToUndo.begin.zones.length }
-  const status = await changeZones(context, rollback, { plan, zones, rollsBack })
+  const status =
+    options.out === undefined
+      ? await changeZones(context, rollback, { plan, zones, rollsBack })
+      : await showAndSave(context, options.out, { plan, zones }, rollback)
   // The run is named because --last now selects this rollback.
   const rest = options.overwrite
     ? 'the report shows what stays'
     : `"zonewright rollback ${oneLine(runName)} --overwrite" rolls back the rest`
-  if (!whole) output.say(`Run ${runToUndo.id} was not rolled back completely: ${rest}.`)
+  if (!whole)
+    output.say(
+      `Run ${runToUndo.id} ${options.out === undefined ? 'was' : 'would'} not ${options.out === undefined ? '' : 'be '}rolled back completely: ${rest}.`,
+    )
   return worstOf([status, whole ? EXIT.done : EXIT.partial])
 }
 
 /** Finds the run to undo and creates the providers of its targets. */
 async function openRollback(setup: ApplySetup<RollbackOptions>, args: readonly string[]): Promise<RollbackWorkspace> {
   const { target, last = false } = setup.options
-  const { config, diagnostics: inConfig } = await loadRunConfig(setup, setup.options.config)
+  const { config, diagnostics: inConfig } = await loadRunConfig(setup, setup.options.config, { trusted: setup.options.trustedConfig })
   const unread = config === null ? null : await fetchProblem({ ...setup, config, journal: config.journal })
   const diagnostics: Diagnostic[] = [...inConfig, ...(unread === null ? [] : [unread])]
   const requested = requestedZones(last ? args : args.slice(1), diagnostics)

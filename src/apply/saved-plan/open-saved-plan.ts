@@ -12,6 +12,7 @@ import { fitToTarget } from '../../plan/fit-to-target.ts'
 import type { ZonePlan } from '../../plan/plan.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { counted } from '../../report/english.ts'
+import { readApprovals } from '../approvals/approvals-of-plan.ts'
 import { loadRunConfig } from '../run-config.ts'
 import type { ApplySetup, Workspace } from '../run-context.ts'
 import { NOT_OPENED, openProviders } from '../workspace.ts'
@@ -47,15 +48,18 @@ async function namesDefinitions(cwd: string, argument: string): Promise<boolean>
 
 /** Reads the plan file among the arguments, then the config, and creates the providers of the plan's targets. */
 export async function openSavedPlan(setup: ApplySetup, args: readonly string[]): Promise<SavedWorkspace> {
-  const { saved, diagnostics } = await readSavedPlan(setup, args)
+  const { saved, text, diagnostics } = await readSavedPlan(setup, args)
   const opened = saved === null ? NOT_OPENED : await openTargets(setup, saved)
   const found = [...diagnostics, ...opened.diagnostics]
   if (saved !== null && !hasErrors(found)) found.push(...checkTargets(saved, args[0] as string, opened.providers))
-  return { ...opened, jobs: [], diagnostics: found, saved: hasErrors(found) ? null : saved }
+  if (saved === null || opened.config === null || hasErrors(found)) return { ...opened, jobs: [], diagnostics: found, saved: null }
+  const [file = ''] = args
+  const approvals = await readApprovals({ path: resolve(setup.cwd, file), file, text }, opened.config, setup.approvals)
+  return { ...opened, jobs: [], diagnostics: found, saved: { ...saved, approvals } }
 }
 
 async function openTargets(setup: ApplySetup, { targets }: SavedPlan): Promise<Omit<Workspace, 'jobs'>> {
-  const { config, diagnostics } = await loadRunConfig(setup, setup.options.config)
+  const { config, diagnostics } = await loadRunConfig(setup, setup.options.config, { trusted: setup.options.trustedConfig })
   if (config === null || hasErrors(diagnostics)) return { ...NOT_OPENED, diagnostics }
   const opened = await openProviders(
     setup,
@@ -67,6 +71,8 @@ async function openTargets(setup: ApplySetup, { targets }: SavedPlan): Promise<O
 
 interface ReadPlan {
   readonly saved: SavedPlan | null
+  /** The text of the file; empty if it was not read. */
+  readonly text: string
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -88,17 +94,17 @@ async function readSavedPlan({ options, env, cwd }: ApplySetup, args: readonly s
     const hint = 'set it to the key that signed the plan, or unset it'
     diagnostics.push({ severity: 'error', code: 'plan-file-signature', message: `${PLAN_KEY} is set and empty`, hint })
   }
-  if (hasErrors(diagnostics)) return { saved: null, diagnostics }
+  if (hasErrors(diagnostics)) return { saved: null, text: '', diagnostics }
   const text = await readPlanText(resolve(cwd, file))
   if (!text.ok) {
     diagnostics.push({ severity: 'error', code: 'plan-file-invalid', message: `${file} ${text.message}`, hint: AMBIGUOUS })
-    return { saved: null, diagnostics }
+    return { saved: null, text: '', diagnostics }
   }
   const { saved, diagnostics: found } = parseSavedPlan(text.value, file, key ?? null)
   diagnostics.push(...found)
   const namesake = saved?.plan.zones.find(({ zone }) => zone === `${file.replace(/\.$/, '').toLowerCase()}.`)
   if (namesake !== undefined) usage('error', `${file} is a saved plan and also the zone ${namesake.zone}`, AMBIGUOUS)
-  return { saved, diagnostics }
+  return { saved, text: text.value, diagnostics }
 }
 
 const SELECT_FIRST = 'give them to "zonewright plan --out"'

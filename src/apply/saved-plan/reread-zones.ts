@@ -27,7 +27,11 @@ const LONG_PAUSE = 30_000
  * Reads the zones of a saved plan. A zone that has changed since the plan was made gets an error in its plan, and so does one that another run has changed,
  * whatever it looks like.
  */
-export async function rereadSavedPlan(context: ApplyContext, { plan, zones }: SavedPlan, { fences }: LockedRun): Promise<ChangesToMake> {
+export async function rereadSavedPlan(
+  context: ApplyContext,
+  { plan, zones, approvals }: SavedPlan,
+  { fences }: LockedRun,
+): Promise<ChangesToMake> {
   const isShared = context.config?.journalStore.isShared ?? false
   const made = plan.snapshot?.created ?? plan.created
   const outdated = new Map<ZonePlan, Diagnostic>()
@@ -35,7 +39,7 @@ export async function rereadSavedPlan(context: ApplyContext, { plan, zones }: Sa
     const problem = zone.changes.length === 0 ? null : outdatedPlan(fences, { isShared }, zone, made)
     if (problem !== null) outdated.set(zone, problem)
   }
-  return { ...(await reread(context, { plan, zones }, `the plan was made (${plan.created})`, outdated)), isSaved: true }
+  return { ...(await reread(context, { plan, zones }, `the plan was made (${plan.created})`, outdated)), isSaved: true, approvals }
 }
 
 /** Reads the zones of a plan again that waited for consent for `pause` milliseconds. After a short pause, returns the plan itself. */

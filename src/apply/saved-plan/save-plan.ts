@@ -10,9 +10,10 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { ExistingRecord } from '../../dns/record.ts'
 import type { ExistingZone } from '../../dns/zone.ts'
 import type { Plan } from '../../plan/plan.ts'
+import { counted } from '../../report/english.ts'
 import { jsonText } from '../../report/escape.ts'
 import { planDocument } from '../../report/plan-document.ts'
-import type { PlannedRun } from '../plan-zones.ts'
+import { neededFor } from '../approvals/approvals-of-plan.ts'
 import type { RunContext } from '../run-context.ts'
 import { parseSavedPlan } from './parse-saved-plan.ts'
 import { checksumOf, planFileText, signatureOf } from './plan-json.ts'
@@ -27,11 +28,13 @@ import {
   type WrittenDocument,
 } from './saved-plan.ts'
 
+type SaveContext = Pick<RunContext, 'cwd' | 'env' | 'secrets' | 'providers' | 'output' | 'config'>
+
 /**
  * Writes a plan to a file, signed if the environment has a key. The plan must have no errors. Reports the result; returns false if the file was not
  * written. Throws `SecretExposed` if it would contain a secret.
  */
-export async function savePlan(context: RunContext, file: string, { plan, zones }: PlannedRun): Promise<boolean> {
+export async function savePlan(context: SaveContext, file: string, { plan, zones }: Pick<PlanToSave, 'plan' | 'zones'>): Promise<boolean> {
   const { cwd, env, secrets, providers, output } = context
   const path = resolve(cwd, file)
   if (await isForeignFile(path, 'plan')) {
@@ -61,12 +64,14 @@ export async function savePlan(context: RunContext, file: string, { plan, zones 
     output.diagnostics([writeProblem(error, file)])
     return false
   }
-  output.note(`Saved the plan to ${file}${key === null ? '' : ' (signed)'}. To apply it: zonewright apply ${file}`)
+  const needed = neededFor(context.config, plan)
+  const first = needed === 0 ? '' : ` It needs ${counted(needed, 'approval')}: zonewright approve ${file} --key FILE.`
+  output.note(`Saved the plan to ${file}${key === null ? '' : ' (signed)'}.${first} To apply it: zonewright apply ${file}`)
   return true
 }
 
 /** Writes the effect of a branch: the document of `--format json`, which no run applies. */
-async function saveReport({ cwd, secrets, output }: RunContext, file: string, plan: Plan): Promise<boolean> {
+async function saveReport({ cwd, secrets, output }: SaveContext, file: string, plan: Plan): Promise<boolean> {
   const text = jsonText(planDocument(plan))
   assertNoSecret(secrets, text, file)
   try {
@@ -92,7 +97,7 @@ export async function isForeignFile(path: string, kind: WrittenDocument): Promis
 }
 
 /** A plan to save. */
-interface PlanToSave {
+export interface PlanToSave {
   readonly plan: Plan
   /** In the order of the plan. */
   readonly zones: readonly SavedZone[]

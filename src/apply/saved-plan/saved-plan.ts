@@ -7,6 +7,7 @@ import { failure, ok, type Result } from '../../dns/result.ts'
 import type { ExistingZone, ZoneSettings } from '../../dns/zone.ts'
 import type { Plan, ZonePlan } from '../../plan/plan.ts'
 import type { PlanDocument, ZoneDocument } from '../../report/plan-document.ts'
+import type { GivenApprovals } from '../approvals/approvals-of-plan.ts'
 
 /** A target as it was when the plan was made. A plan is applied only if its targets are still the same. */
 export interface SavedTarget {
@@ -30,6 +31,8 @@ export interface SavedPlan {
   readonly targets: readonly SavedTarget[]
   readonly zones: readonly SavedZone[]
   readonly signed: boolean
+  /** Who has approved the file. Absent for a plan that no run applies, such as one in a journal. */
+  readonly approvals?: GivenApprovals
 }
 
 /** A record of the state: identifier, owner, type, TTL in seconds, data. */

@@ -4,8 +4,11 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { isSecretReference, resolveSecret, type SecretSource } from '../../definition/config/resolve-secret.ts'
 import { noSecrets } from '../../definition/config/secret-guard.ts'
+import { parseSshPublicKey } from '../../definition/config/ssh-public-key.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
+import { parseOpenSshKey } from '../approvals/openssh-private-key.ts'
+import { publicKeyObject } from '../approvals/sshsig.ts'
 import { canonicalJson } from '../saved-plan/plan-json.ts'
 
 export type ReadKey = { readonly key: KeyObject; readonly diagnostic: null } | { readonly key: null; readonly diagnostic: Diagnostic }
@@ -39,17 +42,18 @@ const refused = (option: string, problem: string, hint: string): ReadKey => ({
 const NOT_A_KEY = failure('is not an Ed25519 key without a passphrase')
 
 export function parsePrivateKey(text: string): Result<KeyObject> {
-  const openSsh = /-----BEGIN OPENSSH PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END OPENSSH PRIVATE KEY-----/.exec(text)
-  if (openSsh !== null) return parseOpenSshPrivateKey(Buffer.from(openSsh[1] as string, 'base64'))
+  if (text.includes('BEGIN OPENSSH PRIVATE KEY')) {
+    const parsed = parseOpenSshKey(text)
+    return parsed.ok && parsed.value.privateKey !== null ? ok(parsed.value.privateKey) : NOT_A_KEY
+  }
   return ed25519(() => createPrivateKey({ key: text, format: 'pem' }))
 }
 
 export function parsePublicKey(text: string): Result<KeyObject> {
   if (text.includes('PRIVATE KEY')) return failure('is a private key: a job that verifies needs only the public one')
-  const line = /^\s*ssh-ed25519\s+([A-Za-z0-9+/]+={0,2})(?:\s|$)/.exec(text)
-  if (line === null) return ed25519(() => createPublicKey({ key: text, format: 'pem' }))
-  const [type, key] = takeStrings(Buffer.from(line[1] as string, 'base64'), 2)?.strings ?? []
-  return type?.toString() === 'ssh-ed25519' && key?.length === 32 ? ed25519(() => createPublicKey(jwk(key))) : NOT_A_KEY
+  if (!/^\s*ssh-ed25519\s/.test(text)) return ed25519(() => createPublicKey({ key: text, format: 'pem' }))
+  const parsed = parseSshPublicKey(text)
+  return parsed.ok ? ok(publicKeyObject(parsed.value.octets)) : NOT_A_KEY
 }
 
 /** The error of the cryptographic library may quote the text, so it is not passed on. */
@@ -60,45 +64,6 @@ function ed25519(create: () => KeyObject): Result<KeyObject> {
   } catch {
     return NOT_A_KEY
   }
-}
-
-const jwk = (x: Buffer, d?: Buffer) =>
-  ({
-    key: { kty: 'OKP', crv: 'Ed25519', x: x.toString('base64url'), ...(d && { d: d.toString('base64url') }) },
-    format: 'jwk',
-  }) as const
-
-const MAGIC = Buffer.from('openssh-key-v1\0')
-
-/** The form of `PROTOCOL.key` in the sources of OpenSSH: one key, not encrypted. */
-function parseOpenSshPrivateKey(octets: Buffer): Result<KeyObject> {
-  const isKey = octets.subarray(0, MAGIC.length).equals(MAGIC)
-  // Cipher, key derivation and its options; then the number of keys, the public key and the list of private keys.
-  const head = isKey ? takeStrings(octets.subarray(MAGIC.length), 3) : null
-  if (head === null || head.strings[0]?.toString() !== 'none' || head.rest.length < 4 || head.rest.readUInt32BE(0) !== 1) return NOT_A_KEY
-  const list = takeStrings(head.rest.subarray(4), 2)?.strings[1]
-  // The list begins with a number, twice, that shows whether decryption succeeded.
-  const [type, publicKey, pair] = (list && takeStrings(list.subarray(8), 3)?.strings) ?? []
-  if (type?.toString() !== 'ssh-ed25519' || publicKey?.length !== 32 || pair?.length !== 64) return NOT_A_KEY
-  return ed25519(() => createPrivateKey(jwk(publicKey, pair.subarray(0, 32))))
-}
-
-interface Taken {
-  readonly strings: readonly Buffer[]
-  readonly rest: Buffer
-}
-
-/** The first strings of the binary form of SSH (RFC 4251 section 5); null if there are fewer. */
-function takeStrings(octets: Buffer, count: number): Taken | null {
-  const strings: Buffer[] = []
-  let rest = octets
-  while (strings.length < count) {
-    const end = rest.length < 4 ? Number.POSITIVE_INFINITY : 4 + rest.readUInt32BE(0)
-    if (end > rest.length) return null
-    strings.push(rest.subarray(4, end))
-    rest = rest.subarray(end)
-  }
-  return { strings, rest }
 }
 
 const PREFIX = 'ed25519:'

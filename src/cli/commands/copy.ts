@@ -22,6 +22,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .requiredOption('--to <provider>', 'the provider to change')
     .option('--apex-ns <name>', 'a name server of the new provider, for the apex NS records (repeatable)', collect, [])
     .option('--lossy', 'leave out what the new provider cannot hold')
+    .option('-o, --out <file>', 'save the plan instead of applying it, for "apply <file>"')
     .option('--dry-run', 'show the plan and change nothing')
     .addHelpText('after', HELP)
   setAction(withApplyOptions(withFormatOption(command, 'plan')), copy)

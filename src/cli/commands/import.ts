@@ -1,5 +1,6 @@
 /** `zonewright import`: options, questions and output; the conversion is in `convert/import.ts`. */
 import type { Command } from 'commander'
+import { lacking, neededForZones } from '../../apply/approvals/approvals-of-plan.ts'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { reportThrottling } from '../../apply/run-context.ts'
@@ -70,6 +71,11 @@ async function importCommand(io: CliIo, [args]: readonly [string[]], options: Im
 
 /** Creates the zones at the provider, if the user agrees, and warns of every created zone that gets no definition. */
 async function importCopies(io: CliIo, output: CliOutput, request: ImportZonesRequest, options: ImportCommandOptions): Promise<ExitStatus> {
+  const needed = neededForZones(request.config, request.zones)
+  if (needed > 0) {
+    output.diagnostics([lacking(needed, 'write a definition of the zone, and save a plan of it with "zonewright plan --out plan.json"')])
+    return EXIT.refused
+  }
   const created: DomainName[] = []
   let declined: ExitStatus = EXIT.failure
   const confirmCopy = async (action: string): Promise<boolean> => {

@@ -15,8 +15,16 @@ export interface ConfigDocument {
   readonly quarantine?: { readonly reads?: number; readonly for?: number | string }
   readonly journal?: string | JournalDocument
   readonly policies?: string | readonly string[]
+  readonly approvals?: ApprovalsDocument
   readonly octodns_default_ttl?: number | string
   readonly octodns_split_extension?: string
+}
+
+export interface ApprovalsDocument {
+  readonly needed: number
+  readonly zones?: readonly { readonly zone: string | readonly string[]; readonly needed: number }[]
+  /** Public keys by name. */
+  readonly keys?: Readonly<Record<string, string>>
 }
 
 export interface JournalDocument {

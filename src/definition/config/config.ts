@@ -7,6 +7,7 @@ import type { Allowance, DesiredZone, Policy, SettingPositions, UnmanagedSelecto
 import type { QuarantineRule } from '../../dns/zone-source.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
 import type { PathStep } from '../yaml/yaml-node.ts'
+import type { Approvals } from './approvals.ts'
 import type { LoadedSecrets } from './secret-guard.ts'
 import type { UsageConfig } from './usage-source.ts'
 
@@ -39,6 +40,10 @@ export interface Config {
   readonly journalStore: JournalStoreConfig
   /** The files and folders with policies, relative to the folder; null for the folder `policies`, if it exists. */
   readonly policies: readonly { readonly path: string; readonly at: SourcePosition | undefined }[] | null
+  /** Who must approve plans; null if nobody must. */
+  readonly approvals: Approvals | null
+  /** The config that `--trusted-config` names, which has the policies and approvals; null without that option. */
+  readonly trusted: Config | null
   /** The TTL of records without one in octoDNS's layout. */
   readonly octodnsDefaultTtl: Ttl
   /** The suffix of a zone's name in the name of its folder of split octoDNS files; `.` by default. */

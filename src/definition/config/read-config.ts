@@ -17,6 +17,7 @@ import { readSuppressions } from '../parse/read-suppressions.ts'
 import { toJsonValue } from '../yaml/plain-scalars.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
 import { isNull, nodeAt, positionAt, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
+import { approvalsOf } from './approvals.ts'
 import { type Config, type ConfigDefaults, DEFAULT_FILES, DEFAULT_ZONE_RULE, type ProviderConfig, type ZoneRule } from './config.ts'
 import type { ConfigDocument, RuleDocument } from './config-document.ts'
 import { journalOf, LOCAL_JOURNAL } from './journal-place.ts'
@@ -66,6 +67,8 @@ export function defaultConfig(place: Omit<ConfigLocation, 'file'>): Config {
     journal: resolve(place.folder, '.zonewright'),
     journalStore: LOCAL_JOURNAL,
     policies: null,
+    approvals: null,
+    trusted: null,
     octodnsDefaultTtl: 3600 as Ttl,
     octodnsSplitExtension: '.',
     secretFiles: [],
@@ -123,6 +126,7 @@ function configOf(document: ConfigDocument, reading: Reading, place: ConfigLocat
     quarantine: quarantineOf(document.quarantine, reading),
     ...journalOf(document.journal, reading, place.folder, base),
     policies: policiesOf(document.policies, reading),
+    approvals: approvalsOf(document.approvals, reading, (glob, path) => zoneGlob(glob, path, reading)),
     octodnsDefaultTtl: ttlOf(document.octodns_default_ttl, ['octodns_default_ttl'], reading) ?? base.octodnsDefaultTtl,
     octodnsSplitExtension: document.octodns_split_extension ?? base.octodnsSplitExtension,
     secretFiles: secretFilesOf(providers.values(), place.folder),

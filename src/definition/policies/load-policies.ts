@@ -20,9 +20,9 @@ export interface PolicySource {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** The policies of a config; null if it has none. Their compiler is loaded only if there are some. */
+/** The policies of a config, or of the trusted config that it names; null if it has none. Their compiler is loaded only if there are some. */
 export async function loadPolicies(config: Config, { now, revision, env }: PolicySource): Promise<Policies | null> {
-  if (revision === undefined) return readAll(config, config, now)
+  if (revision === undefined) return readAll(config.trusted ?? config, config.trusted ?? config, now)
   const opened = await openRevision(config.folder, revision, env)
   if (!opened.ok) return { rules: [], diagnostics: [opened.diagnostic] }
   try {

@@ -1,0 +1,26 @@
+/** `zonewright approve`: options; the work is in `apply/approvals/run-approve.ts`. */
+import type { Command } from 'commander'
+import { runApprove } from '../../apply/approvals/run-approve.ts'
+import type { ExitStatus } from '../../apply/exit-status.ts'
+import { type CommonOptions, type SetAction, withConfigOption } from '../command.ts'
+import type { CliIo } from '../io.ts'
+import { applySetup } from '../run-setup.ts'
+
+export function configure(command: Command, setAction: SetAction): void {
+  withConfigOption(command)
+    .argument('<planfile>', 'a plan that "plan --out" has saved')
+    .requiredOption('--key <file>', 'your private key: Ed25519, in the format of OpenSSH')
+    .option('-y, --yes', 'do not ask')
+    .option('--trusted-config <file>', 'take the listed keys from this config, that of the base branch')
+  setAction(command, approve)
+}
+
+interface ApproveCommandOptions extends CommonOptions {
+  readonly key: string
+  readonly yes?: boolean
+  readonly trustedConfig?: string
+}
+
+/** `zonewright approve PLANFILE --key FILE` */
+const approve = (io: CliIo, [file]: readonly [string], options: ApproveCommandOptions): Promise<ExitStatus> =>
+  runApprove(applySetup(io, { ...options, verbose: true, format: 'text' as const }), file)
