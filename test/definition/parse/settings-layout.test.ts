@@ -128,7 +128,7 @@ const INVALID: readonly (readonly [definition: string, ...problems: string[]])[]
   ['policy: synch', '2:9 error setting-invalid example.com.: policy: "synch" is not one of sync, upsert-only, create-only'],
   [
     'allow: [delete]',
-    '2:9 error setting-invalid example.com.: allow: "delete" is not one of deletes, updates, empty-zone, apex-ns, delete-zone, quarantined',
+    '2:9 error setting-invalid example.com.: allow: "delete" is not one of deletes, updates, empty-zone, apex-ns, delete-zone, in-use, quarantined and in-use:NAME',
   ],
   ['axfr_ips: [192.0.2.300]', '2:12 error setting-invalid example.com.: axfr_ips: "192.0.2.300" is not an IP address'],
   ['unmanaged: [{nam: a}]', '2:14 error schema-unknown-key example.com.: unknown key "nam" in unmanaged[0]'],
