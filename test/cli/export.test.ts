@@ -37,7 +37,7 @@ const run = (cwd: string, ...args: string[]) => cli(args, { cwd })
 it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('export %s reports addresses from an inventory', async (format) => {
   const web = 'domain: example.com\nrecords: {a: {type: A, value: 192.0.2.1}, web: {type: AAAA, from: {instances: {tag: web}}}}\n'
   const cwd = folderOf({ 'zones/example.com.yaml': web })
-  const what = expect.stringMatching(/error\[export-lossy\] web\.example\.com\. AAAA: .* addresses that are looked up/)
+  const what = expect.stringMatching(/error\[export-lossy\] web\.example\.com\. AAAA: .* values that are read/)
   expect(await run(cwd, 'export', format, '-o', 'out')).toMatchObject({ status: 1, stderr: what })
   expect(Object.keys(filesBelow(cwd))).toEqual(['zones/example.com.yaml'])
   expect((await run(cwd, 'export', format, '-o', 'out', '--lossy')).status).toBe(0)
