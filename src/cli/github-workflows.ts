@@ -127,7 +127,7 @@ ${SET_UP}      - uses: ${CHECKOUT}
 ${GITHUB_TOKEN}${download('reviewed', 'reviewed')}      # Applies it in the zones that have not changed since. If something is left, it shows a new plan, and ends with status 3.
       - run: zonewright ci apply --plan "$RUNNER_TEMP/reviewed/plan.json"
         env:
-${secretLines(settings, (variable) => variable)}${PLAN_KEY}${snapshot(settings, (variable) => variable)}
+${GITHUB_TOKEN}${secretLines(settings, (variable) => variable)}${PLAN_KEY}${snapshot(settings, (variable) => variable)}
   drift:
     if: github.event_name == 'schedule'
     runs-on: ubuntu-latest

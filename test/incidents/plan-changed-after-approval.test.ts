@@ -4,7 +4,7 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseOpenSshKey } from '../../src/apply/approvals/openssh-private-key.ts'
-import { signaturesIn, signerOf, signText } from '../../src/apply/approvals/sshsig.ts'
+import { signaturesIn, signerFinder, signText } from '../../src/apply/approvals/sshsig.ts'
 import { checksumOf, planFileText, signatureOf } from '../../src/apply/saved-plan/plan-json.ts'
 import { openScene, type Scene, type SceneOptions, ZONE } from '../cli/scene.ts'
 import { describeWithTools } from '../support/skip.ts'
@@ -111,9 +111,9 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
     const key = parseOpenSshKey(readFileSync(keyOf('alice'), 'utf8'))
     if (!key.ok || key.value.privateKey === null) throw new Error('no key')
     const [signature = ''] = signaturesIn(signText(text, key.value.privateKey, key.value.publicKey.octets))
-    expect(signerOf(text, signature)?.fingerprint).toBe(key.value.publicKey.fingerprint)
+    expect(signerFinder(text)(signature)?.fingerprint).toBe(key.value.publicKey.fingerprint)
     expect(text).toMatch(pattern)
-    expect(signerOf(text.replace(pattern, replacement), signature)).toBeNull()
+    expect(signerFinder(text.replace(pattern, replacement))(signature)).toBeNull()
   })
 
   test('a replaced state, and the approvals of another plan, do not count', async () => {

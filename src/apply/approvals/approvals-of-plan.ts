@@ -12,7 +12,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { agreeing, counted, listed } from '../../report/english.ts'
-import { signaturesIn, signerOf } from './sshsig.ts'
+import { signaturesIn, signerFinder } from './sshsig.ts'
 
 /** Maximum files read, and octets of each. */
 const MAX_FILES = 100
@@ -53,8 +53,9 @@ export async function readApprovals(
   const by = new Set<string>()
   const unlisted = new Set<string>()
   let invalid = 0
+  const signerOf = signerFinder(text)
   for (const signature of [...(await approvalFiles(approvalsFolder(path))), ...texts].flatMap(signaturesIn)) {
-    const signer = signerOf(text, signature)
+    const signer = signerOf(signature)
     const known = config.approvals?.keys.find(({ octets }) => signer?.octets.equals(octets))
     if (signer === null) invalid += 1
     else if (known === undefined) unlisted.add(signer.fingerprint)

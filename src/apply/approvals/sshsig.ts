@@ -47,8 +47,19 @@ export const signaturesIn = (text: string): string[] =>
     .slice(0, MAX_SIGNATURES)
     .map(([, base64 = '']) => base64.replace(/\s/g, ''))
 
-/** The key that has signed the text; null if the signature, in base64, is not one of this text by an Ed25519 key for this purpose. */
-export function signerOf(text: string, base64: string): SshPublicKey | null {
+/** Finds the keys that have signed a text, which is hashed once however many signatures there are. */
+export function signerFinder(text: string): (base64: string) => SshPublicKey | null {
+  const signed = new Map<Hash, Buffer>()
+  return (base64) =>
+    signerOf((hash) => {
+      const octets = signed.get(hash) ?? signedOctets(text, hash)
+      signed.set(hash, octets)
+      return octets
+    }, base64)
+}
+
+/** The key of a signature in base64; null if it is not one of this text by an Ed25519 key for this purpose. */
+function signerOf(signed: (hash: Hash) => Buffer, base64: string): SshPublicKey | null {
   if (base64.length > MAX_BASE64) return null
   const octets = Buffer.from(base64, 'base64')
   const head = MAGIC.length + VERSION.length
@@ -63,7 +74,7 @@ export function signerOf(text: string, base64: string): SshPublicKey | null {
   if (!key.ok || parts === null || parts.rest.length > 0) return null
   const [type, own] = parts.strings as [Buffer, Buffer]
   if (type.toString('latin1') !== ED25519 || own.length !== 64) return null
-  return verify(null, signedOctets(text, hash), publicKeyObject(key.value.octets), own) ? key.value : null
+  return verify(null, signed(hash), publicKeyObject(key.value.octets), own) ? key.value : null
 }
 
 /** A public key for the cryptographic library. */

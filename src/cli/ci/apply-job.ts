@@ -17,6 +17,7 @@ import type { CliIo } from '../io.ts'
 import { addSummary, type CiContext, configOf, formatOf, inCiJob, withSite } from './ci-setup.ts'
 import { changedSince, zonesOfLaterCommits } from './later-commits.ts'
 import { runCommand, type Step } from './run-command.ts'
+import { commentsWithApprovals, withTrustedConfig } from './trusted-config.ts'
 
 export interface ApplyJobOptions extends CommonOptions {
   readonly config?: string
@@ -28,6 +29,8 @@ export interface ApplyJobOptions extends CommonOptions {
   /** Limits a new plan to the zones that have changed since this revision. */
   readonly since?: string
   readonly unreviewed: 'plan' | 'apply'
+  /** The config that approvals and policies come from; that of the commit before the push if absent. */
+  readonly trustedConfig?: string | undefined
 }
 
 /** Zones named in a message. */
@@ -37,14 +40,18 @@ const RENDERING = { color: false, width: null, verbose: false, everyZone: true, 
 
 export const applyJob = (io: CliIo, _args: readonly [], options: ApplyJobOptions): Promise<ExitStatus> =>
   inCiJob(io, options, (context) =>
-    withReviewedPlan(context, options, async (file) => {
-      const superseded = await zonesOfLaterCommits(context, options.config)
-      if (file === null) return applyRest(context, superseded, options)
-      const { status, isUnusable } = await applyReviewed(context, file, superseded, options)
-      if (isUnusable) return worstOf([status, await applyRest(context, superseded, { ...options, unreviewed: 'plan' })])
-      // If something failed or is unknown, a new plan could not say which.
-      return status === EXIT.refused ? applyRest(context, superseded, options) : status
-    }),
+    withTrustedConfig(context, options, (trusted) =>
+      withReviewedPlan(context, options, async (file) => {
+        const superseded = await zonesOfLaterCommits(context, options.config)
+        const own = { ...options, trustedConfig: trusted.file }
+        if (!trusted.isKnown) return applyRest(context, superseded, { ...own, unreviewed: 'plan' })
+        if (file === null) return applyRest(context, superseded, own)
+        const { status, isUnusable } = await applyReviewed(context, file, superseded, own)
+        if (isUnusable) return worstOf([status, await applyRest(context, superseded, { ...own, unreviewed: 'plan' })])
+        // If something failed or is unknown, a new plan could not say which.
+        return status === EXIT.refused ? applyRest(context, superseded, own) : status
+      }),
+    ),
   )
 
 /** Calls `work` with the path of the reviewed plan, or null without one. */
@@ -87,8 +94,9 @@ async function applyReviewed(
   superseded: SupersededZones,
   options: ApplyJobOptions,
 ): Promise<{ readonly status: ExitStatus; readonly isUnusable: boolean }> {
-  const io: CliIo = { ...context.io, superseded }
-  const step = await runCommand(io, 'apply', [file, '--yes', '--partial', ...configOf(options), '--format', formatOf(context)])
+  const io: CliIo = { ...context.io, superseded, approvals: await commentsWithApprovals(context, options, options.trustedConfig) }
+  const own = [...configOf(options), ...trustedOf(options)]
+  const step = await runCommand(io, 'apply', [file, '--yes', '--partial', ...own, '--format', formatOf(context)])
   show(context, step)
   const { report } = step
   if (report?.kind !== 'plan' || report.plan.zones.length === 0) return { status: step.status, isUnusable: step.status === EXIT.failure }
@@ -109,7 +117,7 @@ async function applyRest(context: CiContext, superseded: SupersededZones, option
     )
   const args = [...configOf(options), ...(since === undefined ? [] : ['--since', since]), '--format', formatOf(context)]
   const applies = options.unreviewed === 'apply' && later.length === 0
-  const step = await runCommand(io, applies ? 'apply' : 'plan', applies ? [...args, '--yes'] : args)
+  const step = await runCommand(io, applies ? 'apply' : 'plan', applies ? [...args, ...trustedOf(options), '--yes'] : args)
   show(context, step)
   const { report, status } = step
   if (report?.kind !== 'plan') return worstOf([status, EXIT.failure])
@@ -131,6 +139,8 @@ async function changesOfPush(
   const names = revision === undefined ? null : await changedSince(context, config, revision)
   return { since: names === null ? since : revision, names }
 }
+
+const trustedOf = ({ trustedConfig }: ApplyJobOptions): string[] => (trustedConfig === undefined ? [] : ['--trusted-config', trustedConfig])
 
 const show = (context: CiContext, { stdout }: Step): void => context.output.report(stdout, formatOf(context))
 

@@ -36,6 +36,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--plan <file>', 'at GitHub: the reviewed plan, if an earlier step has found it')
     .option('--from <job>', 'at GitLab: the job that made the plan (default: dns:plan)')
     .option('--artifact <path>', 'at GitLab: the path of the plan among the artifacts of that job', 'plan.json')
+    .option('--trusted-config <file>', 'take approvals and policies from this config (default: that of the commit before the push)')
     .option('--since <rev>', 'plan again only what has changed since this revision (default: the push)')
     .addOption(
       apply

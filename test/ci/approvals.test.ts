@@ -1,0 +1,84 @@
+/** A pull request cannot approve itself: the keys are those of the base branch, and approvals are comments with signatures. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { parseOpenSshKey } from '../../src/apply/approvals/openssh-private-key.ts'
+import { signText } from '../../src/apply/approvals/sshsig.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { runTool } from '../support/tools.ts'
+import { git, type JobRun } from '../support/workflow-runner.ts'
+import { openRepository, type Repository, zone } from './repository.ts'
+
+describeWithTools(['git', 'bash', 'ssh-keygen'], 'approvals in CI', () => {
+  let repository: Repository
+  const keys = temporaryDirectory()
+
+  const listOf = (...names: string[]): string =>
+    names.map((name) => `    ${name}: '${readFileSync(join(keys, `${name}.pub`), 'utf8').trim()}'\n`).join('')
+
+  beforeAll(async () => {
+    for (const name of ['alice', 'bob', 'mallory']) await runTool('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(keys, name)])
+    repository = await openRepository()
+    await repository.applyMain()
+    await repository.push({ 'zonewright.yaml': `${configOf()}approvals:\n  needed: 2\n  keys:\n${listOf('alice', 'bob')}` })
+  })
+
+  const configOf = (): string => readFileSync(join(repository.clone, 'zonewright.yaml'), 'utf8')
+
+  /** Comments with the approval of the plan of a pull request, as anybody can. */
+  function comment(number: number, branch: string, ...names: string[]): void {
+    const artifact = repository.github.artifacts.find(({ name }) => name.endsWith(git(repository.clone, 'rev-parse', branch)))
+    const plan = readFileSync(repository.stored.get(artifact?.id as number) as string, 'utf8')
+    for (const name of names) {
+      const key = parseOpenSshKey(readFileSync(join(keys, name), 'utf8'))
+      if (!key.ok || key.value.privateKey === null) throw new Error('no key')
+      const body = `Fine with me.\r\n\`\`\`\r\n${signText(plan, key.value.privateKey, key.value.publicKey.octets)}\`\`\`\r\n`
+      repository.github.comments.push({ id: repository.github.nextId(), number, author: 'mallory', title: '', body, state: 'open' })
+    }
+  }
+
+  async function merge(branch: string, address: string, names: string[], change = (config: string): string => config): Promise<JobRun> {
+    repository.commit(branch, (folder) => {
+      writeFileSync(join(folder, 'zones/example.com.yaml'), zone('example.com', address))
+      writeFileSync(join(folder, 'zonewright.yaml'), change(readFileSync(join(folder, 'zonewright.yaml'), 'utf8')))
+    })
+    const number = repository.open(branch)
+    expect((await repository.plan(number)).status).toBe(0)
+    comment(number, branch, ...names)
+    return repository.merge(number)
+  }
+
+  const mutations = (): number => repository.scene.proxy.mutations().length
+
+  test('a plan with the signatures of two people in comments is applied', async () => {
+    const before = mutations()
+    expect(await merge('two', '192.0.2.71', ['alice', 'bob'])).toMatchObject({
+      status: 0,
+      summary: expect.stringContaining('Applied the reviewed plan'),
+    })
+    expect(mutations()).toBe(before + 1)
+  })
+
+  test.each<[string, string[], (config: string) => string]>([
+    ['adds a key', ['alice', 'mallory'], (config) => `${config}${listOf('mallory')}`],
+    ['lowers the number', ['alice'], (config) => config.replace('needed: 2', 'needed: 1')],
+    ['removes the key of the config', [], (config) => config.replace(/approvals:[\s\S]*/, '')],
+  ])('a pull request that %s does not approve itself', async (name, names, change) => {
+    const base = configOf()
+    const before = mutations()
+    const merged = await merge(name.replaceAll(' ', '-'), `192.0.2.${80 + names.length}`, names, change)
+    expect(merged.output).toMatch(/not-approved|needs 2 approvals/)
+    expect(merged.status).toBe(3)
+    expect(mutations()).toBe(before)
+    await repository.push({ 'zonewright.yaml': base })
+  })
+
+  test('if the commit before the push is missing, nothing is applied', async () => {
+    const before = mutations()
+    const head = git(repository.clone, 'rev-parse', 'main')
+    const event = { name: 'push', payload: { before: 'd'.repeat(40), after: head }, sha: head, headSha: head, refName: 'main' }
+    expect(await repository.job('dns.yml', 'apply', event)).toMatchObject({ status: 3 })
+    expect(mutations()).toBe(before)
+  })
+})
