@@ -36,8 +36,9 @@ async function inFork(scene: Scene, ...args: string[]): Promise<CliResult> {
   return result
 }
 
-/** The zones of a plan document. */
-const zonesOf = ({ stdout }: { readonly stdout: string }): unknown => JSON.parse(stdout).zones
+/** The zones of a plan document, without their fences: a plan from a snapshot does not read the journal. */
+const zonesOf = ({ stdout }: { readonly stdout: string }): unknown =>
+  JSON.parse(stdout).zones.map(({ fence: _, ...zone }: { fence?: unknown }) => zone)
 
 /** Runs the program in a process that cannot open a socket or look up a name. */
 async function withoutNetwork(args: readonly string[], setting: Parameters<typeof cli>[1]): Promise<CliResult> {
