@@ -93,7 +93,8 @@ export async function openScene(
     write,
     runWith,
     run: (...args) => runWith({}, ...args),
-    files: () => filesBelow(folder),
+    // The journal's own file exists from the first run that may change zones on.
+    files: () => Object.fromEntries(Object.entries(filesBelow(folder)).filter(([path]) => path !== '.zonewright/.gitignore')),
   }
 }
 

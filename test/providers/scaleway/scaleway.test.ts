@@ -170,7 +170,8 @@ describe('requests', () => {
       const scene = await startScalewayScene({ definition: '', zones: [{ domain: 'example.com' }, ...zones], settings })
       scene.undefine()
       for (const { subdomain } of zones) scene.define('  {}\n', `${subdomain}.example.com`)
-      const { status, requests } = await scene.requestsOf(PLAN)
+      const names = zones.map(({ subdomain }) => `${subdomain}.example.com`)
+      const { status, requests } = await scene.requestsOf([...PLAN, ...names])
       expect([status, requests.filter((request) => request === `GET ${ZONES}`).length]).toEqual([0, lookUps])
     }
   })

@@ -3,7 +3,7 @@
  * temporary name and linked to its own: the link fails if another process has made that version. So one of many writers succeeds, no process ever reads a part
  * of a text, and a killed process leaves nothing that has to be repaired, also on a file system that several machines share.
  *
- * A writer removes all but the latest versions, and a removed object has a last version that says so. A writer that was suspended between its check and its
+ * A writer removes all but the latest versions. An object that was removed on condition of its version has a last version that says so. A writer that was suspended between its check and its
  * link may therefore link a version that was removed since. It sees that the version before is gone, and takes its own back. Readers never see it, since
  * there are higher ones.
  */
@@ -242,9 +242,14 @@ async function removeOld(path: string, latest: number): Promise<void> {
 async function removeObject(path: string, expected: string | 'any'): Promise<'removed' | 'conflict'> {
   const latest = await latestOf(path)
   if (latest === null || latest.text === null) return 'removed'
-  if (expected !== 'any' && latest.version !== expected) return 'conflict'
-  const written = await writeVersion(path, REMOVED, latest.version)
-  if (written.state === 'conflict') return expected === 'any' ? removeObject(path, expected) : 'conflict'
+  if (expected === 'any') {
+    // The highest version goes last: until then it is the object.
+    for (const version of (await versionsOf(path)).toReversed()) await rm(version.path, { force: true })
+  } else {
+    if (latest.version !== expected) return 'conflict'
+    const written = await writeVersion(path, REMOVED, latest.version)
+    if (written.state === 'conflict') return 'conflict'
+  }
   await removeGone(dirname(path))
   return 'removed'
 }

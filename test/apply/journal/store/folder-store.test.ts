@@ -37,11 +37,20 @@ describe('a store in a folder', () => {
   it('removes what is left of an object a day after its removal', async () => {
     const folder = temporaryDirectory()
     const store = folderStore(folder, false)
+    const removeIfUnchanged = async (name: string) => store.remove(name, (await store.read(name))?.version ?? '')
     for (const name of ['leases/a', 'leases/b']) await store.write(name, '1', null)
-    await store.remove('leases/a', 'any')
+    await removeIfUnchanged('leases/a')
     utimesSync(join(folder, 'leases/a.2'), 1, 1)
-    await store.remove('leases/b', 'any')
+    await removeIfUnchanged('leases/b')
     expect(readdirSync(join(folder, 'leases')).sort()).toEqual(['b.1', 'b.2'])
+  })
+
+  it('leaves nothing of an object that is removed whatever its version is', async () => {
+    const folder = temporaryDirectory()
+    const store = folderStore(folder, false)
+    for (let count = 1; count <= 6; count += 1) await store.write('leases/a', `${count}`, 'any')
+    expect(await store.remove('leases/a', 'any')).toBe('removed')
+    expect(readdirSync(join(folder, 'leases'))).toEqual([])
   })
 
   it('takes back a version that a suspended writer links long after its removal', async () => {
