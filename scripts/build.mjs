@@ -152,14 +152,18 @@ const CORE = join(root, 'src/cli/commands/validate.ts')
 /** The commands that load no definitions. */
 const WITHOUT_CORE = /\/(?:backup|conformance|demo|explain|history|init|providers|record|report|restore|rotate-key|serve)\.ts$/
 
+/** Modules that are loaded on demand, after the definitions. */
+const LATER =
+  /\/src\/(?:cli\/commands\/[^/]+|providers\/[^/]+\/[^/]+-provider|convert\/(?:.*\/)?(?:import|export)-[^/]+|apply\/(?:branch-effect|snapshot\/snapshot-source|saved-plan\/save-plan|usage\/read-usage|journal\/store\/bucket-store)|definition\/policies\/(?:compile-schema|read-policies))\.ts$/
+
 /**
- * Lets the other commands, and providers, which are created after the config was loaded, import `CORE`. Modules share a chunk only if the same entry points
+ * Lets the other commands, and what is loaded on demand after the definitions, import `CORE`. Modules share a chunk only if the same entry points
  * import them, and each chunk that `validate` loads costs about 0.3 ms: so there are fewer chunks.
  */
 const withCore = {
   name: 'with-core',
   setup({ onLoad }) {
-    onLoad({ filter: /\/src\/(?:cli\/commands\/[^/]+|providers\/[^/]+\/[^/]+-provider)\.ts$/ }, ({ path }) => {
+    onLoad({ filter: LATER }, ({ path }) => {
       if (path === CORE || WITHOUT_CORE.test(path)) return undefined
       return { contents: `${readFileSync(path, 'utf8')}\nimport ${JSON.stringify(CORE)}\n`, loader: 'ts' }
     })
