@@ -1,11 +1,11 @@
 /** Applies the policies of the config to the zones and the plan of a run. */
 import { applyRules, applyToZone, applyToZones, contentsOf, positionsOf } from '../definition/policies/apply-policies.ts'
 import { loadPolicies } from '../definition/policies/load-policies.ts'
-import type { RecordSetDocument } from '../definition/policies/policy-documents.ts'
-import type { Policies } from '../definition/policies/policy-rule.ts'
-import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
+import type { RecordSetDocument, ZoneContents } from '../definition/policies/policy-documents.ts'
+import type { Policies, PolicyRule } from '../definition/policies/policy-rule.ts'
+import { type Diagnostic, isError, type SourcePosition } from '../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, relativeName } from '../dns/domain-name.ts'
-import { recordKey, rrsetKey } from '../dns/record.ts'
+import { type ResourceRecord, recordKey, rrsetKey } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { DesiredZone, ExistingZone, ZoneSettings } from '../dns/zone.ts'
 import { type Change, finalRecords, type Plan, type ZonePlan } from '../plan/plan.ts'
@@ -108,7 +108,7 @@ function changePlaces(desired: DesiredZone | undefined): (change: Change | undef
 /** The rules that waited for the values of sources. */
 function checkResolved(
   policies: Policies,
-  { desired, target, owner = null }: ZoneJob,
+  { desired, target, targets = [target], owner = null }: ZoneJob,
   filled: CheckedZone['filled'],
   now: Date,
 ): Diagnostic[] {
@@ -117,27 +117,42 @@ function checkResolved(
   const waited = new Set(sourced.map(rrsetKey))
   const known = new Set(records.map(rrsetKey))
   const isWanted = ({ name, type }: RecordSetDocument): boolean => waited.has(`${name} ${type}`) || !known.has(`${name} ${type}`)
-  const contents = { ...contentsOf(desired, owner, [target]), records: [...desired.records, ...filled.untouched] }
+  const contents = { ...contentsOf(desired, owner, targets), records: [...desired.records, ...filled.untouched] }
   return applyToZone(policies, contents, now, { at: desired.at, positions: positionsOf(desired), isWanted })
 }
 
-/** The rules for zones and record sets, applied to a zone as its changes leave it. */
+/**
+ * The rules for zones and record sets, applied to a zone as its changes leave it. Records that no definition describes may break a rule for the zone, so what
+ * the zone breaks before the changes, too, is a warning.
+ */
 function checkResult(policies: Policies, { plan, existing }: CheckedZone, now: Date): Diagnostic[] {
-  const { zone, target, owner = null, changes } = plan
+  const { zone, target, owner, changes } = plan
   const isDeleted = changes.some(({ subject, action }) => subject === 'domain' && action === 'delete')
   if (changes.length === 0 || isDeleted) return []
   const ofZone = changes.find(({ subject }) => subject === 'domain')?.desired as ZoneSettings | null | undefined
   const isUnmanaged = unmanagedTest(plan.unmanaged ?? [], zone)
-  const changed = new Set(
-    changes.flatMap((change) => (change.subject === 'record' && change.desired !== null ? [rrsetKey(change.desired)] : [])),
+  const owners = new Map(
+    changes.flatMap((change) => (change.subject === 'record' && change.desired !== null ? [[rrsetKey(change.desired), change.owner]] : [])),
   )
-  const contents = {
+  const isKnown = (set: string | null): boolean => owner !== undefined && (set === null || owners.has(set))
+  const contentsWith = (settings: ZoneSettings | null | undefined, records: readonly ResourceRecord[]): ZoneContents => ({
     name: zone,
-    owner,
+    owner: owner ?? null,
     targets: [target],
-    settings: { ...existing?.settings, ...ofZone },
+    settings: { ...existing?.settings, ...settings },
     defaultTtl: null,
-    records: finalRecords(existing?.records ?? [], changes).filter((record) => !isUnmanaged(record)),
-  }
-  return applyToZone(policies, contents, now, { at: undefined, isWanted: ({ name, type }) => changed.has(`${name} ${type}`) })
+    records: records.flatMap((record) => (isUnmanaged(record) ? [] : [{ ...record, owner: owners.get(rrsetKey(record)) }])),
+    unknownOf: (set) => (isKnown(set) ? ['targets', 'expires'] : ['targets', 'expires', 'owner']),
+  })
+  const check = (contents: ZoneContents, isWanted: (set: RecordSetDocument) => boolean): Diagnostic[] =>
+    applyToZone(policies, contents, now, { at: undefined, isWanted })
+  const records = existing?.records ?? []
+  const found = check(contentsWith(ofZone, finalRecords(records, changes)), ({ name, type }) => owners.has(`${name} ${type}`))
+  const ofZones = new Set(policies.rules.flatMap(({ each, code }) => (each === 'zone' ? [code] : [])))
+  if (existing === null || !found.some((one) => isError(one) && ofZones.has(one.code as PolicyRule['code']))) return found
+  const before = new Set(check(contentsWith(null, records), () => false).map(({ code }) => code))
+  return found.map((one) => {
+    if (!isError(one) || !before.has(one.code)) return one
+    return { ...one, severity: 'warning', hint: `${one.hint ?? ''}; the zone breaks it before these changes, too` }
+  })
 }

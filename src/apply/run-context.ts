@@ -150,6 +150,8 @@ export interface ZoneJob {
   readonly desired: DesiredZone
   /** The provider's name in the config. */
   readonly target: string
+  /** The names of all targets of the zone; only that one if absent. */
+  readonly targets?: readonly string[] | undefined
   readonly policy: Policy
   /** Who is responsible for the zone; null if its rule names nobody, absent if it has no definition. */
   readonly owner?: string | null | undefined

@@ -225,6 +225,7 @@ export function jobsOf({ zone, owner, targets, policy, allow, thresholds, namese
     .map((target) => ({
       desired: zone,
       target,
+      targets,
       owner,
       policy,
       thresholds,

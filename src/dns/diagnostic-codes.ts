@@ -134,6 +134,7 @@ export const DIAGNOSTIC_CODES = {
   'policies-test-failed': 'A test of a policy fails.',
   'policies-untested': 'A policy has no tests.',
   'policies-exception-expired': 'An exception from a policy has expired.',
+  'policies-exception-unused': 'An exception from a policy suppresses nothing.',
   'policies-exception-ends': 'An exception from a policy expires soon.',
   // Config and secrets
   'config-missing': 'No configuration file was found.',

@@ -45,8 +45,8 @@ function matchesText({ type, data }: ResourceRecord, target: (text: string) => b
   return octets !== null && target(Buffer.from(octets).toString('utf8').toLowerCase())
 }
 
-/** A glob for relative names. Unicode labels become A-labels, so both spellings of a name match. */
-function nameGlob(glob: string): string {
+/** A glob for names, in the form in which they are compared. Unicode labels become A-labels, so both spellings of a name match. */
+export function nameGlob(glob: string): string {
   if (glob === '@') return ''
   if (/^[\x20-\x7e]*$/.test(glob)) return glob.toLowerCase()
   const ascii = parseDomainName(`${glob}.`)

@@ -120,15 +120,18 @@ describe('a policy for changes and plans', () => {
 test('a saved plan is checked by the policies of the run that applies it', async () => {
   const scene = await openScene()
   await scene.run('apply', '--yes')
-  scene.write({ 'zones/example.com.yaml': `${WITHOUT_MAIL}  new: {type: AAAA, ttl: 1h, value: '2001:db8::4'}\n` })
+  const added = "  new: {type: AAAA, ttl: 1h, value: '2001:db8::4', owner: team-shop, expires: 2099-01-01}\n"
+  scene.write({ 'zones/example.com.yaml': `${WITHOUT_MAIL}${added}` })
   expect(await scene.run('plan', '--out', 'plan.json')).toMatchObject({ status: 0 })
   const before = scene.proxy.mutations().length
+  const ownedBy = (team: string): string => `- {name: owner, each: record_set, require: {properties: {owner: {const: ${team}}}}}\n`
   const hasMail = '{properties: {recordSets: {contains: {properties: {relativeName: {const: mail}}}}}}'
   for (const [policy, expected] of [
     [NO_DELETION, 'error[policy-no-deletion] mail.example.com. A would be deleted'],
     [FEW_CREATIONS.replace('create: {maximum: 2}', 'delete: {maximum: 0}'), 'rules.yaml:1:3: error[policy-few]'],
     [TTL.replace('300', '7200'), 'error[policy-ttl] new.example.com. AAAA: a TTL'],
     [`- {name: mail, each: zone, require: ${hasMail}}\n`, 'error[policy-mail] example.com.'],
+    [ownedBy('team-web'), 'error[policy-owner] new.example.com. AAAA'],
     ['- {name: broken, each: zone, require: {minimun: 1}}\n', 'no keyword "minimun"'],
   ] as const) {
     scene.write({ 'policies/rules.yaml': policy })
@@ -138,8 +141,21 @@ test('a saved plan is checked by the policies of the run that applies it', async
     expect(status).toBe(1)
   }
   expect(scene.proxy.mutations()).toHaveLength(before)
-  scene.write({ 'policies/rules.yaml': '' })
-  expect(await scene.run('apply', '--yes', './plan.json')).toMatchObject({ status: 0 })
+  // Rules about what a plan does not say, and what a zone breaks before its changes, too, do not stop it.
+  const noSite = '{properties: {recordSets: {not: {contains: {properties: {relativeName: {const: www}}}}}}}'
+  scene.write({
+    'policies/rules.yaml': `${ownedBy('team-shop')}
+- {name: date, each: record_set, require: {properties: {expires: {type: string}}}}
+- {name: targets, each: zone, require: {properties: {targets: {minItems: 2}}}}
+- {name: others, each: zone, require: {properties: {recordSets: {items: {properties: {owner: {const: team-shop}}}}}}}
+- {name: site, each: zone, require: ${noSite}}
+`,
+  })
+  const { status, stderr } = await scene.run('apply', '--yes', './plan.json')
+  expect(stderr.match(/(?:error|warning)\[policy-.*/g)).toEqual([
+    expect.stringMatching(/^warning\[policy-site\] .* before these changes, too\)$/),
+  ])
+  expect(status).toBe(0)
 })
 
 test('a rollback that breaks policies is made, with warnings', async () => {
@@ -164,6 +180,14 @@ describe('validate', () => {
   exceptions: [{zone: example.com, until: 2026-01-01, reason: former}, {zone: example.com, until: 2026-01-20, reason: soon}]
   tests: [{given: {}, expect: fail}]
 - {name: b, each: zone, require: {}}
+- name: c
+  each: record_set
+  where: {properties: {type: {const: A}}}
+  require: {properties: {ttl: {minimum: 7200}}}
+  tests: [{given: {ttl: 7200}, expect: pass}]
+  exceptions:
+    - {type: A, until: 2026-06-30, reason: used}
+    - {zone: example.com, name: mial, until: 2026-06-30, reason: misspelt}
 `
     const scene = await withPolicy(policy)
     const { status, stdout } = await cli(['validate'], {
@@ -175,10 +199,14 @@ describe('validate', () => {
     expect(stdout.split('\n').map((line) => line.replace(/ \(.*/, ''))).toEqual([
       'policies/rules.yaml:4:16: warning[policies-exception-expired] an exception from the policy a expired on 2026-01-01: former',
       'policies/rules.yaml:4:72: notice[policies-exception-ends] an exception from the policy a expires in 10 days, on 2026-01-20: soon',
+      'policies/rules.yaml:4:72: notice[policies-exception-unused] an exception from the policy a, until 2026-01-20, suppresses nothing: soon',
       'policies/rules.yaml:5:11: error[policies-test-failed] the policy a: a test expects fail, and the rule accepts the document',
       'policies/rules.yaml:6:3: notice[policies-untested] the policy b has no tests',
+      'policies/rules.yaml:14:7: notice[policies-exception-unused] an exception from the policy c, until 2026-06-30, suppresses nothing: misspelt',
       '',
     ])
+    // What other zones need is not known.
+    expect((await scene.run('validate', 'zones/example.com.yaml')).stdout).not.toContain('policies-exception-unused')
   })
 
   test('reports two policies with one name, files that are missing, and folders outside that of the config', async () => {

@@ -10,7 +10,7 @@ import type { Config } from '../../definition/config/config.ts'
 import type { Validation } from '../../definition/load/load-definitions.ts'
 import { validateDefinitions } from '../../definition/load/load-definitions.ts'
 import { namesZone } from '../../definition/load/wanted-zones.ts'
-import { applyToZones } from '../../definition/policies/apply-policies.ts'
+import { applyToAllZones, applyToZones } from '../../definition/policies/apply-policies.ts'
 import { loadPolicies } from '../../definition/policies/load-policies.ts'
 import { testPolicies } from '../../definition/policies/test-policies.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
@@ -67,7 +67,8 @@ async function validateSelection(
   if (since === undefined && !isEmptyList && !args.some((argument) => namesZone(argument, io.cwd))) {
     const paths = args.length === 0 ? undefined : args.map((path) => resolve(io.cwd, path))
     const loaded = await validateDefinitions(config, { paths, ...known })
-    const checked = policies === null ? loaded : applyToZones(loaded, policies, now)
+    const apply = paths === undefined ? applyToAllZones : applyToZones
+    const checked = policies === null ? loaded : apply(loaded, policies, now)
     return { ...checked, diagnostics: [...ofPolicies, ...checked.diagnostics] }
   }
   const { zones, diagnostics, notes } = await selectZones(config, args, { since, isEmptyList, ...known }, io, checkedBy(policies, now))

@@ -4,7 +4,7 @@ import { hasErrors } from '../../dns/diagnostic.ts'
 import { globTest } from '../../dns/glob.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 import type { LoadedZone } from '../load/configured-zone.ts'
-import { type RecordSetDocument, type ZoneContents, zoneDocument } from './policy-documents.ts'
+import { type RecordSetDocument, UNKNOWN, type ZoneContents, zoneDocument } from './policy-documents.ts'
 import { daysLeft, type Policies, type PolicyException, type PolicyRule, type PolicySubject, type SchemaProblem } from './policy-rule.ts'
 
 /** What a document is about, for messages and exceptions. */
@@ -17,28 +17,50 @@ export interface PolicyPlace {
   readonly at: SourcePosition | undefined
 }
 
-/** Applies every rule for `each` to a document. `placeOf` says what the document, or the value that breaks the rule, is about. */
+/**
+ * Applies every rule for `each` to a document. `placeOf` says what the document, or the value that breaks the rule, is about. Exceptions that suppress a
+ * violation are added to `used`.
+ */
 export function applyRules(
   { rules }: Pick<Policies, 'rules'>,
   each: PolicySubject,
   document: object,
   now: Date,
   placeOf: (problem: SchemaProblem) => PolicyPlace,
+  used?: Set<PolicyException>,
 ): Diagnostic[] {
   const found: Diagnostic[] = []
   for (const rule of rules) {
-    const problem = rule.each === each ? rule.problemOf(document) : null
-    if (problem !== null) found.push(...violation(rule, problem, placeOf(problem), now))
+    const problem = rule.each === each ? problemIn(rule, document) : null
+    if (problem !== null) found.push(...violation(rule, problem, placeOf(problem), now, used))
   }
   return found
 }
 
+/** The problem of a document; null if the rule looks at what is not known of it. */
+function problemIn({ problemOf }: PolicyRule, document: object): SchemaProblem | null {
+  try {
+    return problemOf(document)
+  } catch (error) {
+    if (error === UNKNOWN) return null
+    throw error
+  }
+}
+
 const NOUNS: Readonly<Record<PolicySubject, string>> = { zone: 'zone', record_set: 'record set', change: 'change', plan: 'plan' }
 
-function violation(rule: PolicyRule, { text }: SchemaProblem, place: PolicyPlace, now: Date): Diagnostic[] {
+function violation(
+  rule: PolicyRule,
+  { text }: SchemaProblem,
+  place: PolicyPlace,
+  now: Date,
+  used: Set<PolicyException> | undefined,
+): Diagnostic[] {
   const { code, severity, each, at: ruleAt } = rule
   const matching = rule.exceptions.filter((exception) => isException(exception, place))
-  if (matching.some((exception) => daysLeft(exception, now) >= 0)) return []
+  const valid = matching.filter((exception) => daysLeft(exception, now) >= 0)
+  for (const exception of valid) used?.add(exception)
+  if (valid.length > 0) return []
   const { zone, name = zone, type, at } = place
   const subject = [name, type].filter((part) => part !== null && part !== undefined).join(' ')
   const filled = rule.message.replace(/\{(zone|name|type)\}/g, (_, key) => ({ zone, name, type })[key as 'zone'] ?? '')
@@ -74,11 +96,13 @@ export function applyToZone(
     at,
     positions,
     isWanted,
+    used,
   }: {
     readonly at: SourcePosition | undefined
     /** By owner and type. */
     readonly positions?: ReadonlyMap<string, SourcePosition> | undefined
     readonly isWanted?: ((set: RecordSetDocument) => boolean) | undefined
+    readonly used?: Set<PolicyException> | undefined
   },
 ): Diagnostic[] {
   const zone = zoneDocument(contents)
@@ -89,16 +113,15 @@ export function applyToZone(
     type,
     at: positions?.get(`${name} ${type}`) ?? at,
   })
+  const placeInZone = ({ path: [key, index] }: SchemaProblem): PolicyPlace => {
+    const set = key === 'recordSets' ? zone.recordSets[Number(index)] : undefined
+    return { zone: zone.zone, at: set === undefined ? at : placeOf(set).at }
+  }
   const isComplete = contents.isPartial !== true && zone.recordSets.every(({ data }) => data.length > 0)
-  const ofZone = !isComplete
-    ? []
-    : applyRules(policies, 'zone', zone, now, ({ path: [key, index] }) => {
-        const set = key === 'recordSets' ? zone.recordSets[Number(index)] : undefined
-        return { zone: zone.zone, at: set === undefined ? at : placeOf(set).at }
-      })
+  const ofZone = !isComplete ? [] : applyRules(policies, 'zone', zone, now, placeInZone, used)
   const sets = isWanted === undefined ? zone.recordSets.filter(({ data }) => data.length > 0) : zone.recordSets.filter(isWanted)
   const ofSets = { rules: policies.rules.filter(({ each }) => each === 'record_set') }
-  return [...ofZone, ...sets.flatMap((set) => applyRules(ofSets, 'record_set', set, now, () => placeOf(set)))]
+  return [...ofZone, ...sets.flatMap((set) => applyRules(ofSets, 'record_set', set, now, () => placeOf(set), used))]
 }
 
 /** Where each RRset of a zone is defined, by owner and type. */
@@ -129,16 +152,46 @@ export function applyToZones<Loaded extends { readonly zones: readonly LoadedZon
   loaded: Loaded,
   policies: Pick<Policies, 'rules'>,
   now: Date,
+  used?: Set<PolicyException>,
 ): Loaded {
   if (!policies.rules.some(({ each }) => each === 'zone' || each === 'record_set')) return loaded
   const added: Diagnostic[] = []
   const zones = loaded.zones.map((one) => {
     const { zone, owner, targets } = one
     if (!one.valid || zone.absent) return one
-    const found = applyToZone(policies, contentsOf(zone, owner, targets), now, { at: zone.at, positions: positionsOf(zone) })
+    const found = applyToZone(policies, contentsOf(zone, owner, targets), now, { at: zone.at, positions: positionsOf(zone), used })
     if (found.length === 0) return one
     added.push(...found)
     return { ...one, diagnostics: [...one.diagnostics, ...found], valid: !hasErrors(found) }
   })
   return { ...loaded, zones, diagnostics: [...loaded.diagnostics, ...added] }
 }
+
+/**
+ * Applies policies to all zones of a config, with a notice for each exception that suppresses nothing. Nothing is known of exceptions if a zone has errors or
+ * records that are read when it is planned, nor of those from rules for changes and plans.
+ */
+export function applyToAllZones<Loaded extends { readonly zones: readonly LoadedZone[]; readonly diagnostics: readonly Diagnostic[] }>(
+  loaded: Loaded,
+  policies: Pick<Policies, 'rules'>,
+  now: Date,
+): Loaded {
+  const used = new Set<PolicyException>()
+  const checked = applyToZones(loaded, policies, now, used)
+  const isKnown = loaded.zones.every(({ valid, zone }) => valid && zone.sources === undefined && (zone.sourced ?? []).length === 0)
+  if (!isKnown || hasErrors(loaded.diagnostics)) return checked
+  const unused = policies.rules.flatMap(({ each, name, exceptions }) =>
+    each === 'zone' || each === 'record_set'
+      ? exceptions.filter((one) => !used.has(one) && daysLeft(one, now) >= 0).map((one) => unusedException(name, one))
+      : [],
+  )
+  return { ...checked, diagnostics: [...checked.diagnostics, ...unused] }
+}
+
+const unusedException = (policy: string, { reason, until, at }: PolicyException): Diagnostic => ({
+  severity: 'notice',
+  code: 'policies-exception-unused',
+  message: `an exception from the policy ${policy}, until ${until}, suppresses nothing: ${reason}`,
+  at,
+  hint: 'nothing that it names breaks the policy: check its zone, name and type, or remove it',
+})

@@ -58,7 +58,7 @@ export function createSchemaCompiler(): SchemaCompiler {
       if (typeof schema === 'boolean') return { schema: schema ? ACCEPTS_ALL : ACCEPTS_NONE, faults: [] }
       try {
         const accepts = ajv.compile(schema)
-        return { schema: { accepts, problemOf: (value) => (accepts(value) ? null : problemOf(accepts.errors ?? [])) }, faults: [] }
+        return { schema: { accepts, problemOf: (value) => (accepts(value) ? null : problemOf(accepts.errors ?? [], schema)) }, faults: [] }
       } catch (error) {
         return { schema: ACCEPTS_ALL, faults: [{ path: [], message: excerpt((error as Error).message, MAX_TEXT) }] }
       }
@@ -87,12 +87,30 @@ function remembered(test: (value: string) => boolean): (value: string) => boolea
 }
 
 /** The last error is that of the outermost keyword; that of an `if` only says which branch was taken. */
-function problemOf(errors: readonly ErrorObject[]): SchemaProblem {
+function problemOf(errors: readonly ErrorObject[], schema: object): SchemaProblem {
   const shown = errors.filter(({ keyword }) => keyword !== 'if')
-  const { instancePath = '', keyword, message = '', params = {} } = shown.at(-1) ?? errors.at(-1) ?? {}
+  const { instancePath = '', keyword, message = '', params = {}, schemaPath = '' } = shown.at(-1) ?? errors.at(-1) ?? {}
   const path = pointerSteps(instancePath)
-  return { path, text: excerpt(`${textOf(path)}${requirement(keyword, message, params)}`, MAX_TEXT) }
+  const text = keyword === 'not' ? refusal(partAt(schema, pointerSteps(schemaPath.slice(1)))) : requirement(keyword, message, params)
+  return { path, text: excerpt(`${textOf(path)}${text}`, MAX_TEXT) }
 }
+
+/** A part of a schema; undefined if it has none there. */
+const partAt = (schema: unknown, steps: readonly string[]): unknown =>
+  steps.reduce((part, step) => (part as Readonly<Record<string, unknown>> | null | undefined)?.[step], schema)
+
+/** What a `not` refuses. */
+function refusal(refused: unknown): string {
+  const [[keyword, value] = [], ...more] = Object.entries(refused ?? {})
+  if (more.length > 0) return NOT_AS_DESCRIBED
+  if (keyword === 'pattern') return `must not match pattern "${value}"`
+  if (keyword === 'const') return requirement(keyword, '', { allowedValue: value }).replace('must', 'must not')
+  if (keyword === 'enum') return requirement(keyword, '', { allowedValues: value }).replace('must', 'must not')
+  if (keyword === 'contains') return 'must not contain the described items'
+  return NOT_AS_DESCRIBED
+}
+
+const NOT_AS_DESCRIBED = 'must not be as described'
 
 const textOf = (path: readonly string[]): string =>
   path.length === 0 ? '' : `${path.map((step, i) => (/^[0-9]+$/.test(step) ? `[${step}]` : `${i > 0 ? '.' : ''}${step}`)).join('')} `
@@ -105,6 +123,7 @@ function requirement(keyword: string | undefined, message: string, params: Reado
   }
   if (keyword === 'contains') return matches(params)
   if (keyword === 'false schema') return 'is not allowed'
+  if (keyword === 'type') return `must be of the type ${[params['type']].flat().join(' or ')}`
   return message.replace('NOT', 'not')
 }
 

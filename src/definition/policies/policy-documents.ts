@@ -2,7 +2,7 @@
 import type { DomainName } from '../../dns/domain-name.ts'
 import { isAtOrBelow, relativeName } from '../../dns/domain-name.ts'
 import type { Ownership } from '../../dns/ownership.ts'
-import { groupRrsets, type ResourceRecord } from '../../dns/record.ts'
+import { groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
 import type { SourcedRrset } from '../../dns/zone-source.ts'
@@ -111,7 +111,25 @@ export interface ZoneContents {
   readonly sourced?: readonly SourcedRrset[] | undefined
   /** Whether more record sets are read when the zone is planned; false if absent. */
   readonly isPartial?: boolean | undefined
+  /** What is not known of a record set (by owner and type), or of the zone (null). Nothing if absent. */
+  readonly unknownOf?: ((set: string | null) => readonly UnknownProperty[]) | undefined
 }
+
+/** What definitions say, and the zones and plans of a provider do not. */
+export type UnknownProperty = 'owner' | 'expires' | 'targets'
+
+/** Thrown when a rule looks at a property whose value is not known. */
+export const UNKNOWN = new Error('the value of the property is not known')
+
+const unknown = {
+  enumerable: true,
+  get: (): never => {
+    throw UNKNOWN
+  },
+}
+
+const withoutUnknown = <Document extends object>(document: Document, names: readonly UnknownProperty[] = []): Document =>
+  Object.defineProperties(document, Object.fromEntries(names.map((name) => [name, unknown])))
 
 /** The document of a zone. Its record sets are in the order of the definition, those with unknown values at the end. */
 export function zoneDocument({
@@ -123,13 +141,14 @@ export function zoneDocument({
   defaultTtl,
   records,
   sourced = [],
+  unknownOf,
 }: ZoneContents): ZoneDocument {
   const setOf = (
     { name, type, ttl, ...own }: Pick<ResourceRecord, 'name' | 'type' | 'ttl'> & Ownership,
     data: readonly string[],
   ): RecordSetDocument => {
     let values: readonly YamlData[] | null = null
-    return {
+    const document = {
       zone,
       owner: own.owner ?? owner,
       expires: own.expires ?? expires ?? null,
@@ -145,6 +164,7 @@ export function zoneDocument({
         return values
       },
     }
+    return unknownOf === undefined ? document : withoutUnknown(document, unknownOf(rrsetKey({ name, type })))
   }
   const sets = [...groupRrsets(records).values()].map((set) =>
     setOf(
@@ -152,14 +172,15 @@ export function zoneDocument({
       set.map(({ data }) => data),
     ),
   )
-  return {
+  const document = {
     zone,
     owner,
     expires: expires ?? null,
     targets,
-    settings: { type: 'master', ...settings },
+    settings: { type: 'master', ...settings } as ZoneSettings,
     recordSets: [...sets, ...sourced.map((set) => setOf(set, []))],
   }
+  return withoutUnknown(document, unknownOf?.(null))
 }
 
 /** The value as definitions have it. Data of a provider that has no such form, in a saved plan, stays as it is. */

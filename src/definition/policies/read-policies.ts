@@ -1,9 +1,11 @@
 /** Reads the rules of a policy file. Collects all problems with their positions. */
 import { type SchemaError, validate } from '../../../generated/policies-schema.js'
-import { type Diagnostic, formatDiagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { type Diagnostic, formatDiagnostic, hasErrors, type SourcePosition } from '../../dns/diagnostic.ts'
 import { isPolicyCode } from '../../dns/diagnostic-codes.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import { parseFullDate } from '../../dns/ownership.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
+import { nameGlob } from '../../dns/unmanaged.ts'
 import { schemaDiagnostics } from '../config/schema-diagnostics.ts'
 import { toJsonValue } from '../yaml/plain-scalars.ts'
 import { isBlankYaml, readYaml } from '../yaml/read-yaml.ts'
@@ -90,13 +92,7 @@ function ruleOf(document: RuleDocument, index: number, root: YamlNode, compiler:
     each,
     severity,
     message,
-    exceptions: exceptions.map((exception, i) => ({
-      ...exception,
-      ...(exception.zone !== undefined && { zone: exception.zone.toLowerCase().replace(/\.$/, '') }),
-      ...(exception.name !== undefined && { name: exception.name === '@' ? '' : exception.name.toLowerCase() }),
-      ...(exception.type !== undefined && { type: exception.type.toUpperCase() }),
-      at: positionAt(root, [index, 'exceptions', i]),
-    })),
+    exceptions: exceptions.map((exception, i) => exceptionOf(exception, positionAt(root, [index, 'exceptions', i]))),
     tests: tests.map((test, i) => ({ ...test, at: positionAt(root, [index, 'tests', i]) })),
     at: positionAt(root, [index]),
     problemOf: (value) => (where.accepts(value) ? required.problemOf(value) : null),
@@ -132,11 +128,21 @@ function checkMessage(message: string, each: PolicySubject, report: Report): voi
     if (!allowed.includes(name)) report(['message'], `${whole} is no placeholder`, known)
 }
 
+/** The exception with its names in the form in which names are compared. */
+const exceptionOf = ({ zone, name, type, ...rest }: Omit<PolicyException, 'at'>, at: SourcePosition): PolicyException => ({
+  ...rest,
+  ...(zone !== undefined && { zone: nameGlob(zone.replace(/\.$/, '')) }),
+  ...(name !== undefined && { name: nameGlob(name) }),
+  ...(type !== undefined && { type: type.toUpperCase() }),
+  at,
+})
+
 function checkException({ zone, name, type, until, reason }: Omit<PolicyException, 'at'>, each: PolicySubject, report: Report): void {
   const named = [zone, name, type].some((one) => one !== undefined)
   if (each !== 'plan' && !named) report([], 'an exception names a zone, a name or a type', 'to switch the rule off, remove it')
   if (each === 'plan' && named) report([], 'an exception from a rule for plans names no zone, name or type')
   if (each === 'zone' && (name !== undefined || type !== undefined)) report([], 'an exception from a rule for zones names only the zone')
+  if (name?.endsWith('.')) report(['name'], `${quoted(name)} is not relative to the zone`, 'write www instead of www.example.com.')
   if (type !== undefined && !parseRecordType(type).ok) report(['type'], `${JSON.stringify(type)} is not a known record type`)
   const date = parseFullDate(until)
   if (!date.ok) report(['until'], date.message)

@@ -106,10 +106,18 @@ describe('an exception', () => {
     ['name: W*, until: 2027-01-01', true],
     ['name: "@", until: 2027-01-01', false],
     ['zone: EXAMPLE.com., until: 2027-01-01', true],
+    ['name: WWW, until: 2027-01-01', true],
     ['zone: "*.com", type: a, until: 2027-01-01', true],
     ['zone: example.net, until: 2027-01-01', false],
     ['zone: example.com, name: www, type: AAAA, until: 2027-01-01', false],
   ])('{%s} applies: %j', (exception, applies) => expect(apply(withException(exception))).toHaveLength(applies ? 0 : 1))
+
+  test('has names in Unicode or punycode', () => {
+    const name = 'xn--bcher-kva.example.' as DomainName
+    const contents = { ...CONTENTS, name, records: [record('xn--bro-hoa.xn--bcher-kva.example.', 'A', '192.0.2.1')] }
+    expect(apply(withException('zone: bücher.example, name: büro, until: 2027-01-01'), contents)).toEqual([])
+    expect(apply(withException('zone: bücher.example, name: buero, until: 2027-01-01'), contents)).toHaveLength(1)
+  })
 
   test('applies until the end of its last day, in UTC', () => {
     expect(daysLeft({ until: '2026-11-23' }, new Date('2026-11-23T23:59:59.999Z'))).toBe(0)

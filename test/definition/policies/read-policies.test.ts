@@ -84,6 +84,11 @@ describe('a policy file with an error has its place', () => {
       /"AX" is not a known record type$/,
     ],
     [
+      'an exception for an absolute name',
+      '- {name: a, each: change, require: {}, exceptions: [{name: www.example.com., until: 2099-01-01, reason: r}]}\n',
+      /^p\.yaml:1:60: .*"www\.example\.com\." is not relative to the zone$/,
+    ],
+    [
       'a test with a key that no document has',
       '- {name: a, each: record_set, require: {}, tests: [{given: {tll: 1}, expect: pass}]}\n',
       /^p\.yaml:1:66: .*no property "tll" here$/,
@@ -108,7 +113,10 @@ test('a pattern that backtracking matches in exponential time takes linear time'
   const { rules } = read(ruleWith("properties: {data: {items: {not: {pattern: '^(a|a|aa)+$'}}}}"))
   const begin = performance.now()
   expect(rules[0]?.problemOf({ data: [`${'a'.repeat(65_000)}!`] })).toBeNull()
-  expect(rules[0]?.problemOf({ data: ['a'.repeat(65_000)] })).toEqual({ path: ['data', '0'], text: 'data[0] must not be valid' })
+  expect(rules[0]?.problemOf({ data: ['a'.repeat(65_000)] })).toEqual({
+    path: ['data', '0'],
+    text: 'data[0] must not match pattern "^(a|a|aa)+$"',
+  })
   expect(performance.now() - begin).toBeLessThan(2000)
 })
 
@@ -127,3 +135,15 @@ test('$ref leads to $defs of the same schema, and YAML anchors to other rules', 
   expect(diagnostics).toEqual([])
   expect(rules.map(({ problemOf }) => problemOf({ ttl: 61 })?.text)).toEqual(['ttl must be <= 60', 'ttl must be <= 60'])
 })
+
+test.each([
+  ['properties: {ttl: {type: [integer, "null"]}}', 'ttl must be of the type integer or null'],
+  ['properties: {ttl: {not: {const: x}}}', 'ttl must not be "x"'],
+  ['properties: {ttl: {not: {enum: [x, y]}}}', 'ttl must not be one of "x", "y"'],
+  ['properties: {data: {not: {contains: {const: 1}}}}', 'data must not contain the described items'],
+  ['not: {properties: {ttl: {const: x}}, required: [ttl]}', 'must not be as described'],
+  ['not: true', 'must not be as described'],
+  ['$ref: "#/$defs/a~1b"\n$defs: {a/b: {properties: {ttl: {not: {const: x}}}}}', 'ttl must not be "x"'],
+])('what %s refuses, in words', (schema, text) =>
+  expect(read(ruleWith(schema)).rules[0]?.problemOf({ ttl: 'x', data: [1] })?.text).toBe(text),
+)
