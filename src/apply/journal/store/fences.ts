@@ -134,8 +134,11 @@ export async function takeFences(
   run: string,
   time: Date,
 ): Promise<TakenFences> {
+  let before = seen
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const current = attempt === 0 ? seen : await readFences(store)
+    // The attempt before was carried out, and its response was lost.
+    if (attempt > 0 && zones.every((zone) => fenceOf(current, zone)?.run === run)) return { taken: true, before }
     const problems = zones.flatMap((zone) => {
       const now = fenceOf(current, zone)
       return isCurrent(now, fenceOf(seen, zone)?.number ?? 0) ? [] : [outdated(zone, now)]
@@ -144,6 +147,7 @@ export async function takeFences(
     const next = new Map(current.zones)
     for (const zone of zones) next.set(keyOf(zone), { number: (fenceOf(current, zone)?.number ?? 0) + 1, run, time: time.toISOString() })
     if ((await writeFences(store, current, next)) === 'written') return { taken: true, before: current }
+    before = current
     await pause(attempt)
   }
   throw new StoreError(`${NAME} in ${store.address} is written by others all the time`, { hint: 'try again' })

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type JournalStore, StoreError } from './journal-store.ts'
-import { type Lease, leaseName } from './leases.ts'
+import { type Lease, leaseName, parseLease } from './leases.ts'
 
 export interface Heartbeat {
   /**
@@ -23,8 +23,8 @@ export interface Heartbeat {
 const RENEWALS = 3
 /** Milliseconds between two attempts of a renewal. */
 const PAUSE = 500
-/** How much longer than a request its lease is made, if it has to be made longer. */
-const FACTOR = 2
+/** Seconds by which a lease outlasts a request for which it is made longer; those of the lease itself if they are more. */
+const MARGIN = 30
 
 interface Moment {
   readonly monotonic: number
@@ -57,11 +57,23 @@ export function keepLease(store: JournalStore, first: Lease, version: string, wr
         current = result.version
         renewedAt = at
         problem = null
-      } else if (!ended) lost.abort(await whyLost(store, lease.run))
+      } else if (!ended) await seeWhy()
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
       problem = error.message
     }
+  }
+  /** After a conflict. A renewal whose response was lost may have been carried out: the lease is then still that of this run. */
+  const seeWhy = async (): Promise<void> => {
+    const rest = await store.read(name)
+    const found = rest === null ? null : parseLease(rest.text, name)
+    if (rest !== null && found !== null && found.brokenUntil === undefined && rest.version !== current) {
+      lease = found
+      current = rest.version
+    } else
+      lost.abort(
+        `run ${lease.run} has lost its lease: ${rest === null ? 'another run took its zones after it had ended' : '"unlock" broke it'}`,
+      )
   }
   const renewOnce = (seconds: number): Promise<void> => {
     renewing ??= renew(seconds).finally(() => {
@@ -84,7 +96,8 @@ export function keepLease(store: JournalStore, first: Lease, version: string, wr
         if (lost.signal.aborted) return String(lost.signal.reason)
         if (remaining() > timeLimit) return null
         if (stop?.aborted) return 'the run was stopped'
-        if (timeLimit > (wanted * 1000 * (RENEWALS - 1)) / RENEWALS) wanted = Math.ceil((timeLimit / 1000) * FACTOR)
+        if (timeLimit > (wanted * 1000 * (RENEWALS - 1)) / RENEWALS)
+          wanted = Math.max(wanted, Math.ceil(timeLimit / 1000) + Math.max(first.seconds, MARGIN))
         await renewOnce(wanted)
         if (problem === null || lost.signal.aborted) continue
         if (remaining() <= 0) return `the lease of run ${first.run} could not be renewed: ${problem}`
@@ -99,11 +112,4 @@ export function keepLease(store: JournalStore, first: Lease, version: string, wr
       if (!lost.signal.aborted) await store.remove(name, 'any').catch(() => undefined)
     },
   }
-}
-
-/** Who took the lease, as far as the store says. */
-async function whyLost(store: JournalStore, run: string): Promise<string> {
-  const rest = await store.read(leaseName(run)).catch(() => null)
-  const how = rest === null ? 'another run took its zones after it had ended' : '"unlock" broke it'
-  return `run ${run} has lost its lease: ${how}`
 }

@@ -102,7 +102,8 @@ async function readLease(
   return { ...lease, version: read.version, renewed: read.modified }
 }
 
-function parseLease(text: string, name: string): Lease | null {
+/** The lease of an object; null if it cannot be understood. */
+export function parseLease(text: string, name: string): Lease | null {
   try {
     const value = JSON.parse(text) as Lease
     const { run, command, holder, since, zones, seconds, brokenUntil } = value
@@ -111,6 +112,7 @@ function parseLease(text: string, name: string): Lease | null {
       isRunId(run) &&
       name === leaseName(run) &&
       [command, since, holder.host].every(isText) &&
+      !Number.isNaN(Date.parse(since)) &&
       Number.isSafeInteger(holder.pid) &&
       Number.isFinite(seconds) &&
       (brokenUntil === undefined || Number.isFinite(brokenUntil)) &&

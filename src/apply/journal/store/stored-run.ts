@@ -38,7 +38,13 @@ export async function storeRun(store: JournalStore, run: string, folder: string)
   const storeOnce = async (): Promise<string | null> => {
     const [now, number] = [text, part]
     try {
-      const written = await store.write(journalPart(run, number), now, version)
+      const name = journalPart(run, number)
+      let written = await store.write(name, now, version)
+      if (written.state === 'conflict') {
+        // A former request may have been carried out although its response was lost.
+        const rest = await store.read(name)
+        if (rest !== null && now.startsWith(rest.text)) written = await store.write(name, now, rest.version)
+      }
       if (written.state === 'conflict') return `another process has written the journal of run ${run} in ${store.address}`
       version = written.version
     } catch (error) {

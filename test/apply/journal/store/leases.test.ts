@@ -52,6 +52,21 @@ async function deadProcess(): Promise<LeaseHolder> {
   return { ...OWN, pid, started }
 }
 
+/** A store that carries out the next writes, and loses their responses. */
+function losing(store: JournalStore): { readonly store: JournalStore; readonly lose: (writes: number) => void } {
+  let left = 0
+  const write: JournalStore['write'] = async (...args) => {
+    const written = await store.write(...args)
+    left -= 1
+    if (left < 0) return written
+    throw new StoreError('no response')
+  }
+  const lose = (writes: number): void => {
+    left = writes
+  }
+  return { store: { ...store, write }, lose }
+}
+
 describe('the lease of a run', () => {
   it('exists during the run, names its holder, and is removed after it', async () => {
     const store = open()
@@ -174,6 +189,19 @@ describe('the lease of a run', () => {
     expect(await heartbeat.mayWrite(1900)).toBeNull()
     await heartbeat.end()
   })
+
+  it('is kept if a renewal was carried out and its response was lost', async () => {
+    const store = open()
+    const { store: failing, lose } = losing(store)
+    const { heartbeat } = await acquired(failing, OLDER, { seconds: 60 })
+    lose(1)
+    // Longer than the lease: a renewal is needed.
+    expect(await heartbeat.mayWrite(90_000)).toBeNull()
+    expect(heartbeat.lost.aborted).toBe(false)
+    expect((await listLeases(store)).leases).toMatchObject([{ run: OLDER, seconds: 150 }])
+    await heartbeat.end()
+    expect((await listLeases(store)).leases).toEqual([])
+  })
 })
 
 describe('the fence of a zone', () => {
@@ -207,6 +235,29 @@ describe('the fence of a zone', () => {
     const zones = Array.from({ length: 8 }, (_, index) => ({ zone: `z${index}.example.`, target: 'cloud' }))
     await Promise.all(zones.map((zone) => takeFences(store, seen, [zone], OLDER, at)))
     expect((await readFences(store)).zones.size).toBe(8)
+  })
+
+  it('is taken if it was taken before and the response was lost, so that another run wrote in between', async () => {
+    const store = open()
+    const seen = await readFences(store)
+    let isFirst = true
+    const other = { ...ZONE, zone: 'example.net.' }
+    const busy: JournalStore = {
+      ...store,
+      write: async (...args) => {
+        const written = await store.write(...args)
+        if (!isFirst) return written
+        isFirst = false
+        // The repetition of the request finds what another run wrote.
+        await takeFences(store, await readFences(store), [other], YOUNGER, at)
+        return { state: 'conflict' }
+      },
+    }
+    expect(await takeFences(busy, seen, [ZONE], OLDER, at)).toEqual({ taken: true, before: seen })
+    expect([...(await readFences(store)).zones]).toMatchObject([
+      ['example.com. cloud', { number: 1, run: OLDER }],
+      ['example.net. cloud', { number: 1, run: YOUNGER }],
+    ])
   })
 
   it('stays current if a run changed nothing, and its numbers never return', async () => {
