@@ -4,6 +4,7 @@ import { type BucketClient, createBucketClient } from './bucket-client.ts'
 import {
   assertStoreName,
   type ExpectedVersion,
+  isStoreName,
   type JournalStore,
   type ListedObject,
   MAX_LISTED_OBJECTS,
@@ -120,9 +121,11 @@ async function list(client: BucketClient, { name, prefix }: BucketConfig, below:
       (sdk) => new sdk.ListObjectsV2Command({ Bucket: name, Prefix: below, ContinuationToken: token }),
     )
     const page = (output ?? {}) as Page
-    for (const { Key: key = '', ETag: version = '', LastModified: modified } of page.Contents ?? [])
-      if (key.startsWith(below))
-        listed.push({ name: prefix === '' ? key : key.slice(prefix.length + 1), version, modified: modified?.getTime() ?? 0 })
+    for (const { Key: key = '', ETag: version = '', LastModified: modified } of page.Contents ?? []) {
+      const found = prefix === '' ? key : key.slice(prefix.length + 1)
+      // Others, such as the empty objects that consoles make of folders, are none of ours.
+      if (key.startsWith(below) && isStoreName(found)) listed.push({ name: found, version, modified: modified?.getTime() ?? 0 })
+    }
     if (listed.length > MAX_LISTED_OBJECTS)
       throw new StoreError(`the journal in ${client.address} has more than ${MAX_LISTED_OBJECTS} objects below ${below}`)
     const next = page.IsTruncated === true ? page.NextContinuationToken : undefined

@@ -12,7 +12,7 @@ import { writeProblemText } from '../../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../../dns/diagnostic.ts'
 import type { StateMirror } from '../../choreography/state-file.ts'
 import { isRunId, JOURNAL_FILE, PLANS_FOLDER, planFile } from '../journal-format.ts'
-import { beginOf, endOf, outerLinesOf } from '../journal-lines.ts'
+import { endOf, outerLinesOf } from '../journal-lines.ts'
 import { keepOutOfGit } from '../keep-out-of-git.ts'
 import { type JournalStore, type ListedObject, StoreError } from './journal-store.ts'
 import { openStore } from './open-store.ts'
@@ -49,7 +49,7 @@ export async function fetchProblem(context: StoreContext, { states = false } = {
   }
 }
 
-/** Fetches the runs that the folder of a journal lacks, and those that had not ended. */
+/** Fetches the runs that the folder of a journal lacks, and those that had not ended. What cannot be understood is reported by those who read the folder, for each run. */
 async function fetchRuns(store: JournalStore, journal: string): Promise<void> {
   const byRun = new Map<string, ListedObject[]>()
   for (const object of await store.list(STORED_RUNS)) {
@@ -85,15 +85,13 @@ async function fetchRun(store: JournalStore, journal: string, run: string, objec
   const lines = (await readParts(store, objects, 'journal')).join('')
   // A run without a line has sent nothing.
   if (lines === '') return
-  const begin = beginOf(lines.slice(0, lines.indexOf('\n')), run)
-  if (!begin.ok) throw new StoreError(`run ${run} in the journal ${store.address}: ${begin.message}`)
   if (isHere) {
     // The journal of a run of this machine is older only in the store.
     if (Buffer.byteLength(lines) > statSync(join(folder, JOURNAL_FILE)).size)
       await writeFileAtomically(join(folder, JOURNAL_FILE), lines, 0o600)
     return
   }
-  const plans = (await readParts(store, objects, 'plans')).flatMap((text) => plansOf(text, run, store))
+  const plans = (await readParts(store, objects, 'plans')).flatMap(plansOf)
   const temporary = join(journal, 'runs', `.${run}-${process.pid}`)
   await rm(temporary, { recursive: true, force: true })
   await mkdir(join(temporary, PLANS_FOLDER), { recursive: true, mode: 0o700 })
@@ -124,14 +122,14 @@ async function readParts(store: JournalStore, objects: readonly ListedObject[], 
   return Promise.all(parts.map(async ({ name }) => (await store.read(name))?.text ?? ''))
 }
 
-function plansOf(text: string, run: string, { address }: JournalStore): string[] {
+/** The plans of a part; none if it is not valid. Who needs one of them reports that it is missing. */
+function plansOf(text: string): string[] {
   try {
     const plans: unknown = JSON.parse(text)
-    if (Array.isArray(plans) && plans.every((plan) => typeof plan === 'string')) return plans
+    return Array.isArray(plans) && plans.every((plan) => typeof plan === 'string') ? plans : []
   } catch {
-    // Reported below.
+    return []
   }
-  throw new StoreError(`the plans of run ${run} in the journal ${address} are not valid`)
 }
 
 /** The folders of states, which are objects of the same names below `state/`. */

@@ -18,6 +18,7 @@ import { writeProblemText } from '../../../definition/files/write-problem.ts'
 import {
   assertStoreName,
   type ExpectedVersion,
+  isStoreName,
   type JournalStore,
   type ListedObject,
   MAX_LISTED_OBJECTS,
@@ -155,7 +156,7 @@ async function listObjects(folder: string, prefix: string): Promise<ListedObject
     for (const entry of entries) {
       if (entry.isDirectory()) await collect(`${below}${entry.name}/`)
       const [, object] = VERSION.exec(entry.name) ?? []
-      if (object !== undefined && !object.startsWith('.') && entry.isFile()) names.add(below + object)
+      if (object !== undefined && isStoreName(below + object) && entry.isFile()) names.add(below + object)
       if (names.size > MAX_LISTED_OBJECTS) throw new StoreError(`${join(folder, prefix)} has more than ${MAX_LISTED_OBJECTS} objects`)
     }
   }

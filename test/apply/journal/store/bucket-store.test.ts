@@ -2,12 +2,16 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readRuns } from '../../../../src/apply/journal/read-journal.ts'
 import { bucketStore } from '../../../../src/apply/journal/store/bucket-store.ts'
 import { fetchProblem, mirrorOf } from '../../../../src/apply/journal/store/fetch-journal.ts'
+import { StoreError } from '../../../../src/apply/journal/store/journal-store.ts'
+import { listLeases } from '../../../../src/apply/journal/store/leases.ts'
 import { openStore } from '../../../../src/apply/journal/store/open-store.ts'
 import type { StoreContext } from '../../../../src/apply/journal/store/store-context.ts'
 import { storeRun } from '../../../../src/apply/journal/store/stored-run.ts'
 import { noSecrets } from '../../../../src/definition/config/secret-guard.ts'
+import { ownProcess } from '../../../../src/definition/files/process-identity.ts'
 import { MOTO, type Moto, type StoreProxy, startMoto, startStoreProxy } from '../../../support/moto.ts'
 import { describeWithTools } from '../../../support/skip.ts'
 import { temporaryDirectory } from '../../../support/temp-directory.ts'
@@ -70,6 +74,35 @@ describeWithTools([MOTO], 'moto', () => {
     expect(existsSync(stateOf(b))).toBe(false)
   })
 
+  test('objects that are none of ours do no harm, and a run that cannot be read does not hide others', async () => {
+    await create('strange')
+    const here = machine('strange')
+    const put = (key: string, body: string) => fetch(`${moto.origin}/strange/prod/zones/${key}`, { method: 'PUT', body })
+    const [broken, newer, run] = ['20261121T063000Z-0001', '20261121T063000Z-0002', '20261121T063000Z-0003'] as const
+    // The console of AWS makes an empty object for a folder.
+    for (const key of ['leases/', 'leases/a%20b', 'state/', 'state/stages/', 'state/stages/a%20b.json', 'runs/', `runs/${run}/`])
+      await put(key, '')
+    for (const one of [newer, run]) await put(`runs/${one}/plans-1`, one === newer ? '{' : '["plan"]')
+    const begin = { event: 'begin', format: 'zonewright-journal', version: 2, time: '2026-11-21T06:30:00.000Z', tool: 'zonewright 0.1.0' }
+    const rest = { command: 'apply', rollsBack: null, process: { pid: 1, started: null, host: 'a' }, zones: [] }
+    for (const [one, version] of [
+      [newer, 99],
+      [run, 2],
+    ] as const)
+      await put(`runs/${one}/journal-1`, `${JSON.stringify({ ...begin, run: one, version, ...rest })}\n`)
+    await put(`runs/${broken}/journal-1`, 'no line')
+    expect(await fetchProblem(here, { states: true })).toBeNull()
+    const { runs, diagnostics } = readRuns(here.journal, ownProcess())
+    expect(runs.map(({ id }) => id)).toEqual([run])
+    expect(diagnostics.map(({ message }) => message)).toEqual([
+      expect.stringContaining(`run ${broken}: its journal has no first line`),
+      expect.stringContaining(`run ${newer}: `),
+    ])
+    const store = await openStore(here)
+    expect((await listLeases(store)).leases).toEqual([])
+    await store.close()
+  })
+
   test('lines that arrive together are stored together, in parts, and a lost response does no harm', async () => {
     await create('lines')
     const [here, there] = [machine('lines'), machine('lines')] as const
@@ -84,7 +117,22 @@ describeWithTools([MOTO], 'moto', () => {
       writes += 1
       return /^PUT .*journal-/.test(request) && writes % 5 === 1
     }
-    const stored = await storeRun(store, run, folder)
+    let failures = 0
+    const stored = await storeRun(
+      {
+        ...store,
+        // Once, all repetitions of a request are lost.
+        write: async (name, ...rest) => {
+          const written = await store.write(name, ...rest)
+          failures += /journal-1$/.test(name) ? 1 : 0
+          if (failures !== 2) return written
+          failures += 1
+          throw new StoreError('no response')
+        },
+      },
+      run,
+      folder,
+    )
     const begin = {
       event: 'begin',
       format: 'zonewright-journal',
@@ -96,8 +144,12 @@ describeWithTools([MOTO], 'moto', () => {
     const first = JSON.stringify({ ...begin, command: 'apply', rollsBack: null, process: { pid: 1, started: null, host: 'a' }, zones: [] })
     const lines = [first, ...Array.from({ length: 3000 }, (_, index) => `line ${index} ${'x'.repeat(60)}`)]
     const before = store.requests
+    stored.line(lines[0] as string)
+    expect(await stored.stored()).toBeNull()
+    stored.line(lines[1] as string)
+    expect(await stored.stored()).toBe('no response')
     const results: Promise<string | null>[] = []
-    for (const [index, line] of lines.entries()) {
+    for (const [index, line] of lines.slice(2).entries()) {
       stored.line(line)
       if (index % 3 === 0) results.push(stored.stored())
       if (index % 100 === 0) await wait(1)
