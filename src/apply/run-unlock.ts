@@ -6,20 +6,11 @@ import { counted, durationText, listed } from '../report/english.ts'
 import { sleep } from '../transport/retry.ts'
 import { EXIT, type ExitStatus } from './exit-status.ts'
 import { isRunPrefix } from './journal/journal-format.ts'
-import { readRuns } from './journal/read-journal.ts'
+import { type JournalledRuns, readRuns } from './journal/read-journal.ts'
 import { describeLease } from './journal/store/acquire-lease.ts'
 import { fetchProblem } from './journal/store/fetch-journal.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
-import {
-  endOfLease,
-  type FoundLease,
-  isLive,
-  type Lease,
-  type LiveLeases,
-  leaseName,
-  listLeases,
-  ownHolder,
-} from './journal/store/leases.ts'
+import { endOfLease, type FoundLease, isLive, type Lease, leaseName, listLeases, ownHolder } from './journal/store/leases.ts'
 import { openStore } from './journal/store/open-store.ts'
 import { loadRunConfig } from './run-config.ts'
 import type { ApplySetup, Interruption } from './run-context.ts'
@@ -59,7 +50,9 @@ export async function runUnlock(setup: UnlockSetup, args: readonly string[]): Pr
       output.say(options.run === undefined ? 'No run has a lease on these zones.' : `No run ${options.run} has a lease.`)
       return EXIT.done
     }
-    for (const lease of matching) for (const line of describe(lease, found.now, store, context)) output.say(line)
+    const read = unread === null ? readRuns(config.journal, ownProcess()) : null
+    for (const lease of matching)
+      for (const line of describe(lease, found.now, read, isLive(lease, found.now, store, ownHolder(setup.env)))) output.say(line)
     if (!options.yes) {
       const answer = await setup.ask(`Break ${counted(matching.length, 'lease')}?`, interruption.signal)
       if (answer === 'no-terminal')
@@ -74,7 +67,7 @@ export async function runUnlock(setup: UnlockSetup, args: readonly string[]): Pr
         return interruption.status() ?? EXIT.failure
       }
     }
-    return await breakLeases(context, store, matching, found, interruption)
+    return await breakLeases(context, store, matching, interruption)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     return fail({ severity: 'error', code: 'journal-failed', message: error.message, hint: error.hint })
@@ -106,26 +99,30 @@ const isWanted =
 const MAX_NAMED = 5
 
 /** What breaking a lease concerns: the run, its holder and age, and calls of which nobody knows what became. */
-function describe(
-  lease: FoundLease,
-  now: number,
-  store: JournalStore,
-  { journal, env }: { readonly journal: string; readonly env: UnlockSetup['env'] },
-) {
+function describe(lease: FoundLease, now: number, read: JournalledRuns | null, live: boolean): string[] {
   const ago = (time: number): string => `${durationText(Math.max(0, Math.round((now - time) / 1000)))} ago`
   const zones = lease.zones.map(({ zone, target }) => `${zone} at ${target}`)
-  const live = isLive(lease, now, store, ownHolder(env))
-  const { runs } = readRuns(journal, ownProcess())
-  const record = runs.find(({ id }) => id === lease.run)
   return [
     `${describeLease(lease)} (${ago(Date.parse(lease.since))})`,
     `  zones: ${listed(zones, MAX_NAMED)}`,
     `  last renewed ${ago(lease.renewed)}; ${live ? 'the run may still be alive' : 'the run has ended, or lost its lease'}`,
-    record === undefined
-      ? '  it has no journal yet: it has sent no call'
-      : `  ${counted(record.figures.applied.total, 'change')} applied, ${counted(record.figures.unknown, 'call')} without a known outcome, ${record.figures.skipped} not begun`,
+    `  ${sentBy(lease.run, read)}`,
   ]
 }
+
+/** What is known about the calls of a run; `read` is null if the journal could not be read. */
+function sentBy(run: string, read: JournalledRuns | null): string {
+  const record = read?.runs.find(({ id }) => id === run)
+  if (record !== undefined) {
+    const { applied, unknown, skipped } = record.figures
+    return `${counted(applied.total, 'change')} applied, ${counted(unknown, 'call')} without a known outcome, ${skipped} not begun`
+  }
+  const isUnreadable = read === null || read.diagnostics.some(({ message }) => message.includes(run))
+  return isUnreadable ? 'its journal cannot be read, so nobody knows what it has sent' : 'it has no journal yet: it has sent no call'
+}
+
+/** Attempts to break a lease that is renewed at the same moment. */
+const ATTEMPTS = 5
 
 /**
  * A broken lease keeps its zones from others until the run can send nothing any more: the run learns of it with its next renewal, and sends calls only while the
@@ -135,29 +132,51 @@ async function breakLeases(
   { output, env }: UnlockSetup,
   store: JournalStore,
   leases: readonly FoundLease[],
-  { now }: LiveLeases,
   { signal }: Interruption,
 ): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done
-  const until = performance.now()
-  for (const found of leases) {
-    const { version, renewed, ...lease } = found
-    const left = isLive(found, now, store, ownHolder(env)) ? endOfLease(found) - now : 0
-    const broken = await store.write(leaseName(lease.run), JSON.stringify({ ...lease, brokenUntil: now + left }), version)
-    if (broken.state === 'conflict') {
-      const message = `run ${lease.run} renewed its lease or ended meanwhile`
+  for (const { run } of leases) {
+    const broken = await markBroken(store, run, env)
+    if (broken === 'ended') {
+      output.say(`Run ${run} has ended meanwhile.`)
+      continue
+    }
+    if (broken === 'conflict') {
+      const message = `run ${run} renewed its lease meanwhile`
       output.diagnostics([{ severity: 'error', code: 'zone-locked', message, hint: 'try again' }])
       status = EXIT.failure
       continue
     }
-    const wait = left - (performance.now() - until)
+    const wait = broken.left - (performance.now() - broken.at)
     if (wait > 0) {
-      output.say(`Waiting ${durationText(Math.ceil(wait / 1000))}, until run ${lease.run} can send nothing any more.`)
+      output.say(`Waiting ${durationText(Math.ceil(wait / 1000))}, until run ${run} can send nothing any more.`)
       await sleep(wait, signal).catch(() => undefined)
       if (signal.aborted) return EXIT.interrupted
     }
-    await store.remove(leaseName(lease.run), broken.version)
-    output.say(`The lease of run ${lease.run} is broken.`)
+    await store.remove(leaseName(run), broken.version)
+    output.say(`The lease of run ${run} is broken.`)
   }
   return status
+}
+
+/** A broken lease: milliseconds for which the run may still send calls, and the time of this process at which they begin. */
+interface BrokenLease {
+  readonly version: string
+  readonly left: number
+  readonly at: number
+}
+
+/** Reads the lease again first: the run may have renewed it many times while the question waited for its answer. */
+async function markBroken(store: JournalStore, run: string, env: UnlockSetup['env']): Promise<BrokenLease | 'ended' | 'conflict'> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const { leases, now } = await listLeases(store)
+    const at = performance.now()
+    const found = leases.find((lease) => lease.run === run)
+    if (found === undefined) return 'ended'
+    const { version, renewed, ...lease } = found
+    const left = isLive(found, now, store, ownHolder(env)) ? endOfLease(found) - now : 0
+    const broken = await store.write(leaseName(run), JSON.stringify({ ...lease, brokenUntil: now + left }), version)
+    if (broken.state === 'written') return { version: broken.version, left, at }
+  }
+  return 'conflict'
 }

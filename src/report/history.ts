@@ -127,7 +127,8 @@ function did(run: RunView): string {
   const [first] = zones
   const more = zones.length > 1 ? ` and ${counted(zones.length - 1, 'more zone')}` : ''
   const where = first === undefined ? '' : ` in ${oneLine(first.zone)} at ${oneLine(first.target)}${more}`
-  return `${figures(run)}${where}${rollsBack === null ? '' : `, rolling back ${rollsBack}`}`
+  const holder = run.state === 'running' ? `, process ${run.process} on ${oneLine(run.host)}` : ''
+  return `${figures(run)}${where}${rollsBack === null ? '' : `, rolling back ${rollsBack}`}${holder}`
 }
 
 function figures({ applied, failed, skipped, unknown }: RunView): string {

@@ -6,6 +6,7 @@ import { type JournalledRuns, readRuns } from '../../apply/journal/read-journal.
 import { findRun, lastRun, pruneRuns, readRunReport } from '../../apply/journal/runs.ts'
 import { fetchProblem, removeStoredRuns } from '../../apply/journal/store/fetch-journal.ts'
 import { StoreError } from '../../apply/journal/store/journal-store.ts'
+import { withRunning } from '../../apply/journal/store/running-runs.ts'
 import type { StoreContext } from '../../apply/journal/store/store-context.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import { ownProcess } from '../../definition/files/process-identity.ts'
@@ -43,10 +44,17 @@ async function history(io: CliIo, [name]: readonly [string | undefined], options
     output.error('usage', 'a run, --last and --prune exclude each other', 'give one of them')
     return EXIT.failure
   }
-  const unread = await fetchProblem({ ...io, config, journal: config.journal })
+  const context = { ...io, config, journal: config.journal }
+  const unread = await fetchProblem(context)
   const local = readRuns(config.journal, ownProcess())
-  const read = unread === null ? local : { ...local, diagnostics: [unread, ...local.diagnostics] }
-  if (options.prune !== undefined) return prune({ ...io, config, journal: config.journal }, output, read, options.prune)
+  const { runs, problem } = unread === null ? await withRunning(context, local.runs) : { runs: local.runs, problem: unread }
+  const read = { runs, diagnostics: [...(problem === null ? [] : [problem]), ...local.diagnostics] }
+  if (options.prune !== undefined) {
+    // A run that was not fetched is not known, nor is one that may still run.
+    if (problem === null) return prune(context, output, read, options.prune)
+    output.diagnostics(read.diagnostics)
+    return EXIT.failure
+  }
   const asked = await select(read, name, options)
   const inText = options.format === 'text'
   if (inText) output.diagnostics(asked.diagnostics)
@@ -73,8 +81,6 @@ async function prune(
   keep: number,
 ): Promise<ExitStatus> {
   output.diagnostics(diagnostics)
-  // A run that was not fetched is not known.
-  if (hasErrors(diagnostics) && context.config?.journalStore.bucket != null) return EXIT.failure
   try {
     const removed = pruneRuns(context.journal, runs, keep, context.now())
     await removeStoredRuns(context, removed)
