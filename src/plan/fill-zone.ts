@@ -8,7 +8,7 @@
  */
 import { compareText } from '../dns/compare-text.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import { type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
+import { type DefinedRecord, type ExistingRecord, groupRrsets, rrsetKey } from '../dns/record.ts'
 import type { DesiredZone, RrsetTargets } from '../dns/zone.ts'
 import type { QuarantineRule } from '../dns/zone-source.ts'
 import type { QuarantinedRrset } from './plan.ts'
@@ -24,6 +24,7 @@ import {
   valueKey,
 } from './source-state.ts'
 import {
+  excludesAnother,
   type GoodReading,
   type HeldReading,
   managedRecords,
@@ -31,6 +32,7 @@ import {
   type SourcedZone,
   type SourceReading,
   sourcedSets,
+  typesByName,
 } from './sourced-sets.ts'
 
 export interface FillInput extends SourcedZone {
@@ -63,22 +65,24 @@ export function fillZone(input: FillInput): FilledZone {
   const absent = new Map<string, AbsentValue>()
   const quarantine: MissingRrset[] = []
   const removed: MissingRrset[] = []
+  holdBeside(sets, live)
   const diagnostics: Diagnostic[] = heldDiagnostics(facts.held, [...sets.values()], live, now)
   const leaveAlone = ({ name, type }: SourcedSet, current: readonly ExistingRecord[]): void => {
     leftAlone.push({ name, type, ignored: true, included: [], excluded: [] })
     untouched.push(...current)
   }
-  const names = ownersOf([...records, ...[...sets.values()].flatMap(({ wanted }) => wanted)])
+  const types = typesByName([...records, ...[...sets.values()].flatMap(({ held, wanted }) => (held === null ? wanted : []))])
 
   for (const [key, set] of [...sets].sort(([a], [b]) => compareText(a, b))) {
     const current = live.get(key) ?? []
     if (set.held !== null) {
       // The counts go on when the source can be read again.
-      for (const record of current) keepEntry(valueKey(record), input.state.absent, absent)
+      for (const record of current) keepEntry(keyIn(set, record), input.state.absent, absent)
       leaveAlone(set, current)
       continue
     }
-    const missing = isReplaced(set, current, names) ? [] : missingValues(set, current)
+    const isReplaced = set.wanted.length === 0 && excludesAnother(set, types)
+    const missing = isReplaced ? [] : missingValues(set, current)
     const judged = missing.map((record) => ({ record, ...judgeValue(record, set, input, absent) }))
     const [kept, gone] = [judged.filter(({ over }) => !over), judged.filter(({ over }) => over)]
     if (kept.length > 0) quarantine.push(missingRrset(set, kept))
@@ -138,6 +142,14 @@ function staleness({ version }: GoodReading, { version: known }: SourceFacts): D
   return { severity: 'warning', code: 'source-stale', message, hint }
 }
 
+/** Holds what cannot be beside a live RRset whose source could not be used: it would replace it. */
+function holdBeside(sets: ReadonlyMap<string, SourcedSet>, live: ReadonlyMap<string, readonly ExistingRecord[]>): void {
+  const kept = [...sets].flatMap(([key, set]) => (set.held !== null && live.has(key) ? [set] : []))
+  const types = typesByName(kept)
+  for (const set of sets.values())
+    if (set.held === null && excludesAnother(set, types)) set.held = kept.find(({ name }) => name === set.name)?.held ?? null
+}
+
 /** The live values that the sources lack, if there are fewer than are live. As many other values are a change, not a loss. */
 function missingValues({ wanted }: SourcedSet, live: readonly ExistingRecord[]): readonly ExistingRecord[] {
   const values = new Set(wanted.map(({ data }) => data))
@@ -146,35 +158,25 @@ function missingValues({ wanted }: SourcedSet, live: readonly ExistingRecord[]):
   return [...liveValues.values()].filter(({ data }) => !values.has(data)).sort((a, b) => compareText(a.data, b.data))
 }
 
-/** Whether a lost RRset makes room for another at its name: a CNAME record cannot be beside others (RFC 1034 section 3.6.2). */
-function isReplaced(
-  { name, type, wanted }: SourcedSet,
-  live: readonly ResourceRecord[],
-  names: ReadonlyMap<string, ReadonlySet<string>>,
-): boolean {
-  const types = names.get(name)
-  if (wanted.length > 0 || live.length === 0 || types === undefined) return false
-  return type === 'CNAME' || types.has('CNAME')
-}
-
-function ownersOf(records: readonly ResourceRecord[]): Map<string, Set<string>> {
-  const owners = new Map<string, Set<string>>()
-  for (const { name, type } of records) owners.set(name, (owners.get(name) ?? new Set()).add(type))
-  return owners
-}
-
 /** Counts a read without the value, notes it, and says whether the value may go. */
 function judgeValue(
   record: ExistingRecord,
-  { readings }: SourcedSet,
+  set: SourcedSet,
   { state, now, isAllowed }: FillInput,
   absent: Map<string, AbsentValue>,
 ): { readonly over: boolean; readonly value: AbsentValue; readonly rule: QuarantineRule } {
-  const rule = strictest(readings)
-  const value = countAbsence(state.absent.get(valueKey(record)), now, rule)
-  if (absent.size < MAX_ABSENT) absent.set(valueKey(record), value)
+  const rule = strictest(set.readings)
+  const key = keyIn(set, record)
+  const value = countAbsence(state.absent.get(key), now, rule)
+  if (absent.size < MAX_ABSENT) absent.set(key, value)
   return { over: isAllowed || isOver(value, now, rule), value, rule }
 }
+
+const keyIn = ({ readings }: SourcedSet, record: ExistingRecord): string =>
+  valueKey(
+    record,
+    readings.map(({ source }) => source),
+  )
 
 function keepEntry(key: string, known: SourceState['absent'], absent: Map<string, AbsentValue>): void {
   const value = known.get(key)
@@ -207,7 +209,7 @@ function missingRrset({ name, type, wanted, readings }: SourcedSet, values: read
     rule,
     until: new Date(last + rule.seconds * 1000).toISOString(),
   }
-  return { rrset, at: (readings[0] as SourceReading).at }
+  return { rrset, reading: readings[0] as SourceReading }
 }
 
 /** A live value as a record of the zone, with the TTL of the values that the source still has. */

@@ -47,9 +47,14 @@ export const MAX_ABSENT = 10_000
 /** Reads this close together, in milliseconds, count as one, unless the rule asks for more in its time. */
 const ONE_READ = 60_000
 
-/** Identifies a value of a zone in a state: owner, type and a digest of the data. */
-export const valueKey = ({ name, type, data }: ResourceRecord): string =>
-  `${name} ${type} ${createHash('sha256').update(data).digest('hex').slice(0, 16)}`
+/**
+ * Identifies a value of a zone in a state: owner, type and a digest of the data and of the sources that lack it. So reads of one source never count for
+ * another, such as one that only the definitions of a branch name.
+ */
+export const valueKey = ({ name, type, data }: ResourceRecord, sources: readonly string[]): string => {
+  const subject = JSON.stringify([data, ...[...new Set(sources)].sort(compareText)])
+  return `${name} ${type} ${createHash('sha256').update(subject).digest('hex').slice(0, 16)}`
+}
 
 /** Whether a source is older than it was at an earlier read. */
 export const isOlder = (version: SourceVersion, known: SourceVersion | null): boolean => {
@@ -59,11 +64,13 @@ export const isOlder = (version: SourceVersion, known: SourceVersion | null): bo
   return version.updated !== null && known.updated !== null && version.updated < known.updated
 }
 
-/** A value after one more read without it. */
+/** A value after one more read without it. Times in the future are from a machine whose clock was wrong: they become the present. */
 export function countAbsence(known: AbsentValue | undefined, now: number, { reads, seconds }: QuarantineRule): AbsentValue {
   if (known === undefined) return { since: now, counted: now, reads: 1 }
+  const { since, counted } = known
+  if (since > now || counted > now) return { ...known, since: Math.min(since, now), counted: now }
   const apart = Math.min(ONE_READ, (seconds * 1000) / reads)
-  return now - known.counted < apart ? known : { ...known, counted: now, reads: known.reads + 1 }
+  return counted === now || now - counted < apart ? known : { ...known, counted: now, reads: known.reads + 1 }
 }
 
 /** Whether a value has been absent for as many reads and as long as the rule asks. */

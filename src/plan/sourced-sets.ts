@@ -62,7 +62,7 @@ export interface SourcedSet {
 
 /**
  * The RRsets that have a source, by `rrsetKey`. A pattern provides the RRsets that the definition does not have. One that the target has and no source does
- * belongs to the first pattern that matches it.
+ * belongs to the first pattern that matches it, unless records of the definition take its place (`excludesAnother`).
  */
 export function sourcedSets(zone: SourcedZone, held: ReadonlyMap<SourceReading, HeldReading>): Map<string, SourcedSet> {
   const { desired, readings, target } = zone
@@ -86,7 +86,10 @@ export function sourcedSets(zone: SourcedZone, held: ReadonlyMap<SourceReading, 
     if (scope.kind === 'rrset' && !excluded.has(rrsetKey(scope))) add(scope, reading, recordsOf(reading))
   }
   const isTaken = (key: string): boolean => own.has(key) || sets.has(key) || excluded.has(key)
-  const live = [...groupRrsets(managedRecords(zone))].flatMap(([key, [record]]) => (record === undefined || isTaken(key) ? [] : [record]))
+  const ownTypes = typesByName(desired.records.filter((record) => !excluded.has(rrsetKey(record))))
+  const live = [...groupRrsets(managedRecords(zone))].flatMap(([key, [record]]) =>
+    record === undefined || isTaken(key) || excludesAnother(record, ownTypes) ? [] : [record],
+  )
   const patterns = readings.flatMap((reading) =>
     reading.scope.kind === 'pattern' ? [{ reading, matches: patternTest(reading.scope, desired) }] : [],
   )
@@ -116,11 +119,23 @@ function patternTest(
 /** The SOA record and the NS records of the apex never come from a source. */
 const isFixed = (record: ResourceRecord, zone: DomainName): boolean => record.type === 'SOA' || isApexNs(record, zone)
 
+/** Whether an RRset cannot be beside others at its name: a CNAME record is alone (RFC 1034 section 3.6.2). */
+export const excludesAnother = ({ name, type }: Pick<ResourceRecord, 'name' | 'type'>, types: TypesByName): boolean => {
+  const others = types.get(name)
+  return others !== undefined && (type === 'CNAME' ? [...others].some((one) => one !== 'CNAME') : others.has('CNAME'))
+}
+
+export type TypesByName = ReadonlyMap<string, ReadonlySet<string>>
+
+export function typesByName(records: readonly Pick<ResourceRecord, 'name' | 'type'>[]): TypesByName {
+  const types = new Map<string, Set<string>>()
+  for (const { name, type } of records) types.set(name, (types.get(name) ?? new Set()).add(type))
+  return types
+}
+
 /** The live records that plans of the zone may change. */
 export function managedRecords({ desired, existing, target }: SourcedZone): readonly ExistingRecord[] {
   const isUnmanaged = unmanagedTest(desired.unmanaged, desired.name)
   const excluded = excludedRrsets(desired, target)
-  return (existing?.records ?? []).filter(
-    (record) => !isFixed(record, desired.name) && !isUnmanaged(record) && !excluded.has(rrsetKey(record)),
-  )
+  return (existing?.records ?? []).filter((record) => record.type !== 'SOA' && !isUnmanaged(record) && !excluded.has(rrsetKey(record)))
 }

@@ -16,6 +16,7 @@ const NEVER_GROUPED: ReadonlySet<DiagnosticCode> = new Set([
   'apply-unconfirmed',
   'import-mismatch',
   'plan-stale',
+  'quarantined',
   'rollback-conflict',
   'rollback-kept',
   'secret-exposed',
@@ -55,8 +56,8 @@ export function groupDiagnostics(diagnostics: readonly Diagnostic[], { all = fal
 export const isAbridged = (diagnostics: readonly Diagnostic[], options: GroupOptions): boolean =>
   groupDiagnostics(diagnostics, options).length < groupDiagnostics(diagnostics, { all: true }).length
 
-/** What a plan was made from: the reader has to know it, however much else there is. */
-const ABOUT_THE_PLAN: ReadonlySet<DiagnosticCode> = new Set(['branch-effect', 'snapshot-used', 'snapshot-zone-missing'])
+/** What a plan was made from, and what later ones will remove: the reader has to know it, however much else there is. */
+const ABOUT_THE_PLAN: ReadonlySet<DiagnosticCode> = new Set(['branch-effect', 'quarantined', 'snapshot-used', 'snapshot-zone-missing'])
 
 /** Keeps all errors and what concerns the plan itself, and of the others the gravest. */
 function limited(diagnostics: readonly Diagnostic[], atMost: number | undefined): Diagnostic[] {

@@ -102,6 +102,56 @@ describe('a source that cannot be read', () => {
     expect(changes({ live: THREE, own: 'pool A 192.0.2.8\n', readings })).toEqual([])
   })
 
+  test.each([
+    ['an address', 'a A 192.0.2.1\n', 'a CNAME b\n'],
+    ['an alias', 'a CNAME b\n', 'a A 192.0.2.1\n'],
+  ])('keeps %s, also if another source has what cannot be beside it', (_, live, other) => {
+    const readings = [
+      reading(null, { scope: { kind: 'pattern', name: 'a*' }, source: 'one' }),
+      reading(`${other}b A 192.0.2.2\n`, { scope: ALL, source: 'two' }),
+    ]
+    const one = { live, readings }
+    expect(changes(one)).toEqual(['+ b A 192.0.2.2'])
+    const [message = ''] = fill(one).diagnostics.map((found) => found.message)
+    expect(message).toMatch(/a\.example\.com\. \S+ stays as it is; a\.example\.com\. \S+ is not created$/)
+  })
+
+  test.each([
+    ['a A 192.0.2.1\n', 'a CNAME b\n'],
+    ['a CNAME b\n', 'a A 192.0.2.1\n'],
+  ])('keeps no record that one of the definition replaces: %j', (live, own) => {
+    const readings = [reading(null, { scope: ALL })]
+    expect(changes({ live, own, readings })).toHaveLength(2)
+    // A record of the definition that this target does not get replaces nothing.
+    const elsewhere = {
+      rrsetTargets: [
+        { name: 'a.example.com.' as DomainName, type: own.split(' ')[1] ?? '', ignored: false, included: [], excluded: ['cloud'] },
+      ],
+    }
+    expect(changes({ live, own, readings, zone: elsewhere }).filter((one) => one.startsWith('-'))).toEqual([])
+  })
+
+  test('keeps the alias beside an RRset that two sources give and one of them lacks', () => {
+    const readings = [
+      reading('pool A 192.0.2.7\n', { source: 'one' }),
+      reading(null, { source: 'two' }),
+      reading('', { scope: ALL, source: 'three' }),
+    ]
+    expect(changes({ live: 'pool CNAME www\n', readings })).toEqual([])
+  })
+
+  test('is one warning for all RRsets that name it', () => {
+    const scopes = ['a', 'b', 'new'].map((name): SourceScope => ({ kind: 'rrset', name: `${name}.example.com.` as DomainName, type: 'A' }))
+    const readings = scopes.map((scope) => reading(null, { scope }))
+    expect(fill({ live: 'a A 192.0.2.1\nb A 192.0.2.1\n', readings }).diagnostics.map(({ message }) => message)).toEqual([
+      'the source cannot be read: connection refused; a.example.com. A and b.example.com. A stay as they are; new.example.com. A is not created',
+    ])
+    const gone = scopes.slice(0, 2).map((scope) => reading('', { scope }))
+    expect(fill({ live: 'a A 192.0.2.1\nb A 192.0.2.1\n', readings: gone }).diagnostics.map(({ message }) => message)).toEqual([
+      'a.example.com. A and b.example.com. A: no longer in the source, since 2026-01-01T00:00:00.000Z (1 read of 3); the plan with read 3 removes them, not before 2026-01-01T00:30:00.000Z',
+    ])
+  })
+
   test('does not create its RRset', () => {
     const { diagnostics } = fill({ live: 'www A 192.0.2.1\n', readings: [reading(null)] })
     expect(diagnostics[0]?.message).toContain('pool.example.com. A is not created')
@@ -138,7 +188,7 @@ describe('an RRset that vanishes', () => {
     const second = fill({ live: THREE, readings: [reading('')], state: first.state, minutes: 10_000 })
     expect(kept(second)).toEqual(['pool.example.com. A 192.0.2.1,192.0.2.2,192.0.2.3 whole 2'])
     expect(second.diagnostics[0]?.message).toContain(
-      'the source no longer has pool.example.com. A, since 2026-01-01T00:00:00.000Z (2 reads of 3): kept until 2026-01-01T00:30:00.000Z at least; then the plan after 1 more read removes it',
+      'pool.example.com. A: no longer in the source, since 2026-01-01T00:00:00.000Z (2 reads of 3); the plan with read 3 removes it, not before 2026-01-01T00:30:00.000Z',
     )
   })
 
@@ -146,6 +196,31 @@ describe('an RRset that vanishes', () => {
     const first = fill({ live: THREE, readings: [reading('')] })
     const second = fill({ live: THREE, readings: [reading('')], state: first.state, minutes: 0.9 })
     expect(second.state).toEqual(first.state)
+  })
+
+  test('is counted for its source only: not for another that a branch names', () => {
+    let state = NO_SOURCE_STATE
+    for (const minutes of [0, 20, 40])
+      state = fill({ live: THREE, readings: [reading('', { source: 'of a branch' })], state, minutes }).state
+    const own = fill({ live: THREE, readings: [reading('')], state, minutes: 60 })
+    expect(kept(own)).toEqual(['pool.example.com. A 192.0.2.1,192.0.2.2,192.0.2.3 whole 1'])
+  })
+
+  test('is counted once by several plans of one read, whatever the rule', () => {
+    const one = { live: THREE, readings: [reading('', { rule: { reads: 2, seconds: 0 } })] }
+    const first = fill(one)
+    expect(changes({ ...one, state: first.state })).toEqual([])
+  })
+
+  test('is kept as long as otherwise after a read by a machine whose clock is ahead', () => {
+    let { state } = fill({ live: THREE, readings: [reading('')], minutes: 100_000 })
+    const reads: number[] = []
+    for (const minutes of [0, 10, 20, 30]) {
+      const filled = fill({ live: THREE, readings: [reading('')], state, minutes })
+      reads.push(filled.quarantine[0]?.reads ?? 0)
+      state = filled.state
+    }
+    expect(reads).toEqual([1, 2, 3, 0])
   })
 
   test('is counted anew after it was there again', () => {
@@ -166,6 +241,16 @@ describe('an RRset that vanishes', () => {
     const alias = [reading('pool A 192.0.2.1\n', { scope: ALL })]
     expect(changes({ live: 'pool CNAME www\n', readings: alias })).toHaveLength(2)
   })
+})
+
+test('the NS records of the apex are kept like others', () => {
+  const scope: SourceScope = { kind: 'rrset', name: ORIGIN, type: 'NS' }
+  const live = '@ NS ns1.example.net.\n@ NS ns2.example.net.\n@ NS ns3.example.net.\n'
+  for (const text of ['', '@ NS ns1.example.net.\n', null]) {
+    const one = { live, readings: [reading(text, { scope })] }
+    expect(changes(one)).toEqual([])
+    expect(fill(one).diagnostics.map(({ code }) => code)).toEqual([text === null ? 'source-unreadable' : 'quarantined'])
+  }
 })
 
 describe('an RRset that shrinks', () => {

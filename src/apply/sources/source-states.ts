@@ -1,5 +1,6 @@
 /** Stores what reads of sources showed in the journal's store, where every machine finds it. */
 import { isSerial, type SerialNumber } from '../../dns/serial-number.ts'
+import { MAX_QUARANTINE } from '../../dns/zone-source.ts'
 import { type AbsentValue, MAX_ABSENT, NO_SOURCE_STATE, type SourceFacts, type SourceState } from '../../plan/source-state.ts'
 import { keepOutOfGit } from '../journal/keep-out-of-git.ts'
 import { type JournalStore, StoreError, storeName } from '../journal/store/journal-store.ts'
@@ -114,4 +115,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-const isTime = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+/** The greatest time of a date, less the longest rule. */
+const MAX_TIME = 8.64e15 - MAX_QUARANTINE.seconds * 1000
+
+const isTime = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TIME
