@@ -123,9 +123,9 @@ export interface CachedAnswers {
 
 /** What the changes of a zone mean to those who use it. Lists are in the order of names. */
 export interface Impact {
-  /** Existing record sets that nothing answers after the changes: no alias, wildcard, DNAME record or delegation either. */
+  /** Existing record sets that nothing answers after the changes: no alias, wildcard, DNAME record or delegation either. Also aliases in the zone that lead to them. */
   readonly stopsAnswering: readonly LostAnswers[]
-  /** Record sets of mail whose data change, new ones included. */
+  /** Record sets of mail, and addresses of mail servers of the zone, whose data change, new ones included. */
   readonly mail: readonly NameAndType[]
   /** NS and DS record sets, and addresses of name servers of the zone, whose data change, new ones included. */
   readonly nameservers: readonly NameAndType[]

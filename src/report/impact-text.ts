@@ -20,7 +20,9 @@ export function impactOfView({ plan: { impact, changes }, outcomes }: ZoneView):
     for (const record of [change.existing, change.desired]) if (record !== null) (isApplied(index) ? done : open).add(keyOf(record))
   })
   const isTouched = (one: NameAndType): boolean => isDeleted || done.has(keyOf(one))
-  const isLost = (one: NameAndType): boolean => isDeleted || (done.has(keyOf(one)) && !open.has(keyOf(one)))
+  const isAllApplied = changes.every((_, index) => isApplied(index))
+  // A name that no change concerns is an alias of one that a change does.
+  const isLost = (one: NameAndType): boolean => isDeleted || (!open.has(keyOf(one)) && (done.has(keyOf(one)) || isAllApplied))
   const applied: Impact = {
     stopsAnswering: impact.stopsAnswering.flatMap(({ name, types, isGone }) => {
       const lost = types.filter((type) => isLost({ name, type }))
@@ -28,7 +30,7 @@ export function impactOfView({ plan: { impact, changes }, outcomes }: ZoneView):
     }),
     mail: impact.mail.filter(isTouched),
     nameservers: impact.nameservers.filter(isTouched),
-    changesAll: impact.changesAll && changes.every((_, index) => isApplied(index)),
+    changesAll: impact.changesAll && isAllApplied,
   }
   return isEmptyImpact(applied) ? null : applied
 }

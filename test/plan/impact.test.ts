@@ -42,6 +42,24 @@ test.each<[what: string, existing: string, desired: string, lost: string[]]>([
   ['the wildcard itself goes', '* 300 A 192.0.2.9', '', ['*']],
   ['the name is delegated', 'a.sub 300 A 192.0.2.1', 'sub 300 NS ns.example.net.', []],
   ['a delegation goes', 'sub 300 NS ns.example.net.', '', ['sub']],
+  ['an alias of the provider becomes an address', '@ 300 ALIAS keep', '@ 300 A 192.0.2.1', []],
+  ['an alias of a policy becomes a text', '_dmarc 300 CNAME d.example.net.', '_dmarc 300 TXT "v=DMARC1; p=none"', []],
+  ['an address becomes an alias of nothing', 'www 300 A 192.0.2.1', 'www 300 CNAME gone', ['www A']],
+  ['the target of aliases goes', 'a 300 CNAME b\nb 300 CNAME c\nc 300 A 192.0.2.1', 'a 300 CNAME b\nb 300 CNAME c', ['a A', 'b A', 'c']],
+  [
+    'a type of the target goes',
+    'a 300 CNAME c\nc 300 A 192.0.2.1\nc 300 AAAA 2001:db8::1',
+    'a 300 CNAME c\nc 300 A 192.0.2.1',
+    ['a AAAA', 'c AAAA'],
+  ],
+  ['an alias gets a target without records', 'a 300 CNAME x.example.net.', 'a 300 CNAME gone', ['a CNAME']],
+  ['an alias gets a wildcard as its target', 'a 300 CNAME keep\n*.w 300 A 192.0.2.1', 'a 300 CNAME x.w\n*.w 300 A 192.0.2.1', []],
+  ['an alias and its target change places', 'a 300 CNAME b\nb 300 A 192.0.2.1', 'b 300 CNAME a\na 300 A 192.0.2.1', []],
+  ['aliases make a loop', 'a 300 CNAME b\nb 300 A 192.0.2.1', 'a 300 CNAME b\nb 300 CNAME a', ['a A', 'b A']],
+  ['the target of a wildcard goes', '*.apps 300 CNAME lb\nlb 300 A 192.0.2.1', '*.apps 300 CNAME lb', ['*.apps A', 'lb']],
+  ['a delegation goes with its glue', 'sub 300 NS ns.sub\nns.sub 300 A 192.0.2.1', '', ['sub', 'ns.sub']],
+  ['glue of a delegation that stays goes', 'sub 300 NS ns.sub\nns.sub 300 A 192.0.2.1', 'sub 300 NS ns.sub', []],
+  ['TTLs rise', 'www 300 A 192.0.2.1', 'www 900 A 192.0.2.1', []],
 ])('names that stop answering: %s', (_, existing, desired, lost) => {
   expect(lostOf(impact(existing, desired))).toEqual(lost)
 })
@@ -56,6 +74,16 @@ test('mail: MX, SPF, DKIM, DMARC, MTA-STS and reports, but no other text', () =>
     '_dmarc.example.com. CNAME',
     's._domainkey.example.com. TXT',
     '_mta-sts.example.com. TXT',
+  ])
+})
+
+test('mail: addresses and keys of the servers that the zone names, and a domain that stops to take mail', () => {
+  const before = '@ 300 MX 10 mx\nmx 300 A 192.0.2.1\n_25._tcp.mx 300 TLSA 3 1 1 00\nold 300 MX 10 mx.example.net.'
+  const after = '@ 300 MX 10 mx\nmx 300 A 192.0.2.2\n_25._tcp.mx 300 TLSA 3 1 1 01\nold 300 MX 0 .'
+  expect(impact(before, after)?.mail.map(({ name: one, type }) => `${one} ${type}`)).toEqual([
+    'mx.example.com. A',
+    '_25._tcp.mx.example.com. TLSA',
+    'old.example.com. MX',
   ])
 })
 

@@ -90,6 +90,21 @@ test('the report of an apply says what it did: the rest did not happen', () => {
   )
 })
 
+test('an alias of a deleted name stopped answering if all is applied', () => {
+  const alias = { name: 'alias.example.com.' as DomainName, types: ['A'], isGone: false }
+  const zone = zoneOf([changeOf('www.example.com. 300 A 192.0.2.1', null), changeOf(null, 'new.example.com. 300 A 192.0.2.1')], {
+    impact: { stopsAnswering: [alias, { name: WWW, types: ['A'], isGone: true }], mail: [], nameservers: [], changesAll: false },
+  })
+  const linesAfter = (...states: ('applied' | 'failed')[]) => {
+    const outcomes = states.map((state): Outcome => (state === 'applied' ? { state } : { state, error: 'no' }))
+    return impactLines(
+      zoneViews({ plan: planOf([zone]), outcomes: [{ plan: zone, outcomes, readBack: 'equal' as const, diagnostics: [] }] }),
+    )
+  }
+  expect(linesAfter('applied', 'applied')).toEqual(['Stopped answering: alias.example.com. (A) and www.example.com.'])
+  expect(linesAfter('applied', 'failed')).toEqual(['Stopped answering: www.example.com.'])
+})
+
 test('the JSON document has them for policies', () => {
   const document = JSON.parse(renderPlan(planOf([ZONE]), 'json', OPTIONS))
   expect(document.zones[0].impact).toEqual(IMPACT)
