@@ -21,6 +21,9 @@ export interface Answers {
 /** Types by which an address is found, in place of each other. */
 const ADDRESS_TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS'])
 
+/** Types that answer for the names below, which an alias does not. */
+const OF_NAMES_BELOW: ReadonlySet<string> = new Set(['NS', 'DNAME'])
+
 /** Aliases followed for one answer. */
 const MAX_ALIASES = 16
 
@@ -64,6 +67,7 @@ export function createAnswers(zone: Pick<ExistingZone, 'name' | 'unplanned'>, re
     if (types === undefined) return false
     if (types.has(type) && type !== 'ALIAS') return true
     if (type === 'CNAME' || type === 'ALIAS') return [...types].some((one) => replacesAlias(owner, one))
+    if (OF_NAMES_BELOW.has(type)) return false
     if (!types.has('CNAME') && !(types.has('ALIAS') && ADDRESS_TYPES.has(type))) return false
     const target = aliases.get(owner)
     return target === undefined || (followed < MAX_ALIASES && has(target, type, followed + 1))

@@ -179,8 +179,11 @@ export interface DeletionUsage {
 export interface RrsetUsage {
   readonly name: DomainName
   readonly type: string
-  /** `in-use`: asked for within the configured time; `asked`: earlier; `not-asked`: never in the window; `unknown`: the counts do not say. */
-  readonly state: 'in-use' | 'asked' | 'not-asked' | 'unknown'
+  /**
+   * `in-use`: asked for within the configured time; `asked`: earlier; `not-asked`: never in the window; `unknown`: the counts do not say; `replaced`: in use or
+   * unknown, but other records of the name answer.
+   */
+  readonly state: 'in-use' | 'asked' | 'not-asked' | 'unknown' | 'replaced'
   readonly count: number
   readonly lastAsked: string | null
   /** Whether the deletion was allowed although the name is in use, or may be. */

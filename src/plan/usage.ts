@@ -1,14 +1,16 @@
 /**
  * Whether the names that a plan deletes are asked for. A source of usage has counts of queries by name and type in a window of time. Each count belongs to
- * the record set that gave the answer: of a name with a CNAME the CNAME, of a name below a delegation or DNAME these, of a name that only a wildcard covers
- * the wildcard (RFC 1034 section 4.3.2, RFC 4592). Only the name that was asked for counts, not the targets of its aliases.
+ * the record sets that gave the answer: of a name with a CNAME the CNAME and its target in the zone, of a name below a delegation its NS records and the
+ * addresses of these name servers in the zone, below a DNAME the DNAME, of a name that only a wildcard covers the wildcard (RFC 1034 section 4.3.2, RFC 4592).
  */
 import { compareText } from '../dns/compare-text.ts'
 import { type DomainName, isAtOrBelow, parentOf, sortKey } from '../dns/domain-name.ts'
-import { type ResourceRecord, rrsetKey } from '../dns/record.ts'
+import { targetName } from '../dns/rdata/canonical.ts'
+import { groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import type { Allowance, ExistingZone } from '../dns/zone.ts'
 import { agreeing, counted, formatCount, listed } from '../report/english.ts'
-import type { Change, DeletionUsage, Refusal, RrsetUsage, ZonePlan } from './plan.ts'
+import { createAnswers } from './answers.ts'
+import { type Change, type DeletionUsage, finalRecords, type NameAndType, type Refusal, type RrsetUsage, type ZonePlan } from './plan.ts'
 
 /** The queries for one name and type. */
 export interface QueriedRrset {
@@ -52,10 +54,12 @@ export function withUsage(plan: ZonePlan, existing: ExistingZone | null, usage: 
   const counts = countsOfZone(usage, existing)
   const problem = problemOf(usage, plan.zone, rules.inUse)
   const inUseSince = (window?.to ?? 0) - rules.inUse * 1000
+  const isReplaced = isWholeZone ? () => false : replacementTest(existing, plan.changes)
   const deletions = deleted.map(({ name, type }): RrsetUsage => {
     const { count, lastAsked } = counts.get(rrsetKey({ name, type })) ?? { count: 0, lastAsked: null }
     const isInUse = lastAsked !== null && lastAsked >= inUseSince
-    const state = isInUse ? 'in-use' : problem !== null ? 'unknown' : lastAsked === null ? 'not-asked' : 'asked'
+    const open = isInUse ? 'in-use' : problem !== null ? 'unknown' : lastAsked === null ? 'not-asked' : 'asked'
+    const state = (open === 'in-use' || open === 'unknown') && isReplaced({ name, type }) ? 'replaced' : open
     const allowed = (state === 'in-use' || state === 'unknown') && isAllowed(name)
     return { name, type, state, count, lastAsked: lastAsked === null ? null : timeText(lastAsked), allowed }
   })
@@ -95,6 +99,23 @@ export function deletedRrsets(changes: readonly Change[], existing: readonly Res
     .map(({ name, type }) => ({ name, type }))
 }
 
+/**
+ * A test whether the zone answers for a deleted record set all the same: by other records of the name, such as an alias in place of an address, or by a
+ * wildcard with the same data. Any other wildcard, and a delegation, could hide that the name was deleted by accident.
+ */
+function replacementTest(existing: ExistingZone, changes: readonly Change[]): (rrset: NameAndType) => boolean {
+  const before = groupRrsets(existing.records)
+  const after = groupRrsets(finalRecords(existing.records, changes))
+  const answers = createAnswers(existing, [...after.values()].flat())
+  const dataOf = (records: readonly ResourceRecord[] = []): string => JSON.stringify(records.map(({ data }) => data).sort())
+  return (rrset) => {
+    if (answers.hasAtName(rrset)) return true
+    const wildcard = answers.wildcardFor(rrset.name)
+    const synthesized = wildcard === null ? undefined : after.get(rrsetKey({ name: wildcard, type: rrset.type }))
+    return synthesized !== undefined && dataOf(synthesized) === dataOf(before.get(rrsetKey(rrset)))
+  }
+}
+
 /** Why the counts do not show that a name of the zone is unused; null if they do. */
 function problemOf({ source, window, covered, problem }: Usage, zone: DomainName, inUse: number): string | null {
   if (problem !== null || window === null) return problem ?? 'no source was read'
@@ -128,49 +149,81 @@ function countsOfZone({ queried }: Usage, { name: zone, records, unplanned = [] 
   return counts
 }
 
-/** The types of every name of a zone, empty non-terminals included. */
-type NameIndex = ReadonlyMap<DomainName, ReadonlySet<string>>
+/** The types of every name of a zone with the targets of aliases and NS records, empty non-terminals included. */
+type NameIndex = ReadonlyMap<DomainName, ReadonlyMap<string, readonly DomainName[]>>
 
-function indexNames(zone: DomainName, records: readonly Pick<ResourceRecord, 'name' | 'type'>[]): NameIndex {
-  const index = new Map<DomainName, Set<string>>([[zone, new Set()]])
-  for (const { name, type } of records) {
+/** Types whose records lead to others of the zone that the same client needs. */
+const LEADING: ReadonlySet<string> = new Set(['CNAME', 'ALIAS', 'NS'])
+
+function indexNames(zone: DomainName, records: readonly Pick<ResourceRecord, 'name' | 'type' | 'data'>[]): NameIndex {
+  const index = new Map<DomainName, Map<string, DomainName[]>>([[zone, new Map()]])
+  for (const { name, type, data } of records) {
     if (!isAtOrBelow(name, zone)) continue
-    const types = index.get(name) ?? new Set()
-    index.set(name, types.add(type))
-    for (let at = name; at !== zone && !index.has(parentOf(at)); at = parentOf(at)) index.set(parentOf(at), new Set())
+    const types = index.get(name) ?? new Map<string, DomainName[]>()
+    const targets = types.get(type) ?? []
+    const target = LEADING.has(type) ? targetName(type, data) : null
+    if (target !== null && isAtOrBelow(target, zone)) targets.push(target)
+    index.set(name, types.set(type, targets))
+    for (let at = name; at !== zone && !index.has(parentOf(at)); at = parentOf(at)) index.set(parentOf(at), new Map())
   }
   return index
 }
 
-/** The record sets that answer a query: none, one, or for ANY all of the name. Glue also counts if it was asked for itself. */
-function answeringRrsets(name: DomainName, type: string, zone: DomainName, index: NameIndex): string[] {
-  const own = index.get(name)
-  const found = own === undefined ? [] : answersAt(own, type).map((one) => rrsetKey({ name, type: one }))
+/** The record sets that answer a query: none, one, those of a chain of aliases, or for ANY all of the name. Glue also counts if it was asked for itself. */
+function answeringRrsets(name: DomainName, type: string, zone: DomainName, index: NameIndex): Set<string> {
+  const found = new Set<string>()
+  const visit = (asked: DomainName, wanted: string): void => {
+    for (const rrset of answersTo(asked, wanted, zone, index)) {
+      const key = rrsetKey(rrset)
+      if (found.has(key) || found.size >= MAX_ANSWERING) continue
+      found.add(key)
+      const targets = type === 'ANY' ? [] : (index.get(rrset.name)?.get(rrset.type) ?? [])
+      if (rrset.type === 'NS')
+        for (const host of rrset.name === zone ? [] : targets) for (const one of addressesAt(host, index)) found.add(one)
+      else for (const target of targets) visit(target, wanted)
+    }
+  }
+  visit(name, type)
+  return found
+}
+
+/** Record sets that one query can count for: bounds chains of aliases. */
+const MAX_ANSWERING = 64
+
+const addressesAt = (name: DomainName, index: NameIndex): string[] =>
+  [...ADDRESSES].filter((type) => index.get(name)?.has(type)).map((type) => rrsetKey({ name, type }))
+
+/** The record sets of the zone that a query gets, without the targets of aliases. */
+function answersTo(name: DomainName, type: string, zone: DomainName, index: NameIndex): NameAndType[] {
+  const at = (owner: DomainName): NameAndType[] => answersAt(index.get(owner) ?? new Map(), type).map((one) => ({ name: owner, type: one }))
+  const own = at(name)
   const cover = coverOf(name, zone, index)
   // DS belongs to the parent's side of a delegation (RFC 4035 section 3.1.4.1).
-  if (cover !== null && !(cover.name === name && (cover.type === 'DNAME' || type === 'DS')))
-    return [...new Set([...found, rrsetKey(cover)])]
-  if (own !== undefined) return found
+  if (cover !== null && !(cover.name === name && (cover.type === 'DNAME' || type === 'DS'))) return [...own, cover]
+  if (index.has(name)) return own
   let encloser = parentOf(name)
   while (!index.has(encloser)) encloser = parentOf(encloser)
-  const wildcard = `*.${encloser}` as DomainName
-  return answersAt(index.get(wildcard) ?? new Set(), type).map((one) => rrsetKey({ name: wildcard, type: one }))
+  return at(`*.${encloser}` as DomainName)
 }
 
 /** Provider-specific aliases are answered as addresses. */
 const ADDRESSES: ReadonlySet<string> = new Set(['A', 'AAAA'])
 
-function answersAt(types: ReadonlySet<string>, type: string): string[] {
+function answersAt(types: ReadonlyMap<string, unknown>, type: string): string[] {
   if (types.has(type)) return [type]
-  // A CNAME that was counted may have become other records since.
-  if (type === 'ANY' || (type === 'CNAME' && !types.has('CNAME'))) return [...types]
+  if (type === 'ANY') return [...types.keys()]
   if (types.has('CNAME')) return ['CNAME']
+  if (type === 'CNAME') {
+    // The server counts an alias without the type that was asked for, which mostly is an address. It may also have become other records since.
+    const addresses = [...types.keys()].filter((one) => ADDRESSES.has(one) || one === 'ALIAS')
+    return addresses.length > 0 ? addresses : [...types.keys()]
+  }
   return types.has('ALIAS') && ADDRESSES.has(type) ? ['ALIAS'] : []
 }
 
 /** The topmost delegation or DNAME at or above the name. */
-function coverOf(name: DomainName, zone: DomainName, index: NameIndex): Pick<ResourceRecord, 'name' | 'type'> | null {
-  let cover: Pick<ResourceRecord, 'name' | 'type'> | null = null
+function coverOf(name: DomainName, zone: DomainName, index: NameIndex): NameAndType | null {
+  let cover: NameAndType | null = null
   for (let at = name; ; at = parentOf(at)) {
     const types = index.get(at)
     if (at !== zone && types?.has('NS')) cover = { name: at, type: 'NS' }

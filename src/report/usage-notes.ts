@@ -19,6 +19,7 @@ export function usageNotes({ usage }: ZonePlan): (rrset: { readonly name: string
 function noteOf({ state, count, lastAsked }: RrsetUsage, { from, to }: DeletionUsage): string {
   if (state === 'not-asked') return `never asked for from ${timeOf(from)} to ${timeOf(to)}`
   const asked = `asked for ${formatCount(count)} ${agreeing(count, 'time', 'times')} since ${timeOf(from)}, last at ${timeOf(lastAsked)}`
+  if (state === 'replaced') return lastAsked === null ? 'other records answer in its place' : `${asked}; other records answer in its place`
   if (state === 'unknown') return lastAsked === null ? 'unknown whether it is asked for' : `unknown whether it is in use: ${asked}`
   return asked
 }

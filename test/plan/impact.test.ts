@@ -59,6 +59,7 @@ test.each<[what: string, existing: string, desired: string, lost: string[]]>([
   ['the target of a wildcard goes', '*.apps 300 CNAME lb\nlb 300 A 192.0.2.1', '*.apps 300 CNAME lb', ['*.apps A', 'lb']],
   ['a delegation goes with its glue', 'sub 300 NS ns.sub\nns.sub 300 A 192.0.2.1', '', ['sub', 'ns.sub']],
   ['glue of a delegation that stays goes', 'sub 300 NS ns.sub\nns.sub 300 A 192.0.2.1', 'sub 300 NS ns.sub', []],
+  ['a delegation becomes an alias', 'sub 300 NS ns.example.net.', 'sub 300 CNAME keep', ['sub NS']],
   ['TTLs rise', 'www 300 A 192.0.2.1', 'www 900 A 192.0.2.1', []],
 ])('names that stop answering: %s', (_, existing, desired, lost) => {
   expect(lostOf(impact(existing, desired))).toEqual(lost)

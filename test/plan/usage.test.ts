@@ -34,9 +34,14 @@ sub NS ns.sub
 ns.sub A 192.0.2.4
 alias ALIAS web
 d DNAME elsewhere.example.
-b.c.deep A 192.0.2.5`
+b.c.deep A 192.0.2.5
+*.pool CNAME www
+loop CNAME pool.loop
+pool.loop CNAME loop
+s1._domainkey CNAME key
+key TXT "v=DKIM1; p="`
 
-const STATES = ['in-use', 'asked', 'not-asked', 'unknown'] as const
+const STATES = ['in-use', 'asked', 'not-asked', 'unknown', 'replaced'] as const
 
 /** The record sets of the zone, deleted as a whole, in a state. */
 const inState = (usage: Usage, state: (typeof STATES)[number], inUse = DAY): string[] => {
@@ -48,17 +53,22 @@ const inState = (usage: Usage, state: (typeof STATES)[number], inUse = DAY): str
     .map(({ name, type }) => `${name === ORIGIN ? '@' : name.slice(0, -ORIGIN.length - 1)} ${type}`)
 }
 
-describe('a query counts for the record set that gave the answer', () => {
+describe('a query counts for the record sets that gave the answer', () => {
   test.each<[query: string, rrsets: string[]]>([
     ['web A', ['web A']],
     ['web MX', []],
     ['web ANY', ['web A', 'web AAAA']],
     ['nothing A', []],
     ['@ A', ['@ A']],
-    ['www A', ['www CNAME']],
-    ['www CNAME', ['www CNAME']],
+    ['www A', ['web A', 'www CNAME']],
+    ['www MX', ['www CNAME']],
+    ['www CNAME', ['web A', 'web AAAA', 'www CNAME']],
+    ['www ANY', ['www CNAME']],
+    ['x.pool A', ['*.pool CNAME', 'web A', 'www CNAME']],
+    ['loop A', ['loop CNAME', 'pool.loop CNAME']],
+    ['s1._domainkey CNAME', ['key TXT', 's1._domainkey CNAME']],
     ['web CNAME', ['web A', 'web AAAA']],
-    ['alias AAAA', ['alias ALIAS']],
+    ['alias AAAA', ['alias ALIAS', 'web AAAA']],
     ['alias MX', []],
     ['x.wild A', ['*.wild A']],
     ['x.y.wild A', ['*.wild A']],
@@ -66,8 +76,8 @@ describe('a query counts for the record set that gave the answer', () => {
     ['a.wild A', []],
     ['x.a.wild A', []],
     ['a.wild TXT', ['a.wild TXT']],
-    ['host.sub A', ['sub NS']],
-    ['sub A', ['sub NS']],
+    ['host.sub A', ['ns.sub A', 'sub NS']],
+    ['sub A', ['ns.sub A', 'sub NS']],
     ['sub DS', []],
     ['ns.sub A', ['ns.sub A', 'sub NS']],
     ['x.d A', ['d DNAME']],
@@ -85,10 +95,10 @@ describe('the state of a deletion', () => {
     const usage = usageOf('web A 25\nweb AAAA 23')
     expect(inState(usage, 'in-use')).toEqual(['web AAAA'])
     expect(inState(usage, 'asked')).toEqual(['web A'])
-    expect(inState(usage, 'not-asked')).toHaveLength(9)
+    expect(inState(usage, 'not-asked')).toHaveLength(14)
     expect(inState(usage, 'in-use', 2 * DAY)).toEqual(['web A', 'web AAAA'])
     // The window of 7 days says nothing about 8.
-    expect(inState(usage, 'unknown', 8 * DAY)).toHaveLength(9)
+    expect(inState(usage, 'unknown', 8 * DAY)).toHaveLength(14)
   })
 
   test.each<[why: string, usage: Usage]>([
@@ -99,6 +109,38 @@ describe('the state of a deletion', () => {
     expect(inState(usage, 'not-asked')).toEqual([])
     expect(inState(usage, 'asked')).toEqual([])
     expect(inState(usage, 'unknown').length).toBeGreaterThan(9)
+  })
+})
+
+describe('a record set in use that other records answer for is replaced, not deleted by accident', () => {
+  const stateOf = (existing: string, desired: string, query: string): (string | undefined)[] => {
+    const checked = withUsage(planOf(existing, desired), existingZone(ORIGIN, existing), usageOf(query), { inUse: DAY, allow: new Set() })
+    expect(checked.refusals.some(({ name }) => name === 'in-use')).toBe(checked.usage?.deletions.some(({ state }) => state === 'in-use'))
+    return checked.usage?.deletions.map(({ state }) => state) ?? []
+  }
+  test.each<[what: string, existing: string, desired: string, states: string[]]>([
+    ['an address becomes an alias', 'a A 192.0.2.1', 'a CNAME www.example.net.', ['replaced']],
+    ['an address becomes an alias of nothing', 'a A 192.0.2.1', 'a CNAME gone', ['in-use']],
+    ['an alias becomes an address', 'a CNAME www.example.net.', 'a A 192.0.2.1', ['replaced']],
+    ['an alias becomes a mail domain', 'a CNAME www.example.net.', 'a MX 10 mx.example.net.', ['in-use']],
+    ['a wildcard with the same data answers', 'a A 192.0.2.1\nb A 192.0.2.2', '* A 192.0.2.1\nb A 192.0.2.2', ['replaced']],
+    ['a wildcard with other data answers', 'a A 192.0.2.1\n* A 192.0.2.9', '* A 192.0.2.9', ['in-use']],
+    ['a delegation becomes an alias', 'a NS ns.example.net.', 'a CNAME www.example.net.', ['in-use']],
+    ['the name is delegated', 'a A 192.0.2.1', 'a NS ns.example.net.', ['in-use']],
+    ['the target of an alias goes', 'b A 192.0.2.1\na CNAME b', 'a CNAME b', ['in-use']],
+    ['glue of a delegation goes', 'a NS ns.a\nns.a A 192.0.2.1', 'a NS ns.a', ['in-use']],
+  ])('%s', (_, existing, desired, states) => {
+    expect(stateOf(existing, desired, 'a A')).toEqual(states)
+  })
+
+  test('also if it is unknown whether it is in use', () => {
+    const usage = usageOf('web A', { problem: 'x cannot be used' })
+    const checked = withUsage(planOf('a A 192.0.2.1', 'a CNAME b.example.net.'), existingZone(ORIGIN, 'a A 192.0.2.1'), usage, {
+      inUse: DAY,
+      allow: new Set(),
+    })
+    expect(checked.usage?.deletions).toMatchObject([{ state: 'replaced', count: 0 }])
+    expect(checked.refusals).toEqual([])
   })
 })
 
@@ -124,7 +166,7 @@ describe('refusals', () => {
     const used = usageOf('web A\nwww A\nweb AAAA 100')
     const message = 'record set to delete is still asked for, as usage.csv says: '
     const desired = without('web', 'www', 'a.wild')
-    const both = `2 record sets to delete are still asked for, as usage.csv says: web.example.com. A (1 time, last at 2026-11-23T19:00:00Z) and www.example.com. CNAME (1 time, last at 2026-11-23T19:00:00Z)`
+    const both = `2 record sets to delete are still asked for, as usage.csv says: web.example.com. A (2 times, last at 2026-11-23T19:00:00Z) and www.example.com. CNAME (1 time, last at 2026-11-23T19:00:00Z)`
     expect(refusalsOf(desired, used)).toEqual([`refused: ${both}; --allow in-use:NAME allows one name`])
     expect(refusalsOf(desired, used, 'in-use')).toEqual([`allowed: ${both}`])
     expect(refusalsOf(desired, used, 'in-use:web.example.com.')).toEqual([
@@ -196,7 +238,7 @@ describe('the deleted record sets', () => {
     } as const
     const plan = { ...whole, changes: [deletion], refusals: [] }
     const check = (...allow: Allowance[]) => withUsage(plan, zone, usageOf('www A'), { inUse: DAY, allow: new Set(allow) })
-    expect(check().usage?.deletions).toHaveLength(11)
+    expect(check().usage?.deletions).toHaveLength(16)
     expect(check().refusals).toMatchObject([{ name: 'in-use', allowed: false }])
     expect(check('in-use:example.com.').refusals).toMatchObject([{ name: 'in-use', allowed: true }])
     expect(check('in-use:web.example.com.').refusals).toMatchObject([{ name: 'in-use', allowed: false }])
