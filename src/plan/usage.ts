@@ -8,7 +8,7 @@ import { type DomainName, isAtOrBelow, parentOf, sortKey } from '../dns/domain-n
 import { targetName } from '../dns/rdata/canonical.ts'
 import { groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import type { Allowance, ExistingZone } from '../dns/zone.ts'
-import { agreeing, counted, formatCount, listed } from '../report/english.ts'
+import { agreeing, counted, durationText, formatCount, listed } from '../report/english.ts'
 import { createAnswers } from './answers.ts'
 import { type Change, type DeletionUsage, finalRecords, type NameAndType, type Refusal, type RrsetUsage, type ZonePlan } from './plan.ts'
 
@@ -119,11 +119,10 @@ function replacementTest(existing: ExistingZone, changes: readonly Change[]): (r
 /** Why the counts do not show that a name of the zone is unused; null if they do. */
 function problemOf({ source, window, covered, problem }: Usage, zone: DomainName, inUse: number): string | null {
   if (problem !== null || window === null) return problem ?? 'no source was read'
-  if (!covered.has(zone)) return `${source} has no count for any name of ${zone}`
-  const isShort = window.to - window.from < inUse * 1000
-  return isShort
-    ? `${source} counts only from ${timeText(window.from)} to ${timeText(window.to)}, which is less than the configured time`
-    : null
+  if (!covered.has(zone)) return `${source} has no count for any name of ${zone} (a row "${zone},SOA,0," says that nobody asked)`
+  const { from, to } = window
+  if (to - from >= inUse * 1000) return null
+  return `${source} counts only from ${timeText(from)} to ${timeText(to)}, which is less than in_use, ${durationText(inUse)} (wait until ${timeText(from + inUse * 1000)}, or set a shorter in_use)`
 }
 
 interface Count {

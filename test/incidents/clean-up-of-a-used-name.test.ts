@@ -116,9 +116,9 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
     write({ 'usage.csv': file(24, 0, `www.example.net,A,7,${hours(1)}\n`) })
     await refused(/has no count for any name of example\.com\./)
     write({ 'usage.csv': file(24, 5, zone) })
-    await refused(/the counts of usage\.csv end at \S+, before the configured time/)
+    await refused(/the counts of usage\.csv end at \S+, more than in_use, 2 h, ago/)
     write({ 'usage.csv': file(1, 0, zone) })
-    await refused(/counts only from \S+ to \S+, which is less than the configured time/)
+    await refused(/counts only from \S+ to \S+, which is less than in_use, 2 h \(wait until /)
     write({ 'usage.csv': `# incomplete\n${file(24, 0, zone)}` })
     await refused(/does not have the counts of all names/)
     write({ 'usage.csv': file(24, 0, zone) })
@@ -134,8 +134,14 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
       'old.example.com. A in-use 2',
       'shop.example.com. CNAME not-asked 0',
     ])
-    // What the plan recorded counts if the source fails when it is applied.
-    writeFileSync(join(folder, 'usage.csv'), 'broken')
+    // What the plan recorded counts if the source fails when it is applied, as long as a source that old would count.
+    const config = readFileSync(join(folder, 'zonewright.yaml'), 'utf8')
+    write({ 'usage.csv': file(24, 5, zone), 'zonewright.yaml': config.replace('in_use: 2h', 'in_use: 6h') })
+    expect(await run('plan', '--out', 'old.json')).toMatchObject({ status: 0 })
+    write({ 'usage.csv': 'broken', 'zonewright.yaml': config })
+    const old = await run('apply', './old.json', '--yes')
+    expect(old.stdout).toMatch(/REFUSED in-use: whether 3 record sets to delete/)
+    expect(old.status).toBe(3)
     const applied = await run('apply', './plan.json', '--yes')
     expect(applied).toMatchObject({ status: 0 })
   })

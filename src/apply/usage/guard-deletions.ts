@@ -33,7 +33,7 @@ export async function guardDeletions<Zone extends GuardedZone, Run extends Guard
 
 /**
  * Checks the deletions of a saved plan again, with what was allowed when it was made. If no source can be read, what the plan says about its deletions
- * stays, if it does.
+ * stays, unless its counts ended longer ago than names are in use.
  */
 export async function guardSavedDeletions<Zone extends GuardedZone, Run extends Guarded<Zone>>(
   context: GuardContext,
@@ -46,7 +46,8 @@ export async function guardSavedDeletions<Zone extends GuardedZone, Run extends 
     const bare = { ...rest, refusals: plan.refusals.filter(({ name }) => name !== 'in-use') }
     const again = withUsage(bare, existing, usage, { inUse, allow })
     const isRefused = (state: string): boolean => again.usage?.deletions.some((one) => one.state === state && !one.allowed) ?? false
-    return recorded !== undefined && isRefused('unknown') && !isRefused('in-use') ? plan : again
+    const isRecent = recorded?.to != null && context.now().getTime() - Date.parse(recorded.to) <= inUse * 1000
+    return isRecent && isRefused('unknown') && !isRefused('in-use') ? plan : again
   })
 }
 

@@ -3,6 +3,7 @@ import type { UsageConfig, UsageSource } from '../../definition/config/usage-sou
 import type { DomainName } from '../../dns/domain-name.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Usage } from '../../plan/usage.ts'
+import { durationText } from '../../report/english.ts'
 import { endpointOfUrl, readHostPolicy } from '../../transport/allowed-hosts.ts'
 import { createHttpClient, TransportError } from '../../transport/http-client.ts'
 import { proxyFor } from '../../transport/proxy.ts'
@@ -48,7 +49,9 @@ function sourceProblem({ shown }: UsageSource, parsed: Result<ParsedUsage>, inUs
   if (!parsed.ok) return `${shown} cannot be used: ${parsed.message}`
   const { to, isIncomplete } = parsed.value
   if (isIncomplete) return `${shown} does not have the counts of all names`
-  return now - to > inUse * 1000 ? `the counts of ${shown} end at ${new Date(to).toISOString()}, before the configured time` : null
+  return now - to > inUse * 1000
+    ? `the counts of ${shown} end at ${new Date(to).toISOString()}, more than in_use, ${durationText(inUse)}, ago`
+    : null
 }
 
 async function readUrl(url: URL, env: RunEnvironment['env'], signal: AbortSignal | undefined): Promise<Result<string>> {
