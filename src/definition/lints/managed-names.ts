@@ -27,6 +27,8 @@ export interface ManagedNames {
   /** Like `lookUp`, but follows CNAME records, as resolvers do. */
   readonly resolve: (name: DomainName, types: ReadonlySet<string>) => Answer
   readonly indexOf: (zone: LintedZone) => ZoneIndex
+  /** Whether the records of a definition are all that its zone has, apart from what `OpenTest` finds. */
+  readonly hasAll: (zone: LintedZone) => boolean
 }
 
 /** Maximum number of CNAME records that a look-up follows. */
@@ -78,20 +80,25 @@ export function managedNames(zones: readonly LintedZone[]): ManagedNames {
       const answer = lookUp(name, types)
       if (answer !== 'missing') return answer
       const alias = lookUp(name, CNAME)
+      if (alias === 'unknown') return alias
       const target = typeof alias === 'string' ? null : targetName('CNAME', alias[0]?.data ?? '')
       if (target === null) return answer
       name = target
     }
     return 'unknown'
   }
-  return { zoneOf, lookUp, resolve, indexOf }
+  return { zoneOf, lookUp, resolve, indexOf, hasAll }
 }
 
+const variantOf = (linted: LintedZone, index: ZoneIndex): Variant => ({
+  hasAll: hasAll(linted),
+  isOpen: openTest(index),
+  find: nameLookUp(index),
+})
+
 /** The live zone may have more records than its definition, unless plans make both equal. */
-function variantOf({ zone, isIncomplete }: LintedZone, index: ZoneIndex): Variant {
-  const hasAll = !isIncomplete && !zone.absent && zone.settings.type !== 'slave' && (zone.policy ?? 'sync') === 'sync'
-  return { hasAll, isOpen: openTest(index), find: nameLookUp(index) }
-}
+const hasAll: ManagedNames['hasAll'] = ({ zone, isIncomplete }) =>
+  !isIncomplete && !zone.absent && zone.settings.type !== 'slave' && (zone.policy ?? 'sync') === 'sync'
 
 function answerOf({ hasAll, isOpen, find }: Variant, name: DomainName, types: ReadonlySet<string> | null): Answer {
   const found = find(name)?.filter(({ type }) => types === null || types.has(type)) ?? []

@@ -1,12 +1,8 @@
 /** Lints for targets and addresses. */
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
-import { rrsetKey } from '../../dns/record.ts'
 import { hostOfUrl } from '../../dns/url-host.ts'
-import { openTest } from '../rules/existing-names.ts'
-import { ADDRESS, HOST_TARGET, mayComeFromSource, RESOLVED_TARGET } from '../rules/target-rules.ts'
-import type { ZoneIndex } from '../rules/zone-index.ts'
+import { ADDRESS, HOST_TARGET, RESOLVED_TARGET } from '../rules/target-rules.ts'
 import type { LintedZone, ManagedNames } from './managed-names.ts'
 import { takeoverService } from './takeover-services.ts'
 
@@ -85,36 +81,4 @@ export function addressPrivate({ zone, internal }: LintedZone): Diagnostic[] {
       },
     ]
   })
-}
-
-/** The lint for delegations to name servers below them without an address in the zone: resolvers cannot find these (RFC 9471 section 3.1). */
-export const glueMissing =
-  ({ indexOf }: ManagedNames) =>
-  (linted: LintedZone): Diagnostic[] => {
-    const index = indexOf(linted)
-    if (index.delegations.size === 0) return []
-    const isOpen = openTest({ ...index, delegations: new Map() })
-    const { zone, rrsets } = index
-    return [...index.delegations.keys()].flatMap((cut) =>
-      (rrsets.get(rrsetKey({ name: cut, type: 'NS' })) ?? []).flatMap((record): Diagnostic[] => {
-        const server = targetName('NS', record.data)
-        if (server === null || !isAtOrBelow(server, cut) || hasAddress(index, server)) return []
-        if (isOpen(server, ADDRESSES)) return []
-        return [
-          {
-            severity: 'warning',
-            code: 'glue-missing',
-            message: `${cut} NS: the name server ${server} has no address in ${zone.name}, so resolvers cannot find it`,
-            at: record.at,
-            hint: `add its addresses, such as '${server} A 192.0.2.1', beside the NS record`,
-          },
-        ]
-      }),
-    )
-  }
-
-const ADDRESSES: ReadonlySet<string> = new Set(['A', 'AAAA'])
-
-function hasAddress({ zone, rrsets }: ZoneIndex, name: DomainName): boolean {
-  return mayComeFromSource(zone, name) || [...ADDRESSES].some((type) => rrsets.has(rrsetKey({ name, type })))
 }

@@ -1,7 +1,8 @@
 /** Which names exist in a zone, and which of them may have records of a type. */
-import { type DomainName, isAtOrBelow, parentOf } from '../../dns/domain-name.ts'
+import { type DomainName, isAtOrBelow, isWildcard, parentOf } from '../../dns/domain-name.ts'
 import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
+import type { DesiredZone } from '../../dns/zone.ts'
 import { highestCut, type ZoneIndex } from './zone-index.ts'
 
 /** The names that exist in a zone: the owners, and all names between them and the apex (RFC 4592 section 2.2). */
@@ -23,22 +24,47 @@ export function closestEncloser(name: DomainName, nodes: ReadonlySet<DomainName>
   return encloser
 }
 
-/** Whether the definition does not decide what a name in its zone has: it is below a zone cut or DNAME, or may have records of others. */
+/**
+ * Whether the definition does not decide what a name in its zone has: it is below a zone cut or DNAME, its values are read when the zone is planned, or it may
+ * have records of others.
+ */
 export type OpenTest = (name: DomainName, types: ReadonlySet<string> | null) => boolean
 
-export function openTest({ zone, delegations, redirections }: ZoneIndex): OpenTest {
+export function openTest({ zone, byName, delegations, redirections }: Omit<ZoneIndex, 'rrsets'>): OpenTest {
   const foreign = new Set(zone.providerSpecific.map((record) => record.name))
+  const nodes = [...foreign].some(isWildcard) ? nodesOf({ zone, byName }) : null
+  const hasForeignWildcard = (name: DomainName): boolean =>
+    nodes !== null && !nodes.has(name) && isAtOrBelow(name, zone.name) && foreign.has(`*.${closestEncloser(name, nodes)}` as DomainName)
   const isUnmanaged = unmanagedTest(
     zone.unmanaged.filter((selector) => selector.target === undefined),
     zone.name,
   )
   const mayBeUnmanaged = (name: DomainName, types: ReadonlySet<string> | null): boolean =>
     zone.unmanaged.length > 0 && [...(types ?? ['A', 'AAAA', 'CNAME', 'TXT'])].some((type) => isUnmanaged(stub(name, type)))
+  const mayComeFromSource = sourceTest(zone)
   return (name, types) =>
     foreign.has(name) ||
+    hasForeignWildcard(name) ||
+    mayComeFromSource(name, types) ||
     highestCut(delegations, name, zone.name) !== undefined ||
     highestCut(redirections, name, zone.name) !== undefined ||
     mayBeUnmanaged(name, types)
+}
+
+/** Types whose records answer for other types, too. */
+const ALIASES: readonly string[] = ['CNAME', 'ALIAS']
+
+/** A test for names that may have records of these types from `from` or `sources`. */
+function sourceTest({ name: zone, sourced = [], sources = [] }: DesiredZone): OpenTest {
+  if (sourced.length === 0 && sources.length === 0) return () => false
+  const byName = new Map<DomainName, string[]>()
+  for (const { name, type } of sourced) byName.set(name, [...(byName.get(name) ?? []), type])
+  const isSelected = unmanagedTest(
+    sources.map(({ name }) => ({ name: name ?? '*' })),
+    zone,
+  )
+  return (name, types) =>
+    byName.get(name)?.some((type) => types === null || types.has(type) || ALIASES.includes(type)) === true || isSelected(stub(name, ''))
 }
 
 const stub = (name: DomainName, type: string): ResourceRecord => ({ name, type, ttl: null, data: '' })
@@ -61,12 +87,8 @@ export function nameLookUp(index: ZoneIndex): NameLookUp {
 export function existenceTest(index: ZoneIndex): (name: DomainName, types: ReadonlySet<string> | null) => boolean {
   const isOpen = openTest(index)
   const lookUp = nameLookUp(index)
-  const foreignWildcards = new Set(index.zone.providerSpecific.map(({ name }) => name))
-  const nodes = foreignWildcards.size === 0 ? null : nodesOf(index)
   return (name, types) => {
     const found = lookUp(name)
-    if (found?.some((record) => types === null || types.has(record.type))) return true
-    if (nodes !== null && !nodes.has(name) && foreignWildcards.has(`*.${closestEncloser(name, nodes)}` as DomainName)) return true
-    return isOpen(name, types)
+    return found?.some((record) => types === null || types.has(record.type)) === true || isOpen(name, types)
   }
 }

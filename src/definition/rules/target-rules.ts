@@ -4,9 +4,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, isWildcard } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
-import { unmanagedTest } from '../../dns/unmanaged.ts'
 import { hostOfUrl } from '../../dns/url-host.ts'
-import type { DesiredZone } from '../../dns/zone.ts'
 import { closestEncloser, existenceTest, nodesOf } from './existing-names.ts'
 import { highestCut, type ZoneIndex } from './zone-index.ts'
 
@@ -100,19 +98,11 @@ export function targetNonexistent(index: ZoneIndex): Diagnostic[] {
     const target = targetName(record.type, record.data)
     if (target === null || target === '.' || !isAtOrBelow(target, zone.name) || hostOfUrl(target) !== null) continue
     exists ??= existenceTest(index)
-    if (mayComeFromSource(zone, target) || exists(target, HOST_TARGET.has(record.type) ? ADDRESS : null)) continue
+    if (exists(target, HOST_TARGET.has(record.type) ? ADDRESS : null)) continue
     diagnostics.push(nonexistent(record, target, index))
   }
   return diagnostics
 }
-
-/** Whether records of a name may be read from `sources` when the zone is planned. */
-export const mayComeFromSource = ({ name: zone, sources }: DesiredZone, name: DomainName): boolean =>
-  sources !== undefined &&
-  unmanagedTest(
-    sources.map((pattern) => ({ name: pattern.name ?? '*' })),
-    zone,
-  )({ name, type: '', ttl: null, data: '' })
 
 function nonexistent(record: DefinedRecord, target: DomainName, { byName, zone }: ZoneIndex): Diagnostic {
   const why = byName.has(target) ? 'which has no addresses' : `which ${zone.name} does not have`

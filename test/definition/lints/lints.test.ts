@@ -234,6 +234,28 @@ describe('targets', () => {
     expect(codes(linted('example.net.', ['gone 300 NS gone'], { sourced }))).toEqual([])
   })
 
+  it('knows names that a source may have', () => {
+    const at = { file: 'zone', line: 9, column: 1 }
+    const lines = [
+      'c 300 CNAME gone.example.net.',
+      txt('@', 'v=spf1 a:gone.example.net include:_spf.example.net mx:gone.example.net -all'),
+      txt('_dmarc', 'v=DMARC1; p=none; rua=mailto:d@example.net'),
+    ]
+    const query = { kind: 'zone', provider: 'hidden', zone: name('example.net.'), name: name('example.net.') } as const
+    const from = (owner: string, type: string) => ({ name: name(`${owner}.example.net.`), type, ttl: null, query, at }) as const
+    const found = (more: Partial<DesiredZone>): string[] => codes(linted('example.com.', lines), linted('example.net.', NET, more))
+    expect(found({})).toHaveLength(6)
+    expect(found({ sources: [{ provider: 'hidden', zone: name('example.net.'), at }] })).toEqual([])
+    const owners = ['gone', '_spf', 'example.com._report._dmarc']
+    expect(found({ sourced: owners.map((owner) => from(owner, 'CNAME')) })).toEqual([])
+    expect(found({ sourced: [from('gone', 'A'), from('gone', 'MX'), from('_spf', 'TXT'), from(owners[2] as string, 'TXT')] })).toEqual([])
+  })
+
+  it('knows names that records of one provider answer for', () => {
+    const providerSpecific = [{ name: name('*.example.net.') }] as unknown as DesiredZone['providerSpecific']
+    expect(codes(dangling, linted('example.net.', NET, { providerSpecific }))).toEqual([])
+  })
+
   it('takes several definitions of a zone together', () => {
     const other = linted('example.net.', ['gone 300 A 192.0.2.1'])
     expect(codes(dangling, linted('example.net.', NET), other)).toEqual([])
@@ -294,9 +316,20 @@ describe('glue', () => {
     ['the apex', ['@ 300 NS ns1', 'ns1 300 A 192.0.2.1'], []],
   ])('%s', (_, lines, expected) => expect(ofExample(...lines)).toEqual(expected))
 
-  it('may be unmanaged', () => {
-    expect(codes(linted('example.com.', ['s 300 NS ns1.s'], { unmanaged: [{ name: 'ns*' }] }))).toEqual([])
-  })
+  test.each<[string, Lines, Lines]>([
+    ['of two delegations that need each other', ['s 300 NS ns.t', 't 300 NS ns.s'], ['1 warning glue-missing', '2 warning glue-missing']],
+    ['of a delegation that needs such', ['s 300 NS ns.t', 't 300 NS ns.t'], ['1 warning glue-missing', '2 warning glue-missing']],
+    ['not if one has another server', ['s 300 NS ns.t', 't 300 NS ns.s', 't 300 NS ns.example.org.'], []],
+    ['not if one has an address', ['s 300 NS ns.t', 't 300 NS ns.s', 'ns.s 300 A 192.0.2.1'], []],
+    ['not at the end of a chain', ['s 300 NS ns.t', 't 300 NS ns.u', 'u 300 NS ns.example.org.'], []],
+    ['not below another delegation', ['s 300 NS ns.example.org.', 'a.s 300 NS ns.a.s'], []],
+  ])('cyclic: %s', (_, lines, expected) => expect(ofExample(...lines)).toEqual(expected))
+
+  test.each<[string, LintedZone]>([
+    ['unmanaged', linted('example.com.', ['s 300 NS ns1.s'], { unmanaged: [{ name: 'ns*' }] })],
+    ['in a line with an error', linted('example.com.', ['s 300 NS ns1.s'], {}, { isIncomplete: true })],
+    ['in the live zone only', linted('example.com.', ['s 300 NS ns1.s'], { policy: 'upsert-only' })],
+  ])('may be %s', (_, zone) => expect(codes(zone)).toEqual([]))
 })
 
 describe('similar names', () => {
