@@ -1,5 +1,5 @@
-/** Lints for DMARC records (RFC 7489). */
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+/** Lints for DMARC records (RFC 9989, RFC 9990, and RFC 7489, which they replace and some receivers still follow). */
+import type { Diagnostic, Severity } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
@@ -10,6 +10,8 @@ import { parseTagList } from './tag-list.ts'
 const OWNER = '_dmarc.'
 
 interface Problem {
+  /** A warning if absent. */
+  readonly severity?: Severity
   readonly message: string
   readonly hint?: string | undefined
 }
@@ -17,10 +19,11 @@ interface Problem {
 /** Maximum number of report addresses that are checked per record. */
 const MAX_ADDRESSES = 20
 
-/** Whether receivers take a text for a DMARC record (section 6.4). */
+/** Whether receivers take a text for a DMARC record (RFC 7489 section 6.4). */
 const isDmarc = (text: string): boolean => /^v\s{0,9}=\s{0,9}DMARC1\s{0,9}(?:;|$)/.test(text)
 
-const isNearlyDmarc = (text: string): boolean => /^.{0,40}dmarc1?\b|^[\s"']{0,4}p\s?=\s?(?:none|quarantine|reject)/i.test(text)
+const isNearlyDmarc = (text: string): boolean =>
+  /^.{0,40}\bv\s?=\s?dmarc|^[\s"']{0,4}dmarc1\b|^[\s"']{0,4}p\s?=\s?(?:none|quarantine|reject)/i.test(text)
 
 /** The records at names of DMARC policies, with their texts. */
 const policies = ({ zone }: LintedZone): [DefinedRecord, string][] =>
@@ -33,8 +36,8 @@ export function dmarcInvalid(linted: LintedZone): Diagnostic[] {
   return policies(linted).flatMap(([record, text]) => {
     const problems = isDmarc(text) ? dmarcProblems(text) : isNearlyDmarc(text) ? [NOT_FIRST] : []
     return problems.map(
-      ({ message, hint }): Diagnostic => ({
-        severity: 'warning',
+      ({ severity = 'warning', message, hint }): Diagnostic => ({
+        severity,
         code: 'dmarc-invalid',
         message: `${record.name} TXT: ${message}`,
         at: record.at,
@@ -46,12 +49,22 @@ export function dmarcInvalid(linted: LintedZone): Diagnostic[] {
 
 const NOT_FIRST: Problem = { message: 'receivers ignore the DMARC record: it must begin with "v=DMARC1;", in upper case' }
 
+/** RFC 7489 section 6.6.3, RFC 9989. */
+const ONLY_REPORTS: Problem = {
+  severity: 'notice',
+  message: 'the DMARC record has no tag p with the policy, so receivers only send reports',
+  hint: 'write p=none directly after v=DMARC1',
+}
+
 const ACTION = /^(?:none|quarantine|reject)$/i
 const ALIGNMENT = /^[rs]$/i
 
-/** The form of the values (section 6.3). Receivers ignore tags that they do not know. */
+/** The form of the values (RFC 7489 section 6.3, RFC 9989). Receivers ignore tags that they do not know, which are pct, rf and ri for those of RFC 9989. */
 const VALUES: Readonly<Record<string, { readonly form: RegExp; readonly words: string }>> = {
   sp: { form: ACTION, words: 'none, quarantine or reject' },
+  np: { form: ACTION, words: 'none, quarantine or reject' },
+  psd: { form: /^[ynu]$/i, words: 'y, n or u' },
+  t: { form: /^[yn]$/i, words: 'y or n' },
   adkim: { form: ALIGNMENT, words: 'r or s' },
   aspf: { form: ALIGNMENT, words: 'r or s' },
   fo: { form: /^[01ds](?:\s*:\s*[01ds]){0,3}$/i, words: '0, 1, d and s, with colons between them' },
@@ -65,11 +78,15 @@ function dmarcProblems(text: string): Problem[] {
   if (problem !== null) return [{ message: `receivers cannot read the DMARC record: ${problem}` }]
   const problems: Problem[] = []
   const action = tags.get('p')
-  if (action === undefined) problems.push({ message: 'the DMARC record has no tag p with the policy' })
+  if (action === undefined) problems.push(tags.has('rua') ? ONLY_REPORTS : { message: 'the DMARC record has no tag p with the policy' })
   else if (!ACTION.test(action))
     problems.push({ message: `the policy p=${quoted(action)} is not one of none, quarantine and reject`, hint: 'correct p' })
   else if ([...tags.keys()][1] !== 'p')
-    problems.push({ message: 'the tag p is not the second one, where receivers may require it', hint: 'write p directly after v=DMARC1' })
+    problems.push({
+      severity: 'notice',
+      message: 'the tag p is not the second one, where receivers of RFC 7489 require it',
+      hint: 'write p directly after v=DMARC1',
+    })
   for (const [tag, value] of tags) {
     const rule = Object.hasOwn(VALUES, tag) ? VALUES[tag] : undefined
     if (rule !== undefined && !rule.form.test(value))
@@ -98,7 +115,7 @@ function addressProblems(tag: string, value: string | undefined): Problem[] {
 const TXT: ReadonlySet<string> = new Set(['TXT'])
 
 /**
- * The lint for report addresses in another domain, which has to agree to get the reports (section 7.1). Only managed domains are checked. Domains with a
+ * The lint for report addresses in another domain, which has to agree to get the reports (RFC 9990, RFC 7489 section 7.1). Only managed domains are checked. Domains with a
  * common parent of at least two labels may be one organization, which needs no agreement.
  */
 export const dmarcReportRefused =

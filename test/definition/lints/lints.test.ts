@@ -154,7 +154,9 @@ describe('DMARC', () => {
     'v=DMARC1;p=reject;sp=quarantine;adkim=s;aspf=r;fo=1:d:s;pct=50;rf=afrf;ri=86400;',
     'v=DMARC1; p=none; rua=mailto:a@example.com!10m, mailto:b@example.com; ruf=mailto:c@example.com',
     'v=DMARC1; p=none; np=reject; psd=n; t=y',
+    'v=DMARC1; p=none; np=none; psd=u; t=n; pct=100',
     'google-site-verification=1',
+    'dmarc-verification=1',
   ])('%s is fine', (text) => expect(ofExample(txt('_dmarc', text))).toEqual([]))
 
   test.each([
@@ -164,6 +166,11 @@ describe('DMARC', () => {
     ['"v=DMARC1; p=none"', 'must begin with'],
     ['v=DMARC1; sp=none; p=none', 'not the second'],
     ['v=DMARC1; p=rejct', '"rejct"'],
+    ['dmarc1; p=none', 'must begin with'],
+    ['spf; v=DMARC1; p=none', 'must begin with'],
+    ['v=DMARC1; p=none; np=rejct', 'np='],
+    ['v=DMARC1; p=none; psd=1', 'psd='],
+    ['v=DMARC1; p=none; t=yes', 't='],
     ['v=DMARC1; p=none; p=reject', 'twice'],
     ['v=DMARC1; p=none; adkim=x', 'adkim='],
     ['v=DMARC1; p=none; pct=101', 'pct='],
@@ -175,6 +182,10 @@ describe('DMARC', () => {
   ])('%s is reported', (text, words) => {
     expect(messages(linted('example.com.', [txt('_dmarc', text)]))).toEqual([expect.stringContaining(words)])
   })
+
+  test.each(['v=DMARC1; sp=none; p=none', 'v=DMARC1; rua=mailto:a@example.com'])('%s is a notice: only some receivers ignore it', (text) =>
+    expect(ofExample(txt('_dmarc', text))).toEqual(['1 notice dmarc-invalid']),
+  )
 
   const reports = txt('_dmarc', 'v=DMARC1; p=none; rua=mailto:d@example.net, mailto:d@sub.example.com, mailto:d@elsewhere.example')
 
