@@ -24,9 +24,9 @@ export function suppress(zone: Suppressing, diagnostics: readonly Diagnostic[]):
   const codes = new Set(diagnostics.map(({ code }) => code))
   const tests = (zone.ignore ?? []).filter(({ code }) => codes.has(code)).map((one) => [one, selects(one, zone)] as const)
   const records = recordsByPlace(zone)
-  const kept = diagnostics.filter(({ severity, code, at }) => {
+  const kept = diagnostics.filter(({ severity, code, message, at }) => {
     if (severity === 'error' || !isSuppressible(code)) return true
-    const about = at === undefined ? [] : (records.get(placeOf(at)) ?? [])
+    const about = at === undefined ? [] : subjectsOf(message, records.get(placeOf(at)) ?? [])
     const matching = [
       ...about.flatMap(({ ignore = [] }) => ignore.filter((one) => one.code === code)),
       ...tests.flatMap(([one, test]) => (one.code === code && (test === null || about.some(test)) ? [one] : [])),
@@ -38,6 +38,13 @@ export function suppress(zone: Suppressing, diagnostics: readonly Diagnostic[]):
 }
 
 type Subject = DefinedRecord | SourcedRrset
+
+/** The records that a message is about. Those of one `$GENERATE` or alias share a position; messages about one of them begin with its name. */
+function subjectsOf(message: string, records: readonly Subject[]): readonly Subject[] {
+  if (records.every(({ name }) => name === records[0]?.name)) return records
+  const named = records.filter(({ name }) => message.startsWith(`${name} `))
+  return named.length === 0 ? records : named
+}
 
 const placeOf = ({ file, line, column }: SourcePosition): string => `${file}:${line}:${column}`
 

@@ -25,7 +25,7 @@ const IGNORE = '{code: address-private, reason: only the VPN resolves it}'
 const FILE = 'zones/example.com.yaml'
 
 describe('ignore', () => {
-  test.each<[string, Record<string, string>]>([
+  test.each<[string, Record<string, string>, string[]?]>([
     ['at a record', { [FILE]: `${ZONE}records:\n  ${WWW}, ignore: [${IGNORE}]}\n` }],
     ['at a record in the layout of octoDNS', { [FILE]: `${WWW}, ignore: [${IGNORE}]}\n` }],
     [
@@ -46,8 +46,16 @@ describe('ignore', () => {
         'zonewright.yaml': `${CONFIG}ignore: [{code: address-private, reason: VPN, name: www}]\n`,
       },
     ],
+    [
+      'in the config for one of the records that share a line',
+      {
+        'zones/example.com.zone': '$TTL 300\n@ SOA ns1 a 1 2 3 4 5\n@ NS ns1.example.net.\n$GENERATE 1-2 www$ A 10.0.0.$\n',
+        'zonewright.yaml': `${CONFIG}ignore: [{code: address-private, reason: VPN, name: www1}]\n`,
+      },
+      ['zones/example.com.zone:4 warning address-private'],
+    ],
     ['not needed with internal', { [FILE]: `${ZONE}records:\n  ${WWW}}\n`, 'zonewright.yaml': `${CONFIG}zones: [{internal: true}]\n` }],
-  ])('%s', async (_, files) => expect(await found(files)).toEqual([]))
+  ])('%s', async (_, files, expected = []) => expect(await found(files)).toEqual(expected))
 
   test.each<[string, string, string[]]>([
     [

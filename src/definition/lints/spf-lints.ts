@@ -84,13 +84,13 @@ const nameOf = ({ domain }: SpfTerm, own: DomainName): DomainName | null => (dom
 
 const isReference = ({ kind }: SpfTerm): boolean => kind === 'include' || kind === 'redirect'
 
-/** The SPF record at a name; `unknown` if it is not managed, or if there are several, which `policy-multiple` reports. */
-function spfAt(name: DomainName, managed: ManagedNames): SpfRecord | 'missing' | 'unknown' {
+/** The SPF record at a name; `unknown` if it is not managed, and `several` if there are more than one, which `policy-multiple` reports. */
+function spfAt(name: DomainName, managed: ManagedNames): SpfRecord | 'missing' | 'unknown' | 'several' {
   const answer = managed.resolve(name, TXT)
   if (typeof answer === 'string') return answer
   const [text, ...others] = answer.map(textOf).filter(isSpf)
   if (text === undefined) return 'missing'
-  return others.length > 0 ? 'unknown' : parseSpf(text)
+  return others.length > 0 ? 'several' : parseSpf(text)
 }
 
 type RecordFinder = (name: DomainName) => ReturnType<typeof spfAt>
@@ -183,6 +183,7 @@ export function spfCosts(managed: ManagedNames, recordAt: RecordFinder = recordF
     for (let name = stack.at(-1); name !== undefined; name = stack.at(-1)) {
       const spf = recordAt(name)
       if (costs.has(name)) stack.pop()
+      else if (spf === 'several') costs.set(name, NO_COST)
       else if (spf === 'unknown') costs.set(name, { ...NO_COST, unmanaged: [name] })
       else if (spf === 'missing') costs.set(name, { ...NO_COST, voids: 1 })
       else if (open.has(name)) {

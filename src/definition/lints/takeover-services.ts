@@ -1,6 +1,6 @@
 /**
  * Services that give names under a common suffix to anyone, again after their owner has released them, and that do not ask for a proof of ownership of the
- * domains that point there. The list is short: names whose owner is checked, or that are random, are left out.
+ * domains that point there. The list is short: names whose owner is checked, or that are random or the same for all customers, are left out.
  */
 
 export interface TakeoverService {
@@ -20,9 +20,12 @@ export const TAKEOVER_SERVICES: readonly TakeoverService[] = [
   { service: 'Azure CDN', suffixes: ['azureedge.net'], source: AZURE },
   { service: 'Azure API Management', suffixes: ['azure-api.net'], source: AZURE },
   { service: 'Azure Container Instances', suffixes: ['azurecontainer.io'], source: AZURE },
-  { service: 'Azure Blob Storage', suffixes: ['blob.core.windows.net'], source: AZURE },
+  { service: 'Azure Blob Storage', suffixes: ['blob.core.windows.net', 'web.core.windows.net'], source: AZURE },
   { service: 'AWS Elastic Beanstalk', suffixes: ['elasticbeanstalk.com'], source: `${COMMUNITY}/issues/194` },
   { service: 'Bitbucket Cloud', suffixes: ['bitbucket.io'], source: COMMUNITY },
+  { service: 'Ghost', suffixes: ['ghost.io'], source: `${COMMUNITY}/issues/89` },
+  { service: 'Help Scout', suffixes: ['helpscoutdocs.com'], source: COMMUNITY },
+  { service: 'Helpjuice', suffixes: ['helpjuice.com'], source: COMMUNITY },
   { service: 'ngrok', suffixes: ['ngrok.io'], source: `${COMMUNITY}/issues/92` },
   { service: 'Pantheon', suffixes: ['pantheonsite.io'], source: `${COMMUNITY}/issues/24` },
   { service: 'ReadMe', suffixes: ['readme.io'], source: `${COMMUNITY}/issues/41` },

@@ -51,15 +51,15 @@ export function targetTakeover({ zone }: LintedZone): Diagnostic[] {
 /** Names that the public DNS does not delegate (RFC 6761, RFC 6762 and its appendix G, RFC 8375, and `internal`, which ICANN has reserved). */
 const PRIVATE_NAME = /(?:^|\.)(?:home\.arpa|test|localhost|invalid|local|internal|intranet|private|corp|home|lan)\.$/
 
-/** RFC 1918, RFC 6598, RFC 1122 section 3.2.1.3 (loopback), RFC 3927 (link-local). */
+/** RFC 1918, RFC 6598, RFC 1122 section 3.2.1.3 (loopback and this host), RFC 3927 (link-local). */
 const PRIVATE_IPV4 =
-  /^(?:(10\.|192\.168\.|172\.(?:1[6-9]|2[0-9]|3[01])\.)|(100\.(?:6[4-9]|[7-9][0-9]|1[01][0-9]|12[0-7])\.)|(127\.)|(169\.254\.))/
+  /^(?:(10\.|192\.168\.|172\.(?:1[6-9]|2[0-9]|3[01])\.)|(100\.(?:6[4-9]|[7-9][0-9]|1[01][0-9]|12[0-7])\.)|(127\.)|(169\.254\.)|(0\.))/
 
-/** RFC 4193, RFC 4291 sections 2.5.3 (loopback) and 2.5.6 (link-local). */
-const PRIVATE_IPV6 = /^(?:(f[cd][0-9a-f]{2}:)|(::1$)|(fe[89ab][0-9a-f]:))/
+/** RFC 4193, RFC 4291 sections 2.5.2 (unspecified), 2.5.3 (loopback), 2.5.5.2 (IPv4-mapped) and 2.5.6 (link-local). */
+const PRIVATE_IPV6 = /^(?:(f[cd][0-9a-f]{2}:)|(::1$)|(fe[89ab][0-9a-f]:)|(::$)|(::ffff:))/
 
-const KINDS_IPV4 = ['private (RFC 1918)', 'shared (RFC 6598)', 'loopback', 'link-local']
-const KINDS_IPV6 = ['unique local (RFC 4193)', 'loopback', 'link-local']
+const KINDS_IPV4 = ['private (RFC 1918)', 'shared (RFC 6598)', 'loopback', 'link-local', 'reserved (RFC 1122)']
+const KINDS_IPV6 = ['unique local (RFC 4193)', 'loopback', 'link-local', 'reserved (RFC 4291)', 'mapped IPv4 (RFC 4291)']
 
 /** Reports addresses that only a private network, or only the host itself, reaches. */
 export function addressPrivate({ zone, internal }: LintedZone): Diagnostic[] {

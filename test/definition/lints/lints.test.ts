@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it, test } from 'vitest'
 import { lintZones } from '../../../src/definition/lints/lints.ts'
 import type { LintedZone } from '../../../src/definition/lints/managed-names.ts'
@@ -87,6 +88,11 @@ describe('SPF', () => {
       'example.com. TXT: the SPF record needs 11 DNS queries; receivers allow 10 (permerror); b.example.org. and a.example.org. are not managed here and counted as one each',
     ])
     expect(messages(linted('example.com.', lines))).toEqual([])
+  })
+
+  it('leaves an include of two SPF records to policy-multiple', () => {
+    const two = [txt('_s', 'v=spf1 -all'), txt('_s', 'v=spf1 a:x.example.org -all')]
+    expect(messages(linted('example.com.', [txt('@', `v=spf1 ${A(9)} include:_s.example.com -all`), ...two]))).toEqual([])
   })
 
   it('gives a notice if unmanaged includes may exceed the limit', () => {
@@ -282,30 +288,35 @@ describe('targets', () => {
     ['bucket.s3.eu-west-1.amazonaws.com.', ['1 notice target-takeover']],
     ['bucket.s3-website-eu-west-1.amazonaws.com.', ['1 notice target-takeover']],
     ['bucket.s3-website.eu-central-1.amazonaws.com.', ['1 notice target-takeover']],
+    ['site.z6.web.core.windows.net.', ['1 notice target-takeover']],
+    ['blog.ghost.io.', ['1 notice target-takeover']],
     ['lb.elb.amazonaws.com.', []],
     ['d111111abcdef8.cloudfront.net.', []],
   ])('takeover: %s', (target, expected) => expect(ofExample(`a 300 CNAME ${target}`)).toEqual(expected))
 
-  it('has a source for each service', () => {
-    for (const { source, suffixes } of TAKEOVER_SERVICES) {
+  it('has a source for each service, and its page lists them', () => {
+    const page = readFileSync(new URL('../../../docs/lints/target-takeover.md', import.meta.url), 'utf8')
+    for (const { service, source, suffixes } of TAKEOVER_SERVICES) {
       expect(source).toMatch(/^https:\/\//)
       for (const suffix of suffixes) expect(suffix).toMatch(/^[a-z0-9.-]+\.[a-z]+$/)
+      expect(page).toContain(`| ${service} | ${suffixes.map((suffix) => `\`${suffix}\``).join(', ')} |`)
     }
   })
 })
 
 describe('addresses', () => {
-  test.each(['10.0.0.1', '172.16.0.1', '172.31.255.1', '192.168.1.1', '100.64.0.1', '127.0.0.2', '169.254.1.1'])('A %s', (address) =>
-    expect(ofExample(`a 300 A ${address}`)).toEqual(['1 warning address-private']),
+  test.each(['10.0.0.1', '172.16.0.1', '172.31.255.1', '192.168.1.1', '100.64.0.1', '127.0.0.2', '169.254.1.1', '0.0.0.0'])(
+    'A %s',
+    (address) => expect(ofExample(`a 300 A ${address}`)).toEqual(['1 warning address-private']),
   )
-  test.each(['fd00::1', 'fc00::1', 'fe80::1', '::1'])('AAAA %s', (address) =>
+  test.each(['fd00::1', 'fc00::1', 'fe80::1', '::1', '::', '::ffff:192.0.2.1', '::FFFF:c000:201'])('AAAA %s', (address) =>
     expect(ofExample(`a 300 AAAA ${address}`)).toEqual(['1 warning address-private']),
   )
   test.each(['192.0.2.1', '172.32.0.1', '172.15.0.1', '100.128.0.1', '100.63.0.1', '192.169.0.1', '11.0.0.1'])(
     'A %s is public',
     (address) => expect(ofExample(`a 300 A ${address}`)).toEqual([]),
   )
-  test.each(['2001:db8::1', 'fec0::1', 'f::c', 'fc::1', 'fe8::1', '::2'])('AAAA %s is not reported', (address) =>
+  test.each(['2001:db8::1', 'fec0::1', 'f::c', 'fc::1', 'fe8::1', '::2', '::fffe:1:1'])('AAAA %s is not reported', (address) =>
     expect(ofExample(`a 300 AAAA ${address}`)).toEqual([]),
   )
 
