@@ -19,6 +19,7 @@ import {
   isOlder,
   isOver,
   MAX_ABSENT,
+  MAX_SOURCES,
   type SourceFacts,
   type SourceState,
   valueKey,
@@ -116,19 +117,23 @@ function judgeSources({ readings, state, now, isAllowed }: FillInput): {
   const held: HeldReading[] = []
   const sources = new Map<string, SourceFacts>()
   for (const reading of readings) {
-    const { source, result } = reading
-    const known = state.sources.get(source) ?? { version: null, unreadSince: null }
+    const { place, result } = reading
+    const known = state.sources.get(place) ?? { version: null, unreadSince: null }
     const problem = result.state === 'failed' ? result.problem : isAllowed ? null : staleness(result, known)
     if (problem === null) {
       // A source without a version has nothing to remember.
-      if (result.state === 'read' && result.version !== null && !sources.has(source))
-        sources.set(source, { version: result.version, unreadSince: null })
+      if (result.state === 'read' && result.version !== null && !sources.has(place))
+        sources.set(place, { version: result.version, unreadSince: null })
       continue
     }
     const since = known.unreadSince ?? now
-    sources.set(source, { version: known.version, unreadSince: since })
+    sources.set(place, { version: known.version, unreadSince: since })
     held.push({ reading, problem, since })
   }
+  // The definitions of another branch may name other sources: their versions stay known.
+  const read = new Set(readings.map(({ place }) => place))
+  for (const [place, { version }] of state.sources)
+    if (!read.has(place) && version !== null && sources.size < MAX_SOURCES) sources.set(place, { version, unreadSince: null })
   return { held, sources }
 }
 
@@ -175,7 +180,7 @@ function judgeValue(
 const keyIn = ({ readings }: SourcedSet, record: ExistingRecord): string =>
   valueKey(
     record,
-    readings.map(({ source }) => source),
+    readings.map(({ place, selection }) => `${place} ${selection}`),
   )
 
 function keepEntry(key: string, known: SourceState['absent'], absent: Map<string, AbsentValue>): void {

@@ -33,7 +33,7 @@ export interface AbsentValue {
 
 /** The state of the sources of one zone at one target. It has digests of values instead of values. */
 export interface SourceState {
-  /** By the name of the source. */
+  /** By the place of the source. */
   readonly sources: ReadonlyMap<string, SourceFacts>
   /** By `valueKey`. */
   readonly absent: ReadonlyMap<string, AbsentValue>
@@ -43,6 +43,9 @@ export const NO_SOURCE_STATE: SourceState = { sources: new Map(), absent: new Ma
 
 /** Maximum values in a state. Those beyond it are kept and not counted until others are gone. */
 export const MAX_ABSENT = 10_000
+
+/** Maximum sources in a state that a read keeps although it did not use them. */
+export const MAX_SOURCES = 100
 
 /** Reads this close together, in milliseconds, count as one, unless the rule asks for more in its time. */
 const ONE_READ = 60_000

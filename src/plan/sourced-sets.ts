@@ -15,8 +15,12 @@ export type SourceScope =
 
 /** One source of a zone as it was read. */
 export interface SourceReading {
-  /** Its name in messages, which also identifies it in the state. */
+  /** Its name in messages. */
   readonly source: string
+  /** Identifies the zone or inventory in the state: its name, and the address of the provider. */
+  readonly place: string
+  /** What is asked of it, so that another question about the same zone is not counted for this one. */
+  readonly selection: string
   readonly scope: SourceScope
   readonly rule: QuarantineRule
   readonly at: SourcePosition

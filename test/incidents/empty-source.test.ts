@@ -3,7 +3,7 @@
  * deleted. Here real sources answer empty, short, stale and not at all.
  */
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -281,6 +281,20 @@ describe('a source whose reads several machines count', () => {
     expect(one.served()).toHaveLength(1)
     expect((await one.run(12, 'apply', '--yes')).stderr).toContain('removed after 3 reads')
     expect(one.served()).toEqual([])
+  })
+
+  test('counts no read of a branch whose provider of that name is another place', async () => {
+    const config = `journal: {url: 'file://${temporaryDirectory()}'}\nquarantine: {reads: 2, for: 10m}\n`
+    const [main, branch] = [openPlace(SOURCE, ZONE, { config }), openPlace('{type: octodns, directory: other}', ZONE, { config })]
+    store(main.folder, 'www: {type: A, ttl: 300, value: 192.0.2.1}\n')
+    expect((await main.run(0, 'apply', '--yes')).status).toBe(0)
+    cpSync(join(main.folder, 'served'), join(branch.folder, 'served'), { recursive: true })
+    mkdirSync(join(branch.folder, 'other'))
+    writeFileSync(join(branch.folder, 'other/example.com.yaml'), '{}\n')
+    expect((await branch.run(1, 'plan')).stderr).toContain('(1 read of 2)')
+    store(main.folder, '{}\n')
+    expect((await main.run(20, 'apply', '--yes', '--allow', 'deletes')).stderr).toContain('(1 read of 2)')
+    expect(main.served()).toHaveLength(1)
   })
 
   test('is kept if the count cannot be read or is damaged, and git ignores it', async () => {

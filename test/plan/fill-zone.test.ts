@@ -24,15 +24,21 @@ interface Reading {
   readonly scope?: SourceScope
   readonly serial?: SerialNumber
   readonly source?: string
+  readonly selection?: string
   readonly rule?: { readonly reads: number; readonly seconds: number }
 }
 
 /** A source with the records of a zone text; null for one that cannot be read. */
-function reading(text: string | null, { scope = POOL, serial, source = 'the source', rule = RULE }: Reading = {}): SourceReading {
+function reading(
+  text: string | null,
+  { scope = POOL, serial, source = 'the source', selection = '', rule = RULE }: Reading = {},
+): SourceReading {
   const problem: Diagnostic = { severity: 'warning', code: 'source-unreadable', message: 'connection refused' }
   const version = serial === undefined ? null : { serial, updated: null }
   return {
     source,
+    place: source,
+    selection,
     scope,
     rule,
     at: AT,
@@ -198,13 +204,15 @@ describe('an RRset that vanishes', () => {
     expect(second.state).toEqual(first.state)
   })
 
-  test('is counted for its source only: not for another that a branch names', () => {
-    let state = NO_SOURCE_STATE
-    for (const minutes of [0, 20, 40])
-      state = fill({ live: THREE, readings: [reading('', { source: 'of a branch' })], state, minutes }).state
-    const own = fill({ live: THREE, readings: [reading('')], state, minutes: 60 })
-    expect(kept(own)).toEqual(['pool.example.com. A 192.0.2.1,192.0.2.2,192.0.2.3 whole 1'])
-  })
+  test.each([{ source: 'of a branch' }, { selection: 'other.example.com.' }])(
+    'is counted for its source only: not for %j of a branch',
+    (of) => {
+      let state = NO_SOURCE_STATE
+      for (const minutes of [0, 20, 40]) state = fill({ live: THREE, readings: [reading('', of)], state, minutes }).state
+      const own = fill({ live: THREE, readings: [reading('')], state, minutes: 60 })
+      expect(kept(own)).toEqual(['pool.example.com. A 192.0.2.1,192.0.2.2,192.0.2.3 whole 1'])
+    },
+  )
 
   test('is counted once by several plans of one read, whatever the rule', () => {
     const one = { live: THREE, readings: [reading('', { rule: { reads: 2, seconds: 0 } })] }
@@ -296,6 +304,18 @@ describe('a source with a serial', () => {
     }
     expect(changes(one)).toHaveLength(isStale ? 0 : 3)
     expect(fill(one).diagnostics.map(({ code }) => code)).toEqual(isStale ? ['source-stale'] : [])
+  })
+
+  test('that the definitions of a branch do not name stays known', () => {
+    const other = fill({ live: THREE, readings: [reading(THREE, { serial: serialNumber(5), source: 'of a branch' })], state: known })
+    const stale = fill({ live: THREE, readings: [reading('', { serial: serialNumber(19) })], state: other.state })
+    expect(stale.diagnostics.map(({ code }) => code)).toEqual(['source-stale'])
+    let { state } = stale
+    for (let index = 0; index < 150; index += 1) {
+      const one = reading(THREE, { serial: serialNumber(index), source: `source ${index}` })
+      state = fill({ live: THREE, readings: [one], state }).state
+    }
+    expect(state.sources.size).toBe(100)
   })
 
   test('that is older is no read without an RRset, and is taken if that is allowed', () => {

@@ -46,6 +46,11 @@ export function createSourceReader(
 ): SourceReader {
   const readInventory = inventoryReader(providers, signal)
   const readZone = zoneReader(zonesOfSources(jobs), providers, signal)
+  const placeOf = (query: SourcedRrset['query'] | ZonePattern, target: string): Pick<SourceReading, 'source' | 'place' | 'selection'> => {
+    const source = describeSource(query, target)
+    const address = providers.get(query.provider ?? target)?.address ?? ''
+    return { source, place: `${source} (${address})`, selection: 'kind' in query && query.kind === 'zone' ? query.name : '' }
+  }
   return {
     readZone,
     async read({ desired, target }) {
@@ -54,11 +59,13 @@ export function createSourceReader(
       const sets = wanted.map(async (set): Promise<SourcesOfZone> => {
         const { query } = set
         const good = () => (query.kind === 'zone' ? setFromZone(set, query, readZone) : setFromInventory(set, query, target, readInventory))
-        return readingOf(set, target, { kind: 'rrset', name: set.name, type: set.type }, good)
+        return readingOf(set, placeOf(query, target), { kind: 'rrset', name: set.name, type: set.type }, good)
       })
       const patterns = (desired.sources ?? []).map((pattern) => {
         const { name, type } = pattern
-        return readingOf(pattern, target, { kind: 'pattern', name, type }, () => fromPattern(pattern, desired.name, readZone))
+        return readingOf(pattern, placeOf(pattern, target), { kind: 'pattern', name, type }, () =>
+          fromPattern(pattern, desired.name, readZone),
+        )
       })
       const read = await Promise.all([...sets, ...patterns])
       return { readings: read.flatMap(({ readings }) => readings), diagnostics: read.flatMap(({ diagnostics }) => diagnostics) }
@@ -70,13 +77,12 @@ type Good = GoodReading & { readonly diagnostics?: readonly Diagnostic[] }
 
 async function readingOf(
   source: SourcedRrset | ZonePattern,
-  target: string,
+  place: Pick<SourceReading, 'source' | 'place' | 'selection'>,
   scope: SourceReading['scope'],
   read: () => Promise<Good>,
 ): Promise<SourcesOfZone> {
   const { at } = source
-  const name = describeSource('query' in source ? source.query : source, target)
-  const reading = { source: name, scope, at, rule: { ...DEFAULT_QUARANTINE, ...source.quarantine } }
+  const reading = { ...place, scope, at, rule: { ...DEFAULT_QUARANTINE, ...source.quarantine } }
   try {
     const { diagnostics = [], ...result } = await read()
     return { readings: [{ ...reading, result }], diagnostics }
