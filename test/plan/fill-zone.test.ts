@@ -306,6 +306,20 @@ describe('a source with a serial', () => {
     expect(fill(one).diagnostics.map(({ code }) => code)).toEqual(isStale ? ['source-stale'] : [])
   })
 
+  test.each([
+    [-1, true],
+    [0, false],
+    [1, false],
+  ])('or a time of its last change %i ms later', (later, isStale) => {
+    const at = (updated: number): SourceReading => {
+      const one = reading('')
+      return one.result.state === 'read' ? { ...one, result: { ...one.result, version: { serial: null, updated } } } : one
+    }
+    const { state } = fill({ live: THREE, readings: [at(START)] })
+    const found = fill({ live: THREE, readings: [at(START + later)], state, minutes: 10 })
+    expect(found.diagnostics.map(({ code }) => code)).toEqual([isStale ? 'source-stale' : 'quarantined'])
+  })
+
   test('that the definitions of a branch do not name stays known', () => {
     const other = fill({ live: THREE, readings: [reading(THREE, { serial: serialNumber(5), source: 'of a branch' })], state: known })
     const stale = fill({ live: THREE, readings: [reading('', { serial: serialNumber(19) })], state: other.state })

@@ -19,7 +19,7 @@ import { parseTtlNode } from './read-scalar.ts'
 /** Maximum length of a condition's value in characters. */
 const MAX_CONDITION = 255
 
-const EXAMPLE = 'Write {type: A, from: {instances: {tag: web}}}.'
+const EXAMPLE = 'Write {type: A, from: {provider: NAME}}, or {type: A, from: {instances: {tag: web}}}.'
 
 /** The conditions that select objects of a kind. */
 const conditionsOf = (kind: InventoryKind): readonly InventoryCondition[] =>

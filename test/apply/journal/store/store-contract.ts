@@ -1,6 +1,8 @@
 /** What every store of a journal must do. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JournalStore } from '../../../../src/apply/journal/store/journal-store.ts'
+import { readState, updateState } from '../../../../src/apply/sources/source-states.ts'
+import type { SourceState } from '../../../../src/plan/source-state.ts'
 
 export function storeContract(what: string, open: () => Promise<JournalStore>): void {
   describe(`${what} as a store`, () => {
@@ -49,6 +51,22 @@ export function storeContract(what: string, open: () => Promise<JournalStore>): 
       expect(await store.read('leases/two')).toBeNull()
       expect((await store.write('leases/two', '3', old)).state).toBe('conflict')
       expect((await store.write('leases/two', '4', null)).state).toBe('written')
+    })
+
+    it('keeps the counts of all runs that write the state of the sources of a zone at once', async () => {
+      const counted = (state: SourceState, value: string): SourceState => ({
+        ...state,
+        absent: new Map([...state.absent, [value, { since: 1, counted: 1, reads: (state.absent.get(value)?.reads ?? 0) + 1 }]]),
+      })
+      const runs = ['a', 'b', 'c', 'd'].map((value) =>
+        updateState(store, 'example.com.', 'cloud', ({ state }) => ({
+          result: { state: counted(counted(state, value), 'all') },
+          isChanged: true,
+        })),
+      )
+      await Promise.all(runs)
+      const { state } = await readState(store, 'example.com.', 'cloud')
+      expect([...state.absent].map(([value, { reads }]) => `${value} ${reads}`)).toEqual(['a 1', 'all 4', 'b 1', 'c 1', 'd 1'])
     })
 
     it('lists the objects of a prefix with their versions', async () => {
