@@ -3,11 +3,12 @@
  * signatures in the comments on the pull request, whoever wrote them.
  */
 import { existsSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
-import { fromDisplayPath } from '../../definition/files/file-path.ts'
-import { openRevision } from '../../definition/files/revision.ts'
+import { CONFIG_FILE } from '../../definition/config/config.ts'
+import { existsInRevision, openRevision } from '../../definition/files/revision.ts'
+import type { CliIo } from '../io.ts'
 import { type CiContext, withSite } from './ci-setup.ts'
 
 interface Options {
@@ -33,17 +34,34 @@ export async function withTrustedConfig(
   // The command that applies reports what is wrong with the config.
   if (trustedConfig !== undefined || config === null || config.file === null || job.before === null)
     return work({ file: trustedConfig, isKnown: true })
-  const opened = await openRevision(config.folder, `${job.before}..`, io.env)
-  if (!opened.ok) {
-    const isKnown = config.approvals === null
-    if (!isKnown) output.say(`Nothing is applied, since the config before the push cannot be read: ${opened.diagnostic.message}.`)
-    return work({ file: undefined, isKnown })
+  const before = `${job.before}..`
+  const former = await formerPath(io, file, before)
+  const opened = await openRevision(former === null ? config.folder : dirname(former), before, io.env)
+  const refuse = (reason: string): Promise<ExitStatus> => {
+    output.say(`Nothing is applied, since the config before the push cannot be read: ${reason}.`)
+    return work({ file: undefined, isKnown: false })
   }
+  if (!opened.ok) return config.approvals === null ? work({ file: undefined, isKnown: true }) : refuse(opened.diagnostic.message)
   try {
-    const path = join(opened.revision.folder, basename(fromDisplayPath(config.file, config.cwd)))
-    return await work({ file: existsSync(path) ? path : undefined, isKnown: true })
+    // The push may bring the first config.
+    if (former === null) return await work({ file: undefined, isKnown: true })
+    const path = join(opened.revision.folder, basename(former))
+    return existsSync(path) ? await work({ file: path, isKnown: true }) : await refuse('it is too large, or a link that leads elsewhere')
   } finally {
     opened.revision.close()
+  }
+}
+
+/**
+ * The path where the config was before the push, as a run would have found it then: a push that moves the config does not hide the former one. Null if there
+ * was none, or if the revision cannot be read.
+ */
+async function formerPath({ cwd, env }: Pick<CliIo, 'cwd' | 'env'>, file: string | undefined, before: string): Promise<string | null> {
+  const place = resolve(cwd, file ?? CONFIG_FILE)
+  for (let folder = dirname(place); ; folder = dirname(folder)) {
+    const exists = await existsInRevision(folder, before, basename(place), env)
+    if (exists) return join(folder, basename(place))
+    if (exists === null || file !== undefined || dirname(folder) === folder) return null
   }
 }
 

@@ -62,6 +62,23 @@ export async function openRevision(
   }
 }
 
+/** Whether a revision has a file or link of that name in a folder; null if the folder is in no repository, or the revision is missing. */
+export async function existsInRevision(
+  folder: string,
+  text: string,
+  name: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<boolean | null> {
+  try {
+    const git = gitIn(folder, env)
+    const commit = await commitOf(git, text)
+    return (await git(['cat-file', '-e', `${commit}:./${name}`])).status === 0
+  } catch (error) {
+    if (error instanceof RevisionError) return null
+    throw error
+  }
+}
+
 class RevisionError extends Error {
   readonly diagnostic: Diagnostic
   constructor(message: string, hint?: string) {

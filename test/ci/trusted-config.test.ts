@@ -1,0 +1,58 @@
+/** The config that `ci apply` takes approvals from is that before the push, wherever the push has put another. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { withTrustedConfig } from '../../src/cli/ci/trusted-config.ts'
+import { createOutput } from '../../src/cli/output.ts'
+import { noSecrets } from '../../src/definition/config/secret-guard.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { git } from '../support/workflow-runner.ts'
+
+const CONFIG = 'providers: {files: {type: zonefile, directory: served}}\n'
+const FORMER = `${CONFIG}approvals: {needed: 0}\n`
+
+describeWithTools(['git'], 'the trusted config of ci apply', () => {
+  const push = (before: string | null, after: string): { readonly folder: string; readonly commit: string } => {
+    const folder = temporaryDirectory()
+    git(folder, 'init', '-q', '.')
+    mkdirSync(join(folder, 'dns'))
+    writeFileSync(join(folder, 'dns/readme'), '')
+    if (before !== null) writeFileSync(join(folder, before), FORMER)
+    git(folder, 'add', '-A')
+    git(folder, 'commit', '-q', '-m', 'before')
+    const commit = git(folder, 'rev-parse', 'HEAD')
+    if (before !== null) renameSync(join(folder, before), join(folder, after))
+    writeFileSync(join(folder, after), CONFIG)
+    git(folder, 'add', '-A')
+    git(folder, 'commit', '-q', '-m', 'after')
+    return { folder, commit }
+  }
+
+  test.each<[string, string | null, string, string | undefined, string | null]>([
+    ['is that of the commit before', 'zonewright.yaml', 'zonewright.yaml', undefined, FORMER],
+    ['is found if the push moves it to a folder above', 'dns/zonewright.yaml', 'zonewright.yaml', undefined, FORMER],
+    ['is found if the push puts another into a folder below', 'zonewright.yaml', 'dns/zonewright.yaml', undefined, FORMER],
+    ['is that of --config', 'other.yaml', 'other.yaml', '../other.yaml', FORMER],
+    ['is that of the push if there was none', null, 'zonewright.yaml', undefined, null],
+  ])('%s', async (_, before, after, config, expected) => {
+    const { folder, commit } = push(before, after)
+    const io = {
+      env: { PATH: process.env['PATH'], HOME: folder },
+      cwd: join(folder, 'dns'),
+      now: () => new Date(0),
+      secrets: noSecrets(),
+      stdout: { write: () => true },
+      stderr: { write: () => true },
+      stdin: process.stdin,
+    }
+    const job = { before: commit } as Parameters<typeof withTrustedConfig>[0]['job']
+    const found: (string | null)[] = []
+    await withTrustedConfig({ io, job, output: createOutput(io, {}) }, { ...(config !== undefined && { config }) }, async (trusted) => {
+      expect(trusted.isKnown).toBe(true)
+      found.push(trusted.file === undefined ? null : readFileSync(trusted.file, 'utf8'))
+      return 0
+    })
+    expect(found).toEqual([expected])
+  })
+})
