@@ -7,10 +7,10 @@ import { makeFolder } from '../definition/files/make-folder.ts'
 import { ownProcess } from '../definition/files/process-identity.ts'
 import { writeProblemText } from '../definition/files/write-problem.ts'
 import { type Diagnostic, oneLine } from '../dns/diagnostic.ts'
-import type { Plan, ZoneOutcome } from '../plan/plan.ts'
-import { type ApplicableZone, type ApplyZonesOptions, applyZones } from './apply-zones.ts'
+import type { ZoneOutcome } from '../plan/plan.ts'
+import { type ApplicableZone, type ApplyZonesOptions, applyZones, type ChangesToMake } from './apply-zones.ts'
 import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
-import { type RolledBackRun, type RunCommand, runId } from './journal/journal-format.ts'
+import { type RunCommand, runId } from './journal/journal-format.ts'
 import { keepOutOfGit } from './journal/keep-out-of-git.ts'
 import { type AcquiredLease, acquireLease, type LeaseRequest } from './journal/store/acquire-lease.ts'
 import { type Fences, markUnchanged, takeFences } from './journal/store/fences.ts'
@@ -35,7 +35,7 @@ export interface LockedRun {
    * changes nothing and returns the exit status.
    */
   apply(
-    planned: { readonly plan: Plan; readonly rollsBack?: RolledBackRun },
+    planned: Pick<ChangesToMake, 'plan' | 'approvals' | 'rollsBack'>,
     zones: readonly ApplicableZone[],
     options: ApplyZonesOptions,
   ): Promise<readonly ZoneOutcome[] | ExitStatus>
@@ -118,7 +118,7 @@ function lockedRun(context: ApplyContext, { id, command, store, heartbeat, fence
     output.diagnostics([unwritable(error, folder)])
     return EXIT.failure
   }
-  const apply: LockedRun['apply'] = async ({ plan, rollsBack }, pending, options) => {
+  const apply: LockedRun['apply'] = async ({ plan, approvals, rollsBack }, pending, options) => {
     const zones = pending.map((zone) => zone.plan)
     const taken = await takeFences(store, fences, zones, id, now()).catch(storeProblem)
     if (taken instanceof StoreError) return fail(taken)
@@ -133,6 +133,7 @@ function lockedRun(context: ApplyContext, { id, command, store, heartbeat, fence
         run: id,
         command,
         rollsBack: rollsBack ?? null,
+        approvedBy: approvals?.by ?? [],
         process: ownProcess(),
         now,
         plan,

@@ -26,6 +26,8 @@ export interface RunView {
   /** The run that this rollback reverts; null if it is no rollback. */
   readonly rollsBack: string | null
   readonly rolledBackBy: readonly string[]
+  /** The people who had approved the saved plan. */
+  readonly approvedBy: readonly string[]
   readonly zones: readonly { readonly zone: string; readonly target: string; readonly calls: CallCount }[]
   readonly applied: CallCount
   readonly failed: number
@@ -72,6 +74,7 @@ const runDocument = (view: RunView): RunView => ({
   state: view.state,
   rollsBack: view.rollsBack,
   rolledBackBy: [...view.rolledBackBy],
+  approvedBy: [...view.approvedBy],
   zones: view.zones.map(({ zone, target, calls }) => ({ zone, target, calls: callsDocument(calls) })),
   applied: callsDocument(view.applied),
   failed: view.failed,
@@ -149,6 +152,7 @@ function headOf(run: RunView, palette: Palette): string {
   const rows: [string, string][] = [
     ['command', run.rollsBack === null ? run.command : `${run.command} of run ${run.rollsBack}`],
     ['by', `${oneLine(run.tool)}, process ${run.process} on ${oneLine(run.host)}`],
+    ...(run.approvedBy.length === 0 ? [] : [['approved by', run.approvedBy.map(oneLine).join(', ')] as [string, string]]),
     ['began', shortTime(run.began)],
     ['ended', end],
     ['state', paintOf(run.state, palette)(run.state)],

@@ -30,6 +30,8 @@ export interface BeginEntry {
   readonly tool: string
   readonly command: RunCommand
   readonly rollsBack: RolledBackRun | null
+  /** The people whose approvals of the saved plan counted; absent for a plan that nobody has approved. */
+  readonly approvedBy?: readonly string[]
   readonly process: ProcessIdentity
   readonly zones: readonly RunZone[]
 }

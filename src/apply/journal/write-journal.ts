@@ -33,6 +33,7 @@ export interface RunToJournal {
   readonly run: string
   readonly command: RunCommand
   readonly rollsBack: RolledBackRun | null
+  readonly approvedBy: readonly string[]
   readonly process: ProcessIdentity
   readonly now: () => Date
   readonly plan: Plan
@@ -110,7 +111,7 @@ function planText({ plan, targets, secrets }: RunToJournal, zone: ApplicableZone
   return savedPlanText({ plan: { ...plan, zones: [zone.plan], diagnostics: [] }, zones: [zone], targets: [target] }, null, secrets)
 }
 
-const beginEntry = ({ run, command, rollsBack, process, now, plan, zones }: RunToJournal): BeginEntry => ({
+const beginEntry = ({ run, command, rollsBack, approvedBy, process, now, plan, zones }: RunToJournal): BeginEntry => ({
   event: 'begin',
   format: JOURNAL_FORMAT,
   version: JOURNAL_VERSION,
@@ -119,6 +120,7 @@ const beginEntry = ({ run, command, rollsBack, process, now, plan, zones }: RunT
   tool: plan.tool,
   command,
   rollsBack,
+  ...(approvedBy.length > 0 && { approvedBy }),
   process,
   zones: zones.map(({ plan: { zone, target, calls } }) => ({ zone, target, calls: { ...calls } })),
 })

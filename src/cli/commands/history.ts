@@ -110,6 +110,7 @@ export function runView({ id, begin, last, status, figures, state, rolledBackBy 
     state,
     rollsBack: begin.rollsBack?.run ?? null,
     rolledBackBy,
+    approvedBy: begin.approvedBy ?? [],
     zones: begin.zones,
     ...figures,
   }

@@ -66,7 +66,7 @@ async function begin(journal: string, zones: readonly ApplicableZone[], more: Pa
     zones: zones.map((zone) => zone.plan),
     diagnostics: [],
   }
-  const common = { run: RUN, command: 'apply', rollsBack: null, process: OWN, now: clock() } as const
+  const common = { run: RUN, command: 'apply', rollsBack: null, approvedBy: [], process: OWN, now: clock() } as const
   return beginJournal({ journal, plan, zones, targets: TARGETS, secrets: noSecrets(), ...common, ...more })
 }
 
