@@ -8,7 +8,7 @@ import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool } from '../support/tools.ts'
 import { git, type JobRun } from '../support/workflow-runner.ts'
-import { openRepository, type Repository, zone } from './repository.ts'
+import { commentsOn, openRepository, type Repository, zone } from './repository.ts'
 
 describeWithTools(['git', 'bash', 'ssh-keygen'], 'approvals in CI', () => {
   let repository: Repository
@@ -45,6 +45,11 @@ describeWithTools(['git', 'bash', 'ssh-keygen'], 'approvals in CI', () => {
     })
     const number = repository.open(branch)
     expect((await repository.plan(number)).status).toBe(0)
+    expect(commentsOn(repository, number)).toEqual([
+      expect.stringMatching(
+        /\*\*Needs 2 approvals\*\* .*<code>alice<\/code>, <code>bob<\/code> can approve: .*zonewright approve plan\.json --key FILE/,
+      ),
+    ])
     comment(number, branch, ...names)
     return repository.merge(number)
   }

@@ -1,7 +1,10 @@
 /** The jobs of the pipeline for GitLab, with the variables of GitLab's runner: note, merge, drift. */
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
+import { signText } from '../../src/apply/approvals/sshsig.ts'
+import { sshKeyOctets } from '../../src/definition/config/ssh-public-key.ts'
 import { openScene, type Scene } from '../cli/scene.ts'
 import { createScriptedGitlab, type ScriptedGitlab } from '../scripted/code-sites/gitlab.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
@@ -20,7 +23,7 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
   let origin: string
   let clone: string
   let head: string
-  /** The text of the plan that the first job kept. */
+  /** The text of the plan that the last job kept. */
   let plan: string
 
   const write = (files: Readonly<Record<string, string>>): string => {
@@ -162,6 +165,33 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     expect(stderr).toMatch(message)
   })
 
+  test('approvals are notes on the merge request, and the config before the push says whose', async () => {
+    git(clone, 'checkout', '-q', 'main')
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+    const octets = Buffer.from(publicKey.export({ format: 'jwk' }).x as string, 'base64url')
+    const approvals = `approvals: {needed: 1, keys: {alice: 'ssh-ed25519 ${sshKeyOctets(octets).toString('base64')}'}}\n`
+    const config = `${scene.files()['zonewright.yaml']}${approvals}`
+    const before = write({ 'zonewright.yaml': config })
+    git(clone, 'checkout', '-q', '-b', 'lowered')
+    const lowered = { 'zonewright.yaml': config.replace('needed: 1', 'needed: 0') }
+    const tip = write({ ...lowered, 'zones/example.com.yaml': zone('example.com', '192.0.2.33') })
+    gitlab.pulls.push({ number: 6, head: tip, headOwner: 'team', headBranch: 'lowered', base: 'main', state: 'merged', mergeCommit: tip })
+    // The pipeline plans with the config of the target branch.
+    writeFileSync(join(clone, 'zonewright.yaml'), config)
+    const planned = await run(['ci', 'plan', '--out', 'plan.json'], { ...mergeRequest(tip), CI_MERGE_REQUEST_IID: '6' })
+    expect(planned.status).toBe(0)
+    expect(gitlab.comments.at(-1)?.body).toMatch(/\*\*Needs 1 approval\*\* .*<code>alice<\/code> can approve/)
+    plan = readFileSync(join(clone, 'plan.json'), 'utf8')
+    rmSync(join(clone, 'plan.json'))
+    git(clone, 'reset', '-q', '--hard')
+    keepPlan({ sha: tip, number: 6 })
+    const unapproved = await run(['ci', 'apply'], push(tip, before))
+    expect(unapproved).toMatchObject({ status: 3, stderr: expect.stringContaining('needs 1 approval and has none') })
+    const body = `Fine.\n\n${signText(plan, privateKey, octets)}`
+    gitlab.comments.push({ id: gitlab.nextId(), number: 6, author: 'anybody', title: '', body, state: 'open' })
+    expect(await run(['ci', 'apply'], push(tip, before))).toMatchObject({ status: 0, stdout: expect.stringContaining('192.0.2.33') })
+  })
+
   /** Squashes the merge request. */
   function mergeInto(): { readonly sha: string; readonly before: string } {
     git(clone, 'checkout', '-q', 'main')
@@ -174,8 +204,13 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     return { sha, before }
   }
 
-  /** Keeps the plan of the first test as the artifact of a pipeline. */
-  function keepPlan(change: { readonly project?: number; readonly source?: string; readonly sha?: string }): void {
+  /** Keeps the plan as the artifact of a pipeline. */
+  function keepPlan(change: {
+    readonly project?: number
+    readonly source?: string
+    readonly sha?: string
+    readonly number?: number
+  }): void {
     gitlab.pipelines.length = 0
     gitlab.jobs.length = 0
     gitlab.pipelines.push({ id: 7, number: 5, sha: head, source: 'merge_request_event', project: 42, ...change })

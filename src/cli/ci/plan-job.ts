@@ -1,10 +1,13 @@
 /** `zonewright ci plan`: checks and plans a pull request, and writes its comment, the job's summary and annotations. */
 import { rmSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
+import { neededFor } from '../../apply/approvals/approvals-of-plan.ts'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
+import { loadRunConfig } from '../../apply/run-config.ts'
 import { beginsLikeDocument } from '../../apply/saved-plan/saved-plan.ts'
 import { codeOf } from '../../ci/post-text.ts'
 import type { Plan } from '../../plan/plan.ts'
+import { counted } from '../../report/english.ts'
 import { annotation } from '../../report/workflow-command.ts'
 import type { CliIo } from '../io.ts'
 import { addSummary, type CiContext, type CiOptions, configOf, formatOf, inCiJob, setOutputs, withSite } from './ci-setup.ts'
@@ -39,7 +42,7 @@ export const planJob = (io: CliIo, [zones]: readonly [string[]], options: PlanJo
     const comment: PlanComment = {
       marker: options.marker,
       plan: planOf(steps.planned),
-      notes: notesOf(steps),
+      notes: [...notesOf(steps), ...(await approvalNotes(io, steps, options))],
       head: pullRequest.head,
       url: job.url,
     }
@@ -96,6 +99,21 @@ export const planOf = ({ report }: Step): Plan | null => (report?.kind === 'plan
 
 /** The files that `fmt --check` lists. */
 const filesOf = ({ stdout }: Step): string[] => stdout.split('\n').filter((line) => line !== '')
+
+/** How many people must approve the saved plan, and how, if the config requires it. */
+async function approvalNotes(io: CliIo, { planned }: Steps, { config: file, out }: PlanJobOptions): Promise<string[]> {
+  const plan = planOf(planned)
+  if (plan === null || out === undefined || planned.status !== EXIT.done) return []
+  const { config } = await loadRunConfig(io, file, { offline: true })
+  const needed = neededFor(config, plan)
+  if (needed === 0) return []
+  const names = (config?.approvals?.keys ?? []).map(({ name }) => name)
+  const people = names.slice(0, MAX_NAMED).map(codeOf).join(', ')
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
+  return [
+    `**Needs ${counted(needed, 'approval')}** before it is applied. ${people}${more} can approve: download the plan that this job has kept, run ${codeOf(`zonewright approve ${basename(out)} --key FILE`)}, and paste the file that it writes into a comment here. Another commit needs other approvals.`,
+  ]
+}
 
 const unformatted = (file: string): string =>
   annotation({ severity: 'error', title: 'fmt', message: 'not in the canonical layout: run "zonewright fmt"', file, line: 1 })
