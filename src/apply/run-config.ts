@@ -44,6 +44,15 @@ async function withTrusted(
 ): Promise<ConfigResult> {
   const { config: trusted, diagnostics: found } = await loadConfig({ cwd, file, secrets })
   const all = [...diagnostics, ...found.filter(isError)]
+  // A step that failed to fetch the file has left an empty one, which would need no approval.
+  if (trusted?.providers.size === 0) {
+    all.push({
+      severity: 'error',
+      code: 'usage',
+      message: `--trusted-config: ${file} has no providers, so it is not the config of the base branch`,
+    })
+    return { config: null, diagnostics: all }
+  }
   return trusted === null
     ? { config: null, diagnostics: all }
     : { config: { ...config, approvals: trusted.approvals, trusted }, diagnostics: all }

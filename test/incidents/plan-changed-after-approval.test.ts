@@ -1,6 +1,6 @@
 /** Two people approve a plan, and what is applied is something else: a changed file, another plan, an old approval, a key that no longer counts. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseOpenSshKey } from '../../src/apply/approvals/openssh-private-key.ts'
@@ -85,6 +85,9 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
     for (const name of ['plan.json', 'plan.json.approvals']) cpSync(join(scene.folder, name), join(copy, name), { recursive: true })
     expect(await scene.run('apply', join(copy, 'plan.json'), '--yes')).toMatchObject({ status: 0 })
     await expectRefused(scene, /error\[plan-stale\]/)
+    expect((await scene.run('history', '--last')).stdout).toMatch(/^ {2}approved by +alice, bob$/m)
+    const history = JSON.parse((await scene.run('history', '--format', 'json')).stdout)
+    expect(history.runs.map((run: { approvedBy: string[] }) => run.approvedBy)).toEqual([['alice', 'bob'], []])
   })
 
   test('an edited value invalidates the approvals, even if the file is sealed again', async () => {
@@ -158,6 +161,11 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
       stderr: expect.stringMatching(/error\[approval-key\] the config does not list the key SHA256:/),
     })
     expect(await approve(scene, 'carol')).toMatchObject({ status: 0 })
+    // What is no file of a signature neither counts nor holds up.
+    execFileSync('mkfifo', [join(folder, 'a-pipe.sig')])
+    mkdirSync(join(folder, 'a-folder.sig'))
+    symlinkSync('/dev/zero', join(folder, 'a-link.sig'))
+    writeFileSync(join(folder, 'a-large.sig'), `${'-----BEGIN SSH SIGNATURE-----'.repeat(100_000)}\n`)
     expect(await scene.run('apply', 'plan.json', '--yes')).toMatchObject({ status: 0 })
   })
 
@@ -178,7 +186,22 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
     )
     scene.write({ 'zonewright.yaml': base.replace(/approvals:[\s\S]*/, '') })
     await expectRefused(scene, /error\[not-approved\]/, 'apply', '--yes', '--trusted-config', 'base.yaml')
-    expect((await scene.run('apply', 'plan.json', '--yes', '--trusted-config', 'missing.yaml')).status).toBe(1)
+    // An empty file is what a failed "git show" leaves.
+    scene.write({ 'empty.yaml': '' })
+    for (const [file, message] of [
+      ['missing.yaml', 'missing.yaml'],
+      ['empty.yaml', 'empty.yaml has no providers, so it is not the config of the base branch'],
+      ['', 'error'],
+    ] as const) {
+      const refused = await scene.run('apply', 'plan.json', '--yes', '--trusted-config', file)
+      expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining(message) })
+    }
+    // Policies stay in force if none are beside the trusted config.
+    const apart = join(temporaryDirectory(), 'base.yaml')
+    writeFileSync(apart, base.replace(/approvals:[\s\S]*/, ''))
+    scene.write({ 'policies/rules.yaml': '- name: none\n  each: record_set\n  require: false\n  message: no record set\n' })
+    const checked = await scene.run('apply', 'plan.json', '--yes', '--trusted-config', apart)
+    expect(checked).toMatchObject({ status: 1, stderr: expect.stringContaining('error[policy-none]') })
     expect(scene.proxy.mutations()).toHaveLength(before)
   })
 
@@ -266,6 +289,40 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
     await expectRefused(scene, /error\[plan-outdated\]/, 'apply', 'first.json', '--yes')
     // Nothing to change needs no approval.
     expect(await scene.run('apply', '--yes')).toMatchObject({ status: 0 })
+  })
+
+  test('copy, cutover and import --clone change no zone that needs approvals; a saved copy can be approved', async () => {
+    const scene = await openScene({
+      config: 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n',
+      files: { 'zones/example.com.yaml': ZONE.replace('records:', 'refresh_sec: 4h\nretry_sec: 4h\nexpire_sec: 14d\nrecords:') },
+    })
+    const config = (scene.files()['zonewright.yaml'] as string).replace(
+      /^providers:\n/,
+      'providers:\n  files: {type: zonefile, directory: served}\n',
+    )
+    scene.write({ 'zonewright.yaml': config, 'served/readme': '' })
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    scene.write({ 'zonewright.yaml': `${config}${approvals(['alice', 'bob'], 2)}` })
+    const before = scene.proxy.mutations().length
+    const copy = ['copy', '--from', 'cloud', '--to', 'files', 'example.com', '--apex-ns', 'ns1.example.net']
+    await expectRefused(scene, /error\[not-approved\] .*save the copy with "--out plan\.json"/, ...copy, '--yes')
+    for (const args of [
+      ['cutover', 'example.com', '--from', 'cloud', '--to', 'files', '--yes'],
+      ['cutover', 'example.com', '--from', 'cloud', '--to', 'files', '--abort', '--yes'],
+      ['import', '--from', 'cloud', '--clone', 'example.com', 'other.example', '--yes'],
+    ]) {
+      const refused = await scene.run(...args)
+      expect(refused).toMatchObject({ status: 3, stderr: expect.stringContaining('error[not-approved]') })
+    }
+    const files = Object.keys(scene.files())
+    expect(await scene.run(...copy, '--out', 'plan.json')).toMatchObject({ status: 0 })
+    expect(Object.keys(scene.files()).filter((file) => file.startsWith('served'))).toEqual(
+      files.filter((file) => file.startsWith('served')),
+    )
+    for (const name of ['alice', 'bob']) expect(await approve(scene, name)).toMatchObject({ status: 0 })
+    expect(await scene.run('apply', 'plan.json', '--yes')).toMatchObject({ status: 0 })
+    expect(Object.keys(scene.files()).some((file) => file.startsWith('served/'))).toBe(true)
+    expect(scene.proxy.mutations()).toHaveLength(before)
   })
 
   test('a zone can need none; a plan needs as many as the zone that needs most', async () => {

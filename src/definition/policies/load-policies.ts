@@ -20,9 +20,16 @@ export interface PolicySource {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** The policies of a config, or of the trusted config that it names; null if it has none. Their compiler is loaded only if there are some. */
+/**
+ * The policies of a config; null if it has none. Those of the trusted config that it names come first: a trusted config in a folder of its own, without
+ * policies beside it, leaves those of the config itself. Their compiler is loaded only if there are some.
+ */
 export async function loadPolicies(config: Config, { now, revision, env }: PolicySource): Promise<Policies | null> {
-  if (revision === undefined) return readAll(config.trusted ?? config, config.trusted ?? config, now)
+  const { trusted } = config
+  if (revision === undefined) {
+    const found = trusted === null ? null : await readAll(trusted, trusted, now)
+    return found === null && (trusted?.policies ?? null) === null ? readAll(config, config, now) : found
+  }
   const opened = await openRevision(config.folder, revision, env)
   if (!opened.ok) return { rules: [], diagnostics: [opened.diagnostic] }
   try {
