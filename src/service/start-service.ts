@@ -10,6 +10,7 @@ import { JOB_HANDLERS, scheduleDeletion } from './jobs/all-jobs.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { type NameServer, startNameServer } from './nameserver/name-server.ts'
 import type { NotifyOutcome } from './nameserver/notifier.ts'
+import { readSavedCounts, removeSavedCounts, saveCounts } from './nameserver/saved-counts.ts'
 import type { Log } from './observability/log.ts'
 import { DEFAULT_LIMITS, imageFolderOf, type RunningService, type ServiceOptions } from './options.ts'
 import { DEFAULT_QUOTAS } from './quotas.ts'
@@ -90,6 +91,8 @@ async function startDns(context: ServiceContext, shutdown: Shutdown): Promise<Dn
   // Load the keys before serving, because a zone with a key must never be transferred without it.
   await keys.use(transferKeys, database, options.listen ? usersToCreate(options.seed ?? null) : [])
   let transfers: Transfers | null = null
+  // With PostgreSQL, several processes may have the same folder.
+  const countsFolder = options.database ? null : options.dataFolder
   const nameServer =
     dns &&
     (await startNameServer({
@@ -99,6 +102,7 @@ async function startDns(context: ServiceContext, shutdown: Shutdown): Promise<Dn
       keys,
       publicPeersOnly,
       clock: realClock,
+      savedCounts: countsFolder === null ? null : readSavedCounts(countsFolder, onError),
       onAnswer: metrics.query,
       onNotify: (...notify) => transfers?.notify(...notify) ?? null,
       onTransfer: (note) => log.debug(note, 'transfer requested'),
@@ -107,6 +111,10 @@ async function startDns(context: ServiceContext, shutdown: Shutdown): Promise<Dn
     }))
   if (nameServer) {
     context.setNameServer(nameServer)
+    if (countsFolder !== null) {
+      removeSavedCounts(countsFolder)
+      shutdown.add(() => saveCounts(countsFolder, nameServer.saveCounts(), onError))
+    }
     shutdown.add(nameServer.close)
   }
   const renderer = createZoneRenderer({

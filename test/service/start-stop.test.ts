@@ -1,12 +1,16 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { createConnection, createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import type { DomainName } from '../../src/dns/domain-name.ts'
+import { createQuery } from '../../src/dns/wire/message.ts'
 import { type ServiceOptions, startService } from '../../src/service/index.ts'
-import { type Client, connect, freshStore, LOOPBACK } from './harness.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { type Client, connect, freshStore, LOOPBACK, ON_POSTGRES } from './harness.ts'
+import { askUdp } from './nameserver/udp-client.ts'
 
 const run = promisify(execFile)
 
@@ -82,6 +86,33 @@ test('a stopped service starts again with the same data and serials', async () =
   const renamed = await during({ ...options, nsNames: ['ns.other.test'] }, state)
   expect(renamed.zoneFiles[0].zone_file).toContain('@\t\tNS\tns.other.test.')
   expect(renamed.zoneFiles[0].zone_file[2]).not.toBe(before.zoneFiles[0].zone_file[2])
+})
+
+test.skipIf(ON_POSTGRES)('keeps the counts of queries in the data folder while it is stopped', async () => {
+  const dataFolder = temporaryDirectory()
+  const file = join(dataFolder, 'query-counts.json')
+  const errors: unknown[] = []
+  let now = Date.now()
+  const options = { dataFolder, bootstrapToken: 'token', dns: LOOPBACK, observability: LOOPBACK, clock: () => now }
+  const counting = (work: (port: number, client: Client, service: Awaited<ReturnType<typeof startService>>) => Promise<void>) =>
+    during({ ...options, onError: (error) => errors.push(error) }, async (client, service) => {
+      // If the process is killed, it leaves no counts of another time.
+      expect(existsSync(file)).toBe(false)
+      await work(service.dnsAddress?.port as number, client, service)
+    })
+  const usage = async ({ observabilityUrl }: { observabilityUrl: string | null }) => (await fetch(`${observabilityUrl}/usage`)).text()
+  const begin = `# from ${new Date(now).toISOString().slice(0, 19)}Z`
+  await counting(async (port, client, service) => {
+    await client.ok('POST', '/domains', { ...MASTER, domain: 'counted.example' })
+    await service.flush()
+    await askUdp(port, createQuery(1, { name: 'counted.example.' as DomainName, type: 'SOA' }))
+  })
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  now += 60_000
+  await counting(async (_port, _client, service) => {
+    expect(await usage(service)).toMatch(new RegExp(`^${begin} .*\nname,.*\ncounted\\.example\\.,SOA,1,`))
+  })
+  expect(errors).toEqual([])
 })
 
 test('renders a change just before the stop', async () => {

@@ -14,6 +14,7 @@ import { createSignatureCheck } from './request-signature.ts'
 import { type OnNotify, type ResponderOptions, respond } from './respond.ts'
 import { createResponseCache, responseKey, reuseResponse } from './response-cache.ts'
 import { createResponseLimiter, textHash } from './response-limiter.ts'
+import type { SavedCounts } from './saved-counts.ts'
 import { writeEmptyResponse } from './write-response.ts'
 import { buildZoneData, type ServedRecord, type ZoneData } from './zone-data.ts'
 import { createZoneHistory, HISTORY_LIMITS, type HistoryLimits } from './zone-history.ts'
@@ -36,6 +37,8 @@ export interface NameServerOptions {
   readonly publicPeersOnly?: boolean
   /** Real time in milliseconds since 1970, for signatures. */
   readonly clock?: () => number
+  /** The counts of queries of an earlier process. */
+  readonly savedCounts?: SavedCounts | null
   /** Limits of the history kept for incremental transfers. */
   readonly history?: Partial<HistoryLimits>
   /** Called with internal errors. The affected query is answered with SERVFAIL. */
@@ -84,6 +87,8 @@ export interface NameServer {
   zoneCount(): number
   /** How often the RRsets of a served zone, or of all, were asked for in the last day; null if the zone is not served. */
   countedQueries(zone: DomainName | null): ServedCounts | null
+  /** The counts of queries, for a later process. */
+  saveCounts(): SavedCounts
   close(): Promise<void>
 }
 
@@ -120,7 +125,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
   const clients = new Map<DomainName, AllowedClients>()
   const history = createZoneHistory({ ...HISTORY_LIMITS, ...options.history })
   const cache = createResponseCache((zone) => zones.get(zone.name) === zone, limits.cacheOctets)
-  const counts = createQueryCounts(limits.countedRrsets, clock)
+  const counts = createQueryCounts(limits.countedRrsets, clock, options.savedCounts)
   const permit = createResponseLimiter(limits.responsesPerSecond)
   const responder: ResponderOptions = {
     zones,
@@ -228,6 +233,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
       const served = (zone === null ? [...zones.keys()].sort(compareNames) : [zone]).filter((name) => zones.get(name))
       return zone !== null && served.length === 0 ? null : { ...counts.read(served), zones: served }
     },
+    saveCounts: counts.save,
     close: async () => {
       notifier.close()
       counts.close()

@@ -6,6 +6,7 @@
 import { compareText } from '../../dns/compare-text.ts'
 import { type DomainName, sortKey } from '../../dns/domain-name.ts'
 import type { Answer } from './answer.ts'
+import type { SavedCounts } from './saved-counts.ts'
 
 /** The counter of one RRset. It is kept with cached responses, so that counting needs neither a look-up nor the time. */
 export interface QueryCounter {
@@ -53,6 +54,8 @@ export interface QueryCounts {
   removeZone(zone: DomainName): void
   /** The RRsets of these zones that were asked for. */
   read(zones: Iterable<DomainName>): CountedQueries
+  /** All counts, for `createQueryCounts` of a later process. */
+  save(): SavedCounts
   close(): void
 }
 
@@ -75,15 +78,22 @@ const MAX_TOUCHED = 10_000
 
 const TYPE_ANY = 255
 
-/** Creates the counts. At most `maxCounters` RRsets are counted, each in about 400 octets. `clock` returns milliseconds since 1970. */
-export function createQueryCounts(maxCounters: number, clock: () => number): QueryCounts {
+/** Seconds without a server after which the counts begin again: clients may have asked elsewhere. */
+const MAX_PAUSE = 600
+
+/**
+ * Creates the counts, from those of an earlier process if there are any. At most `maxCounters` RRsets are counted, each in about 400 octets. `clock`
+ * returns milliseconds since 1970.
+ */
+export function createQueryCounts(maxCounters: number, clock: () => number, saved: SavedCounts | null = null): QueryCounts {
   const seconds = (): number => Math.floor(clock() / 1000)
-  const started = seconds()
+  const pause = saved === null ? null : seconds() - saved.to
+  const started = saved !== null && pause !== null && pause >= 0 && pause <= MAX_PAUSE ? saved.from : seconds()
   const zones = new Map<DomainName, ZoneCounters>()
   const free: Pick<QueryCounter, 'hours' | 'at'>[] = []
   let size = 0
   let nextSweep = 0
-  let refusedAt: number | null = null
+  let refusedAt = saved?.refusedAt ?? null
 
   const drop = (counters: ZoneCounters, key: string, counter: QueryCounter): void => {
     counters.byKey.delete(key)
@@ -135,6 +145,20 @@ export function createQueryCounts(maxCounters: number, clock: () => number): Que
     current.hours[at] = (current.hours[at] as number) + pending
     current.lastAsked = now
   }
+  const restore = ({ zones: former }: SavedCounts, now: number): void => {
+    for (const { zone, accountId, rrsets } of former) {
+      zones.set(zone, { accountId, isServed: false, byKey: new Map() })
+      for (const [name, type, lastAsked, hour, hours] of rrsets) {
+        const isOfDay = lastAsked >= windowBegin(now) && hour <= now / HOUR_SECONDS && hours.length === HOURS
+        const counter = isOfDay ? counterOf(zone, name, type, now) : null
+        if (counter === null) continue
+        counter.hours.set(hours, counter.at)
+        counter.hour = hour
+        counter.lastAsked = Math.min(lastAsked, now)
+      }
+    }
+  }
+  if (saved !== null) restore(saved, seconds())
   let touched: QueryCounter[] = []
   let timer: NodeJS.Timeout | undefined
   const settle = (): void => {
@@ -187,6 +211,17 @@ export function createQueryCounts(maxCounters: number, clock: () => number): Que
         .sort((a, b) => compareText(a.key, b.key) || compareText(a.counter.type, b.counter.type))
         .map(({ counter }) => countOf(counter, now))
       return { from: Math.max(started, oldest), to: now, isIncomplete: refusedAt !== null && refusedAt >= oldest, counts }
+    },
+    save: () => {
+      settle()
+      const former = [...zones].map(([zone, { accountId, byKey }]) => ({
+        zone,
+        accountId,
+        rrsets: [...byKey.values()].map(
+          ({ name, type, lastAsked, hour, hours, at }) => [name, type, lastAsked, hour, [...hours.subarray(at, at + HOURS)]] as const,
+        ),
+      }))
+      return { from: started, to: seconds(), refusedAt, zones: former }
     },
     close: () => clearTimeout(timer),
   }

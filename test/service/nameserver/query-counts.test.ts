@@ -1,8 +1,13 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { createQuery } from '../../../src/dns/wire/message.ts'
 import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
+import { createQueryCounts } from '../../../src/service/nameserver/query-counts.ts'
+import { readSavedCounts, removeSavedCounts, type SavedCounts, saveCounts } from '../../../src/service/nameserver/saved-counts.ts'
 import { usagePage } from '../../../src/service/observability/usage-page.ts'
+import { temporaryDirectory } from '../../support/temp-directory.ts'
 import { records } from './rich-zones.ts'
 import { openTcp } from './tcp-client.ts'
 import { askUdp } from './udp-client.ts'
@@ -115,6 +120,75 @@ describe('the name server counts queries by the record set that gives the answer
     expect(page('zone=QUIET.test').text).toBe(`${head}quiet.test.,SOA,0,\n`)
     expect(page('zone=other.test')).toMatchObject({ status: 404 })
     expect(page(`zone=${'x'.repeat(70)}.test`)).toMatchObject({ status: 400 })
+  })
+})
+
+describe('a server that continues the counts of an earlier one', () => {
+  const NOW = Date.parse('2026-11-24T09:59:00Z') / 1000
+  const DAY_HOURS = 25
+  const hours = (...counts: number[]): number[] => [...counts, ...Array.from({ length: DAY_HOURS - counts.length }, () => 0)]
+  const asked = { name: 'web.counted.test.' as DomainName, type: 'A', count: 1, lastAsked: NOW - 60 }
+  const savedAt = (to: number): SavedCounts => {
+    const counts = createQueryCounts(10, () => to * 1000, {
+      from: to - 80_000,
+      to,
+      refusedAt: null,
+      zones: [
+        {
+          zone: ZONE,
+          accountId: 1,
+          rrsets: [
+            [asked.name, 'A', asked.lastAsked, Math.floor(asked.lastAsked / 3600), hours(1)],
+            [asked.name, 'TXT', to - 200_000, Math.floor(to / 3600) - 60, hours(1)],
+            [asked.name, 'MX', to, Math.floor(to / 3600), [1]],
+          ],
+        },
+      ],
+    })
+    const saved = counts.save()
+    counts.close()
+    return JSON.parse(JSON.stringify(saved)) as SavedCounts
+  }
+  const readAt = (now: number, saved: SavedCounts, accountId = 1) => {
+    const counts = createQueryCounts(10, () => now * 1000, saved)
+    counts.addZone(ZONE, accountId)
+    counts.close()
+    const { from, isIncomplete, counts: rows } = counts.read([ZONE])
+    return { begin: from - NOW, isIncomplete, rows }
+  }
+
+  test('has its window after a short pause; after a longer one, only what was asked for', () => {
+    const saved = savedAt(NOW)
+    expect(readAt(NOW + 600, saved)).toEqual({ begin: -80_000, isIncomplete: false, rows: [asked] })
+    expect(readAt(NOW + 601, saved)).toEqual({ begin: 601, isIncomplete: false, rows: [asked] })
+    // A clock that was set back.
+    expect(readAt(NOW - 5000, saved).begin).toBe(-5000)
+    expect(readAt(NOW + 100_000, saved).rows).toEqual([])
+    expect(readAt(NOW, { ...saved, refusedAt: NOW - 5 }).isIncomplete).toBe(true)
+  })
+
+  test('does not start with a damaged file, nor after a failed write', () => {
+    const folder = temporaryDirectory()
+    const errors: unknown[] = []
+    const read = () => readSavedCounts(folder, (error) => errors.push(error))
+    expect(read()).toBeNull()
+    saveCounts(folder, savedAt(NOW), (error) => errors.push(error))
+    expect(read()).toEqual(savedAt(NOW))
+    removeSavedCounts(folder)
+    expect(read()).toBeNull()
+    expect(errors).toEqual([])
+    const zone = { zone: ZONE, accountId: 1, rrsets: [['a.', 'A', 1, 1, [-1]]] }
+    for (const text of ['', '{"from":', 'null', '{}', JSON.stringify({ from: 1, to: 1, refusedAt: null, zones: [zone] })]) {
+      writeFileSync(join(folder, 'query-counts.json'), text)
+      expect(read()).toBeNull()
+    }
+    expect(errors).toHaveLength(5)
+    saveCounts(join(folder, 'missing'), savedAt(NOW), (error) => errors.push(error))
+    expect(errors).toHaveLength(6)
+  })
+
+  test('gives nothing to another account of the zone', () => {
+    expect(readAt(NOW, savedAt(NOW), 2).rows).toEqual([])
   })
 })
 
