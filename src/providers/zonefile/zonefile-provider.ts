@@ -7,6 +7,7 @@ import { chooseSerial } from '../../dns/zone-file/choose-serial.ts'
 import { differingSettings } from '../../plan/domain-change.ts'
 import type { DomainChange } from '../../plan/plan.ts'
 import { changedSincePlan, replaceRrsets } from '../changed-rrsets.ts'
+import { assertMayWrite } from '../may-write.ts'
 import {
   type AppliedCall,
   type Provider,
@@ -170,6 +171,9 @@ async function snapshotOf(served: Served, name: DomainName): Promise<ZoneSnapsho
   }
 }
 
+/** Milliseconds that renaming or removing a file may take. */
+const RENAME_LIMIT = 1000
+
 async function applyCall(
   served: Served,
   zone: ZoneReference | null,
@@ -196,7 +200,10 @@ async function applyCall(
     if (readOnly)
       throw new ProviderError('zone-read-only', `${provider}: ${name} cannot be changed: ${readOnly.reason}`, { hint: readOnly.hint })
     assertAsExpected(served, current, call)
-    if (domain?.action === 'delete') return remove(served, file, name)
+    if (domain?.action === 'delete') {
+      await assertMayWrite(provider, options, RENAME_LIMIT)
+      return remove(served, file, name)
+    }
     const settings: ZoneSettings = domain?.desired ?? {}
     const changed = { ...current, soa: withSettings(current.soa, settings), records: replaceRrsets(current.records, call.rrsets) }
     return write(served, file, { ...changed, soa: { ...changed.soa, serial: raised(served, current.soa.serial) } }, 'changed', options)
@@ -243,11 +250,14 @@ async function write(
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
   const { publisher, options: settings } = served
-  const check = settings.check === null ? undefined : (temporary: string) => checkFile(served, zone.name, temporary, options?.signal)
   await replaceFile({
     ...file,
     text: printServedZone(zone),
-    check: check ?? undefined,
+    async check(temporary) {
+      await checkFile(served, zone.name, temporary, options?.signal)
+      // The check may have taken long.
+      await assertMayWrite(settings.provider, options, RENAME_LIMIT)
+    },
     beforeRename: () => publisher.mark(zone.name, change),
   })
   return { zone: referenceTo(zone), problems: await publisher.publish(zone.name, change) }

@@ -1,5 +1,5 @@
 /** Check and reload commands, the list of zones and the catalog zone. Scripts stand in for the programs of servers. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { addSecret, noSecrets } from '../../../src/definition/config/secret-guard.ts'
@@ -177,7 +177,8 @@ describe('commands', () => {
     expect(space.read('env.txt')).not.toContain('SECRET')
   })
 
-  test('put no secret of the run into messages', async () => {
+  /** A provider whose reload command fails and prints a secret, and a call that creates a zone. */
+  const openProvider = async () => {
     const folder = temporaryDirectory()
     mkdirSync(join(folder, 'served'))
     const loaded = noSecrets()
@@ -188,13 +189,25 @@ describe('commands', () => {
       { name: 'files', type: 'zonefile', settings, at, placeOf: () => at },
       { secrets: { folder, env: process.env, loaded } },
     )
-    const records = [
+    const rrsets = [
       { name: ORIGIN, type: 'NS', existing: null, desired: { ttl: 300 as Ttl, hasOtherTtls: false, data: ['ns1.example.net.'] } },
     ]
     const { changes } = planOf(null, '')
-    const { problems } = (await provider?.apply(null, { changes: changes.slice(0, 1), rrsets: records })) ?? {}
+    return { served: () => readdirSync(join(folder, 'served')), provider, call: { changes: changes.slice(0, 1), rrsets } }
+  }
+
+  test('put no secret of the run into messages', async () => {
+    const { provider, call } = await openProvider()
+    const { problems } = (await provider?.apply(null, call)) ?? {}
     expect(problems).toMatchObject([{ code: 'reload-failed', message: expect.stringContaining('ended with status 1: key ') }])
     expect(JSON.stringify(problems)).not.toContain('a-long-secret-token')
+  })
+
+  test('may take longer than the lease of the run lasts: then no file is written', async () => {
+    const { provider, call, served } = await openProvider()
+    const late = provider?.apply(null, call, { mayWrite: async () => 'run 1 has lost its lease' })
+    await expect(late).rejects.toMatchObject({ notSent: true, message: 'files: not sent: run 1 has lost its lease' })
+    expect(served()).toEqual([])
   })
 
   test.each([
