@@ -178,7 +178,11 @@ function lockedRun(context: ApplyContext, { id, command, store, heartbeat, fence
     } catch (error) {
       // Only the report is withheld: the changes were made and journalled.
       if (isSecretExposed(error)) await endJournal(EXIT.failure)
-      throw error
+      // The state of changes in stages or of a cutover.
+      if (!(error instanceof StoreError)) throw error
+      output.error('journal-failed', error.message, error.hint ?? 'run the command again')
+      await endJournal(EXIT.failure)
+      return EXIT.failure
     } finally {
       await heartbeat.end()
       await store.close()

@@ -147,6 +147,15 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     const apply = await scene.runWith(KEYS, 'apply', '--yes')
     expect([apply.status, apply.stderr]).toEqual([1, expect.stringContaining('error[journal-failed] the journal in http')])
     expect(scene.proxy.mutations()).toEqual([])
+    // The state of changes in stages is written before they begin.
+    proxy.isDown = () => false
+    expect((await scene.runWith(KEYS, 'apply', '--yes')).status).toBe(0)
+    const sent = scene.proxy.mutations().length
+    scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.3') })
+    proxy.isDown = (request) => request.includes('/state/')
+    const staged = await scene.runWith(KEYS, 'apply', '--choreograph', '--yes')
+    expect([staged.status, staged.stderr]).toEqual([1, expect.stringContaining('error[journal-failed] the journal in http')])
+    expect(scene.proxy.mutations()).toHaveLength(sent)
     proxy.isDown = () => false
     const denied = await scene.runWith({ ...KEYS, ZONEWRIGHT_ALLOWED_HOSTS: new URL(scene.proxy.origin).host }, 'plan')
     expect([denied.status, denied.stderr]).toEqual([1, expect.stringContaining('error[host-not-allowed]')])

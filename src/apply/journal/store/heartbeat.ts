@@ -72,7 +72,7 @@ export function keepLease(store: JournalStore, first: Lease, version: string, wr
       current = rest.version
     } else
       lost.abort(
-        `run ${lease.run} has lost its lease: ${rest === null ? 'another run took its zones after it had ended' : '"unlock" broke it'}`,
+        `run ${lease.run} has lost its lease: ${rest === null ? 'it was not renewed in time and another run took its zones, or "unlock" broke it' : '"unlock" broke it'}`,
       )
   }
   const renewOnce = (seconds: number): Promise<void> => {
@@ -100,8 +100,8 @@ export function keepLease(store: JournalStore, first: Lease, version: string, wr
           wanted = Math.max(wanted, Math.ceil(timeLimit / 1000) + Math.max(first.seconds, MARGIN))
         await renewOnce(wanted)
         if (problem === null || lost.signal.aborted) continue
-        if (remaining() <= 0) return `the lease of run ${first.run} could not be renewed: ${problem}`
-        await sleep(Math.min(PAUSE, Math.max(1, remaining())))
+        if (remaining() <= 0) lost.abort(`the lease of run ${first.run} could not be renewed: ${problem}`)
+        else await sleep(Math.min(PAUSE, Math.max(1, remaining())))
       }
     },
     async end() {
@@ -109,7 +109,7 @@ export function keepLease(store: JournalStore, first: Lease, version: string, wr
       clearInterval(timer)
       await renewing?.catch(() => undefined)
       // Only this run has a lease of its name, and it sends nothing more.
-      if (!lost.signal.aborted) await store.remove(name, 'any').catch(() => undefined)
+      await store.remove(name, 'any').catch(() => undefined)
     },
   }
 }
