@@ -69,6 +69,11 @@ describe('ignore', () => {
       [`${FILE}:4 error setting-invalid`, `${FILE}:4 warning address-private`],
     ],
     [
+      'a reason that is a number',
+      `${WWW}, ignore: [{code: address-private, reason: 5}]}`,
+      [`${FILE}:4 error schema-type`, `${FILE}:4 warning address-private`],
+    ],
+    [
       'an unknown code',
       `${WWW}, ignore: [{code: address-privat, reason: x}]}`,
       [`${FILE}:4 error setting-invalid`, `${FILE}:4 warning address-private`],
@@ -163,6 +168,18 @@ describe('ignore', () => {
 })
 
 describe('validate', () => {
+  it('fails with --strict if there are warnings, but not for notices', async () => {
+    const warning = { [FILE]: `${ZONE}records:\n  ${WWW}}\n` }
+    expect(await validate(warning)).toMatchObject({ status: 0 })
+    expect(await validate(warning, '--strict', '-q')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('--strict: mend or suppress'),
+    })
+    expect(await validate({ [FILE]: `${ZONE}records:\n  ${WWW}, ignore: [${IGNORE}]}\n` }, '--strict')).toMatchObject({ status: 0 })
+    const notice = { [FILE]: `${ZONE}records:\n  a: {type: CNAME, value: shop.azurewebsites.net.}\n` }
+    expect(await validate(notice, '--strict')).toMatchObject({ status: 0, stdout: expect.stringContaining('target-takeover') })
+  })
+
   it('knows the TTLs of targets, offline', async () => {
     const zone = (ttl: string): Record<string, string> => ({
       [FILE]: `${ZONE}records:\n  www: {type: A, ttl: 600, value: 192.0.2.1${ttl}}\n`,

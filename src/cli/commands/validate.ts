@@ -25,6 +25,8 @@ export interface ValidateOptions extends CommonOptions, ZoneListOptions {
   readonly format: ReportFormat<'validation'>
   /** The git revision that has the policies; the working tree if absent. */
   readonly policiesFrom?: string
+  /** Whether warnings fail the check, too. */
+  readonly strict?: boolean
 }
 
 export function configure(command: Command, setAction: SetAction): void {
@@ -33,6 +35,7 @@ export function configure(command: Command, setAction: SetAction): void {
     'files or folders; or names or globs of zones (default: all in the configuration)',
   )
   command.option('--policies-from <revision>', 'take the policies from this git revision')
+  command.option('--strict', 'exit with 1 also if there are warnings')
   setAction(withFormatOption(command, 'validation'), validate)
 }
 
@@ -47,7 +50,10 @@ async function validate(io: CliIo, [args]: readonly [string[]], options: Validat
   const figures = { files: found.files, zones: found.zones.length, records: found.records }
   const zones = found.zones.map(({ zone, ...loaded }) => ({ ...loaded, zone: zone.name }))
   output.validation({ figures, zones, diagnostics: all }, options.format)
-  return hasErrors(all) ? EXIT.failure : EXIT.done
+  if (hasErrors(all)) return EXIT.failure
+  if (options.strict !== true || all.every(({ severity }) => severity !== 'warning')) return EXIT.done
+  output.say('--strict: mend or suppress the warnings.')
+  return EXIT.failure
 }
 
 const NOTHING: Validation = { diagnostics: [], zones: [], files: 0, records: 0 }

@@ -7,6 +7,9 @@ import type { LintedZone, ManagedNames } from './managed-names.ts'
 /** Shorter labels have no likely mistake. */
 const MIN_LABEL = 3
 
+/** Labels of three letters are mostly codes, such as those of airports: two of them often have the same letters. */
+const MIN_SWAPPED = 4
+
 /**
  * Reports two names below the same parent with the same data whose first labels differ only by two neighbouring letters in the other order, or by a letter
  * that is doubled. Other small differences are mostly meant: `web1` and `web2`, `map` and `maps`, `color` and `colour`.
@@ -64,6 +67,7 @@ function areSimilar(a: string, b: string): boolean {
   let i = 0
   while (i < short.length && short[i] === long[i]) i += 1
   if (short.length === long.length) {
+    if (short.length < MIN_SWAPPED) return false
     const [x, y] = [a[i] ?? '', a[i + 1] ?? '']
     return /^[a-z]{2}$/.test(x + y) && b[i] === y && b[i + 1] === x && a.slice(i + 2) === b.slice(i + 2)
   }

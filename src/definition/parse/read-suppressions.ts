@@ -37,7 +37,8 @@ function readSuppression(node: YamlNode, invalid: ReadonlySet<YamlNode>, report:
     return null
   }
   if (reason === undefined || reason.trim() === '') {
-    if (lookUp(node, 'reason') !== undefined) report('setting-invalid', at('reason'), 'ignore: the reason is empty', REASON)
+    const value = lookUp(node, 'reason')
+    if (value !== undefined && !invalid.has(value)) report('setting-invalid', at('reason'), 'ignore: the reason is empty', REASON)
     return null
   }
   if (type !== undefined && !parseRecordType(type).ok) {

@@ -372,6 +372,7 @@ describe('similar names', () => {
     ['color', 'colour'],
     ['mail', 'mali.x'],
     ['ab', 'ba'],
+    ['ams', 'asm'],
     ['stage-eu', 'stage-us'],
     ['_dmarc', '_drmac'],
   ])('%s and %s are meant', (a, b) => expect(pair(a, b)).toEqual([]))
