@@ -100,7 +100,12 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
 
   test('a pipeline for an older commit leaves the note as it is', async () => {
     const [before] = gitlab.comments.map(({ body }) => body)
+    // Without --since, too, the policies are those of the target branch.
+    const unknown = 'policies: the repository has no revision "refs/remotes/origin/main"'
+    expect(await run(['ci', 'plan'], mergeRequest('b'.repeat(40)))).toMatchObject({ status: 1, stderr: expect.stringContaining(unknown) })
+    git(clone, 'update-ref', 'refs/remotes/origin/main', 'main')
     const planned = await run(['ci', 'plan'], mergeRequest('b'.repeat(40)))
+    git(clone, 'update-ref', '-d', 'refs/remotes/origin/main')
     expect(planned).toMatchObject({ status: 0, stderr: expect.stringContaining('newer commit') })
     expect(gitlab.comments.map(({ body }) => body)).toEqual([before])
   })

@@ -249,6 +249,12 @@ test('--policies-from takes the policies, and where they are, from a revision', 
     expect(await scene.run('validate', '--policies-from', revision)).toMatchObject({ status: 1, stdout: expect.stringContaining(line) })
     expect(await scene.run('plan', '--policies-from', revision)).toMatchObject({ status: 1, stderr: expect.stringContaining(line) })
   }
+  // A branch may have moved the config.
+  scene.write({ 'other.yaml': scene.files()['zonewright.yaml'] as string })
+  expect(await scene.run('validate', '-c', 'other.yaml', '--policies-from', 'main..')).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('warning[config-missing] policies: main.. has no other.yaml'),
+  })
   expect(await scene.run('plan', '--policies-from', 'nowhere')).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('revision-unreadable'),

@@ -65,7 +65,7 @@ interface Steps {
 
 /** Runs the three checks, and prints annotations at GitHub or text elsewhere. An annotation of an earlier step is not repeated. */
 async function runSteps(context: CiContext, zones: readonly string[], options: PlanJobOptions): Promise<Steps> {
-  const { io, output } = context
+  const { io, job, output } = context
   const { since, out } = options
   const common = [...configOf(options), ...(since === undefined ? [] : ['--since', since])]
   const format = formatOf(context)
@@ -76,7 +76,8 @@ async function runSteps(context: CiContext, zones: readonly string[], options: P
     output.report(lines.join('\n'), format)
   }
   // Those of the base branch itself: the pull request cannot weaken them.
-  const policies = since === undefined ? [] : ['--policies-from', since.endsWith('..') ? since : `${since}..`]
+  const base = since ?? `refs/remotes/origin/${job.branch}`
+  const policies = ['--policies-from', base.endsWith('..') ? base : `${base}..`]
   const validated = await runCommand(io, 'validate', [...common, ...policies, '--format', format])
   show(validated.stdout)
   const formatted = await runCommand(io, 'fmt', [...common, '--check'])

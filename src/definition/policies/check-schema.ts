@@ -45,6 +45,8 @@ function none(key: string): [string, Keyword] {
 
 const LOCAL = '$ref leads only to #/$defs/NAME of the same schema'
 
+const NO_EFFECT = 'it has no effect'
+
 const NO_LOOK_AROUND = 'patterns have no look-around and no back-references; combine schemas with not and allOf'
 
 /** Keywords that policies cannot have, and why. */
@@ -56,6 +58,13 @@ const REFUSED: Readonly<Record<string, string>> = {
   $anchor: LOCAL,
   $dynamicRef: LOCAL,
   $dynamicAnchor: LOCAL,
+  $recursiveRef: LOCAL,
+  ...Object.fromEntries(['default', 'examples', 'deprecated', 'readOnly', 'writeOnly'].map((key) => [key, NO_EFFECT])),
+  ...Object.fromEntries(['contentEncoding', 'contentMediaType', 'contentSchema', '$vocabulary'].map((key) => [key, NO_EFFECT])),
+  // Earlier drafts
+  definitions: 'write $defs, as JSON Schema 2020-12 has it',
+  dependencies: 'write dependentRequired or dependentSchemas, as JSON Schema 2020-12 has them',
+  additionalItems: 'write prefixItems and items, as JSON Schema 2020-12 has them',
 }
 
 /** The faults of a schema that is applied to documents of a shape. `checkPattern` refuses patterns that cannot be used. */
@@ -99,7 +108,8 @@ export function schemaFaults(schema: unknown, shape: Shape, checkPattern: (patte
     if (typeof text !== 'string') return
     const tooLong = failure(`it has ${text.length} characters; at most ${MAX_PATTERN} are allowed`)
     const checked = text.length > MAX_PATTERN ? tooLong : checkPattern(text)
-    if (!checked.ok) report(path, `the pattern cannot be used: ${checked.message}`, NO_LOOK_AROUND)
+    const hint = /\(\?|\\[1-9k]/.test(text) ? NO_LOOK_AROUND : undefined
+    if (!checked.ok) report(path, `the pattern cannot be used: ${checked.message}`, hint)
   }
   walk(schema, [], shape, [])
   return [...faults.values()]

@@ -49,7 +49,8 @@ export function createSchemaCompiler(): SchemaCompiler {
   return {
     checkPattern(text) {
       try {
-        return ok(patternOf(text))
+        const size = patternOf(text).programSize()
+        return size > MAX_PROGRAM ? failure(`it has ${size} steps, with its repetitions; at most ${MAX_PROGRAM} are allowed`) : ok(text)
       } catch (error) {
         return failure(excerpt((error as Error).message, MAX_TEXT))
       }
@@ -67,6 +68,9 @@ export function createSchemaCompiler(): SchemaCompiler {
 }
 
 const MAX_TEXT = 200
+
+/** Maximum size of a compiled pattern: the time of a match is linear in it, and a repetition such as `{1,1000}` counts as often as it repeats. */
+const MAX_PROGRAM = 10_000
 
 /** Values of an enumeration in a message. */
 const MAX_ALLOWED = 20

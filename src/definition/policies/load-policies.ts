@@ -31,15 +31,28 @@ export async function loadPolicies(config: Config, { now, revision, env }: Polic
     return found === null && (trusted?.policies ?? null) === null ? readAll(config, config, now) : found
   }
   const opened = await openRevision(config.folder, revision, env)
-  if (!opened.ok) return { rules: [], diagnostics: [opened.diagnostic] }
+  if (!opened.ok) return { rules: [], diagnostics: [{ ...opened.diagnostic, message: `policies: ${opened.diagnostic.message}` }] }
   try {
     const former = await configOf(config, opened.revision.folder)
     if ('diagnostics' in former) return { rules: [], diagnostics: former.diagnostics }
-    return former.config === null ? null : await readAll(former.config, config, now)
+    return former.config === null ? withoutConfig(config, revision) : await readAll(former.config, config, now)
   } finally {
     opened.revision.close()
   }
 }
+
+/** No policies, with a warning: a branch may have moved the config. */
+const withoutConfig = ({ file }: Config, revision: string): Policies => ({
+  rules: [],
+  diagnostics: [
+    {
+      severity: 'warning',
+      code: 'config-missing',
+      message: `policies: ${revision} has no ${file ?? 'config'}, so none apply`,
+      hint: 'policies come from the config of that revision; they apply once it has one',
+    },
+  ],
+})
 
 /** The config that a revision had, in the copy of its folder; null if it had none. */
 async function configOf(

@@ -52,6 +52,13 @@ describe('a policy file with an error has its place', () => {
     ['a $ref to itself', ruleWith('$ref: "#/$defs/a"\n$defs: {a: {not: {$ref: "#/$defs/a"}}}'), /"a" refers to itself$/],
     ['an $id', ruleWith('$id: https://example.com/'), /policies cannot use "\$id"$/],
     ['uniqueItems', ruleWith('properties: {values: {uniqueItems: true}}'), /policies cannot use "uniqueItems"$/],
+    ['a keyword of an earlier draft', ruleWith('definitions: {a: {}}'), /policies cannot use "definitions"$/],
+    ['a keyword without effect', ruleWith('properties: {ttl: {default: 300}}'), /policies cannot use "default"$/],
+    [
+      'a pattern with large repetitions',
+      ruleWith(`properties: {name: {pattern: '${'.{1,1000}'.repeat(6)}'}}`),
+      /the pattern cannot be used: it has \d+ steps, with its repetitions; at most 10000 are allowed$/,
+    ],
     ['a format', ruleWith('properties: {name: {format: hostname}}'), /policies cannot use "format"$/],
     ['a pattern with look-ahead', ruleWith("properties: {name: {pattern: '^(?!a)'}}"), /^p\.yaml:4:34: .*the pattern cannot be used/],
     ['a pattern with a back-reference', ruleWith("properties: {name: {pattern: '(a)\\1'}}"), /the pattern cannot be used/],
