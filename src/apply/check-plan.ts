@@ -21,7 +21,7 @@ export const checkedBy =
   (selected) =>
     policies === null ? selected : applyToZones(selected, policies, now)
 
-/** A plan with its zones. Zones that were planned from definitions have a job, those of a saved plan or a rollback have none. */
+/** A plan with its zones. Zones that were planned from definitions have a job with an owner or null, those of a saved plan, a rollback or a copy have none. */
 interface CheckedZone {
   readonly plan: ZonePlan
   readonly existing: ExistingZone | null
@@ -36,7 +36,7 @@ interface CheckedPlan {
 
 /**
  * A plan with what the policies of the run say about its changes. `asWarnings` makes errors warnings, for a rollback: it must be possible in an emergency. Of
- * zones without a definition, as in saved plans, the rules for zones see the records after the changes, and those for record sets the ones that change.
+ * zones without a definition, as in saved plans and copies, the rules for zones see the records after the changes, and those for record sets the ones that change.
  */
 export async function checkPlan<Planned extends CheckedPlan>(
   context: Pick<RunContext, 'config' | 'now' | 'env' | 'policies'>,
@@ -58,9 +58,10 @@ export async function checkPlan<Planned extends CheckedPlan>(
       ? []
       : applyRules(policies, 'plan', { ...document, changes: changes.flat() }, now, () => ({ zone: null, at: undefined }))
   const zones = planned.zones.map((zone, index) => {
+    const job = zone.job?.owner === undefined ? undefined : zone.job
     const found = [
-      ...(zone.job === undefined ? checkResult(policies, zone, now) : checkResolved(policies, zone.job, zone.filled, now)),
-      ...checkChanges(policies, zone, changes[index] ?? [], now),
+      ...(job === undefined ? checkResult(policies, zone, now) : checkResolved(policies, job, zone.filled, now)),
+      ...checkChanges(policies, zone.plan, job, changes[index] ?? [], now),
     ]
     return found.length === 0 ? zone : { ...zone, plan: { ...zone.plan, diagnostics: [...zone.plan.diagnostics, ...graded(found)] } }
   })
@@ -83,7 +84,13 @@ const changeDocuments = ({ zone, target, owner = null }: ZonePlan, changes: read
 
 const relativeTo = (name: DomainName, zone: DomainName): string => (isAtOrBelow(name, zone) ? relativeName(name, zone) : '')
 
-function checkChanges(policies: Policies, { plan, job }: CheckedZone, documents: readonly PolicyChange[], now: Date): Diagnostic[] {
+function checkChanges(
+  policies: Policies,
+  plan: ZonePlan,
+  job: ZoneJob | undefined,
+  documents: readonly PolicyChange[],
+  now: Date,
+): Diagnostic[] {
   if (documents.length === 0) return []
   const placeOf = changePlaces(job?.desired)
   return documents.flatMap((document, index) =>

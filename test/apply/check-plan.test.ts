@@ -11,7 +11,7 @@ test('the rules that wait for the values of sources see all targets of a zone', 
   const zone = {
     plan,
     existing: null,
-    job: { desired, target: 'one', targets: ['one', 'two'] },
+    job: { desired, target: 'one', targets: ['one', 'two'], owner: null },
     filled: { defined: { ...desired, records: [], sourced }, untouched: [] },
   }
   const rules = `- {name: two, each: zone, require: {properties: {targets: {minItems: 2}}}}

@@ -48,8 +48,19 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
     const shown = await scene.runWith(env, 'copy', '--from', 'cloud', '--to', 'lab', 'example.com', '--dry-run')
     expect([shown.status, shown.stdout]).toEqual([0, expect.stringContaining('- old        3600  A')])
     expect(await records(bind)).toHaveLength(2)
+    // What breaks policies is copied, with warnings.
+    scene.write({
+      'policies/rules.yaml': `- {name: no-deletion, each: change, require: {properties: {action: {not: {const: delete}}}}}
+- {name: ttl, each: record_set, require: {properties: {ttl: {minimum: 3600}}}}
+- {name: owner, each: record_set, require: {properties: {owner: {type: string}}}}
+`,
+    })
     const copied = await scene.runWith(env, 'copy', '--from', 'cloud', '--to', 'lab', 'example.com', '--yes', '--allow', 'deletes')
-    expect([copied.status, copied.stderr]).toEqual([0, expect.any(String)])
+    expect(copied.status).toBe(0)
+    expect(copied.stderr.match(/\w+\[policy-.*?: /g)).toEqual([
+      'warning[policy-no-deletion] old.example.com. A: ',
+      'warning[policy-ttl] mail.example.com. A: ',
+    ])
     expect(await records(bind)).toEqual([
       '_sip._tcp.example.com. 7200 IN SRV 1 2 5060 mail.example.com.',
       'example.com. 3600 IN NS ns1.example.net.',
