@@ -6,8 +6,8 @@ import type { Allowance } from '../../dns/zone.ts'
 import { type Misfit, misfitsOf } from '../../plan/misfits.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { diagnosticOf, type Provider, type ZoneReference, type ZoneSnapshot } from '../../providers/provider.ts'
-import { movingZones } from '../cutover/cutover-state.ts'
 import { checkPlan } from '../check-plan.ts'
+import { movingZones } from '../cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, statusOfPlan } from '../exit-status.ts'
 import { lockRun } from '../locked-run.ts'
 import { type PlannedRun, planZones } from '../plan-zones.ts'
@@ -78,7 +78,12 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
       const problems = [...read.diagnostics]
       if (!hasErrors(problems)) {
         try {
-          const copied = await planCopy(context, read.zones, context.ends as CopyEnds, apexNs === null ? null : { names: apexNs, ttl: null })
+          const copied = await planCopy(
+            context,
+            read.zones,
+            context.ends as CopyEnds,
+            apexNs === null ? null : { names: apexNs, ttl: null },
+          )
           // What is live already may break policies.
           return await checkPlan(context, copied, { asWarnings: true })
         } catch (error) {
