@@ -28,8 +28,27 @@ export function parseKeyOctets(octets: Buffer): Result<SshPublicKey> {
   const type = taken?.strings[0]?.toString('latin1') ?? ''
   if (taken === null || type !== ED25519) return failure(otherType(type))
   const key = takeStrings(taken.rest, 1)
-  if (key?.strings[0]?.length !== 32 || key.rest.length > 0) return failure('is not an Ed25519 key: it has another length')
-  return ok({ octets: Buffer.from(key.strings[0]), fingerprint: fingerprintOf(octets) })
+  const [point] = key?.strings ?? []
+  if (point?.length !== 32 || key?.rest.length !== 0) return failure('is not an Ed25519 key: it has another length')
+  if (hasSmallOrder(point)) return failure('is not a usable Ed25519 key: everybody can sign for it')
+  return ok({ octets: Buffer.from(point), fingerprint: fingerprintOf(octets) })
+}
+
+/** The points of small order, without the bit of the sign, in the canonical encoding and others, as libsodium lists them. One of them is all zeros, as in a placeholder. */
+const SMALL_ORDER: ReadonlySet<string> = new Set([
+  '00'.repeat(32),
+  `01${'00'.repeat(31)}`,
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  `ec${'ff'.repeat(30)}7f`,
+  `ed${'ff'.repeat(30)}7f`,
+  `ee${'ff'.repeat(30)}7f`,
+])
+
+function hasSmallOrder(point: Buffer): boolean {
+  const unsigned = Buffer.from(point)
+  unsigned.writeUInt8(unsigned.readUInt8(31) & 0x7f, 31)
+  return SMALL_ORDER.has(unsigned.toString('hex'))
 }
 
 const fingerprintOf = (octets: Buffer): string => `SHA256:${createHash('sha256').update(octets).digest('base64').replace(/=+$/, '')}`

@@ -12,6 +12,7 @@ test.each([
   ['more approvals than keys', `{needed: 2, keys: {a: '${key(1)}'}}`, '2 approvals are needed, and one key is listed'],
   ['another type', "{needed: 1, keys: {a: 'ssh-rsa AAAA'}}", 'a is a key of the type ssh-rsa, not ssh-ed25519'],
   ['a token', "{needed: 1, keys: {a: 'sk-ssh-ed25519@openssh.com AAAA'}}", 'a is a key of a security token'],
+  ['a placeholder', `{needed: 1, keys: {a: '${key(0)}'}}`, 'a is not a usable Ed25519 key: everybody can sign for it'],
   ['half a key', `{needed: 1, keys: {a: '${key(1).slice(0, 40)}'}}`, 'a is not'],
 ])('%s is an error with its place', (_, text, message) => {
   const { config, diagnostics } = read(`approvals: ${text}\n`)
