@@ -47,7 +47,7 @@ describeWithTools(['git', 'bash', 'ssh-keygen'], 'approvals in CI', () => {
     expect((await repository.plan(number)).status).toBe(0)
     expect(commentsOn(repository, number)).toEqual([
       expect.stringMatching(
-        /\*\*Needs 2 approvals\*\* .*<code>alice<\/code>, <code>bob<\/code> can approve: .*zonewright approve plan\.json --key FILE/,
+        /\*\*Needs 2 approvals\*\* .*<code>alice<\/code> and <code>bob<\/code> can approve: .*zonewright approve plan\.json --key FILE/,
       ),
     ])
     comment(number, branch, ...names)
@@ -73,7 +73,8 @@ describeWithTools(['git', 'bash', 'ssh-keygen'], 'approvals in CI', () => {
     const base = configOf()
     const before = mutations()
     const merged = await merge(name.replaceAll(' ', '-'), `192.0.2.${80 + names.length}`, names, change)
-    expect(merged.output).toMatch(/not-approved|needs 2 approvals/)
+    expect(merged.output).toMatch(/needs 2 approvals and has (?:none|1, of alice)/)
+    expect(merged.output).toContain('paste the signatures into comments on its pull request, and run this job again')
     expect(merged.status).toBe(3)
     expect(mutations()).toBe(before)
     await repository.push({ 'zonewright.yaml': base })

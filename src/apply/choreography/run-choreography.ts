@@ -54,6 +54,7 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
       const unapproved = notApproved(context.config, planned.plan, null, AS_A_WHOLE)
       if (unapproved !== null) {
         context.output.diagnostics([unapproved])
+        context.output.say('Nothing was applied.')
         reportEmptyPlan(context, [unapproved])
         return EXIT.refused
       }

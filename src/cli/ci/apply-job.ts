@@ -100,11 +100,15 @@ async function applyReviewed(
   show(context, step)
   const { report } = step
   if (report?.kind !== 'plan' || report.plan.zones.length === 0) return { status: step.status, isUnusable: step.status === EXIT.failure }
+  if (report.plan.diagnostics.some(({ code }) => code === 'not-approved')) context.output.say(APPROVE)
   const isApplied = report.outcomes?.some(({ outcomes }) => outcomes.some(({ state }) => state !== 'skipped')) ?? false
   const heading = isApplied ? 'Applied the reviewed plan' : 'Applied nothing of the reviewed plan'
   addSummary(context, `## ${heading}\n\n${markdownOf(report.plan, report.outcomes)}`)
   return { status: step.status, isUnusable: false }
 }
+
+const APPROVE =
+  'Approve the plan that was reviewed ("zonewright approve"), paste the signatures into comments on its pull request, and run this job again: docs/approvals.md.'
 
 /** Plans what is left. Nothing left is success: somebody else made the changes, or there were none. */
 async function applyRest(context: CiContext, superseded: SupersededZones, options: ApplyJobOptions): Promise<ExitStatus> {

@@ -7,7 +7,7 @@ import { loadRunConfig } from '../../apply/run-config.ts'
 import { beginsLikeDocument } from '../../apply/saved-plan/saved-plan.ts'
 import { codeOf } from '../../ci/post-text.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { counted } from '../../report/english.ts'
+import { counted, listed } from '../../report/english.ts'
 import { annotation } from '../../report/workflow-command.ts'
 import type { CliIo } from '../io.ts'
 import { addSummary, type CiContext, type CiOptions, configOf, formatOf, inCiJob, setOutputs, withSite } from './ci-setup.ts'
@@ -109,10 +109,9 @@ async function approvalNotes(io: CliIo, { planned }: Steps, { config: file, out 
   const needed = neededFor(config, plan)
   if (needed === 0) return []
   const names = (config?.approvals?.keys ?? []).map(({ name }) => name)
-  const people = names.slice(0, MAX_NAMED).map(codeOf).join(', ')
-  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
+  const people = listed(names.map(codeOf), MAX_NAMED)
   return [
-    `**Needs ${counted(needed, 'approval')}** before it is applied. ${people}${more} can approve: download the plan that this job has kept, run ${codeOf(`zonewright approve ${basename(out)} --key FILE`)}, and paste the file that it writes into a comment here. Another commit needs other approvals.`,
+    `**Needs ${counted(needed, 'approval')}** before it is applied. ${people} can approve: download the plan that this job has kept, run ${codeOf(`zonewright approve ${basename(out)} --key FILE`)}, and paste the file that it writes into a comment here. Another commit needs other approvals.`,
   ]
 }
 
