@@ -4,6 +4,7 @@
  */
 import { type Diagnostic, formatDiagnostic, isError, oneLine } from '../dns/diagnostic.ts'
 import { summaryLine } from './headline.ts'
+import { impactLines } from './impact-text.ts'
 import { groupByOwner } from './owners.ts'
 import type { Renderers } from './renderers.ts'
 import { blockingRefusals, type ZoneView, zoneViews } from './report.ts'
@@ -108,7 +109,7 @@ function zoneCase(view: ZoneView): Case {
   return {
     ...found,
     skipped: isSkipped && found.problems.length === 0 ? oneLine(first.because) : undefined,
-    output: [changeFigures(view), ...usageLines(plan), ...found.output],
+    output: [...impactLines([view]), changeFigures(view), ...usageLines(plan), ...found.output],
   }
 }
 

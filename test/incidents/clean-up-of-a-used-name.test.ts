@@ -212,6 +212,8 @@ former TXT "token"
     await ask('nothing')
     // Anybody can ask for such names.
     await ask('a\\,b\\010\\"')
+    // A name as in reverse zones without classes (RFC 2317).
+    await ask('0/25')
     await ask('www')
     const log = join(server.directory, 'queries.log')
     await expect.poll(() => existsSync(log) && readFileSync(log, 'utf8')).toContain('query: www.example.com')
@@ -222,8 +224,9 @@ former TXT "token"
     })
     expect([status, stderr]).toEqual([0, ''])
     expect(readFileSync(join(folder, 'usage.csv'), 'utf8')).toMatch(
-      /^# from \S+Z to \S+Z\nname,type,count,last_asked\n(?:[a-z.]+,[A-Z]+,\d+,\S+Z\n)+$/,
+      /^# from \S+Z to \S+Z\nname,type,count,last_asked\n(?:[a-z025./]+,[A-Z]+,\d+,\S+Z\n)+$/,
     )
+    expect(readFileSync(join(folder, 'usage.csv'), 'utf8')).toContain('\n0/25.example.com,A,1,')
     writeFileSync(
       join(folder, 'zonewright.yaml'),
       `providers: {lab: {type: rfc2136, server: '127.0.0.1:${server.port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}}

@@ -52,7 +52,7 @@ test('a zone at several targets is said once, names in several zones up to ten',
   expect(impactLines(zoneViews({ plan: planOf([many]), outcomes: null }))[0]).toMatch(/h0\.example\.com\..* h9\.example\.com\. and 2 more$/)
 })
 
-test.each(['text', 'markdown', 'html', 'github'] as const)('the format %s leads with them, before the counts', async (format) => {
+test.each(['text', 'markdown', 'html', 'github', 'junit'] as const)('the format %s leads with them, before the counts', async (format) => {
   await loadFormat(format)
   const text = renderPlan(planOf([ZONE]), format, OPTIONS)
   const body = format === 'html' ? text.slice(text.indexOf('<body>')) : text
