@@ -153,8 +153,8 @@ describe('tests of policies', () => {
 describe('the examples of docs/policies.md', () => {
   const examples = documentedPolicies('policies.md')
 
-  test('are five, without errors', () => {
-    expect(examples).toHaveLength(5)
+  test('are six, without errors', () => {
+    expect(examples).toHaveLength(6)
     for (const example of examples) expect(read(example).diagnostics).toEqual([])
   })
 
