@@ -67,11 +67,11 @@ export const isOlder = (version: SourceVersion, known: SourceVersion | null): bo
   return version.updated !== null && known.updated !== null && version.updated < known.updated
 }
 
-/** A value after one more read without it. Times in the future are from a machine whose clock was wrong: they become the present. */
+/** A value after one more read without it. A time in the future is from a machine with another clock: the count begins again, or the read does not count. */
 export function countAbsence(known: AbsentValue | undefined, now: number, { reads, seconds }: QuarantineRule): AbsentValue {
-  if (known === undefined) return { since: now, counted: now, reads: 1 }
-  const { since, counted } = known
-  if (since > now || counted > now) return { ...known, since: Math.min(since, now), counted: now }
+  if (known === undefined || known.since > now) return { since: now, counted: now, reads: 1 }
+  const { counted } = known
+  if (counted > now) return { ...known, counted: now }
   const apart = Math.min(ONE_READ, (seconds * 1000) / reads)
   return counted === now || now - counted < apart ? known : { ...known, counted: now, reads: known.reads + 1 }
 }

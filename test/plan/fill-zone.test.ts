@@ -220,15 +220,18 @@ describe('an RRset that vanishes', () => {
     expect(changes({ ...one, state: first.state })).toEqual([])
   })
 
-  test('is kept as long as otherwise after a read by a machine whose clock is ahead', () => {
-    let { state } = fill({ live: THREE, readings: [reading('')], minutes: 100_000 })
-    const reads: number[] = []
-    for (const minutes of [0, 10, 20, 30]) {
+  test.each([
+    ['first', [100_000, 0, 10, 20, 30], [1, 1, 2, 3, 0]],
+    ['later', [0, 100_000, 10, 29, 30], [1, 2, 2, 3, 0]],
+    ['in between, a little', [0, 10, 9.9, 20, 30], [1, 2, 2, 3, 0]],
+  ])('is kept as long as otherwise if a machine whose clock is ahead reads %s', (_, times, reads) => {
+    let state: SourceState = NO_SOURCE_STATE
+    const seen = times.map((minutes) => {
       const filled = fill({ live: THREE, readings: [reading('')], state, minutes })
-      reads.push(filled.quarantine[0]?.reads ?? 0)
       state = filled.state
-    }
-    expect(reads).toEqual([1, 2, 3, 0])
+      return filled.quarantine[0]?.reads ?? 0
+    })
+    expect(seen).toEqual(reads)
   })
 
   test('is counted anew after it was there again', () => {
