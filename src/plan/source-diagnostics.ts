@@ -67,7 +67,7 @@ export function quarantineDiagnostics(kept: readonly MissingRrset[], removed: re
   const notices = groups(removed).map((sets): Diagnostic => {
     const [{ rrset, reading }] = sets
     const why = isAllowed ? 'by --allow quarantined' : `after ${counted(rrset.reads, 'read')}`
-    return { severity: 'notice', code: 'quarantined', message: `${missingText(sets)}; removed ${why}`, at: reading.at }
+    return { severity: 'notice', code: 'quarantined', message: `${missingText(sets)}; no longer kept, ${why}`, at: reading.at }
   })
   return [...warnings, ...notices]
 }

@@ -181,7 +181,11 @@ describeWithTools(['named'], 'a transfer from BIND', () => {
     proxy.cut(0)
     await place.run(2, 'plan')
     const { stderr } = await place.run(121, 'plan')
+    const { stdout } = await place.run(121, 'doctor')
     proxy.cut(null)
+    expect(stdout).toContain(
+      `the zone example.com. at source (dns://127.0.0.1:${proxy.port}) could not be used since 2026-01-01T00:01:00.000Z`,
+    )
     expect(stderr).toContain('cannot be read for 2 h, since 2026-01-01T00:01:00.000Z')
     expect((await place.run(123, 'plan')).stderr).toBe('')
   })
@@ -279,7 +283,7 @@ describe('a source whose reads several machines count', () => {
     const [object = ''] = readdirSync(join(shared, 'quarantine')).filter((name) => !name.startsWith('.'))
     expect(readFileSync(join(shared, 'quarantine', object), 'utf8')).not.toContain('192.0.2.1')
     expect(one.served()).toHaveLength(1)
-    expect((await one.run(12, 'apply', '--yes')).stderr).toContain('removed after 3 reads')
+    expect((await one.run(12, 'apply', '--yes')).stderr).toContain('no longer kept, after 3 reads')
     expect(one.served()).toEqual([])
   })
 

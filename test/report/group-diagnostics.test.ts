@@ -24,6 +24,19 @@ describe('diagnostics with one cause', () => {
     ])
   })
 
+  test('are all shown if they say what later plans remove', () => {
+    const found = many(
+      12,
+      (index): Diagnostic => ({
+        severity: 'warning',
+        code: 'quarantined',
+        message: `h${index}.example.com. A: no longer in the zone example.com. at hidden, since 2026-01-01T00:00:00.000Z (1 read of 3)`,
+        at: at(index + 1),
+      }),
+    )
+    expect(lines([...found, ...many(6, rounded)], { atMost: 4 })).toHaveLength(13)
+  })
+
   test('name the place that they share', () => {
     const related = [{ message: 'default_ttl', at: at(9, 'zonewright.yaml') }]
     expect(lines(many(5, (index) => rounded(index, { related })))).toEqual([
