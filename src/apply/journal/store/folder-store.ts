@@ -65,7 +65,12 @@ export function folderStore(folder: string, isShared: boolean): JournalStore {
     read: (name) => guarded('read', () => readLatest(pathOf(folder, name))),
     list: (prefix) => guarded('read', () => listObjects(folder, prefix)),
     write: (name, text, expected) => guarded('written', () => writeVersion(pathOf(folder, name), text, expected)),
-    remove: (name, expected) => guarded('written', () => removeObject(pathOf(folder, name), expected)),
+    remove: (name, expected) =>
+      guarded('written', () => {
+        // Those of the fences and of the clock, which are never removed as objects.
+        removeDeadTemporaries(folder)
+        return removeObject(pathOf(folder, name), expected)
+      }),
     // Who may only read has the clock of this machine.
     clock: () => clockOf(folder).catch(() => Date.now()),
     close: async () => undefined,
