@@ -66,11 +66,13 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     expect(applied.status, applied.stderr).toBe(0)
     // The requests of an apply with one zone. The calls are made one after the other; each is sent when its line is stored.
     const counted = requests(bucket)
-    expect(counted.slice(0, 5).sort()).toEqual(
-      ['GET / dns/leases/', 'GET / dns/runs/', 'GET / dns/state/', 'GET /dns/fences', 'PUT /dns/leases/RUN'].sort(),
+    // The lease is written again twice, to see that the service does not ignore conditions.
+    const lease = 'PUT /dns/leases/RUN'
+    expect(counted.slice(0, 7).sort()).toEqual(
+      ['GET / dns/leases/', 'GET / dns/runs/', 'GET / dns/state/', 'GET /dns/fences', lease, lease, lease].sort(),
     )
-    expect(counted.slice(5, 7)).toEqual(['PUT /dns/fences', 'PUT /dns/runs/RUN/plans-1'])
-    const lines = counted.slice(7, -1)
+    expect(counted.slice(7, 9)).toEqual(['PUT /dns/fences', 'PUT /dns/runs/RUN/plans-1'])
+    const lines = counted.slice(9, -1)
     expect(new Set(lines)).toEqual(new Set(['PUT /dns/runs/RUN/journal-1']))
     expect(lines.length).toBeLessThanOrEqual(scene.proxy.mutations().length + 1)
     expect(counted.at(-1)).toBe('DELETE /dns/leases/RUN')

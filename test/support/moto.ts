@@ -46,6 +46,8 @@ export interface StoreProxy {
   isDown: (request: string) => boolean
   /** Whether the response to a request is lost; set by the test. */
   loses: (request: string) => boolean
+  /** Conditions of writes that the service ignores; set by the test. */
+  ignored: readonly ('if-match' | 'if-none-match')[]
   close(): Promise<void>
 }
 
@@ -65,7 +67,10 @@ export async function startStoreProxy(origin: string): Promise<StoreProxy> {
       if (proxy.isDown(what)) return void outgoing.writeHead(503, { 'retry-after': '0' }).end()
       const pass = () =>
         new Promise<void>((resolve) => {
-          const { method, url: path, headers } = incoming
+          const { method, url: path } = incoming
+          const headers = Object.fromEntries(
+            Object.entries(incoming.headers).filter(([name]) => !(proxy.ignored as string[]).includes(name)),
+          )
           const onward = request({ host: hostname, port, method, path, headers }, (response) => {
             response.on('close', resolve)
             if (proxy.loses(what)) {
@@ -91,6 +96,7 @@ export async function startStoreProxy(origin: string): Promise<StoreProxy> {
     requests: [],
     isDown: () => false,
     loses: () => false,
+    ignored: [],
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections()

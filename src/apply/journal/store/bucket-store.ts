@@ -32,9 +32,14 @@ export function bucketStore(bucket: BucketConfig, context: Pick<StoreContext, 'e
     const found = await readRaw(client, bucket.name, keyOf(name), name)
     return found?.text === REMOVED ? null : found
   }
+  let isChecked = bucket.endpoint === null
   const write = async (name: string, text: string, expected: ExpectedVersion): Promise<Written> => {
     if (Buffer.byteLength(text) > MAX_OBJECT_OCTETS) throw new StoreError(`${name} is too large for the journal in ${client.address}`)
     const written = await put(client, bucket.name, keyOf(name), name, text, expected)
+    if (written !== null && expected === null && !isChecked) {
+      await assertConditions(client, bucket.name, keyOf(name), text)
+      isChecked = true
+    }
     if (written !== null) return { state: 'written', version: written }
     if (expected !== null) return { state: 'conflict' }
     // What another run is removing, or could not remove completely, does not exist.
@@ -104,6 +109,28 @@ async function put(
       hint: 'the service has to support conditional writes',
     })
   return version
+}
+
+/** A version that no object has. */
+const NO_VERSION = '"00000000000000000000000000000000"'
+
+/** Throws if a service replaces an object that was just created, whatever the conditions say: two runs could then change a zone at once. */
+async function assertConditions(client: BucketClient, bucket: string, key: string, text: string): Promise<void> {
+  for (const condition of [{ IfNoneMatch: '*' }, { IfMatch: NO_VERSION }]) {
+    const { status } = await client.send(
+      'checking the conditions of writes',
+      (sdk) => new sdk.PutObjectCommand({ Bucket: bucket, Key: key, Body: text, ContentType: 'application/json', ...condition }),
+      [CONFLICT],
+    )
+    if (status === CONFLICT) continue
+    await client.send('removing what was checked', (sdk) => new sdk.DeleteObjectCommand({ Bucket: bucket, Key: key }), [MISSING])
+    throw new StoreError(
+      `the journal in ${client.address}: the service ignores the conditions of writes, so two runs could change a zone at once`,
+      {
+        hint: 'use a service with conditional writes, If-None-Match and If-Match',
+      },
+    )
+  }
 }
 
 interface Page {

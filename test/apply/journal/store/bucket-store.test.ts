@@ -74,6 +74,18 @@ describeWithTools([MOTO], 'moto', () => {
     expect(existsSync(stateOf(b))).toBe(false)
   })
 
+  test.each(['if-match', 'if-none-match'] as const)('a service that ignores %s cannot have a journal', async (condition) => {
+    await create('careless')
+    const store = bucketStore(bucketAt('careless'), { env, secrets: noSecrets() })
+    proxy.ignored = [condition]
+    await expect(store.write('leases/a', '{}', null)).rejects.toThrow('the service ignores the conditions of writes')
+    proxy.ignored = []
+    expect(await store.read('leases/a')).toBeNull()
+    expect(await store.write('leases/a', '{}', null)).toMatchObject({ state: 'written' })
+    await store.remove('leases/a', 'any')
+    await store.close()
+  })
+
   test('objects that are none of ours do no harm, and a run that cannot be read does not hide others', async () => {
     await create('strange')
     const here = machine('strange')
