@@ -11,8 +11,10 @@ import { checkPlan } from './check-plan.ts'
 import { movingZones } from './cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan, worstOf } from './exit-status.ts'
 import type { RunCommand } from './journal/journal-format.ts'
+import { makePlan, mayRemoveZones, withPreview } from './live-plan.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
 import { mayApply } from './plan-zones.ts'
+import { reportEmptyPlan, reportPlanDiagnostics } from './report-plan.ts'
 import {
   type ApplyContext,
   type ApplySetup,
@@ -25,7 +27,6 @@ import {
   withLeftOut,
   withProgress,
 } from './run-context.ts'
-import { makePlan, mayRemoveZones, reportEmptyPlan, reportPlanDiagnostics, withPreview } from './run-plan.ts'
 import { namesPlan, openSavedPlan, type SavedWorkspace } from './saved-plan/open-saved-plan.ts'
 import { PARTIAL_WITHOUT_PLAN, refusedZonesText, statusOfRefusedZones, withoutRefusedZones } from './saved-plan/partial.ts'
 import { rereadAfterPause, rereadSavedPlan } from './saved-plan/reread-zones.ts'

@@ -11,6 +11,7 @@ import { movingZones } from '../cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, statusOfPlan } from '../exit-status.ts'
 import { lockRun } from '../locked-run.ts'
 import { type PlannedRun, planZones } from '../plan-zones.ts'
+import { reportEmptyPlan, reportPlanDiagnostics } from '../report-plan.ts'
 import { changeZones } from '../run-apply.ts'
 import { loadRunConfig } from '../run-config.ts'
 import {
@@ -25,7 +26,6 @@ import {
   withProgress,
   type ZoneJob,
 } from '../run-context.ts'
-import { reportEmptyPlan, reportPlanDiagnostics } from '../run-plan.ts'
 import { showAndSave } from '../saved-plan/show-and-save.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'

@@ -17,6 +17,7 @@ import { type RunRecord, readForeignRun, readRuns } from '../journal/read-journa
 import { findRun, lastRun, type RunZoneDetail, readRunPlans } from '../journal/runs.ts'
 import { fetchProblem } from '../journal/store/fetch-journal.ts'
 import { type LockedRun, lockRun } from '../locked-run.ts'
+import { reportEmptyPlan } from '../report-plan.ts'
 import { changeZones } from '../run-apply.ts'
 import { loadRunConfig } from '../run-config.ts'
 import {
@@ -29,7 +30,6 @@ import {
   type Workspace,
   withProgress,
 } from '../run-context.ts'
-import { reportEmptyPlan } from '../run-plan.ts'
 import { showAndSave } from '../saved-plan/show-and-save.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
 import { planZoneRollback } from './rollback-zone.ts'

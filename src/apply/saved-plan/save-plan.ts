@@ -14,6 +14,7 @@ import { counted } from '../../report/english.ts'
 import { jsonText } from '../../report/escape.ts'
 import { planDocument } from '../../report/plan-document.ts'
 import { neededFor } from '../approvals/approvals-of-plan.ts'
+import { EXIT, statusOfPlan } from '../exit-status.ts'
 import type { RunContext } from '../run-context.ts'
 import { parseSavedPlan } from './parse-saved-plan.ts'
 import { checksumOf, planFileText, signatureOf } from './plan-json.ts'
@@ -31,11 +32,15 @@ import {
 type SaveContext = Pick<RunContext, 'cwd' | 'env' | 'secrets' | 'providers' | 'output' | 'config'>
 
 /**
- * Writes a plan to a file, signed if the environment has a key. The plan must have no errors. Reports the result; returns false if the file was not
+ * Writes a plan without errors to a file, signed if the environment has a key. Reports the result; returns false if the file was not
  * written. Throws `SecretExposed` if it would contain a secret.
  */
 export async function savePlan(context: SaveContext, file: string, { plan, zones }: Pick<PlanToSave, 'plan' | 'zones'>): Promise<boolean> {
   const { cwd, env, secrets, providers, output } = context
+  if (statusOfPlan(plan) === EXIT.failure) {
+    output.say(`${file} was not written: the plan has errors.`)
+    return false
+  }
   const path = resolve(cwd, file)
   if (await isForeignFile(path, 'plan')) {
     output.error('file-exists', `${file} exists and is not a saved plan, so it was not overwritten`, 'give --out another name')
