@@ -77,7 +77,11 @@ export function unsupportedFeaturesOf(zone: DesiredZone, { settings, others }: F
   // Every other tool makes the zone equal to its definition, which is the policy sync.
   if (zone.policy !== null && zone.policy !== 'sync' && !supports('policy')) drop(`the policy ${zone.policy}`)
   if (zone.allow.length > 0 && !supports('allow')) drop(`the lifted safety limits (${zone.allow.join(', ')})`)
-  if (zone.apexNs !== 'keep' && !supports('apexNs')) drop(`apex_ns: ${zone.apexNs}`)
+  if (zone.apexNs !== 'keep' && !supports('apexNs')) {
+    // With `manage`, the NS records of the apex are those of the definition.
+    const keepsRecords = zone.apexNs === 'manage' && zone.records.some(({ name, type }) => name === zone.name && type === 'NS')
+    dropped.push({ zone: zone.name, name: null, type: null, what: `apex_ns: ${zone.apexNs}`, at: zone.at, keepsRecords })
+  }
   if (zone.unsupported === 'skip' && !supports('unsupported')) drop('unsupported: skip')
   for (const { name, type, at } of zone.providerSpecific)
     dropped.push({ zone: zone.name, name, type, what: "another provider's record type", at })

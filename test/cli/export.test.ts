@@ -43,6 +43,21 @@ it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('export %s reports
   expect((await run(cwd, 'export', format, '-o', 'out', '--lossy')).status).toBe(0)
 })
 
+it.each(['zonefile', 'octodns', 'dnscontrol'])('export %s: NS records of the apex that are managed are in the file', async (format) => {
+  const exported = async (more: string) =>
+    run(
+      folderOf({
+        'zones/example.com.yaml': `domain: example.com\n${more}\nrecords: {'': {type: NS, ttl: 300, value: ns1.example.net.}}\n`,
+      }),
+      'export',
+      ...[format, '-o', 'out'],
+    )
+  const managed = await exported('apex_ns: manage')
+  expect([managed.status, managed.stderr]).toEqual([0, expect.stringMatching(/warning\[export-lossy\] example\.com\.: .* apex_ns: manage/)])
+  const collected = await exported('apex_ns: all-targets')
+  expect([collected.status, collected.stderr]).toEqual([1, expect.stringMatching(/error\[export-lossy\] .* apex_ns: all-targets/)])
+})
+
 it('export reports disabled definitions', async () => {
   const cwd = folderOf({
     'zonewright.yaml':

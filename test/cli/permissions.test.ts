@@ -56,7 +56,7 @@ describe('a folder without write permission', () => {
     close(join(cwd, 'zones'))
     expect(await run(cwd, 'fmt')).toMatchObject({
       status: 1,
-      stderr: expect.stringMatching(/^zones\/a\.example\.yaml:1:1: error\[file-unwritable\] /),
+      stderr: expect.stringMatching(/^error\[file-unwritable\] zones\/a\.example\.yaml cannot be written: permission denied\n/),
     })
     expect(filesBelow(cwd)).toEqual(files)
   })

@@ -28,10 +28,10 @@ const REASONS: Readonly<Partial<Record<string, string>>> = {
   } satisfies Record<FileErrorCode, string>),
 }
 
-/** The diagnostic for a file that could not be written. Throws errors that are not the system's. */
+/** The diagnostic for a file that could not be written. Its message names the file. Throws errors that are not the system's. */
 export function writeProblem(error: unknown, file: string): Diagnostic {
   const message = `${file} cannot be written: ${writeProblemText(error)}`
-  return { severity: 'error', code: 'file-unwritable', message, at: { file, line: 1, column: 1 } }
+  return { severity: 'error', code: 'file-unwritable', message }
 }
 
 /** Why a file could not be written, in words. Throws errors that are not the system's. */
