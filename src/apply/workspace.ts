@@ -1,6 +1,6 @@
 /** Loads the config, the definitions and the providers of a run. Sends nothing. */
 import type { Config } from '../definition/config/config.ts'
-import { unknownProvider } from '../definition/config/read-config.ts'
+import { unknownProvider } from '../definition/config/unknown-provider.ts'
 import type { LoadedZone } from '../definition/load/configured-zone.ts'
 import { loadPolicies } from '../definition/policies/load-policies.ts'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'

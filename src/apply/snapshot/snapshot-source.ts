@@ -1,7 +1,7 @@
 /** The workspace of a run that plans against a snapshot: definitions and config as usual, live state from the file. Sends nothing and reads no secret. */
 import { resolve } from 'node:path'
 import type { ProviderConfig } from '../../definition/config/config.ts'
-import { unknownProvider } from '../../definition/config/read-config.ts'
+import { unknownProvider } from '../../definition/config/unknown-provider.ts'
 import { loadDefinitions } from '../../definition/load/load-definitions.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import type { Provider } from '../../providers/provider.ts'

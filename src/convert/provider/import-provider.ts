@@ -1,7 +1,7 @@
 /** Imports zones from a provider. */
 import { join, resolve } from 'node:path'
 import { type Config, DEFAULT_ZONE_RULE, type ZoneRule } from '../../definition/config/config.ts'
-import { unknownProvider } from '../../definition/config/read-config.ts'
+import { unknownProvider } from '../../definition/config/unknown-provider.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
 import { configureZone, createRuleLookup, targetsOf } from '../../definition/load/configured-zone.ts'

@@ -2,8 +2,8 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { globTest } from '../../dns/glob.ts'
-import { type PathStep, positionAt, type YamlNode } from '../yaml/yaml-node.ts'
-import type { ApprovalsDocument } from './config-document.ts'
+import { type PathStep, positionAt } from '../yaml/yaml-node.ts'
+import type { ApprovalsDocument, Reading } from './config-document.ts'
 import { parseSshPublicKey, type SshPublicKey } from './ssh-public-key.ts'
 
 /** Who must approve plans. */
@@ -24,11 +24,6 @@ export interface ApprovalKey extends SshPublicKey {
 export function neededApprovals({ needed, zones }: Approvals, names: readonly DomainName[]): number {
   const ofZone = (name: string): number => zones.find(({ globs }) => globs.some((glob) => globTest(glob)(name)))?.needed ?? needed
   return Math.max(0, ...names.map((name) => ofZone(name.slice(0, -1))))
-}
-
-interface Reading {
-  readonly root: YamlNode
-  readonly diagnostics: Diagnostic[]
 }
 
 /** `zoneGlob` parses a zone name or glob, and reports what is wrong with it at a path. */

@@ -1,5 +1,13 @@
+import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { ApexNsMode, Policy, UnmanagedSelector } from '../../dns/zone.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
+import type { YamlNode } from '../yaml/yaml-node.ts'
+
+/** A config that is being read: its nodes, for positions, and the problems found so far. */
+export interface Reading {
+  readonly root: YamlNode
+  readonly diagnostics: Diagnostic[]
+}
 
 /** The config as its schema describes it, after validation. */
 export interface ConfigDocument {

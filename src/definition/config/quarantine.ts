@@ -1,14 +1,8 @@
 /** Reads `quarantine` of the config. */
-import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { parseTtl } from '../../dns/ttl.ts'
 import { DEFAULT_QUARANTINE, MAX_QUARANTINE, type QuarantineRule } from '../../dns/zone-source.ts'
-import { positionAt, type YamlNode } from '../yaml/yaml-node.ts'
-import type { ConfigDocument } from './config-document.ts'
-
-interface Reading {
-  readonly root: YamlNode
-  readonly diagnostics: Diagnostic[]
-}
+import { positionAt } from '../yaml/yaml-node.ts'
+import type { ConfigDocument, Reading } from './config-document.ts'
 
 export function quarantineOf(
   { reads, for: time }: NonNullable<ConfigDocument['quarantine']> = {},

@@ -5,28 +5,23 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { isMailAddress } from '../../dns/mailbox.ts'
-import { didYouMean } from '../../dns/nearest-word.ts'
-import { parseRecordType } from '../../dns/record-type.ts'
-import { isServerAddress } from '../../dns/server-address.ts'
-import type { Suppression } from '../../dns/suppression.ts'
 import { parseTtl, type Ttl } from '../../dns/ttl.ts'
-import type { UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
+import type { ZoneSettings } from '../../dns/zone.ts'
 import { DEFAULT_QUARANTINE } from '../../dns/zone-source.ts'
 import { DEFAULT_THRESHOLDS } from '../../plan/safety-limits.ts'
-import { readSuppressions } from '../parse/read-suppressions.ts'
 import { toJsonValue } from '../yaml/plain-scalars.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
-import { isNull, nodeAt, positionAt, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
+import { isNull, positionAt, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import { approvalsOf } from './approvals.ts'
-import { type Config, type ConfigDefaults, DEFAULT_FILES, DEFAULT_ZONE_RULE, type ProviderConfig, type ZoneRule } from './config.ts'
-import type { ConfigDocument, RuleDocument } from './config-document.ts'
+import { type Config, type ConfigDefaults, DEFAULT_ZONE_RULE, type ProviderConfig } from './config.ts'
+import type { ConfigDocument, Reading } from './config-document.ts'
 import { journalOf, LOCAL_JOURNAL } from './journal-place.ts'
 import { quarantineOf } from './quarantine.ts'
 import { emptyReferences, plainTextSecretWarnings, secretFilesOf } from './resolve-secret.ts'
-import { allowancesOf, onlyName, ownerOf, zoneGlob } from './rule-values.ts'
 import { schemaDiagnostics } from './schema-diagnostics.ts'
 import { type LoadedSecrets, noSecrets } from './secret-guard.ts'
 import { NO_USAGE, usageOf } from './usage-source.ts'
+import { ignoreOf, nameserversOf, ruleOf, zoneGlob } from './zone-rule.ts'
 
 const MAX_CONFIG_LENGTH = 1024 * 1024
 
@@ -90,15 +85,10 @@ export function readConfig(text: string, place: ConfigLocation): ConfigResult {
   return { config: hasErrors(reading.diagnostics) ? null : config, diagnostics: reading.diagnostics }
 }
 
-export const policiesOf = (paths: ConfigDocument['policies'], { root }: Reading): Config['policies'] =>
+const policiesOf = (paths: ConfigDocument['policies'], { root }: Reading): Config['policies'] =>
   paths === undefined
     ? null
     : [paths].flat().map((path, i) => ({ path, at: positionAt(root, Array.isArray(paths) ? ['policies', i] : ['policies']) }))
-
-interface Reading {
-  readonly root: YamlNode
-  readonly diagnostics: Diagnostic[]
-}
 
 /** The root without keys that have no value, such as `providers:` with everything below it commented out. */
 function withoutEmpty(root: YamlNode): YamlNode {
@@ -145,100 +135,6 @@ function providerOf(
     settings,
     at: positionAt(root, ['providers', name]),
     placeOf: (...path) => positionAt(root, ['providers', name, ...path]),
-  }
-}
-
-function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<string, unknown>, reading: Reading): ZoneRule {
-  const path = ['zones', index]
-  const files = document.files === undefined ? DEFAULT_FILES : [document.files].flat()
-  const zones = document.zone === undefined ? null : [document.zone].flat()
-  document.targets?.forEach((target, i) => {
-    if (providers.has(target)) return
-    reading.diagnostics.push(unknownProvider(target, providers.keys(), positionAt(reading.root, [...path, 'targets', i])))
-  })
-  return {
-    files,
-    zones: zones?.map((zone) => zoneGlob(zone, path, reading)) ?? null,
-    zoneName: onlyName(files, zones),
-    enabled: document.enabled ?? true,
-    owner: ownerOf(document.owner, [...path, 'owner'], reading),
-    targets: document.targets ?? null,
-    policy: document.policy ?? null,
-    allow: allowancesOf(document.allow ?? [], [...path, 'allow'], reading),
-    unsupported: document.unsupported ?? null,
-    apexNs: document.apex_ns ?? null,
-    autoPtr: document.auto_ptr ?? false,
-    unmanaged: selectorsOf(document.unmanaged ?? [], [...path, 'unmanaged'], reading),
-    internal: document.internal ?? false,
-    ignore: ignoreOf(document, path, reading),
-    safety: document.safety ?? {},
-    deleteRemoved: document.delete_removed ?? null,
-    nameservers: nameserversOf(document.nameservers, [...path, 'nameservers'], reading),
-    at: positionAt(reading.root, path),
-  }
-}
-
-function selectorsOf(
-  selectors: readonly UnmanagedSelector[],
-  path: readonly (string | number)[],
-  { root, diagnostics }: Reading,
-): UnmanagedSelector[] {
-  return selectors.map((selector, i) => {
-    const { type } = selector
-    if (type === undefined) return { ...selector, at: positionAt(root, [...path, i]) }
-    if (!parseRecordType(type).ok && !type.includes('/')) {
-      const at = positionAt(root, [...path, i, 'type'])
-      diagnostics.push({
-        severity: 'error',
-        code: 'type-unknown',
-        message: `unmanaged: ${JSON.stringify(type)} is not a known record type`,
-        at,
-      })
-    }
-    return { ...selector, type: type.toUpperCase(), at: positionAt(root, [...path, i]) }
-  })
-}
-
-function ignoreOf(
-  { ignore }: { readonly ignore?: unknown },
-  path: readonly (string | number)[],
-  { root, diagnostics }: Reading,
-): Suppression[] {
-  if (ignore === undefined) return []
-  return readSuppressions(nodeAt(root, [...path.map(String), 'ignore']), new Set(), (code, at, message, hint) =>
-    diagnostics.push({ severity: 'error', code, message, at, hint }),
-  )
-}
-
-function nameserversOf(
-  servers: readonly string[] | undefined,
-  path: readonly (string | number)[],
-  { root, diagnostics }: Reading,
-): readonly string[] | null {
-  servers?.forEach((server, i) => {
-    if (isServerAddress(server)) return
-    diagnostics.push({
-      severity: 'error',
-      code: 'schema-value',
-      message: `nameservers: ${JSON.stringify(server)} is not the address of a name server`,
-      at: positionAt(root, [...path, i]),
-      hint: 'write an address or a name, such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com',
-    })
-  })
-  return servers ?? null
-}
-
-/** The diagnostic for a target that the config does not define. */
-export function unknownProvider(target: string, providers: Iterable<string>, at: Diagnostic['at']): Diagnostic {
-  const names = [...providers]
-  return {
-    severity: 'error',
-    code: 'provider-unknown',
-    message: `the config has no provider "${target}"`,
-    at,
-    hint:
-      didYouMean(target, names) ??
-      (names.length > 0 ? `the providers are ${names.join(', ')}` : 'define it under "providers" in the config'),
   }
 }
 

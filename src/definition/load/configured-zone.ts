@@ -12,7 +12,7 @@ import type { OwnQuarantine, SourcedRrset } from '../../dns/zone-source.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
 import type { Config, ConfigDefaults, ZoneRule } from '../config/config.ts'
 import { DEFAULT_ZONE_RULE } from '../config/config.ts'
-import { unknownProvider } from '../config/read-config.ts'
+import { unknownProvider } from '../config/unknown-provider.ts'
 import { compileGlobs } from '../files/file-glob.ts'
 
 /** A zone with its definition and the settings of the config combined. */

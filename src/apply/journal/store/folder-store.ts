@@ -1,11 +1,10 @@
 /**
- * A store in a folder. Version 7 of the object `leases/RUN` is the file `leases/RUN.7`, and the highest version is the object. A version is written under a
- * temporary name and linked to its own: the link fails if another process has made that version. So one of many writers succeeds, no process ever reads a part
- * of a text, and a killed process leaves nothing that has to be repaired, also on a file system that several machines share.
+ * A store in a folder. Version 7 of the object `leases/RUN` is the file `leases/RUN.7`; the highest version is the object. A version is written under a temporary
+ * name and linked to its own, which fails if another process has made that version. So one of many writers succeeds, and no process reads a part of a text, also
+ * on a file system that several machines share.
  *
- * A writer removes all but the latest versions. An object that was removed on condition of its version has a last version that says so. A writer that was suspended between its check and its
- * link may therefore link a version that was removed since. It sees that the version before is gone, and takes its own back. Readers never see it, since
- * there are higher ones.
+ * A writer removes all but the latest versions. One that was suspended before its link may link a version that was removed since: it sees that the version before
+ * is gone, and takes its own back. Readers take the highest version, so they never see it.
  */
 import type { BigIntStats } from 'node:fs'
 import { link, open, readdir, readFile, rm, stat } from 'node:fs/promises'
