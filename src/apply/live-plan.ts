@@ -5,7 +5,7 @@ import type { Plan, ZonePlan } from '../plan/plan.ts'
 import { type Fences, planFence } from './journal/store/fences.ts'
 import { openStore } from './journal/store/open-store.ts'
 import { type PlannedRun, type PlannedZone, planZones } from './plan-zones.ts'
-import { type PlanOptions, type RunContext, withProgress } from './run-context.ts'
+import { type RunContext, withProgress } from './run-context.ts'
 import { withoutSecrets } from './secrets-in-plan.ts'
 import type { RunSources } from './sources/fill-job.ts'
 import { createSourceReader, hasSources } from './sources/read-sources.ts'
@@ -62,15 +62,19 @@ function openSources(context: RunContext, counts: boolean, signal: AbortSignal |
 
 /** The plan with what the providers would do besides its changes, as diagnostics that belong to no zone. */
 export async function withPreview(
-  { providers, options }: Pick<RunContext, 'providers' | 'options'>,
+  { providers, options, config }: Pick<RunContext, 'providers' | 'options' | 'config'>,
   planned: PlannedRun,
   signal?: AbortSignal,
 ): Promise<PlannedRun> {
-  const call = { signal, mayRemoveZones: mayRemoveZones(options) }
+  const call = { signal, mayRemoveZones: mayRemoveZones({ options, config }) }
   const found = await Promise.all([...providers.values()].map((provider) => provider.previewCompletion?.(call)))
   const diagnostics = [...planned.plan.diagnostics, ...found.flatMap((one) => one ?? [])]
   return { ...planned, plan: { ...planned.plan, diagnostics } }
 }
 
-/** Removing a zone from a list deletes its copies, as a deletion of the zone does. */
-export const mayRemoveZones = ({ allow }: PlanOptions): boolean => allow?.includes('delete-zone') ?? false
+/**
+ * Whether a run may remove zones from lists. That deletes their copies, as a deletion of the zones does. No plan has it, so if changes need approvals, nobody can have
+ * approved it.
+ */
+export const mayRemoveZones = ({ options, config }: Pick<RunContext, 'options' | 'config'>): boolean =>
+  (options.allow?.includes('delete-zone') ?? false) && !config?.approvals

@@ -152,15 +152,13 @@ const HOW_TO_SAVE: Readonly<Record<RunCommand, string>> = {
   cutover: '"approvals.zones" in the config can let the zone change without approvals until it has moved',
 }
 
-/**
- * Completes calls of earlier runs whose last step failed, except at targets that just failed. Returns a failure if it fails again. Where changes need approvals,
- * removes no zone.
- */
+/** Completes calls of earlier runs whose last step failed, except at targets that just failed. Returns a failure if it fails again. */
 async function completeEarlierCalls(
-  { providers, output, interruption, options, config }: ApplyContext,
+  context: ApplyContext,
   { mayWrite }: Pick<LockedRun, 'mayWrite'>,
   except = new Set<string>(),
 ): Promise<ExitStatus> {
+  const { providers, output, interruption } = context
   let status: ExitStatus = EXIT.done
   for (const [name, provider] of providers) {
     if (except.has(name) || interruption.signal.aborted) continue
@@ -168,7 +166,7 @@ async function completeEarlierCalls(
       stop: interruption.signal,
       signal: interruption.abort,
       mayWrite,
-      mayRemoveZones: mayRemoveZones(options) && !config?.approvals,
+      mayRemoveZones: mayRemoveZones(context),
     })
     for (const text of completed?.done ?? []) output.note(text)
     output.diagnostics(completed?.problems ?? [])

@@ -91,7 +91,8 @@ function unservedDiagnostics(
   const why = `${formatServer(server.server)} does not serve ${agreeing(unserved.length, 'it', 'them')}`
   if (mayRemoveZones) return [{ severity: 'notice', code: 'zone-list', message: `${server.provider}: ${catalog} loses ${names}: ${why}` }]
   const message = `${server.provider}: ${names} ${agreeing(unserved.length, 'stays', 'stay')} in ${catalog}, although ${why}`
-  const hint = 'secondaries delete a zone that is removed; if that is what you want, apply with --allow delete-zone'
+  const hint =
+    'secondaries delete a zone that is removed; if that is what you want, apply with --allow delete-zone, which needs a config without approvals'
   return [{ severity: 'warning', code: 'zone-list', message, hint }]
 }
 

@@ -18,11 +18,11 @@ const EMPTY_CATALOG = '@ 0 SOA invalid. invalid. 1 3600 600 2147483646 0\n@ 0 NS
 function workspace(port: number, catalog = CATALOG) {
   const folder = temporaryDirectory()
   mkdirSync(join(folder, 'zones'))
-  writeFileSync(
-    join(folder, 'zonewright.yaml'),
-    `providers:\n  lab: {type: rfc2136, server: '127.0.0.1:${port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}, catalog: ${catalog}}\n`,
-  )
+  const config = `providers:\n  lab: {type: rfc2136, server: '127.0.0.1:${port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}, catalog: ${catalog}}\n`
+  const configure = (more: string): void => writeFileSync(join(folder, 'zonewright.yaml'), config + more)
+  configure('')
   return {
+    configure,
     define(zone: string, records: string | null): void {
       const file = join(folder, `zones/${zone}.yaml`)
       if (records === null) rmSync(file)
@@ -52,6 +52,9 @@ async function removeZone(server: DnsServer, zone: string): Promise<void> {
   server.reload()
   await expect.poll(() => dig({ port: server.port, name: zone, type: 'SOA' }), { timeout: 10_000 }).toEqual([])
 }
+
+const APPROVALS =
+  "approvals: {needed: 1, keys: {alice: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKdpcBdmDbKpNcXcRhbGWLVLv2ZqSvVTqKWmuGL5hIPV'}}\n"
 
 const A = '{www: {type: A, ttl: 300, value: 192.0.2.1}}'
 
@@ -87,6 +90,11 @@ for (const { name, tool, recipe } of CONSUMERS) {
       expect(await members(server.port)).toEqual(['a.example.', 'b.example.'])
       const shown = await space.run('plan', '--allow', 'delete-zone')
       expect(shown.stderr).toContain(`notice[zone-list] lab: ${CATALOG}. loses a.example.: 127.0.0.1 port ${server.port} does not serve it`)
+      // Nobody has approved that, since no plan has it.
+      space.configure(APPROVALS)
+      expect((await space.run('apply', '--yes', '--allow', 'delete-zone')).stderr).toContain(stays)
+      expect(await members(server.port)).toEqual(['a.example.', 'b.example.'])
+      space.configure('')
       expect((await space.run('apply', '--yes', '--allow', 'delete-zone')).status).toBe(0)
       expect(await members(server.port)).toEqual(['b.example.'])
       await expect.poll(() => dig({ port, name: 'www.a.example' }), { timeout: 10_000 }).toEqual([])
