@@ -76,6 +76,8 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
     expect(await run('apply', './plan.json', '--yes', ...usage)).toMatchObject({ status: 3 })
     expect(await run('apply', '--yes', ...usage)).toMatchObject({ status: 3 })
     expect(await run('apply', '--yes', ...usage, '--allow', 'in-use:old.example.com')).toMatchObject({ status: 3 })
+    const staged = await run('apply', '--yes', '--choreograph', ...usage)
+    expect([staged.status, staged.stdout]).toEqual([3, expect.stringContaining('REFUSED in-use')])
     expect(proxy.mutations()).toHaveLength(made)
 
     const allowed = ['--allow', 'in-use:shop.example.com']

@@ -2,7 +2,7 @@
  * A plan that is older than what has landed must not land. Two large outages came from an automation whose slow, older run overwrote what a newer one had done.
  * Real processes, a journal that they share, and a real service.
  */
-import { writeFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openScene, TOKEN, ZONE } from '../cli/scene.ts'
@@ -107,5 +107,15 @@ test('a saved plan of which nothing could be applied can be applied again', asyn
   isDown = true
   expect((await scene.run('apply', 'plan.json', '--yes')).status).toBe(1)
   isDown = false
+  // Nor does a journal that cannot be begun use up the plan.
+  const [runs, aside] = [join(scene.folder, '.zonewright/runs'), join(scene.folder, '.zonewright/aside')]
+  renameSync(runs, aside)
+  writeFileSync(runs, '')
+  expect(await scene.run('apply', 'plan.json', '--yes')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('error[journal-failed]'),
+  })
+  rmSync(runs)
+  renameSync(aside, runs)
   expect(await scene.run('apply', 'plan.json', '--yes')).toMatchObject({ status: 0 })
 })

@@ -336,6 +336,8 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
     mkdirSync(join(scene.folder, 'plan.json.approvals'))
     const refused = await scene.run('conformance', 'example.com', '--delete-records')
     expect(refused).toMatchObject({ status: 3, stderr: expect.stringContaining('error[not-approved]') })
+    const moved = await scene.run('cutover', 'example.com', '--from', 'cloud', '--to', 'cloud', '--yes')
+    expect(moved).toMatchObject({ status: 3, stderr: expect.stringMatching(/error\[not-approved\] .*no plan of all steps can be saved/) })
   })
 
   test('a plan key and approvals go together', async () => {

@@ -76,6 +76,17 @@ const kept = ({ quarantine }: FilledZone): string[] =>
 
 const THREE = 'pool A 192.0.2.1\npool A 192.0.2.2\npool A 192.0.2.3\n'
 
+test('a value of several sources is kept as long as the strictest of their rules asks', () => {
+  const rules = [
+    { reads: 1, seconds: 3600 },
+    { reads: 4, seconds: 60 },
+  ]
+  for (const order of [rules, [...rules].reverse()]) {
+    const readings = order.map((rule, index) => reading('', { rule, source: `source ${index}` }))
+    expect(fill({ live: THREE, readings }).quarantine).toMatchObject([{ rule: { reads: 4, seconds: 3600 } }])
+  }
+})
+
 describe('a source that cannot be read', () => {
   test('leaves its RRset as it is, and the rest of the zone is planned', () => {
     const one = { live: `${THREE}www A 192.0.2.9\n`, own: 'www A 192.0.2.8\n', readings: [reading(null)] }

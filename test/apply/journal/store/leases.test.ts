@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { acquireLease, type LeaseRequest } from '../../../../src/apply/journal/store/acquire-lease.ts'
 import { markUnchanged, outdatedPlan, readFences, takeFences } from '../../../../src/apply/journal/store/fences.ts'
 import { folderStore } from '../../../../src/apply/journal/store/folder-store.ts'
@@ -189,6 +189,21 @@ describe('the lease of a run', () => {
     isDown = false
     await heartbeat.end()
     expect((await listLeases(store)).leases).toEqual([])
+  })
+
+  it('is not trusted after the machine has slept, even if the monotonic clock stood still', async () => {
+    const store = open()
+    const { heartbeat } = await acquired(store, OLDER)
+    await store.remove(leaseName(OLDER), 'any')
+    expect(await heartbeat.mayWrite(1000)).toBeNull()
+    const awake = Date.now()
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => awake + 3600_000)
+    try {
+      expect(await heartbeat.mayWrite(1000)).toContain(`run ${OLDER} has lost its lease`)
+    } finally {
+      clock.mockRestore()
+      await heartbeat.end()
+    }
   })
 
   it('is kept if a renewal was carried out and its response was lost', async () => {
