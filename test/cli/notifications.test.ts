@@ -243,5 +243,8 @@ test('a file of metrics that cannot be written is a warning', async () => {
   chmodSync(folder, 0o500)
   onTestFinished(() => chmodSync(folder, 0o700))
   const applied = await run('apply', '--yes', '--metrics-file', join(folder, 'file/zw.prom'))
-  expect([applied.status, applied.stderr]).toEqual([0, expect.stringMatching(/^warning\[file-unwritable\] \S+zw\.prom cannot be written: \S/m)])
+  expect([applied.status, applied.stderr]).toEqual([
+    0,
+    expect.stringMatching(/^warning\[file-unwritable\] \S+zw\.prom cannot be written: \S/m),
+  ])
 })
