@@ -55,8 +55,16 @@ function keyProblem(record: DefinedRecord): Problem | null {
   const algorithm = tags.get('k') ?? 'rsa'
   if (algorithm !== 'rsa' && algorithm !== 'ed25519')
     return { message: `the type of key ${quoted(algorithm)} is unknown`, hint: 'the types are rsa and ed25519' }
+  const hashes = listOf(tags.get('h'))
+  if (hashes !== null && !hashes.includes('sha256'))
+    return { message: `h=${quoted(hashes.join(':'))} lacks sha256, which signatures use`, hint: 'write h=sha256, or remove h' }
+  const services = listOf(tags.get('s'))
+  if (services !== null && !services.includes('email') && !services.includes('*'))
+    return { message: `s=${quoted(services.join(':'))} is not for mail`, hint: 'write s=email, or remove s' }
   return key === '' ? null : dataProblem(key.replace(/\s/g, ''), algorithm)
 }
+
+const listOf = (value: string | undefined): readonly string[] | null => value?.split(':').map((part) => part.trim()) ?? null
 
 function dataProblem(key: string, algorithm: 'rsa' | 'ed25519'): Problem | null {
   if (key.length > MAX_KEY) return { message: `the key has ${key.length} characters, more than any key` }

@@ -107,7 +107,7 @@ function addressProblems(tag: string, value: string | undefined): Problem[] {
   return addressesOf(value).flatMap((uri) => {
     if (MAILTO.test(uri)) return []
     if (/^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(uri)) return [{ message: `${tag}: receivers send reports only by mail, not to ${quoted(uri)}` }]
-    const hint = uri.includes(':') ? undefined : `write ${tag}=mailto:${uri}`
+    const hint = uri.includes(':') || uri.length > 254 ? undefined : `write ${tag}=mailto:${uri}`
     return [{ message: `${tag}: ${quoted(uri)} is not mailto: and an address, so it gets no reports`, hint }]
   })
 }

@@ -22,7 +22,7 @@ export function lintZones(zones: readonly LintedZone[]): Diagnostic[][] {
     dmarcInvalid,
     dmarcReportRefused(managed),
     targetDangling(managed),
-    targetTakeover,
+    targetTakeover(managed),
     addressPrivate,
     glueMissing(managed),
     nameSimilar(managed),

@@ -4,6 +4,7 @@
  */
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isWildcard } from '../../dns/domain-name.ts'
+import { excerpt } from '../../dns/excerpt.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { agreeing, counted, listed } from '../../report/english.ts'
 import { textOf } from '../rules/value-rules.ts'
@@ -15,7 +16,8 @@ const MAX_LOOKUPS = 10
 const MAX_VOID = 2
 const MAX_MX = 10
 
-/** Maximum number of names that a message lists. */
+/** Maximum number of characters of a term, and of names, that a message lists. */
+const MAX_TEXT = 60
 const LISTED = 3
 
 /** The cost of a record, with everything that it includes. */
@@ -211,7 +213,7 @@ function costOf(spf: SpfRecord, own: DomainName, managed: ManagedNames, costAt: 
     lookups += 1
     const name = nameOf(term, own)
     if (isReference(term)) {
-      if (name === null) unmanaged.add(term.text)
+      if (name === null) unmanaged.add(excerpt(term.text, MAX_TEXT))
       const cost = name === null ? NO_COST : costAt(name)
       lookups += cost.lookups
       voids += cost.voids

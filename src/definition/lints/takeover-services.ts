@@ -7,6 +7,8 @@ export interface TakeoverService {
   /** Names below these are given to customers. */
   readonly suffixes: readonly string[]
   readonly service: string
+  /** The label before the name of a record where a TXT record proves to the service who owns the name. */
+  readonly proof?: string
   readonly source: string
 }
 
@@ -14,7 +16,7 @@ const AZURE = 'https://learn.microsoft.com/azure/security/fundamentals/subdomain
 const COMMUNITY = 'https://github.com/EdOverflow/can-i-take-over-xyz'
 
 export const TAKEOVER_SERVICES: readonly TakeoverService[] = [
-  { service: 'Azure App Service', suffixes: ['azurewebsites.net'], source: AZURE },
+  { service: 'Azure App Service', suffixes: ['azurewebsites.net'], proof: 'asuid', source: AZURE },
   { service: 'Azure Cloud Services', suffixes: ['cloudapp.net', 'cloudapp.azure.com'], source: AZURE },
   { service: 'Azure Traffic Manager', suffixes: ['trafficmanager.net'], source: AZURE },
   { service: 'Azure CDN', suffixes: ['azureedge.net'], source: AZURE },
@@ -38,7 +40,7 @@ export const TAKEOVER_SERVICES: readonly TakeoverService[] = [
 /** Buckets are found by the name that a client asks for, so the bucket has the name of the record. */
 const S3: TakeoverService = { service: 'Amazon S3', suffixes: [], source: `${COMMUNITY}/issues/36` }
 
-const BUCKET = /(?:^|\.)s3(?:-website)?(?:[.-][a-z0-9-]{2,30})?\.amazonaws\.com\.$/
+const BUCKET = /(?:^|\.)s3(?:-website|\.dualstack)?(?:[.-][a-z0-9-]{2,30})?\.amazonaws\.com\.$/
 
 const BY_SUFFIX: ReadonlyMap<string, TakeoverService> = new Map(
   TAKEOVER_SERVICES.flatMap((one) => one.suffixes.map((suffix) => [`${suffix}.`, one] as const)),

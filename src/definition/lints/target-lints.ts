@@ -1,5 +1,6 @@
 /** Lints for targets and addresses. */
 import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import { hostOfUrl } from '../../dns/url-host.ts'
 import { ADDRESS, HOST_TARGET, RESOLVED_TARGET } from '../rules/target-rules.ts'
@@ -28,25 +29,31 @@ export const targetDangling =
       ]
     })
 
-/** Reports aliases to services where others can claim the name once the customer has released it. */
-export function targetTakeover({ zone }: LintedZone): Diagnostic[] {
-  return zone.records.flatMap((record): Diagnostic[] => {
-    const target = record.type === 'CNAME' || record.type === 'ALIAS' ? targetName(record.type, record.data) : null
-    const found = target === null ? null : takeoverService(target)
-    if (target === null || found === null) return []
-    const cause = `the target is a name at ${found.service}, which others can claim once it is released`
-    return [
-      {
-        severity: 'notice',
-        code: 'target-takeover',
-        message: `${record.name} ${record.type}: the target ${target} is a name at ${found.service}, which others can claim once it is released`,
-        at: record.at,
-        hint: 'remove the record before you delete the service',
-        cause: { subject: 'record', message: cause },
-      },
-    ]
-  })
-}
+/** The lint for aliases to services where others can claim the name once the customer has released it, unless a record proves who owns the alias. */
+export const targetTakeover =
+  (managed: ManagedNames) =>
+  ({ zone }: LintedZone): Diagnostic[] =>
+    zone.records.flatMap((record): Diagnostic[] => {
+      const target = record.type === 'CNAME' || record.type === 'ALIAS' ? targetName(record.type, record.data) : null
+      const found = target === null ? null : takeoverService(target)
+      if (target === null || found === null) return []
+      if (found.proof !== undefined && hasText(`${found.proof}.${record.name.replace('*.', '')}` as DomainName, managed)) return []
+      const cause = `the target is a name at ${found.service}, which others can claim once it is released`
+      return [
+        {
+          severity: 'notice',
+          code: 'target-takeover',
+          message: `${record.name} ${record.type}: the target ${target} is a name at ${found.service}, which others can claim once it is released`,
+          at: record.at,
+          hint: 'remove the record before you delete the service',
+          cause: { subject: 'record', message: cause },
+        },
+      ]
+    })
+
+const TXT: ReadonlySet<string> = new Set(['TXT'])
+
+const hasText = (name: DomainName, managed: ManagedNames): boolean => typeof managed.lookUp(name, TXT) !== 'string'
 
 /** Names that the public DNS does not delegate (RFC 6761, RFC 6762 and its appendix G, RFC 8375, and `internal`, which ICANN has reserved). */
 const PRIVATE_NAME = /(?:^|\.)(?:home\.arpa|test|localhost|invalid|local|internal|intranet|private|corp|home|lan)\.$/

@@ -90,6 +90,14 @@ describe('SPF', () => {
     expect(messages(linted('example.com.', lines))).toEqual([])
   })
 
+  it('has short messages about long names', () => {
+    const long = 'x'.repeat(9000)
+    const includes = Array.from({ length: 6 }, (_, i) => `include:%{d}.${long}${i}.example.org`).join(' ')
+    const lines = [txt('@', `v=spf1 ${includes} -all`), txt('a', `v=spf1 ${long} -all`), txt('_dmarc', `v=DMARC1; p=none; rua=${long}`)]
+    for (const { message, hint = '' } of lintZones([linted('example.com.', lines)]).flat())
+      expect(`${message}${hint}`.length).toBeLessThan(1000)
+  })
+
   it('leaves an include of two SPF records to policy-multiple', () => {
     const two = [txt('_s', 'v=spf1 -all'), txt('_s', 'v=spf1 a:x.example.org -all')]
     expect(messages(linted('example.com.', [txt('@', `v=spf1 ${A(9)} include:_s.example.com -all`), ...two]))).toEqual([])
@@ -127,6 +135,8 @@ describe('DKIM', () => {
     ['with white space in the key', `v=DKIM1; p=${RSA.slice(0, 40)} ${RSA.slice(40)};`],
     ['an Ed25519 key', `v=DKIM1; k=ed25519; p=${ED25519}`],
     ['a revoked key', 'v=DKIM1; p='],
+    ['lists', `v=DKIM1; h=sha1 : sha256; s=email:other; p=${RSA}`],
+    ['all services', `v=DKIM1; s=*; t=y:s; p=${RSA}`],
     ['unknown tags', `v=DKIM1; x=1; p=${RSA}; n=some words`],
   ])('%s is fine', (_, text) => expect(dkim(text)).toEqual([]))
 
@@ -143,6 +153,8 @@ describe('DKIM', () => {
     ['backslashes', `v=DKIM1\\; p=${RSA}`, 'backslash'],
     ['an Ed25519 key of the wrong length', `v=DKIM1; k=ed25519; p=${RSA}`, 'an Ed25519 key has 32'],
     ['another type', `v=DKIM1; k=dsa; p=${RSA}`, '"dsa" is unknown'],
+    ['a hash that verifiers ignore', `v=DKIM1; h=sha1; p=${RSA}`, 'h="sha1" lacks sha256'],
+    ['another service', `v=DKIM1; s=other; p=${RSA}`, 's="other" is not for mail'],
     ['a long text', `v=DKIM1; p=${'A'.repeat(5000)}`, '5000 characters'],
   ])('%s is reported', (_, text, words) => {
     expect(messages(linted('example.com.', [txt('s1._domainkey', text)]))).toEqual([expect.stringContaining(words)])
@@ -290,9 +302,17 @@ describe('targets', () => {
     ['bucket.s3-website.eu-central-1.amazonaws.com.', ['1 notice target-takeover']],
     ['site.z6.web.core.windows.net.', ['1 notice target-takeover']],
     ['blog.ghost.io.', ['1 notice target-takeover']],
+    ['bucket.s3.dualstack.us-east-1.amazonaws.com.', ['1 notice target-takeover']],
     ['lb.elb.amazonaws.com.', []],
     ['d111111abcdef8.cloudfront.net.', []],
   ])('takeover: %s', (target, expected) => expect(ofExample(`a 300 CNAME ${target}`)).toEqual(expected))
+
+  it('says nothing if a record proves to Azure who owns the name', () => {
+    const alias = (owner: string): string => `${owner} 300 CNAME shop.azurewebsites.net.`
+    expect(ofExample(alias('a'), 'asuid.a 300 TXT "x"')).toEqual([])
+    expect(ofExample(alias('*.a'), 'asuid.a 300 TXT "x"')).toEqual([])
+    expect(ofExample(alias('a'), 'asuid.b 300 TXT "x"')).toEqual(['1 notice target-takeover'])
+  })
 
   it('has a source for each service, and its page lists them', () => {
     const page = readFileSync(new URL('../../../docs/lints/target-takeover.md', import.meta.url), 'utf8')
