@@ -209,11 +209,16 @@ describe('validate', () => {
     expect(stdout).toMatch(/error\[file-unreadable\] policies: missing\.yaml does not exist/)
     expect(stdout).toMatch(/error\[path-outside\] policies: \.\.\/elsewhere/)
     expect(stdout).toMatch(/policies\/b\.yml:1:3: error\[policies-invalid\] there are two policies ttl .*policies\/a\.yaml:1:3/)
+    // Folders in the folder are read, too, and links to others are not left out silently.
+    scene.write({ 'policies/team/c.yaml': '- {name: team, each: zone, require: {wrong: 1}}\n', 'elsewhere/d.yaml': TTL })
+    symlinkSync('../elsewhere', join(scene.folder, 'policies/shared'))
     symlinkSync('/etc/hostname', join(scene.folder, 'policies/link.yaml'))
     writeFileSync(join(scene.folder, '.hidden.yaml'), TTL)
     symlinkSync('../.hidden.yaml', join(scene.folder, 'policies/hidden.yaml'))
     const linked = (await scene.run('validate')).stdout
     expect(linked).toMatch(/error\[path-outside\] policies: policies\/link\.yaml is a link/)
+    expect(linked).toMatch(/policies\/team\/c\.yaml:1:45: error\[policies-invalid\] the policy team: /)
+    expect(linked).toMatch(/error\[file-unreadable\] policies\/shared is not a file/)
     expect(linked).toMatch(/error\[path-protected\] policies\/hidden\.yaml is hidden/)
     scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(/^policies:.*$/m, 'policies: []') })
     expect(await scene.run('validate')).toMatchObject({ status: 0, stdout: '' })

@@ -19,7 +19,7 @@ export interface PolicyFiles {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** The files that `policies` of the config names, and the YAML files of its folders. Without the key, those of the folder `policies`, if it exists. */
+/** The files that `policies` of the config names, and the YAML files of its folders, which may have folders of their own. Without the key, those of the folder `policies`, if it exists. */
 export function findPolicyFiles({ policies, folder, cwd, file }: Pick<Config, 'policies' | 'folder' | 'cwd' | 'file'>): PolicyFiles {
   const diagnostics: Diagnostic[] = []
   const report = (code: Diagnostic['code'], message: string, at: Diagnostic['at']): void =>
@@ -51,8 +51,16 @@ export function findPolicyFiles({ policies, folder, cwd, file }: Pick<Config, 'p
   return { paths: [...paths].slice(0, MAX_FILES), diagnostics }
 }
 
-const filesOf = (folder: string): string[] =>
-  readdirSync(folder)
-    .filter((name) => /\.ya?ml$/i.test(name) && !name.startsWith('.'))
-    .sort(compareText)
-    .map((name) => join(folder, name))
+/** The YAML files of a folder and of those in it. Links to folders are listed like files, so that reading them is an error. */
+function filesOf(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'))
+  return entries
+    .sort((a, b) => compareText(a.name, b.name))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) return filesOf(path)
+      return /\.ya?ml$/i.test(entry.name) || (entry.isSymbolicLink() && isFolder(path)) ? [path] : []
+    })
+}
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
