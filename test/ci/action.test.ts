@@ -32,11 +32,12 @@ describeWithTools(['git', 'bash'], 'the action', () => {
   const run = async (
     inputs: Readonly<Record<string, string>>,
     owner = 'team/dns',
+    branch = 'one',
   ): Promise<{ readonly status: number; readonly output: string }> => {
     const workspace = temporaryDirectory()
     const temp = temporaryDirectory()
     git(workspace, 'clone', '-q', repository.bare, '.')
-    git(workspace, 'checkout', '-q', 'origin/one')
+    git(workspace, 'checkout', '-q', `origin/${branch}`)
     const head = git(workspace, 'rev-parse', 'HEAD')
     const event = join(temp, 'event.json')
     writeFileSync(
@@ -84,6 +85,12 @@ describeWithTools(['git', 'bash'], 'the action', () => {
     const before = repository.scene.proxy.requests.length
     expect(await run({ command: 'plan' }, 'mallory/dns')).toMatchObject({ status: 1, output: expect.stringContaining('is from a fork') })
     expect(repository.scene.proxy.requests).toHaveLength(before)
+  })
+
+  test('applies with the config that the input names', async () => {
+    const { status, output } = await run({ command: 'apply', unreviewed: 'apply', 'trusted-config': 'missing.yaml' }, 'team/dns', 'main')
+    expect(output).toContain('missing.yaml does not exist')
+    expect(status).toBe(1)
   })
 
   test('refuses another command', async () => {
