@@ -32,6 +32,8 @@ export interface Usage {
   readonly queried: ReadonlyMap<DomainName, readonly QueriedRrset[]>
   /** The zones that every source has. */
   readonly covered: ReadonlySet<DomainName>
+  /** The zones of which a source does not have the counts of all names. */
+  readonly incomplete: ReadonlySet<DomainName>
   /** Why a name without a count may still be in use; null if the counts are complete. */
   readonly problem: string | null
 }
@@ -117,8 +119,9 @@ function replacementTest(existing: ExistingZone, changes: readonly Change[]): (r
 }
 
 /** Why the counts do not show that a name of the zone is unused; null if they do. */
-function problemOf({ source, window, covered, problem }: Usage, zone: DomainName, inUse: number): string | null {
+function problemOf({ source, window, covered, incomplete, problem }: Usage, zone: DomainName, inUse: number): string | null {
   if (problem !== null || window === null) return problem ?? 'no source was read'
+  if (incomplete.has(zone)) return `${source} does not have the counts of all names of ${zone}`
   if (!covered.has(zone)) return `${source} has no count for any name of ${zone} (a row "${zone},SOA,0," says that nobody asked)`
   const { from, to } = window
   if (to - from >= inUse * 1000) return null

@@ -14,6 +14,7 @@ const usageOf = (lines: string, more: Partial<Usage> = {}): Usage => ({
   window: { from: TO - 7 * DAY * 1000, to: TO },
   queried: new Map([[ORIGIN, lines.trim().split('\n').map(queryOf)]]),
   covered: new Set([ORIGIN]),
+  incomplete: new Set(),
   problem: null,
   ...more,
 })
@@ -104,6 +105,7 @@ describe('the state of a deletion', () => {
   test.each<[why: string, usage: Usage]>([
     ['no source could be read', usageOf('web A', { window: null, queried: new Map(), covered: new Set(), problem: 'x cannot be used' })],
     ['a source is incomplete or old', usageOf('web A', { problem: 'usage.csv ends too early' })],
+    ['a source does not have all names of the zone', usageOf('web A', { incomplete: new Set([ORIGIN]) })],
     ['the source does not have the zone', usageOf('web A', { queried: new Map(), covered: new Set() })],
   ])('is unknown for names without a count if %s', (_, usage) => {
     expect(inState(usage, 'not-asked')).toEqual([])

@@ -12,6 +12,8 @@ export interface ParsedUsage {
   readonly to: number
   /** Whether the file says that it does not have all names. */
   readonly isIncomplete: boolean
+  /** Zones of which the file says so. */
+  readonly incomplete: ReadonlySet<DomainName>
   /** The rows at or below each wanted zone; zones without a row are absent. */
   readonly queried: ReadonlyMap<DomainName, readonly QueriedRrset[]>
 }
@@ -30,6 +32,7 @@ const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:
 export function parseUsage(text: string, zones: ReadonlySet<DomainName>): Result<ParsedUsage> {
   const window: { from: number | null; to: number | null } = { from: null, to: null }
   let isIncomplete = false
+  const incomplete = new Set<DomainName>()
   let header: Header | null = null
   let [earliest, latest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   const queried = new Map<DomainName, QueriedRrset[]>()
@@ -47,6 +50,7 @@ export function parseUsage(text: string, zones: ReadonlySet<DomainName>): Result
       const comment = parseComment(row)
       if (comment === null) return failure(`line ${line}, column 1: write it as "# from 2026-11-22T00:00:00Z to 2026-11-23T00:00:00Z"`)
       if (comment === 'incomplete') isIncomplete = true
+      else if (typeof comment === 'object' && 'zone' in comment) incomplete.add(comment.zone)
       else if (comment !== 'other') Object.assign(window, comment)
       continue
     }
@@ -74,7 +78,7 @@ export function parseUsage(text: string, zones: ReadonlySet<DomainName>): Result
   const [from, to] = [window.from ?? earliest, window.to ?? latest]
   if (!Number.isFinite(from) || !Number.isFinite(to)) return failure('it has no time, so it is unknown when its counts begin and end')
   if (from > to) return failure('its counts begin after they end')
-  return ok({ from, to, isIncomplete, queried })
+  return ok({ from, to, isIncomplete, incomplete, queried })
 }
 
 function pushed(list: QueriedRrset[] | undefined, row: QueriedRrset): QueriedRrset[] {
@@ -83,9 +87,13 @@ function pushed(list: QueriedRrset[] | undefined, row: QueriedRrset): QueriedRrs
   return known
 }
 
-/** What a line above the header says; null if it begins like a window and is none. */
-function parseComment(row: string): { readonly from: number; readonly to: number } | 'incomplete' | 'other' | null {
-  if (/^#\s*incomplete\s*$/.test(row)) return 'incomplete'
+type Comment = { readonly from: number; readonly to: number } | { readonly zone: DomainName } | 'incomplete' | 'other'
+
+/** What a line above the header says; null if it begins like a window and is none. The counts are incomplete if a zone is named that is none. */
+function parseComment(row: string): Comment | null {
+  const [isPart, part] = /^#\s*incomplete(?:\s+(\S+))?\s*$/.exec(row) ?? []
+  const zone = part === undefined ? null : parseAbsoluteName(part)
+  if (isPart !== undefined) return zone?.ok ? { zone: zone.value } : 'incomplete'
   const [, begin, end] = /^#\s*from\s+(\S+)\s+to\s+(\S+)\s*$/.exec(row) ?? []
   if (begin === undefined || end === undefined) return /^#\s*from\b/.test(row) ? null : 'other'
   const [from, to] = [parseTime(begin), parseTime(end)]

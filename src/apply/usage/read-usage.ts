@@ -38,6 +38,7 @@ export async function readUsage(
     window: found.length === 0 ? null : { from: Math.max(...found.map(({ from }) => from)), to: endOf(found, now()) },
     queried: new Map([...zones].map((zone) => [zone, found.flatMap(({ queried }) => queried.get(zone) ?? [])])),
     covered: new Set([...zones].filter((zone) => found.every(({ queried }) => queried.has(zone)))),
+    incomplete: new Set(found.flatMap(({ incomplete }) => [...incomplete])),
     problem: problems[0] ?? null,
   }
 }

@@ -37,8 +37,8 @@ export interface QueryCount {
 export interface CountedQueries {
   readonly from: number
   readonly to: number
-  /** Whether there was no room to count some RRset. */
-  readonly isIncomplete: boolean
+  /** Zones of which there was no room to count some RRset. */
+  readonly incomplete: readonly DomainName[]
   /** In canonical order. */
   readonly counts: readonly QueryCount[]
 }
@@ -93,7 +93,9 @@ export function createQueryCounts(maxCounters: number, clock: () => number, save
   const free: Pick<QueryCounter, 'hours' | 'at'>[] = []
   let size = 0
   let nextSweep = 0
-  let refusedAt = saved?.refusedAt ?? null
+  /** The zone with the most counters, searched at most once a second. */
+  let largest: ZoneCounters | null = null
+  let largestAt = 0
 
   const drop = (counters: ZoneCounters, key: string, counter: QueryCounter): void => {
     counters.byKey.delete(key)
@@ -118,6 +120,20 @@ export function createQueryCounts(maxCounters: number, clock: () => number, save
     }
     return free.pop() as Pick<QueryCounter, 'hours' | 'at'>
   }
+  /** Makes room for a zone. A zone with very many names gives way, so that it does not keep others from being counted. */
+  const makeRoom = (wanting: ZoneCounters, now: number): boolean => {
+    if (largestAt !== now) {
+      largestAt = now
+      largest = null
+      for (const one of zones.values()) if (one.byKey.size > (largest?.byKey.size ?? 0)) largest = one
+    }
+    const isLarger = largest !== null && largest.byKey.size > wanting.byKey.size + 1
+    const giving = largest !== null && isLarger ? largest : wanting
+    giving.refusedAt = now
+    const [first] = isLarger ? giving.byKey : []
+    if (first !== undefined) drop(giving, ...first)
+    return first !== undefined
+  }
   const counterOf = (zone: DomainName, name: DomainName, type: string, now: number): QueryCounter | null => {
     const key = `${name} ${type}`
     const counters = zones.get(zone)
@@ -125,20 +141,18 @@ export function createQueryCounts(maxCounters: number, clock: () => number, save
     const known = counters.byKey.get(key)
     if (known) return known
     if (size >= maxCounters && now >= nextSweep) sweep(now)
-    if (size >= maxCounters) {
-      refusedAt = now
-      return null
-    }
+    if (size >= maxCounters && !makeRoom(counters, now)) return null
     const counter = { zone, name, type, pending: 0, ...slot(), hour: Math.floor(now / HOUR_SECONDS), lastAsked: now }
     counters.byKey.set(key, counter)
     size += 1
     return counter
   }
   const settleOne = (counter: QueryCounter, now: number): void => {
-    const current = counter.at >= 0 ? counter : counterOf(counter.zone, counter.name, counter.type, now)
     const { pending } = counter
+    if (pending === 0) return
     counter.pending = 0
-    if (current === null || pending === 0) return
+    const current = counter.at >= 0 ? counter : counterOf(counter.zone, counter.name, counter.type, now)
+    if (current === null) return
     const hour = Math.floor(now / HOUR_SECONDS)
     if (hour !== current.hour) advance(current, hour)
     const at = current.at + (hour % HOURS)
@@ -146,8 +160,8 @@ export function createQueryCounts(maxCounters: number, clock: () => number, save
     current.lastAsked = now
   }
   const restore = ({ zones: former }: SavedCounts, now: number): void => {
-    for (const { zone, accountId, rrsets } of former) {
-      zones.set(zone, { accountId, isServed: false, byKey: new Map() })
+    for (const { zone, accountId, refusedAt, rrsets } of former) {
+      zones.set(zone, { accountId, isServed: false, refusedAt, byKey: new Map() })
       for (const [name, type, lastAsked, hour, hours] of rrsets) {
         const isOfDay = lastAsked >= windowBegin(now) && hour <= now / HOUR_SECONDS && hours.length === HOURS
         const counter = isOfDay ? counterOf(zone, name, type, now) : null
@@ -191,37 +205,43 @@ export function createQueryCounts(maxCounters: number, clock: () => number, save
     addZone: (zone, accountId) => {
       settle()
       const counters = zones.get(zone)
-      if (counters && counters.accountId !== accountId) for (const [key, counter] of counters.byKey) drop(counters, key, counter)
-      zones.set(zone, { accountId, isServed: true, byKey: counters?.byKey ?? new Map() })
+      if (counters?.accountId === accountId) counters.isServed = true
+      else {
+        for (const [key, counter] of counters?.byKey ?? []) drop(counters as ZoneCounters, key, counter)
+        zones.set(zone, { accountId, isServed: true, refusedAt: null, byKey: new Map() })
+      }
     },
     removeZone: (zone) => {
       settle()
       const counters = zones.get(zone)
       if (counters?.byKey.size === 0) zones.delete(zone)
-      else if (counters) zones.set(zone, { ...counters, isServed: false })
+      else if (counters) counters.isServed = false
     },
     read: (names) => {
       settle()
       const now = seconds()
       const oldest = windowBegin(now)
-      const counters = [...names].flatMap((name) => [...(zones.get(name)?.byKey.values() ?? [])])
+      const wanted = [...names]
+      const counters = wanted.flatMap((name) => [...(zones.get(name)?.byKey.values() ?? [])])
+      const incomplete = wanted.filter((name) => (zones.get(name)?.refusedAt ?? 0) >= oldest)
       const counts = counters
         .filter(({ lastAsked }) => lastAsked >= oldest)
         .map((counter) => ({ counter, key: sortKey(counter.name) }))
         .sort((a, b) => compareText(a.key, b.key) || compareText(a.counter.type, b.counter.type))
         .map(({ counter }) => countOf(counter, now))
-      return { from: Math.max(started, oldest), to: now, isIncomplete: refusedAt !== null && refusedAt >= oldest, counts }
+      return { from: Math.max(started, oldest), to: now, incomplete, counts }
     },
     save: () => {
       settle()
-      const former = [...zones].map(([zone, { accountId, byKey }]) => ({
+      const former = [...zones].map(([zone, { accountId, refusedAt, byKey }]) => ({
         zone,
         accountId,
+        refusedAt,
         rrsets: [...byKey.values()].map(
           ({ name, type, lastAsked, hour, hours, at }) => [name, type, lastAsked, hour, [...hours.subarray(at, at + HOURS)]] as const,
         ),
       }))
-      return { from: started, to: seconds(), refusedAt, zones: former }
+      return { from: started, to: seconds(), zones: former }
     },
     close: () => clearTimeout(timer),
   }
@@ -231,7 +251,9 @@ const NO_HOURS = new Uint32Array()
 
 interface ZoneCounters {
   readonly accountId: number
-  readonly isServed: boolean
+  isServed: boolean
+  /** When there was no room to count one of its RRsets, in seconds since 1970; null if there was. */
+  refusedAt: number | null
   /** By name and type. */
   readonly byKey: Map<string, QueryCounter>
 }

@@ -12,14 +12,14 @@ export interface SavedCounts {
   readonly from: number
   /** When it ended. */
   readonly to: number
-  /** When there was no room to count an RRset; null if there was. */
-  readonly refusedAt: number | null
   readonly zones: readonly SavedZone[]
 }
 
 export interface SavedZone {
   readonly zone: DomainName
   readonly accountId: number
+  /** When there was no room to count an RRset; null if there was. */
+  readonly refusedAt: number | null
   /** Name, type, time of the last query, hour that was counted last, and the counts of the hours of a day. */
   readonly rrsets: readonly (readonly [name: DomainName, type: string, lastAsked: number, hour: number, hours: readonly number[]])[]
 }
@@ -54,13 +54,19 @@ export function saveCounts(folder: string, counts: SavedCounts, onError: (error:
 }
 
 const isSaved = (value: unknown): value is SavedCounts => {
-  const { from, to, refusedAt, zones } = (value ?? {}) as Partial<Record<keyof SavedCounts, unknown>>
-  return isWhole(from) && isWhole(to) && (refusedAt === null || isWhole(refusedAt)) && Array.isArray(zones) && zones.every(isZone)
+  const { from, to, zones } = (value ?? {}) as Partial<Record<keyof SavedCounts, unknown>>
+  return isWhole(from) && isWhole(to) && Array.isArray(zones) && zones.every(isZone)
 }
 
 const isZone = (value: unknown): value is SavedZone => {
-  const { zone, accountId, rrsets } = (value ?? {}) as Partial<Record<keyof SavedZone, unknown>>
-  return typeof zone === 'string' && isWhole(accountId) && Array.isArray(rrsets) && rrsets.every(isRrset)
+  const { zone, accountId, refusedAt, rrsets } = (value ?? {}) as Partial<Record<keyof SavedZone, unknown>>
+  return (
+    typeof zone === 'string' &&
+    isWhole(accountId) &&
+    (refusedAt === null || isWhole(refusedAt)) &&
+    Array.isArray(rrsets) &&
+    rrsets.every(isRrset)
+  )
 }
 
 const isRrset = (value: unknown): boolean => {

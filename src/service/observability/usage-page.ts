@@ -25,10 +25,10 @@ export function usagePage(query: string, source: UsageSource): UsagePage {
 }
 
 /** Each zone has a row for its SOA record even if nobody asked, so that a zone without queries differs from one that is not served. */
-function usageCsv({ from, to, isIncomplete, zones, counts }: ServedCounts): string {
+function usageCsv({ from, to, incomplete, zones, counts }: ServedCounts): string {
   const asked = new Set(counts.map(({ name, type }) => `${name} ${type}`))
   const lines = [`# from ${timeText(from)} to ${timeText(to)}`]
-  if (isIncomplete) lines.push('# incomplete')
+  for (const zone of incomplete) lines.push(`# incomplete ${zone}`)
   lines.push('name,type,count,last_asked')
   for (const zone of zones) if (!asked.has(`${zone} SOA`)) lines.push(`${field(zone)},SOA,0,`)
   for (const { name, type, count, lastAsked } of counts) lines.push(`${field(name)},${type},${count},${timeText(lastAsked)}`)

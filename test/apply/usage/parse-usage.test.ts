@@ -46,6 +46,9 @@ describe('a file with usage', () => {
       '11-23T00:00',
       true,
     ])
+    const partly = parseUsage(`# incomplete Example.com\n# incomplete example.net.\n${body}`, ZONES)
+    expect(partly).toMatchObject({ ok: true, value: { isIncomplete: false, incomplete: new Set(['example.com.', 'example.net.']) } })
+    expect(parseUsage(`# incomplete a..b\n${body}`, ZONES)).toMatchObject({ ok: true, value: { isIncomplete: true } })
     expect(window(`# from 2026-11-24T00:00:00Z to 2026-11-23T00:00:00Z\n${body}`)).toBe('its counts begin after they end')
     expect(window(`${HEAD}example.com,SOA,0,\n`)).toBe('it has no time, so it is unknown when its counts begin and end')
   })

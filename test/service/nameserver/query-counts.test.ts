@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { createQuery } from '../../../src/dns/wire/message.ts'
+import { emptyAnswer } from '../../../src/service/nameserver/answer.ts'
 import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
 import { createQueryCounts } from '../../../src/service/nameserver/query-counts.ts'
 import { readSavedCounts, removeSavedCounts, type SavedCounts, saveCounts } from '../../../src/service/nameserver/saved-counts.ts'
+import type { ZoneData } from '../../../src/service/nameserver/zone-data.ts'
 import { usagePage } from '../../../src/service/observability/usage-page.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 import { records } from './rich-zones.ts'
@@ -79,7 +81,7 @@ describe('the name server counts queries by the record set that gives the answer
     await tcp.message()
     tcp.socket.destroy()
     expect(counted()).toContain('web.counted.test. A 5 5')
-    expect(server.countedQueries(ZONE)).toMatchObject({ from: BEGIN / 1000, to: now / 1000, isIncomplete: false })
+    expect(server.countedQueries(ZONE)).toMatchObject({ from: BEGIN / 1000, to: now / 1000, incomplete: [] })
 
     // The first four queries were in the hour from 10:00, which ends to count at 11:00 of the next day.
     now = Date.parse('2026-11-24T10:59:59Z')
@@ -132,11 +134,11 @@ describe('a server that continues the counts of an earlier one', () => {
     const counts = createQueryCounts(10, () => to * 1000, {
       from: to - 80_000,
       to,
-      refusedAt: null,
       zones: [
         {
           zone: ZONE,
           accountId: 1,
+          refusedAt: null,
           rrsets: [
             [asked.name, 'A', asked.lastAsked, Math.floor(asked.lastAsked / 3600), hours(1)],
             [asked.name, 'TXT', to - 200_000, Math.floor(to / 3600) - 60, hours(1)],
@@ -153,18 +155,18 @@ describe('a server that continues the counts of an earlier one', () => {
     const counts = createQueryCounts(10, () => now * 1000, saved)
     counts.addZone(ZONE, accountId)
     counts.close()
-    const { from, isIncomplete, counts: rows } = counts.read([ZONE])
-    return { begin: from - NOW, isIncomplete, rows }
+    const { from, incomplete, counts: rows } = counts.read([ZONE])
+    return { begin: from - NOW, incomplete, rows }
   }
 
   test('has its window after a short pause; after a longer one, only what was asked for', () => {
     const saved = savedAt(NOW)
-    expect(readAt(NOW + 600, saved)).toEqual({ begin: -80_000, isIncomplete: false, rows: [asked] })
-    expect(readAt(NOW + 601, saved)).toEqual({ begin: 601, isIncomplete: false, rows: [asked] })
+    expect(readAt(NOW + 600, saved)).toEqual({ begin: -80_000, incomplete: [], rows: [asked] })
+    expect(readAt(NOW + 601, saved)).toEqual({ begin: 601, incomplete: [], rows: [asked] })
     // A clock that was set back.
     expect(readAt(NOW - 5000, saved).begin).toBe(-5000)
     expect(readAt(NOW + 100_000, saved).rows).toEqual([])
-    expect(readAt(NOW, { ...saved, refusedAt: NOW - 5 }).isIncomplete).toBe(true)
+    expect(readAt(NOW, { ...saved, zones: saved.zones.map((one) => ({ ...one, refusedAt: NOW - 5 })) }).incomplete).toEqual([ZONE])
   })
 
   test('does not start with a damaged file, nor after a failed write', () => {
@@ -177,8 +179,8 @@ describe('a server that continues the counts of an earlier one', () => {
     removeSavedCounts(folder)
     expect(read()).toBeNull()
     expect(errors).toEqual([])
-    const zone = { zone: ZONE, accountId: 1, rrsets: [['a.', 'A', 1, 1, [-1]]] }
-    for (const text of ['', '{"from":', 'null', '{}', JSON.stringify({ from: 1, to: 1, refusedAt: null, zones: [zone] })]) {
+    const zone = { zone: ZONE, accountId: 1, refusedAt: null, rrsets: [['a.', 'A', 1, 1, [-1]]] }
+    for (const text of ['', '{"from":', 'null', '{}', JSON.stringify({ from: 1, to: 1, zones: [zone] })]) {
       writeFileSync(join(folder, 'query-counts.json'), text)
       expect(read()).toBeNull()
     }
@@ -200,10 +202,10 @@ describe('memory is bounded', () => {
       await ask('web.counted.test.', 'A', small)
       for (let i = 0; i < 20; i += 1) await ask(`n${i}.counted.test.`, 'A', small)
       for (let i = 0; i < 20; i += 1) await ask(`n${i}.wild.counted.test.`, 'A', small)
-      expect(small.countedQueries(ZONE)?.isIncomplete).toBe(false)
+      expect(small.countedQueries(ZONE)?.incomplete).toEqual([])
       await ask('www.counted.test.', 'A', small)
       expect(counted(small)).toEqual(['web.counted.test. A 1 0', '*.wild.counted.test. A 20 0'])
-      expect(usagePage('', small.countedQueries).text).toContain('\n# incomplete\nname,')
+      expect(usagePage('', small.countedQueries).text).toContain('\n# incomplete counted.test.\nname,')
 
       // Counters of the day before give way; cached responses that had them count again.
       now = BEGIN + 30 * HOUR
@@ -211,12 +213,46 @@ describe('memory is bounded', () => {
       await ask('web.counted.test.', 'A', small)
       await ask('web.counted.test.', 'A', small)
       expect(counted(small)).toEqual(['web.counted.test. A 2 30', 'www.counted.test. CNAME 1 30'])
-      expect(small.countedQueries(ZONE)?.isIncomplete).toBe(false)
+      expect(small.countedQueries(ZONE)?.incomplete).toEqual([])
       // A cached response has kept no counter of another account.
       small.setZone({ ...zone(LINES, 2), serial: 2 })
       expect(counted(small)).toEqual([])
     } finally {
       await small.close()
     }
+  })
+  test('a zone with very many names gives way to others, and only its own counts are incomplete', () => {
+    let time = BEGIN
+    const counts = createQueryCounts(6, () => time)
+    const [big, small] = ['big.test.', 'small.test.'] as DomainName[] as [DomainName, DomainName]
+    for (const one of [big, small]) counts.addZone(one, 1)
+    const add = (of: DomainName, label: string) => {
+      const rrset = { name: of, rrset: { type: 'A', code: 1, ttl: 60, data: [], octets: null } }
+      const found = { ...emptyAnswer(0), source: `${label}.${of}` as DomainName, authoritative: true, answers: [rrset] }
+      return counts.add({ ...found, zones: [{ name: of }] as unknown as ZoneData[] }, 1)
+    }
+    const names = (of: DomainName) => counts.read([of]).counts.map(({ name }) => name.split('.')[0])
+    const first = add(big, 'n0')
+    for (let i = 1; i < 10; i += 1) add(big, `n${i}`)
+    expect(names(big)).toEqual(['n0', 'n1', 'n2', 'n3', 'n4', 'n5'])
+    for (const label of ['a', 'b']) add(small, label)
+    expect(names(small)).toEqual(['a', 'b'])
+    expect(names(big)).toEqual(['n2', 'n3', 'n4', 'n5'])
+    // A cached response that had a counter takes no room from the smaller zone.
+    if (first) counts.again(first)
+    time += 1000
+    expect([names(big), names(small)]).toEqual([
+      ['n2', 'n3', 'n4', 'n5'],
+      ['a', 'b'],
+    ])
+    expect(counts.read([big, small]).incomplete).toEqual([big])
+    // The zones have as much room as each other.
+    for (const label of ['c', 'd', 'e']) add(small, label)
+    expect([names(big), names(small)]).toEqual([
+      ['n3', 'n4', 'n5'],
+      ['a', 'b', 'c'],
+    ])
+    expect(counts.read([small]).incomplete).toEqual([small])
+    counts.close()
   })
 })
