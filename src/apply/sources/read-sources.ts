@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName, relativeName } from '../../dns/domain-name.ts'
 import type { InventoryObject, InventoryQuery } from '../../dns/inventory.ts'
 import { ownershipOf } from '../../dns/ownership.ts'
-import { type DefinedRecord, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
+import { type DefinedRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 import { DEFAULT_QUARANTINE, describeSource, type SourcedRrset, type ZonePattern, type ZoneQuery } from '../../dns/zone-source.ts'
 import { excludedRrsets } from '../../plan/fit-to-target.ts'
@@ -18,6 +18,8 @@ import type { ZoneJob } from '../run-context.ts'
 /** A zone at a provider as a source. */
 export interface SourceZone {
   readonly records: readonly ResourceRecord[]
+  /** By `rrsetKey`: many record sets of a definition may name one zone. */
+  readonly rrsets: ReadonlyMap<string, readonly ResourceRecord[]>
   readonly version: SourceVersion | null
 }
 
@@ -151,7 +153,8 @@ function zoneReader(
     if (settings.type === 'slave' && records.length === 0)
       throw new ProviderError('source-unreadable', `${zone} is a slave zone at ${name}, which does not show its records`)
     const updated = reference?.updated ?? null
-    return { records, version: serial === null && updated === null ? null : { serial, updated } }
+    const version = serial === null && updated === null ? null : { serial, updated }
+    return { records, rrsets: groupRrsets(records), version }
   }
   return ({ provider, zone }) => {
     const key = `${zone} ${provider}`
@@ -200,11 +203,11 @@ const LISTED = 5
 async function setFromZone(set: SourcedRrset, query: ZoneQuery, readZone: SourceReader['readZone']): Promise<Good> {
   const { name, type, ttl, at } = set
   const common = commonOf(set)
-  const { records, version } = await readZone(query)
+  const { rrsets, version } = await readZone(query)
   const source = describeSource(query, '')
-  const found = records
-    .filter((record) => record.name === query.name && record.type === type)
-    .map((record): DefinedRecord => ({ name, type, ttl: ttl ?? record.ttl, data: record.data, at, source, ...common }))
+  const found = (rrsets.get(rrsetKey({ name: query.name, type })) ?? []).map(
+    (record): DefinedRecord => ({ name, type, ttl: ttl ?? record.ttl, data: record.data, at, source, ...common }),
+  )
   const emptiness: Diagnostic = {
     severity: 'warning',
     code: 'source-empty',
