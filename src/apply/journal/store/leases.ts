@@ -70,8 +70,12 @@ export const endOfLease = ({ renewed, seconds, brokenUntil }: FoundLease): numbe
  */
 export function isLive(lease: FoundLease, now: number, { isShared }: Pick<JournalStore, 'isShared'>, here: LeaseHolder): boolean {
   if (now > endOfLease(lease)) return false
-  const isHere = lease.holder.boot === here.boot && (here.boot !== null || !isShared)
-  return !isHere || processStatus(lease.holder, here) !== 'dead'
+  const { holder } = lease
+  const isSameStart = holder.boot === here.boot
+  if (isShared && (!isSameStart || here.boot === null)) return true
+  // The machine was started again.
+  if (holder.host === here.host && !isSameStart) return false
+  return processStatus(holder, here) !== 'dead'
 }
 
 const parsed = new WeakMap<JournalStore, Map<string, Lease>>()

@@ -104,6 +104,7 @@ describe('the lease of a run', () => {
   it.each([
     ['of a process of this machine that has ended', false, async () => deadProcess(), 'acquired'],
     ['of a process whose number was used again', false, async () => ({ ...OWN, started: '1' }), 'acquired'],
+    ['of this machine before it was started again', false, async () => ({ ...OWN, boot: 'another' }), 'acquired'],
     ['of another machine', false, async () => ({ ...OWN, host: 'elsewhere.example' }), 'busy'],
     ['of another machine with the same name', true, async () => ({ ...(await deadProcess()), boot: 'another' }), 'busy'],
     ['of this process', false, async () => OWN, 'busy'],
