@@ -2,7 +2,10 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { StateMirror } from '../../src/apply/choreography/state-file.ts'
+import { cutoverFile } from '../../src/apply/cutover/cutover-state.ts'
 import { bucketStore } from '../../src/apply/journal/store/bucket-store.ts'
+import { stateName } from '../../src/apply/journal/store/fetch-journal.ts'
 import { type Lease, leaseName, listLeases, ownHolder } from '../../src/apply/journal/store/leases.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import { openScene, type Scene, TOKEN, ZONE } from '../cli/scene.ts'
@@ -101,6 +104,29 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     // The older run is removed for all machines.
     expect((await laptop.run('history', '--prune', '1')).stdout).toBe('Removed 1 run.\n')
     expect(JSON.parse((await elsewhere(scene).run('history', '--format', 'json')).stdout).runs).toHaveLength(1)
+    // A cutover that another machine has begun holds the zone.
+    const store = storeOf(bucket)
+    const mirror: StateMirror = async (folder, file, text) => void (await store.write(stateName(folder, file), text ?? '', 'any'))
+    await cutoverFile(temporaryDirectory(), 'example.com.', mirror).write({
+      format: 'zonewright-cutover',
+      version: 1,
+      zone: 'example.com.',
+      from: 'cloud',
+      to: 'other',
+      started: '2026-11-21T06:30:00.000Z',
+      step: 'copy',
+      lowTtl: 300,
+      formerTtl: 86_400,
+      formerZoneTtl: null,
+      lowered: false,
+      notBefore: null,
+      apexNs: [],
+      nameservers: [],
+      parentTtl: 86_400,
+    })
+    await store.close()
+    const moving = await laptop.run('apply', '--yes')
+    expect([moving.status, moving.stderr]).toEqual([1, expect.stringContaining('a cutover is moving example.com. from cloud to other')])
     for (const { stdout, stderr } of [applied, history, back]) expect(stdout + stderr).not.toContain(KEYS.AWS_SECRET_ACCESS_KEY)
   }, 60_000)
 
