@@ -36,6 +36,12 @@ const RSA = rsaKey(1024).toString('base64')
 const SHORT_RSA = rsaKey(768).toString('base64')
 const ED25519 = '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='
 
+/** Seconds of processor time, which other processes do not lengthen. */
+function cpuSince(begin: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(begin)
+  return (user + system) / 1e6
+}
+
 describe('SPF', () => {
   const A = (count: number): string => Array.from({ length: count }, (_, i) => `a:h${i}.example.org`).join(' ')
 
@@ -110,7 +116,7 @@ describe('SPF', () => {
 
   it('counts a chain of 5,000 records, and records that double at each step', () => {
     const chain = Array.from({ length: 5000 }, (_, i) => txt(`s${i}`, `v=spf1 include:s${i + 1}.example.com -all`))
-    const begin = performance.now()
+    const begin = process.cpuUsage()
     expect(messages(linted('example.com.', [...chain, txt('s5000', 'v=spf1 -all')]))[0]).toContain('needs more than 1000 DNS queries')
     const doubling = Array.from({ length: 2000 }, (_, i) =>
       txt(`s${i}`, `v=spf1 include:s${i + 1}.example.com include:s${i + 1}.example.com -all`),
@@ -122,7 +128,7 @@ describe('SPF', () => {
       txt('@', `v=spf1 ${'include:big.example.com '.repeat(2500)}-all`),
     ]
     expect(ofExample(...large)).toEqual(['3 warning spf-lookups'])
-    expect(performance.now() - begin).toBeLessThan(5000)
+    expect(cpuSince(begin)).toBeLessThan(5)
   })
 })
 
@@ -422,7 +428,6 @@ it('costs little for 400 zones of 60 records', () => {
   )
   const begin = process.cpuUsage()
   expect(lintZones(zones).flat()).toEqual([])
-  const { user, system } = process.cpuUsage(begin)
   // 0.1 to 0.2 s; the bound is for busy machines.
-  expect((user + system) / 1e6).toBeLessThan(1.5)
+  expect(cpuSince(begin)).toBeLessThan(1.5)
 })

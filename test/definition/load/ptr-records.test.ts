@@ -347,10 +347,11 @@ it('adds 12,000 PTR records in a moment', async () => {
     ...Object.fromEntries(zones),
   })
   const config = await configIn(folder)
-  const start = performance.now()
+  const start = process.cpuUsage()
   const loaded = await loadDefinitions(config, { lints: false })
-  const took = performance.now() - start
+  const { user, system } = process.cpuUsage(start)
   expect(loaded.diagnostics.map(({ code }) => code)).toEqual(['no-definitions'])
   expect(loaded.zones.reduce((sum, { zone }) => sum + (zone.name.endsWith('arpa.') ? zone.records.length : 0), 0)).toBe(12_000)
-  expect(took).toBeLessThan(5000)
+  // Seconds of processor time, which other processes do not lengthen.
+  expect((user + system) / 1e6).toBeLessThan(5)
 })
