@@ -19,6 +19,8 @@ export interface PolicyRule {
   readonly exceptions: readonly PolicyException[]
   readonly tests: readonly PolicyTest[]
   readonly at: SourcePosition
+  /** Whether the rule is about a document. */
+  readonly selects: (document: object) => boolean
   /** Why a document breaks the rule; null if it does not, or if the rule does not select it. */
   readonly problemOf: (document: object) => SchemaProblem | null
 }

@@ -95,6 +95,7 @@ function ruleOf(document: RuleDocument, index: number, root: YamlNode, compiler:
     exceptions: exceptions.map((exception, i) => exceptionOf(exception, positionAt(root, [index, 'exceptions', i]))),
     tests: tests.map((test, i) => ({ ...test, at: positionAt(root, [index, 'tests', i]) })),
     at: positionAt(root, [index]),
+    selects: where.accepts,
     problemOf: (value) => (where.accepts(value) ? required.problemOf(value) : null),
   }
 }

@@ -146,6 +146,11 @@ describe('tests of policies', () => {
       'p.yaml:4:81: error[policies-test-failed] the policy a: a test expects fail, and the rule accepts the document',
     ]))
 
+  test('a test of a document that the rule does not select says so', () => {
+    const rule = '- {name: a, each: zone, where: {properties: {owner: {const: x}}}, require: false, tests: [{given: {}, expect: fail}]}\n'
+    expect(testPolicies(read(rule))).toEqual([expect.objectContaining({ hint: '"where" does not select it' })])
+  })
+
   test('a rule without tests is named', () =>
     expect(tested('[]')).toEqual(['p.yaml:1:3: notice[policies-untested] the policy a has no tests']))
 })
