@@ -130,6 +130,31 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     for (const { stdout, stderr } of [applied, history, back]) expect(stdout + stderr).not.toContain(KEYS.AWS_SECRET_ACCESS_KEY)
   }, 60_000)
 
+  test('takes as many requests for a large zone as for a small one', async () => {
+    const { scene, bucket } = await open()
+    const made: string[][] = []
+    for (const records of [1, 60]) {
+      const zone = ZONE + Array.from({ length: records }, (_, index) => `  h${index}: {type: A, value: 192.0.2.7}\n`).join('')
+      scene.write({ 'zones/example.com.yaml': zone })
+      expect((await scene.runWith(KEYS, 'apply', '--yes')).status).toBe(0)
+      const counting = async (...args: string[]): Promise<void> => {
+        proxy.requests.length = 0
+        const { status, stderr } = await scene.runWith(KEYS, ...args)
+        expect(status, stderr).toBe(0)
+        // Each once: lines that are stored together, and renewals of the lease, depend on time.
+        made.push([...new Set(requests(bucket))].sort())
+        expect(proxy.requests.length).toBeLessThanOrEqual(15)
+      }
+      await counting('plan', 'example.com')
+      await counting('apply', '--yes')
+      scene.write({ 'zones/example.com.yaml': zone.replace('192.0.2.2', `192.0.2.${100 + records}`) })
+      await counting('apply', '--yes')
+    }
+    const [plan, unchanged, changed] = made
+    expect(plan).toEqual(['GET /dns/fences'])
+    expect(made.slice(3)).toEqual([plan, unchanged, changed])
+  }, 60_000)
+
   test('refuses a plan that is older than what another machine has landed', async () => {
     const { scene } = await open()
     await scene.runWith(KEYS, 'apply', '--yes')

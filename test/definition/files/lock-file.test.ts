@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { expect, test } from 'vitest'
+import { raceWorkers } from '../../support/killed-workers.ts'
+import { rounds } from '../../support/random.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 
 /**
@@ -43,28 +42,15 @@ for (;;) {
 
 test('one process at a time holds a lock, even if many race for it and holders are killed', async () => {
   const folder = temporaryDirectory()
-  await build({
-    entryPoints: ['src/definition/files/lock-file.ts', 'src/definition/files/process-identity.ts'],
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    outdir: folder,
-    outExtension: { '.js': '.mjs' },
-    logLevel: 'silent',
-  })
-  writeFileSync(join(folder, 'worker.mjs'), WORKER)
   writeFileSync(join(folder, 'count'), '0')
-  const [goal, path] = [80, join(folder, 'zone.lock')]
-  let killed = 0
-  const work = async (): Promise<void> => {
-    for (;;) {
-      const child = spawn(process.execPath, [join(folder, 'worker.mjs'), path, folder, String(goal)], { stdio: 'inherit' })
-      const [status, signal] = (await once(child, 'exit')) as [number | null, string | null]
-      if (signal === null) return expect(status).toBe(0)
-      killed += 1
-    }
-  }
-  await Promise.all(Array.from({ length: 8 }, work))
+  const [goal, path] = [rounds(80), join(folder, 'zone.lock')]
+  const killed = await raceWorkers({
+    folder,
+    modules: ['src/definition/files/lock-file.ts', 'src/definition/files/process-identity.ts'],
+    program: WORKER,
+    args: [path, folder, String(goal)],
+    count: 8,
+  })
   expect(existsSync(join(folder, 'violations'))).toBe(false)
   expect(readFileSync(join(folder, 'count'), 'utf8')).toBe(String(goal))
   expect(readFileSync(join(folder, 'log'), 'utf8')).toHaveLength(goal)

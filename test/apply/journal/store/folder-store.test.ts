@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import {
   existsSync,
   ftruncateSync,
@@ -14,11 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { describe, expect, it, test } from 'vitest'
 import { folderStore } from '../../../../src/apply/journal/store/folder-store.ts'
 import { isStoreName, StoreError, storeName } from '../../../../src/apply/journal/store/journal-store.ts'
 import { temporaryName } from '../../../../src/definition/files/temporary-file.ts'
+import { raceWorkers } from '../../../support/killed-workers.ts'
 import { temporaryDirectory } from '../../../support/temp-directory.ts'
 import { storeContract } from './store-contract.ts'
 
@@ -151,29 +149,16 @@ for (;;) {
 
 test('of many processes that write the same version one succeeds, even if others are killed or slow', async () => {
   const folder = temporaryDirectory()
-  await build({
-    entryPoints: ['src/apply/journal/store/folder-store.ts'],
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    outdir: folder,
-    outExtension: { '.js': '.mjs' },
-    logLevel: 'silent',
-  })
-  writeFileSync(join(folder, 'worker.mjs'), WORKER)
   const [journal, log] = [join(folder, 'journal'), join(folder, 'log')]
   writeFileSync(log, '')
   const goal = 60
-  let killed = 0
-  const work = async (): Promise<void> => {
-    for (;;) {
-      const child = spawn(process.execPath, [join(folder, 'worker.mjs'), journal, log, String(goal)], { stdio: 'inherit' })
-      const [status, signal] = (await once(child, 'exit')) as [number | null, string | null]
-      if (signal === null) return expect(status).toBe(0)
-      killed += 1
-    }
-  }
-  await Promise.all(Array.from({ length: 4 }, work))
+  const killed = await raceWorkers({
+    folder,
+    modules: ['src/apply/journal/store/folder-store.ts'],
+    program: WORKER,
+    args: [journal, log, String(goal)],
+    count: 4,
+  })
   const tokens = JSON.parse((await folderStore(journal, false).read('fences'))?.text ?? '[]') as string[]
   expect(new Set(tokens).size).toBe(tokens.length)
   expect(tokens.length).toBeGreaterThanOrEqual(goal)
