@@ -183,8 +183,8 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     gitlab.pulls.push({ number: 6, head: tip, headOwner: 'team', headBranch: 'lowered', base: 'main', state: 'merged', mergeCommit: tip })
     // The pipeline plans with the config of the target branch.
     writeFileSync(join(clone, 'zonewright.yaml'), config)
-    const planned = await run(['ci', 'plan', '--out', 'plan.json'], { ...mergeRequest(tip), CI_MERGE_REQUEST_IID: '6' })
-    expect(planned.status).toBe(0)
+    const planned = await run(['ci', 'plan', '--since', 'main', '--out', 'plan.json'], { ...mergeRequest(tip), CI_MERGE_REQUEST_IID: '6' })
+    expect(planned).toMatchObject({ status: 0 })
     expect(gitlab.comments.at(-1)?.body).toMatch(/\*\*Needs 1 approval\*\* .*<code>alice<\/code> can approve/)
     plan = readFileSync(join(clone, 'plan.json'), 'utf8')
     rmSync(join(clone, 'plan.json'))
