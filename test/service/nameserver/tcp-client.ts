@@ -19,7 +19,8 @@ export const framed = (octets: Uint8Array): Buffer => Buffer.concat([Buffer.from
 /** A connection that reads messages only on request. */
 export async function openTcp(port: number, host = '127.0.0.1'): Promise<TcpClient> {
   const socket = connect(port, host)
-  const closed = once(socket, 'close')
+  // `once` of node:events would reject at a reset connection.
+  const closed = new Promise((resolve) => socket.once('close', resolve))
   socket.on('error', () => {})
   await once(socket, 'connect')
   const chunks = socket[Symbol.asyncIterator]()
