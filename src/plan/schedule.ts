@@ -116,7 +116,9 @@ function reasonsOf(task: Task, best: Candidate, careful: Candidate): Map<Interru
   }
   const least = best === careful ? interruptions : interruptionsOf(careful, task.continuity)
   if (best !== careful) blame('calls', interruptions, least)
-  if (unexplained.length > 0 && careful.isLimited) {
+  // An exact search knows the limit already when it chooses the calls.
+  const mayLackRoom = careful.isLimited || (careful.isExact && task.headroom < Number.POSITIVE_INFINITY)
+  if (unexplained.length > 0 && mayLackRoom) {
     const roomy = bestOf({ ...task, headroom: Number.POSITIVE_INFINITY }, 'continuity')
     blame('room', least, interruptionsOf(roomy, task.continuity))
   }

@@ -12,7 +12,7 @@ export const CLOUDFLARE: TargetKind = {
   tools: ['named-checkzone'],
   rejoinsTexts: true,
   start() {
-    const cloudflare = createCloudflare({ token: TOKEN, zones: [], account: ACCOUNT, plan: 'free' })
+    const cloudflare = createCloudflare({ token: TOKEN, zones: [], account: ACCOUNT, plan: 'free', maxRecords: 20_000 })
     return startScriptedTarget({
       service: cloudflare.service,
       entry: (origin, more) =>

@@ -150,5 +150,5 @@ describeWithOctodns('any processors', () => {
       if (!/import-lossy|cannot express the effect of the processor/.test(stderr)) expect([scenes[i], changes]).toEqual([scenes[i], theirs])
     }
     expect(compared).toBeGreaterThan(scenes.length / 2)
-  }, 120_000)
+  }, 120_000 * Math.max(1, rounds(1) / 4))
 })

@@ -189,7 +189,7 @@ async function requestsOfOurs({ count, start, entry }: Service): Promise<Counts>
 const JOBS = ['created', 'unchanged', 'changed', 'deleted']
 
 describeWithTools([python, 'openssl'], 'requests beside octoDNS', () => {
-  test.concurrent.each(SERVICES)('$name', { timeout: 300_000 }, async (service) => {
+  test.concurrent.each(SERVICES)('$name', { timeout: 300_000 * Math.max(1, rounds(1) / 4) }, async (service) => {
     const [ours, theirs] = [await requestsOfOurs(service), await requestsOfOctodns(service)]
     const rows = JOBS.map((job, index) => `${job} ${ours[index]} (octoDNS ${theirs[index]})`)
     process.stderr.write(`${service.name}, ${service.count} records: ${rows.join(', ')}\n`)

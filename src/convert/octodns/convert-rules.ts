@@ -88,8 +88,8 @@ const fileNamesOf = ({ hasZoneFiles, splitExtension }: OpenSource['source'], nam
 const inFolder = (directory: string, name: string): string => (directory === '.' ? name : `${directory}/${name}`)
 
 /**
- * The rule for a dynamic entry with the options of most of its zones; null for another entry or one whose names no glob matches. Adds the zones to
- * which the rule applies to `covered`.
+ * The rule for a dynamic entry with the options of most of its zones; null for another entry, one whose names no glob matches or one that finds no
+ * zones. Adds the zones to which the rule applies to `covered`.
  */
 function dynamicRule(
   entry: OctodnsZoneEntry,
@@ -112,6 +112,8 @@ function dynamicRule(
   const excluded = [...new Set([...unused, ...others])].filter(isMatch)
   for (const zone of applies) covered.add(zone)
   const listed = applies.filter(({ path }) => !isMatch(path)).map(({ glob }) => glob)
+  // A source without files and folders of zones has nothing to find.
+  if (globs.length === 0 && listed.length === 0) return null
   return { ...options, files: [...globs, ...listed, ...excluded.map((path) => `!${escapeGlob(path)}`)] }
 }
 

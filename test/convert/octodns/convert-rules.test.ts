@@ -118,6 +118,15 @@ zones: {'*': {sources: [config], targets: [linode], processors: [mine]}}
     ])
   })
 
+  test('a source that finds no zones gets no rule', async () => {
+    const none = PARTS.replace('split_extension: .zone', 'shared_filename: all.yaml')
+    const config = `${PROVIDERS.replace('providers:\n', none)}zones: {'a.example.': {sources: [parts], targets: [linode]}, '*': {sources: [parts], targets: [linode]}}\n`
+    const { status, stderr, out } = await imported(config, { 'parts/all.yaml': ZONE }, '--lossy')
+    expect([status, stderr]).toEqual([0, expect.stringContaining('read back and compared')])
+    expect(rulesIn(out)).toEqual([['parts/a.example.yaml']])
+    expect(await targetsIn(out)).toEqual(['a.example. linode sync'])
+  })
+
   test('an import of some zones lists their files', async () => {
     const { out } = await imported(`${PROVIDERS}zones: {'*': {sources: [config]}}\n`, zones('a.example', 'b.example'), 'b.example')
     expect(rulesIn(out)).toEqual([['config/b.example.yaml']])
