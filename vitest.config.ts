@@ -2,44 +2,22 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { findPostgres } from './test/support/postgres.ts'
 import { rounds } from './test/support/random.ts'
-import { runWithoutTools } from './test/support/skip-project.ts'
 
-const EXCLUDED = ['test/**/fixtures/**', 'test/corpora/**']
+/**
+ * The tests of the service whose subject differs on PostgreSQL: statements, locks, transactions, connections, migrations. All others run on SQLite only.
+ */
+const POSTGRES = [
+  'test/service/store/**/*.test.ts',
+  'test/service/{backup,durability,filter,lists,record-limit,records,rotate-key,serials,start-stop,zone-names}.test.ts',
+  'test/service/accounts/rate-limit.test.ts',
+  'test/service/instances/processes.test.ts',
+]
 
 /** Only against PostgreSQL. */
 const POSTGRES_ONLY = 'test/service/store/postgres/**/*.test.ts'
 
-/** Tests that use no database, or are about SQLite itself. */
-const WITHOUT_POSTGRES = [
-  'test/service/nameserver/**',
-  'test/service/transfers/transfer-zone.test.ts',
-  'test/service/store/sqlite/**',
-  'test/service/store/make-directory.test.ts',
-  'test/service/store/migrate.test.ts',
-  'test/service/log.test.ts',
-  'test/service/timers.test.ts',
-  'test/service/reference/**',
-  'test/service/accounts/scopes.test.ts',
-  'test/service/images/gzip-check.test.ts',
-  'test/service/profile/secrets.test.ts',
-  'test/service/profile/ssh-key.test.ts',
-  'test/service/scripts/user-defined-fields.test.ts',
-]
-
-/** With fewer random cases, as in `.ci/run`, only on SQLite: long tests of zone transfers, uploads and HTTP, whose statements other files send as well. */
-const ONCE_IN_SHORT_RUNS = [
-  'test/service/secondaries.test.ts',
-  'test/service/secondary-servers.test.ts',
-  'test/service/transfers/{interop,outdated-masters,signed-transfers}.test.ts',
-  'test/service/images/upload-*.test.ts',
-  'test/service/{any-body,content-type,http,observability,openapi,request-hosts,tls}.test.ts',
-]
-
-const isShort = Number(process.env['ZONEWRIGHT_TEST_ROUNDS'] ?? 1) < 1
-
 const BUILD_FOLDER = 'test/support/build-folder.ts'
-
-const withPostgres = findPostgres() !== null || runWithoutTools('the service on PostgreSQL', ['postgres'])
+const EXCLUDED = ['test/**/fixtures/**', 'test/corpora/**']
 
 export default defineConfig({
   test: {
@@ -52,6 +30,10 @@ export default defineConfig({
     // Many tests wait for servers and processes, so two cores have room for four workers.
     maxWorkers: Math.max(4, availableParallelism() - 1),
     globals: false,
+    tags: [
+      { name: 'servers', description: 'Needs installed programs: `npm run test:servers`.' },
+      { name: 'long', description: 'Takes seconds: `npm run test:long`.' },
+    ],
     // Bounds a test that hangs. Servers start in well under a second; a busy machine needs room.
     testTimeout: 60_000 * Math.max(1, rounds(1)),
     hookTimeout: 90_000,
@@ -62,19 +44,18 @@ export default defineConfig({
     passWithNoTests: false,
     projects: [
       { extends: true, test: { name: 'all', include: ['test/**/*.test.ts'], exclude: [...EXCLUDED, POSTGRES_ONLY] } },
-      ...(withPostgres ? [postgresProject()] : []),
+      ...(findPostgres() === null ? [] : [postgresProject()]),
     ],
   },
 })
 
-/** The tests of the service once more, on PostgreSQL. */
 function postgresProject() {
   return {
     extends: true as const,
     test: {
       name: 'postgres',
-      include: ['test/service/**/*.test.ts'],
-      exclude: [...EXCLUDED, ...WITHOUT_POSTGRES, ...(isShort ? ONCE_IN_SHORT_RUNS : [])],
+      include: POSTGRES,
+      exclude: [...EXCLUDED, 'test/service/store/sqlite/**'],
       env: { ZONEWRIGHT_TEST_DATABASE: 'postgres' },
       globalSetup: [BUILD_FOLDER, 'test/support/postgres-setup.ts'],
     },

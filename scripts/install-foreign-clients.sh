@@ -30,7 +30,7 @@ if [ ! -e "$place/complete" ]; then
     linodego) (cd "$sources/linodego" && go build -mod=readonly -buildvcs=false -o "$place/linodego" .) >&2 ;;
     python-clients | cloud-clients | prometheus | hadolint)
       python3 -m venv "$place" >&2
-      "$place/bin/python3" -m pip install --quiet --disable-pip-version-check --require-hashes -r "${inputs[0]}" >&2
+      "$place/bin/python3" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "${inputs[0]}" >&2
       ;;
   esac
   touch "$place/complete"

@@ -1,32 +1,31 @@
 /**
- * `node test-summary.mjs RESULTS SKIPPED STATUS`: lists the suites that were skipped because a program is missing, and ends with one
- * plain line `N passed, N failed, N skipped`. A file that failed before its first test, and a run that failed as a whole, count as
- * one failure.
+ * `node test-summary.mjs FOLDER STATUS`: lists the suites that were skipped because a program is missing, which `FOLDER/skipped` names, and ends with one
+ * plain line `N passed, N failed, N skipped` about all results in FOLDER. A file that failed before its first test, and a run that failed as a whole, count
+ * as one failure. Tests that a filter left out are not counted.
  */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
-const [resultsPath = '', skipLogPath = '', status = '1'] = process.argv.slice(2)
+const [folder = '', status = '1'] = process.argv.slice(2)
 
-const readText = (path) => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
+const count = { passed: 0, failed: 0 }
+for (const name of readdirSync(folder).filter((file) => file.endsWith('.json'))) {
+  for (const file of JSON.parse(readFileSync(join(folder, name), 'utf8')).testResults) {
+    const failedBefore = count.failed
+    for (const { status: state } of file.assertionResults) if (state in count) count[state] += 1
+    if (file.status === 'failed' && count.failed === failedBefore) count.failed += 1
   }
-}
-
-const results = JSON.parse(readText(resultsPath) || '{"testResults": []}')
-const count = { passed: 0, failed: 0, skipped: 0 }
-for (const file of results.testResults) {
-  const failedBefore = count.failed
-  for (const { status: state } of file.assertionResults) count[state === 'passed' || state === 'failed' ? state : 'skipped'] += 1
-  if (file.status === 'failed' && count.failed === failedBefore) count.failed += 1
 }
 if (status !== '0' && count.failed === 0) count.failed = 1
 
-const skippedSuites = [...new Set(readText(skipLogPath).split('\n').filter(Boolean))].sort()
-if (skippedSuites.length > 0) {
-  console.log(`\n!!! ${skippedSuites.length} suite${skippedSuites.length === 1 ? ' was' : 's were'} SKIPPED because programs are missing:`)
-  for (const line of skippedSuites) console.log(`!!!   ${line}`)
+let skipped = []
+try {
+  skipped = [...new Set(readFileSync(join(folder, 'skipped'), 'utf8').split('\n').filter(Boolean))].sort()
+} catch (error) {
+  if (error.code !== 'ENOENT') throw error
 }
-console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`)
+if (skipped.length > 0) {
+  console.log(`\n!!! ${skipped.length} suite${skipped.length === 1 ? ' was' : 's were'} SKIPPED because programs are missing:`)
+  for (const line of skipped) console.log(`!!!   ${line}`)
+}
+console.log(`${count.passed} passed, ${count.failed} failed, ${skipped.length} suites skipped`)

@@ -6,7 +6,7 @@ import { defaultConfig, readConfig } from '../definition/config/read-config.ts'
 import { registerSecrets } from '../definition/config/resolve-secret.ts'
 import { type Diagnostic, formatDiagnostic, isError } from '../dns/diagnostic.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
-import { checkSettings, endpointsOf, loadPackages, refusedEndpoints } from '../providers/registry.ts'
+import { checkSettings, endpointsOf, loadPackages, refusedEndpoints, useGivenTypes } from '../providers/registry.ts'
 import { endpointOfServer, endpointOfUrl, type HostPolicy, hostEntry, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
 import { endpointOfBucket } from './journal/store/bucket-endpoint.ts'
 import type { RunEnvironment } from './run-context.ts'
@@ -71,8 +71,9 @@ export const readRunConfig = (environment: ConfigEnvironment, text: string, plac
   checkConfig(environment, readConfig(text, { ...place, secrets: environment.secrets }))
 
 /** Checks the settings of all providers, whether this run uses them or not, and the hosts that they name. */
-function checkConfig({ env }: ConfigEnvironment, read: ConfigResult, offline = false): ConfigResult {
+function checkConfig({ env, providerTypes }: ConfigEnvironment, read: ConfigResult, offline = false): ConfigResult {
   if (read.config === null) return read
+  if (providerTypes !== undefined) useGivenTypes(read.config.providers.values(), providerTypes)
   const found = [
     ...[...read.config.providers.values()].flatMap(checkSettings),
     ...(offline ? [] : hostDiagnostics(read.config, readHostPolicy(env), env)),

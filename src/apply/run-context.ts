@@ -12,6 +12,7 @@ import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
 import type { Shard } from '../plan/shards.ts'
 import type { OnRequest, OnThrottled, Provider } from '../providers/provider.ts'
+import type { GivenTypes } from '../providers/registry.ts'
 import type { ReportFormat } from '../report/formats.ts'
 import type { ReportOptions } from '../report/report.ts'
 import { EXIT, type ExitStatus, statusOfPlan } from './exit-status.ts'
@@ -23,6 +24,8 @@ export interface RunEnvironment {
   readonly now: () => Date
   /** The secrets that the run has loaded. */
   readonly secrets: LoadedSecrets
+  /** Provider types given as values, instead of those that the config names. */
+  readonly providerTypes?: GivenTypes | undefined
 }
 
 /** The progress of a run. */

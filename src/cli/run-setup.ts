@@ -51,4 +51,4 @@ export function applySetup<Options extends ApplyOptions & CommonOptions & { read
 
 const STOPPING = 'Stopping: waiting for calls in flight. Press Ctrl-C again to end at once.'
 
-const environmentOf = ({ env, cwd, now, secrets }: CliIo) => ({ env, cwd, now, secrets })
+const environmentOf = ({ env, cwd, now, secrets, providerTypes }: CliIo) => ({ env, cwd, now, secrets, providerTypes })

@@ -42,11 +42,21 @@ const TYPES: Readonly<Record<string, ProviderType>> = {
   zonefile: ZONEFILE,
 }
 
-/** The types of packages that were loaded for config entries. */
-const PACKAGE_TYPES = new WeakMap<ProviderConfig, ProviderType>()
+/** The types of config entries that do not come from `TYPES`: of packages that were loaded, and of callers. */
+const OTHER_TYPES = new WeakMap<ProviderConfig, ProviderType>()
+
+/** Provider types that the caller of a run gives as values, by the names of config entries, instead of the types that the config names. */
+export type GivenTypes = ReadonlyMap<string, ProviderType>
+
+export function useGivenTypes(configs: Iterable<ProviderConfig>, given: GivenTypes): void {
+  for (const config of configs) {
+    const type = given.get(config.name)
+    if (type !== undefined) OTHER_TYPES.set(config, type)
+  }
+}
 
 const typeOf = (config: ProviderConfig): ProviderType | null =>
-  PACKAGE_TYPES.get(config) ?? (Object.hasOwn(TYPES, config.type) ? (TYPES[config.type] ?? null) : null)
+  OTHER_TYPES.get(config) ?? (Object.hasOwn(TYPES, config.type) ? (TYPES[config.type] ?? null) : null)
 
 /**
  * Loads the packages of the entries with a type `npm:NAME`, which runs their code. `folder` is that of the config. Returns an error for each that cannot
@@ -58,11 +68,11 @@ export async function loadPackages(
 ): Promise<readonly Diagnostic[]> {
   const diagnostics: Diagnostic[] = []
   for (const config of configs) {
-    if (!config.type.startsWith('npm:') || PACKAGE_TYPES.has(config)) continue
+    if (!config.type.startsWith('npm:') || OTHER_TYPES.has(config)) continue
     const { loadPackage } = await import('./package/load-package.ts')
     const loaded = await loadPackage(config, folder, env)
     if (loaded.type === null) diagnostics.push(loaded.diagnostic)
-    else PACKAGE_TYPES.set(config, loaded.type)
+    else OTHER_TYPES.set(config, loaded.type)
   }
   return diagnostics
 }

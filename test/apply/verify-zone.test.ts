@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { openScene, type Scene, TOKEN } from '../cli/scene.ts'
+import { TOKEN } from '../cli/scene.ts'
+import { openServiceScene, type ServiceScene } from '../cli/service-scene.ts'
 
 /** Changes the domain or its records without the program. */
-async function changeLive({ service }: Scene, method: 'POST' | 'PUT', path: string, fields: object): Promise<void> {
+async function changeLive({ service }: ServiceScene, method: 'POST' | 'PUT', path: string, fields: object): Promise<void> {
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
   const { status } = await fetch(`${service.baseUrl}/domains/1${path}`, { method, headers, body: JSON.stringify(fields) })
   expect(status).toBe(200)
@@ -14,7 +15,7 @@ const zoneOf = (records: string): Record<string, string> => ({
 
 describe('TTLs', () => {
   test('accepts one TTL of an RRset with several TTLs', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: zoneOf(`  a: [{type: A, ttl: 300, value: 192.0.2.1}, {type: A, ttl: 1h, value: 192.0.2.2}]
   b: [{type: A, ttl: 300, value: 192.0.2.1}, {type: A, value: 192.0.2.2}]
 `),
@@ -25,7 +26,7 @@ describe('TTLs', () => {
   })
 
   test('accepts additional apex NS records of the service', async () => {
-    const scene = await openScene({ files: zoneOf('  a: {type: A, value: 192.0.2.1}\n') })
+    const scene = await openServiceScene({ files: zoneOf('  a: {type: A, value: 192.0.2.1}\n') })
     await scene.run('apply', '--yes')
     await changeLive(scene, 'POST', '/records', { type: 'NS', name: '', target: 'ns.example.net', ttl_sec: 300 })
     const { status, stdout } = await scene.run('verify')
@@ -34,7 +35,7 @@ describe('TTLs', () => {
 
   test('accepts duplicates with another TTL that are rendered once', async () => {
     const definition = 'unmanaged: [{name: token}]\nrecords:\n  a: {type: A, value: 192.0.2.1}\n'
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: { 'zones/example.com.yaml': `domain: example.com\nsoa_email: hostmaster@example.com\n${definition}` },
     })
     await scene.run('apply', '--yes')
@@ -44,7 +45,7 @@ describe('TTLs', () => {
   })
 
   test('reports an undefined TTL', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: zoneOf('  a: [{type: A, ttl: 1h, value: 192.0.2.1}, {type: A, ttl: 2h, value: 192.0.2.2}]\n'),
     })
     await scene.run('apply', '--yes')
@@ -58,7 +59,7 @@ describe('TTLs', () => {
 
 describe('a disabled zone', () => {
   test('gives a warning unless the definition disables it', async () => {
-    const scene = await openScene({ files: zoneOf('  a: {type: A, value: 192.0.2.1}\n') })
+    const scene = await openServiceScene({ files: zoneOf('  a: {type: A, value: 192.0.2.1}\n') })
     await scene.run('apply', '--yes')
     await changeLive(scene, 'PUT', '', { status: 'disabled' })
     expect((await scene.run('verify')).stderr).toContain(
@@ -71,7 +72,7 @@ describe('a disabled zone', () => {
 
 describe('a zone of which no name server is known', () => {
   test('gives a warning, unless none is to be queried', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: {
         'zonewright.yaml': 'providers:\n  files: {type: octodns, directory: served}\nzones:\n  - {files: zones/*, targets: [files]}\n',
         'served/example.com.yaml': 'a: {type: A, ttl: 300, value: 192.0.2.1}\n',

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { signText } from '../../src/apply/approvals/sshsig.ts'
 import { sshKeyOctets } from '../../src/definition/config/ssh-public-key.ts'
-import { openScene, type Scene } from '../cli/scene.ts'
+import { openServiceScene, type ServiceScene } from '../cli/service-scene.ts'
 import { createScriptedGitlab, type ScriptedGitlab } from '../scripted/code-sites/gitlab.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { afterThisFile } from '../support/after-file.ts'
@@ -18,7 +18,7 @@ import { SEED, WRITE, zone } from './repository.ts'
 const BOT = 'glpat-0123456789abcdef'
 
 describeWithTools(['git'], 'the jobs at GitLab', () => {
-  let scene: Scene
+  let scene: ServiceScene
   let gitlab: ScriptedGitlab
   let origin: string
   let clone: string
@@ -71,7 +71,10 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
   })
 
   beforeAll(async () => {
-    scene = await openScene({ seed: SEED }, { expect, onTestFinished: (stop) => afterThisFile(async () => void (await stop({} as never))) })
+    scene = await openServiceScene(
+      { seed: SEED },
+      { expect, onTestFinished: (stop) => afterThisFile(async () => void (await stop({} as never))) },
+    )
     gitlab = createScriptedGitlab(42, { [BOT]: 'project_42_bot_1' })
     origin = (await startScriptedServer(gitlab.service)).origin
     clone = temporaryDirectory()

@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { ciFiles } from '../../src/cli/ci-files.ts'
 import { cloudNeeds } from '../../src/cli/ci-needs.ts'
 import { NO_RELEASE } from '../../src/cli/release.ts'
-import { openScene, type Scene } from '../cli/scene.ts'
+import { openServiceScene, type ServiceScene } from '../cli/service-scene.ts'
 import { createScriptedGithub, type ScriptedGithub } from '../scripted/code-sites/github.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { afterThisFile } from '../support/after-file.ts'
@@ -34,7 +34,7 @@ records:
 ${more}`
 
 export interface Repository extends RunnerScene {
-  readonly scene: Scene
+  readonly scene: ServiceScene
   readonly clone: string
   readonly github: ScriptedGithub
   readonly files: readonly { readonly path: string; readonly text: string }[]
@@ -58,7 +58,7 @@ export interface Repository extends RunnerScene {
 }
 
 export async function openRepository(): Promise<Repository> {
-  const scene = await openScene(
+  const scene = await openServiceScene(
     { seed: SEED },
     { expect, onTestFinished: (stop) => afterThisFile(async () => void (await stop({} as never))) },
   )

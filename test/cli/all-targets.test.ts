@@ -7,7 +7,7 @@ import { startBind, startKnot, startPowerDns, TEST_KEY } from '../support/dns-se
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { dig, nsupdate, transferZone } from '../support/tools.ts'
-import { openScene } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const zoneFile = (server: string): string =>
   `$TTL 3600\n@ SOA ns1.example.net. hostmaster.example.com. 1 14400 14400 1209600 300\n@ NS ${server}.\n`
@@ -83,7 +83,7 @@ zones: [{files: zones/*.yaml, targets: [bind, knot, pdns], apex_ns: all-targets,
 describeWithTools(['named', 'dig'], 'a zone at the service and at BIND', () => {
   test('a target that sets its own apex NS records adds those of the other, once its own are known', async () => {
     const bind = await startBind({ zones: [{ name: 'example.com', text: zoneFile('ns1.bind.example') }], key: TEST_KEY })
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: { 'zones/example.com.yaml': `${DEFINITION.replace('records', 'soa_email: hostmaster@example.com\nrecords')}` },
       config: 'zones: [{files: zones/*.yaml, targets: [cloud, lab], apex_ns: all-targets}]\n',
     })

@@ -7,7 +7,8 @@ import { builtProgram, startProgram } from '../support/built-program.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { startRecordingProxy } from './recording-proxy.ts'
-import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
+import { TOKEN, ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 beforeAll(async () => void (await builtProgram()))
 
@@ -31,17 +32,17 @@ async function runHere(cwd: string, env: Readonly<Record<string, string>>, ...ar
 }
 
 /** The hosts that the scene needs. */
-const hostsOf = ({ proxy, service }: Scene): string =>
+const hostsOf = ({ proxy, service }: ServiceScene): string =>
   `${new URL(proxy.origin).host},${service.dnsAddress?.host}:${service.dnsAddress?.port}`
 
-const allowing = (scene: Scene, ...more: string[]) => ({ ZONEWRIGHT_ALLOWED_HOSTS: [hostsOf(scene), ...more].join(',') })
+const allowing = (scene: ServiceScene, ...more: string[]) => ({ ZONEWRIGHT_ALLOWED_HOSTS: [hostsOf(scene), ...more].join(',') })
 
 const configFor = (host: string, token = 'env:ZONEWRIGHT_TOKEN'): string =>
   `providers: {cloud: {type: cloud, base_url: 'http://${host}/v4', token: '${token}'}}\nnameservers: ['127.0.0.1:1']\n`
 
 /** A scene with a saved plan and a run that can be rolled back. */
-async function usedScene(): Promise<Scene> {
-  const scene = await openScene()
+async function usedScene(): Promise<ServiceScene> {
+  const scene = await openServiceScene()
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.7') })
   expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
@@ -101,7 +102,7 @@ describe('a changed base_url', () => {
   })
 
   test('gets nothing if a second provider has it, even without zones', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const attacker = await startAttacker()
     const config = scene.files()['zonewright.yaml'] as string
     const second = `  other: {type: cloud, base_url: 'http://${attacker.host}/v4', token: env:ZONEWRIGHT_TOKEN}\n`
@@ -116,7 +117,7 @@ describe('a changed base_url', () => {
   })
 
   test('gets nothing however it spells the allowed host', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const attacker = await startAttacker()
     const port = attacker.host.split(':')[1]
     const allowed = new URL(scene.proxy.origin).host
@@ -143,7 +144,7 @@ describe('a changed base_url', () => {
   })
 
   test('works in every command if it is allowed', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     expect((await run(scene.folder, allowing(scene), 'apply', '--yes')).status).toBe(0)
     await scene.service.flush()
     for (const command of [['plan', '--detailed-exitcode'], ['verify'], ['doctor'], ['history'], ['validate']])
@@ -163,7 +164,7 @@ describe('a changed base_url', () => {
 })
 
 test.each(['', 'https://dns.example.net', '127.0.0.1:0'])('every command refuses the list %j', async (list) => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   for (const command of [['plan'], ['apply', '--yes'], ['validate'], ['verify', '--nameserver', '127.0.0.1:1']]) {
     const { status, stdout, stderr } = await cli(command, {
       cwd: scene.folder,
@@ -176,7 +177,7 @@ test.each(['', 'https://dns.example.net', '127.0.0.1:0'])('every command refuses
 })
 
 test('the list is read only from the environment', async () => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   const attacker = await startAttacker()
   scene.write({ 'zonewright.yaml': configFor(attacker.host), '.env': `ZONEWRIGHT_ALLOWED_HOSTS=${attacker.host}\n` })
   expect((await run(scene.folder, allowing(scene, '127.0.0.1:1'), 'plan')).output).toContain('error[host-not-allowed]')
@@ -187,7 +188,7 @@ test('the list is read only from the environment', async () => {
 
 test.each([301, 302, 303, 307, 308])('does not follow a redirect (%i) of the allowed host', async (status) => {
   const attacker = await startAttacker()
-  const scene = await openScene({
+  const scene = await openServiceScene({
     script: ({ path }) => ({ status, headers: { location: `http://${attacker.host}${path}`, refresh: `0; url=http://${attacker.host}/` } }),
   })
   for (const command of [['plan'], ['apply', '--yes'], ['doctor'], ['import', '--from', 'cloud', '-o', 'imported']]) {
@@ -201,7 +202,7 @@ test.each([301, 302, 303, 307, 308])('does not follow a redirect (%i) of the all
 
 test('does not use the proxies of the environment', async () => {
   const attacker = await startAttacker()
-  const scene = await openScene()
+  const scene = await openServiceScene()
   const proxy = `http://${attacker.host}`
   const names = [
     'http_proxy',
@@ -219,7 +220,7 @@ test('does not use the proxies of the environment', async () => {
 })
 
 describe('never queries a name server that is not allowed', () => {
-  async function expectRefused(scene: Scene, attacker: Attacker, env: Readonly<Record<string, string>>, ...command: string[]) {
+  async function expectRefused(scene: ServiceScene, attacker: Attacker, env: Readonly<Record<string, string>>, ...command: string[]) {
     const { status, output } = await run(scene.folder, env, ...command)
     expect(output).toContain('[host-not-allowed]')
     expect(output).not.toContain('secret-missing')
@@ -228,7 +229,7 @@ describe('never queries a name server that is not allowed', () => {
   }
 
   test.each(['config', 'rule', 'option'])('from %s', async (by) => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     await scene.run('apply', '--yes')
     const attacker = await startAttacker()
     const config = scene.files()['zonewright.yaml'] as string
@@ -242,7 +243,7 @@ describe('never queries a name server that is not allowed', () => {
   })
 
   test('from the NS records of a zone', async () => {
-    const scene = await openScene({ config: 'zones: [{apex_ns: manage}]\n' })
+    const scene = await openServiceScene({ config: 'zones: [{apex_ns: manage}]\n' })
     scene.write({
       'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(/nameservers: .*\n/, ''),
       'zones/example.com.yaml': ZONE.replace(
@@ -269,7 +270,7 @@ describe('never queries a name server that is not allowed', () => {
       status: 'ok',
       resolvers: { ipv4: attacker.host, ipv6: '' },
     }
-    const scene = await openScene({
+    const scene = await openServiceScene({
       script: ({ path }) =>
         path.startsWith('/v4/regions/') ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(region) } : null,
     })
@@ -278,7 +279,7 @@ describe('never queries a name server that is not allowed', () => {
   })
 
   test('as the source of a transfer with a key', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const attacker = await startAttacker()
     const command = [
       'import',
@@ -297,7 +298,7 @@ describe('never queries a name server that is not allowed', () => {
   })
 
   test('as a primary in an import from a provider', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const ended = await run(
       scene.folder,
       allowing(scene),
@@ -322,7 +323,7 @@ test('the allowed proxy receives the token, so the attacker tests are meaningful
     () => ({ status: 401, headers: { 'content-type': 'application/json' }, body: '{"errors":[]}' }),
     null,
   )
-  const scene = await openScene()
+  const scene = await openServiceScene()
   scene.write({ 'zonewright.yaml': configFor(new URL(proxy.origin).host) })
   await run(scene.folder, { ZONEWRIGHT_ALLOWED_HOSTS: `${new URL(proxy.origin).host} 127.0.0.1:1` }, 'plan')
   await proxy.close()

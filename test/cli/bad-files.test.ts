@@ -2,7 +2,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { expectNothingDone, openScene, type Scene, ZONE } from './scene.ts'
+import { expectNothingDone, ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const record = (fields: string): string => `${ZONE}  x: ${fields}\n`
 
@@ -64,7 +65,7 @@ const CASES: readonly (readonly [name: string, text: string, code: string, place
 
 describe('a definition with', () => {
   test.each(CASES)('%s', async (_, text, code, place) => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': text } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': text } })
     for (const command of [['validate'], ['plan'], ['apply', '--yes'], ['verify']]) {
       const { stdout, stderr } = await expectNothingDone(scene, code, ...command)
       const line = (stdout + stderr).split('\n').find((one) => one.includes(`error[${code}]`))
@@ -74,7 +75,7 @@ describe('a definition with', () => {
   })
 
   test.each(CASES.filter(([, , code]) => code.startsWith('yaml-')))('%s: fmt does not change it', async (_, text) => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': text } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': text } })
     await expectNothingDone(scene, 'yaml-[a-z-]+', 'fmt')
     await expectNothingDone(scene, 'yaml-[a-z-]+', 'fmt', '--check')
   })
@@ -97,7 +98,7 @@ describe('suggests the nearest known key or value', () => {
     ['zonewright.yaml', 'providers: {cloud: {type: clod, base_url: "http://127.0.0.1:1/v4", token: env:ZONEWRIGHT_TOKEN}}\n', 'cloud'],
     ['zonewright.yaml', 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\nzones: [{targets: [cluod]}]\n', 'cloud'],
   ])('%s: %j', async (file, text, suggestion) => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     scene.write({ [file]: text })
     const { status, stderr } = await scene.run('plan')
     expect(status).toBe(1)
@@ -107,13 +108,13 @@ describe('suggests the nearest known key or value', () => {
 })
 
 describe('files', () => {
-  const expectAll = async (scene: Scene, code: string): Promise<void> => {
+  const expectAll = async (scene: ServiceScene, code: string): Promise<void> => {
     for (const command of [['validate'], ['plan'], ['apply', '--yes'], ['verify'], ['fmt']])
       await expectNothingDone(scene, code, ...command)
   }
 
   test('a file of 50 MB is not read', async () => {
-    const scene = await openScene({ files: {} })
+    const scene = await openServiceScene({ files: {} })
     const path = join(scene.folder, 'zones/example.com.yaml')
     mkdirSync(join(path, '..'))
     writeFileSync(path, `${ZONE}#${'x'.repeat(50 * 1024 * 1024)}\n`)
@@ -128,7 +129,7 @@ describe('files', () => {
   })
 
   test('a config of 50 MB is not read', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     writeFileSync(join(scene.folder, 'zonewright.yaml'), `#${'x'.repeat(50 * 1024 * 1024)}\n`)
     for (const command of ['validate', 'plan', 'fmt', 'verify']) {
       const { status, stdout, stderr } = await scene.run(command)
@@ -139,20 +140,20 @@ describe('files', () => {
 
   test('refuses or reads a definition of ten megabytes in bounded time', async () => {
     const lines = Array.from({ length: 190_000 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1, ttl: x}\n`).join('')
-    const scene = await openScene({ files: { 'zones/example.com.yaml': `domain: example.com\nrecords:\n${lines}` } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': `domain: example.com\nrecords:\n${lines}` } })
     const value = await scene.run('validate')
     expect(value.status).toBe(1)
   })
 
   test('a file that is not UTF-8', async () => {
-    const scene = await openScene({ files: {} })
+    const scene = await openServiceScene({ files: {} })
     mkdirSync(join(scene.folder, 'zones'))
     writeFileSync(join(scene.folder, 'zones/example.com.yaml'), Buffer.from('domain: \xff\xfe\n', 'latin1'))
     await expectAll(scene, 'file-unreadable')
   })
 
   test('a link to itself', async () => {
-    const scene = await openScene({ files: {} })
+    const scene = await openServiceScene({ files: {} })
     mkdirSync(join(scene.folder, 'zones'))
     symlinkSync('example.com.yaml', join(scene.folder, 'zones/example.com.yaml'))
     const { status, stdout, stderr } = await scene.run('validate')
@@ -161,7 +162,7 @@ describe('files', () => {
   })
 
   test('an endless file', async () => {
-    const scene = await openScene({ files: {} })
+    const scene = await openServiceScene({ files: {} })
     mkdirSync(join(scene.folder, 'zones'))
     symlinkSync('/dev/zero', join(scene.folder, 'zones/example.com.yaml'))
     const { status, stdout, stderr } = await scene.run('validate', '--verbose')
@@ -170,7 +171,7 @@ describe('files', () => {
   })
 
   test('files that include each other', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: {
         'zones/example.com.yaml': `include: [a.yaml]\n${ZONE}`,
         'zones/a.yaml': 'include: [b.yaml]\n',
@@ -183,20 +184,20 @@ describe('files', () => {
   })
 
   test('a duplicate zone: both positions', async () => {
-    const scene = await openScene({ files: { 'zones/a/example.com.yaml': ZONE, 'zones/b/example.com.yaml': ZONE } })
+    const scene = await openServiceScene({ files: { 'zones/a/example.com.yaml': ZONE, 'zones/b/example.com.yaml': ZONE } })
     const { stderr } = await expectNothingDone(scene, 'zone-duplicate', 'plan')
     expect(stderr).toContain('zones/b/example.com.yaml:1:')
     expect(stderr).toContain('zones/a/example.com.yaml:1:')
   })
 
   test('no definitions at all', async () => {
-    const scene = await openScene({ files: {} })
+    const scene = await openServiceScene({ files: {} })
     await expectNothingDone(scene, 'no-definitions', 'plan')
     await expectNothingDone(scene, 'no-definitions', 'validate')
   })
 
   test('a missing path', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     await expectNothingDone(scene, 'file-unreadable', 'validate', 'zones/nowhere.yaml')
     await expectNothingDone(scene, 'file-unreadable', 'fmt', 'zones/nowhere.yaml')
   })
@@ -204,7 +205,7 @@ describe('files', () => {
 
 test('reports all errors of all files at once, then their number', async () => {
   const invalid = Array.from({ length: 400 }, (_, index) => `  h${index}: {type: A, valu: 192.0.2.1, value: 192.0.2.300}\n`).join('')
-  const scene = await openScene({
+  const scene = await openServiceScene({
     files: {
       'zones/example.com.yaml': `domain: example.com\nrecords:\n${invalid}`,
       'zones/example.net.yaml': 'a: [',

@@ -4,7 +4,8 @@ import { createServer, type Socket } from 'node:net'
 import { describe, expect, type TestContext, test } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 import type { ReceivedRequest, Reply, Script } from './recording-proxy.ts'
-import { expectNothingDone, openScene, TOKEN, ZONE } from './scene.ts'
+import { expectNothingDone, TOKEN, ZONE } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -110,7 +111,7 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
 describe('a server that replies with', () => {
   test.concurrent.for(ANSWERS)('%s', async ([, reply, code, message], context) => {
     const { expect } = context
-    const scene = await openScene({ script: () => reply }, context)
+    const scene = await openServiceScene({ script: () => reply }, context)
     for (const command of [['plan'], ['apply', '--yes']]) {
       const { stderr, stdout } = await expectNothingDone(scene, code, ...command)
       expect(stderr).toMatch(new RegExp(`^error\\[${code}\\] cloud: looking up domains: .*${message.source}`, 'm'))
@@ -120,14 +121,14 @@ describe('a server that replies with', () => {
   })
 
   test('verify fails too', async () => {
-    const scene = await openScene({ script: () => errors(401, 'Invalid Token') })
+    const scene = await openServiceScene({ script: () => errors(401, 'Invalid Token') })
     const { stdout } = await expectNothingDone(scene, 'provider-unauthorized', 'verify')
     expect(stdout).toMatch(/^1 error\. Verified: 0 of 0 zones as defined, .*could not be read\.\n$/)
   })
 
   test('a temporary failure is retried', async () => {
     let count = 0
-    const scene = await openScene({
+    const scene = await openServiceScene({
       script: () => {
         count += 1
         return count <= 2 ? errors(503, 'Try again') : null
@@ -160,15 +161,15 @@ describe('a server with a correct domain whose records are', () => {
     ['403', errors(403, 'Unauthorized'), 'provider-forbidden'],
     ['404', errors(404, 'Not found'), 'provider-not-found'],
   ] as const)('%s', async (_, reply, code) => {
-    const scene = await openScene({ script: wrongAbout('/records', reply) })
+    const scene = await openServiceScene({ script: wrongAbout('/records', reply) })
     for (const command of [['plan'], ['apply', '--yes']]) await expectNothingDone(scene, code, ...command)
   })
 
   test('errors in the rendered zone file are only warnings', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     await scene.run('apply', '--yes')
     scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.1', '192.0.2.9') })
-    const spoilt = await openScene({
+    const spoilt = await openServiceScene({
       files: { 'zones/example.com.yaml': scene.files()['zones/example.com.yaml'] as string },
       script: ({ path }) => (path.endsWith('/zone-file') ? errors(404, 'Not found') : null),
     })
@@ -183,7 +184,7 @@ describe('a server with a correct domain whose records are', () => {
   })
 
   test('plans the other zones and applies none if one zone cannot be read', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') },
       script: wrongAbout('/records', errors(403, 'Unauthorized')),
     })
@@ -199,7 +200,7 @@ describe('a server with a correct domain whose records are', () => {
 describe.concurrent('an unreachable server', () => {
   test('a closed port', async (context) => {
     const { expect } = context
-    const scene = await openScene({}, context)
+    const scene = await openServiceScene({}, context)
     const port = await freePort()
     const config = scene.files()['zonewright.yaml'] as string
     scene.write({ 'zonewright.yaml': config.replace(scene.proxy.origin, `http://127.0.0.1:${port}`) })
@@ -212,7 +213,7 @@ describe.concurrent('an unreachable server', () => {
 
   test('a name without an address', async (context) => {
     const { expect } = context
-    const scene = await openScene({}, context)
+    const scene = await openServiceScene({}, context)
     const config = scene.files()['zonewright.yaml'] as string
     scene.write({ 'zonewright.yaml': config.replace(/http:\/\/127[^/]*/, 'https://nobody.invalid') })
     const { stderr } = await expectNothingDone(scene, 'provider-unreachable', 'plan')
@@ -244,7 +245,7 @@ describe.concurrent('an unreachable server', () => {
     ],
     ['endless headers', (socket: Socket) => socket.end(`HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(1e5)}\r\n`), 'provider-[a-z]+'],
   ] as const)('%s', async ([, behave, code], context) => {
-    const scene = await openScene({}, context)
+    const scene = await openServiceScene({}, context)
     const origin = await speak(context, (socket) => socket.once('data', () => behave(socket)))
     scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(scene.proxy.origin, origin) })
     await expectNothingDone(scene, code, 'plan')
@@ -262,7 +263,7 @@ describe.concurrent('an unreachable server', () => {
     ],
   ] as const)('times out if it %s', { timeout: 90_000 }, async ([, behave], context) => {
     const { expect } = context
-    const scene = await openScene({ provider: 'timeout: 0.2' }, context)
+    const scene = await openServiceScene({ provider: 'timeout: 0.2' }, context)
     const origin = await speak(context, (socket) => socket.once('data', () => behave(socket)))
     scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(scene.proxy.origin, origin) })
     const { stderr } = await expectNothingDone(scene, 'provider-timeout', 'plan')
@@ -271,7 +272,7 @@ describe.concurrent('an unreachable server', () => {
 })
 
 test('names the missing scope of a token', async () => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   const created = await fetch(`${scene.service.baseUrl}/profile/tokens`, {
     method: 'POST',
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
@@ -286,7 +287,7 @@ test('names the missing scope of a token', async () => {
     expect(stdout).toContain('domains:read_write')
     return
   }
-  const reading = await openScene({
+  const reading = await openServiceScene({
     script: ({ method }) =>
       method === 'GET'
         ? null
@@ -303,7 +304,7 @@ test('names the missing scope of a token', async () => {
 })
 
 test('does not print the token if the server repeats it', async () => {
-  const scene = await openScene({ script: ({ headers }) => errors(400, `bad header ${headers.authorization} and ${TOKEN}`) })
+  const scene = await openServiceScene({ script: ({ headers }) => errors(400, `bad header ${headers.authorization} and ${TOKEN}`) })
   for (const format of ['text', 'json', 'markdown', 'html', 'github']) {
     const { status, stdout, stderr } = await scene.run('plan', '--format', format, '--verbose')
     expect(status).toBe(1)

@@ -7,7 +7,8 @@ import { afterThisFile } from '../support/after-file.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { GIT_ENVIRONMENT, gitRepository } from '../support/git-repository.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
-import { openScene, TOKEN, ZONE } from './scene.ts'
+import { TOKEN, ZONE } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const other = (text: string, name: string): string => text.replaceAll('example.com', name)
 
@@ -33,7 +34,10 @@ let snapshot: string
 
 beforeAll(async () => {
   const context = { expect, onTestFinished: (close: unknown) => afterThisFile(close as () => unknown) }
-  const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/b.example.yaml': other(ZONE, 'b.example') } }, context)
+  const scene = await openServiceScene(
+    { files: { 'zones/example.com.yaml': ZONE, 'zones/b.example.yaml': other(ZONE, 'b.example') } },
+    context,
+  )
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   const { client, close } = connect(scene.service.baseUrl, TOKEN)
   for (const id of [1, 2]) await client.ok('POST', `/domains/${id}/records`, { type: 'A', name: 'drift', target: '192.0.2.99' })

@@ -7,23 +7,24 @@ import { startBind, TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { dig, transferZone } from '../support/tools.ts'
-import { openScene, type Scene, TOKEN } from './scene.ts'
+import { TOKEN } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const zone = (address: string, more = ''): string =>
   `domain: example.com\nsoa_email: hostmaster@example.com\nrecords:\n  www: {type: A, ttl: 1h, value: ${address}}\n  mail: {type: A, ttl: 300, value: ${address}}\n  kept: {type: A, ttl: 1d, value: 192.0.2.9}\n${more}`
 
 /** Runs the program at a time in seconds after the start. */
-async function runAt(scene: Scene, seconds: number, ...args: string[]): Promise<CliResult> {
+async function runAt(scene: ServiceScene, seconds: number, ...args: string[]): Promise<CliResult> {
   const now = () => new Date(Date.UTC(2026, 10, 23, 12) + seconds * 1000)
   return cli([...args, '--no-color'], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN }, now })
 }
 
-const stages = (scene: Scene): string[] => readdirSync(join(scene.folder, '.zonewright/stages'))
+const stages = (scene: ServiceScene): string[] => readdirSync(join(scene.folder, '.zonewright/stages'))
 
 const choreograph = ['apply', '--choreograph', '--yes', '--allow', 'updates']
 
 test('lowers the TTLs, waits for the former ones, changes the records, waits again and restores the TTLs', async () => {
-  const scene = await openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
+  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
   expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
 
@@ -50,7 +51,7 @@ test('lowers the TTLs, waits for the former ones, changes the records, waits aga
 })
 
 test('a change that no cache holds for long is made in one step', async () => {
-  const scene = await openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
+  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
   expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
   scene.write({
     'zones/example.com.yaml': zone('192.0.2.1', '  new: {type: A, value: 192.0.2.5}\n').replace(
@@ -63,7 +64,7 @@ test('a change that no cache holds for long is made in one step', async () => {
 })
 
 test('if another client raises a TTL while caches forget, the wait begins again', async () => {
-  const scene = await openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
+  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
   expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
   expect((await runAt(scene, 0, ...choreograph)).status).toBe(2)
@@ -76,7 +77,7 @@ test('if another client raises a TTL while caches forget, the wait begins again'
 })
 
 test('a run that was killed while it lowered the TTLs: the wait begins when the next run finds them lowered', async () => {
-  const scene = await openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
+  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
   expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
   // The first state on the disk, which is there while the TTLs are lowered.
@@ -97,7 +98,7 @@ test('a run that was killed while it lowered the TTLs: the wait begins when the 
 })
 
 test('a low TTL that the target rounds up is the TTL of the stages', async () => {
-  const scene = await openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
+  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
   expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
   const lowered = await runAt(scene, 0, ...choreograph, '--low-ttl', '60')
@@ -108,14 +109,14 @@ test('a low TTL that the target rounds up is the TTL of the stages', async () =>
 })
 
 test('--stay with a report that is a document is refused: there would be one for each stage', async () => {
-  const scene = await openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
+  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
   const { status, stdout, stderr } = await runAt(scene, 0, ...choreograph, '--stay', '--format', 'json')
   expect([status, stderr]).toEqual([1, expect.stringContaining('use it with --format text')])
   expect(JSON.parse(stdout).diagnostics).toHaveLength(1)
 })
 
 test('a state file that is not valid, and a saved plan, are refused', async () => {
-  const scene = await openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
+  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
   expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
   expect((await runAt(scene, 0, 'plan', '--out', 'plan.json')).status).toBe(0)

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { cli } from '../support/cli.ts'
-import { openScene, ZONE } from './scene.ts'
+import { ZONE } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const HEAD = 'domain: example.com\nsoa_email: hostmaster@example.com\n'
 
@@ -36,21 +37,21 @@ describe('in a definition', () => {
       ':7:1: error[yaml-syntax] the file has an unresolved merge conflict',
     ],
   ])('%s', async (_, text, message) => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': text } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': text } })
     const { status, stdout } = await scene.run('validate')
     expect(stdout).toContain(message)
     expect(status).toBe(1)
   })
 
   test('UTF-16', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     writeFileSync(join(scene.folder, 'zones/example.com.yaml'), Buffer.from(`\ufeff${ZONE}`, 'utf16le'))
     expect((await scene.run('validate')).stdout).toContain('is not UTF-8 text but UTF-16 (save it as UTF-8)\n')
   })
 })
 
 test('every command that reads definitions warns once of one that no rule matches', async () => {
-  const scene = await openScene({ config: 'zones: [{files: zones/example.com.yaml}]' })
+  const scene = await openServiceScene({ config: 'zones: [{files: zones/example.com.yaml}]' })
   scene.write({ 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') })
   const commands = [
     ['validate'],
@@ -77,12 +78,12 @@ describe('on the command line', () => {
     ['*.net', '("zonewright zones" lists them)'],
     ['other.test', '(the zones are example.com.)'],
   ])('a zone named %s', async (zone, message) => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     expect((await scene.run('plan', zone)).stderr).toContain(message)
   })
 
   test('shows a path outside the folder unchanged', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const { status, stdout } = await scene.run('validate', '/nowhere.yaml')
     expect({ status, stdout }).toMatchObject({
       status: 1,
@@ -93,7 +94,7 @@ describe('on the command line', () => {
 
 describe('in the config', () => {
   test('another file extension', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const folder = join(scene.folder, 'elsewhere')
     scene.write({ 'elsewhere/zonewright.yml': 'providers: {}\n', 'elsewhere/zones/x': '' })
     rmSync(join(scene.folder, 'zonewright.yaml'))
@@ -105,7 +106,7 @@ describe('in the config', () => {
   })
 
   test('a config of octoDNS', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     scene.write({ 'zonewright.yaml': 'providers: {config: {class: octodns.provider.yaml.YamlProvider, directory: zones}}\n' })
     expect((await scene.run('plan')).stderr).toContain(
       '("class" belongs to octoDNS: import its configuration with "zonewright import octodns FILE")',
@@ -113,7 +114,7 @@ describe('in the config', () => {
   })
 
   test('a file instead of the journal folder', async () => {
-    const scene = await openScene({ config: 'journal: taken\n' })
+    const scene = await openServiceScene({ config: 'journal: taken\n' })
     scene.write({ taken: '' })
     const { status, stderr } = await scene.run('apply', '--yes')
     expect(status).toBe(1)
@@ -127,7 +128,7 @@ describe('in the config', () => {
     const server = createServer((_, response) => response.end()).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
     await new Promise((resolve) => server.once('listening', resolve))
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const { port } = server.address() as AddressInfo
     const config = scene.files()['zonewright.yaml'] as string
     scene.write({ 'zonewright.yaml': config.replace(/http:[^']*/, `https://127.0.0.1:${port}/v4`) })
@@ -139,7 +140,7 @@ describe('in the config', () => {
 })
 
 test('annotations use paths relative to the root of the repository', async () => {
-  const scene = await openScene({ files: { 'zones/example.com.yaml': `${ZONE}  x: {type: A, value: 192.0.2}\n` } })
+  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': `${ZONE}  x: {type: A, value: 192.0.2}\n` } })
   const place = (folder: string): string => `::error file=${folder}zones/example.com.yaml,line=7,col=23,title=value-invalid::`
   for (const [root, folder] of [
     [scene.folder, ''],

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { expectNothingDone, filesBelow, openScene, TOKEN } from './scene.ts'
+import { expectNothingDone, filesBelow, TOKEN } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const provider = (settings: string): string => `providers: {cloud: {type: cloud, ${settings}}}\n`
 
@@ -39,7 +40,7 @@ describe('a config with', () => {
     ['a provider without a type', "providers: {cloud: {base_url: 'http://127.0.0.1:1/v4'}}\n", 'schema-missing-key', '1:20'],
     ['a percentage above 100', `${provider('preset: linode, token: env:X')}safety: {max_delete_percent: 300}\n`, 'schema-value', '2:30'],
   ])('%s', async (_, text, code, place) => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     scene.write({ 'zonewright.yaml': text })
     for (const command of [['plan'], ['apply', '--yes'], ['verify'], ['validate'], ['fmt']]) {
       const { stdout, stderr } = await expectNothingDone(scene, code, ...command)
@@ -62,7 +63,7 @@ describe('a config with', () => {
     ['a token from a missing file', provider("base_url: 'http://127.0.0.1:1/v4', token: file:secrets/token"), 'secret-missing'],
     ['a token from a folder', provider("base_url: 'http://127.0.0.1:1/v4', token: file:zones"), 'secret-missing'],
   ])('%s is refused before the first request, but does not fail validate', async (_, text, code) => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     scene.write({ 'zonewright.yaml': text })
     for (const command of [['plan'], ['apply', '--yes'], ['verify']]) {
       const { stderr } = await expectNothingDone(scene, code, ...command)
@@ -78,14 +79,14 @@ describe('a config with', () => {
     'http://127.0.0.1.example.net/v4',
     'http://[2001:db8::1]/v4',
   ])('refuses to send the token over plain %s', async (url) => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     scene.write({ 'zonewright.yaml': provider(`base_url: '${url}', token: env:ZONEWRIGHT_TOKEN`) })
     const { stderr } = await expectNothingDone(scene, 'insecure-url', 'apply', '--yes')
     expect(stderr).toContain('without TLS')
   })
 
   test('globs without definitions', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     scene.write({ 'zonewright.yaml': `${scene.files()['zonewright.yaml']}zones: [{files: zone/*.yaml}]\n` })
     await expectNothingDone(scene, 'no-definitions', 'plan')
   })
@@ -106,7 +107,7 @@ test('a missing config: plan says what to do, validate and fmt do not need it', 
 
 describe('the token', () => {
   test('works in the config, with a warning that does not repeat it', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const config = scene.files()['zonewright.yaml'] as string
     scene.write({ 'zonewright.yaml': config.replace('env:ZONEWRIGHT_TOKEN', TOKEN) })
     const validated = await scene.run('validate', '--quiet')
@@ -118,7 +119,7 @@ describe('the token', () => {
   })
 
   test('is read from a file without its newline', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     scene.write({
       'secrets/token': `${TOKEN}\n`,
       'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('env:ZONEWRIGHT_TOKEN', 'file:secrets/token'),
@@ -128,7 +129,7 @@ describe('the token', () => {
   })
 
   test('is not sent if it contains a line break', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const { status, stderr } = await scene.runWith({ ZONEWRIGHT_TOKEN: `${TOKEN}\r\nX-Injected: yes` }, 'plan')
     expect(status).toBe(1)
     expect(stderr).toContain('error[secret-missing]')
@@ -136,7 +137,7 @@ describe('the token', () => {
   })
 
   test('is in no output of any command in any format, and in no file', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const commands = [['validate'], ['plan'], ['apply'], ['apply', '--yes'], ['verify'], ['fmt', '--check']]
     for (const command of commands) {
       const formats = ['validate', 'verify'].includes(command[0] as string)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type DnsServer, startBind, TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { transferZone } from '../support/tools.ts'
-import { openScene, type Scene } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const SERVED = (records = ''): string =>
   `$TTL 3600\n@ SOA ns1.example.net. hostmaster.example.com. 1 14400 14400 1209600 300\n@ NS ns1.example.net.\n${records}`
@@ -22,10 +22,10 @@ records:
   _sip._tcp: {type: SRV, value: {priority: 1, weight: 2, port: 5060, target: mail}}
 `
 
-async function openWithBind(zone: string, definition: string = ZONE): Promise<{ scene: Scene; bind: DnsServer }> {
+async function openWithBind(zone: string, definition: string = ZONE): Promise<{ scene: ServiceScene; bind: DnsServer }> {
   const bind = await startBind({ zones: [{ name: 'example.com', text: zone }], key: TEST_KEY })
   const lab = `{type: rfc2136, server: '127.0.0.1:${bind.port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}`
-  const scene = await openScene({
+  const scene = await openServiceScene({
     files: { 'zones/example.com.yaml': definition },
     config: 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n',
   })

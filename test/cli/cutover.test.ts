@@ -6,7 +6,8 @@ import { type CliResult, cli } from '../support/cli.ts'
 import { type DnsServer, startBind, TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { dig } from '../support/tools.ts'
-import { openScene, type Scene, TOKEN } from './scene.ts'
+import { TOKEN } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const soa = (serial: number): string =>
   `@ SOA ns1.example.net. hostmaster.example.net. ${serial} 14400 14400 1209600 300\n@ NS ns1.example.net.\n`
@@ -24,7 +25,7 @@ records:
 `
 
 interface Move {
-  readonly scene: Scene
+  readonly scene: ServiceScene
   readonly own: DnsServer
   readonly parent: DnsServer
   /** Runs a command some seconds after the start. */
@@ -35,7 +36,7 @@ interface Move {
 async function open(delegation: string): Promise<Move> {
   const own = await startBind({ zones: [{ name: 'example.test', text: `$TTL 3600\n${soa(1)}` }], key: TEST_KEY })
   const parent = await startBind({ zones: [{ name: 'test', text: parentZone(1, delegation) }] })
-  const scene = await openScene({
+  const scene = await openServiceScene({
     files: { 'zones/example.test.yaml': ZONE },
     config: 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n',
   })

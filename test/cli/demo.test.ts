@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { openScene, ZONE } from './scene.ts'
+import { ZONE } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 describe('demo', () => {
   test('shows all steps once, and leaves no files', async () => {
@@ -38,7 +39,7 @@ describe('demo', () => {
   })
 
   test('uses given definitions, and reports invalid ones', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, 'faulty/example.com.yaml': 'a: [' } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': ZONE, 'faulty/example.com.yaml': 'a: [' } })
     const own = await scene.run('demo', '--zones', 'zones')
     expect(own.status).toBe(0)
     expect(own.stdout).toContain('== 2. The changes for the definitions in zones')

@@ -3,10 +3,14 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { validate } from '../../generated/doctor-schema.js'
 import { freePort } from '../support/free-port.ts'
-import { openScene, type Scene, ZONE } from './scene.ts'
+import { ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 /** Findings as `SUBJECT CHECK STATUS MESSAGE`, from a document that must match its schema. */
-async function findingsOf(scene: Scene, env: Readonly<Record<string, string>> = {}): Promise<{ status: number; findings: string[] }> {
+async function findingsOf(
+  scene: ServiceScene,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; findings: string[] }> {
   const { status, stdout } = await scene.runWith(env, 'doctor', '--format', 'json')
   const document = JSON.parse(stdout)
   validate(document)
@@ -58,7 +62,7 @@ const as = (token: string) => ({ ZONEWRIGHT_TOKEN: `${token}-0123456789` })
 
 describe('doctor', () => {
   test('reports a zone that can be changed, as text and JSON', async () => {
-    const scene = await openScene({ seed: SEED })
+    const scene = await openServiceScene({ seed: SEED })
     const { status, stdout, stderr } = await scene.runWith(as('owner-bare'), 'doctor')
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).toMatch(/^zonewright\.yaml\n {2}ok {6}config {5}1 zone defined\ncloud\n/)
@@ -117,7 +121,7 @@ describe('doctor', () => {
     ['a user who may create domains', 'founder', 0, /^cloud zones ok 0 of 1 zone exists; an apply would create example\.com\.$/],
     ['an invalid token', 'nobody', 1, /^cloud token error cloud: reading the profile: 401 Invalid Token$/],
   ])('reports %s', async (_, token, status, expected) => {
-    const scene = await openScene({ seed: SEED })
+    const scene = await openServiceScene({ seed: SEED })
     const found = await findingsOf(scene, as(token))
     expect(found.findings).toContainEqual(expect.stringMatching(expected))
     expect(found.status).toBe(status)
@@ -137,7 +141,7 @@ describe('doctor', () => {
     ],
     ['owner-plans', [[], [], []], 'ok'],
   ])('lists the scopes of %s that plan, verify and apply do not need', async (token, excess, ofApply) => {
-    const scene = await openScene({ seed: SEED })
+    const scene = await openServiceScene({ seed: SEED })
     const { stdout } = await scene.runWith(as(token), 'doctor', '--format', 'json')
     const findings: { status: string; hint: string | null; scopes: { command: string } | null }[] = JSON.parse(stdout).findings
     const found = findings.filter(({ scopes }) => scopes !== null)
@@ -151,7 +155,7 @@ describe('doctor', () => {
   })
 
   test('the named scopes are sufficient for the commands', async () => {
-    const scene = await openScene({ seed: SEED, files: { 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') } })
+    const scene = await openServiceScene({ seed: SEED, files: { 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') } })
     scene.write({ 'zones/example.com.yaml': ZONE })
     expect((await scene.runWith(as('owner-plans'), 'plan', '--detailed-exitcode')).status).toBe(2)
     expect((await scene.runWith(as('owner-plans'), 'apply', '--yes')).status).toBe(1)
@@ -169,7 +173,7 @@ describe('doctor', () => {
   })
 
   test('reports a user who may neither see nor create the domain', async () => {
-    const scene = await openScene({ seed: SEED, files: { 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') } })
+    const scene = await openServiceScene({ seed: SEED, files: { 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') } })
     const { status, findings } = await findingsOf(scene, as('writer'))
     expect(findings).toContainEqual('cloud grants error the user cannot see example.net. and may not create domains')
     expect(status).toBe(1)
@@ -177,7 +181,7 @@ describe('doctor', () => {
 
   test('knows the scopes for addresses from an inventory', async () => {
     const from = (kind: string): string => `${ZONE}  pool: {type: A, from: {${kind}: {tag: web}}}\n`
-    const scene = await openScene({ seed: SEED, files: { 'zones/example.com.yaml': from('instances') } })
+    const scene = await openServiceScene({ seed: SEED, files: { 'zones/example.com.yaml': from('instances') } })
     const bare = async () => (await findingsOf(scene, as('owner-bare'))).findings.filter((line) => line.includes(' scopes '))
     const perCommand = (...inventory: string[]) => [
       expect.stringContaining(` plan needs domains:read_only ${inventory[0]}; beyond that the token has ${inventory[1]}`),
@@ -198,7 +202,7 @@ describe('doctor', () => {
 
   test('reports a missing server, an unset token and invalid definitions, and completes the other checks', async () => {
     const port = await freePort()
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: {
         'zones/example.com.yaml': 'domain: example.com\nrecords: {www: {type: A, valu: 192.0.2.1}}\n',
         'zonewright.yaml': `providers:
@@ -229,7 +233,7 @@ describe('doctor', () => {
     onTestFinished(() => void server.close())
     const { port } = server.address() as AddressInfo
     const config = `providers:\n  odd: {type: cloud, base_url: 'http://127.0.0.1:${port}/v4', token: 'env:ZONEWRIGHT_TOKEN'}\n`
-    const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, 'zonewright.yaml': config } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': ZONE, 'zonewright.yaml': config } })
     expect((await findingsOf(scene)).findings).toContainEqual(expect.stringMatching(/^odd clock warning .* differ by 3[56]\d\d s$/))
     nonsense = true
     const { status, findings } = await findingsOf(scene)

@@ -4,7 +4,8 @@ import { addFiles } from '../definition/files.ts'
 import { startProgram } from '../support/built-program.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { type Script, startRecordingProxy } from './recording-proxy.ts'
-import { filesBelow, openScene, type Scene, TOKEN } from './scene.ts'
+import { filesBelow, TOKEN } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const PLAN_KEY = 'Plan/Key+5b0c94e1d7a25b0c94e1d7a2'
 const LONG = 'Q7xZ'.repeat(80)
@@ -113,7 +114,7 @@ describe('every command that reads definitions', () => {
     ['fmt', ['fmt']],
     ['record', ['record', 'add', 'example.com', 'x', 'A', '192.0.2.7']],
   ])('%s', async (_, command) => {
-    const scene = await openScene({ files: { [YAML]: txt(TOKEN) } })
+    const scene = await openServiceScene({ files: { [YAML]: txt(TOKEN) } })
     const before = scene.files()
     const { status, stdout, stderr } = await scene.run(...command)
     expect(status).toBe(1)
@@ -123,7 +124,7 @@ describe('every command that reads definitions', () => {
   })
 
   test('record does not write one', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const before = scene.files()
     const { status, stderr } = await scene.run('record', 'add', 'example.com', 'x', 'TXT', TOKEN, '--verbose')
     expect([status, stderr]).toEqual([
@@ -134,7 +135,7 @@ describe('every command that reads definitions', () => {
   })
 
   test('import does not write one', async () => {
-    const scene = await openScene({ files: { 'from/example.net.zone': zoneFile(TOKEN).replace('com', 'net') } })
+    const scene = await openServiceScene({ files: { 'from/example.net.zone': zoneFile(TOKEN).replace('com', 'net') } })
     const before = scene.files()
     for (const more of [[], ['-o', 'out']]) {
       const { status, stderr } = await scene.run('import', 'zonefile', 'from', ...more)
@@ -148,20 +149,20 @@ describe('every command that reads definitions', () => {
     ['a value', ['record', 'add', 'example.com', 'x', 'A', TOKEN]],
     ['a file', ['validate', `zones/${TOKEN}.yaml`]],
   ])('redacts a message about %s of the command line, and fails', async (_, command) => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const { status, stdout, stderr } = await scene.run(...command)
     expect([status, stdout]).toEqual([1, command[0] === 'validate' ? '' : stdout])
     expect(stderr).toContain('secret-exposed')
   })
 
   test('ignores secrets with fewer than 8 characters', async () => {
-    const scene = await openScene({ files: { [YAML]: txt('short67') } })
+    const scene = await openServiceScene({ files: { [YAML]: txt('short67') } })
     expect((await scene.runWith({ ZONEWRIGHT_PLAN_KEY: 'short67' }, 'plan')).status).toBe(0)
   })
 })
 
 describe('live data', () => {
-  const TWO = (scene: Scene): string =>
+  const TWO = (scene: ServiceScene): string =>
     scene
       .files()
       ['zonewright.yaml']?.replace(
@@ -170,8 +171,8 @@ describe('live data', () => {
       ) ?? ''
   const OTHER = 'other-secret-77aa88bb99cc'
   /** An applied zone with a record that is a secret as soon as OTHER is set. */
-  async function leaked(): Promise<Scene> {
-    const scene = await openScene({ files: { [YAML]: `${txt(OTHER)}targets: [cloud]\n` } })
+  async function leaked(): Promise<ServiceScene> {
+    const scene = await openServiceScene({ files: { [YAML]: `${txt(OTHER)}targets: [cloud]\n` } })
     scene.write({ 'zonewright.yaml': TWO(scene) })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({ [YAML]: `${txt('harmless')}targets: [cloud]\n` })
@@ -254,7 +255,7 @@ describe('a server that repeats the token', () => {
     ['doctor', ['doctor']],
     ['doctor as JSON', ['doctor', '--format', 'json']],
   ])('%s', async (_, command) => {
-    const scene = await openScene({ script: repeating })
+    const scene = await openServiceScene({ script: repeating })
     const { status, stdout, stderr } = await scene.run(...command)
     expect(status).toBe(1)
     expect(stdout + stderr).toContain('bad header: Bearer ***, or ***')
@@ -262,7 +263,7 @@ describe('a server that repeats the token', () => {
   })
 
   test('in the response to a change: the journal contains the failure without the token', async () => {
-    const scene = await openScene({ script: (request) => (request.method === 'GET' ? null : repeating(request)) })
+    const scene = await openServiceScene({ script: (request) => (request.method === 'GET' ? null : repeating(request)) })
     const { status, stdout } = await scene.run('apply', '--yes')
     expect([status, stdout]).toEqual([1, expect.stringContaining('bad header: Bearer ***, or ***')])
     const journal = Object.entries(scene.files()).filter(([path]) => path.startsWith('.zonewright/runs/'))

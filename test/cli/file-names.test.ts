@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { openScene, ZONE } from './scene.ts'
+import { ZONE } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const CHARACTERS: readonly (readonly [name: string, character: string, shown: string])[] = [
   ['a line break', '\n', '\\n'],
@@ -37,7 +38,7 @@ describe.each(CHARACTERS)('%s', (_, character, shown) => {
   ]
 
   test.each(places)('%s', async (__, path, seen) => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, [path]: OTHER } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': ZONE, [path]: OTHER } })
     for (const command of [['validate'], ['plan'], ['apply', '--yes'], ['verify'], ['fmt', '--check'], ['export', 'zonefile']]) {
       const result = await scene.run(...command)
       expect(result.status, command.join(' ')).toBe(1)
@@ -49,7 +50,7 @@ describe.each(CHARACTERS)('%s', (_, character, shown) => {
 
   test('with a glob for the extension, and listed in the config', async () => {
     for (const files of [['zones/*.yaml'], [`zones/exam${character}ple.org.yaml`, 'zones/example.com.yaml']]) {
-      const scene = await openScene({
+      const scene = await openServiceScene({
         files: { 'zones/example.com.yaml': ZONE, [`zones/exam${character}ple.org.yaml`]: OTHER, 'zones/notes\n.txt': 'no definition' },
         config: `zones: [{files: ${JSON.stringify(files)}}]\n`,
       })
@@ -58,14 +59,14 @@ describe.each(CHARACTERS)('%s', (_, character, shown) => {
   })
 
   test('within a folder of split files', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: { 'zones/example.org./$example.org.yaml': '{}\n', [`zones/example.org./w${character}ww.yaml`]: '{}\n' },
     })
     expectReported(await scene.run('validate'), `zones/example.org./w${shown}ww.yaml`)
   })
 
   test('in an included file', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: {
         'zones/example.com.yaml': `include: [${JSON.stringify(`../more${character}.yaml`)}]\n${ZONE}`,
         [`more${character}.yaml`]: 'records: {}\n',

@@ -3,7 +3,8 @@ import { type SchemaError, validate as validatePlan } from '../../generated/plan
 import { validate as validateValidation } from '../../generated/validation-schema.js'
 import { validate as validateVerification } from '../../generated/verification-schema.js'
 import type { CliResult } from '../support/cli.ts'
-import { openScene, type Scene, ZONE } from './scene.ts'
+import { ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 interface Validator {
   (document: unknown): boolean
@@ -29,7 +30,7 @@ describe('plan and apply --format json', () => {
     ['a zone with an error', UNSUPPORTED, 1, {}],
     ['definitions with errors', BROKEN, 1, { zones: 0 }],
   ])('of %s', async (_, zone, status, summary) => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': zone } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone } })
     for (const command of ['plan', 'apply']) {
       const result = await scene.run(command, '--format', 'json')
       const document = documentOf(result, validatePlan)
@@ -39,7 +40,7 @@ describe('plan and apply --format json', () => {
   })
 
   test('the document contains errors of definitions with their positions', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': BROKEN } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': BROKEN } })
     const result = await scene.run('plan', '--format', 'json')
     const document = documentOf(result, validatePlan)
     expect(document.diagnostics).toContainEqual(
@@ -54,7 +55,7 @@ describe('plan and apply --format json', () => {
   })
 
   test('an apply contains the outcome of every change; without confirmation every change is skipped', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const states = async (...args: string[]): Promise<unknown[]> => {
       const document = documentOf(await scene.run('apply', '--format', 'json', ...args), validatePlan)
       return document.zones[0].changes.map(({ outcome }: { outcome: { state: string } }) => outcome.state)
@@ -65,7 +66,7 @@ describe('plan and apply --format json', () => {
   })
 
   test('the document contains failures', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       script: ({ method, body }) => (method === 'POST' && body.includes('192.0.2.2') ? { status: 418 } : null),
     })
     const result = await scene.run('apply', '--yes', '--format', 'json')
@@ -89,7 +90,7 @@ describe('validate --format json', () => {
     ['a duplicate record', `${ZONE}  x: {type: A, values: [192.0.2.9, 192.0.2.9]}\n`, 1, { errors: 1 }],
     ['broken YAML', 'a: [', 1, { errors: 1 }],
   ])('of %s', async (_, zone, status, figures) => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': zone } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone } })
     const result = await scene.run('validate', '--format', 'json')
     expect(result.status).toBe(status)
     expect(documentOf(result, validateValidation)).toMatchObject({ format: 'zonewright-validation', version: 1, ...figures })
@@ -97,7 +98,7 @@ describe('validate --format json', () => {
   })
 
   test('the document contains errors of the config', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     scene.write({ 'zonewright.yaml': 'provider: {}\n' })
     const document = documentOf(await scene.run('validate', '--format', 'json'), validateValidation)
     expect(document.diagnostics).toContainEqual(
@@ -107,13 +108,13 @@ describe('validate --format json', () => {
 })
 
 describe('verify --format json', () => {
-  const verify = async (scene: Scene, ...args: string[]) => {
+  const verify = async (scene: ServiceScene, ...args: string[]) => {
     const result = await scene.run('verify', '--format', 'json', ...args)
     return { ...result, document: documentOf(result, validateVerification) }
   }
 
   test('before and after an apply, with and without name servers', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: {
         'zones/example.com.yaml': `${ZONE}  sub: {type: NS, value: ns.sub}\n  ns.sub: {type: A, value: 192.0.2.3}\n`.replace(
           'value: ns.sub}',
@@ -135,14 +136,14 @@ describe('verify --format json', () => {
   })
 
   test('definitions with errors', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': BROKEN } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': BROKEN } })
     const { status, document } = await verify(scene)
     expect(status).toBe(1)
     expect(document).toMatchObject({ zones: [], diagnostics: [{ code: 'schema-unknown-key' }, ...document.diagnostics.slice(1)] })
   })
 
   test('the diagnostics contain a zone that cannot be read', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       script: ({ path }) => (path.includes('/records') ? { status: 403, body: '{"errors":[{"reason":"Unauthorized"}]}' } : null),
     })
     const domain = { domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' }
@@ -157,8 +158,8 @@ describe('verify --format json', () => {
   })
 
   test('a name server with other data, and one that does not respond', async () => {
-    const scene = await openScene()
-    const other = await openScene({ files: { 'zones/example.com.yaml': ZONE.replace('192.0.2.1', '192.0.2.77') } })
+    const scene = await openServiceScene()
+    const other = await openServiceScene({ files: { 'zones/example.com.yaml': ZONE.replace('192.0.2.1', '192.0.2.77') } })
     await scene.run('apply', '--yes')
     await other.run('apply', '--yes')
     await other.service.flush()
@@ -180,7 +181,7 @@ describe('verify --format json', () => {
 
 describe('other formats', () => {
   test('markdown contains the changes and a summary line', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const { status, stdout, stderr } = await scene.run('plan', '--format', 'markdown')
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).toMatch(/^#/)
@@ -189,7 +190,7 @@ describe('other formats', () => {
   })
 
   test('html is a page', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const { stdout } = await scene.run('apply', '--yes', '--format', 'html')
     expect(stdout).toMatch(/^<!doctype html>/i)
     expect(stdout).toMatch(/<\/html>\n$/)
@@ -197,7 +198,7 @@ describe('other formats', () => {
   })
 
   test('github annotates the positions of the errors', async () => {
-    const rounded = await openScene({ files: { 'zones/example.com.yaml': ROUNDED } })
+    const rounded = await openServiceScene({ files: { 'zones/example.com.yaml': ROUNDED } })
     expect((await rounded.run('plan', '--format', 'github')).stdout).toMatch(
       /^::notice file=zones\/example\.com\.yaml,line=7,col=\d+,title=ttl-rounded::/m,
     )
@@ -210,7 +211,7 @@ describe('other formats', () => {
   })
 
   test('verify --format github names the zone that differs', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const { status, stdout } = await scene.run('verify', '--format', 'github')
     expect(status).toBe(2)
     expect(stdout).toMatch(/^::error title=verify-differs::example\.com\. at cloud is not as defined$/m)

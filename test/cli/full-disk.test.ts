@@ -4,12 +4,17 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { builtProgram } from '../support/built-program.ts'
-import { openScene, type Scene, TOKEN } from './scene.ts'
+import { TOKEN } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 beforeAll(async () => void (await builtProgram()))
 
 /** Runs the program with one of its streams on a full disk. */
-async function run({ folder }: Scene, full: 'stdout' | 'stderr', ...args: string[]): Promise<{ status: number | null; other: string }> {
+async function run(
+  { folder }: ServiceScene,
+  full: 'stdout' | 'stderr',
+  ...args: string[]
+): Promise<{ status: number | null; other: string }> {
   const disk = openSync('/dev/full', 'w')
   const stdio = full === 'stdout' ? (['ignore', disk, 'pipe'] as const) : (['ignore', 'pipe', disk] as const)
   const program = spawn(process.execPath, [await builtProgram(), ...args], {
@@ -35,7 +40,7 @@ describe.runIf(process.platform === 'linux')('standard output', () => {
     ['plan', ['plan']],
     ['apply', ['apply', '--yes']],
   ])('%s', async (_, args) => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const { status, other } = await run(scene, 'stdout', ...args)
     expect(status).toBe(1)
     expect(other).toContain(DISK_FULL)
@@ -45,7 +50,7 @@ describe.runIf(process.platform === 'linux')('standard output', () => {
   })
 
   test('progress messages of an apply', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const { status, other } = await run(scene, 'stderr', 'apply', '--yes', '--verbose')
     expect(other).not.toBe('')
     expect([0, 1]).toContain(status)

@@ -8,7 +8,8 @@ import { isLive, ownHolder } from '../../src/apply/journal/store/leases.ts'
 import { builtProgram, type ProgramRun, startProgram } from '../support/built-program.ts'
 import { leasesIn } from '../support/leases.ts'
 import type { Script } from './recording-proxy.ts'
-import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
+import { TOKEN, ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 beforeAll(async () => void (await builtProgram()))
 
@@ -25,18 +26,18 @@ const slowly: Script = async ({ method, path }) => {
   return null
 }
 
-const openSlow = (files: Readonly<Record<string, string>> = { 'zones/example.com.yaml': MANY }): Promise<Scene> =>
-  openScene({ files, script: slowly })
+const openSlow = (files: Readonly<Record<string, string>> = { 'zones/example.com.yaml': MANY }): Promise<ServiceScene> =>
+  openServiceScene({ files, script: slowly })
 
-const start = async (scene: Scene, ...args: string[]): Promise<ProgramRun> => {
+const start = async (scene: ServiceScene, ...args: string[]): Promise<ProgramRun> => {
   const run = await startProgram(args, { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
   onTestFinished(() => run.kill('SIGKILL'))
   return run
 }
 
-const recordCalls = ({ proxy }: Scene): number => proxy.mutations().filter(({ path }) => path.includes('/records')).length
+const recordCalls = ({ proxy }: ServiceScene): number => proxy.mutations().filter(({ path }) => path.includes('/records')).length
 
-async function reach(scene: Scene, calls: number): Promise<void> {
+async function reach(scene: ServiceScene, calls: number): Promise<void> {
   while (recordCalls(scene) < calls) await wait(2)
 }
 
@@ -49,10 +50,10 @@ interface Run {
   readonly unknown: number
 }
 
-const runs = async (scene: Scene): Promise<Run[]> => JSON.parse((await scene.run('history', '--format', 'json')).stdout).runs
+const runs = async (scene: ServiceScene): Promise<Run[]> => JSON.parse((await scene.run('history', '--format', 'json')).stdout).runs
 
 /** The complete lines of the only journal. */
-function journalLines(scene: Scene, run: string): { event: string; changes: readonly { name: string }[] }[] {
+function journalLines(scene: ServiceScene, run: string): { event: string; changes: readonly { name: string }[] }[] {
   const text = readFileSync(join(scene.folder, '.zonewright/runs', run, 'journal.jsonl'), 'utf8')
   const lines = text
     .slice(0, text.lastIndexOf('\n'))
@@ -137,7 +138,7 @@ describe('an apply that is interrupted', () => {
   })
 
   test('twice ends at once, with a readable journal and its zone released', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: { 'zones/example.com.yaml': MANY },
       script: ({ body }) => (/"h(?:[3-9]|\d\d+)"/.test(body) ? 'silence' : null),
     })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { REPORT_FORMATS } from '../../src/report/formats.ts'
 import type { Script } from './recording-proxy.ts'
-import { openScene, type Scene } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const HOSTILE = [
   '\u001b[2J\u001b[1;1Herased',
@@ -46,16 +46,16 @@ const holding =
     ])
   }
 
-const outputs = async (scene: Scene, ...args: string[]): Promise<string[]> => {
+const outputs = async (scene: ServiceScene, ...args: string[]): Promise<string[]> => {
   const { stdout, stderr } = await scene.run(...args)
   return [stdout, stderr]
 }
 
 describe.each(HOSTILE)('%j', (evil) => {
   const ends: (() => unknown)[] = []
-  let scene: Scene
+  let scene: ServiceScene
   beforeAll(async () => {
-    scene = await openScene({ script: holding(evil) }, { expect, onTestFinished: (end) => void ends.push(end as () => unknown) })
+    scene = await openServiceScene({ script: holding(evil) }, { expect, onTestFinished: (end) => void ends.push(end as () => unknown) })
   })
   afterAll(async () => {
     for (const end of ends.reverse()) await end()
@@ -83,7 +83,9 @@ describe.each(HOSTILE)('%j', (evil) => {
   })
 
   test('in the text of an error', async () => {
-    const refusing = await openScene({ script: () => ({ status: 400, body: JSON.stringify({ errors: [{ field: evil, reason: evil }] }) }) })
+    const refusing = await openServiceScene({
+      script: () => ({ status: 400, body: JSON.stringify({ errors: [{ field: evil, reason: evil }] }) }),
+    })
     const { status, stdout, stderr } = await refusing.run('plan', '--verbose')
     expect(status).toBe(1)
     expect(stdout + stderr).not.toMatch(UNSAFE)
@@ -91,7 +93,7 @@ describe.each(HOSTILE)('%j', (evil) => {
   })
 
   test('in definitions', async () => {
-    const defined = await openScene({
+    const defined = await openServiceScene({
       files: {
         'zones/example.com.yaml': JSON.stringify({
           domain: 'example.com',

@@ -10,11 +10,12 @@ import { ORIGIN } from '../support/plan.ts'
 import { randomRecords } from '../support/random-records.ts'
 import { desiredZone } from '../support/records.ts'
 import { holding } from './listed-zones.ts'
-import { openScene, type Scene, TOKEN } from './scene.ts'
+import { TOKEN } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const TOKEN_OF = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
 
-async function send(scene: Scene, method: string, path: string, body: object): Promise<{ id: number }> {
+async function send(scene: ServiceScene, method: string, path: string, body: object): Promise<{ id: number }> {
   const response = await fetch(`${scene.service.baseUrl}${path}`, { method, headers: TOKEN_OF, body: JSON.stringify(body) })
   if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)
   return (await response.json()) as { id: number }
@@ -23,19 +24,19 @@ async function send(scene: Scene, method: string, path: string, body: object): P
 const EMPTY = { files: { 'zones/.keep': '' } }
 
 /** A zone at the service, created from another definition. */
-async function withZone(scene: Scene, settings: object, records: readonly object[], domain = 'example.com'): Promise<void> {
+async function withZone(scene: ServiceScene, settings: object, records: readonly object[], domain = 'example.com'): Promise<void> {
   const { id } = await send(scene, 'POST', '/domains', { domain, type: 'master', soa_email: 'hostmaster@example.com', ...settings })
   for (const record of records) await send(scene, 'POST', `/domains/${id}/records`, record)
 }
 
-async function expectEmptyPlan(scene: Scene): Promise<void> {
+async function expectEmptyPlan(scene: ServiceScene): Promise<void> {
   const plan = await scene.run('plan', '--detailed-exitcode')
   expect(plan).toMatchObject({ status: 0 })
 }
 
 describe('import --from', () => {
   it('imports settings and records, and the next plan is empty', async () => {
-    const scene = await openScene(EMPTY)
+    const scene = await openServiceScene(EMPTY)
     await withZone(
       scene,
       { tags: ['web', 'dns'], group: 'dns', description: 'the: "zone"', ttl_sec: 300, axfr_ips: ['192.0.2.53', '2001:DB8:0::53'] },
@@ -71,7 +72,7 @@ describe('import --from', () => {
   })
 
   it('suggests selectors that match exactly the automation records', async () => {
-    const scene = await openScene(EMPTY)
+    const scene = await openServiceScene(EMPTY)
     const a = (name: string) => ({ type: 'A', name, target: '192.0.2.1' })
     const txt = (name: string, target: string) => ({ type: 'TXT', name, target })
     const heritage = 'heritage=external-dns,external-dns/owner=k8s,external-dns/resource=ingress/default/app'
@@ -118,7 +119,7 @@ records:
   })
 
   it('overrides the defaults of the config', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       ...EMPTY,
       config: 'defaults: {soa_email: other@example.com, ttl_sec: 1h, default_ttl: 5m, tags: [managed], group: dns}\n',
     })
@@ -131,7 +132,7 @@ records:
   })
 
   it('reports an unknown provider or zone, and writes nothing', async () => {
-    const scene = await openScene(EMPTY)
+    const scene = await openServiceScene(EMPTY)
     await withZone(scene, {}, [])
     expect(await scene.run('import', '--from', 'cluod', '-o', 'zones')).toMatchObject({
       status: 1,
@@ -147,7 +148,7 @@ records:
   })
 
   it('keeps existing files without --force', async () => {
-    const scene = await openScene(EMPTY)
+    const scene = await openServiceScene(EMPTY)
     await withZone(scene, {}, [])
     scene.write({ 'zones/example.com.yaml': 'mine' })
     const result = await scene.run('import', '--from', 'cloud', '-o', 'zones')
@@ -180,7 +181,7 @@ describe('import --from one of several providers', () => {
       'targets: [cloud]\n',
     ],
   ])('writes the target if the config does not select it: %s', async (_, config, targets) => {
-    const scene = await openScene({ ...EMPTY, config })
+    const scene = await openServiceScene({ ...EMPTY, config })
     scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('nameservers', OTHER) })
     await withZone(scene, {}, [{ type: 'A', name: 'www', target: '192.0.2.1' }])
     const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
@@ -191,7 +192,7 @@ describe('import --from one of several providers', () => {
   })
 
   it('warns of a folder that no rule reads', async () => {
-    const scene = await openScene({ ...EMPTY, config: 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n' })
+    const scene = await openServiceScene({ ...EMPTY, config: 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n' })
     await withZone(scene, {}, [])
     const imported = await scene.run('import', '--from', 'cloud', '-o', 'elsewhere')
     expect(imported).toMatchObject({ status: 0, stdout: 'elsewhere/example.com.yaml\n' })
@@ -201,7 +202,11 @@ describe('import --from one of several providers', () => {
   it('previews the plan with the rule of the file', async () => {
     const ns = { type: 'NS', name: '', target: 'ns1.example.net' }
     const script = holding([{ id: 9, domain: 'example.com', records: [ns, ns] }])
-    const scene = await openScene({ ...EMPTY, script, config: 'zones: [{files: zones/*.yaml, targets: [cloud], apex_ns: manage}]\n' })
+    const scene = await openServiceScene({
+      ...EMPTY,
+      script,
+      config: 'zones: [{files: zones/*.yaml, targets: [cloud], apex_ns: manage}]\n',
+    })
     const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
     expect(imported).toMatchObject({
       status: 0,
@@ -212,7 +217,7 @@ describe('import --from one of several providers', () => {
 })
 
 it('the plan of any imported zone is empty', async () => {
-  const scene = await openScene(EMPTY)
+  const scene = await openServiceScene(EMPTY)
   const { id } = await send(scene, 'POST', '/domains', { domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
   const known = new Set<string>()
   for (const records of fc.sample(randomRecords, 25)) {
@@ -234,7 +239,7 @@ it('the plan of any imported zone is empty', async () => {
 
 describe('init --from', () => {
   it('writes a repository with all zones of a provider', async () => {
-    const scene = await openScene(EMPTY)
+    const scene = await openServiceScene(EMPTY)
     await withZone(scene, { tags: ['web'] }, [{ type: 'A', name: 'www', target: '192.0.2.1' }])
     rmSync(join(scene.folder, 'zonewright.yaml'))
     const result = await scene.run('init', '--from', `${scene.proxy.origin}/v4`)
@@ -253,7 +258,7 @@ describe('init --from', () => {
     ['an unknown preset', 'linod', 'error['],
     ['no address', 'a b', 'error['],
   ])('writes nothing with %s', async (_, from, message) => {
-    const scene = await openScene(EMPTY)
+    const scene = await openServiceScene(EMPTY)
     rmSync(join(scene.folder, 'zonewright.yaml'))
     expect(await scene.run('init', '--from', from)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) })
     expect(Object.keys(scene.files())).toEqual(['zones/.keep'])

@@ -4,7 +4,8 @@ import { expect, it } from 'vitest'
 import { startBind } from '../support/dns-servers.ts'
 import { type Random, rounds, seededRandom } from '../support/random.ts'
 import { describeWithTools } from '../support/skip.ts'
-import { openScene, type Scene, TOKEN } from './scene.ts'
+import { TOKEN } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const EMPTY = { files: { 'zones/.keep': '' } }
 
@@ -12,7 +13,7 @@ const EMPTY = { files: { 'zones/.keep': '' } }
 const AT_ONCE = 16
 
 /** POST directly to the service; null if it refuses the body. */
-function poster(scene: Scene): (path: string, body: object) => Promise<{ id: number } | null> {
+function poster(scene: ServiceScene): (path: string, body: object) => Promise<{ id: number } | null> {
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
   return (path, body) =>
@@ -180,7 +181,7 @@ function announced(stderr: string): Record<string, number> {
 }
 
 /** Imports everything; the next plan has exactly the announced calls, which are for exact duplicates, and no refusals. */
-async function expectAnnouncedPlan(scene: Scene, zones: number): Promise<void> {
+async function expectAnnouncedPlan(scene: ServiceScene, zones: number): Promise<void> {
   const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones', '--lossy', '--verbose')
   expect(imported.stderr).not.toMatch(/error\[|\[import-pending\]/)
   expect(imported.stderr).not.toContain('[import-lossy]')
@@ -208,7 +209,7 @@ it.each([
 ])(
   'hundreds of random zones, with %s',
   async (_, config, zones) => {
-    const scene = await openScene({ ...EMPTY, config })
+    const scene = await openServiceScene({ ...EMPTY, config })
     const post = poster(scene)
     let held = 0
     await inParallel(rounds(zones), async (index) => {
@@ -263,7 +264,7 @@ describeWithTools(['named'], 'a full zone', () => {
     const lines = Array.from({ length: 11_990 }, (_, index) => anyLine(random, index))
     const head = '$TTL 3600\n@ SOA ns1.example.net. hostmaster 1 7200 3600 1209600 300\n@ NS ns1.example.net.\n'
     const server = await startBind({ zones: [{ name: 'full.example', text: `${head}${lines.join('\n')}\n` }] })
-    const scene = await openScene({ ...EMPTY, peerPort: server.port })
+    const scene = await openServiceScene({ ...EMPTY, peerPort: server.port })
     const made = await poster(scene)('/domains/import', { domain: 'full.example', remote_nameserver: '127.0.0.1' })
     expect(made).not.toBeNull()
     const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')

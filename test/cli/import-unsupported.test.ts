@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { validate as validateDoctor } from '../../generated/doctor-schema.js'
 import { holding, type ListedDomain } from './listed-zones.ts'
-import { openScene, type Scene } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const A = { type: 'A', name: '', target: '192.0.2.1' }
 
-const openListed = (domains: readonly ListedDomain[], config = ''): Promise<Scene> =>
-  openScene({ files: { 'zones/.keep': '' }, script: holding(domains), config })
+const openListed = (domains: readonly ListedDomain[], config = ''): Promise<ServiceScene> =>
+  openServiceScene({ files: { 'zones/.keep': '' }, script: holding(domains), config })
 
 const held = (records: readonly object[], settings: object = {}): ListedDomain[] => [{ id: 9, domain: 'example.com', ...settings, records }]
 
 /** Imports without `--lossy`, which must write nothing, and with it; returns both standard errors. */
-async function importBoth(scene: Scene): Promise<{ strict: string; lossy: string }> {
+async function importBoth(scene: ServiceScene): Promise<{ strict: string; lossy: string }> {
   const before = scene.files()
   const strict = await scene.run('import', '--from', 'cloud', '-o', 'zones')
   expect(strict).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/\nNothing was written\.\n$/) })
@@ -24,7 +24,7 @@ async function importBoth(scene: Scene): Promise<{ strict: string; lossy: string
   return { strict: strict.stderr, lossy: lossy.stderr }
 }
 
-const planOf = (scene: Scene) => scene.run('plan', '--detailed-exitcode')
+const planOf = (scene: ServiceScene) => scene.run('plan', '--detailed-exitcode')
 
 describe('domains without a valid zone name', () => {
   const LONG = `${'x'.repeat(64)}.example`

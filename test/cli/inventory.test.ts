@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { validate } from '../../generated/plan-schema.js'
 import type { Script } from './recording-proxy.ts'
-import { expectNothingDone, openScene, type Scene, TOKEN, ZONE } from './scene.ts'
+import { expectNothingDone, TOKEN, ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 interface Machine {
   readonly id: number
@@ -9,7 +10,7 @@ interface Machine {
   readonly ipv6: string
 }
 
-async function call<T>({ service }: Scene, method: string, path: string, body?: object, token = TOKEN): Promise<T> {
+async function call<T>({ service }: ServiceScene, method: string, path: string, body?: object, token = TOKEN): Promise<T> {
   const answer = await fetch(service.baseUrl + path, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -20,7 +21,7 @@ async function call<T>({ service }: Scene, method: string, path: string, body?: 
   return JSON.parse(text) as T
 }
 
-const makeInstance = (scene: Scene, label: string, more: object = {}): Promise<Machine> =>
+const makeInstance = (scene: ServiceScene, label: string, more: object = {}): Promise<Machine> =>
   call(scene, 'POST', '/compute/instances', { region: 'us-east', type: 'g6-nanode-1', label, tags: ['Web'], private_ip: true, ...more })
 
 /** A zone whose pool has its addresses from the given inventory. */
@@ -29,7 +30,7 @@ const zoneWith = (...records: string[]): string => `${ZONE}  pool: [${records.jo
 const POOL = zoneWith('{type: A, ttl: 300, from: {instances: {tag: web}}}', '{type: AAAA, ttl: 300, from: {instances: {tag: web}}}')
 
 /** The records of the service at the name `pool`, as `TYPE TARGET`, sorted. */
-async function held(scene: Scene, token = TOKEN): Promise<string[]> {
+async function held(scene: ServiceScene, token = TOKEN): Promise<string[]> {
   const read = <T>(path: string): Promise<T> => call<T>(scene, 'GET', path, undefined, token)
   const { data } = await read<{ data: { id: number }[] }>('/domains')
   const records = await read<{ data: { name: string; type: string; target: string }[] }>(`/domains/${data[0]?.id}/records`)
@@ -45,7 +46,7 @@ const SEED = `accounts:
 
 describe('addresses from instances', () => {
   test('are those of the instances with the tag, and change with them', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': POOL } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': POOL } })
     const one = await makeInstance(scene, 'web-1')
     const two = await makeInstance(scene, 'web-2', { region: 'us-west' })
     await makeInstance(scene, 'db-1', { tags: ['database'] })
@@ -74,7 +75,7 @@ describe('addresses from instances', () => {
   })
 
   test('are requested once per run, for any number of records', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: { 'zones/example.com.yaml': POOL, 'zones/example.net.yaml': POOL.replaceAll('example.com', 'example.net') },
     })
     await makeInstance(scene, 'web-1')
@@ -83,7 +84,7 @@ describe('addresses from instances', () => {
   })
 
   test('by a tag that a header must encode', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': zoneWith('{type: A, from: {instances: {tag: 日本語}}}') } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zoneWith('{type: A, from: {instances: {tag: 日本語}}}') } })
     const { id } = await makeInstance(scene, 'web-1', { tags: ['日本語'] })
     await makeInstance(scene, 'web-2', { tags: ['中文字'] })
     const { stdout, status } = await scene.run('plan')
@@ -94,7 +95,7 @@ describe('addresses from instances', () => {
   })
 
   test('are not requested for an ignored record', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: { 'zones/example.com.yaml': zoneWith('{type: A, octodns: {excluded: [cloud]}, from: {instances: {tag: none}}}') },
     })
     expect(await scene.run('plan')).toMatchObject({ status: 0, stderr: '' })
@@ -102,7 +103,7 @@ describe('addresses from instances', () => {
   })
 
   test('by region and label', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: {
         'zones/example.com.yaml': zoneWith(
           '{type: A, from: {instances: {region: us-west}}}',
@@ -118,7 +119,7 @@ describe('addresses from instances', () => {
   })
 
   test('are in the JSON plan with their source, and a saved plan applies them', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': POOL } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': POOL } })
     const { id, ipv4 } = await makeInstance(scene, 'web-1')
     const document = JSON.parse((await scene.run('plan', '--format', 'json', '--out', 'it.plan')).stdout)
     validate(document)
@@ -134,7 +135,7 @@ describe('addresses from instances', () => {
 
 describe('an inventory without addresses', () => {
   test('keeps the RRset, and the rest of the zone is applied', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': POOL } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': POOL } })
     const { id } = await makeInstance(scene, 'web-1')
     await scene.run('apply', '--yes')
     const before = await held(scene)
@@ -179,7 +180,7 @@ describe('an inventory without addresses', () => {
     let isBroken = false
     const script: Script = ({ path }) =>
       isBroken && path.startsWith('/v4/compute/instances') ? { headers: { 'content-type': 'application/json' }, ...reply } : null
-    const scene = await openScene({ files: { 'zones/example.com.yaml': POOL }, script, provider: 'timeout: 4' })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': POOL }, script, provider: 'timeout: 4' })
     await makeInstance(scene, 'web-1')
     await scene.run('apply', '--yes')
     const before = await held(scene)
@@ -192,7 +193,7 @@ describe('an inventory without addresses', () => {
   })
 
   test('an unknown provider is an error in the definition', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: { 'zones/example.com.yaml': zoneWith('{type: A, from: {provider: clod, instances: {tag: web}}}') },
     })
     const { stderr } = await expectNothingDone(scene, 'provider-unknown', 'apply', '--yes')
@@ -206,7 +207,7 @@ describe('an inventory without addresses', () => {
     const body = JSON.stringify({ data, page: 1, pages: 1, results: data.length })
     const script: Script = ({ path }) =>
       path.startsWith('/v4/compute/instances') ? { headers: { 'content-type': 'application/json' }, body } : null
-    const { stderr } = await (await openScene({ files: { 'zones/example.com.yaml': POOL }, script })).run('plan')
+    const { stderr } = await (await openServiceScene({ files: { 'zones/example.com.yaml': POOL }, script })).run('plan')
     expect(stderr).toContain(
       'pool.example.com. A is not created: none of the 4 instances with tag "web" at cloud has a public IPv4 address',
     )
@@ -225,7 +226,7 @@ describe('an inventory without addresses', () => {
       ]
       return { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data, page: 1, pages: 1, results: 2 }) }
     }
-    const scene = await openScene({ files: { 'zones/example.com.yaml': POOL }, script })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': POOL }, script })
     const { status, stderr } = await scene.run('apply', '--yes')
     expect(stderr).toContain(
       'warning[inventory-partial] pool.example.com. AAAA: without instance web-2 (2), which has no public IPv6 address',
@@ -245,7 +246,7 @@ describe('addresses from load balancers', () => {
     ['tag', ['A 203.0.113.10', 'A 203.0.113.11'], '{type: A, from: {loadbalancers: {tag: FRONT}}}'],
     ['tag and region', ['A 203.0.113.11'], '{type: A, from: {loadbalancers: {tag: front, region: us-west}}}'],
   ])('by %s', async (_, expected, records) => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': zoneWith(records) }, seed: SEED })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zoneWith(records) }, seed: SEED })
     const as = { ZONEWRIGHT_TOKEN: `${TOKEN}-k` }
     const { stdout } = await scene.runWith(as, 'plan')
     expect(stdout).toMatch(/from load balancer (?:edge|side) \(\d+\)/)

@@ -6,7 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { builtProgram, startProgram } from '../support/built-program.ts'
 import type { Script } from './recording-proxy.ts'
-import { openScene, type Scene, TOKEN } from './scene.ts'
+import { TOKEN } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 beforeAll(async () => void (await builtProgram()))
 
@@ -21,7 +22,7 @@ const documentOf = (text: string): PlanDocument => JSON.parse(text)
 /** Never answers reads. */
 const noReads: Script = ({ method }) => (method === 'GET' ? 'silence' : null)
 
-async function interruptedBy(scene: Scene, signal: NodeJS.Signals, ...args: string[]) {
+async function interruptedBy(scene: ServiceScene, signal: NodeJS.Signals, ...args: string[]) {
   const run = await startProgram([...args, '--format', 'json'], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
   onTestFinished(() => run.kill('SIGKILL'))
   while (scene.proxy.requests.length === 0) await wait(5)
@@ -31,7 +32,7 @@ async function interruptedBy(scene: Scene, signal: NodeJS.Signals, ...args: stri
 
 describe('prints a JSON document', () => {
   test.each([['SIGTERM', 143] as const, ['SIGINT', 130] as const])('if %s interrupts an apply while it reads', async (signal, status) => {
-    const scene = await openScene({ script: noReads })
+    const scene = await openServiceScene({ script: noReads })
     const ended = await interruptedBy(scene, signal, 'apply', '--yes')
     expect(ended.status).toBe(status)
     expect(ended.document).toMatchObject({ format: 'zonewright-plan' })
@@ -40,7 +41,7 @@ describe('prints a JSON document', () => {
   })
 
   test('if the zone is locked, with the holder', async () => {
-    const scene = await openScene({ script: noReads })
+    const scene = await openServiceScene({ script: noReads })
     const first = await startProgram(['apply', '--yes'], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
     onTestFinished(() => first.kill('SIGKILL'))
     while (scene.proxy.requests.length === 0) await wait(5)
@@ -50,7 +51,7 @@ describe('prints a JSON document', () => {
   })
 
   test('if the journal cannot be written', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({
       'zones/example.com.yaml': 'domain: example.com\nsoa_email: hostmaster@example.com\nrecords:\n  x: {type: A, value: 192.0.2.9}\n',
@@ -67,7 +68,7 @@ describe('prints a JSON document', () => {
 
 test('a rollback obeys --timeout', async () => {
   let late = false
-  const scene = await openScene({
+  const scene = await openServiceScene({
     script: async ({ method }) => {
       if (late && method !== 'GET') await wait(700)
       return null
@@ -88,7 +89,7 @@ test('a rollback obeys --timeout', async () => {
 
 test('reports that a server asks to wait', async () => {
   const limited: Script = ({ method }) => (method === 'POST' ? { status: 429, headers: { 'retry-after': '100' }, body: 'slow down' } : null)
-  const scene = await openScene({ script: limited })
+  const scene = await openServiceScene({ script: limited })
   const result = await scene.run('apply', '--yes', '--timeout', '1')
   expect(result.stderr).toMatch(/^cloud asks to wait for 100 s\.$/m)
   expect(result.stderr.match(/asks to wait/g)).toHaveLength(1)
@@ -97,7 +98,7 @@ test('reports that a server asks to wait', async () => {
 })
 
 test.each(['pipe', 'pipe.json'])('refuses a named pipe as a plan instead of waiting: %s', async (file) => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   execFileSync('mkfifo', [join(scene.folder, file)])
   const result = await scene.run('apply', file, '--yes')
   expect(result.status).toBe(1)

@@ -12,7 +12,8 @@ import { startBind } from '../support/dns-servers.ts'
 import { rounds, seededRandom } from '../support/random.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { filesBelow, openScene, TOKEN } from './scene.ts'
+import { filesBelow, TOKEN } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const PRELOAD = fileURLToPath(new URL('../support/kill-at.mjs', import.meta.url))
 
@@ -154,7 +155,7 @@ test.each(CASES)(
 test(
   'import from a provider',
   async () => {
-    const { run: apply, folder } = await openScene({
+    const { run: apply, folder } = await openServiceScene({
       files: definitions('192.0.2.1'),
       config: 'defaults: {soa_email: hostmaster@example.com}\n',
     })

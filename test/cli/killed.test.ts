@@ -3,7 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { builtProgram, startProgram } from '../support/built-program.ts'
 import type { Script } from './recording-proxy.ts'
-import { openScene, type Scene, TOKEN } from './scene.ts'
+import { TOKEN } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const RECORDS = 300
 
@@ -24,7 +25,7 @@ function seeded(seed: number): () => number {
 }
 
 /** Names and data of all records at the service. */
-async function held({ service }: Scene): Promise<string[]> {
+async function held({ service }: ServiceScene): Promise<string[]> {
   const get = async <T>(path: string): Promise<readonly T[]> => {
     const answer = await fetch(service.baseUrl + path, { headers: { authorization: `Bearer ${TOKEN}` } })
     return ((await answer.json()) as { data: readonly T[] }).data
@@ -38,7 +39,7 @@ async function held({ service }: Scene): Promise<string[]> {
 const expected = (address: string): string[] => Array.from({ length: RECORDS }, (_, index) => `h${index} A ${address}`).sort()
 
 /** Kills the program after `calls` sent calls, while some are in progress. */
-async function applyAndKill(scene: Scene, calls: number, ...args: string[]): Promise<void> {
+async function applyAndKill(scene: ServiceScene, calls: number, ...args: string[]): Promise<void> {
   const start = scene.proxy.mutations().length
   const run = await startProgram(['apply', '--yes', ...args], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
   while (scene.proxy.mutations().length - start < calls) await wait(1)
@@ -54,7 +55,7 @@ test.each([1, 2, 3, 4, 5])('creations, seed %i', async (seed) => {
     if (method !== 'GET') await wait(random() * 6)
     return null
   }
-  const scene = await openScene({ files: { 'zones/example.com.yaml': definition('192.0.2.1') }, script: delays })
+  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': definition('192.0.2.1') }, script: delays })
   await applyAndKill(scene, 1 + Math.floor(random() * (RECORDS - 10)))
   await scene.proxy.idle()
   const again = await scene.run('apply', '--yes')
@@ -65,7 +66,7 @@ test.each([1, 2, 3, 4, 5])('creations, seed %i', async (seed) => {
 
 test.each([1, 2])('updates killed twice, seed %i', async (seed) => {
   const random = seeded(100 + seed)
-  const scene = await openScene({ files: { 'zones/example.com.yaml': definition('192.0.2.1') } })
+  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': definition('192.0.2.1') } })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': definition('192.0.2.2') })
   await applyAndKill(scene, 1 + Math.floor(random() * 100), '--allow', 'updates')

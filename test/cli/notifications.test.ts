@@ -10,7 +10,8 @@ import { findForeignClient } from '../support/foreign-clients.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool } from '../support/tools.ts'
-import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
+import { TOKEN, ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const KEY = 'key-of-the-notifications-0123456789'
 const OTHER = ZONE.replace('192.0.2.2', '192.0.2.9')
@@ -49,7 +50,7 @@ const documentOf = ({ body }: Pick<Delivery, 'body'>) => {
 describe('--notify', () => {
   test('sends the figures of an apply with a signature that openssl computes too', async () => {
     const receiver = await startReceiver()
-    const { runWith } = await openScene({ config: 'zones: [{zone: example.com, owner: team-a}]\n' })
+    const { runWith } = await openServiceScene({ config: 'zones: [{zone: example.com, owner: team-a}]\n' })
     const env = { HOOK: receiver.url, KEY, GITHUB_SERVER_URL: 'https://git.example.com', GITHUB_REPOSITORY: 'a/b', GITHUB_RUN_ID: '7' }
     expect(await runWith(env, 'apply', '--yes', '--notify', 'env:HOOK', '--notify-key', 'env:KEY')).toMatchObject({ status: 0, stderr: '' })
     expect(receiver.deliveries).toHaveLength(1)
@@ -80,7 +81,7 @@ describe('--notify', () => {
   test('counts the requests that arrive at the target, and those that repeat one', async () => {
     const receiver = await startReceiver()
     let failures = 2
-    const scene = await openScene({ script: ({ method }) => (method === 'GET' && failures-- > 0 ? { status: 503 } : null) })
+    const scene = await openServiceScene({ script: ({ method }) => (method === 'GET' && failures-- > 0 ? { status: 503 } : null) })
     await scene.run('plan', '--notify', receiver.url)
     const { targets } = documentOf(receiver.deliveries[0] as Delivery)
     expect(targets).toMatchObject([{ requests: scene.proxy.requests.length, retries: 2 }])
@@ -88,7 +89,7 @@ describe('--notify', () => {
 
   test('is repeated with the same id until it is taken', async () => {
     const receiver = await startReceiver(503, 429, 'cut', 200)
-    const { run } = await openScene()
+    const { run } = await openServiceScene()
     expect(await run('plan', '--notify', receiver.url)).toMatchObject({ status: 0, stderr: '' })
     expect(receiver.deliveries).toHaveLength(4)
     expect(new Set(receiver.deliveries.map(({ headers, body }) => `${headers['zonewright-delivery']} ${body}`)).size).toBe(1)
@@ -100,7 +101,7 @@ describe('--notify', () => {
     ['that nobody listens at', async () => ({ url: 'http://127.0.0.1:1/hooks/secret-path', host: '127.0.0.1:1' }), 'failed 4 times: '],
   ])('at an address %s is a warning, and the run is as without it', async (_, start, message) => {
     const receiver = await start()
-    const { run, proxy } = await openScene()
+    const { run, proxy } = await openServiceScene()
     const applied = await run('apply', '--yes', '--quiet', '--notify', receiver.url)
     expect(applied.status).toBe(0)
     expect(applied.stderr).toContain(`warning[notification-failed] the notification to ${receiver.host} ${message}`)
@@ -112,7 +113,7 @@ describe('--notify', () => {
   test('says what a plan refuses, what verify finds, and why a run could not begin', async () => {
     const [one, two] = [await startReceiver(), await startReceiver()]
     const both = ['--notify', one.url, '--notify', two.url]
-    const scene = await openScene()
+    const scene = await openServiceScene()
     await scene.run('apply', '--yes')
     scene.write({ 'zones/example.com.yaml': 'domain: example.com\nabsent: true\n' })
     expect((await scene.run('plan', ...both)).status).toBe(3)
@@ -135,7 +136,7 @@ describe('--notify', () => {
   test('has no secret that an error repeats', async () => {
     const receiver = await startReceiver()
     const body = JSON.stringify({ errors: [{ reason: `no ${KEY}` }] })
-    const scene = await openScene({ script: () => ({ status: 400, headers: { 'content-type': 'application/json' }, body }) })
+    const scene = await openServiceScene({ script: () => ({ status: 400, headers: { 'content-type': 'application/json' }, body }) })
     const run = await scene.runWith({ KEY }, 'plan', '--notify', receiver.url, '--notify-key', 'env:KEY')
     expect(run.status).toBe(1)
     const { errors } = documentOf(receiver.deliveries[0] as Delivery)
@@ -145,7 +146,7 @@ describe('--notify', () => {
 
   test('counts the messages to a name server', async () => {
     const receiver = await startReceiver()
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: { 'zones/example.com.yaml': `${ZONE}`.replace('records:', "axfr_ips: ['127.0.0.1']\nrecords:") },
     })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
@@ -157,7 +158,7 @@ describe('--notify', () => {
 
   test('has a text for chat rooms, in which an owner mentions nobody', async () => {
     const receiver = await startReceiver()
-    const { runWith } = await openScene({ config: "zones: [{zone: example.com, owner: 'a <!channel> *b* & @c'}]\n" })
+    const { runWith } = await openServiceScene({ config: "zones: [{zone: example.com, owner: 'a <!channel> *b* & @c'}]\n" })
     await runWith({ CI_JOB_URL: 'https://ci.example.com/a_b/*/1' }, 'plan', '--notify', receiver.url, '--notify-format', 'slack')
     const { text, ...rest } = JSON.parse(receiver.deliveries[0]?.body ?? '')
     expect(rest).toEqual({})
@@ -183,7 +184,7 @@ describe('--notify', () => {
     ['a short key', ['--notify', 'https://127.0.0.1/', '--notify-key', 'env:KEY'], { KEY: 'short' }, 'shorter than 16 octets'],
     ['another format', ['--notify', 'https://127.0.0.1/', '--notify-format', 'xml'], {}, 'json, slack'],
   ])('with %s ends the run before it begins', async (_, args, env, message) => {
-    const { runWith, proxy } = await openScene()
+    const { runWith, proxy } = await openServiceScene()
     const { status, stdout, stderr } = await runWith(env, 'apply', '--yes', ...args)
     expect([status, stderr]).toEqual([1, expect.stringContaining(message)])
     expect(stdout + stderr).not.toContain('secret-path')
@@ -199,7 +200,7 @@ print(json.dumps([[f.name, f.type, sorted([dict(s.labels), s.value] for s in f.s
 
 type Samples = readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[]
 
-async function metricsIn({ folder }: Scene): Promise<ReadonlyMap<string, Samples>> {
+async function metricsIn({ folder }: ServiceScene): Promise<ReadonlyMap<string, Samples>> {
   const { status, stdout, stderr } = await runTool(python, ['-c', PARSE], { input: readFileSync(join(folder, 'metrics/zw.prom'), 'utf8') })
   expect(status, stderr).toBe(0)
   const families = JSON.parse(stdout) as [string, string, Samples][]
@@ -209,7 +210,7 @@ async function metricsIn({ folder }: Scene): Promise<ReadonlyMap<string, Samples
 
 describeWithTools([python], '--metrics-file', () => {
   test('has metrics that the parser of Prometheus reads, of the last run, and other users may read it', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     mkdirSync(join(scene.folder, 'metrics'))
     const file = ['--metrics-file', 'metrics/zw.prom']
     expect(await scene.run('apply', '--yes', ...file)).toMatchObject({ status: 0, stderr: '' })
@@ -237,7 +238,7 @@ describeWithTools([python], '--metrics-file', () => {
 })
 
 test('a file of metrics that cannot be written is a warning', async () => {
-  const { run } = await openScene()
+  const { run } = await openServiceScene()
   const folder = temporaryDirectory()
   writeFileSync(join(folder, 'file'), '')
   chmodSync(folder, 0o500)

@@ -8,7 +8,8 @@ import { validate as isVerification } from '../../generated/verification-schema.
 import { validate as isZones } from '../../generated/zones-schema.js'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { openScene, ZONE } from './scene.ts'
+import { ZONE } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const FILES = { 'zones/example.com.yaml': ZONE, 'zones/example.org.yaml': ZONE.replace('example.com', 'example.org') }
 
@@ -30,7 +31,7 @@ const OWNED = [
 ]
 
 test('every document names the owner of a zone, from the plan to the rollback', async () => {
-  const { run, folder } = await openScene({ files: FILES, config: RULES })
+  const { run, folder } = await openServiceScene({ files: FILES, config: RULES })
   const documentOf = async (isValid: (value: unknown) => boolean, ...args: string[]) => {
     const document = JSON.parse((await run(...args, '--format', 'json')).stdout)
     expect(isValid(document)).toBe(true)
@@ -46,7 +47,7 @@ test('every document names the owner of a zone, from the plan to the rollback', 
 })
 
 test('validate counts the problems of each zone', async () => {
-  const { run } = await openScene({
+  const { run } = await openServiceScene({
     files: { ...FILES, 'zones/example.org.yaml': `${FILES['zones/example.org.yaml']}  bad: {type: A, value: 192.0.2.256}\n` },
     config: RULES,
   })
@@ -89,7 +90,7 @@ records:
   const RECORD_EXPIRED = 'www.example.com. A has expired on 2020-01-31 (owner: web)'
 
   test('take precedence over the rule; every report says what has expired, and nothing is deleted', async () => {
-    const { run, folder } = await openScene({ files: { 'zones/example.com.yaml': TEXT }, config: 'zones: [{owner: rule}]\n' })
+    const { run, folder } = await openServiceScene({ files: { 'zones/example.com.yaml': TEXT }, config: 'zones: [{owner: rule}]\n' })
     const messages = (diagnostics: readonly { message: string; severity: string }[]) =>
       diagnostics.map(({ severity, message }) => `${severity} ${message}`).sort()
     const validation = JSON.parse((await run('validate', '--format', 'json')).stdout)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Script } from './recording-proxy.ts'
+import type { FaultChoice } from '../support/memory-provider.ts'
 import { openScene, ZONE } from './scene.ts'
 
 const ELEVEN = `domain: example.com
@@ -13,13 +13,9 @@ records:
   host0: {type: A, value: 192.0.2.1}
 `
 
-interface Page {
-  readonly data: readonly { readonly id: number; readonly name?: string }[]
-}
-
 describe('plan', () => {
   test('prints the report on standard output; a plan with changes exits with 0', async () => {
-    const scene = await openScene()
+    const scene = openScene()
     const { status, stdout, stderr } = await scene.run('plan')
     expect(status).toBe(0)
     expect(stdout).toBe(`example.com. at cloud (new zone, 0 → 3 of 12,000 records)
@@ -33,11 +29,11 @@ describe('plan', () => {
 Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
 `)
     expect(stderr).toBe('')
-    expect(scene.proxy.mutations()).toEqual([])
+    expect(scene.memory.writes()).toEqual([])
   })
 
   test('--detailed-exitcode exits with 2 for pending changes, otherwise 0', async () => {
-    const scene = await openScene()
+    const scene = openScene()
     expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(2)
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     const after = await scene.run('plan', '--detailed-exitcode')
@@ -45,7 +41,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
   })
 
   test('exits with 3 for a refusal, also with --detailed-exitcode', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': ELEVEN } })
+    const scene = openScene({ files: { 'zones/example.com.yaml': ELEVEN } })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({ 'zones/example.com.yaml': ONE })
     const { status, stdout } = await scene.run('plan', '--detailed-exitcode')
@@ -55,7 +51,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
   })
 
   test('exits with 1 for an error in one zone, also if another zone is refused; reports both', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': ELEVEN } })
+    const scene = openScene({ files: { 'zones/example.com.yaml': ELEVEN } })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({
       'zones/example.com.yaml': ONE,
@@ -69,13 +65,13 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
   })
 
   test('plans only the given zones and target', async () => {
-    const scene = await openScene({
+    const scene = openScene({
       files: {
         'zones/example.com.yaml': ZONE,
         'zones/example.net.yaml': `${ZONE.replaceAll('example.com', 'example.net')}targets: [cloud]\n`,
         'zones/example.org.yaml': `${ZONE.replaceAll('example.com', 'example.org')}targets: [other]\n`,
       },
-      config: '',
+      also: ['other'],
     })
     const config = scene.files()['zonewright.yaml'] as string
     scene.write({
@@ -92,7 +88,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
   })
 
   test('counts warnings of definitions; validate shows them', async () => {
-    const scene = await openScene({
+    const scene = openScene({
       files: { 'zones/example.com.yaml': `${ZONE}  alias: {type: MX, values: [{preference: 1, exchange: www}]}\n` },
     })
     const { status, stderr } = await scene.run('plan')
@@ -103,7 +99,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
 
   test('shows notices with their positions; --quiet hides them, and many are summarised', async () => {
     const odd = Array.from({ length: 12 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1, ttl: ${301 + index}}\n`).join('')
-    const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE + odd } })
+    const scene = openScene({ files: { 'zones/example.com.yaml': ZONE + odd } })
     const { stderr } = await scene.run('plan')
     expect(stderr).toMatch(/^zones\/example\.com\.yaml:7:\d+: notice\[ttl-rounded\] .*300 for h0\.example\.com\. A, not 301$/m)
     expect(stderr).toMatch(/^12 notices\.$/m)
@@ -112,7 +108,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
 
   test('--verbose also shows unchanged records, and full values', async () => {
     const long = 'k'.repeat(900)
-    const scene = await openScene({
+    const scene = openScene({
       files: {
         'zones/example.com.yaml': `${ZONE}  long: {type: TXT, value: ${long}}\n`,
         'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net'),
@@ -131,46 +127,46 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
 
 describe('apply', () => {
   test('without --yes and without a terminal: the plan, one error, exit 1, no call', async () => {
-    const scene = await openScene()
+    const scene = openScene()
     const { status, stdout, stderr } = await scene.run('apply')
     expect(status).toBe(1)
     expect(stdout).toMatch(/Plan: 4 to create, 0 to update, 0 to delete in 1 zone \(4 calls\)\n$/)
     expect(stderr).toMatch(/^error\[not-confirmed\] .*--yes.*\n$/)
-    expect(scene.proxy.mutations()).toEqual([])
+    expect(scene.memory.writes()).toEqual([])
   })
 
   test('with --yes: the plan, and a one-line summary', async () => {
-    const scene = await openScene()
+    const scene = openScene()
     const { status, stdout, stderr } = await scene.run('apply', '--yes')
     expect(status).toBe(0)
     expect(stdout).toMatch(/\nPlan: .*\nApplied: 4 created, 0 updated, 0 deleted in 1 zone \(4 calls\)\n$/)
     expect(stdout.match(/^ +\+ mail/gm)).toHaveLength(1)
     expect(stderr).toBe('')
-    expect(scene.proxy.mutations()).toHaveLength(4)
+    expect(scene.memory.writes()).toHaveLength(4)
   })
 
   test('--verbose lists every applied change with its ID', async () => {
-    const scene = await openScene()
+    const scene = openScene()
     const { stdout } = await scene.run('apply', '--yes', '--verbose')
     expect(stdout.match(/^ +\+ mail/gm)).toHaveLength(2)
     expect(stdout).toContain('confirmed: the records are what the plan makes')
   })
 
   test('without changes: no question, exit 0', async () => {
-    const scene = await openScene()
+    const scene = openScene()
     await scene.run('apply', '--yes')
     expect(await scene.run('apply')).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n', stderr: '' })
   })
 
   test('a refusal exits with 3 and sends no call; --allow lifts the given refusal', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': ELEVEN } })
+    const scene = openScene({ files: { 'zones/example.com.yaml': ELEVEN } })
     await scene.run('apply', '--yes')
-    const calls = scene.proxy.mutations().length
+    const calls = scene.memory.writes().length
     scene.write({ 'zones/example.com.yaml': ONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') })
     const refused = await scene.run('apply', '--yes', '--allow', 'updates')
     expect(refused.status).toBe(3)
     expect(refused.stderr).toBe('Nothing was applied. 1 zone has no problem: name zones or targets (--target) to apply only these.\n')
-    expect(scene.proxy.mutations()).toHaveLength(calls)
+    expect(scene.memory.writes()).toHaveLength(calls)
     expect((await scene.run('apply', '--yes', 'example.net')).status).toBe(0)
     const allowed = await scene.run('apply', '--yes', '--allow', 'deletes')
     expect(allowed.status).toBe(0)
@@ -179,23 +175,21 @@ describe('apply', () => {
   })
 
   test('refuses to delete all records of a zone of any size', async () => {
-    const scene = await openScene()
+    const scene = openScene()
     await scene.run('apply', '--yes')
     scene.write({ 'zones/example.com.yaml': 'domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {}\n' })
     expect((await scene.run('apply', '--yes', '--allow', 'deletes')).status).toBe(3)
     expect((await scene.run('apply', '--yes', '--allow', 'empty-zone', '--allow', 'deletes')).status).toBe(0)
   })
 
-  /** The service, except that it refuses one record. */
+  /** Refuses the creation of one name. */
   const refusing =
-    (part: string): Script =>
-    ({ method, body }) =>
-      method === 'POST' && body.includes(part)
-        ? { status: 400, body: JSON.stringify({ errors: [{ field: 'target', reason: 'Not on a Friday.' }] }) }
-        : null
+    (name: string): FaultChoice =>
+    ({ changes }) =>
+      changes[0]?.name === name ? { kind: 'refused', code: 'provider-rejected', message: '400 target: Not on a Friday.' } : null
 
   test('one refused record: exit 4, the full failure, the rest applied', async () => {
-    const scene = await openScene({ script: refusing('192.0.2.2') })
+    const scene = openScene({ fault: refusing('mail.example.com.') })
     const { status, stdout, stderr } = await scene.run('apply', '--yes')
     expect(status).toBe(4)
     const report = stdout.slice(stdout.indexOf('Plan:'))
@@ -210,7 +204,7 @@ describe('apply', () => {
 
   test('a refused zone: exit 1, its records skipped, only the first few listed', async () => {
     const many = Array.from({ length: 60 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1}\n`).join('')
-    const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE + many }, script: refusing('"domain":"example.com"') })
+    const scene = openScene({ files: { 'zones/example.com.yaml': ZONE + many }, fault: refusing('example.com.') })
     const { status, stdout } = await scene.run('apply', '--yes')
     expect(status).toBe(1)
     const report = stdout.slice(stdout.indexOf('Plan:'))
@@ -220,9 +214,9 @@ describe('apply', () => {
   })
 
   test('a failed zone does not stop another', async () => {
-    const scene = await openScene({
+    const scene = openScene({
       files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') },
-      script: refusing('"domain":"example.com"'),
+      fault: refusing('example.com.'),
     })
     const { status, stdout } = await scene.run('apply', '--yes')
     expect(status).toBe(4)
@@ -230,23 +224,13 @@ describe('apply', () => {
   })
 
   test('reports changes that another client reverts during the run, and fails', async () => {
-    let done = 0
-    const scene = await openScene({
-      script: async ({ method, headers }) => {
-        if (method === 'POST') done += 1
-        // The records change after the last response and before the read-back.
-        if (method === 'GET' && done === 4) {
-          done = -100
-          const [domain] = (await ask('GET', '/domains', headers.authorization)).data
-          const { data } = await ask('GET', `/domains/${domain?.id}/records`, headers.authorization)
-          for (const record of data)
-            if (record.name === 'mail') await ask('DELETE', `/domains/${domain?.id}/records/${record.id}`, headers.authorization)
-        }
+    const scene = openScene({
+      fault: ({ kind }, memory) => {
+        // After the last answer and before the records are read back.
+        if (kind === 'read') memory.remove('example.com', 'mail.example.com')
         return null
       },
     })
-    const ask = async (method: string, path: string, authorization = ''): Promise<Page> =>
-      (await fetch(scene.service.baseUrl + path, { method, headers: { authorization } })).json() as Promise<Page>
     const { status, stderr } = await scene.run('apply', '--yes')
     expect(status).toBe(1)
     expect(stderr).toMatch(/error\[apply-unconfirmed\] example\.com\. at cloud.* mail\.example\.com\. /)

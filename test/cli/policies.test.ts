@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { DIAGNOSTIC_CODES } from '../../src/dns/diagnostic-codes.ts'
 import { cli } from '../support/cli.ts'
 import { git } from '../support/workflow-runner.ts'
-import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
+import { TOKEN, ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const TTL = '- {name: ttl, each: record_set, require: {properties: {ttl: {minimum: 300}}}, message: a TTL is at least 5 minutes}\n'
 
@@ -16,11 +17,11 @@ const FEW_CREATIONS =
 
 const LOW = ZONE.replace('ttl: 1h', 'ttl: 60')
 
-const withPolicy = (policy: string, zone = ZONE): Promise<Scene> =>
-  openScene({ files: { 'zones/example.com.yaml': zone, 'policies/rules.yaml': policy } })
+const withPolicy = (policy: string, zone = ZONE): Promise<ServiceScene> =>
+  openServiceScene({ files: { 'zones/example.com.yaml': zone, 'policies/rules.yaml': policy } })
 
-const applied = async (policy: string): Promise<Scene> => {
-  const scene = await openScene()
+const applied = async (policy: string): Promise<ServiceScene> => {
+  const scene = await openServiceScene()
   expect(await scene.run('apply', '--yes')).toMatchObject({ status: 0 })
   scene.write({ 'policies/rules.yaml': policy })
   return scene
@@ -68,7 +69,7 @@ test('a policy for addresses from an inventory, and for their zone, waits for th
   each: zone
   require: {properties: {recordSets: {not: {contains: {properties: {relativeName: {const: pool}, data: {minItems: 1}}}}}}}
 `
-  const scene = await openScene({ files: { 'zones/example.com.yaml': inventory, 'policies/rules.yaml': policy } })
+  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': inventory, 'policies/rules.yaml': policy } })
   const made = await fetch(`${scene.service.baseUrl}/compute/instances`, {
     method: 'POST',
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
@@ -110,7 +111,7 @@ describe('a policy for changes and plans', () => {
 })
 
 test('a saved plan is checked by the policies of the run that applies it', async () => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   await scene.run('apply', '--yes')
   const added = "  new: {type: AAAA, ttl: 1h, value: '2001:db8::4', owner: team-shop, expires: 2099-01-01}\n"
   scene.write({ 'zones/example.com.yaml': `${WITHOUT_MAIL}${added}` })
@@ -151,7 +152,7 @@ test('a saved plan is checked by the policies of the run that applies it', async
 })
 
 test('a rollback that breaks policies is made, with warnings', async () => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   await scene.run('apply', '--yes')
   scene.write({ 'zones/example.com.yaml': `${ZONE}  new: {type: A, value: 192.0.2.4}\n` })
   await scene.run('apply', '--yes')
@@ -202,7 +203,7 @@ describe('validate', () => {
   })
 
   test('reports two policies with one name, files that are missing, and folders outside that of the config', async () => {
-    const scene = await openScene({ config: 'policies: [policies, missing.yaml, ../elsewhere]' })
+    const scene = await openServiceScene({ config: 'policies: [policies, missing.yaml, ../elsewhere]' })
     scene.write({ 'policies/a.yaml': TTL, 'policies/b.yml': TTL, 'policies/readme.md': '#', 'policies/.c.yaml': TTL })
     const { status, stdout } = await scene.run('validate')
     expect(status).toBe(1)

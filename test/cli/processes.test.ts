@@ -6,7 +6,8 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { builtProgram, type ProgramRun, startProgram } from '../support/built-program.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import type { Script } from './recording-proxy.ts'
-import { filesBelow, openScene, type Scene, TOKEN } from './scene.ts'
+import { filesBelow, TOKEN } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 beforeAll(async () => void (await builtProgram()))
 
@@ -21,13 +22,13 @@ const slowly: Script = async ({ method, path }) => {
   return null
 }
 
-const start = async (scene: Scene, ...args: string[]): Promise<ProgramRun> => {
+const start = async (scene: ServiceScene, ...args: string[]): Promise<ProgramRun> => {
   const run = await startProgram(args, { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
   onTestFinished(() => run.kill('SIGKILL'))
   return run
 }
 
-const recordCalls = ({ proxy }: Scene): number => proxy.mutations().filter(({ path }) => path.includes('/records')).length
+const recordCalls = ({ proxy }: ServiceScene): number => proxy.mutations().filter(({ path }) => path.includes('/records')).length
 
 async function reach(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -40,7 +41,7 @@ describe('a signal during apply', () => {
   ] as const)(
     '%s: finishes the calls in progress, prints the report, exits with %i, and the next apply completes the changes',
     async (signal, status) => {
-      const scene = await openScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
+      const scene = await openServiceScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
       const run = await start(scene, 'apply', '--yes')
       await reach(() => recordCalls(scene) >= 40)
       run.kill(signal)
@@ -60,7 +61,7 @@ describe('a signal during apply', () => {
   )
 
   test('while planning: applies nothing', async () => {
-    const scene = await openScene({ script: () => 'silence' })
+    const scene = await openServiceScene({ script: () => 'silence' })
     const run = await start(scene, 'apply', '--yes')
     await reach(() => scene.proxy.requests.length > 0)
     run.kill('SIGINT')
@@ -70,7 +71,7 @@ describe('a signal during apply', () => {
   })
 
   test('while waiting for a retry', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       script: () => ({ status: 429, headers: { 'content-type': 'application/json', 'retry-after': '20' }, body: '{}' }),
     })
     const run = await start(scene, 'apply', '--yes')
@@ -83,7 +84,9 @@ describe('a signal during apply', () => {
   })
 
   test('ends the program immediately the second time', async () => {
-    const scene = await openScene({ script: ({ method, path }) => (method === 'POST' && path.includes('/records') ? 'silence' : null) })
+    const scene = await openServiceScene({
+      script: ({ method, path }) => (method === 'POST' && path.includes('/records') ? 'silence' : null),
+    })
     const run = await start(scene, 'apply', '--yes')
     await reach(() => recordCalls(scene) > 0)
     run.kill('SIGINT')
@@ -94,7 +97,7 @@ describe('a signal during apply', () => {
 })
 
 test.each([['plan'], ['verify']])('a signal ends %s at once', async (command) => {
-  const scene = await openScene({ script: () => 'silence' })
+  const scene = await openServiceScene({ script: () => 'silence' })
   const run = await start(scene, command)
   await reach(() => scene.proxy.requests.length > 0)
   run.kill('SIGINT')
@@ -102,7 +105,7 @@ test.each([['plan'], ['verify']])('a signal ends %s at once', async (command) =>
 })
 
 /** The exit status of the program if the reader closes its output immediately. */
-async function withoutReader(scene: Scene, ...args: string[]): Promise<{ status: number | null; stderr: string }> {
+async function withoutReader(scene: ServiceScene, ...args: string[]): Promise<{ status: number | null; stderr: string }> {
   const child = spawn(process.execPath, [await builtProgram(), ...args], {
     cwd: scene.folder,
     env: { ...process.env, ZONEWRIGHT_TOKEN: TOKEN },
@@ -119,13 +122,13 @@ async function withoutReader(scene: Scene, ...args: string[]): Promise<{ status:
 
 describe('a closed standard output', () => {
   test('does not fail plan', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': MANY } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': MANY } })
     expect(await withoutReader(scene, 'plan')).toEqual({ status: 0, stderr: '' })
     expect((await withoutReader(scene, 'plan', '--detailed-exitcode')).status).toBe(2)
   })
 
   test('does not stop an apply', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': MANY } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': MANY } })
     expect(await withoutReader(scene, 'apply', '--yes')).toEqual({ status: 0, stderr: '' })
     expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
   })

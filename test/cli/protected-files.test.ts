@@ -6,7 +6,8 @@ import { addFiles } from '../definition/files.ts'
 import { startProgram } from '../support/built-program.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { startRecordingProxy } from './recording-proxy.ts'
-import { filesBelow, openScene, TOKEN, ZONE } from './scene.ts'
+import { filesBelow, TOKEN, ZONE } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const SECRET = 'zw-file-secret-9f8e7d6c5b4a'
 
@@ -188,7 +189,7 @@ test.each(ATTACKS.map((attack) => [attack.name, attack] as const))('%s', async (
 })
 
 test('record shows nothing of a file to which a lock of the repository links', async () => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   scene.write({ 'zones/example.com.yaml': ZONE, '.env': SECRET })
   symlinkSync('../.env', join(scene.folder, 'zones/.zonewright.lock'))
   const { status, stdout, stderr } = await scene.run('record', 'add', 'example.com', 'x', 'A', '192.0.2.7')
@@ -198,7 +199,7 @@ test('record shows nothing of a file to which a lock of the repository links', a
 }, 30_000)
 
 test('import of octoDNS shows no environment variable of its configuration', async () => {
-  const scene = await openScene({
+  const scene = await openServiceScene({
     files: {
       'p.yaml': OCTODNS.replace('DIR', 'env/CLOUD_KEY'),
       'q.yaml': OCTODNS.replace('DIR', 'from, shared_filename: env/CLOUD_KEY'),
@@ -213,7 +214,7 @@ test('import of octoDNS shows no environment variable of its configuration', asy
 })
 
 test('accepts the file names with a leading dot of octoDNS and Kubernetes', async () => {
-  const scene = await openScene({
+  const scene = await openServiceScene({
     files: {
       'zones/example.com./.yaml': "'': {type: A, value: 192.0.2.1}\n",
       'zones/..2026_01_02_03_04_05.123456789/example.net.yaml': 'w: {type: A, value: 192.0.2.1}\n',

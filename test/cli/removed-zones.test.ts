@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { validate as isPlan } from '../../generated/plan-schema.js'
 import { GIT_ENVIRONMENT, gitRepository } from '../support/git-repository.ts'
-import { openScene, type Scene, ZONE } from './scene.ts'
+import { ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const zoneOf = (name: string) => ZONE.replace('example.com', name)
 
@@ -15,8 +16,8 @@ const FILES = {
 }
 
 /** Two zones are applied; the definition of one is removed. */
-async function sceneAfterRemoval(config = ''): Promise<Scene> {
-  const scene = await openScene({ files: FILES, config })
+async function sceneAfterRemoval(config = ''): Promise<ServiceScene> {
+  const scene = await openServiceScene({ files: FILES, config })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   rmSync(join(scene.folder, 'zones/example.org.yaml'))
   return scene
@@ -94,7 +95,7 @@ describe('a zone that a former run applied', () => {
 })
 
 test('a zone that the revision described is named and deleted like that; a file without a rule keeps its zone', async () => {
-  const scene = await openScene({ files: FILES, config: 'delete_removed: true\n' })
+  const scene = await openServiceScene({ files: FILES, config: 'delete_removed: true\n' })
   const repository = gitRepository({}, scene.folder)
   const run = (...args: string[]) => scene.runWith(GIT_ENVIRONMENT, ...args)
   expect((await run('apply', '--yes')).status).toBe(0)
@@ -115,7 +116,7 @@ test('a zone that the revision described is named and deleted like that; a file 
 describe('a zone at another provider', () => {
   /** The revision had a zone at the service, at servers that cannot delete zones, and at a provider without its secret. */
   async function withTargets(config: string) {
-    const scene = await openScene({ files: FILES, config: 'zones: [{files: zones/*, targets: [cloud]}]\n' })
+    const scene = await openServiceScene({ files: FILES, config: 'zones: [{files: zones/*, targets: [cloud]}]\n' })
     const text = scene.files()['zonewright.yaml'] as string
     const providers = `providers:
   dns: {type: rfc2136, server: '127.0.0.1:9'}
@@ -178,7 +179,7 @@ test('zones that a provider lists are a notice of each plan of all zones, also w
 
 test('many zones of a provider that was renamed in the config are one warning', async () => {
   const many = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`zones/z${index}.example.yaml`, zoneOf(`z${index}.example`)]))
-  const scene = await openScene({ files: many })
+  const scene = await openServiceScene({ files: many })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('  cloud:', '  renamed:') })
   const { status, stderr } = await scene.run('plan', '--detailed-exitcode')
@@ -190,7 +191,7 @@ test('many zones of a provider that was renamed in the config are one warning', 
 
 describe('doctor', () => {
   test('names what former runs applied at a provider that cannot list zones, or that is gone from the config', async () => {
-    const scene = await openScene({ files: FILES })
+    const scene = await openServiceScene({ files: FILES })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     rmSync(join(scene.folder, 'zones/example.org.yaml'))
     const config = scene.files()['zonewright.yaml'] as string
@@ -208,7 +209,7 @@ describe('doctor', () => {
 
   test('lists what a provider holds without a definition, bounded', async () => {
     const many = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`zones/z${index}.example.yaml`, zoneOf(`z${index}.example`)]))
-    const scene = await openScene({ files: { ...FILES, ...many } })
+    const scene = await openServiceScene({ files: { ...FILES, ...many } })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     expect((await scene.run('doctor')).stdout).not.toContain('no definition')
     for (const file of Object.keys(many)) rmSync(join(scene.folder, file))
@@ -220,7 +221,7 @@ describe('doctor', () => {
   })
 
   test('says nothing of zones that are disabled, and says if a provider cannot delete zones', async () => {
-    const scene = await openScene({ files: FILES })
+    const scene = await openServiceScene({ files: FILES })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({ 'zones/example.org.yaml': `enabled: false\n${zoneOf('example.org')}` })
     expect((await scene.run('doctor')).stdout).not.toContain('no definition')

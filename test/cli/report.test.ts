@@ -3,17 +3,18 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { REPORT_FORMATS } from '../../src/report/formats.ts'
-import { openScene, type Scene, ZONE } from './scene.ts'
+import { ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 describe('a report', () => {
   const ends: (() => unknown)[] = []
-  let scene: Scene
+  let scene: ServiceScene
   const path = (name: string): string => join(scene.folder, name)
   const textOf = (name: string): string => readFileSync(path(name), 'utf8')
 
   beforeAll(async () => {
     const config = 'zones:\n  - {files: zones/*.yaml, targets: [cloud], owner: team-a}\n'
-    scene = await openScene({ config }, { expect, onTestFinished: (end) => void ends.push(end as () => unknown) })
+    scene = await openServiceScene({ config }, { expect, onTestFinished: (end) => void ends.push(end as () => unknown) })
     await scene.run('plan', '--out', 'saved.json')
     writeFileSync(path('plan.json'), (await scene.run('plan', '--format', 'json')).stdout)
     writeFileSync(path('apply.json'), (await scene.run('apply', '--yes', '--format', 'json')).stdout)

@@ -3,7 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { builtProgram, startProgram } from '../support/built-program.ts'
 import { type Random, seededRandom } from '../support/random.ts'
-import { openScene, type Scene, TOKEN } from './scene.ts'
+import { TOKEN } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const definition = (lines: readonly string[], settings = ''): string =>
   `domain: example.com\nsoa_email: hostmaster@example.com\n${settings}records:\n${lines.map((line) => `  ${line}\n`).join('')}`
@@ -32,13 +33,13 @@ const ROUNDS = 6
 
 const ALLOW_ALL = ['deletes', 'updates', 'empty-zone'].flatMap((name) => ['--allow', name])
 
-async function get(scene: Scene, path: string): Promise<Record<string, unknown>[]> {
+async function get(scene: ServiceScene, path: string): Promise<Record<string, unknown>[]> {
   const answer = await fetch(scene.service.baseUrl + path, { headers: { authorization: `Bearer ${TOKEN}` } })
   return ((await answer.json()) as { data: Record<string, unknown>[] }).data
 }
 
 /** Settings and records at the service; null without a zone. */
-async function held(scene: Scene): Promise<string[] | null> {
+async function held(scene: ServiceScene): Promise<string[] | null> {
   const [zone] = await get(scene, '/domains')
   if (zone === undefined) return null
   const records = await get(scene, `/domains/${zone['id']}/records?page_size=500`)
@@ -46,7 +47,7 @@ async function held(scene: Scene): Promise<string[] | null> {
 }
 
 /** Kills an apply after `calls` sent calls, while some are in progress. */
-async function applyAndKill(scene: Scene, calls: number): Promise<void> {
+async function applyAndKill(scene: ServiceScene, calls: number): Promise<void> {
   const start = scene.proxy.mutations().length
   const run = await startProgram(['apply', '--yes', ...ALLOW_ALL], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
   let isOver = false
@@ -60,8 +61,8 @@ async function applyAndKill(scene: Scene, calls: number): Promise<void> {
 }
 
 /** A service that delays each change by a random time. */
-const openSlowScene = (random: Random, files: Readonly<Record<string, string>>): Promise<Scene> =>
-  openScene({
+const openSlowScene = (random: Random, files: Readonly<Record<string, string>>): Promise<ServiceScene> =>
+  openServiceScene({
     files,
     script: async ({ method }) => {
       if (method !== 'GET') await wait(random.below(8))

@@ -6,13 +6,14 @@ import { validate as validateHistory } from '../../generated/history-schema.js'
 import { validate as validatePlan } from '../../generated/plan-schema.js'
 import { JOURNAL_VERSION } from '../../src/apply/journal/journal-format.ts'
 import { leasesIn } from '../support/leases.ts'
-import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
+import { TOKEN, ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const YES = ['--yes', '--allow', 'deletes', '--allow', 'updates', '--allow', 'empty-zone'] as const
 
 /** A client of the service that does not use the proxy. */
 async function ask(
-  scene: Scene,
+  scene: ServiceScene,
   method: string,
   path: string,
   body?: object,
@@ -26,17 +27,17 @@ async function ask(
   return (await answer.json()) as never
 }
 
-const domain = async (scene: Scene): Promise<Record<string, unknown> | undefined> => (await ask(scene, 'GET', '/domains')).data[0]
+const domain = async (scene: ServiceScene): Promise<Record<string, unknown> | undefined> => (await ask(scene, 'GET', '/domains')).data[0]
 
-const recordsPath = async (scene: Scene): Promise<string> => `/domains/${(await domain(scene))?.['id']}/records`
+const recordsPath = async (scene: ServiceScene): Promise<string> => `/domains/${(await domain(scene))?.['id']}/records`
 
 /** Records as `name TTL type target`. */
-async function held(scene: Scene): Promise<string[]> {
+async function held(scene: ServiceScene): Promise<string[]> {
   const { data } = await ask(scene, 'GET', `${await recordsPath(scene)}?page_size=500`)
   return data.map(({ name, ttl_sec, type, target }) => `${name} ${ttl_sec} ${type} ${target}`).sort()
 }
 
-async function change(scene: Scene, name: string, body: object): Promise<void> {
+async function change(scene: ServiceScene, name: string, body: object): Promise<void> {
   const path = await recordsPath(scene)
   const { data } = await ask(scene, 'GET', path)
   await ask(scene, 'PUT', `${path}/${data.find((record) => record['name'] === name)?.['id']}`, body)
@@ -44,7 +45,7 @@ async function change(scene: Scene, name: string, body: object): Promise<void> {
 
 type Run = Record<string, unknown> & { readonly run: string }
 
-const runs = async (scene: Scene): Promise<Run[]> => {
+const runs = async (scene: ServiceScene): Promise<Run[]> => {
   const { stdout } = await scene.run('history', '--format', 'json')
   const document: unknown = JSON.parse(stdout)
   expect(validateHistory(document), JSON.stringify(validateHistory.errors)).toBe(true)
@@ -57,8 +58,8 @@ const CHANGED = ZONE.replace('192.0.2.1', '192.0.2.9')
   .replace('soa_email: hostmaster@', 'tags: [dns]\nsoa_email: dns@')
 
 /** A zone that one run created and a second run changed. */
-async function twoRuns(): Promise<{ scene: Scene; before: string[]; after: string[] }> {
-  const scene = await openScene()
+async function twoRuns(): Promise<{ scene: ServiceScene; before: string[]; after: string[] }> {
+  const scene = await openServiceScene()
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   const before = await held(scene)
   scene.write({ 'zones/example.com.yaml': CHANGED })
@@ -69,7 +70,7 @@ async function twoRuns(): Promise<{ scene: Scene; before: string[]; after: strin
 
 describe('a run of another machine', () => {
   /** Two runs whose journal is only in the folder `copied`; the name of the second run. */
-  async function copiedRun(): Promise<{ scene: Scene; before: string[]; id: string }> {
+  async function copiedRun(): Promise<{ scene: ServiceScene; before: string[]; id: string }> {
     const { scene, before } = await twoRuns()
     const [last] = await runs(scene)
     const { run: id } = last as Run
@@ -159,7 +160,7 @@ describe('a run of another machine', () => {
 
   it('is refused if its target is elsewhere', async () => {
     const { scene } = await copiedRun()
-    const other = await openScene()
+    const other = await openServiceScene()
     cpSync(join(scene.folder, 'copied'), join(other.folder, 'copied'), { recursive: true })
     const back = await other.run('rollback', 'copied/', ...YES)
     expect(back).toMatchObject({ status: 1, stderr: expect.stringContaining('(roll back with the config of that run)') })
@@ -230,7 +231,7 @@ describe('rollback', () => {
   })
 
   it('deletes a zone that the run created only with --allow, and recreates a zone that the run deleted', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     await scene.run('apply', '--yes')
     const before = await held(scene)
     expect((await scene.run('rollback', '--last', '--yes')).status).toBe(3)
@@ -262,7 +263,7 @@ describe('rollback', () => {
 
   it('reverts one zone of several', async () => {
     const files = { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') }
-    const scene = await openScene({ files })
+    const scene = await openServiceScene({ files })
     await scene.run('apply', '--yes')
     const more = (text: string): string => `${text}  more: {type: A, value: 192.0.2.8}\n`
     scene.write(Object.fromEntries(Object.entries(files).map(([path, text]) => [path, more(text)])))
@@ -337,7 +338,7 @@ describe('rollback', () => {
 
 describe('history', () => {
   it('is empty for a folder without runs', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     expect(await scene.run('history')).toEqual({ status: 0, stdout: 'No runs.\n', stderr: '' })
     expect(await runs(scene)).toEqual([])
     expect((await scene.run('history', '--last')).status).toBe(1)
@@ -373,7 +374,7 @@ describe('history', () => {
   })
 
   it('shows failures with their reasons', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       script: ({ method, body }) =>
         method === 'POST' && body.includes('"mail"')
           ? { status: 400, body: '{"errors":[{"reason":"no mail here","field":"name"}]}' }
@@ -385,7 +386,7 @@ describe('history', () => {
   })
 
   it('does not list an apply without changes, with a refusal or without confirmation', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     await scene.run('apply')
     await scene.run('apply', '--yes')
     await scene.run('apply', '--yes')
@@ -403,7 +404,7 @@ describe('history', () => {
   })
 
   it('is in the folder of the config', async () => {
-    const scene = await openScene({ config: 'journal: ../journal-of-all\n', files: { 'zones/example.com.yaml': ZONE } })
+    const scene = await openServiceScene({ config: 'journal: ../journal-of-all\n', files: { 'zones/example.com.yaml': ZONE } })
     const folder = join(scene.folder, '../journal-of-all')
     try {
       expect((await scene.run('apply', '--yes')).status).toBe(0)
@@ -414,7 +415,7 @@ describe('history', () => {
   })
 
   it('prevents every change if it cannot be written', async () => {
-    const scene = await openScene({ config: 'journal: zonewright.yaml\n' })
+    const scene = await openServiceScene({ config: 'journal: zonewright.yaml\n' })
     const { status, stderr } = await scene.run('apply', '--yes')
     expect([status, stderr]).toEqual([1, expect.stringContaining('error[journal-failed]')])
     expect(scene.proxy.mutations()).toEqual([])

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { builtProgram, startProgram } from '../support/built-program.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { openScene, TOKEN, ZONE } from './scene.ts'
+import { TOKEN, ZONE } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 beforeAll(async () => void (await builtProgram()))
 
@@ -19,7 +20,7 @@ async function inProcess(cwd: string, ...args: string[]) {
 }
 
 test('planned in one job, applied in another', async () => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.7') })
   const planned = await inProcess(scene.folder, 'plan', '--out', 'plan.json', '--detailed-exitcode')
@@ -40,7 +41,7 @@ test('planned in one job, applied in another', async () => {
 })
 
 test('two jobs that apply the same plan at the same time: one of them makes its changes, or both the same ones', async () => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.7') })
   expect((await inProcess(scene.folder, 'plan', '--out', 'plan.json')).status).toBe(0)

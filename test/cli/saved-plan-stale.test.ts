@@ -5,16 +5,17 @@ import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import { type Client, connect } from '../service/harness.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
 import type { Script } from './recording-proxy.ts'
-import { openScene, type Scene, TOKEN, withoutToken, ZONE } from './scene.ts'
+import { TOKEN, withoutToken, ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7')
 
 /** Two live zones, both changed in their definitions, and another client. */
 async function plannedScene(
   script: Script = () => null,
-): Promise<{ scene: Scene; client: Client; id: number; records: Record<string, number> }> {
+): Promise<{ scene: ServiceScene; client: Client; id: number; records: Record<string, number> }> {
   const other = (text: string): string => text.replaceAll('example.com', 'example.net')
-  const scene = await openScene({ script, files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': other(ZONE) } })
+  const scene = await openServiceScene({ script, files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': other(ZONE) } })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': CHANGED, 'zones/example.net.yaml': other(CHANGED) })
   expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
@@ -115,7 +116,7 @@ test('a zone without planned changes may change', async () => {
 })
 
 /** Runs the program on a terminal that confirms after `seconds`; `meanwhile` runs before that. */
-async function onTerminal(scene: Scene, args: readonly string[], seconds: number, meanwhile: () => Promise<unknown>) {
+async function onTerminal(scene: ServiceScene, args: readonly string[], seconds: number, meanwhile: () => Promise<unknown>) {
   const written = { stdout: '', stderr: '' }
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin })
   const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 200 })

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Client, connect } from '../service/harness.ts'
-import { openScene, TOKEN, ZONE } from './scene.ts'
+import { TOKEN, ZONE } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const THEIRS = ZONE.replace('records:', 'unmanaged: [{name: _acme-challenge*, type: TXT}, {type: TXT, name: alias}]\nrecords:')
 const CHANGED = `${THEIRS.replace('192.0.2.2', '192.0.2.7')}  alias: {type: CNAME, value: mail}\n`
@@ -12,7 +13,7 @@ const TOKENS = { type: 'TXT', name: '_acme-challenge', target: 'first' }
 
 /** A live zone with an unmanaged record, a saved plan, and the other client. */
 async function plannedScene() {
-  const scene = await openScene({ files: { 'zones/example.com.yaml': THEIRS } })
+  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': THEIRS } })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   const { client, close } = connect(scene.service.baseUrl, TOKEN)
   onTestFinished(close)

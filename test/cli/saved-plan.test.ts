@@ -4,12 +4,13 @@ import { expect, test } from 'vitest'
 import { put, resealed } from '../apply/saved-plan/saved-text.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { openScene, type Scene, TOKEN, withoutToken, ZONE } from './scene.ts'
+import { TOKEN, withoutToken, ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7').replace("www: {type: CNAME, value: '@'}", 'new: {type: AAAA, value: "2001:db8::1"}')
 
 /** Another machine with only the config and these files. */
-function secondMachine(scene: Scene, files: Readonly<Record<string, string>>) {
+function secondMachine(scene: ServiceScene, files: Readonly<Record<string, string>>) {
   const folder = temporaryDirectory()
   const config = readFileSync(join(scene.folder, 'zonewright.yaml'), 'utf8')
   for (const [path, text] of Object.entries({ 'zonewright.yaml': config, ...files })) writeFileSync(join(folder, path), text)
@@ -20,14 +21,14 @@ function secondMachine(scene: Scene, files: Readonly<Record<string, string>>) {
 
 /** A scene with a live zone, and a saved plan for a changed definition. */
 async function savedScene(options: { env?: Readonly<Record<string, string>>; definition?: string; args?: readonly string[] } = {}) {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': options.definition ?? CHANGED })
   const planned = await scene.runWith(options.env ?? {}, 'plan', '--out', 'plan.json', ...(options.args ?? []))
   return { scene, planned, text: existsSync(join(scene.folder, 'plan.json')) ? readFileSync(join(scene.folder, 'plan.json'), 'utf8') : '' }
 }
 
-const made = (scene: Scene): string[] => scene.proxy.mutations().map(({ method, path }) => `${method} ${path.replace(/\d+/g, '*')}`)
+const made = (scene: ServiceScene): string[] => scene.proxy.mutations().map(({ method, path }) => `${method} ${path.replace(/\d+/g, '*')}`)
 
 test('is applied exactly once on another machine without definitions', async () => {
   const { scene, planned, text } = await savedScene()
@@ -57,7 +58,7 @@ test('is applied exactly once on another machine without definitions', async () 
 })
 
 test('creates a new zone, and deletes one if the plan allowed it', async () => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
   const create = secondMachine(scene, { 'plan.json': readFileSync(join(scene.folder, 'plan.json'), 'utf8') })
   expect(await create.run('apply', 'plan.json', '--yes')).toMatchObject({ status: 0, stderr: '' })
@@ -114,7 +115,7 @@ test('the JSON outcome has the format of a plan', async () => {
   )
 })
 
-test.each<[string, (text: string, scene: Scene) => string, string]>([
+test.each<[string, (text: string, scene: ServiceScene) => string, string]>([
   ['a changed byte', (text) => text.replace('192.0.2.7', '192.0.2.8'), 'plan-file-changed'],
   ['a truncated file', (text) => text.slice(0, -20), 'plan-file-invalid'],
   ['a missing first byte', (text) => text.slice(1), 'plan-file-invalid'],
@@ -138,7 +139,7 @@ test.each<[string, (text: string, scene: Scene) => string, string]>([
 })
 
 test('refuses a forged plan with the consistent IDs of another zone', async () => {
-  const scene = await openScene({
+  const scene = await openServiceScene({
     files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') },
   })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
@@ -189,7 +190,7 @@ test('warns of an empty key and does not sign', async () => {
 })
 
 test('refuses a file with a hundred megabytes immediately', async () => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   writeFileSync(join(scene.folder, 'plan.json'), '{')
   truncateSync(join(scene.folder, 'plan.json'), 100_000_000)
   const { status, stderr } = await scene.run('apply', 'plan.json', '--yes')
@@ -204,7 +205,7 @@ test.each<[string, readonly string[], string]>([
   ['a file and a zone', ['./a.json', 'example.com'], 'error[usage] apply takes one saved plan, or zones'],
   ['a file and a target', ['./a.json', '--target', 'cloud'], 'error[usage] --target cannot be used with a saved plan'],
 ])('%s', async (_, args, expected) => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   const { status, stderr } = await scene.run('apply', '--yes', ...args)
   expect(stderr).toContain(expected)
   expect(status).toBe(1)
@@ -212,7 +213,7 @@ test.each<[string, readonly string[], string]>([
 })
 
 test('a zone name may contain a slash', async () => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   const { stderr } = await scene.run('apply', '0/25.2.0.192.in-addr.arpa', '--yes')
   expect(stderr).toContain('error[zone-unknown]')
 })
@@ -267,7 +268,7 @@ test('is not written for a plan with errors, over another file, or into a missin
 })
 
 test('is not written if a zone cannot be read', async () => {
-  const scene = await openScene({
+  const scene = await openServiceScene({
     script: ({ path }) => (path.includes('/domains') ? { status: 403, body: '{"errors":[{"reason":"no"}]}' } : null),
   })
   const { status, stderr } = await scene.run('plan', '--out', 'plan.json')
@@ -278,7 +279,7 @@ test('is not written if a zone cannot be read', async () => {
 
 test('applies nothing and fails if a target cannot be read', async () => {
   let down = false
-  const scene = await openScene({ script: () => (down ? { status: 403, body: '{"errors":[{"reason":"no"}]}' } : null) })
+  const scene = await openServiceScene({ script: () => (down ? { status: 403, body: '{"errors":[{"reason":"no"}]}' } : null) })
   expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
   down = true
   rmSync(join(scene.folder, 'zones'), { recursive: true })

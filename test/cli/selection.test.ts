@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { validate as isPlan } from '../../generated/plan-schema.js'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { openScene, TOKEN, ZONE } from './scene.ts'
+import { TOKEN, ZONE } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const zoneOf = (name: string) => ZONE.replace('example.com', name)
 
@@ -30,7 +31,7 @@ const zonesOf = (result: { readonly stdout: string }) => documentOf(result).zone
 
 describe('a list of zones', () => {
   test.each(['plan', 'verify', 'validate', 'apply'])('that is empty selects nothing for %s, and says so', async (command) => {
-    const scene = await openScene({ files: FILES })
+    const scene = await openServiceScene({ files: FILES })
     const sends = command === 'apply' ? ['--yes'] : []
     for (const list of [['--stdin'], ['--zones-from', '/dev/null'], ['--stdin', '--zones-from', '/dev/null']]) {
       const { status, stderr } = await cli([command, ...sends, ...list], {
@@ -44,7 +45,7 @@ describe('a list of zones', () => {
   })
 
   test('names zones, globs, paths and comments, from both sources and the arguments', async () => {
-    const scene = await openScene({ files: FILES })
+    const scene = await openServiceScene({ files: FILES })
     scene.write({ 'list.txt': '# of a script\r\nzones/b.example.yaml\r\n\r\n c.example. \n' })
     const setting = { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN }, input: 'd.*\n' }
     const planned = await cli(['plan', 'a.example', '--stdin', '--zones-from', 'list.txt', '--format', 'json'], setting)
@@ -56,7 +57,7 @@ describe('a list of zones', () => {
     ['a folder', ['--zones-from', 'zones'], 'error[file-unreadable] zones is a folder'],
     ['a name that is not defined', ['--stdin'], 'error[zone-unknown] there is no definition of nowhere.example.'],
   ])('%s is an error', async (_, args, message) => {
-    const scene = await openScene({ files: FILES })
+    const scene = await openServiceScene({ files: FILES })
     const { status, stderr } = await cli(['plan', ...args], {
       cwd: scene.folder,
       env: { ZONEWRIGHT_TOKEN: TOKEN },
@@ -68,7 +69,7 @@ describe('a list of zones', () => {
 })
 
 test('apply takes the path of a definition and a glob; a plan file stays a plan file', async () => {
-  const scene = await openScene({ files: FILES })
+  const scene = await openServiceScene({ files: FILES })
   expect(zonesOf(await scene.run('apply', '--yes', 'zones/a.example.yaml', '--format', 'json'))).toEqual(['a.example'])
   expect(zonesOf(await scene.run('apply', '--yes', './zones/[bc]*', '--format', 'json'))).toEqual(['b.example', 'c.example'])
   expect((await scene.run('plan', '--out', 'zones/plan.json')).status).toBe(0)
@@ -80,7 +81,7 @@ test('apply takes the path of a definition and a glob; a plan file stays a plan 
 })
 
 test('--target takes zones of folders and globs away, but not one that is named', async () => {
-  const scene = await openScene({
+  const scene = await openServiceScene({
     files: FILES,
     config: "zones: [{zone: a.example, targets: [cloud]}, {files: 'zones/*', targets: [other]}]\n",
   })
@@ -104,7 +105,7 @@ test('a list of zones is bounded', async () => {
 
 describe('shards', () => {
   test('share all zones, and their reports are merged into that of all', async () => {
-    const scene = await openScene({ files: FILES })
+    const scene = await openServiceScene({ files: FILES })
     const whole = documentOf(await scene.run('plan', '--format', 'json'))
     const files: string[] = []
     for (const shard of ['1/3', '2/3', '3/3']) {
@@ -159,7 +160,7 @@ describe('shards', () => {
 
 describe('--keep-going', () => {
   test('plans and applies the zones without errors; the report has the errors; without it nothing is sent', async () => {
-    const scene = await openScene({ files: { ...FILES, ...BROKEN } })
+    const scene = await openServiceScene({ files: { ...FILES, ...BROKEN } })
     expect((await scene.run('apply', '--yes')).status).toBe(1)
     expect(scene.proxy.requests).toEqual([])
     const planned = await scene.run('plan', '--keep-going', '--out', 'plan.json', '--format', 'json')
@@ -183,7 +184,7 @@ describe('--keep-going', () => {
 
   test('an included file with an error stops each zone that includes it', async () => {
     const including = (name: string) => zoneOf(name).replace('records:', 'include: [../shared/web.yaml]\nrecords:')
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: {
         ...FILES,
         'zones/a.example.yaml': including('a.example'),
@@ -198,7 +199,9 @@ describe('--keep-going', () => {
   test('leaves out a reverse zone that a definition with errors may feed', async () => {
     const reverse = 'domain: 2.0.192.in-addr.arpa\nsoa_email: hostmaster@example.com\nrecords: {}\n'
     const feeding = zoneOf('a.example').replace('records:', 'auto_ptr: true\nrecords:')
-    const scene = await openScene({ files: { ...FILES, 'zones/a.example.yaml': feeding, 'zones/2.0.192.in-addr.arpa.yaml': reverse } })
+    const scene = await openServiceScene({
+      files: { ...FILES, 'zones/a.example.yaml': feeding, 'zones/2.0.192.in-addr.arpa.yaml': reverse },
+    })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({ 'zones/a.example.yaml': `${feeding}  bad: {type: A, value: nonsense}\n` })
     const planned = await scene.run('plan', '--keep-going', '--format', 'json')
@@ -207,7 +210,7 @@ describe('--keep-going', () => {
   })
 
   test('an error in the config still ends the run', async () => {
-    const scene = await openScene({ files: FILES, config: 'zones: 7\n' })
+    const scene = await openServiceScene({ files: FILES, config: 'zones: 7\n' })
     expect((await scene.run('plan', '--keep-going')).status).toBe(1)
     expect(scene.proxy.requests).toEqual([])
   })

@@ -12,23 +12,24 @@ import { afterThisFile } from '../support/after-file.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { filesBelow, openScene, type Scene, type SceneOptions, TOKEN, ZONE } from './scene.ts'
+import { filesBelow, TOKEN, ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene, type ServiceSceneOptions } from './service-scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7')
 const other = (text: string, name: string): string => text.replaceAll('example.com', name)
 
 /** A scene whose zones are live, with a snapshot of them. */
-async function snapshotScene(options: SceneOptions = {}, context?: Parameters<typeof openScene>[1]): Promise<Scene> {
-  const scene = await openScene(options, context)
+async function snapshotScene(options: ServiceSceneOptions = {}, context?: Parameters<typeof openServiceScene>[1]): Promise<ServiceScene> {
+  const scene = await openServiceScene(options, context)
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   expect(await scene.run('snapshot', '--out', 'snap.json')).toMatchObject({ status: 0, stdout: '' })
   return scene
 }
 
-const read = (scene: Scene, file: string): string => readFileSync(join(scene.folder, file), 'utf8')
+const read = (scene: ServiceScene, file: string): string => readFileSync(join(scene.folder, file), 'utf8')
 
 /** Runs the program as a job of a fork does: with a copy of the repository and the snapshot, without a token and without a host that it may contact. */
-async function inFork(scene: Scene, ...args: string[]): Promise<CliResult> {
+async function inFork(scene: ServiceScene, ...args: string[]): Promise<CliResult> {
   const before = scene.proxy.requests.length
   const result = await cli(args, { cwd: scene.folder, env: { ZONEWRIGHT_ALLOWED_HOSTS: '' } })
   expect(result.stdout + result.stderr).not.toContain(TOKEN)
@@ -64,7 +65,7 @@ async function withoutNetwork(args: readonly string[], setting: Parameters<typeo
 
 test('a job without credentials and network makes the same plan as the trusted job', async () => {
   const pool = `${other(ZONE, 'pool.example')}  pool: {type: A, ttl: 300, from: {instances: {tag: web}}}\nunmanaged: [{name: _acme-*}]\n`
-  const scene = await openScene({
+  const scene = await openServiceScene({
     files: { 'zones/example.com.yaml': ZONE, 'zones/pool.example.yaml': pool, 'zones/gone.example.yaml': other(ZONE, 'gone.example') },
     config: `zones:
   - {files: zones/example.com.yaml, targets: [cloud, lab], apex_ns: all-targets, allow: [apex-ns]}
@@ -117,7 +118,7 @@ test('a job without credentials and network makes the same plan as the trusted j
 
 test('says its age and its signature, and names the zones that it lacks', async () => {
   const key = generateKeyPairSync('ed25519')
-  const scene = await openScene()
+  const scene = await openServiceScene()
   const pem = key.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   scene.write({ 'public.pem': key.publicKey.export({ type: 'spki', format: 'pem' }).toString() })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
@@ -165,7 +166,7 @@ test('the plan can be applied while the zones are as they were', async () => {
 })
 
 describe('plan refuses', () => {
-  let scene: Scene
+  let scene: ServiceScene
   beforeAll(async () => {
     scene = await snapshotScene({}, { expect, onTestFinished: (close) => afterThisFile(close as () => unknown) })
     const { publicKey } = generateKeyPairSync('ed25519')
@@ -234,7 +235,7 @@ describe('plan refuses', () => {
   })
 })
 
-function copyOf({ folder }: Scene): string {
+function copyOf({ folder }: ServiceScene): string {
   const copy = temporaryDirectory()
   cpSync(folder, copy, { recursive: true })
   return copy
@@ -260,7 +261,7 @@ describe('snapshot writes nothing', () => {
     expect(filesBelow(folder)).toEqual(before)
   })
 
-  test.each<[string, SceneOptions, RegExp]>([
+  test.each<[string, ServiceSceneOptions, RegExp]>([
     [
       'if a zone cannot be read',
       { script: ({ path }) => (path.includes('/records') ? { status: 403, body: '{}' } : null) },
@@ -275,7 +276,7 @@ describe('snapshot writes nothing', () => {
       /error\[inventory-unreadable\][\s\S]*new\.json was not written\./,
     ],
   ])('%s', async (_, options, expected) => {
-    const scene = await openScene(options)
+    const scene = await openServiceScene(options)
     const { client, close } = connect(scene.service.baseUrl, TOKEN)
     await client.ok('POST', '/domains', { domain: 'example.com', type: 'master', soa_email: 'a@example.com' })
     await close()
@@ -287,7 +288,7 @@ describe('snapshot writes nothing', () => {
   })
 
   test('if a live record contains a secret', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     const { client, close } = connect(scene.service.baseUrl, TOKEN)
     await client.ok('POST', '/domains/1/records', { type: 'TXT', name: 'leak', target: TOKEN })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { openScene } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 import { folderOf, run } from './zone-file-folder.ts'
 
 const zone = (times: string): string =>
@@ -37,7 +37,7 @@ it.each([
     },
   ],
 ])('a plan for the cloud stores the shortest time for 0, says so, and is empty afterwards: %s', async (_, files) => {
-  const scene = await openScene({ files })
+  const scene = await openServiceScene({ files })
   const applied = await scene.run('apply', '--yes')
   expect(applied).toMatchObject({ status: 0, stdout: expect.stringMatching(/refresh_sec +300/) })
   expect(applied.stdout + applied.stderr).toContain('cloud stores refresh_sec 300 for example.com., not 0')

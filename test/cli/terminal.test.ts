@@ -5,7 +5,8 @@ import { builtProgram } from '../support/built-program.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { findTool } from '../support/tools.ts'
 import type { Script } from './recording-proxy.ts'
-import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
+import { TOKEN, ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 interface Session {
   /** The whole output, with control sequences. */
@@ -22,7 +23,7 @@ interface SessionOptions {
 
 /** Runs the program on a new terminal. */
 async function onTerminal(
-  scene: Scene,
+  scene: ServiceScene,
   args: readonly string[],
   { type = [], env = {}, columns = 100 }: SessionOptions = {},
 ): Promise<Session> {
@@ -76,7 +77,7 @@ describeWithTools(['script'], 'on a terminal', () => {
   beforeAll(async () => void (await builtProgram()))
 
   test('plan is coloured, except with NO_COLOR or --no-color', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const coloured = await onTerminal(scene, ['plan'])
     expect(coloured.status).toBe(0)
     expect(coloured.shown).toContain(`${ESCAPE}[32m192.0.2.2${ESCAPE}[39m`)
@@ -91,7 +92,7 @@ describeWithTools(['script'], 'on a terminal', () => {
   })
 
   test('an error shows its source line and a hint', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': `${ZONE}  x: {type: A, valu: 192.0.2.1}\n` } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': `${ZONE}  x: {type: A, valu: 192.0.2.1}\n` } })
     const { shown, status } = await onTerminal(scene, ['plan'])
     expect(status).toBe(1)
     expect(plain(shown)).toMatch(
@@ -109,7 +110,7 @@ describeWithTools(['script'], 'on a terminal', () => {
     ['\u0004', 1, /\nNothing was applied\.\n$/],
     ['\u0003', 130, /\nNothing was applied\.\n$/],
   ])('confirmation with %j', async (keys, status, end) => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const session = await onTerminal(scene, ['apply'], { type: [[QUESTION, keys]] })
     expect(plain(session.shown)).toMatch(end)
     expect(session.status).toBe(status)
@@ -117,7 +118,7 @@ describeWithTools(['script'], 'on a terminal', () => {
   })
 
   test('confirmation timeout: nothing is applied', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const { shown, status } = await onTerminal(scene, ['apply', '--timeout', '8'])
     expect(plain(shown)).toMatch(/The 8 s of --timeout are over.*\n\nNothing was applied\.\n$/)
     expect(status).toBe(1)
@@ -125,14 +126,14 @@ describeWithTools(['script'], 'on a terminal', () => {
   })
 
   test('--yes skips the confirmation', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const { shown, status } = await onTerminal(scene, ['apply', '--yes'])
     expect(status).toBe(0)
     expect(shown).not.toContain('[y/N]')
   })
 
   test('Ctrl-C during an apply: removes the bar, prints the report, exits with 130', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': MANY }, script: verySlowly })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': MANY }, script: verySlowly })
     const { shown, status } = await onTerminal(scene, ['apply', '--yes'], { type: [['Applying [', '\u0003']] })
     expect(status).toBe(130)
     expect(screenOf(shown)).toMatch(/\^?C?Stopping: waiting for calls in flight\. Press Ctrl-C again to end at once\.\n/)
@@ -140,7 +141,7 @@ describeWithTools(['script'], 'on a terminal', () => {
   })
 
   test('a long apply shows a progress bar and removes it', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
     const { shown, status } = await onTerminal(scene, ['apply', '--yes'])
     expect(status).toBe(0)
     const bars = [...shown.matchAll(new RegExp(`\\r${ESCAPE}\\[2KApplying \\[(=*) *\\] (\\d+)/121`, 'g'))]
@@ -153,7 +154,7 @@ describeWithTools(['script'], 'on a terminal', () => {
   })
 
   test('--quiet shows no bar, and a bar is never wider than the terminal', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
     const narrow = await onTerminal(scene, ['apply', '--yes'], { columns: 40 })
     for (const [, line = ''] of narrow.shown.matchAll(new RegExp(`\\r${ESCAPE}\\[2K(Applying[^\\r\\n]*)`, 'g')))
       expect(line.length).toBeLessThan(40)
@@ -164,7 +165,7 @@ describeWithTools(['script'], 'on a terminal', () => {
   })
 
   test('truncates long values to the width, except with --verbose', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': `${ZONE}  long: {type: TXT, value: ${'k'.repeat(200)}}\n` } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': `${ZONE}  long: {type: TXT, value: ${'k'.repeat(200)}}\n` } })
     const lines = plain((await onTerminal(scene, ['plan'], { columns: 60 })).shown).split('\n')
     expect(Math.max(...lines.slice(0, -3).map((line) => line.length))).toBeLessThanOrEqual(60)
     expect((await onTerminal(scene, ['plan', '--verbose'], { columns: 60 })).shown).toContain('k'.repeat(200))

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { startBind, TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { dig, transferZone } from '../support/tools.ts'
-import { openScene } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const ZONE = `domain: example.com
 soa_email: hostmaster@example.com
@@ -18,7 +18,7 @@ describeWithTools(['named', 'dig'], 'a zone at two targets', () => {
   test('the TTL is rounded and the type skipped only where the target asks for it, and one plan names both', async () => {
     const text = '$TTL 60\n@ SOA ns1.example.net. hostmaster.example.com. 1 14400 14400 1209600 300\n@ NS ns1.example.net.\n'
     const bind = await startBind({ zones: [{ name: 'example.com', text }], key: TEST_KEY })
-    const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE } })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': ZONE } })
     const lab = `{type: rfc2136, server: '127.0.0.1:${bind.port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}`
     const config = scene.files()['zonewright.yaml'] as string
     scene.write({ 'zonewright.yaml': config.replace(/^providers:\n/, `providers:\n  lab: ${lab}\n`) })

@@ -3,7 +3,7 @@ import { DIAGNOSTIC_CODES } from '../../src/dns/diagnostic-codes.ts'
 import { isLint } from '../../src/dns/suppression.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { openScene } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const setting = { cwd: temporaryDirectory() }
 
@@ -48,7 +48,7 @@ describe('refuses unknown commands and invalid options, with a suggestion', () =
   })
 
   test('a zone or target', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const zone = await scene.run('plan', 'exmple.com')
     expect(zone.status).toBe(1)
     expect(zone.stderr).toContain('error[zone-unknown] there is no definition of exmple.com. (Did you mean "example.com."?)\n')

@@ -4,7 +4,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startResolver } from '../support/dns-servers.ts'
 import { freePort } from '../support/free-port.ts'
 import { describeWithTools } from '../support/skip.ts'
-import { openScene, type Scene, ZONE } from './scene.ts'
+import { ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const REGION = { id: 'us-east', label: 'Newark, NJ', country: 'us', capabilities: [], status: 'ok' }
 
@@ -12,9 +13,9 @@ const REGION = { id: 'us-east', label: 'Newark, NJ', country: 'us', capabilities
  * A service whose region us-east has a real caching resolver. Region eu-west has none; of the
  * three of us-west one is unreachable and one refuses, and us-central has only an unreachable one.
  */
-async function sceneWithResolver(): Promise<Scene> {
+async function sceneWithResolver(): Promise<ServiceScene> {
   const places = { resolver: '', gone: `127.0.0.1:${await freePort()}`, refuses: await refusingResolver() }
-  const scene = await openScene({
+  const scene = await openServiceScene({
     script: ({ path }) => {
       const region = /^\/v4\/regions\/([a-z-]+)$/.exec(path)?.[1] ?? ''
       const { resolver, gone, refuses } = places

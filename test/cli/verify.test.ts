@@ -1,10 +1,11 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openScene, type Scene, ZONE } from './scene.ts'
+import { ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 /** Changes a live record without the program. */
-async function changeLive({ service }: Scene, name: string, fields: object): Promise<void> {
+async function changeLive({ service }: ServiceScene, name: string, fields: object): Promise<void> {
   const call = async (method: string, path: string, body?: object) => {
     const answer = await fetch(service.baseUrl + path, {
       method,
@@ -20,7 +21,7 @@ async function changeLive({ service }: Scene, name: string, fields: object): Pro
 
 describe('verify', () => {
   test('a zone as defined exits with 0 and prints one line', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     await scene.run('apply', '--yes')
     expect(await scene.run('verify')).toEqual({
       status: 0,
@@ -34,7 +35,7 @@ describe('verify', () => {
   })
 
   test('a changed record exits with 2 and shows how to see the difference', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     await scene.run('apply', '--yes')
     await changeLive(scene, 'mail', { target: '192.0.2.66' })
     const { status, stdout, stderr } = await scene.run('verify')
@@ -46,7 +47,7 @@ describe('verify', () => {
   })
 
   test('a missing zone exits with 2', async () => {
-    const scene = await openScene()
+    const scene = await openServiceScene()
     const { status, stdout } = await scene.run('verify')
     expect(status).toBe(2)
     expect(stdout).toContain('4 changes pending')
@@ -56,7 +57,7 @@ describe('verify', () => {
     const silent = createSocket('udp4').bind(0, '127.0.0.1')
     await once(silent, 'listening')
     onTestFinished(() => void silent.close())
-    const scene = await openScene()
+    const scene = await openServiceScene()
     await scene.run('apply', '--yes')
     const { status, stdout, stderr } = await scene.run('verify', '--nameserver', `127.0.0.1:${silent.address().port}`)
     expect(status).toBe(1)
@@ -68,7 +69,7 @@ describe('verify', () => {
   })
 
   test('verifies only the given zones', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') },
     })
     await scene.run('apply', '--yes', 'example.net')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openScene } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const RECORDS = 2000
 
@@ -12,7 +12,7 @@ ${Array.from({ length: RECORDS }, (_, index) => `  h${index}: {type: A, value: 1
 const NOTICE = 'notice[ttl-rounded] 2,000 record sets: cloud stores TTL 300, not 600; default_ttl at zones/example.com.yaml:3:14\n'
 
 test('2,000 record sets with a TTL that the target rounds are one line; JSON and --verbose have them all', async () => {
-  const scene = await openScene({ files: { 'zones/example.com.yaml': DEFINITION } })
+  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': DEFINITION } })
   const plan = await scene.run('plan')
   expect(plan.stderr).toBe(`${NOTICE}2,000 notices. --verbose lists all.\n`)
   const github = await scene.run('plan', '--format', 'github')
@@ -42,7 +42,7 @@ records:
   c_d: {type: A, value: 192.0.2.1}
 `
   const files = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`zones/z${index}.example.yaml`, zone(index)]))
-  const scene = await openScene({ files })
+  const scene = await openServiceScene({ files })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   const { status, stdout, stderr } = await scene.run('plan')
   expect(status).toBe(0)

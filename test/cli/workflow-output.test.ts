@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest'
 import type { CliResult } from '../support/cli.ts'
 import type { Script } from './recording-proxy.ts'
-import { openScene, type Scene, ZONE } from './scene.ts'
+import { ZONE } from './scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const EVIL = '##[add-mask]x ::error::forged'
 
@@ -49,7 +50,7 @@ const COMMANDS = [
   ['explain', EVIL],
 ]
 
-const scenes = (): Promise<Scene>[] => [openScene({ files: FILES, script }), openScene({ script })]
+const scenes = (): Promise<ServiceScene>[] => [openServiceScene({ files: FILES, script }), openServiceScene({ script })]
 
 function expectNoCommand({ stdout, stderr }: CliResult, command: readonly string[]): void {
   expect(commandsIn(stderr), command.join(' ')).toEqual([])
@@ -68,13 +69,13 @@ test.each(['validate', 'plan', 'apply', 'verify', 'rollback'])('%s --format gith
 })
 
 test('does not change text outside GitHub Actions', async () => {
-  const scene = await openScene({ files: FILES })
+  const scene = await openServiceScene({ files: FILES })
   const { stderr } = await scene.run('plan')
   expect(stderr).toContain('##[')
 })
 
 test.each([['--format', 'github'], ['--format=github']])('an error of the command line with %s', async (...format) => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   const { stderr } = await scene.run('plan', ...format, `--${EVIL}`)
   expect(stderr).toContain('error[usage]')
   expect(commandsIn(stderr)).toEqual([])

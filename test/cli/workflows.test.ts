@@ -11,7 +11,8 @@ import type { DomainName } from '../../src/dns/domain-name.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { parseWorkflow } from '../support/workflow-runner.ts'
-import { filesBelow, openScene } from './scene.ts'
+import { filesBelow } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const RELEASE = { tarball: 'https://releases.example.com/zonewright-1.2.3.tgz', checksum: 'ab'.repeat(32) }
 
@@ -132,7 +133,7 @@ test('init sets the hosts of its config', async () => {
 })
 
 test('init --from sets the host of the provider', async () => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   await scene.run('apply', '--yes')
   const folder = temporaryDirectory()
   const { host, origin } = new URL(scene.proxy.origin)

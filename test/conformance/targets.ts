@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { readConfig } from '../../src/definition/config/read-config.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import type { ZoneSettings } from '../../src/dns/zone.ts'
-import type { Provider } from '../../src/providers/provider.ts'
-import { createProvider } from '../../src/providers/registry.ts'
+import type { Provider, ProviderType } from '../../src/providers/provider.ts'
+import { createProvider, useGivenTypes } from '../../src/providers/registry.ts'
 import { startService, UNLIMITED } from '../../src/service/index.ts'
 import { startDnsFaultProxy } from '../support/dns-fault-proxy.ts'
 import { type DnsServer, type DnsServerOptions, startBind, startKnot, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
@@ -21,6 +21,8 @@ import { checkZone, transferZone } from '../support/tools.ts'
 export interface RunningTarget {
   /** The entry of `providers` in flow style, such as `{type: cloud, …}`. */
   readonly entry: string
+  /** The type that is used instead of that of the entry. */
+  readonly type?: ProviderType | undefined
   /** The values of the environment variables that the entry names. */
   readonly env: Readonly<Record<string, string>>
   /** Settings of the zone, if the provider has settings. */
@@ -35,7 +37,7 @@ export interface RunningTarget {
 }
 
 export interface ProxiedTarget {
-  readonly proxy: FaultProxy
+  readonly proxy: Pick<FaultProxy, 'use' | 'count' | 'untilIdle' | 'close'>
   /** The entry of `providers` through the proxy, with short timeouts. */
   readonly entry: string
 }
@@ -48,6 +50,8 @@ export interface TargetKind {
   readonly rejoinsTexts?: boolean
   /** Steps with more records take minutes on the server, so the long tests leave them out. */
   readonly maxSize?: number
+  /** Whether its zones are in this process, so that no other program reads them and no run of them can be killed. */
+  readonly isInMemory?: boolean
   /** Whether it has no requests that could be disturbed. */
   readonly usesNoNetwork?: boolean
   /** The groups that fail because of the server, with the failure. */
@@ -255,10 +259,14 @@ async function startPackage(): Promise<RunningTarget> {
 }
 
 /** Creates the provider of a config entry, as a run does. Throws if the entry has a problem. */
-export async function openProvider(entry: string, env: Readonly<Record<string, string>>, folder = process.cwd()): Promise<Provider> {
+export async function openProvider(
+  { entry, env, type }: Pick<RunningTarget, 'entry' | 'env' | 'type'>,
+  folder = process.cwd(),
+): Promise<Provider> {
   const { config, diagnostics } = readConfig(`providers:\n  target: ${entry}\n`, { file: 'zonewright.yaml', folder, cwd: folder })
   const found = config?.providers.get('target')
   if (found === undefined) throw new Error(diagnostics.map(({ message }) => message).join('; '))
+  if (type !== undefined) useGivenTypes([found], new Map([['target', type]]))
   const created = await createProvider(found, { secrets: { env, folder, loaded: noSecrets() } })
   if (created.provider === null) throw new Error(created.diagnostics.map(({ message }) => message).join('; '))
   return created.provider

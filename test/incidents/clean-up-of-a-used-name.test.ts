@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { validate as isPlan } from '../../generated/plan-schema.js'
-import { openScene } from '../cli/scene.ts'
+import { openServiceScene } from '../cli/service-scene.ts'
 import { cli } from '../support/cli.ts'
 import { startServer, TEST_KEY } from '../support/dns-servers.ts'
 import { bind } from '../support/server-recipes/bind.ts'
@@ -35,7 +35,7 @@ const states = ({ deletions }: Usage): string[] => deletions.map(({ name, type, 
 describeWithTools(['dig'], 'at the name server of the service', () => {
   test('the name in use is refused in every report, and lifted by name', async () => {
     let offset = -30 * 3600_000
-    const scene = await openScene({ files: { 'zones/example.com.yaml': OLD }, clock: () => Date.now() + offset })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': OLD }, clock: () => Date.now() + offset })
     const { service, run, write, proxy } = scene
     const usage = ['--usage', `${service.observabilityUrl}/usage`]
     // Nothing is deleted, so no source is read.
@@ -95,7 +95,7 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
   })
 
   test('a source that fails, is old or has another zone is not taken for names that nobody needs', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': OLD }, config: 'usage: {source: usage.csv, in_use: 2h}\n' })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': OLD }, config: 'usage: {source: usage.csv, in_use: 2h}\n' })
     const { run, write, folder } = scene
     expect(await run('apply', '--yes')).toMatchObject({ status: 0 })
     write({ 'zones/example.com.yaml': KEPT })
@@ -157,7 +157,7 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
     onTestFinished(() => void server.close())
     await new Promise((resolve) => server.once('listening', resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/usage?key=hidden`
-    const { run, write, runWith, service } = await openScene({ files: { 'zones/example.com.yaml': OLD } })
+    const { run, write, runWith, service } = await openServiceScene({ files: { 'zones/example.com.yaml': OLD } })
     expect(await run('apply', '--yes', '--usage', url)).toMatchObject({ status: 0 })
     expect(requests).toBe(0)
     write({ 'zones/example.com.yaml': KEPT })

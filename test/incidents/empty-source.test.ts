@@ -8,7 +8,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { validate } from '../../generated/plan-schema.js'
-import { openScene } from '../cli/scene.ts'
+import { openServiceScene } from '../cli/service-scene.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { type DnsServer, startBind, waitForZone } from '../support/dns-servers.ts'
 import { OCTODNS_PYTHON } from '../support/octodns-python.ts'
@@ -354,7 +354,7 @@ describeWithTools([OCTODNS_PYTHON], 'a bridged YamlProvider of octoDNS', () => {
 describe('a zone at another provider', () => {
   test('that is empty, short, refused or gone changes nothing', async () => {
     let reply: 'cut' | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: string } | null = null
-    const scene = await openScene({
+    const scene = await openServiceScene({
       script: ({ path }) => (path.includes('/records') ? reply : null),
       provider: 'timeout: 3',
       config: 'zones: [{files: served/*, targets: [files]}, {targets: [cloud]}]\n',

@@ -8,7 +8,8 @@ import { bucketStore } from '../../src/apply/journal/store/bucket-store.ts'
 import { stateName } from '../../src/apply/journal/store/fetch-journal.ts'
 import { type Lease, leaseName, listLeases, ownHolder } from '../../src/apply/journal/store/leases.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
-import { openScene, type Scene, TOKEN, ZONE } from '../cli/scene.ts'
+import { TOKEN, ZONE } from '../cli/scene.ts'
+import { openServiceScene, type ServiceScene } from '../cli/service-scene.ts'
 import { cli } from '../support/cli.ts'
 import { MOTO, type Moto, type StoreProxy, startMoto, startStoreProxy } from '../support/moto.ts'
 import { describeWithTools } from '../support/skip.ts'
@@ -30,11 +31,11 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     moto?.stop()
   })
 
-  const open = async (script?: Parameters<typeof openScene>[0]): Promise<{ scene: Scene; bucket: string }> => {
+  const open = async (script?: Parameters<typeof openServiceScene>[0]): Promise<{ scene: ServiceScene; bucket: string }> => {
     buckets += 1
     const bucket = `journal-${buckets}`
     await fetch(`${moto.origin}/${bucket}`, { method: 'PUT' })
-    const scene = await openScene({
+    const scene = await openServiceScene({
       ...script,
       config: `journal: {url: "s3://${bucket}/dns", endpoint: "${proxy.origin}", lease: 60s}`,
     })
@@ -48,7 +49,7 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
       { env: KEYS, secrets: noSecrets() },
     )
   /** The same config and definitions in another folder, as on another machine. */
-  const elsewhere = (scene: Scene) => {
+  const elsewhere = (scene: ServiceScene) => {
     const folder = temporaryDirectory()
     const files = scene.files()
     mkdirSync(join(folder, 'zones'))

@@ -5,7 +5,8 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openScene, TOKEN, ZONE } from '../cli/scene.ts'
+import { TOKEN, ZONE } from '../cli/scene.ts'
+import { openServiceScene } from '../cli/service-scene.ts'
 import { builtProgram, startProgram } from '../support/built-program.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -24,7 +25,7 @@ test('an apply that stops for longer than its lease sends nothing more after a y
   const atFirstCall = new Promise<void>((resolve) => {
     stopped = resolve
   })
-  const scene = await openScene({
+  const scene = await openServiceScene({
     files: { 'zones/example.com.yaml': ZONE },
     provider: 'parallelism: 1, timeout: 2',
     config: `journal: {url: "file://${shared}", lease: 4s}`,
@@ -70,7 +71,7 @@ test('an apply that stops for longer than its lease sends nothing more after a y
 }, 120_000)
 
 test('a saved plan is refused after another run has landed, even if the zone looks the same again', async () => {
-  const scene = await openScene()
+  const scene = await openServiceScene()
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   const change = (address: string) => scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', address) })
   scene.write({ 'zones/example.com.yaml': YOUNGER })
@@ -98,7 +99,7 @@ test('a saved plan is refused after another run has landed, even if the zone loo
 
 test('a saved plan of which nothing could be applied can be applied again', async () => {
   let isDown = false
-  const scene = await openScene({
+  const scene = await openServiceScene({
     script: ({ method }) => (isDown && method !== 'GET' ? { status: 400, body: '{"errors":[{"reason":"no"}]}' } : null),
   })
   expect((await scene.run('apply', '--yes')).status).toBe(0)

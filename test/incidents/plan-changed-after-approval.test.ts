@@ -6,7 +6,8 @@ import { expect, test } from 'vitest'
 import { parseOpenSshKey } from '../../src/apply/approvals/openssh-private-key.ts'
 import { signaturesIn, signerFinder, signText } from '../../src/apply/approvals/sshsig.ts'
 import { checksumOf, planFileText, signatureOf } from '../../src/apply/saved-plan/plan-json.ts'
-import { openScene, type Scene, type SceneOptions, ZONE } from '../cli/scene.ts'
+import { ZONE } from '../cli/scene.ts'
+import { openServiceScene, type ServiceScene, type ServiceSceneOptions } from '../cli/service-scene.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -26,8 +27,8 @@ const approvals = (names: readonly string[] = ['alice', 'bob', 'carol'], needed 
   `approvals:\n  needed: ${needed}\n${more}  keys:\n${listOf(names)}`
 
 /** A scene whose zone is live, with a plan of a changed address in `plan.json`. */
-async function plannedScene(options: SceneOptions = {}): Promise<Scene> {
-  const scene = await openScene(options)
+async function plannedScene(options: ServiceSceneOptions = {}): Promise<ServiceScene> {
+  const scene = await openServiceScene(options)
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({
     'zonewright.yaml': `${scene.files()['zonewright.yaml']}${approvals()}`,
@@ -38,16 +39,17 @@ async function plannedScene(options: SceneOptions = {}): Promise<Scene> {
   return scene
 }
 
-const approve = (scene: Scene, name: string, ...more: string[]) => scene.run('approve', 'plan.json', '--key', keyOf(name), '--yes', ...more)
+const approve = (scene: ServiceScene, name: string, ...more: string[]) =>
+  scene.run('approve', 'plan.json', '--key', keyOf(name), '--yes', ...more)
 
-async function approvedScene(): Promise<Scene> {
+async function approvedScene(): Promise<ServiceScene> {
   const scene = await plannedScene()
   for (const name of ['alice', 'bob']) expect(await approve(scene, name)).toMatchObject({ status: 0 })
   return scene
 }
 
 /** Applies, and expects a refusal before any request that writes. */
-async function expectRefused(scene: Scene, message: RegExp, ...args: string[]): Promise<void> {
+async function expectRefused(scene: ServiceScene, message: RegExp, ...args: string[]): Promise<void> {
   const before = scene.proxy.mutations().length
   const { status, stderr } = await scene.run(...(args.length > 0 ? args : ['apply', 'plan.json', '--yes']))
   expect(stderr).toMatch(message)
@@ -56,7 +58,7 @@ async function expectRefused(scene: Scene, message: RegExp, ...args: string[]): 
   expect(scene.proxy.mutations()).toHaveLength(before)
 }
 
-const read = (scene: Scene, file = 'plan.json'): string => readFileSync(join(scene.folder, file), 'utf8')
+const read = (scene: ServiceScene, file = 'plan.json'): string => readFileSync(join(scene.folder, file), 'utf8')
 
 /** A plan file with a change that its seals cover, as somebody with access to the file and the plan key can make it. */
 function resealed(text: string, change: (text: string) => string): string {
@@ -289,7 +291,7 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
   })
 
   test('copy, cutover and import --clone change no zone that needs approvals; a saved copy can be approved', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       config: 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n',
       files: { 'zones/example.com.yaml': ZONE.replace('records:', 'refresh_sec: 4h\nretry_sec: 4h\nexpire_sec: 14d\nrecords:') },
     })
@@ -323,7 +325,7 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
   })
 
   test('a zone can need none; a plan needs as many as the zone that needs most', async () => {
-    const scene = await openScene({
+    const scene = await openServiceScene({
       files: {
         'zones/example.com.yaml': ZONE,
         'zones/lab.example.yaml': ZONE.replace('example.com', 'lab.example').replace('@example.com', '@lab.example'),

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { startRecordingProxy } from '../cli/recording-proxy.ts'
-import { openScene, type Scene, TOKEN } from '../cli/scene.ts'
+import { TOKEN } from '../cli/scene.ts'
+import { openServiceScene, type ServiceScene } from '../cli/service-scene.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -45,7 +46,7 @@ describeWithTools(['ssh-keygen'], 'guards that find nothing', () => {
     const key = join(folder, 'alice')
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'alice', '-f', key])
     let offset = -30 * 3600_000
-    const scene = await openScene({ files: {}, clock: () => Date.now() + offset })
+    const scene = await openServiceScene({ files: {}, clock: () => Date.now() + offset })
     offset = 0
     const counts = await startRecordingProxy(() => null, scene.service.observabilityUrl as string)
     onTestFinished(() => counts.close())
@@ -104,7 +105,7 @@ describeWithTools(['ssh-keygen'], 'guards that find nothing', () => {
 })
 
 /** An instance of the service, and its address as the settings of a record. */
-async function instanceOf({ service }: Scene): Promise<{ readonly pool: string }> {
+async function instanceOf({ service }: ServiceScene): Promise<{ readonly pool: string }> {
   const answer = await fetch(`${service.baseUrl}/compute/instances`, {
     method: 'POST',
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },

@@ -8,7 +8,8 @@ import { expect, it } from 'vitest'
 import { fitToTarget } from '../../src/plan/fit-to-target.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { recordToApi } from '../../src/providers/cloud/record-codec.ts'
-import { openScene, type Scene, TOKEN } from '../cli/scene.ts'
+import { TOKEN } from '../cli/scene.ts'
+import { openServiceScene, type ServiceScene } from '../cli/service-scene.ts'
 import { runDnsconfig } from '../convert/dnscontrol/run-dnsconfig.ts'
 import { fc } from '../support/fast-check.ts'
 import { ORIGIN } from '../support/plan.ts'
@@ -27,7 +28,7 @@ const SETTINGS = {
   expire_sec: 604800,
 }
 
-async function send(scene: Scene, path: string, body: object): Promise<{ id: number } | null> {
+async function send(scene: ServiceScene, path: string, body: object): Promise<{ id: number } | null> {
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
   const response = await fetch(`${scene.service.baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
   // The service refuses records that conflict.
@@ -35,7 +36,7 @@ async function send(scene: Scene, path: string, body: object): Promise<{ id: num
 }
 
 /** A zone with any records that the service supports, each with a TTL. */
-async function fill(scene: Scene, domain: string, seed: number): Promise<void> {
+async function fill(scene: ServiceScene, domain: string, seed: number): Promise<void> {
   const created = await send(scene, '/domains', { domain, ...SETTINGS })
   const given = new Set<string>()
   for (const records of fc.sample(randomRecords, { numRuns: 6, seed })) {
@@ -62,7 +63,7 @@ interface Change {
 const isMailboxCase = ({ existing, desired, fields }: Change): boolean =>
   fields.join() === 'soa_email' && existing?.soa_email?.toLowerCase() === desired?.soa_email
 
-async function changesOf(scene: Scene): Promise<string[]> {
+async function changesOf(scene: ServiceScene): Promise<string[]> {
   const { stdout, stderr } = await scene.run('plan', '--format', 'json', '--allow', 'deletes')
   expect(stderr.match(/^.*error\[.*$/gm)).toBeNull()
   const { zones } = JSON.parse(stdout) as { zones: { zone: string; changes: Change[] }[] }
@@ -75,7 +76,7 @@ const namesLost = (stderr: string): Set<string> =>
   new Set([...stderr.matchAll(/\[export-lossy\] (\S+ [A-Z]+): /g)].map(([, what]) => String(what)))
 
 /** The arguments of the import. In a directory, octoDNS does not list the file of a zone of one label. */
-const FORMATS: Readonly<Record<string, (scene: Scene) => readonly (readonly string[])[]>> = {
+const FORMATS: Readonly<Record<string, (scene: ServiceScene) => readonly (readonly string[])[]>> = {
   zonefile: () => [['zonefile', 'out-zonefile']],
   octodns: () => [
     ['octodns', 'out-octodns/single.yaml'],
@@ -90,7 +91,7 @@ const FORMATS: Readonly<Record<string, (scene: Scene) => readonly (readonly stri
 }
 
 it('zones of the service survive export and import in every format', async () => {
-  const scene = await openScene({ files: { 'zones/.keep': '' } })
+  const scene = await openServiceScene({ files: { 'zones/.keep': '' } })
   for (const [i, domain] of ZONES.entries()) await fill(scene, domain, i + 1)
   const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
   expect(imported).toMatchObject({ status: 0, stderr: expect.stringMatching(/5 zones with [1-9][0-9]+ records/) })

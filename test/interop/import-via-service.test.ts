@@ -2,7 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Script } from '../cli/recording-proxy.ts'
-import { openScene, TOKEN } from '../cli/scene.ts'
+import { TOKEN } from '../cli/scene.ts'
+import { openServiceScene } from '../cli/service-scene.ts'
 import { startProgram } from '../support/built-program.ts'
 import { type DnsServer, startBind, TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
@@ -30,7 +31,7 @@ describeWithTools(['named'], 'import --via-service', () => {
   afterAll(() => Promise.all([open?.stop(), closed?.stop()]))
 
   it('creates a zone and its definition, with an empty plan', async () => {
-    const scene = await openScene({ ...EMPTY, peerPort: open.port })
+    const scene = await openServiceScene({ ...EMPTY, peerPort: open.port })
     const args = ['import', '--from', 'cloud', '--via-service', '127.0.0.1', 'example.com', 'example.net', '-o', 'zones']
     expect(await scene.run(...args)).toMatchObject({ status: 1, stderr: expect.stringContaining('[not-confirmed]') })
     expect(await scene.run(...args, '--dry-run')).toMatchObject({
@@ -51,7 +52,7 @@ describeWithTools(['named'], 'import --via-service', () => {
   })
 
   it('shows the addresses to allow if the transfer is refused', async () => {
-    const scene = await openScene({ ...EMPTY, peerPort: closed.port, transferAddresses: ['127.0.0.1', '::1'] })
+    const scene = await openServiceScene({ ...EMPTY, peerPort: closed.port, transferAddresses: ['127.0.0.1', '::1'] })
     const result = await scene.run('import', '--from', 'cloud', '--via-service', '127.0.0.1', 'example.com', '-o', 'zones', '--yes')
     expect(result).toMatchObject({ status: 1, stdout: '' })
     expect(result.stderr).toContain('[provider-rejected] cloud: importing example.com. from 127.0.0.1: 400 remote_nameserver: ')
@@ -64,14 +65,14 @@ describeWithTools(['named'], 'import --via-service', () => {
       path === '/v4/domains/import'
         ? { status: 400, headers: { 'content-type': 'application/json' }, body: '{"errors":[{"reason":"The request was refused"}]}' }
         : null
-    const scene = await openScene({ ...EMPTY, script, provider: 'preset: linode' })
+    const scene = await openServiceScene({ ...EMPTY, script, provider: 'preset: linode' })
     const result = await scene.run('import', '--from', 'cloud', '--via-service', 'ns1.example.net', 'example.com', '--yes')
     expect(result).toMatchObject({ status: 1, stdout: '' })
     expect(result.stderr).toMatch(/\(the name server must allow zone transfers \(AXFR\) to [0-9.]+, [0-9.]+, [0-9a-f:]+, [0-9a-f:]+\)/)
   })
 
   it('reports the zones created before a failure', async () => {
-    const scene = await openScene({ ...EMPTY, peerPort: open.port })
+    const scene = await openServiceScene({ ...EMPTY, peerPort: open.port })
     const result = await scene.run(
       'import',
       '--from',
@@ -92,14 +93,14 @@ describeWithTools(['named'], 'import --via-service', () => {
   })
 
   it('checks for existing files before it creates anything', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': 'mine' }, peerPort: open.port })
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': 'mine' }, peerPort: open.port })
     const result = await scene.run('import', '--from', 'cloud', '--via-service', '127.0.0.1', 'example.com', '-o', 'zones', '--yes')
     expect(result).toMatchObject({ status: 1, stderr: expect.stringContaining('[file-exists]') })
     expect(scene.proxy.requests).toEqual([])
   })
 
   it('creates no zone if the service already has one of them, even if it is named twice', async () => {
-    const scene = await openScene({ ...EMPTY, peerPort: open.port })
+    const scene = await openServiceScene({ ...EMPTY, peerPort: open.port })
     const names = ['example.com', 'example.com.', 'EXAMPLE.com']
     expect(await scene.run(...VIA, '127.0.0.1', ...names, '-o', 'zones', '--yes')).toMatchObject({
       status: 0,
@@ -123,7 +124,7 @@ describeWithTools(['named'], 'import --via-service', () => {
   })
 
   it('reports a zone that the name server does not have', async () => {
-    const scene = await openScene({ ...EMPTY, peerPort: open.port })
+    const scene = await openServiceScene({ ...EMPTY, peerPort: open.port })
     const result = await scene.run(...VIA, '127.0.0.1', 'other.example', '-o', 'zones', '--yes')
     expect(result).toMatchObject({
       status: 1,
@@ -135,7 +136,7 @@ describeWithTools(['named'], 'import --via-service', () => {
   })
 
   it('reports a created zone whose definition cannot be written', async () => {
-    const scene = await openScene({ files: { 'zones/.keep': '', file: 'mine' }, peerPort: open.port })
+    const scene = await openServiceScene({ files: { 'zones/.keep': '', file: 'mine' }, peerPort: open.port })
     const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '-o', 'file', '--yes')
     expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('[file-unwritable] file/example.com.yaml') })
     expect(result.stderr).toContain(
@@ -154,7 +155,7 @@ describeWithTools(['named'], 'import --via-service', () => {
       })
       return 'cut'
     }
-    const scene = await openScene({ ...EMPTY, script, peerPort: open.port })
+    const scene = await openServiceScene({ ...EMPTY, script, peerPort: open.port })
     upstream = scene.service.baseUrl
     const result = await scene.run(...VIA, '127.0.0.1', 'example.com', 'example.net', '-o', 'zones', '--yes')
     expect(result).toMatchObject({
@@ -188,7 +189,7 @@ it.each([
   [`${'a'.repeat(64)}.example`, 'is neither'],
   ['http://127.0.0.1', 'is neither'],
 ])('--via-service %j is refused before any request', async (nameserver, message) => {
-  const scene = await openScene(EMPTY)
+  const scene = await openServiceScene(EMPTY)
   const result = await scene.run(...VIA, nameserver, 'example.com', '--yes')
   expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) })
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may appear in the output
@@ -203,7 +204,7 @@ it.each([
   ['ns.bücher.example', 'ns.xn--bcher-kva.example'],
 ])('--via-service %s is sent as %s', async (nameserver, sent) => {
   const script = onImport({ status: 400, headers: json, body: '{"errors":[{"reason":"no"}]}' })
-  const scene = await openScene({ ...EMPTY, script })
+  const scene = await openServiceScene({ ...EMPTY, script })
   await scene.run(...VIA, nameserver, 'example.com', '--yes')
   expect(scene.proxy.mutations().map(({ body }) => JSON.parse(body))).toEqual([{ domain: 'example.com', remote_nameserver: sent }])
 })
@@ -212,7 +213,7 @@ it.each([
   ['--tsig', 'upd:env:SECRET'],
   ['--timeout', '5'],
 ])('%s, which the service knows nothing of, is not passed over', async (...option) => {
-  const scene = await openScene(EMPTY)
+  const scene = await openServiceScene(EMPTY)
   const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '-o', 'zones', '--yes', ...option)
   expect(result).toMatchObject({
     status: 1,
@@ -224,7 +225,7 @@ it.each([
 
 it('a zone of another account is reported without a hint about transfers, whatever its name', async () => {
   const script = onImport({ status: 400, headers: json, body: '{"errors":[{"field":"domain","reason":"DNS zone already exists."}]}' })
-  const scene = await openScene({ ...EMPTY, script, provider: 'preset: linode' })
+  const scene = await openServiceScene({ ...EMPTY, script, provider: 'preset: linode' })
   const result = await scene.run(...VIA, 'axfr.example.net', 'transfer.example', '--yes')
   expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('400 domain: DNS zone already exists.') })
   expect(result.stderr).not.toMatch(/must allow|zone-undefined/)
@@ -235,7 +236,7 @@ it.each([
   ['that is revoked', 401, 'Invalid Token', '[provider-unauthorized]'],
 ])('a token %s', async (_, status, reason, code) => {
   const script = onImport({ status, headers: json, body: JSON.stringify({ errors: [{ reason }] }) })
-  const scene = await openScene({ ...EMPTY, script })
+  const scene = await openServiceScene({ ...EMPTY, script })
   const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '--yes')
   expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(code) })
   expect(result.stderr).not.toContain('[zone-undefined]')
@@ -250,7 +251,7 @@ it('retries a busy service, and reports that a killed one may have created the z
       ? { status: 429, headers: { ...json, 'retry-after': '0' }, body: '{"errors":[{"reason":"Too many requests"}]}' }
       : 'cut'
   }
-  const scene = await openScene({ ...EMPTY, script })
+  const scene = await openServiceScene({ ...EMPTY, script })
   const result = await scene.run(...VIA, '127.0.0.1', 'example.com', 'example.net', '-o', 'zones', '--yes')
   expect(asked).toBe(2)
   expect(result).toMatchObject({
@@ -276,7 +277,7 @@ it.each([
       await waiting
       return { headers: json, body: made }
     }
-    const scene = await openScene({ ...EMPTY, script })
+    const scene = await openServiceScene({ ...EMPTY, script })
     const program = await startProgram([...VIA, '127.0.0.1', 'example.com', 'example.net', '-o', 'zones', '--yes'], {
       cwd: scene.folder,
       env: { ZONEWRIGHT_TOKEN: TOKEN },

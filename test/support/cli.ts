@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream'
 import type { CliIo } from '../../src/cli/io.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
+import type { GivenTypes } from '../../src/providers/registry.ts'
 
 export interface CliResult {
   readonly status: number
@@ -15,10 +16,15 @@ export interface CliSetting {
   readonly now?: () => Date
   /** The text of standard input. */
   readonly input?: string
+  /** Provider types instead of those of config entries, by name. */
+  readonly providerTypes?: GivenTypes
 }
 
 /** Runs the program in this process, with no terminal. */
-export async function cli(args: readonly string[], { cwd, env = {}, now = () => new Date(), input = '' }: CliSetting): Promise<CliResult> {
+export async function cli(
+  args: readonly string[],
+  { cwd, env = {}, now = () => new Date(), input = '', providerTypes }: CliSetting,
+): Promise<CliResult> {
   const written = { stdout: '', stderr: '' }
   const stream = (name: 'stdout' | 'stderr'): CliIo['stdout'] => ({
     write: (text) => {
@@ -28,6 +34,15 @@ export async function cli(args: readonly string[], { cwd, env = {}, now = () => 
   })
   const stdin = new PassThrough()
   stdin.end(input)
-  const status = await runCli(args, { stdout: stream('stdout'), stderr: stream('stderr'), stdin, env, cwd, now, secrets: noSecrets() })
+  const status = await runCli(args, {
+    stdout: stream('stdout'),
+    stderr: stream('stderr'),
+    stdin,
+    env,
+    cwd,
+    now,
+    secrets: noSecrets(),
+    providerTypes,
+  })
   return { status, ...written }
 }

@@ -22,7 +22,10 @@ describe('another client writes between a plan and its call', () => {
   /** Plans, lets another client write, and applies some seconds after the plan was read. Returns the requests of the calls, and how the change ended. */
   async function applyAfter(theirs: object | null, seconds: number): Promise<readonly string[]> {
     const scene = await startDesecScene({ definition: '', rrsets: [A, { ...A, subname: 'other' }] })
-    const provider = await openProvider(`{type: desec, base_url: '${scene.server.origin}/api/v1', token: env:TOKEN}`, { TOKEN })
+    const provider = await openProvider({
+      entry: `{type: desec, base_url: '${scene.server.origin}/api/v1', token: env:TOKEN}`,
+      env: { TOKEN },
+    })
     const providers = new Map([['target', provider]])
     const desired = desiredZone(name('example.com.'), 'www 3600 A 192.0.2.9\nother 3600 A 192.0.2.1')
     const job = { desired, target: 'target', policy: 'sync', thresholds: DEFAULT_THRESHOLDS, allow: new Set(REFUSAL_NAMES) } as const

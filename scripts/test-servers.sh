@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# `npm run test:servers`: the tests with real name servers, PostgreSQL, Chromium, octoDNS, and clients in Python and Go. Arguments select files.
+# If CI or ZONEWRIGHT_INSTALL_SERVERS is set, missing programs are installed first: the servers as Debian packages (as root), the others into node_modules.
+# Otherwise the suites that need them are skipped and listed. ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 makes a missing program a failure.
+# ZONEWRIGHT_TEST_TAGS is the filter of tags; `servers && !long` if it is not set.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export ZONEWRIGHT_TEST_ROUNDS=${ZONEWRIGHT_TEST_ROUNDS:-0.4}
+tags=${ZONEWRIGHT_TEST_TAGS:-servers && !long}
+
+npm run --silent build
+
+may_install=${CI:-${ZONEWRIGHT_INSTALL_SERVERS:-}}
+missing=$(bash scripts/install-dns-servers.sh --missing)
+if [ -n "$missing" ] && [ -n "$may_install" ]; then
+  echo "Installing programs for the tests (missing: $missing)"
+  bash scripts/install-dns-servers.sh || echo "The installation failed." >&2
+  missing=$(bash scripts/install-dns-servers.sh --missing)
+fi
+
+if [ -z "${ZONEWRIGHT_OCTODNS:-}" ] && ! command -v octodns-sync >/dev/null; then
+  octodns=$(bash scripts/install-octodns.sh ${may_install:+--install}) || echo "octoDNS could not be installed." >&2
+  if [ -n "$octodns" ]; then export ZONEWRIGHT_OCTODNS=$octodns; else missing="${missing}octodns-sync "; fi
+fi
+
+for client in linodego python-clients cloud-clients prometheus hadolint actionlint; do
+  program=$(bash scripts/install-foreign-clients.sh "$client" ${may_install:+--install}) || echo "$client could not be installed." >&2
+  [ -n "$program" ] || missing="$missing$client "
+done
+
+if [ -n "$missing" ]; then
+  if [ "${ZONEWRIGHT_REQUIRE_DNS_SERVERS:-}" = 1 ]; then
+    echo "ERROR: these programs are required and missing: $missing" >&2
+    exit 1
+  fi
+  cat >&2 <<EOF
+!!! Suites that need these programs will be SKIPPED: $missing
+!!! To install them and run these suites (Debian, as root): ZONEWRIGHT_INSTALL_SERVERS=1 npm run test:servers
+EOF
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export ZONEWRIGHT_SKIP_LOG="$work/skipped"
+status=0
+run() {
+  local results=$work/$1.json
+  shift
+  node_modules/.bin/vitest run --reporter=default --reporter=json --outputFile.json="$results" "$@" </dev/null || status=$?
+}
+
+if [ $# -eq 0 ]; then
+  mapfile -t files < <(grep -rlE '\b(describeWithTools|faultTests|conformanceTests|clientTests)\(|tags: .*servers' test --include='*.test.ts' | sort)
+  run servers --project all --tags-filter "$tags" "${files[@]}"
+  if grep -q postgres <<<"$missing"; then
+    echo "the service on PostgreSQL (needs postgres)" >>"$ZONEWRIGHT_SKIP_LOG"
+  else
+    run postgres --project postgres --tags-filter '!long'
+  fi
+else
+  run servers --project all --tags-filter "$tags" "$@"
+fi
+node scripts/test-summary.mjs "$work" "$status"
+exit "$status"

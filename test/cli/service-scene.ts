@@ -1,0 +1,75 @@
+import { expect, onTestFinished, type TestContext } from 'vitest'
+import { type RunningService, readSeed, type Seed, startService, UNLIMITED } from '../../src/service/index.ts'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { type RecordingProxy, type Script, startRecordingProxy } from './recording-proxy.ts'
+import { type FolderScene, folderScene, TOKEN, ZONE } from './scene.ts'
+
+/** A scene with a service behind a recording proxy, for tests of the wire. */
+export interface ServiceScene extends FolderScene {
+  readonly proxy: RecordingProxy
+  readonly service: RunningService
+}
+
+export interface ServiceSceneOptions {
+  readonly files?: Readonly<Record<string, string>>
+  readonly script?: Script
+  /** More settings of the provider, in flow style. */
+  readonly provider?: string
+  /** Lines for the end of the config. */
+  readonly config?: string
+  /** A seed file of the service. */
+  readonly seed?: string
+  /** The port of the primaries. */
+  readonly peerPort?: number
+  /** Real time for the service, in milliseconds since 1970. */
+  readonly clock?: () => number
+  /** Addresses from which the service may transfer zones. */
+  readonly transferAddresses?: readonly string[]
+}
+
+/** Starts a scene and stops it at the end of the test. Concurrent tests must pass their context. */
+export async function openServiceScene(
+  options: ServiceSceneOptions = {},
+  context: Pick<TestContext, 'expect' | 'onTestFinished'> = { expect, onTestFinished },
+): Promise<ServiceScene> {
+  const { files = { 'zones/example.com.yaml': ZONE }, script = () => null, peerPort = 53, transferAddresses = [] } = options
+  const loopback = { host: '127.0.0.1', port: 0 }
+  const seed = options.seed === undefined ? null : seedFrom(options.seed)
+  const service = await startService({
+    ...UNLIMITED,
+    dataFolder: null,
+    listen: loopback,
+    dns: loopback,
+    bootstrapToken: TOKEN,
+    peerPort,
+    transferAddresses,
+    seed,
+    observability: loopback,
+    ...(options.clock && { clock: options.clock }),
+  })
+  context.onTestFinished(() => service.stop())
+  const proxy = await startRecordingProxy(script, new URL(service.baseUrl).origin)
+  context.onTestFinished(() => proxy.close())
+  const folder = temporaryDirectory()
+  const scene = folderScene(folder, context.expect, async (args, env) => {
+    await service.flush()
+    return cli(args, { cwd: folder, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } })
+  })
+  scene.write({ 'zonewright.yaml': configOf(proxy.origin, service, options), ...files })
+  return { ...scene, proxy, service }
+}
+
+function seedFrom(text: string): Seed {
+  const { seed, diagnostics } = readSeed(text, 'seed.yaml')
+  if (seed === null) throw new Error(diagnostics.map(({ message }) => message).join('\n'))
+  return seed
+}
+
+function configOf(origin: string, { dnsAddress }: RunningService, { provider = '', config = '' }: ServiceSceneOptions): string {
+  const extra = provider === '' ? '' : `, ${provider}`
+  return `providers:
+  cloud: {type: cloud, base_url: '${origin}/v4', token: 'env:ZONEWRIGHT_TOKEN'${extra}}
+nameservers: ['${dnsAddress?.host}:${dnsAddress?.port}']
+${config}`
+}
