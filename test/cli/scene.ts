@@ -4,7 +4,8 @@ import { expect, type TestContext } from 'vitest'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { CLOUD } from '../../src/providers/cloud/cloud-config.ts'
 import type { ProviderType } from '../../src/providers/provider.ts'
-import { type CliResult, cli } from '../support/cli.ts'
+import type { GivenTypes } from '../../src/providers/registry.ts'
+import { type CliResult, type CliSetting, cli } from '../support/cli.ts'
 import { createMemory, type Memory, type MemoryOptions } from '../support/memory-provider.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -26,6 +27,11 @@ export interface FolderScene {
 /** A scene whose provider `cloud` is in memory, with the capabilities, settings and checks of the cloud service. */
 export interface Scene extends FolderScene {
   readonly memory: Memory
+  readonly providerTypes: GivenTypes
+  /** Runs the program with another clock, input, folder or environment. */
+  runIn(setting: Partial<CliSetting>, ...args: string[]): Promise<CliResult>
+  /** Another folder with this config, the same zones in memory, and these files. */
+  elsewhere(files?: Readonly<Record<string, string>>): Scene
 }
 
 export interface SceneOptions extends Partial<MemoryOptions> {
@@ -50,6 +56,9 @@ records:
   www: {type: CNAME, value: '@'}
 `
 
+/** The same zone by another name. */
+export const zoneOf = (name: string, text = ZONE): string => text.replaceAll('example.com', name)
+
 /** Concurrent tests must pass their context. */
 export function openScene(options: SceneOptions = {}, context: Pick<TestContext, 'expect'> = { expect }): Scene {
   const { files = { 'zones/example.com.yaml': ZONE }, provider = '', config = '', also = [], types = {} } = options
@@ -61,12 +70,17 @@ export function openScene(options: SceneOptions = {}, context: Pick<TestContext,
   const extra = provider === '' ? '' : `, ${provider}`
   const entry = `providers:\n  cloud: {type: cloud, base_url: 'http://127.0.0.1:9/v4', token: 'env:ZONEWRIGHT_TOKEN'${extra}}\n`
   const providerTypes = new Map([...['cloud', ...also].map((name) => [name, memory.as(CLOUD)] as const), ...Object.entries(types)])
-  const folder = temporaryDirectory()
-  const scene = folderScene(folder, context.expect, (args, env) =>
-    cli(args, { cwd: folder, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env }, providerTypes, ...(options.now && { now: options.now }) }),
-  )
-  scene.write({ 'zonewright.yaml': entry + config, ...files })
-  return { ...scene, memory }
+  const at = (text: string, some: Readonly<Record<string, string>>): Scene => {
+    const folder = temporaryDirectory()
+    const setting = { cwd: folder, providerTypes, ...(options.now && { now: options.now }) }
+    const runIn: Scene['runIn'] = async ({ env, ...more }, ...args) =>
+      withoutToken(await cli(args, { ...setting, ...more, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } }))
+    const scene = folderScene(folder, context.expect, (args, env) => runIn({ env }, ...args))
+    scene.write({ 'zonewright.yaml': text, ...some })
+    const elsewhere: Scene['elsewhere'] = (others = {}) => at(readFileSync(join(folder, 'zonewright.yaml'), 'utf8'), others)
+    return { ...scene, memory, providerTypes, runIn, elsewhere }
+  }
+  return at(entry + config, files)
 }
 
 export function folderScene(
