@@ -30,6 +30,8 @@ export default defineConfig({
     // Many tests wait for servers and processes, so two cores have room for four workers.
     maxWorkers: Math.max(4, availableParallelism() - 1),
     globals: false,
+    // Compiled modules are kept in node_modules, for the next run.
+    experimental: { fsModuleCache: true },
     tags: [
       { name: 'servers', description: 'Needs installed programs: `npm run test:servers`.' },
       { name: 'long', description: 'Takes seconds: `npm run test:long`.' },

@@ -1,6 +1,6 @@
 /**
  * `node test-summary.mjs FOLDER STATUS`: lists the suites that were skipped because a program is missing, which `FOLDER/skipped` names, and ends with one
- * plain line `N passed, N failed, N skipped` about all results in FOLDER. A file that failed before its first test, and a run that failed as a whole, count
+ * plain line `N passed, N failed, N skipped` about all results in FOLDER, where skipped counts those suites. A file that failed before its first test, and a run that failed as a whole, count
  * as one failure. Tests that a filter left out are not counted.
  */
 import { readdirSync, readFileSync } from 'node:fs'
@@ -28,4 +28,4 @@ if (skipped.length > 0) {
   console.log(`\n!!! ${skipped.length} suite${skipped.length === 1 ? ' was' : 's were'} SKIPPED because programs are missing:`)
   for (const line of skipped) console.log(`!!!   ${line}`)
 }
-console.log(`${count.passed} passed, ${count.failed} failed, ${skipped.length} suites skipped`)
+console.log(`${count.passed} passed, ${count.failed} failed, ${skipped.length} skipped`)

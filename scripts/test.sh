@@ -6,7 +6,10 @@ cd "$(dirname "$0")/.."
 export ZONEWRIGHT_TEST_ROUNDS=${ZONEWRIGHT_TEST_ROUNDS:-0.25}
 
 npm run --silent build
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 status=0
-node_modules/.bin/vitest run --project all --tags-filter '!servers && !long' "$@" </dev/null || status=$?
+node_modules/.bin/vitest run --project all --tags-filter '!servers && !long' --reporter=default --reporter=json --outputFile.json="$work/results.json" "$@" </dev/null || status=$?
+node scripts/test-summary.mjs "$work" "$status"
 echo "Also: npm run test:servers (real name servers, PostgreSQL, a browser, other clients) and npm run test:long (slow cases, many random ones)."
 exit "$status"

@@ -54,7 +54,9 @@ export interface MemoryOptions {
   readonly zones?: Readonly<Record<string, string>>
   /** The settings of these zones. */
   readonly settings?: ZoneSettings
-  /** The NS records that a new zone gets if the capabilities say that the target assigns them. */
+  /** The settings that the target stores for the given ones; the given ones if absent. */
+  readonly storedSettings?: (settings: ZoneSettings) => ZoneSettings
+  /** The NS records that a new zone gets if the capabilities say that the target assigns them, and those of rendered files. */
   readonly nameservers?: readonly string[]
   readonly parallelism?: number
   /** Milliseconds that each request takes; one turn of the event loop if absent. */
@@ -88,6 +90,9 @@ export interface Memory {
   add(name: string, line: string): void
   /** Removes the records of an owner, and of a type if one is given. */
   remove(name: string, owner: string, type?: string): void
+  /** Replaces the TTL and data of a record of the same owner and type, which keeps its identifier. */
+  change(name: string, line: string): void
+  changeSettings(name: string, settings: ZoneSettings): void
   removeZone(name: string): void
   /** Sets the fault of later requests. */
   use(fault: FaultChoice | undefined): void
@@ -101,7 +106,7 @@ interface StoredZone {
 }
 
 export function createMemory(options: MemoryOptions): Memory {
-  const { capabilities, latency, clock } = options
+  const { capabilities, latency, clock, storedSettings = (settings) => settings } = options
   const { calls } = capabilities
   const zones = new Map<DomainName, StoredZone>()
   const requests: MemoryRequest[] = []
@@ -123,7 +128,7 @@ export function createMemory(options: MemoryOptions): Memory {
   }
   const referenceTo = (zone: DomainName, settings: ZoneSettings): ZoneReference => {
     lastId += 1
-    return { name: zone, id: lastId, settings: { type: 'master', ...settings }, updated: clock?.() ?? null }
+    return { name: zone, id: lastId, settings: storedSettings({ type: 'master', ...settings }), updated: clock?.() ?? null }
   }
   const existing = (zone: string): StoredZone => {
     const found = zones.get(nameOf(zone))
@@ -250,7 +255,7 @@ export function createMemory(options: MemoryOptions): Memory {
       const fixed = change.fields.find((field) => capabilities.fixedSettings.has(field) || !capabilities.settings.has(field))
       if (fixed !== undefined) reject(what, `${fixed} cannot be changed`)
       checkSettings(change.desired ?? {}, what)
-      const settings = { ...found.reference.settings, ...change.desired }
+      const settings = storedSettings({ ...found.reference.settings, ...change.desired })
       return store({ ...found.reference, settings, updated: clock?.() ?? null }, found.records)
     }
 
@@ -362,7 +367,7 @@ export function createMemory(options: MemoryOptions): Memory {
       const ttl = reference.settings.ttl_sec || capabilities.fallbackTtl || 3600
       const frame = [
         `${reference.name} ${ttl} IN SOA ns1.memory.test. hostmaster.memory.test. 1 2 3 4 5`,
-        `${reference.name} ${ttl} IN NS ns1.memory.test.`,
+        ...(nameservers.length === 0 ? ['ns1.memory.test.'] : nameservers).map((target) => `${reference.name} ${ttl} IN NS ${target}`),
       ]
       return [...frame, ...records.map((record) => `${record.name} ${record.ttl ?? ttl} IN ${record.type} ${record.data}`)]
     }
@@ -438,6 +443,17 @@ export function createMemory(options: MemoryOptions): Memory {
         reference,
         records.filter((record) => !gone(record)),
       )
+    },
+    change(zone, line) {
+      const { reference, records } = existing(zone)
+      const [next] = recordsOf(reference.name, line, capabilities)
+      const at = records.findIndex((record) => next !== undefined && rrsetKey(record) === rrsetKey(next))
+      if (next === undefined || at === -1) throw new Error(`${zone} has no such record: ${line}`)
+      store(reference, records.with(at, { ...(records[at] as ExistingRecord), ttl: next.ttl, data: next.data }))
+    },
+    changeSettings(zone, settings) {
+      const { reference, records } = existing(zone)
+      store({ ...reference, settings: { ...reference.settings, ...settings }, updated: clock?.() ?? null }, records)
     },
     removeZone: (zone) => void zones.delete(nameOf(zone)),
     use: (next) => {
