@@ -33,14 +33,13 @@ export default defineConfig({
     // Compiled modules are kept in node_modules, for the next run.
     experimental: { fsModuleCache: true },
     tags: [
-      { name: 'servers', description: 'Needs installed programs: `npm run test:servers`.' },
+      // Servers of others on a busy machine: a test that fails in CI has one more try, which the output shows.
+      { name: 'servers', description: 'Needs installed programs: `npm run test:servers`.', retry: process.env['CI'] ? 1 : 0 },
       { name: 'long', description: 'Takes seconds: `npm run test:long`.' },
     ],
     // Bounds a test that hangs. Servers start in well under a second; a busy machine needs room.
     testTimeout: 60_000 * Math.max(1, rounds(1)),
     hookTimeout: 90_000,
-    // Servers of others on a busy machine: a test that fails in CI has one more try, which the output shows.
-    retry: process.env['CI'] ? 1 : 0,
     teardownTimeout: 20_000,
     expect: { poll: { timeout: 15_000, interval: 20 } },
     passWithNoTests: false,

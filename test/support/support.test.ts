@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -41,48 +41,45 @@ describeWithTools(['named-checkzone'], 'named-checkzone', () => {
   })
 })
 
-/** Runs a test file with this text in a separate vitest, as scripts/test.sh does, and returns the summary lines. */
-async function runSuite(text: string, env: Record<string, string> = {}): Promise<{ status: number | null; summary: string[] }> {
-  const directory = temporaryDirectory()
-  writeFileSync(join(directory, 'inner.test.ts'), text.replaceAll('SUPPORT', join(root, 'test/support')))
-  writeFileSync(join(directory, 'vitest.config.mjs'), `export default { test: { include: ['inner.test.ts'], pool: 'forks' } }`)
-  const results = join(directory, 'results.json')
-  const log = join(directory, 'skipped')
-  const assignments = Object.entries({ ZONEWRIGHT_REQUIRE_DNS_SERVERS: '', ...env, ZONEWRIGHT_SKIP_LOG: log }).map(
-    ([key, value]) => `${key}=${value}`,
-  )
-  const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  const args = ['run', '--root', directory, '--config', join(directory, 'vitest.config.mjs'), '--reporter=json', `--outputFile=${results}`]
-  const { status } = await runTool('env', [...assignments, process.execPath, vitest, ...args])
-  const summary = await runTool(process.execPath, [join(root, 'scripts/test-summary.mjs'), results, log, String(status)])
-  if (existsSync(log)) expect(readFileSync(log, 'utf8')).toMatch(/\n$/)
-  return { status, summary: summary.stdout.split('\n').filter((line) => line !== '') }
-}
+const summaryOf = async (folder: string, status: number | null): Promise<string[]> =>
+  (await runTool(process.execPath, [join(root, 'scripts/test-summary.mjs'), folder, String(status)])).stdout.split('\n').filter((line) => line !== '')
 
-const NEEDY = `import { expect, test } from '${join(root, 'node_modules/vitest/dist/index.js')}'
-import { describeWithTools } from 'SUPPORT/skip.ts'
+test('the summary adds up all results, and lists suites that were skipped', async () => {
+  const folder = temporaryDirectory()
+  const file = (status: string, ...states: string[]) => ({ status, assertionResults: states.map((state) => ({ status: state })) })
+  const write = (name: string, ...testResults: object[]): void => writeFileSync(join(folder, name), JSON.stringify({ testResults }))
+  write('servers.json', file('passed', 'passed', 'skipped'), file('failed', 'failed', 'passed'))
+  // A file that failed before its first test.
+  write('postgres.json', file('failed'))
+  writeFileSync(join(folder, 'skipped'), 'a suite (needs named)\na suite (needs named)\n')
+  const listed = ['!!! 1 suite was SKIPPED because programs are missing:', '!!!   a suite (needs named)']
+  expect(await summaryOf(folder, 1)).toEqual([...listed, '2 passed, 2 failed, 1 skipped'])
+  const empty = temporaryDirectory()
+  expect(await summaryOf(empty, 0)).toEqual(['0 passed, 0 failed, 0 skipped'])
+  expect(await summaryOf(empty, 1)).toEqual(['0 passed, 1 failed, 0 skipped'])
+})
+
+/** Runs a suite that lacks a program in a separate vitest with the tags of ours. */
+async function runNeedy(env: Record<string, string>): Promise<string[]> {
+  const folder = temporaryDirectory()
+  const text = `import { expect, test } from '${join(root, 'node_modules/vitest/dist/index.js')}'
+import { describeWithTools } from '${join(root, 'test/support/skip.ts')}'
 test('runs', () => expect(1).toBe(1))
 describeWithTools(['sh', 'a-missing-program'], 'a suite', () => {
   test('one', () => expect(1).toBe(2))
-  test('two', () => expect(1).toBe(2))
 })
 `
+  writeFileSync(join(folder, 'inner.test.ts'), text)
+  writeFileSync(join(folder, 'vitest.config.mjs'), `export default { test: { include: ['inner.test.ts'], tags: [{ name: 'servers' }] } }`)
+  const vitest = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder, '--config', join(folder, 'vitest.config.mjs')]
+  const results = temporaryDirectory()
+  const log = { ZONEWRIGHT_REQUIRE_DNS_SERVERS: '', ...env, ZONEWRIGHT_SKIP_LOG: join(results, 'skipped') }
+  const { status } = await runTool(process.execPath, [...vitest, '--reporter=json', `--outputFile=${join(results, 'results.json')}`], { env: log })
+  return summaryOf(results, status)
+}
 
-test('a suite without its program is skipped, listed and counted', async () => {
-  expect(await runSuite(NEEDY)).toEqual({
-    status: 0,
-    summary: [
-      '!!! 1 suite was SKIPPED because programs are missing:',
-      '!!!   a suite (needs a-missing-program)',
-      '1 passed, 0 failed, 2 skipped',
-    ],
-  })
-})
-
-test('a suite without its program fails if programs are required', async () => {
-  expect(await runSuite(NEEDY, { ZONEWRIGHT_REQUIRE_DNS_SERVERS: '1' })).toEqual({ status: 1, summary: ['1 passed, 1 failed, 0 skipped'] })
-})
-
-test('a file that cannot be loaded is a failure', async () => {
-  expect(await runSuite(`import './nowhere.ts'`)).toEqual({ status: 1, summary: ['0 passed, 1 failed, 0 skipped'] })
+test('a suite without its program is skipped and listed, or fails if programs are required', { tags: ['long'] }, async () => {
+  const listed = ['!!! 1 suite was SKIPPED because programs are missing:', '!!!   a suite (needs a-missing-program)']
+  expect(await runNeedy({})).toEqual([...listed, '1 passed, 0 failed, 1 skipped'])
+  expect(await runNeedy({ ZONEWRIGHT_REQUIRE_DNS_SERVERS: '1' })).toEqual(['1 passed, 1 failed, 0 skipped'])
 })
