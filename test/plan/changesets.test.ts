@@ -126,12 +126,11 @@ describe('replacements of RRsets', () => {
 
   it('order a chain of thousands of names quickly', () => {
     const chain = (name: string): string =>
-      Array.from(
-        { length: 12_000 },
-        (_, index) => `${name}${index} CNAME ${index === 11_999 ? 'h.example.net.' : `${name}${index + 1}`}`,
-      ).join('\n')
+      Array.from({ length: 3000 }, (_, index) => `${name}${index} CNAME ${index === 2999 ? 'h.example.net.' : `${name}${index + 1}`}`).join(
+        '\n',
+      )
     const all = replacements(chain('a'), chain('b'))
-    expect([all[0], all.at(-1)]).toEqual(['= b11999 - CNAME h.example.net.', '- a11999 CNAME'])
+    expect([all[0], all.at(-1)]).toEqual(['= b2999 - CNAME h.example.net.', '- a2999 CNAME'])
   })
 })
 

@@ -138,7 +138,7 @@ describe('with one difference less', () => {
   ] as const)(
     'a plan that prefers calls never has more calls: %s',
     (_, seed, limitOf) => {
-      for (const [larger, smaller] of pairs(seededRandom(seed), 1000, limitOf)) {
+      for (const [larger, smaller] of pairs(seededRandom(seed), 160, limitOf)) {
         const calls = [larger, smaller].map((zone) => planCase(zone, { prefer: 'calls' }).calls.total)
         expectAt(calls[0] === accepted(larger) && calls[1] === accepted(smaller), larger, smaller)
         expectAt(accepted(smaller) <= accepted(larger), larger, smaller)
@@ -149,7 +149,7 @@ describe('with one difference less', () => {
 
   it('a plan never has more interruptions or calls without new continuity needs', () => {
     const seen = { same: 0, fewer: 0, moreNeeds: 0, moreNeedsAndWorse: 0, interrupted: 0 }
-    for (const [larger, smaller] of pairs(seededRandom(3), 2500, () => null)) {
+    for (const [larger, smaller] of pairs(seededRandom(3), 800, () => null)) {
       const [before, after] = [rankOf(larger), rankOf(smaller)]
       if (!addsNoNeed(smaller, larger)) {
         seen.moreNeeds += 1
@@ -163,12 +163,12 @@ describe('with one difference less', () => {
     }
     // Most differences add no need, and a new need seldom costs more; every kind occurs.
     expect(seen.same + seen.fewer).toBeGreaterThan(4 * seen.moreNeeds)
-    expect(Math.min(...Object.values(seen))).toBeGreaterThanOrEqual(rounds(10))
+    expect(Math.min(...Object.values(seen))).toBeGreaterThanOrEqual(rounds(4))
   }, 600_000)
 
   it('an address or a text that is kept, or already exists, costs no call', () => {
     const random = seededRandom(4)
-    for (let checked = 0; checked < rounds(2000); ) {
+    for (let checked = 0; checked < rounds(500); ) {
       const zone = anyCase(random)
       const lines = differing(zone).filter((line) => ['A', 'AAAA', 'TXT'].includes(recordOf(line).type))
       if (!isSound(zone) || lines.length === 0 || differing(zone).length > 11) continue

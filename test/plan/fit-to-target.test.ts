@@ -32,7 +32,7 @@ describe('fit to target, for every zone', () => {
         expect(twice.records).toEqual(once.records)
         expect(twice.diagnostics.filter(({ code }) => code !== 'srv-protocol-subname')).toEqual([])
       }),
-      runs(1500),
+      runs(300),
     )
   })
 
@@ -53,7 +53,7 @@ describe('fit to target, for every zone', () => {
           }
         })
       }),
-      runs(1500),
+      runs(300),
     )
   })
 
@@ -64,7 +64,7 @@ describe('fit to target, for every zone', () => {
         const { records: fitted } = fitToTarget(desired, 'cloud', CLOUD_CAPABILITIES)
         expect(changesOf(planOf('', '', { desired, existing: { ...existingZone(ORIGIN, ''), records: asExisting(fitted) } }))).toEqual([])
       }),
-      runs(1000),
+      runs(300),
     )
   })
 })

@@ -42,7 +42,7 @@ describe('for every zone', () => {
         fc.pre(isSound(same) && same.desired.length + finalUnmanaged(zone).length === zone.existing.length)
         expect(changesOf(planCase(same))).toEqual([])
       }),
-      runs(600),
+      runs(200),
     )
   })
 
@@ -53,7 +53,7 @@ describe('for every zone', () => {
         expect(applied(zone.existing.map(recordOf), plan)).toEqual(finalLines(zone).map(recordOf).map(identity).sort())
         expect(changesOf(planCase({ ...zone, existing: finalLines(zone) }))).toEqual([])
       }),
-      runs(1000),
+      runs(300),
     )
   })
 
@@ -64,7 +64,7 @@ describe('for every zone', () => {
         const shuffled = { ...zone, existing: random.shuffle(zone.existing), desired: random.shuffle(zone.desired) }
         expect(changesOf(planCase(shuffled, { prefer }))).toEqual(changesOf(planCase(zone, { prefer })))
       }),
-      runs(1000),
+      runs(300),
     )
   })
 
@@ -85,7 +85,7 @@ describe('for every zone', () => {
           if (line !== undefined) expect(change.existing).toEqual(recordOf(line))
         }
       }),
-      runs(500),
+      runs(200),
     )
   })
 
@@ -96,7 +96,7 @@ describe('for every zone', () => {
         const count = (action: string): number => changes.filter((change) => change.action === action).length
         expect(calls).toEqual({ create: count('create'), update: count('update'), delete: count('delete'), total: changes.length })
       }),
-      runs(300),
+      runs(150),
     )
   })
 })
@@ -125,7 +125,7 @@ describe('with one difference less', () => {
         fc.pre(!less.diagnostics.some(({ code }) => code === 'calls-not-proved'))
         expect(less.calls.total).toBeLessThanOrEqual(planCase({ ...zone, limit: null }, { prefer: 'calls' }).calls.total)
       }),
-      runs(1500),
+      runs(300),
     )
   })
 })

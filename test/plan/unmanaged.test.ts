@@ -62,13 +62,13 @@ describe('selectors of names', () => {
   it.each([['h%'], ['*.h%'], ['a*.h%'], ['*x.h%'], ['*a%'], ['*%'], ['a%*'], ['a%*b'], ['a*%*b'], ['*b*a%x*c*'], ['*-%.x']])(
     'find records among many selectors: %s',
     (pattern) => {
-      const owners = Array.from({ length: 20_000 }, (_, index) => pattern.replace('%', `${100_000 + index}`))
+      const owners = Array.from({ length: 4000 }, (_, index) => pattern.replace('%', `${100_000 + index}`))
       const selects = unmanagedTest(
         owners.map((owner) => ({ name: owner, type: 'TXT' })),
         ORIGIN,
       )
       const found = owners.filter((owner) => selects({ name: name(`${owner}.example.com.`), type: 'TXT', ttl: null, data: '"x"' })).length
-      expect(found).toBe(20_000)
+      expect(found).toBe(4000)
     },
   )
 
@@ -104,8 +104,8 @@ describe('a glob', () => {
   })
 
   it.each([
-    ['a long part that nearly matches at every position', `*${'a'.repeat(300_000)}b${'a'.repeat(300_000)}*`, 'a'.repeat(1_200_000)],
-    ['many parts', `${'*a'.repeat(300_000)}*b`, 'a'.repeat(1_200_000)],
+    ['a long part that nearly matches at every position', `*${'a'.repeat(100_000)}b${'a'.repeat(100_000)}*`, 'a'.repeat(400_000)],
+    ['many parts', `${'*a'.repeat(100_000)}*b`, 'a'.repeat(400_000)],
   ])('takes linear time: %s', (_, glob, text) => {
     const value = globTest(glob)(text)
     expect(value).toBe(false)
