@@ -1,7 +1,8 @@
 /** A scripted Azure DNS with the zone example.com, and a folder with a config and a definition for it. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Fields, propertyOf, type RecordSet, sentSet } from '../../scripted/azure/record-sets.ts'
+import { propertyOf, type RecordSet, sentSet } from '../../scripted/azure/record-sets.ts'
+import type { Fields } from '../../scripted/base.ts'
 import { type AzureOptions, createAzure, newSets } from '../../scripted/azure/service.ts'
 import { zoneFileLines } from '../../scripted/azure/zone-file-lines.ts'
 import { type ScriptedRequest, type ScriptedServer, startScriptedServer } from '../../scripted/scripted-server.ts'

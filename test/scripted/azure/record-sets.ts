@@ -3,8 +3,7 @@
  * its API reference and of reports by its users.
  */
 import { isIPv4, isIPv6 } from 'node:net'
-
-export type Fields = Readonly<Record<string, unknown>>
+import { besideCname, compare, type Fields, fromRoot, isWholeNumber, Refusal } from '../base.ts'
 
 export interface RecordSet {
   /** Relative to the zone; `@` for the apex. */
@@ -18,18 +17,10 @@ export interface RecordSet {
   readonly targetResource: Fields
 }
 
-/** Refuses a request. */
-export class Refusal extends Error {
-  readonly status: number
-  readonly code: string
-  constructor(status: number, code: string, message: string) {
-    super(message)
-    this.status = status
-    this.code = code
-  }
-}
-
-export const badRequest = (message: string): Refusal => new Refusal(400, 'BadRequest', message)
+/** Errors of the service itself have no frame, those of Azure Resource Manager have one. */
+export const refusal = (status: number, code: string, message: string, headers = {}): Refusal =>
+  new Refusal(status, status === 400 || status === 412 ? { code, message } : { error: { code, message } }, headers)
+export const badRequest = (message: string): Refusal => refusal(400, 'BadRequest', message)
 
 /** The property of a type, and whether it holds one record. Private zones have the same names with a small first letter. */
 const PROPERTIES: Readonly<Record<string, readonly [property: string, isSingle?: true]>> = {
@@ -44,21 +35,13 @@ const PROPERTIES: Readonly<Record<string, readonly [property: string, isSingle?:
   SRV: ['SRVRecords'],
   TXT: ['TXTRecords'],
 }
-const PRIVATE_PROPERTIES: Readonly<Record<string, readonly [property: string, isSingle?: true]>> = {
-  A: ['aRecords'],
-  AAAA: ['aaaaRecords'],
-  CNAME: ['cnameRecord', true],
-  MX: ['mxRecords'],
-  PTR: ['ptrRecords'],
-  SOA: ['soaRecord', true],
-  SRV: ['srvRecords'],
-  TXT: ['txtRecords'],
-}
+/** Public zones only. */
+const PUBLIC: ReadonlySet<string> = new Set(['CAA', 'NS'])
 
-export const propertyOf = (type: string, isPrivate: boolean): readonly [property: string, isSingle?: true] => {
-  const found = (isPrivate ? PRIVATE_PROPERTIES : PROPERTIES)[type]
-  if (found === undefined) throw badRequest(`The record type '${type}' is not valid.`)
-  return found
+export function propertyOf(type: string, isPrivate: boolean): readonly [property: string, isSingle?: true] {
+  const [property, ...single] = (isPrivate && PUBLIC.has(type) ? undefined : PROPERTIES[type]) ?? []
+  if (property === undefined) throw badRequest(`The record type '${type}' is not valid.`)
+  return [isPrivate ? property.replace(/^[A-Z]+(?=R)/, (word) => word.toLowerCase()) : property, ...single]
 }
 
 const MAX_RECORDS = 20
@@ -81,9 +64,8 @@ const host = (value: unknown, isRootAllowed = false): string => {
 
 const numberOf = (fields: Fields, name: string, most = 65_535): number => {
   const value = fieldOf(fields, name)
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > most)
-    throw badRequest(`The value of '${name}' is invalid.`)
-  return value
+  if (isWholeNumber(value, 0, most)) return value
+  throw badRequest(`The value of '${name}' is invalid.`)
 }
 
 const RECORD_FORMS: Readonly<Record<string, (record: Fields) => Fields>> = {
@@ -147,8 +129,7 @@ export function sentSet(type: string, name: string, body: Fields, isPrivate: boo
   const octets = type === 'TXT' ? records.flatMap(({ value }) => value as string[]).join('').length : 0
   if (octets > MAX_TEXTS) throw badRequest(`The texts of a record set have at most ${MAX_TEXTS} characters.`)
   const ttl = fieldOf(properties, 'TTL')
-  if (typeof ttl !== 'number' || !Number.isInteger(ttl) || ttl < 1 || ttl > MAX_TTL)
-    throw badRequest(`The TTL '${String(ttl)}' is not between 1 and ${MAX_TTL}.`)
+  if (!isWholeNumber(ttl, 1, MAX_TTL)) throw badRequest(`The TTL '${String(ttl)}' is not between 1 and ${MAX_TTL}.`)
   if (type === 'NS' && name.startsWith('*')) throw badRequest("Wildcard record sets of type 'NS' are not supported.")
   return { ttl, records, metadata: fieldOf(properties, 'metadata') as Fields | undefined, targetResource: isAlias ? target : {} }
 }
@@ -156,18 +137,15 @@ export function sentSet(type: string, name: string, body: Fields, isPrivate: boo
 /** Refuses a CNAME beside other record sets, and at the apex. */
 export function refuseBesideCname(type: string, name: string, others: Iterable<RecordSet>): void {
   if (type === 'CNAME' && name === '@') throw badRequest('A CNAME record set cannot be created at the zone apex.')
-  for (const other of others)
-    if (other.name === name && other.type !== type && (type === 'CNAME' || other.type === 'CNAME'))
-      throw badRequest(
-        type === 'CNAME'
-          ? 'The CNAME record could not be created because records of other types with the same name already exist in this zone.'
-          : 'The record could not be created because a CNAME record with the same name already exists in this zone.',
-      )
+  if (besideCname({ name, type }, others) === undefined) return
+  throw badRequest(
+    type === 'CNAME'
+      ? 'The CNAME record could not be created because records of other types with the same name already exist in this zone.'
+      : 'The record could not be created because a CNAME record with the same name already exists in this zone.',
+  )
 }
 
 /** Lists are in the canonical order of names. */
 export const compareSets = (a: RecordSet, b: RecordSet): number => compare(pathOf(a.name), pathOf(b.name)) || compare(a.type, b.type)
 
-const pathOf = (name: string): string => (name === '@' ? '' : name.split('.').reverse().join('\0'))
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+const pathOf = (name: string): string => (name === '@' ? '' : fromRoot(name))

@@ -1,6 +1,7 @@
 /** The scripted Azure DNS answers as the real one did. */
 import { replayTests } from '../replay-tests.ts'
-import type { Fields, RecordSet } from './record-sets.ts'
+import type { Fields } from '../base.ts'
+import type { RecordSet } from './record-sets.ts'
 import { createAzure } from './service.ts'
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/

@@ -1,7 +1,8 @@
 /** A scripted Azure DNS: public and private zones with their record sets in memory behind Azure Resource Manager, with ETags, pages, limits, throttling and a sign-in. */
 import { randomUUID } from 'node:crypto'
-import type { ScriptedRequest, ScriptedResponse, ScriptedService } from '../scripted-server.ts'
-import { compareSets, type Fields, fieldOf, propertyOf, type RecordSet, Refusal, refuseBesideCname, sentSet } from './record-sets.ts'
+import { type Fields, fieldsOf, isWholeNumber, type Result, scriptedService, type Throttling } from '../base.ts'
+import type { ScriptedRequest, ScriptedService } from '../scripted-server.ts'
+import { badRequest, compareSets, fieldOf, propertyOf, type RecordSet, refusal, refuseBesideCname, sentSet } from './record-sets.ts'
 import { type Application, createSignIn } from './sign-in.ts'
 
 export interface AzureZone {
@@ -13,7 +14,7 @@ export interface AzureZone {
   readonly nameServers?: readonly string[]
 }
 
-export interface AzureOptions {
+export interface AzureOptions extends Throttling {
   readonly subscription: string
   readonly resourceGroup: string
   /** A token that is accepted without signing in. */
@@ -23,8 +24,6 @@ export interface AzureOptions {
   readonly zones: readonly AzureZone[]
   /** Maximum items of a page, whatever a request asks for; by default 500. */
   readonly pageSize?: number
-  /** Requests that are answered before each refusal with status 429; by default none is refused. */
-  readonly requestsPerPause?: number
 }
 
 export interface ScriptedAzure {
@@ -67,10 +66,8 @@ export function newSets(isPrivate: boolean, nameServers: readonly string[] = NAM
   return [...(isPrivate ? [] : [ns]), { ...base, type: 'SOA', etag: randomUUID(), ttl: 3600, records: [soa] }]
 }
 
-type Answer = { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
-
 export function createAzure(options: AzureOptions): ScriptedAzure {
-  const { subscription, resourceGroup, pageSize = 500, requestsPerPause } = options
+  const { subscription, resourceGroup, pageSize = 500 } = options
   const state = new Map<string, ZoneState>()
   const stateKey = (name: string, isPrivate: boolean): string => `${isPrivate} ${name.toLowerCase()}`
   const addZone = ({ name, isPrivate = false, etag = randomUUID(), nameServers = NAME_SERVERS, sets }: AzureZone): ZoneState => {
@@ -81,7 +78,6 @@ export function createAzure(options: AzureOptions): ScriptedAzure {
   }
   for (const zone of options.zones) addZone(zone)
   const signIn = createSignIn(options.token, options.application)
-  let sinceRefusal = 0
 
   const folderOf = (isPrivate: boolean): string =>
     `/subscriptions/${subscription}/resourceGroups/${resourceGroup}/providers/Microsoft.Network/${isPrivate ? 'privateDnsZones' : 'dnszones'}`
@@ -117,30 +113,30 @@ export function createAzure(options: AzureOptions): ScriptedAzure {
     }
   }
 
-  const page = ({ path, query, headers }: ScriptedRequest, items: readonly unknown[]): Answer => {
+  const page = ({ path, query, headers }: ScriptedRequest, items: readonly unknown[]): Result => {
     const top = Math.min(Number(query.get('$top') ?? DEFAULT_PAGE), pageSize)
-    if (!Number.isInteger(top) || top < 1) throw new Refusal(400, 'BadRequest', "The value of '$top' is invalid.")
+    if (!isWholeNumber(top, 1, pageSize)) throw badRequest("The value of '$top' is invalid.")
     const start = Number(query.get('$skipToken') ?? 0)
     const next = new URLSearchParams(query)
     next.set('$skipToken', String(start + top))
     const nextLink = `https://${headers['host']}${path}?${next}`
-    return { status: 200, body: { value: items.slice(start, start + top), ...(start + top < items.length && { nextLink }) } }
+    return { body: { value: items.slice(start, start + top), ...(start + top < items.length && { nextLink }) } }
   }
 
   const refusePrecondition = (headers: ScriptedRequest['headers'], existing: RecordSet | undefined): void => {
     const [match, noneMatch] = [headers['if-match'], headers['if-none-match']]
     if (noneMatch === '*' && existing !== undefined)
-      throw new Refusal(412, 'PreconditionFailed', `The Record set ${existing.name} exists already and hence cannot be created again.`)
+      throw refusal(412, 'PreconditionFailed', `The Record set ${existing.name} exists already and hence cannot be created again.`)
     const expected = match?.replace(/^"(.*)"$/, '$1')
     if (expected !== undefined && expected !== '*' && expected !== existing?.etag)
-      throw new Refusal(
+      throw refusal(
         412,
         'PreconditionFailed',
         `The condition '${expected}' in the If-Match header was not satisfied. The current was '${existing?.etag ?? 'not found'}'.`,
       )
   }
 
-  const putSet = (zone: ZoneState, type: string, name: string, body: Fields, headers: ScriptedRequest['headers']): Answer => {
+  const putSet = (zone: ZoneState, type: string, name: string, body: Fields, headers: ScriptedRequest['headers']): Result => {
     const existing = zone.sets.get(keyOf(type, name))
     const sent = sentSet(type, name, body, zone.isPrivate)
     refusePrecondition(headers, existing)
@@ -148,16 +144,15 @@ export function createAzure(options: AzureOptions): ScriptedAzure {
     if (type === 'NS' && name === '@') {
       const names = sent.records.map(({ nsdname }) => String(nsdname).toLowerCase().replace(/\.?$/, '.'))
       if (zone.nameServers.some((server) => !names.includes(server)))
-        throw new Refusal(400, 'BadRequest', 'The name servers of Azure DNS cannot be removed from the NS record set at the zone apex.')
+        throw badRequest('The name servers of Azure DNS cannot be removed from the NS record set at the zone apex.')
     }
-    if (existing === undefined && zone.sets.size >= 10_000)
-      throw new Refusal(400, 'BadRequest', 'The zone has the maximum number of record sets.')
+    if (existing === undefined && zone.sets.size >= 10_000) throw badRequest('The zone has the maximum number of record sets.')
     const set = { name, type, etag: randomUUID(), ...sent }
     zone.sets.set(keyOf(type, name), set)
     return { status: existing === undefined ? 201 : 200, body: setAnswer(zone, set), headers: { etag: set.etag } }
   }
 
-  const patchSet = (zone: ZoneState, type: string, name: string, body: Fields, headers: ScriptedRequest['headers']): Answer => {
+  const patchSet = (zone: ZoneState, type: string, name: string, body: Fields, headers: ScriptedRequest['headers']): Result => {
     const existing = zone.sets.get(keyOf(type, name))
     if (existing === undefined) throw notFound(`${zone.name}/${type}/${name}`)
     const [property, isSingle] = propertyOf(type, zone.isPrivate)
@@ -165,30 +160,30 @@ export function createAzure(options: AzureOptions): ScriptedAzure {
     return putSet(zone, type, name, { properties: { ...before, ...(fieldOf(body, 'properties') as Fields) } }, headers)
   }
 
-  const setRoute = (request: ScriptedRequest, zone: ZoneState, type: string, name: string): Answer => {
+  const setRoute = (request: ScriptedRequest, zone: ZoneState, type: string, name: string): Result => {
     const { method, headers, body } = request
     const existing = zone.sets.get(keyOf(type, name))
-    if (method === 'PUT') return putSet(zone, type, name, jsonOf(body), headers)
-    if (method === 'PATCH') return patchSet(zone, type, name, jsonOf(body), headers)
+    if (method === 'PUT') return putSet(zone, type, name, sentIn(body), headers)
+    if (method === 'PATCH') return patchSet(zone, type, name, sentIn(body), headers)
     if (method === 'DELETE') {
       if (existing === undefined) return { status: 204 }
       refusePrecondition(headers, existing)
       if (name === '@' && (type === 'NS' || type === 'SOA'))
-        throw new Refusal(400, 'BadRequest', `The record set of type '${type}' at the zone apex cannot be deleted.`)
+        throw badRequest(`The record set of type '${type}' at the zone apex cannot be deleted.`)
       zone.sets.delete(keyOf(type, name))
       return { status: 200 }
     }
     if (existing === undefined) throw notFound(`${zone.name}/${type}/${name}`)
-    return { status: 200, body: setAnswer(zone, existing), headers: { etag: existing.etag } }
+    return { body: setAnswer(zone, existing), headers: { etag: existing.etag } }
   }
 
-  const zoneRoute = (request: ScriptedRequest, name: string, isPrivate: boolean): Answer => {
+  const zoneRoute = (request: ScriptedRequest, name: string, isPrivate: boolean): Result => {
     const key = stateKey(name, isPrivate)
     const zone = state.get(key)
     if (request.method === 'PUT') {
       if (zone !== undefined && request.headers['if-none-match'] === '*')
-        throw new Refusal(412, 'PreconditionFailed', `The Zone ${name} exists already and hence cannot be created again.`)
-      if (!/^(?:[a-z0-9_-]+\.)+[a-z0-9_-]+$/i.test(name)) throw new Refusal(400, 'InvalidParameter', `The zone name '${name}' is invalid.`)
+        throw refusal(412, 'PreconditionFailed', `The Zone ${name} exists already and hence cannot be created again.`)
+      if (!/^(?:[a-z0-9_-]+\.)+[a-z0-9_-]+$/i.test(name)) throw refusal(400, 'InvalidParameter', `The zone name '${name}' is invalid.`)
       return { status: zone === undefined ? 201 : 200, body: zoneAnswer(zone ?? addZone({ name: name.toLowerCase(), isPrivate })) }
     }
     if (zone !== undefined && zone.deleting !== null) {
@@ -199,26 +194,26 @@ export function createAzure(options: AzureOptions): ScriptedAzure {
       if (request.method === 'DELETE') return { status: 204 }
       throw notFound(name)
     }
-    if (request.method !== 'DELETE') return { status: 200, body: zoneAnswer(zone) }
+    if (request.method !== 'DELETE') return { body: zoneAnswer(zone) }
     zone.deleting ??= 1
     return { status: 202, headers: { location: `https://${request.headers['host']}${request.path}/operation`, 'retry-after': PAUSE } }
   }
 
-  const route = (request: ScriptedRequest): Answer => {
+  const route = (request: ScriptedRequest): Result => {
     const [, owner, group, kind, zoneName, typePart, name] =
       /^\/subscriptions\/([^/]+)\/resourceGroups\/([^/]+)\/providers\/Microsoft\.Network\/(dnszones|privateDnsZones|trafficManagerProfiles)(?:\/([^/]+)(?:\/([^/]+)(?:\/([^/]+))?)?)?$/i.exec(
         request.path,
       ) ?? []
     if (owner === undefined || !request.query.has('api-version'))
-      throw new Refusal(404, 'InvalidResourceType', 'The resource type could not be found.')
-    if (owner !== subscription) throw new Refusal(404, 'SubscriptionNotFound', `The subscription '${owner}' could not be found.`)
+      throw refusal(404, 'InvalidResourceType', 'The resource type could not be found.')
+    if (owner !== subscription) throw refusal(404, 'SubscriptionNotFound', `The subscription '${owner}' could not be found.`)
     if (group?.toLowerCase() !== resourceGroup.toLowerCase())
-      throw new Refusal(
+      throw refusal(
         403,
         'AuthorizationFailed',
         `The client does not have authorization to perform action over scope '/subscriptions/${owner}/resourceGroups/${group}'.`,
       )
-    if (/traffic/i.test(kind ?? '')) return { status: 200, body: { value: [] } }
+    if (/traffic/i.test(kind ?? '')) return { body: { value: [] } }
     const isPrivate = /private/i.test(kind ?? '')
     if (zoneName === undefined) {
       const zones = [...state.values()].filter((zone) => zone.isPrivate === isPrivate && zone.deleting === null)
@@ -236,27 +231,15 @@ export function createAzure(options: AzureOptions): ScriptedAzure {
     )
   }
 
-  const service: ScriptedService = (request) => {
-    try {
-      const issued = signIn.answer(request)
-      if (issued !== null) return issued
-      sinceRefusal += 1
-      if (requestsPerPause !== undefined && sinceRefusal > requestsPerPause) {
-        sinceRefusal = 0
-        throw new Refusal(429, 'TooManyRequests', 'The request is being throttled.')
-      }
-      if (!signIn.accepts(request.headers['authorization']))
-        throw new Refusal(401, 'InvalidAuthenticationToken', 'The access token is invalid.')
-      const { status, body, headers = {} } = route(request)
-      return body === undefined ? { status, headers, body: '' } : respond(status, body, headers)
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      const { status, code, message } = error
-      // Errors of the service itself have no frame, those of Azure Resource Manager have one.
-      const isOwn = status === 400 || status === 412
-      return respond(status, isOwn ? { code, message } : { error: { code, message } }, status === 429 ? { 'retry-after': PAUSE } : {})
-    }
-  }
+  const service = scriptedService(options, {
+    contentType: 'application/json; charset=utf-8',
+    throttled: refusal(429, 'TooManyRequests', 'The request is being throttled.', { 'retry-after': PAUSE }),
+    before: signIn.answer,
+    answer(request) {
+      if (signIn.accepts(request.headers['authorization'])) return route(request)
+      throw refusal(401, 'InvalidAuthenticationToken', 'The access token is invalid.')
+    },
+  })
   return {
     service,
     sets: (zone) => [...([...state.values()].find(({ name }) => name === zone)?.sets.values() ?? [])].sort(compareSets),
@@ -264,21 +247,7 @@ export function createAzure(options: AzureOptions): ScriptedAzure {
   }
 }
 
-const notFound = (what: string): Refusal =>
-  new Refusal(404, 'ResourceNotFound', `The Resource 'Microsoft.Network/dnszones/${what}' was not found.`)
+const notFound = (what: string) => refusal(404, 'ResourceNotFound', `The Resource 'Microsoft.Network/dnszones/${what}' was not found.`)
 
-const respond = (status: number, body: unknown, headers: Readonly<Record<string, string>>): ScriptedResponse => ({
-  status,
-  headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
-  body: JSON.stringify(body),
-})
-
-function jsonOf(body: string): Fields {
-  try {
-    const fields: unknown = JSON.parse(body)
-    if (typeof fields === 'object' && fields !== null) return fields as Fields
-  } catch {
-    // Refused below.
-  }
-  throw new Refusal(400, 'InvalidRequestContent', 'The request content was invalid and could not be deserialized.')
-}
+const sentIn = (body: string): Fields =>
+  fieldsOf(body, refusal(400, 'InvalidRequestContent', 'The request content was invalid and could not be deserialized.'))

@@ -1,4 +1,5 @@
 /** The sign-in of Microsoft Entra: the secret or a signed assertion of an application, and the identity endpoint of a machine at Azure, become access tokens. */
+import { createTokens, jsonResponse as respond } from '../base.ts'
 import type { ScriptedRequest, ScriptedResponse } from '../scripted-server.ts'
 
 export interface Application {
@@ -20,15 +21,12 @@ export interface SignIn {
 }
 
 export function createSignIn(token: string, application: Application | undefined): SignIn {
-  const tokens = new Set([token])
-  const issue = (expires: number | string): ScriptedResponse => {
-    const access_token = `issued-token-${tokens.size}-${'x'.repeat(20)}`
-    tokens.add(access_token)
-    return respond(200, { token_type: 'Bearer', expires_in: expires, access_token })
-  }
+  const tokens = createTokens(token)
+  const issue = (expires: number | string): ScriptedResponse =>
+    respond(200, { token_type: 'Bearer', expires_in: expires, access_token: tokens.issue() })
   const refuse = (error: string, text: string, status = 400): ScriptedResponse => respond(status, { error, error_description: text })
   return {
-    accepts: (authorization) => authorization?.startsWith('Bearer ') === true && tokens.has(authorization.slice(7)),
+    accepts: tokens.accepts,
     answer({ method, path, query, headers, body }) {
       if (path === MACHINE_PATH) {
         if (headers['metadata'] !== 'true') return refuse('invalid_request', 'Required metadata header not specified')
@@ -38,17 +36,13 @@ export function createSignIn(token: string, application: Application | undefined
         /^\/([^/]+)\/(discovery\/instance|v2\.0\/\.well-known\/openid-configuration|oauth2\/(?:v2\.0\/)?token)$/.exec(path) ?? []
       if (tenant === undefined || rest === undefined) return null
       const authority = 'https://login.microsoftonline.com'
-      if (rest === 'discovery/instance')
+      if (rest === 'discovery/instance') {
+        const [preferred_network, preferred_cache] = ['login.microsoftonline.com', 'login.windows.net']
         return respond(200, {
           tenant_discovery_endpoint: `${authority}/${application?.tenant}/v2.0/.well-known/openid-configuration`,
-          metadata: [
-            {
-              preferred_network: 'login.microsoftonline.com',
-              preferred_cache: 'login.windows.net',
-              aliases: ['login.microsoftonline.com'],
-            },
-          ],
+          metadata: [{ preferred_network, preferred_cache, aliases: [preferred_network] }],
         })
+      }
       if (rest.startsWith('v2.0'))
         return respond(200, {
           token_endpoint: `${authority}/${tenant}/oauth2/v2.0/token`,
@@ -70,9 +64,3 @@ export function createSignIn(token: string, application: Application | undefined
     },
   }
 }
-
-const respond = (status: number, body: unknown): ScriptedResponse => ({
-  status,
-  headers: { 'content-type': 'application/json; charset=utf-8' },
-  body: JSON.stringify(body),
-})

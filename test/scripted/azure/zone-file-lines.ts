@@ -1,5 +1,6 @@
 /** Prints a record set of the API as lines of a zone file, for judges that read those. */
-import type { Fields, RecordSet } from './record-sets.ts'
+import type { Fields } from '../base.ts'
+import type { RecordSet } from './record-sets.ts'
 
 const host = (name: unknown): string => String(name).replace(/\.?$/, '.')
 

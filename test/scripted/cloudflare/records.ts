@@ -3,8 +3,7 @@
  * error codes are those of its API reference and of reports by its users.
  */
 import { isIPv4, isIPv6 } from 'node:net'
-
-export type Fields = Readonly<Record<string, unknown>>
+import { type Fields, isWholeNumber, Refusal } from '../base.ts'
 
 /** A record as the API returns it. */
 export interface CloudflareRecord {
@@ -27,18 +26,9 @@ export interface CloudflareRecord {
 
 export type Plan = 'free' | 'pro' | 'business' | 'enterprise'
 
-/** Refuses a request. */
-export class Refusal extends Error {
-  readonly status: number
-  readonly code: number
-  constructor(status: number, code: number, message: string) {
-    super(message)
-    this.status = status
-    this.code = code
-  }
-}
-
-const invalid = (code: number, message: string): Refusal => new Refusal(400, code, message)
+export const refusal = (status: number, code: number, message: string, headers = {}): Refusal =>
+  new Refusal(status, { result: null, success: false, errors: [{ code, message }], messages: [] }, headers)
+const invalid = (code: number, message: string): Refusal => refusal(400, code, message)
 
 /** Fields of `data` in the order of the content. */
 const DATA_FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -57,35 +47,12 @@ const DATA_FIELDS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Fields of `data` that are whole numbers, with their maximum. */
-const NUMBERS: Readonly<Record<string, number>> = {
-  flags: 65_535,
-  key_tag: 65_535,
-  algorithm: 255,
-  digest_type: 255,
-  protocol: 255,
-  priority: 65_535,
-  weight: 65_535,
-  port: 65_535,
-  order: 65_535,
-  preference: 65_535,
-  usage: 255,
-  selector: 255,
-  matching_type: 255,
-  type: 255,
-}
-
-const TYPES: ReadonlySet<string> = new Set([
-  'A',
-  'AAAA',
-  'CNAME',
-  'LOC',
-  'MX',
-  'NS',
-  'OPENPGPKEY',
-  'PTR',
-  'TXT',
-  ...Object.keys(DATA_FIELDS),
+const NUMBERS: Readonly<Record<string, number>> = Object.fromEntries([
+  ...'flags key_tag priority weight port order preference'.split(' ').map((field) => [field, 65_535]),
+  ...'algorithm digest_type protocol usage selector matching_type type'.split(' ').map((field) => [field, 255]),
 ])
+
+const TYPES: ReadonlySet<string> = new Set([...'A AAAA CNAME LOC MX NS OPENPGPKEY PTR TXT'.split(' '), ...Object.keys(DATA_FIELDS)])
 
 const HOST = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 const MAX_TXT = 2048
@@ -153,17 +120,15 @@ function nameOf(sent: unknown, zone: string): string {
 
 function ttlOf(sent: unknown, plan: Plan): number {
   const ttl = sent ?? 1
-  if (typeof ttl === 'number' && Number.isInteger(ttl) && (ttl === 1 || (ttl >= minTtl(plan) && ttl <= MAX_TTL))) return ttl
+  if (ttl === 1 || isWholeNumber(ttl, minTtl(plan), MAX_TTL)) return ttl
   throw invalid(9021, `Invalid TTL. Must be between ${minTtl(plan)} and ${MAX_TTL} seconds, or 1 for Automatic.`)
 }
 
 function wholeNumber(field: string, sent: unknown): number {
   const number = typeof sent === 'string' && /^\d+$/.test(sent) ? Number(sent) : sent
   const most = NUMBERS[field] ?? 0
-  if (typeof number !== 'number' || !Number.isInteger(number) || number < 0 || number > most) {
-    throw invalid(9101, `${field} is a required data field and must be between 0 and ${most}.`)
-  }
-  return number
+  if (isWholeNumber(number, 0, most)) return number
+  throw invalid(9101, `${field} is a required data field and must be between 0 and ${most}.`)
 }
 
 const host = (text: string): string => (text === '.' ? text : text.replace(/\.$/, ''))

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { createReplay, readRecording, send } from '../replay.ts'
 import { type ScriptedServer, startScriptedServer } from '../scripted-server.ts'
-import type { CloudflareRecord, Fields } from './records.ts'
+import type { Fields } from '../base.ts'
+import type { CloudflareRecord } from './records.ts'
 import { type CloudflareOptions, createCloudflare } from './service.ts'
 
 const ZONE = '1'.repeat(32)

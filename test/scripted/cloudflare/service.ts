@@ -1,7 +1,9 @@
 /** A scripted Cloudflare: zones and records in memory behind API v4, with tokens, pages, batches, quotas and rate limits. */
 import { randomBytes } from 'node:crypto'
-import type { ScriptedRequest, ScriptedResponse, ScriptedService } from '../scripted-server.ts'
-import { type CloudflareRecord, type Fields, type Plan, Refusal, refuseClash, storedForm } from './records.ts'
+import { compare, type Fields, fieldsOf, isAsked, pageOf, risingClock, scriptedService, type Throttling } from '../base.ts'
+import { checkToken } from '../base.ts'
+import type { ScriptedRequest, ScriptedService } from '../scripted-server.ts'
+import { type CloudflareRecord, type Plan, refusal, refuseClash, storedForm } from './records.ts'
 
 export interface CloudflareZone {
   readonly id: string
@@ -9,7 +11,7 @@ export interface CloudflareZone {
   readonly [field: string]: unknown
 }
 
-export interface CloudflareOptions {
+export interface CloudflareOptions extends Throttling {
   readonly token: string
   readonly zones: readonly CloudflareZone[]
   /** The account in which the token may create zones; by default in none. */
@@ -20,8 +22,6 @@ export interface CloudflareOptions {
   readonly plan?: Plan
   /** Records per zone; by default 3500. */
   readonly maxRecords?: number
-  /** Requests that are answered before each refusal with status 429; by default none is refused. */
-  readonly requestsPerPause?: number
 }
 
 export interface ScriptedCloudflare {
@@ -34,8 +34,6 @@ export interface ScriptedCloudflare {
 
 /** Records in one batch, by plan. */
 const MAX_BATCH: Readonly<Record<Plan, number>> = { free: 200, pro: 3500, business: 3500, enterprise: 3500 }
-/** Seconds of `Retry-After`. */
-const PAUSE = '1'
 
 type Result = { readonly result: unknown; readonly info?: Fields }
 
@@ -44,32 +42,24 @@ export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare
   /** By zone, the latest first. */
   const state = new Map(options.zones.map(({ id }) => [id, [...(options.records?.get(id) ?? [])]]))
   const zones = [...options.zones]
-  let sinceRefusal = 0
-  let clock = 0
-
-  /** Microseconds, each time later than the last. */
-  const now = (): string => {
-    clock = Math.max(clock + 1, Date.now() * 1000)
-    const micros = String(clock % 1_000_000)
-      .padStart(6, '0')
-      .replace(/0+$/, '')
-    return `${new Date(Math.floor(clock / 1000)).toISOString().slice(0, 19)}${micros === '' ? '' : `.${micros}`}Z`
-  }
+  const clock = risingClock()
+  /** Without zeros at the end of the fraction. */
+  const now = (): string => clock().replace(/\.?0*Z$/, 'Z')
   const zoneOf = (id: string): CloudflareZone => {
     const zone = zones.find((one) => one.id === id)
-    if (zone === undefined) throw new Refusal(404, 7003, `Could not route to /zones/${id}, perhaps your object identifier is invalid?`)
+    if (zone === undefined) throw refusal(404, 7003, `Could not route to /zones/${id}, perhaps your object identifier is invalid?`)
     return zone
   }
   const recordAt = (records: readonly CloudflareRecord[], id: unknown): number => {
     const at = records.findIndex((record) => record.id === id)
-    if (at === -1) throw new Refusal(404, 81_044, 'Record does not exist.')
+    if (at === -1) throw refusal(404, 81_044, 'Record does not exist.')
     return at
   }
 
   const create = (zone: CloudflareZone, records: CloudflareRecord[], sent: Fields): CloudflareRecord => {
     const stored = storedForm(sent, zone.name, plan)
     refuseClash(stored, zone.name, records)
-    if (records.length >= maxRecords) throw new Refusal(400, 81_045, 'Record quota exceeded.')
+    if (records.length >= maxRecords) throw refusal(400, 81_045, 'Record quota exceeded.')
     const time = now()
     const record = { id: randomBytes(16).toString('hex'), ...stored, created_on: time, modified_on: time }
     records.unshift(record)
@@ -94,10 +84,10 @@ export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare
   const createZone = ({ name, account, type = 'full', jump_start: jumpStart = false }: Fields): CloudflareZone => {
     const { id = options.account } = (account ?? {}) as { readonly id?: string }
     if (options.account === undefined || id !== options.account)
-      throw new Refusal(403, 0, 'Requires permission "com.cloudflare.api.account.zone.create" to create zones for the selected account')
-    if (typeof name !== 'string' || !/^(?:[a-z0-9-]+\.)+[a-z]{2,}$/.test(name)) throw new Refusal(400, 1001, 'Invalid Zone name')
-    if (jumpStart !== false || type !== 'full') throw new Refusal(400, 1004, 'The scripted service has only full zones without a scan.')
-    if (zones.some((zone) => zone.name === name)) throw new Refusal(400, 1061, `${name} already exists`)
+      throw refusal(403, 0, 'Requires permission "com.cloudflare.api.account.zone.create" to create zones for the selected account')
+    if (typeof name !== 'string' || !/^(?:[a-z0-9-]+\.)+[a-z]{2,}$/.test(name)) throw refusal(400, 1001, 'Invalid Zone name')
+    if (jumpStart !== false || type !== 'full') throw refusal(400, 1004, 'The scripted service has only full zones without a scan.')
+    if (zones.some((zone) => zone.name === name)) throw refusal(400, 1061, `${name} already exists`)
     const time = now()
     const [status, servers] = ['pending', ['blakely.ns.cloudflare.com', 'vin.ns.cloudflare.com']]
     const zone = { id: randomBytes(16).toString('hex'), name, status, paused: false, type: 'full', development_mode: 0 }
@@ -107,7 +97,7 @@ export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare
     return zones.at(-1) as CloudflareZone
   }
   const removeZone = (zone: CloudflareZone): Fields => {
-    if (options.account === undefined) throw new Refusal(403, 9109, 'Unauthorized to access requested resource')
+    if (options.account === undefined) throw refusal(403, 9109, 'Unauthorized to access requested resource')
     zones.splice(zones.indexOf(zone), 1)
     state.delete(zone.id)
     return { id: zone.id }
@@ -118,7 +108,7 @@ export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare
     const lists = ['deletes', 'patches', 'puts', 'posts'].map((key) => (sent[key] ?? []) as readonly Fields[])
     const [deletes = [], patches = [], puts = [], posts = []] = lists
     const count = lists.flat().length
-    if (count > MAX_BATCH[plan]) throw new Refusal(400, 9400, `A batch has at most ${MAX_BATCH[plan]} operations.`)
+    if (count > MAX_BATCH[plan]) throw refusal(400, 9400, `A batch has at most ${MAX_BATCH[plan]} operations.`)
     const records = [...(state.get(zone.id) ?? [])]
     const result = {
       deletes: deletes.map(({ id }) => remove(records, id)),
@@ -133,20 +123,19 @@ export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare
   const route = ({ method, path, query, body }: ScriptedRequest): Result => {
     const [, zoneId, part, recordId] = /^\/client\/v4\/zones(?:\/([^/]+)(?:\/([^/]+)(?:\/([^/]+))?)?)?$/.exec(path) ?? []
     if (path === '/client/v4/user/tokens/verify') return { result: { id: '0'.repeat(32), status: 'active' } }
-    if (!/^\/client\/v4\/zones(?:\/|$)/.test(path)) throw new Refusal(400, 7000, 'No route for that URI')
-    if (zoneId === undefined && method === 'POST') return { result: createZone(fieldsOf(body)) }
+    if (!/^\/client\/v4\/zones(?:\/|$)/.test(path)) throw refusal(400, 7000, 'No route for that URI')
+    if (zoneId === undefined && method === 'POST') return { result: createZone(sentIn(body)) }
     if (zoneId === undefined) {
-      const isAsked = (zone: CloudflareZone): boolean =>
-        (!query.has('name') || zone.name === query.get('name')) &&
-        (!query.has('account.id') || (zone['account'] as Fields | undefined)?.['id'] === query.get('account.id'))
-      return page(query, zones.filter(isAsked), 50, 1000)
+      const accountOf = ({ account }: CloudflareZone): unknown => (account as Fields | undefined)?.['id']
+      const asked = zones.filter((zone) => isAsked(query, { name: zone.name, 'account.id': accountOf(zone) }))
+      return page(query, asked, 50, 1000)
     }
     const zone = zoneOf(zoneId)
     if (part === undefined) return { result: method === 'DELETE' ? removeZone(zone) : zone }
     if (part === 'pagerules') return { result: [] }
-    if (part !== 'dns_records') throw new Refusal(400, 7000, 'No route for that URI')
+    if (part !== 'dns_records') throw refusal(400, 7000, 'No route for that URI')
     const records = state.get(zoneId) as CloudflareRecord[]
-    const fields = method === 'GET' || method === 'DELETE' ? {} : fieldsOf(body)
+    const fields = method === 'GET' || method === 'DELETE' ? {} : sentIn(body)
     if (recordId === 'batch' && method === 'POST') return batch(zone, fields)
     if (recordId === undefined)
       return method === 'POST' ? { result: create(zone, records, fields) } : page(query, found(records, query), 100, 5_000_000)
@@ -155,41 +144,18 @@ export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare
     return { result: records[recordAt(records, recordId)] }
   }
 
-  const service: ScriptedService = (request) => {
-    try {
-      const { requestsPerPause } = options
-      sinceRefusal += 1
-      if (requestsPerPause !== undefined && sinceRefusal > requestsPerPause) {
-        sinceRefusal = 0
-        throw new Refusal(429, 971, 'Please wait and consider throttling your request speed')
-      }
-      if (request.headers['authorization'] !== `Bearer ${options.token}`) throw new Refusal(403, 10_000, 'Authentication error')
+  const service = scriptedService(options, {
+    throttled: refusal(429, 971, 'Please wait and consider throttling your request speed', { 'retry-after': '1' }),
+    answer(request) {
+      checkToken(request, options.token, refusal(403, 10_000, 'Authentication error'))
       const { result, info } = route(request)
-      return respond(200, { result, success: true, errors: [], messages: [], ...(info && { result_info: info }) })
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      const { status, code, message } = error
-      return respond(status, { result: null, success: false, errors: [{ code, message }], messages: [] })
-    }
-  }
+      return { body: { result, success: true, errors: [], messages: [], ...(info && { result_info: info }) } }
+    },
+  })
   return { service, records: (zone) => state.get(zone) ?? [], zones: () => zones }
 }
 
-const respond = (status: number, body: unknown): ScriptedResponse => ({
-  status,
-  headers: { 'content-type': 'application/json', ...(status === 429 && { 'retry-after': PAUSE }) },
-  body: JSON.stringify(body),
-})
-
-function fieldsOf(body: string): Fields {
-  try {
-    const fields: unknown = JSON.parse(body)
-    if (typeof fields === 'object' && fields !== null) return fields as Fields
-  } catch {
-    // Refused below.
-  }
-  throw new Refusal(400, 9207, 'Request body is invalid.')
-}
+const sentIn = (body: string): Fields => fieldsOf(body, refusal(400, 9207, 'Request body is invalid.'))
 
 function found(records: readonly CloudflareRecord[], query: URLSearchParams): CloudflareRecord[] {
   const matches = (record: CloudflareRecord): boolean =>
@@ -201,20 +167,8 @@ function found(records: readonly CloudflareRecord[], query: URLSearchParams): Cl
   return records.filter(matches).sort(byTypeAndName)
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
 function page(query: URLSearchParams, items: readonly unknown[], usual: number, most: number): Result {
-  const number = (key: string, standard: number): number => {
-    const value = Number(query.get(key) ?? standard)
-    if (Number.isInteger(value) && value >= 1 && value <= most) return value
-    throw new Refusal(400, 9207, `${key} is invalid.`)
-  }
-  const perPage = number('per_page', usual)
-  const pageNumber = number('page', 1)
-  const result = items.slice((pageNumber - 1) * perPage, pageNumber * perPage)
-  const pages = Math.max(1, Math.ceil(items.length / perPage))
-  return {
-    result,
-    info: { page: pageNumber, per_page: perPage, count: result.length, total_count: items.length, total_pages: pages },
-  }
+  const refuse = (parameter: string) => refusal(400, 9207, `${parameter} is invalid.`)
+  const { page: number, perPage, last, items: result } = pageOf(items, query, { size: 'per_page', usual, most, refusesMore: true, refuse })
+  return { result, info: { page: number, per_page: perPage, count: result.length, total_count: items.length, total_pages: last } }
 }

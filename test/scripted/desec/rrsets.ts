@@ -1,7 +1,6 @@
 /** Which RRsets deSEC stores. The rules and texts are those of its source (api/desecapi/serializers/records.py, models/records.py). */
+import { type Fields, Refusal } from '../base.ts'
 import { ContentError, canonicalContent, typeProblem } from './content.ts'
-
-export type Fields = Readonly<Record<string, unknown>>
 
 export interface DesecRrset {
   readonly created: string
@@ -15,18 +14,7 @@ export interface DesecRrset {
   readonly touched: string
 }
 
-/** Refuses a request. */
-export class Refusal extends Error {
-  readonly status: number
-  readonly body: unknown
-  constructor(status: number, body: unknown) {
-    super(`${status}`)
-    this.status = status
-    this.body = body
-  }
-}
-
-export const MAX_TTL = 86_400
+const MAX_TTL = 86_400
 const SUBNAME = /^(?:[*]|(?:[*][.])?(?:[a-z0-9_-]{1,63}[.])*[a-z0-9_-]{1,63})$/
 
 export const nameOf = (subname: string, domain: string): string => (subname === '' ? `${domain}.` : `${subname}.${domain}.`)

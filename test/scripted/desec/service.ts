@@ -1,6 +1,7 @@
 /** A scripted deSEC: domains and RRsets in memory behind API v1, with tokens, pages, bulk requests and rate limits. */
-import type { ScriptedRequest, ScriptedResponse, ScriptedService } from '../scripted-server.ts'
-import { checkedRrset, type DesecRrset, type Fields, nameOf, Refusal, refuseClash, type Written } from './rrsets.ts'
+import { type Fields, isAsked, isDomainName, jsonOf, Refusal, type Result, risingClock, scriptedService, type Throttling } from '../base.ts'
+import type { ScriptedRequest, ScriptedService } from '../scripted-server.ts'
+import { checkedRrset, type DesecRrset, nameOf, refuseClash, type Written } from './rrsets.ts'
 
 export interface DesecDomain {
   readonly name: string
@@ -10,15 +11,13 @@ export interface DesecDomain {
   readonly rrsets?: readonly DesecRrset[]
 }
 
-export interface DesecOptions {
+export interface DesecOptions extends Throttling {
   readonly token: string
   readonly domains: readonly DesecDomain[]
   /** Domains of the account; by default 100. */
   readonly maxDomains?: number
   /** The permissions that the token lacks. */
   readonly denied?: readonly ('create' | 'delete' | 'write')[]
-  /** Requests that are answered before each refusal with status 429; by default none is refused. */
-  readonly requestsPerPause?: number
   /** Seconds of `Retry-After`: 1 if absent. */
   readonly pause?: number
   /** Items of a page: 500 if absent. */
@@ -38,32 +37,21 @@ interface State {
   rrsets: DesecRrset[]
 }
 
-interface Result {
-  readonly status: number
-  readonly body?: unknown
-  readonly link?: string
-}
-
 const NAMESERVERS = ['ns1.desec.io.', 'ns2.desec.org.']
 const MINIMUM_TTL = 3600
 const MAX_BODY = 1024 * 1024
 
+const malformed = (...texts: readonly string[]): Refusal => new Refusal(400, { non_field_errors: texts })
 const notFound = (what: string | null): Refusal =>
   new Refusal(404, { detail: what === null ? 'Not found.' : `No ${what} matches the given query.` })
-const forbidden = (): Refusal => new Refusal(403, { detail: 'You do not have permission to perform this action.' })
+const FORBIDDEN = new Refusal(403, { detail: 'You do not have permission to perform this action.' })
 
 export function createDesec(options: DesecOptions): ScriptedDesec {
   const { maxDomains = 100, denied = [], pause = 1, pageSize = 500 } = options
   /** The newest last. */
   const state = new Map<string, State>()
-  let sinceRefusal = 0
-  let clock = 0
 
-  /** Microseconds, each time later than the last. */
-  const now = (): string => {
-    clock = Math.max(clock + 1, Date.now() * 1000)
-    return `${new Date(Math.floor(clock / 1000)).toISOString().slice(0, 19)}.${String(clock % 1_000_000).padStart(6, '0')}Z`
-  }
+  const now = risingClock()
   const newRrset = (domain: string, { subname, type, ttl = 0, records = [] }: Written): DesecRrset => ({
     created: now(),
     domain,
@@ -97,17 +85,14 @@ export function createDesec(options: DesecOptions): ScriptedDesec {
     const find = (key: string): DesecRrset | undefined => domain.rrsets.find((rrset) => `${rrset.subname} ${rrset.type}` === key)
     const checked = eachOf(sent, (fields, index) => {
       const key = keys[index] as string
-      if (keys.indexOf(key) !== keys.lastIndexOf(key))
-        throw new Refusal(400, { non_field_errors: ['Same subname and type as in position(s), but must be unique.'] })
+      if (keys.indexOf(key) !== keys.lastIndexOf(key)) throw malformed('Same subname and type as in position(s), but must be unique.')
       if (method === 'POST' && find(key) !== undefined)
-        throw new Refusal(400, {
-          non_field_errors: ['Another RRset with the same subdomain and type exists for this domain. (Try modifying it.)'],
-        })
+        throw malformed('Another RRset with the same subdomain and type exists for this domain. (Try modifying it.)')
       if (method === 'POST' && (fields['records'] as unknown[] | undefined)?.length === 0)
         throw new Refusal(400, { records: ['This field must not be empty when using POST.'] })
       return checkedRrset(fields, name, domain.minimumTtl, find(key), method === 'PATCH')
     })
-    if (denied.includes('write')) throw forbidden()
+    if (denied.includes('write')) throw FORBIDDEN
     const wanted = new Map(checked.map((rrset) => [`${rrset.subname} ${rrset.type}`, rrset]))
     const kept = domain.rrsets.filter((rrset) => !wanted.has(`${rrset.subname} ${rrset.type}`))
     const remaining = checked.filter(({ records }) => records?.length !== 0)
@@ -135,8 +120,8 @@ export function createDesec(options: DesecOptions): ScriptedDesec {
     return answers
   }
 
-  const page = (items: readonly Fields[], { query, path }: ScriptedRequest): Result => {
-    if (items.length <= pageSize) return { status: 200, body: items }
+  const page = (items: readonly object[], { query, path }: ScriptedRequest): Result => {
+    if (items.length <= pageSize) return { body: items }
     const url = (cursor: number | null): string => {
       const params = new URLSearchParams(query)
       params.set('cursor', cursor === null ? '' : Buffer.from(`p=${cursor}`).toString('base64'))
@@ -145,7 +130,7 @@ export function createDesec(options: DesecOptions): ScriptedDesec {
     const first = `${url(null)}; rel="first"`
     if (!query.has('cursor')) {
       const detail = `Pagination required. You can query up to ${pageSize} items at a time (${items.length} total). Please use the \`first\` page link (see Link header).`
-      return { status: 400, body: { detail }, link: first }
+      throw new Refusal(400, { detail }, { link: first })
     }
     // A cursor names the item before which the page starts, so that new items move no page.
     const cursor = Buffer.from(query.get('cursor') ?? '', 'base64').toString()
@@ -153,7 +138,7 @@ export function createDesec(options: DesecOptions): ScriptedDesec {
     const from = items.length - end
     const next = end - pageSize
     const links = [first, ...(from > 0 ? [`${url(end + pageSize)}; rel="prev"`] : []), ...(next > 0 ? [`${url(next)}; rel="next"`] : [])]
-    return { status: 200, body: items.slice(from, from + pageSize), link: links.join(', ') }
+    return { headers: { link: links.join(', ') }, body: items.slice(from, from + pageSize) }
   }
 
   const routeDomains = (request: ScriptedRequest): Result => {
@@ -167,11 +152,11 @@ export function createDesec(options: DesecOptions): ScriptedDesec {
         request,
       )
     }
-    const name = String((jsonOf(body) as Fields)['name'] ?? '')
-    if (denied.includes('create')) throw forbidden()
+    const name = String((sentIn(body) as Fields)['name'] ?? '')
+    if (denied.includes('create')) throw FORBIDDEN
     if (state.size >= maxDomains)
       throw new Refusal(403, { detail: 'Domain limit exceeded. Please contact support to create additional domains.' })
-    if (!/^(?:[a-z0-9_-]{1,63}\.)+[a-z0-9-]{1,63}$/.test(name) || name.length > 191)
+    if (!isDomainName(name) || name.length > 191)
       throw new Refusal(400, {
         name: [
           'Domain names must be labels separated by dots. Labels may consist of up to 63 letters, digits, hyphens, and underscores. The last label may not contain an underscore.',
@@ -191,24 +176,23 @@ export function createDesec(options: DesecOptions): ScriptedDesec {
     const domain = state.get(name)
     if (list === undefined) {
       if (method === 'DELETE') {
-        if (denied.includes('delete')) throw forbidden()
+        if (denied.includes('delete')) throw FORBIDDEN
         state.delete(name)
         return { status: 204 }
       }
       if (domain === undefined) throw notFound('Domain')
-      return { status: 200, body: described(name, domain, true) }
+      return { body: described(name, domain, true) }
     }
     if (domain === undefined) throw notFound(null)
     if (subname === undefined || type === undefined) {
       if (method === 'GET') {
-        const matches = domain.rrsets.filter((rrset) =>
-          (['subname', 'type'] as const).every((key) => !query.has(key) || rrset[key] === query.get(key)),
+        return page(
+          domain.rrsets.filter(({ subname, type }) => isAsked(query, { subname, type })),
+          request,
         )
-        return page(matches as unknown as readonly Fields[], request)
       }
-      const sent = jsonOf(body)
-      if (method !== 'POST' && !Array.isArray(sent))
-        throw new Refusal(400, { non_field_errors: ['Expected a list of items but got dict.'] })
+      const sent = sentIn(body)
+      if (method !== 'POST' && !Array.isArray(sent)) throw malformed('Expected a list of items but got dict.')
       const written = Array.isArray(sent)
         ? write(name, domain, sent as Fields[], method)
         : single(() => write(name, domain, [sent as Fields], method))
@@ -221,31 +205,32 @@ export function createDesec(options: DesecOptions): ScriptedDesec {
       return { status: 204 }
     }
     if (found === undefined) throw notFound('RRset')
-    if (method === 'GET') return { status: 200, body: found }
-    const sent = { ...(jsonOf(body) as Fields), subname: key, type }
+    if (method === 'GET') return { body: found }
+    const sent = { ...(sentIn(body) as Fields), subname: key, type }
     const [written] = single(() => write(name, domain, [sent], method))
-    return written === undefined ? { status: 204 } : { status: 200, body: written }
+    return written === undefined ? { status: 204 } : { body: written }
   }
 
-  const service: ScriptedService = (request) => {
-    try {
-      sinceRefusal += 1
-      if (options.requestsPerPause !== undefined && sinceRefusal > options.requestsPerPause) {
-        sinceRefusal = 0
-        throw new Refusal(429, { detail: `Request was throttled. Expected available in ${pause} second${pause === 1 ? '' : 's'}.` })
-      }
-      if (request.body.length > MAX_BODY)
-        return { status: 413, headers: { 'content-type': 'text/html' }, body: '<html>413 Request Entity Too Large</html>' }
+  const service = scriptedService(options, {
+    throttled: new Refusal(
+      429,
+      { detail: `Request was throttled. Expected available in ${pause} second${pause === 1 ? '' : 's'}.` },
+      { 'retry-after': String(pause) },
+    ),
+    before: ({ body }) =>
+      body.length > MAX_BODY
+        ? { status: 413, headers: { 'content-type': 'text/html' }, body: '<html>413 Request Entity Too Large</html>' }
+        : null,
+    answer(request) {
       if (request.headers['authorization'] !== `Token ${options.token}`) throw new Refusal(401, { detail: 'Invalid token.' })
-      const { status, body, link } = route(request)
-      return respond(status, body, link === undefined ? {} : { link })
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      return respond(error.status, error.body, error.status === 429 ? { 'retry-after': String(pause) } : {})
-    }
-  }
+      return route(request)
+    },
+  })
   return { service, rrsets: (domain) => state.get(domain)?.rrsets ?? null }
 }
+
+const sentIn = (body: string): unknown =>
+  jsonOf(body, new Refusal(400, { detail: 'JSON parse error - Expecting value: line 1 column 1 (char 0)' }))
 
 /** Makes the answer of a bulk request: one error object per item, empty for items without errors. */
 function eachOf<T, U>(items: readonly T[], check: (item: T, index: number) => U): U[] {
@@ -276,17 +261,3 @@ function single<T>(action: () => T): T {
     throw error
   }
 }
-
-function jsonOf(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    throw new Refusal(400, { detail: 'JSON parse error - Expecting value: line 1 column 1 (char 0)' })
-  }
-}
-
-const respond = (status: number, body: unknown, headers: Readonly<Record<string, string>>): ScriptedResponse => ({
-  status,
-  headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-  body: body === undefined ? '' : JSON.stringify(body),
-})

@@ -3,8 +3,7 @@
  * octoDNS's provider and of DNSControl's, which is tested at the real service.
  */
 import { isIPv4, isIPv6 } from 'node:net'
-
-export type Fields = Readonly<Record<string, unknown>>
+import { besideCname, type Fields, isWholeNumber, Refusal } from '../base.ts'
 
 /** A record as the API returns it. */
 export interface DigitalOceanRecord {
@@ -22,18 +21,8 @@ export interface DigitalOceanRecord {
   readonly tag: string | null
 }
 
-/** Refuses a request. */
-export class Refusal extends Error {
-  readonly status: number
-  readonly id: string
-  constructor(status: number, id: string, message: string) {
-    super(message)
-    this.status = status
-    this.id = id
-  }
-}
-
-export const unprocessable = (message: string): Refusal => new Refusal(422, 'unprocessable_entity', message)
+export const refusal = (status: number, id: string, message: string, headers = {}): Refusal => new Refusal(status, { id, message }, headers)
+export const unprocessable = (message: string): Refusal => refusal(422, 'unprocessable_entity', message)
 
 const HOST = /^(?:\*\.)?(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/i
 const TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'SOA', 'SRV', 'TXT'])
@@ -43,7 +32,7 @@ const MIN_TTL = 30
 const MAX_TEXT = 512
 
 function wholeNumber(sent: unknown, what: string, most: number): number {
-  if (typeof sent === 'number' && Number.isInteger(sent) && sent >= 0 && sent <= most) return sent
+  if (isWholeNumber(sent, 0, most)) return sent
   throw unprocessable(`${what} must be between 0 and ${most}`)
 }
 
@@ -96,9 +85,7 @@ export function storedForm(id: number, sent: Fields, domain: string): DigitalOce
 /** Refuses a record that cannot be beside the others of the domain. */
 export function refuseClash(record: DigitalOceanRecord, others: Iterable<DigitalOceanRecord>): void {
   if (record.type === 'CNAME' && record.name === '@') throw unprocessable('CNAME records cannot be at the apex')
-  for (const { name, type } of others)
-    if (name === record.name && (type === 'CNAME' || record.type === 'CNAME'))
-      throw unprocessable('CNAME records cannot share a name with other records')
+  if (besideCname(record, others, true)) throw unprocessable('CNAME records cannot share a name with other records')
 }
 
 /** The record as a line of the domain's zone file. */

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { send } from '../replay.ts'
 import { startScriptedServer } from '../scripted-server.ts'
-import type { DigitalOceanRecord, Fields } from './records.ts'
+import type { Fields } from '../base.ts'
+import type { DigitalOceanRecord } from './records.ts'
 import { createDigitalOcean, type DigitalOceanOptions } from './service.ts'
 
 const RECORDS = '/domains/example.com/records'

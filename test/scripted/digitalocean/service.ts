@@ -1,9 +1,10 @@
 /** A scripted DigitalOcean: domains and records in memory behind its API v2, with tokens, pages, entity tags and rate limits. */
 import { createHash } from 'node:crypto'
+import { checkToken, type Fields, fieldsOf, isAsked, isDomainName, pageOf, type Result, scriptedService, type Throttling } from '../base.ts'
 import type { ScriptedRequest, ScriptedService } from '../scripted-server.ts'
-import { type DigitalOceanRecord, type Fields, Refusal, refuseClash, storedForm, unprocessable, zoneFileLine } from './records.ts'
+import { type DigitalOceanRecord, refusal, refuseClash, storedForm, unprocessable, zoneFileLine } from './records.ts'
 
-export interface DigitalOceanOptions {
+export interface DigitalOceanOptions extends Throttling {
   /** A token that may only read ends with `-readonly`. */
   readonly token: string
   readonly domains: readonly string[]
@@ -11,8 +12,6 @@ export interface DigitalOceanOptions {
   readonly records?: ReadonlyMap<string, readonly DigitalOceanRecord[]>
   /** The serials of the zone files that reads of a domain show, in order; then the time in seconds. */
   readonly serials?: readonly string[]
-  /** Requests that are answered before each refusal with status 429; by default none is refused. */
-  readonly requestsPerPause?: number
 }
 
 export interface ScriptedDigitalOcean {
@@ -22,20 +21,14 @@ export interface ScriptedDigitalOcean {
 }
 
 const TTL = 1800
-const USUAL_PER_PAGE = 20
-const MAX_PER_PAGE = 200
-/** Seconds of `Retry-After`. */
-const PAUSE = '1'
 const LIMIT = 5000
-
-type Result = { readonly status?: number; readonly body?: object }
+const NOT_FOUND = refusal(404, 'not_found', 'The resource you were accessing could not be found.')
 
 export function createDigitalOcean(options: DigitalOceanOptions): ScriptedDigitalOcean {
   const state = new Map<string, DigitalOceanRecord[]>()
   const serials = [...(options.serials ?? [])]
   let lastId = 92_264_200
   let remaining = LIMIT
-  let sinceRefusal = 0
 
   const nextId = (): number => {
     lastId += 1
@@ -49,12 +42,12 @@ export function createDigitalOcean(options: DigitalOceanOptions): ScriptedDigita
 
   const recordsOf = (domain: string): DigitalOceanRecord[] => {
     const records = state.get(domain)
-    if (records === undefined) throw new Refusal(404, 'not_found', 'The resource you were accessing could not be found.')
+    if (records === undefined) throw NOT_FOUND
     return records
   }
   const positionOf = (records: readonly DigitalOceanRecord[], id: string): number => {
     const at = records.findIndex((record) => String(record.id) === id)
-    if (at === -1) throw new Refusal(404, 'not_found', 'The resource you were accessing could not be found.')
+    if (at === -1) throw NOT_FOUND
     return at
   }
   const zoneFile = (domain: string): string => {
@@ -71,8 +64,8 @@ export function createDigitalOcean(options: DigitalOceanOptions): ScriptedDigita
       return { body: page(path, query, 'domains', domains) }
     }
     if (domain === undefined) {
-      const { name } = fieldsOf(body)
-      if (typeof name !== 'string' || !/^(?:[a-z0-9_-]+\.)+[a-z0-9-]+$/.test(name)) throw unprocessable('Name is invalid')
+      const { name } = sentIn(body)
+      if (!isDomainName(name)) throw unprocessable('Name is invalid')
       if (state.has(name)) throw unprocessable('Name already exists')
       state.set(name, newRecords(name))
       return { status: 201, body: { domain: { name, ttl: TTL, zone_file: null } } }
@@ -86,13 +79,11 @@ export function createDigitalOcean(options: DigitalOceanOptions): ScriptedDigita
   const recordRoute = ({ method, path, query, body }: ScriptedRequest, domain: string, id: string | undefined): Result => {
     const records = recordsOf(domain)
     if (id === undefined && method === 'GET') {
-      const [type, name] = [query.get('type'), query.get('name')]
-      const nameOf = (record: DigitalOceanRecord): string => (record.name === '@' ? domain : `${record.name}.${domain}`)
-      const found = records.filter((record) => (type === null || record.type === type) && (name === null || nameOf(record) === name))
+      const found = records.filter(({ name, type }) => isAsked(query, { type, name: name === '@' ? domain : `${name}.${domain}` }))
       return { body: page(path, query, 'domain_records', found) }
     }
     if (id === undefined) {
-      const record = storedForm(nextId(), fieldsOf(body), domain)
+      const record = storedForm(nextId(), sentIn(body), domain)
       refuseClash(record, records)
       records.push(record)
       return { status: 201, body: { domain_record: record } }
@@ -104,7 +95,7 @@ export function createDigitalOcean(options: DigitalOceanOptions): ScriptedDigita
       records.splice(at, 1)
       return { status: 204 }
     }
-    const record = storedForm(existing.id, { ...existing, data: existing.data, ...fieldsOf(body) }, domain)
+    const record = storedForm(existing.id, { ...existing, data: existing.data, ...sentIn(body) }, domain)
     refuseClash(
       record,
       records.filter((_, index) => index !== at),
@@ -115,61 +106,35 @@ export function createDigitalOcean(options: DigitalOceanOptions): ScriptedDigita
 
   const route = (request: ScriptedRequest): Result => {
     const [, root, domain, part, id] = request.path.slice(1).split('/').map(decodeURIComponent)
-    if (root !== 'domains') throw new Refusal(404, 'not_found', 'The resource you were accessing could not be found.')
+    if (root !== 'domains') throw NOT_FOUND
     return part === 'records' && domain !== undefined ? recordRoute(request, domain, id) : domainRoute(request, domain)
   }
 
-  const service: ScriptedService = (request) => {
-    remaining = Math.max(0, remaining - 1)
-    const limits = {
-      'ratelimit-limit': String(LIMIT),
-      'ratelimit-remaining': String(remaining),
-      'ratelimit-reset': String(Math.floor(Date.now() / 1000) + 3600),
-    }
-    const json = { ...limits, 'content-type': 'application/json; charset=utf-8' }
-    try {
-      sinceRefusal += 1
-      if (options.requestsPerPause !== undefined && sinceRefusal > options.requestsPerPause) {
-        sinceRefusal = 0
-        throw new Refusal(429, 'too_many_requests', 'API Rate limit exceeded.')
-      }
-      const given = request.headers['authorization']
-      const isReadOnly = given === `Bearer ${options.token}-readonly`
-      if (given !== `Bearer ${options.token}` && !isReadOnly) throw new Refusal(401, 'Unauthorized', 'Unable to authenticate you')
-      if (isReadOnly && request.method !== 'GET') throw new Refusal(403, 'forbidden', 'You do not have access for the attempted action.')
+  const service = scriptedService(options, {
+    contentType: 'application/json; charset=utf-8',
+    throttled: refusal(429, 'too_many_requests', 'API Rate limit exceeded.', { 'retry-after': '1' }),
+    headers() {
+      remaining = Math.max(0, remaining - 1)
+      const reset = String(Math.floor(Date.now() / 1000) + 3600)
+      return { 'ratelimit-limit': String(LIMIT), 'ratelimit-remaining': String(remaining), 'ratelimit-reset': reset }
+    },
+    answer(request) {
+      const readOnly = refusal(403, 'forbidden', 'You do not have access for the attempted action.')
+      checkToken(request, options.token, refusal(401, 'Unauthorized', 'Unable to authenticate you'), readOnly)
       const { status = 200, body } = route(request)
-      if (body === undefined) return { status, headers: limits, body: '' }
-      const text = JSON.stringify(body)
-      const tag = `"${createHash('md5').update(text).digest('hex')}"`
-      return { status, headers: { ...json, etag: status === 201 ? tag : `W/${tag}` }, body: text }
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      const { status, id, message } = error
-      return { status, headers: { ...json, ...(status === 429 && { 'retry-after': PAUSE }) }, body: JSON.stringify({ id, message }) }
-    }
-  }
+      if (body === undefined) return { status }
+      const tag = `"${createHash('md5').update(JSON.stringify(body)).digest('hex')}"`
+      return { status, headers: { etag: status === 201 ? tag : `W/${tag}` }, body }
+    },
+  })
   return { service, records: (domain) => state.get(domain) ?? null }
 }
 
-function fieldsOf(body: string): Fields {
-  try {
-    const fields: unknown = JSON.parse(body)
-    if (typeof fields === 'object' && fields !== null) return fields as Fields
-  } catch {
-    // Refused below.
-  }
-  throw new Refusal(400, 'bad_request', 'Invalid JSON')
-}
+const sentIn = (body: string): Fields => fieldsOf(body, refusal(400, 'bad_request', 'Invalid JSON'))
 
 function page(path: string, query: URLSearchParams, key: string, items: readonly unknown[]): object {
-  const whole = (name: string, usual: number): number => {
-    const value = Number(query.get(name) ?? usual)
-    if (Number.isInteger(value) && value >= 1) return value
-    throw unprocessable(`${name} is invalid`)
-  }
-  const number = whole('page', 1)
-  const perPage = Math.min(whole('per_page', USUAL_PER_PAGE), MAX_PER_PAGE)
-  const last = Math.max(1, Math.ceil(items.length / perPage))
+  const refuse = (parameter: string) => unprocessable(`${parameter} is invalid`)
+  const { page: number, last, items: shown } = pageOf(items, query, { size: 'per_page', usual: 20, most: 200, refuse })
   const to = (target: number): string => {
     const parameters = new URLSearchParams([...query].filter(([name]) => name !== 'page'))
     parameters.set('page', String(target))
@@ -180,7 +145,7 @@ function page(path: string, query: URLSearchParams, key: string, items: readonly
     ...(number < last && { last: to(last), next: to(number + 1) }),
   }
   return {
-    [key]: items.slice((number - 1) * perPage, number * perPage),
+    [key]: shown,
     links: Object.keys(pages).length === 0 ? {} : { pages },
     meta: { total: items.length },
   }

@@ -3,6 +3,7 @@
  * other rules, reasons and texts are those of its API reference, of its page of error messages and of the test server in Google's own client library.
  */
 import { isIPv4, isIPv6 } from 'node:net'
+import { compare, fromRoot, isWholeNumber, rdataForms, Refusal } from '../base.ts'
 
 export interface GoogleRrset {
   readonly kind: 'dns#resourceRecordSet'
@@ -14,16 +15,8 @@ export interface GoogleRrset {
   readonly routingPolicy?: unknown
 }
 
-/** Refuses a request. */
-export class Refusal extends Error {
-  readonly status: number
-  readonly reason: string
-  constructor(status: number, reason: string, message: string) {
-    super(message)
-    this.status = status
-    this.reason = reason
-  }
-}
+export const refusal = (status: number, reason: string, message: string): Refusal =>
+  new Refusal(status, { error: { code: status, message, errors: [{ domain: 'global', reason, message }] } })
 
 export interface SentChange {
   readonly additions?: readonly SentRrset[]
@@ -51,22 +44,15 @@ const STRING = '"(?:[^"\\\\]|\\\\.)*"'
 const WORD = '(?:[^\\s"]+|"(?:[^"\\\\]|\\\\.)*")'
 
 /** Forms of rrdata; other types only need some text. */
-const FORMS: Readonly<Record<string, RegExp>> = {
-  ALIAS: new RegExp(`^${HOST}$`),
-  CAA: new RegExp(`^\\d+ [a-z0-9]+ ${WORD}$`),
-  CNAME: new RegExp(`^${HOST}$`),
-  DS: /^\d+ \d+ \d+ [0-9a-fA-F]+$/,
-  HTTPS: new RegExp(`^\\d+ ${HOST}(?: .+)?$`),
-  MX: new RegExp(`^\\d+ ${HOST}$`),
-  NAPTR: new RegExp(`^\\d+ \\d+ ${WORD} ${WORD} ${WORD} ${HOST}$`),
-  NS: new RegExp(`^${HOST}$`),
-  PTR: new RegExp(`^${HOST}$`),
-  SRV: new RegExp(`^\\d+ \\d+ \\d+ ${HOST}$`),
-  SSHFP: /^\d+ \d+ [0-9a-fA-F]+$/,
-  SVCB: new RegExp(`^\\d+ ${HOST}(?: .+)?$`),
-  TLSA: /^\d+ \d+ \d+ [0-9a-fA-F]+$/,
-  TXT: new RegExp(`^(?:${STRING}|[^\\s"]+)(?: (?:${STRING}|[^\\s"]+))*$`),
-}
+const FORMS = rdataForms('ALIAS CAA CNAME DS HTTPS MX NAPTR NS PTR SRV SSHFP SVCB TLSA TXT', {
+  number: '\\d+',
+  word: '[a-z0-9]+',
+  host: HOST,
+  string: WORD,
+  hex: '[0-9a-fA-F]+',
+  params: '(?: .+)?',
+  texts: `(?:${STRING}|[^\\s"]+)(?: (?:${STRING}|[^\\s"]+))*`,
+})
 
 const isRrdata = (type: string, text: string): boolean => {
   if (type === 'A') return isIPv4(text)
@@ -77,7 +63,7 @@ const isRrdata = (type: string, text: string): boolean => {
 }
 
 const invalid = (where: string, what: string, value: unknown): Refusal =>
-  new Refusal(400, 'invalid', `Invalid value for '${where}.${what}': '${String(value)}'`)
+  refusal(400, 'invalid', `Invalid value for '${where}.${what}': '${String(value)}'`)
 
 function checkForm(sent: SentRrset, zone: string, where: string): GoogleRrset {
   const { name = '', type = '', rrdatas = [] } = sent
@@ -86,7 +72,7 @@ function checkForm(sent: SentRrset, zone: string, where: string): GoogleRrset {
   const lower = name.toLowerCase()
   if (!NAME.test(lower) || name.length > 254 || (lower !== zone && !lower.endsWith(`.${zone}`))) throw invalid(where, 'name', name)
   if (!TYPES.has(type)) throw invalid(where, 'type', type)
-  if (!Number.isInteger(ttl) || ttl < 0 || ttl > MAX_TTL) throw invalid(where, 'ttl', ttl)
+  if (!isWholeNumber(ttl, 0, MAX_TTL)) throw invalid(where, 'ttl', ttl)
   if (sent.routingPolicy !== undefined)
     return { kind: 'dns#resourceRecordSet', name: lower, type, ttl, rrdatas: [], routingPolicy: sent.routingPolicy }
   if (rrdatas.length === 0) throw invalid(where, 'rrdata', '<empty>')
@@ -95,19 +81,15 @@ function checkForm(sent: SentRrset, zone: string, where: string): GoogleRrset {
   })
   if (new Set(rrdatas).size < rrdatas.length) throw invalid(where, 'rrdata', 'duplicate')
   if (rrdatas.length > 1 && SINGLE.has(type))
-    throw new Refusal(
+    throw refusal(
       400,
       'invalidRecordCount',
       `The resource record set '${where}' is only permitted to have one record because it is of type '${type}'.`,
     )
   if (rrdatas.length > MAX_RECORDS)
-    throw new Refusal(
-      403,
-      'quotaExceeded',
-      `The number of records of '${where}' exceeds the quota 'resourceRecordsPerRrset' (${MAX_RECORDS}).`,
-    )
+    throw refusal(403, 'quotaExceeded', `The number of records of '${where}' exceeds the quota 'resourceRecordsPerRrset' (${MAX_RECORDS}).`)
   if (name.startsWith('*.') && type === 'NS')
-    throw new Refusal(400, 'wildcardNotAllowed', `The resource record set '${where}' has the type '${type}', which cannot be a wildcard.`)
+    throw refusal(400, 'wildcardNotAllowed', `The resource record set '${where}' has the type '${type}', which cannot be a wildcard.`)
   if (type === 'ALIAS' && lower !== zone) throw invalid(where, 'type', type)
   return { kind: 'dns#resourceRecordSet', name: lower, type, ttl, rrdatas: [...rrdatas] }
 }
@@ -126,30 +108,29 @@ export function changedRrsets(
   zone: string,
 ): { readonly rrsets: GoogleRrset[]; readonly additions: GoogleRrset[]; readonly deletions: GoogleRrset[] } {
   if (additions.length + deletions.length === 0)
-    throw new Refusal(400, 'required', "The 'entity.change' parameter is required but was missing.")
+    throw refusal(400, 'required', "The 'entity.change' parameter is required but was missing.")
   for (const [quota, list] of [['rrsetAdditionsPerChange', additions] as const, ['rrsetDeletionsPerChange', deletions] as const])
-    if (list.length > MAX_RRSETS) throw new Refusal(403, 'quotaExceeded', `The change exceeds the quota '${quota}' (${MAX_RRSETS}).`)
+    if (list.length > MAX_RRSETS) throw refusal(403, 'quotaExceeded', `The change exceeds the quota '${quota}' (${MAX_RRSETS}).`)
   const octets = [...additions, ...deletions].flatMap(({ rrdatas = [] }) => rrdatas).reduce((sum, text) => sum + text.length, 0)
-  if (octets > MAX_RRDATA)
-    throw new Refusal(403, 'quotaExceeded', `The change exceeds the quota 'totalRrdataSizePerChange' (${MAX_RRDATA}).`)
+  if (octets > MAX_RRDATA) throw refusal(403, 'quotaExceeded', `The change exceeds the quota 'totalRrdataSizePerChange' (${MAX_RRDATA}).`)
   const added = additions.map((one, index) => checkForm(one, zone, `entity.change.additions[${index}]`))
   const removed = deletions.map((one, index) => checkForm(one, zone, `entity.change.deletions[${index}]`))
   const after = new Map(existing.map((one) => [keyOf(one), one]))
   removed.forEach((one, index) => {
     const where = `entity.change.deletions[${index}]`
     const now = after.get(keyOf(one))
-    if (now === undefined) throw new Refusal(404, 'notFound', `The '${where}' resource named '${one.name} (${one.type})' does not exist.`)
-    if (!sameContent(now, one)) throw new Refusal(412, 'conditionNotMet', `Precondition not met for '${where}'`)
+    if (now === undefined) throw refusal(404, 'notFound', `The '${where}' resource named '${one.name} (${one.type})' does not exist.`)
+    if (!sameContent(now, one)) throw refusal(412, 'conditionNotMet', `Precondition not met for '${where}'`)
     if (APEX.has(one.type) && one.name === zone && !added.some((other) => keyOf(other) === keyOf(one))) throw badApex(where, one.type)
     after.delete(keyOf(one))
   })
   added.forEach((one, index) => {
     const where = `entity.change.additions[${index}]`
     if (after.has(keyOf(one)))
-      throw new Refusal(409, 'alreadyExists', `The resource '${where}' named '${one.name} (${one.type})' already exists`)
+      throw refusal(409, 'alreadyExists', `The resource '${where}' named '${one.name} (${one.type})' already exists`)
     if (one.type === 'SOA' && one.name !== zone) throw badApex(where, one.type)
     if (one.type === 'CNAME' && one.name === zone)
-      throw new Refusal(400, 'recordTypeDisallowedAtZoneApex', `The resource record set '${where}' cannot exist at the zone apex.`)
+      throw refusal(400, 'recordTypeDisallowedAtZoneApex', `The resource record set '${where}' cannot exist at the zone apex.`)
     after.set(keyOf(one), one)
   })
   refuseBesideCname(added, [...after.values()])
@@ -157,7 +138,7 @@ export function changedRrsets(
 }
 
 const badApex = (where: string, type: string): Refusal =>
-  new Refusal(
+  refusal(
     400,
     'invalidZoneApex',
     `The resource record set '${where}' is invalid because a zone must contain exactly one resource record set of type '${type}' at the apex.`,
@@ -170,7 +151,7 @@ function refuseBesideCname(added: readonly GoogleRrset[], after: readonly Google
     const own = types.get(name) ?? new Set()
     const other = [...own].find((one) => one !== type)
     if (!own.has('CNAME') || other === undefined) continue
-    throw new Refusal(
+    throw refusal(
       400,
       'cnameResourceRecordSetConflict',
       `The resource record set 'entity.change.additions[${name}][${type}]' is invalid because the DNS name '${name}' has a resource record set of the type ` +
@@ -180,8 +161,5 @@ function refuseBesideCname(added: readonly GoogleRrset[], after: readonly Google
 }
 
 /** Lists are in the canonical order of names. */
-export const compareRrsets = (a: GoogleRrset, b: GoogleRrset): number => compare(pathOf(a.name), pathOf(b.name)) || compare(a.type, b.type)
-
-const pathOf = (name: string): string => name.split('.').reverse().join('\0')
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+export const compareRrsets = (a: GoogleRrset, b: GoogleRrset): number =>
+  compare(fromRoot(a.name), fromRoot(b.name)) || compare(a.type, b.type)

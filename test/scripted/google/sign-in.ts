@@ -1,5 +1,6 @@
 /** Google's sign-in: signed assertions of a service account (RFC 7523), refresh tokens of people and the metadata server of a machine become access tokens. */
 import { createVerify, type KeyObject } from 'node:crypto'
+import { createTokens, jsonResponse as respond, secondsOf } from '../base.ts'
 import type { ScriptedRequest, ScriptedResponse } from '../scripted-server.ts'
 
 export interface Account {
@@ -29,15 +30,11 @@ export interface SignIn {
 }
 
 export function createSignIn(token: string, account: Account | undefined): SignIn {
-  const tokens = new Set([token])
+  const tokens = createTokens(token)
   const federated = new Set<string>()
-  const issue = (): ScriptedResponse => {
-    const access_token = `issued-token-${tokens.size}-${'x'.repeat(20)}`
-    tokens.add(access_token)
-    return respond(200, { access_token, expires_in: LIFETIME, token_type: 'Bearer' })
-  }
+  const issue = (): ScriptedResponse => respond(200, { access_token: tokens.issue(), expires_in: LIFETIME, token_type: 'Bearer' })
   return {
-    accepts: (authorization) => authorization?.startsWith('Bearer ') === true && tokens.has(authorization.slice(7)),
+    accepts: tokens.accepts,
     answer({ method, path, query, headers, body }) {
       if (path === METADATA_PATH) return headers['metadata-flavor'] === 'Google' ? issue() : respond(403, { error: 'Missing header' })
       const external = account?.external
@@ -48,8 +45,7 @@ export function createSignIn(token: string, account: Account | undefined): SignI
       if (method === 'POST' && path === EXCHANGE_PATH) {
         const problem = problemOfExchange(new URLSearchParams(body), account)
         if (problem !== null) return respond(400, { error: 'invalid_grant', error_description: problem })
-        const answer = issue()
-        const { access_token } = JSON.parse(answer.body) as { readonly access_token: string }
+        const access_token = tokens.issue()
         federated.add(access_token)
         return respond(200, { access_token, issued_token_type: ACCESS_TOKEN, token_type: 'Bearer', expires_in: LIFETIME })
       }
@@ -58,11 +54,7 @@ export function createSignIn(token: string, account: Account | undefined): SignI
           return respond(403, {
             error: { code: 403, message: "Permission 'iam.serviceAccounts.getAccessToken' denied", status: 'PERMISSION_DENIED' },
           })
-        const { access_token } = JSON.parse(issue().body) as { readonly access_token: string }
-        return respond(200, {
-          accessToken: access_token,
-          expireTime: new Date(Date.now() + LIFETIME * 1000).toISOString().replace(/\.\d+/, ''),
-        })
+        return respond(200, { accessToken: tokens.issue(), expireTime: secondsOf(new Date(Date.now() + LIFETIME * 1000)) })
       }
       if (method !== 'POST' || !TOKEN_PATHS.has(path)) return null
       if (!headers['content-type']?.startsWith('application/x-www-form-urlencoded'))
@@ -106,9 +98,3 @@ function problemOfAssertion(assertion: string, path: string, account: Account | 
     ? null
     : 'Invalid OAuth scope or ID token audience provided.'
 }
-
-const respond = (status: number, body: unknown): ScriptedResponse => ({
-  status,
-  headers: { 'content-type': 'application/json; charset=utf-8' },
-  body: JSON.stringify(body),
-})

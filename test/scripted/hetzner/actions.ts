@@ -1,4 +1,5 @@
 /** The actions of the scripted Hetzner: a change is accepted at once, and its action ends after some reads. */
+import { secondsOf } from '../base.ts'
 
 export interface HetznerAction {
   readonly id: number
@@ -41,12 +42,11 @@ export interface ActionOptions {
 /** The actions of one service. */
 export function createActions({ stepsOf = () => [50], fails = () => false }: ActionOptions) {
   const actions = new Map<number, HetznerAction>()
-  const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`
   const end = (action: HetznerAction): void => {
     action.undo?.()
     action.status = action.undo === null ? 'success' : 'error'
     action.progress = 100
-    action.finished = now()
+    action.finished = secondsOf()
   }
   return {
     start(command: string, resource: number, undo: () => void): HetznerAction {
@@ -56,7 +56,7 @@ export function createActions({ stepsOf = () => [50], fails = () => false }: Act
         id: 604_989_101_000_000 + count,
         command,
         resource,
-        started: now(),
+        started: secondsOf(),
         finished: null,
         status: 'running',
         progress: 0,

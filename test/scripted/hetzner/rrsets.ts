@@ -3,8 +3,7 @@
  * official client library. Values are zone-file text and are stored as they are sent.
  */
 import { isIPv4, isIPv6 } from 'node:net'
-
-export type Fields = Readonly<Record<string, unknown>>
+import { besideCname, type Fields, isWholeNumber, Refusal } from '../base.ts'
 
 export interface HetznerRecord {
   readonly value: string
@@ -25,21 +24,10 @@ export interface HetznerRrset {
   readonly zone: number
 }
 
-/** Refuses a request. */
-export class Refusal extends Error {
-  readonly status: number
-  readonly code: string
-  readonly details: unknown
-  constructor(status: number, code: string, message: string, details: unknown = null) {
-    super(message)
-    this.status = status
-    this.code = code
-    this.details = details
-  }
-}
-
+export const refusal = (status: number, code: string, message: string, details: unknown = null): Refusal =>
+  new Refusal(status, { error: { code, message, details } })
 export const invalidInput = (field: string, why: string): Refusal =>
-  new Refusal(422, 'invalid_input', `invalid input in field '${field}': ${why}`, { fields: [{ name: field, messages: [why] }] })
+  refusal(422, 'invalid_input', `invalid input in field '${field}': ${why}`, { fields: [{ name: field, messages: [why] }] })
 
 const HOST = /^(?:\.|(?:\*\.)?(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?)$/i
 const STRING = '"(?:[^"\\\\]|\\\\.)*"'
@@ -85,7 +73,7 @@ function checkValue(type: string, value: string): void {
 const isShort = (text: string): boolean => Buffer.byteLength(text.slice(1, -1).replace(/\\(?:\d{3}|.)/gs, 'x')) <= 255
 
 export function checkTtl(ttl: unknown): number {
-  if (typeof ttl === 'number' && Number.isInteger(ttl) && ttl >= 60 && ttl <= 2_147_483_647) return ttl
+  if (isWholeNumber(ttl, 60, 2_147_483_647)) return ttl
   throw invalidInput('ttl', 'must be between 60 and 2147483647')
 }
 
@@ -113,7 +101,5 @@ export function storedRecords(type: string, sent: unknown): HetznerRecord[] {
 /** Refuses an RRset that cannot be beside the others of the zone. */
 export function refuseClash(rrset: HetznerRrset, others: Iterable<HetznerRrset>): void {
   if (rrset.type === 'CNAME' && rrset.name === '@') throw invalidInput('name', 'a CNAME cannot be at the apex')
-  for (const { name, type } of others)
-    if (name === rrset.name && type !== rrset.type && (type === 'CNAME' || rrset.type === 'CNAME'))
-      throw invalidInput('name', 'a CNAME cannot be beside other RRsets')
+  if (besideCname(rrset, others)) throw invalidInput('name', 'a CNAME cannot be beside other RRsets')
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { send } from '../replay.ts'
 import { startScriptedServer } from '../scripted-server.ts'
-import type { Fields } from './rrsets.ts'
+import type { Fields } from '../base.ts'
 import { createHetzner, type HetznerOptions } from './service.ts'
 import { defaultRrsets } from './zones.ts'
 

@@ -2,7 +2,9 @@
  * Which record sets Route 53 stores. The recordings show A, CNAME and TXT records, the order of lists and the refusal of duplicates; the other rules and
  * messages are those of its API reference, its developer guide and of reports by its users.
  */
+import { randomUUID } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
+import { compare, rdataForms, Refusal } from '../base.ts'
 import { elementAt, textAt, type XmlContent, type XmlElement } from './xml.ts'
 
 export interface AliasTarget {
@@ -25,18 +27,19 @@ export interface RecordSet {
   readonly setIdentifier: string | null
 }
 
-/** Refuses a request. */
-export class Refusal extends Error {
-  readonly status: number
-  readonly code: string
-  constructor(status: number, code: string, message: string) {
-    super(message)
-    this.status = status
-    this.code = code
-  }
+/** Refuses a request with an `ErrorResponse`. */
+export function refusal(status: number, code: string, message: string): Refusal {
+  const content: XmlContent = Object.entries({ Type: 'Sender', Code: code, Message: message })
+  return new Refusal(status, {
+    root: 'ErrorResponse',
+    content: [
+      ['Error', content],
+      ['RequestId', randomUUID()],
+    ],
+  })
 }
 
-const invalid = (...problems: readonly string[]): Refusal => new Refusal(400, 'InvalidChangeBatch', `[${problems.join(', ')}]`)
+const invalid = (...problems: readonly string[]): Refusal => refusal(400, 'InvalidChangeBatch', `[${problems.join(', ')}]`)
 
 export const keyOf = ({ name, type, setIdentifier }: RecordSet): string => `${name} ${type} ${setIdentifier ?? ''}`
 
@@ -45,14 +48,12 @@ export function compareSets(a: RecordSet, b: RecordSet): number {
   return compare(reversed(a.name), reversed(b.name)) || compare(a.type, b.type) || compare(a.setIdentifier ?? '', b.setIdentifier ?? '')
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
 export const reversed = (name: string): string => `${name.replace(/\.$/, '').split('.').reverse().join('.')}.`
 
 /** Letters in lower case, other characters than letters, digits, `-`, `_` and dots in octal. */
 export function storedName(sent: string): string {
   const absolute = sent.endsWith('.') ? sent : `${sent}.`
-  const bad = () => new Refusal(400, 'InvalidChangeBatch', `[FATAL problem: InvalidDomainName encountered with '${sent}']`)
+  const bad = () => refusal(400, 'InvalidChangeBatch', `[FATAL problem: InvalidDomainName encountered with '${sent}']`)
   const name = absolute.replace(/\\([0-7]{3})|([^\\])|\\/g, (_, octal, plain) => {
     if (octal === undefined && plain === undefined) throw bad()
     const code = octal === undefined ? (plain as string).charCodeAt(0) : Number.parseInt(octal, 8)
@@ -70,25 +71,17 @@ const NUMBER = '(?:0|[1-9]\\d{0,4})'
 const HOST = '(?:\\.|(?:(?:[a-zA-Z0-9_*/-]|\\\\[0-7]{3})+\\.)*(?:[a-zA-Z0-9_*/-]|\\\\[0-7]{3})+\\.?)'
 /** Printable characters and octal escapes; a backslash before any other character escapes it, as octoDNS sends `\;`. */
 const STRING = '"(?:[^"\\\\\\x00-\\x1f\\x7f-\\uffff]|\\\\[^0-9]|\\\\[0-3][0-7]{2})*"'
-const HEX = '[0-9a-fA-F]+'
 
-const FORMS: Readonly<Record<string, RegExp>> = {
-  CAA: new RegExp(`^${NUMBER} [a-zA-Z0-9]+ ${STRING}$`),
-  CNAME: new RegExp(`^${HOST}$`),
-  DS: new RegExp(`^${NUMBER} ${NUMBER} ${NUMBER} ${HEX}$`),
-  HTTPS: new RegExp(`^${NUMBER} ${HOST}(?: [a-z0-9-]+(?:=\\S+)?)*$`),
-  MX: new RegExp(`^${NUMBER} ${HOST}$`),
-  NAPTR: new RegExp(`^${NUMBER} ${NUMBER} ${STRING} ${STRING} ${STRING} ${HOST}$`),
-  NS: new RegExp(`^${HOST}$`),
-  PTR: new RegExp(`^${HOST}$`),
-  SOA: new RegExp(`^${HOST} ${HOST} \\d+ \\d+ \\d+ \\d+ \\d+$`),
-  SPF: new RegExp(`^${STRING}(?: +${STRING})*$`),
-  SRV: new RegExp(`^${NUMBER} ${NUMBER} ${NUMBER} ${HOST}$`),
-  SSHFP: new RegExp(`^${NUMBER} ${NUMBER} ${HEX}$`),
-  SVCB: new RegExp(`^${NUMBER} ${HOST}(?: [a-z0-9-]+(?:=\\S+)?)*$`),
-  TLSA: new RegExp(`^${NUMBER} ${NUMBER} ${NUMBER} ${HEX}$`),
-  TXT: new RegExp(`^${STRING}(?: +${STRING})*$`),
-}
+const FORMS = rdataForms('CAA CNAME DS HTTPS MX NAPTR NS PTR SOA SPF SRV SSHFP SVCB TLSA TXT', {
+  number: NUMBER,
+  seconds: '\\d+',
+  word: '[a-zA-Z0-9]+',
+  host: HOST,
+  string: STRING,
+  hex: '[0-9a-fA-F]+',
+  params: '(?: [a-z0-9-]+(?:=\\S+)?)*',
+  texts: `${STRING}(?: +${STRING})*`,
+})
 
 const TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', ...Object.keys(FORMS)])
 const ONE_VALUE: ReadonlySet<string> = new Set(['CNAME', 'SOA'])
@@ -118,7 +111,7 @@ const KNOWN = ['Name', 'Type', 'TTL', 'ResourceRecords', 'AliasTarget', 'SetIden
 export function readRecordSet(element: XmlElement | null, zone: string): RecordSet {
   const name = storedName(textAt(element, 'Name') ?? '')
   const type = textAt(element, 'Type') ?? ''
-  if (!TYPES.has(type)) throw new Refusal(400, 'InvalidInput', `1 validation error detected: Value '${type}' failed to satisfy constraint`)
+  if (!TYPES.has(type)) throw refusal(400, 'InvalidInput', `1 validation error detected: Value '${type}' failed to satisfy constraint`)
   if (name !== zone && !name.endsWith(`.${zone}`)) throw invalid(`RRSet with DNS name ${name} is not permitted in zone ${zone}`)
   if (type === 'CNAME' && name === zone) throw invalid(`RRSet of type CNAME with DNS name ${name} is not permitted at apex in zone ${zone}`)
   const values = (elementAt(element, 'ResourceRecords')?.children ?? []).map((record) => textAt(record, 'Value') ?? '')
@@ -133,8 +126,8 @@ export function readRecordSet(element: XmlElement | null, zone: string): RecordS
         }
   const ttl = textAt(element, 'TTL')
   if (alias === null ? ttl === null || values.length === 0 : ttl !== null || values.length > 0)
-    throw new Refusal(400, 'InvalidInput', 'Invalid request: Expected exactly one of [AliasTarget, all of [TTL, and ResourceRecords]]')
-  if (ttl !== null && (!/^\d+$/.test(ttl) || Number(ttl) > MAX_TTL)) throw new Refusal(400, 'InvalidInput', `Invalid TTL ${ttl}`)
+    throw refusal(400, 'InvalidInput', 'Invalid request: Expected exactly one of [AliasTarget, all of [TTL, and ResourceRecords]]')
+  if (ttl !== null && (!/^\d+$/.test(ttl) || Number(ttl) > MAX_TTL)) throw refusal(400, 'InvalidInput', `Invalid TTL ${ttl}`)
   const double = values.find((value, index) => values.indexOf(value) !== index)
   if (double !== undefined) throw invalid(`Duplicate Resource Record: '${double}'`)
   if (values.length > (ONE_VALUE.has(type) ? 1 : MAX_VALUES)) throw invalid(`Too many values in RRSet with DNS name ${name}, type ${type}`)

@@ -1,7 +1,8 @@
 /** A scripted Route 53: hosted zones and record sets in memory behind the API of 2013-04-01, with signatures, pages, atomic change batches and throttling. */
-import { randomBytes, randomUUID } from 'node:crypto'
-import type { ScriptedRequest, ScriptedResponse, ScriptedService } from '../scripted-server.ts'
-import { changedSets, compareSets, printRecordSet, type RecordSet, Refusal, readRecordSet, reversed, storedName } from './record-sets.ts'
+import { randomBytes } from 'node:crypto'
+import { compare, isApexFrame, type Result, scriptedService, type Throttling } from '../base.ts'
+import type { ScriptedRequest, ScriptedService } from '../scripted-server.ts'
+import { changedSets, compareSets, printRecordSet, type RecordSet, readRecordSet, refusal, reversed, storedName } from './record-sets.ts'
 import { type AccessKey, checkSignature } from './signature.ts'
 import { elementAt, parseXml, printXml, textAt, type XmlContent, type XmlElement } from './xml.ts'
 
@@ -18,11 +19,9 @@ export interface HostedZone {
   readonly sets?: readonly RecordSet[]
 }
 
-export interface Route53Options {
+export interface Route53Options extends Throttling {
   readonly key: AccessKey
   readonly zones: readonly HostedZone[]
-  /** Requests that are answered before each `Throttling`; by default none is refused. */
-  readonly requestsPerPause?: number
   /** Change batches that are refused with `PriorRequestNotComplete` before one is carried out. */
   readonly busyChanges?: number
   /** Operations that the key may not call, such as `ChangeResourceRecordSets`. */
@@ -61,11 +60,12 @@ const requiredSets = (name: string): RecordSet[] => [
   plainSet(name, 'SOA', 900, `${NAME_SERVERS[0]} awsdns-hostmaster.amazon.com. 1 7200 900 1209600 86400`),
 ]
 
-interface Answer {
-  readonly status?: number
+interface Document {
   readonly root: string
   readonly content: XmlContent
 }
+
+const answer = (root: string, content: XmlContent, status = 200): Result => ({ status, body: { root, content } satisfies Document })
 
 const ID_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 const newId = (first: string): string => first + [...randomBytes(20)].map((octet) => ID_CHARACTERS[octet % ID_CHARACTERS.length]).join('')
@@ -75,12 +75,11 @@ export function createRoute53(options: Route53Options): ScriptedRoute53 {
   const changes = new Map<string, number>()
   for (const zone of options.zones)
     zones.set(zone.id, { ...zone, sets: [...requiredSets(zone.name), ...(zone.sets ?? [])].sort(compareSets) })
-  let sinceRefusal = 0
   let busy = options.busyChanges ?? 0
 
   const zoneOf = (id: string): Zone => {
     const zone = zones.get(id)
-    if (zone === undefined) throw new Refusal(404, 'NoSuchHostedZone', `No hosted zone found with ID: ${id}`)
+    if (zone === undefined) throw refusal(404, 'NoSuchHostedZone', `No hosted zone found with ID: ${id}`)
     return zone
   }
   const changeInfo = (comment?: string): XmlContent => {
@@ -94,10 +93,10 @@ export function createRoute53(options: Route53Options): ScriptedRoute53 {
     ]
   }
 
-  const listZones = (query: URLSearchParams, byName: boolean): Answer => {
+  const listZones = (query: URLSearchParams, byName: boolean): Result => {
     const all = [...zones.values()].sort((a, b) => {
       const [x, y] = byName ? [reversed(a.name) + a.id, reversed(b.name) + b.id] : [a.id, b.id]
-      return x < y ? -1 : x > y ? 1 : 0
+      return compare(x, y)
     })
     const max = maxItems(query, 100, 100)
     const dnsName = query.get('dnsname')
@@ -111,26 +110,23 @@ export function createRoute53(options: Route53Options): ScriptedRoute53 {
     const rest = all.filter(startsAt)
     const next = rest[max]
     const items: XmlContent = rest.slice(0, max).map((zone) => ['HostedZone', printZone(zone)] as const)
-    return {
-      root: byName ? 'ListHostedZonesByNameResponse' : 'ListHostedZonesResponse',
-      content: [
-        ['HostedZones', items],
-        ...(byName ? ([['DNSName', dnsName ?? undefined]] as const) : ([['Marker', marker ?? undefined]] as const)),
-        ['IsTruncated', next !== undefined],
-        ['NextDNSName', byName ? next?.name : undefined],
-        ['NextHostedZoneId', byName ? next?.id : undefined],
-        ['NextMarker', byName ? undefined : next?.id],
-        ['MaxItems', max],
-      ],
-    }
+    return answer(byName ? 'ListHostedZonesByNameResponse' : 'ListHostedZonesResponse', [
+      ['HostedZones', items],
+      byName ? ['DNSName', dnsName ?? undefined] : ['Marker', marker ?? undefined],
+      ['IsTruncated', next !== undefined],
+      ['NextDNSName', byName ? next?.name : undefined],
+      ['NextHostedZoneId', byName ? next?.id : undefined],
+      ['NextMarker', byName ? undefined : next?.id],
+      ['MaxItems', max],
+    ])
   }
 
-  const createZone = (sent: XmlElement | null): Answer => {
+  const createZone = (sent: XmlElement | null): Result => {
     const name = storedName(textAt(sent, 'Name') ?? '')
     const callerReference = textAt(sent, 'CallerReference') ?? ''
-    if (callerReference === '') throw new Refusal(400, 'InvalidInput', 'CallerReference is required')
+    if (callerReference === '') throw refusal(400, 'InvalidInput', 'CallerReference is required')
     if ([...zones.values()].some((zone) => zone.callerReference === callerReference))
-      throw new Refusal(409, 'HostedZoneAlreadyExists', `A hosted zone has already been created with the specified caller reference.`)
+      throw refusal(409, 'HostedZoneAlreadyExists', `A hosted zone has already been created with the specified caller reference.`)
     const isPrivate = elementAt(sent, 'VPC') !== null
     const zone: Zone = {
       id: newId('Z'),
@@ -141,41 +137,35 @@ export function createRoute53(options: Route53Options): ScriptedRoute53 {
       sets: requiredSets(name),
     }
     zones.set(zone.id, zone)
-    return {
-      status: 201,
-      root: 'CreateHostedZoneResponse',
-      content: [
-        ['HostedZone', printZone(zone)],
-        ['ChangeInfo', changeInfo()],
-        ['DelegationSet', isPrivate ? undefined : delegationSet()],
-      ],
-    }
+    const content: XmlContent = [
+      ['HostedZone', printZone(zone)],
+      ['ChangeInfo', changeInfo()],
+      ['DelegationSet', isPrivate ? undefined : DELEGATION_SET],
+    ]
+    return answer('CreateHostedZoneResponse', content, 201)
   }
 
-  const listSets = (zone: Zone, query: URLSearchParams): Answer => {
+  const listSets = (zone: Zone, query: URLSearchParams): Result => {
     const max = maxItems(query, 100, 300)
     const [name, type, identifier] = ['name', 'type', 'identifier'].map((key) => query.get(key))
-    if (type != null && name == null) throw new Refusal(400, 'InvalidInput', 'The input is not valid')
+    if (type != null && name == null) throw refusal(400, 'InvalidInput', 'The input is not valid')
     const from = name == null ? null : { ...plainSet(storedName(name), type ?? '', 0), setIdentifier: identifier ?? null }
     const rest = from === null ? zone.sets : zone.sets.filter((set) => compareSets(set, from) >= 0)
     const next = rest[max]
-    return {
-      root: 'ListResourceRecordSetsResponse',
-      content: [
-        ['ResourceRecordSets', rest.slice(0, max).map((set) => ['ResourceRecordSet', printRecordSet(set)] as const)],
-        ['IsTruncated', next !== undefined],
-        ['NextRecordName', next?.name],
-        ['NextRecordType', next?.type],
-        ['NextRecordIdentifier', next?.setIdentifier ?? undefined],
-        ['MaxItems', max],
-      ],
-    }
+    return answer('ListResourceRecordSetsResponse', [
+      ['ResourceRecordSets', rest.slice(0, max).map((set) => ['ResourceRecordSet', printRecordSet(set)] as const)],
+      ['IsTruncated', next !== undefined],
+      ['NextRecordName', next?.name],
+      ['NextRecordType', next?.type],
+      ['NextRecordIdentifier', next?.setIdentifier ?? undefined],
+      ['MaxItems', max],
+    ])
   }
 
-  const changeSets = (zone: Zone, sent: XmlElement | null): Answer => {
+  const changeSets = (zone: Zone, sent: XmlElement | null): Result => {
     if (busy > 0) {
       busy -= 1
-      throw new Refusal(400, 'PriorRequestNotComplete', 'The request was rejected because Route 53 was still processing a prior request.')
+      throw refusal(400, 'PriorRequestNotComplete', 'The request was rejected because Route 53 was still processing a prior request.')
     }
     const batch = elementAt(sent, 'ChangeBatch')
     const asked = (elementAt(batch, 'Changes')?.children ?? []).map((change) => ({
@@ -183,109 +173,77 @@ export function createRoute53(options: Route53Options): ScriptedRoute53 {
       set: readRecordSet(elementAt(change, 'ResourceRecordSet'), zone.name),
     }))
     zone.sets = changedSets(zone.sets, asked, zone.name, zone.id)
-    return { root: 'ChangeResourceRecordSetsResponse', content: [['ChangeInfo', changeInfo(textAt(batch, 'Comment') ?? undefined)]] }
+    return answer('ChangeResourceRecordSetsResponse', [['ChangeInfo', changeInfo(textAt(batch, 'Comment') ?? undefined)]])
   }
 
-  const getChange = (id: string): Answer => {
+  const getChange = (id: string): Result => {
     const left = changes.get(id)
-    if (left === undefined) throw new Refusal(404, 'NoSuchChange', `A change with the specified change ID does not exist: ${id}`)
+    if (left === undefined) throw refusal(404, 'NoSuchChange', `A change with the specified change ID does not exist: ${id}`)
     changes.set(id, Math.max(0, left - 1))
     const content: XmlContent = [
       ['Id', `/change/${id}`],
       ['Status', left > 0 ? 'PENDING' : 'INSYNC'],
       ['SubmittedAt', new Date().toISOString()],
     ]
-    return { root: 'GetChangeResponse', content: [['ChangeInfo', content]] }
+    return answer('GetChangeResponse', [['ChangeInfo', content]])
   }
 
-  const deleteZone = (zone: Zone): Answer => {
-    if (zone.sets.some(({ name, type }) => name !== zone.name || (type !== 'NS' && type !== 'SOA')))
-      throw new Refusal(
+  const deleteZone = (zone: Zone): Result => {
+    if (zone.sets.some((set) => !isApexFrame(set, zone.name)))
+      throw refusal(
         400,
         'HostedZoneNotEmpty',
         'The specified hosted zone contains non-required resource record sets and so cannot be deleted.',
       )
     zones.delete(zone.id)
-    return { root: 'DeleteHostedZoneResponse', content: [['ChangeInfo', changeInfo()]] }
+    return answer('DeleteHostedZoneResponse', [['ChangeInfo', changeInfo()]])
   }
 
-  const route = ({ method, path, query, body }: ScriptedRequest): Answer => {
+  const getZone = (zone: Zone): Result => {
+    const servers = zone.isPrivate ? undefined : DELEGATION_SET
+    return answer('GetHostedZoneResponse', [
+      ['HostedZone', printZone(zone)],
+      ['DelegationSet', servers],
+    ])
+  }
+
+  type Operation = (id: string, query: URLSearchParams, sent: XmlElement | null) => Result
+  const operations: Readonly<Record<string, readonly [name: string, carryOut: Operation]>> = {
+    'GET hostedzonesbyname': ['ListHostedZonesByName', (_, query) => listZones(query, true)],
+    'GET hostedzone': ['ListHostedZones', (_, query) => listZones(query, false)],
+    'POST hostedzone': ['CreateHostedZone', (_, __, sent) => createZone(sent)],
+    'GET hostedzone/': ['GetHostedZone', (id) => getZone(zoneOf(id))],
+    'DELETE hostedzone/': ['DeleteHostedZone', (id) => deleteZone(zoneOf(id))],
+    'GET hostedzone/rrset': ['ListResourceRecordSets', (id, query) => listSets(zoneOf(id), query)],
+    'POST hostedzone/rrset': ['ChangeResourceRecordSets', (id, _, sent) => changeSets(zoneOf(id), sent)],
+    'GET change/': ['GetChange', getChange],
+    'GET healthcheck': ['ListHealthChecks', () => answer('ListHealthChecksResponse', NO_HEALTH_CHECKS)],
+  }
+
+  const route = ({ method, path, query, body }: ScriptedRequest): Result => {
     const [, kind = '', id = '', part] = /^\/2013-04-01\/(\w+)(?:\/([^/]+)(?:\/(rrset)\/?)?)?$/.exec(path) ?? []
     const sent = body === '' ? null : parseXml(body)
-    const permit = (operation: string): void => {
-      if (!options.denied?.includes(operation)) return
+    const [operation, carryOut] = operations[`${method} ${kind}${id === '' ? '' : '/'}${part ?? ''}`] ?? []
+    if (operation === undefined || carryOut === undefined) throw refusal(404, 'UnknownOperationException', '')
+    if (options.denied?.includes(operation)) {
       const who = 'User: arn:aws:iam::123456789012:user/test is not authorized to perform'
-      throw new Refusal(403, 'AccessDenied', `${who}: route53:${operation} on resource: arn:aws:route53:::${kind}/${id}`)
+      throw refusal(403, 'AccessDenied', `${who}: route53:${operation} on resource: arn:aws:route53:::${kind}/${id}`)
     }
-    switch (`${method} ${kind}${id === '' ? '' : '/'}${part ?? ''}`) {
-      case 'GET hostedzonesbyname':
-        permit('ListHostedZonesByName')
-        return listZones(query, true)
-      case 'GET hostedzone':
-        permit('ListHostedZones')
-        return listZones(query, false)
-      case 'POST hostedzone':
-        permit('CreateHostedZone')
-        return createZone(sent)
-      case 'GET hostedzone/':
-        permit('GetHostedZone')
-        return {
-          root: 'GetHostedZoneResponse',
-          content: [
-            ['HostedZone', printZone(zoneOf(id))],
-            ['DelegationSet', zoneOf(id).isPrivate ? undefined : delegationSet()],
-          ],
-        }
-      case 'DELETE hostedzone/':
-        permit('DeleteHostedZone')
-        return deleteZone(zoneOf(id))
-      case 'GET hostedzone/rrset':
-        permit('ListResourceRecordSets')
-        return listSets(zoneOf(id), query)
-      case 'POST hostedzone/rrset':
-        permit('ChangeResourceRecordSets')
-        return changeSets(zoneOf(id), sent)
-      case 'GET change/':
-        permit('GetChange')
-        return getChange(id)
-      case 'GET healthcheck':
-        return {
-          root: 'ListHealthChecksResponse',
-          content: [
-            ['HealthChecks', []],
-            ['IsTruncated', false],
-            ['MaxItems', 100],
-            ['Marker', ''],
-          ],
-        }
-      default:
-        throw new Refusal(404, 'UnknownOperationException', '')
-    }
+    return carryOut(id, query, sent)
   }
 
-  const service: ScriptedService = (request) => {
-    try {
-      sinceRefusal += 1
-      if (options.requestsPerPause !== undefined && sinceRefusal > options.requestsPerPause) {
-        sinceRefusal = 0
-        throw new Refusal(400, 'Throttling', 'Rate exceeded')
-      }
+  const service = scriptedService(options, {
+    contentType: 'text/xml',
+    print(body) {
+      const { root, content } = body as Document
+      return printXml(root, content)
+    },
+    throttled: refusal(400, 'Throttling', 'Rate exceeded'),
+    answer(request) {
       checkSignature(request, options.key)
-      const { status = 200, root, content } = route(request)
-      return respond(status, root, content)
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      const problem: XmlContent = [
-        ['Type', 'Sender'],
-        ['Code', error.code],
-        ['Message', error.message],
-      ]
-      return respond(error.status, 'ErrorResponse', [
-        ['Error', problem],
-        ['RequestId', randomUUID()],
-      ])
-    }
-  }
+      return route(request)
+    },
+  })
   return {
     service,
     sets: (id) => zones.get(id)?.sets ?? [],
@@ -297,13 +255,9 @@ export function createRoute53(options: Route53Options): ScriptedRoute53 {
   }
 }
 
-const respond = (status: number, root: string, content: XmlContent): ScriptedResponse => ({
-  status,
-  headers: { 'content-type': 'text/xml' },
-  body: printXml(root, content),
-})
+const DELEGATION_SET: XmlContent = [['NameServers', NAME_SERVERS.map((name) => ['NameServer', name.slice(0, -1)] as const)]]
 
-const delegationSet = (): XmlContent => [['NameServers', NAME_SERVERS.map((name) => ['NameServer', name.slice(0, -1)] as const)]]
+const NO_HEALTH_CHECKS: XmlContent = Object.entries({ HealthChecks: [], IsTruncated: false, MaxItems: 100, Marker: '' })
 
 const printZone = ({ id, name, callerReference = '', comment = '', isPrivate = false, service, sets }: Zone): XmlContent => [
   ['Id', `/hostedzone/${id}`],
@@ -316,6 +270,6 @@ const printZone = ({ id, name, callerReference = '', comment = '', isPrivate = f
 
 function maxItems(query: URLSearchParams, usual: number, most: number): number {
   const value = Number(query.get('maxitems') ?? usual)
-  if (!Number.isInteger(value) || value < 1) throw new Refusal(400, 'InvalidInput', 'maxitems is invalid')
+  if (!Number.isInteger(value) || value < 1) throw refusal(400, 'InvalidInput', 'maxitems is invalid')
   return Math.min(value, most)
 }

@@ -1,7 +1,7 @@
 /** Checks the signatures of requests to AWS (Signature Version 4). */
 import { createHash, createHmac } from 'node:crypto'
 import type { ScriptedRequest } from '../scripted-server.ts'
-import { Refusal } from './record-sets.ts'
+import { refusal } from './record-sets.ts'
 
 export interface AccessKey {
   readonly id: string
@@ -19,8 +19,8 @@ export function checkSignature({ method, path, query, headers, body }: ScriptedR
   const header = headers['authorization'] ?? ''
   const [, id, scope = '', names = '', signature] =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]+)$/.exec(header) ?? []
-  if (id === undefined) throw new Refusal(403, 'MissingAuthenticationToken', 'Missing Authentication Token')
-  if (id !== key.id) throw new Refusal(403, 'InvalidClientTokenId', 'The security token included in the request is invalid.')
+  if (id === undefined) throw refusal(403, 'MissingAuthenticationToken', 'Missing Authentication Token')
+  if (id !== key.id) throw refusal(403, 'InvalidClientTokenId', 'The security token included in the request is invalid.')
   if (key.secret === null) return
   const canonicalQuery = [...query].map(([name, value]) => `${uri(name)}=${uri(value)}`).sort()
   const signed = names.split(';').map((name) => `${name}:${(headers[name] ?? '').trim().replace(/ +/g, ' ')}\n`)
@@ -29,5 +29,5 @@ export function checkSignature({ method, path, query, headers, body }: ScriptedR
   const toSign = ['AWS4-HMAC-SHA256', headers['x-amz-date'], scope, sha256(canonical)].join('\n')
   const signingKey = hmac(hmac(hmac(hmac(`AWS4${key.secret}`, date), region), service), 'aws4_request')
   if (service !== 'route53' || hmac(signingKey, toSign).toString('hex') !== signature)
-    throw new Refusal(403, 'SignatureDoesNotMatch', 'The request signature we calculated does not match the signature you provided.')
+    throw refusal(403, 'SignatureDoesNotMatch', 'The request signature we calculated does not match the signature you provided.')
 }

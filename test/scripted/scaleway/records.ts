@@ -4,9 +4,8 @@
  * and that no record exists twice, is taken from the DNS: neither shows an answer.
  */
 import { randomUUID } from 'node:crypto'
+import { besideCname, type Fields, Refusal } from '../base.ts'
 import { ContentError, canonicalContent } from '../desec/content.ts'
-
-export type Fields = Readonly<Record<string, unknown>>
 
 /** A record as the API returns it. */
 export interface ScalewayRecord {
@@ -20,17 +19,6 @@ export interface ScalewayRecord {
   readonly comment: string | null
   /** `geo_ip_config`, `http_service_config`, `weighted_config` or `view_config` of a dynamic record. */
   readonly [config: string]: unknown
-}
-
-/** Refuses a request. */
-export class Refusal extends Error {
-  readonly status: number
-  readonly body: Fields
-  constructor(status: number, body: Fields) {
-    super(String(body['message']))
-    this.status = status
-    this.body = body
-  }
 }
 
 export const invalid = (argument: string, help: string): Refusal =>
@@ -94,10 +82,7 @@ function storedData(type: string, data: string, zone: string): string {
 
 /** Refuses a record that cannot be beside the others of the zone. */
 export function refuseClash(record: ScalewayRecord, others: readonly ScalewayRecord[]): void {
-  for (const other of others) {
-    if (other.name !== record.name) continue
-    if (other.type === record.type && other.data === record.data) throw invalid('record', 'the record already exists')
-    if ((record.type === 'CNAME') !== (other.type === 'CNAME') || record.type === 'CNAME')
-      throw invalid('record', 'a CNAME excludes other records')
-  }
+  if (others.some(({ name, type, data }) => name === record.name && type === record.type && data === record.data))
+    throw invalid('record', 'the record already exists')
+  if (besideCname(record, others, true)) throw invalid('record', 'a CNAME excludes other records')
 }

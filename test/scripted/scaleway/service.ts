@@ -1,6 +1,7 @@
 /** A scripted Scaleway Domains and DNS: zones and records in memory behind API v2beta1, with tokens, projects, pages, changes and rate limits. */
-import type { ScriptedRequest, ScriptedResponse, ScriptedService } from '../scripted-server.ts'
-import { type Fields, invalid, Refusal, refuseClash, type ScalewayRecord, storedRecord } from './records.ts'
+import { compare, type Fields, fieldsOf, pageOf, Refusal, scriptedService, secondsOf, type Throttling } from '../base.ts'
+import type { ScriptedRequest, ScriptedService } from '../scripted-server.ts'
+import { invalid, refuseClash, type ScalewayRecord, storedRecord } from './records.ts'
 
 export interface ScalewayZone {
   /** The domain of the account. */
@@ -14,13 +15,11 @@ export interface ScalewayZone {
   readonly records?: readonly ScalewayRecord[]
 }
 
-export interface ScalewayOptions {
+export interface ScalewayOptions extends Throttling {
   readonly token: string
   readonly zones: readonly ScalewayZone[]
   /** Whether the token may only read. */
   readonly readOnly?: boolean
-  /** Requests that are answered before each refusal with status 429; by default none is refused. */
-  readonly requestsPerPause?: number
   /** Changes of records that are refused first, because an earlier change is not published yet. */
   readonly transient?: number
 }
@@ -45,22 +44,22 @@ const PROJECT = '11111111-2222-4333-8444-555555555555'
 const NAMESERVERS = ['ns0.dom.scw.cloud', 'ns1.dom.scw.cloud']
 const MAX_PAGE = 1000
 
-const denied = (): Refusal =>
-  new Refusal(403, {
-    details: [{ action: 'write', resource: 'domain_dns_zone' }],
-    message: 'insufficient permissions',
-    type: 'permissions_denied',
-  })
+const DENIED = new Refusal(403, {
+  details: [{ action: 'write', resource: 'domain_dns_zone' }],
+  message: 'insufficient permissions',
+  type: 'permissions_denied',
+})
+const UNKNOWN_DOMAIN = new Refusal(403, { message: 'domain not found' })
+const UNKNOWN_PATH = new Refusal(404, { message: 'not found', type: 'unknown_resource' })
+const UNKNOWN_KEY = { message: 'authentication is denied', method: 'api_key', reason: 'not_found', type: 'denied_authentication' }
 
 export function createScaleway(options: ScalewayOptions): ScriptedScaleway {
   const state = new Map<string, State>()
-  let sinceRefusal = 0
   let transient = options.transient ?? 0
-  const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`
   const addZone = ({ domain, subdomain = '', project = PROJECT, status = 'active', records }: ScalewayZone): State => {
     const name = subdomain === '' ? domain : `${subdomain}.${domain}`
     const own = NAMESERVERS.map((server) => storedRecord({ name: '', type: 'NS', data: `${server}.`, ttl: 1800 }, name))
-    const zone = { domain, subdomain, project, status, updated: now(), records: [...(records ?? own)] }
+    const zone = { domain, subdomain, project, status, updated: secondsOf(), records: [...(records ?? own)] }
     state.set(name, zone)
     return zone
   }
@@ -81,7 +80,7 @@ export function createScaleway(options: ScalewayOptions): ScriptedScaleway {
   const createZone = (sent: Fields): Fields => {
     const [domain, subdomain] = [String(sent['domain'] ?? ''), String(sent['subdomain'] ?? '')]
     const name = subdomain === '' ? domain : `${subdomain}.${domain}`
-    if (![...state.values()].some((zone) => zone.domain === domain)) throw new Refusal(403, { message: 'domain not found' })
+    if (![...state.values()].some((zone) => zone.domain === domain)) throw UNKNOWN_DOMAIN
     if (state.has(name)) throw new Refusal(409, { message: 'resource already exists', resource: 'dns_zone', type: 'conflict' })
     return described(addZone({ domain, subdomain, project: String(sent['project_id'] ?? PROJECT) }))
   }
@@ -129,21 +128,21 @@ export function createScaleway(options: ScalewayOptions): ScriptedScaleway {
       } else throw invalid('changes', 'unknown change')
     }
     zone.records = records
-    zone.updated = now()
+    zone.updated = secondsOf()
     return { records: sent['return_all_records'] === true ? sorted(records) : written }
   }
 
   const route = ({ method, path, query, body }: ScriptedRequest): Fields => {
     const [, name, part] = /^\/domain\/v2beta1\/dns-zones(?:\/([^/]+)(?:\/(records))?)?$/.exec(path) ?? []
-    if (!path.startsWith(BASE)) throw new Refusal(404, { message: 'not found', type: 'unknown_resource' })
-    if (options.readOnly === true && method !== 'GET') throw denied()
+    if (!path.startsWith(BASE)) throw UNKNOWN_PATH
+    if (options.readOnly === true && method !== 'GET') throw DENIED
     if (name === undefined) {
-      if (method === 'POST') return createZone(jsonOf(body))
+      if (method === 'POST') return createZone(sentIn(body))
       const wanted = [...query.getAll('dns_zones'), ...query.getAll('dns_zone')]
-      const zones = [...state].filter(([zone, { project, domain }]) => {
-        const matches = (key: string, value: string): boolean => !query.get(key) || query.get(key) === value
-        return (wanted.length === 0 || wanted.includes(zone)) && matches('project_id', project) && matches('domain', domain)
-      })
+      const zones = [...state].filter(
+        ([zone, { project, domain }]) =>
+          (wanted.length === 0 || wanted.includes(zone)) && isFound(query, 'project_id', project) && isFound(query, 'domain', domain),
+      )
       return page(
         query,
         'dns_zones',
@@ -151,72 +150,42 @@ export function createScaleway(options: ScalewayOptions): ScriptedScaleway {
       )
     }
     const zone = state.get(decodeURIComponent(name))
-    if (zone === undefined) throw new Refusal(403, { message: 'domain not found' })
+    if (zone === undefined) throw UNKNOWN_DOMAIN
     if (part === undefined) {
-      if (method !== 'DELETE') throw new Refusal(404, { message: 'not found', type: 'unknown_resource' })
+      if (method !== 'DELETE') throw UNKNOWN_PATH
       state.delete(decodeURIComponent(name))
       return {}
     }
-    if (method === 'PATCH') return change(decodeURIComponent(name), zone, jsonOf(body))
-    const matches = zone.records.filter(
-      (record) =>
-        (!query.get('name') || query.get('name') === record.name) &&
-        (!query.get('type') || query.get('type') === 'unknown' || query.get('type') === record.type) &&
-        (!query.get('id') || query.get('id') === record.id),
-    )
+    if (method === 'PATCH') return change(decodeURIComponent(name), zone, sentIn(body))
+    const ofType = (type: string): boolean => query.get('type') === 'unknown' || isFound(query, 'type', type)
+    const matches = zone.records.filter(({ name, type, id }) => isFound(query, 'name', name) && ofType(type) && isFound(query, 'id', id))
     return page(query, 'records', sorted(matches))
   }
 
-  const service: ScriptedService = (request) => {
-    try {
-      sinceRefusal += 1
-      if (options.requestsPerPause !== undefined && sinceRefusal > options.requestsPerPause) {
-        sinceRefusal = 0
-        throw new Refusal(429, { message: 'too many requests', type: 'too_many_requests' })
-      }
-      if (request.headers['x-auth-token'] !== options.token)
-        throw new Refusal(401, {
-          message: 'authentication is denied',
-          method: 'api_key',
-          reason: 'not_found',
-          type: 'denied_authentication',
-        })
-      return respond(200, route(request))
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      return respond(error.status, error.body)
-    }
-  }
+  const service = scriptedService(options, {
+    throttled: new Refusal(429, { message: 'too many requests', type: 'too_many_requests' }, { 'retry-after': '1' }),
+    answer(request) {
+      if (request.headers['x-auth-token'] !== options.token) throw new Refusal(401, UNKNOWN_KEY)
+      return { body: route(request) }
+    },
+  })
   return { service, records: (zone) => state.get(zone)?.records ?? null }
 }
 
-const storedName = (name: unknown): string => (name === '@' ? '' : String(name ?? ''))
+const sentIn = (body: string): Fields => fieldsOf(body, new Refusal(400, { message: 'invalid JSON', type: 'invalid_request_error' }))
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+/** An empty parameter asks for nothing. */
+const isFound = (query: URLSearchParams, key: string, value: string): boolean => !query.get(key) || query.get(key) === value
+
+const storedName = (name: unknown): string => (name === '@' ? '' : String(name ?? ''))
 
 /** By name; the order of records with the same name is not that of their creation. */
 const sorted = (records: readonly ScalewayRecord[]): ScalewayRecord[] =>
   [...records].sort((a, b) => compare(a.name, b.name) || compare(a.id, b.id))
 
 function page(query: URLSearchParams, key: string, items: readonly unknown[]): Fields {
-  const [size, number] = [Number(query.get('page_size') ?? 20), Number(query.get('page') ?? 1)]
-  if (!Number.isInteger(size) || size < 1 || size > MAX_PAGE) throw invalid('page_size', `must be between 1 and ${MAX_PAGE}`)
-  if (!Number.isInteger(number) || number < 1) throw invalid('page', 'must be at least 1')
-  return { total_count: items.length, [key]: items.slice((number - 1) * size, number * size) }
-}
-
-const respond = (status: number, body: Fields): ScriptedResponse => ({
-  status,
-  headers: { 'content-type': 'application/json', ...(status === 429 && { 'retry-after': '1' }) },
-  body: JSON.stringify(body),
-})
-
-function jsonOf(body: string): Fields {
-  try {
-    const fields: unknown = JSON.parse(body)
-    if (typeof fields === 'object' && fields !== null) return fields as Fields
-  } catch {
-    // Refused below.
-  }
-  throw new Refusal(400, { message: 'invalid JSON', type: 'invalid_request_error' })
+  const refuse = (parameter: string) =>
+    invalid(parameter, parameter === 'page' ? 'must be at least 1' : `must be between 1 and ${MAX_PAGE}`)
+  const { items: shown } = pageOf(items, query, { size: 'page_size', usual: 20, most: MAX_PAGE, refusesMore: true, refuse })
+  return { total_count: items.length, [key]: shown }
 }
