@@ -1,79 +1,151 @@
-/** An apply killed at any point, then run again: no duplicate, no missing record, and an empty plan. */
+/** An apply killed at any point: run again, it leaves no duplicate and no missing record; rolled back without --allow, the zone is as before. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type Client, connect } from '../service/harness.ts'
 import { builtProgram, startProgram } from '../support/built-program.ts'
-import type { Script } from './recording-proxy.ts'
+import { type Random, seededRandom } from '../support/random.ts'
 import { TOKEN } from './scene.ts'
 import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
-const RECORDS = 300
+const definition = (lines: readonly string[], settings = ''): string =>
+  `domain: example.com\nsoa_email: hostmaster@example.com\n${settings}records:${lines.length === 0 ? ' {}' : ''}\n${lines.map((line) => `  ${line}\n`).join('')}`
 
-const definition = (address: string): string => `domain: example.com
-soa_email: hostmaster@example.com
-records:
-${Array.from({ length: RECORDS }, (_, index) => `  h${index}: {type: A, value: ${address}}\n`).join('')}`
+/** Hosts with one address each. */
+const hosts = (prefix: string, count: number, address: string): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}: {type: A, value: ${address}}`)
 
-/** Seeded random numbers from 0 to 1 (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
+const ALLOW_ALL = ['deletes', 'updates', 'empty-zone'].flatMap((name) => ['--allow', name])
+
+type LiveScene = ServiceScene & { readonly client: Client }
+
+/** A service that delays each change by a random time. */
+async function openSlowScene(random: Random, text: string): Promise<LiveScene> {
+  const scene = await openServiceScene({
+    files: { 'zones/example.com.yaml': text },
+    script: async ({ method }) => {
+      if (method !== 'GET') await wait(random.below(8))
+      return null
+    },
+  })
+  const { client, close } = connect(scene.service.baseUrl, TOKEN)
+  onTestFinished(close)
+  return { ...scene, client }
 }
 
-/** Names and data of all records at the service. */
-async function held({ service }: ServiceScene): Promise<string[]> {
-  const get = async <T>(path: string): Promise<readonly T[]> => {
-    const answer = await fetch(service.baseUrl + path, { headers: { authorization: `Bearer ${TOKEN}` } })
-    return ((await answer.json()) as { data: readonly T[] }).data
-  }
-  const domains = await get<{ id: number }>('/domains')
-  expect(domains).toHaveLength(1)
-  const records = await get<{ name: string; type: string; target: string }>(`/domains/${domains[0]?.id}/records?page_size=500`)
-  return records.map(({ name, type, target }) => `${name} ${type} ${target}`).sort()
+/** Settings and records at the service; null without a zone. */
+async function held({ client }: LiveScene): Promise<string[] | null> {
+  const { data } = await client.ok('GET', '/domains')
+  if (data.length === 0) return null
+  const [zone] = data
+  const records = await client.ok('GET', `/domains/${zone.id}/records?page_size=500`)
+  const lines = records.data.map(({ name, type, target }: Record<string, string>) => `${name} ${type} ${target}`)
+  return [JSON.stringify([zone.tags, zone.ttl_sec]), ...lines.sort()]
 }
 
-const expected = (address: string): string[] => Array.from({ length: RECORDS }, (_, index) => `h${index} A ${address}`).sort()
-
-/** Kills the program after `calls` sent calls, while some are in progress. */
-async function applyAndKill(scene: ServiceScene, calls: number, ...args: string[]): Promise<void> {
+/** Kills an apply after `calls` sent calls, while some are in progress. */
+async function applyAndKill(scene: ServiceScene, calls: number): Promise<void> {
   const start = scene.proxy.mutations().length
-  const run = await startProgram(['apply', '--yes', ...args], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
-  while (scene.proxy.mutations().length - start < calls) await wait(1)
+  const run = await startProgram(['apply', '--yes', ...ALLOW_ALL], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
+  let isOver = false
+  void run.ended.then(() => {
+    isOver = true
+  })
+  while (!isOver && scene.proxy.mutations().length - start < calls) await wait(1)
   run.kill('SIGKILL')
-  expect((await run.ended).signal).toBe('SIGKILL')
+  expect((await run.ended).signal, run.stderr()).toBe('SIGKILL')
+  await scene.proxy.idle()
 }
 
 beforeAll(async () => void (await builtProgram()))
 
-test.each([1, 2, 3, 4, 5])('creations, seed %i', async (seed) => {
-  const random = seeded(seed)
-  const delays: Script = async ({ method }) => {
-    if (method !== 'GET') await wait(random() * 6)
-    return null
+/** Applies, is killed once or twice at random points, and completes. */
+async function killAndComplete(records: number, kills: number, seed: number): Promise<void> {
+  const random = seededRandom(seed)
+  const scene = await openSlowScene(random, definition(hosts('h', records, '192.0.2.1')))
+  if (kills > 1) {
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    scene.write({ 'zones/example.com.yaml': definition(hosts('h', records, '192.0.2.2')) })
   }
-  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': definition('192.0.2.1') }, script: delays })
-  await applyAndKill(scene, 1 + Math.floor(random() * (RECORDS - 10)))
-  await scene.proxy.idle()
-  const again = await scene.run('apply', '--yes')
-  expect(again.status).toBe(0)
-  expect(await held(scene)).toEqual(expected('192.0.2.1'))
+  for (let kill = 0; kill < kills; kill += 1) await applyAndKill(scene, 1 + random.below(Math.floor(records / kills) - 10))
+  expect((await scene.run('apply', '--yes', ...ALLOW_ALL)).status).toBe(0)
+  const expected = Array.from({ length: records }, (_, index) => `h${index} A 192.0.2.${kills}`)
+  expect((await held(scene))?.slice(1)).toEqual(expected.sort())
   expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
+}
+
+describe('run again', () => {
+  test('a few creations', () => killAndComplete(40, 1, 9))
+  test.each([1, 2, 3, 4, 5])('creations, seed %i', { tags: ['long'] }, (seed) => killAndComplete(300, 1, seed))
+  test.each([1, 2])('updates killed twice, seed %i', { tags: ['long'] }, (seed) => killAndComplete(300, 2, seed))
 })
 
-test.each([1, 2])('updates killed twice, seed %i', async (seed) => {
-  const random = seeded(100 + seed)
-  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': definition('192.0.2.1') } })
+const BASE = hosts('base', 12, '192.0.2.1')
+const MANY = hosts('h', 30, '192.0.2.1')
+
+/** Kills an apply `times` times, each time followed by a rollback. */
+async function killAndRollBack(before: string, after: string, times: number, seed: number): Promise<void> {
+  const random = seededRandom(seed)
+  const scene = await openSlowScene(random, before)
   expect((await scene.run('apply', '--yes')).status).toBe(0)
-  scene.write({ 'zones/example.com.yaml': definition('192.0.2.2') })
-  await applyAndKill(scene, 1 + Math.floor(random() * 100), '--allow', 'updates')
-  await scene.proxy.idle()
-  await applyAndKill(scene, 1 + Math.floor(random() * 100), '--allow', 'updates')
-  await scene.proxy.idle()
-  expect((await scene.run('apply', '--yes', '--allow', 'updates')).status).toBe(0)
-  expect(await held(scene)).toEqual(expected('192.0.2.2'))
-  expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
+  const expected = await held(scene)
+  for (let round = 0; round < times; round += 1) {
+    scene.write({ 'zones/example.com.yaml': after })
+    await applyAndKill(scene, 1 + random.below(22))
+    expect(await held(scene)).not.toEqual(expected)
+    const { status, stdout, stderr } = await scene.run('rollback', '--last', '--yes')
+    expect([round, status], stdout + stderr).toEqual([round, 0])
+    expect(stdout).not.toContain('REFUSED')
+    expect(await held(scene)).toEqual(expected)
+  }
+}
+
+describe('rolled back', () => {
+  /** Zones before and after a run with at least 30 calls. */
+  const MIXED = [
+    definition([...hosts('a', 12, '192.0.2.1'), ...hosts('b', 12, '192.0.2.1')]),
+    definition([...hosts('b', 12, '192.0.2.2'), ...hosts('c', 12, '192.0.2.3')], 'tags: [changed]\nttl_sec: 3600\n'),
+  ] as const
+
+  test('settings, additions, updates and deletions', () => killAndRollBack(...MIXED, 1, 6))
+
+  test.each<readonly [string, before: string, after: string]>([
+    ['additions', definition(BASE), definition([...BASE, ...MANY])],
+    ['updates', definition(MANY), definition(hosts('h', 30, '192.0.2.2'))],
+    ['deletions', definition([...BASE, ...MANY]), definition(BASE)],
+    ['replaces all records by more records', definition(BASE), definition(hosts('other', 40, '192.0.2.3'))],
+    ['settings, additions, updates and deletions, often', ...MIXED],
+  ])('%s', { tags: ['long'], timeout: 180_000 }, (name, before, after) => killAndRollBack(before, after, 6, name.length))
+
+  test('records of other clients stay', async () => {
+    const scene = await openSlowScene(seededRandom(1), definition(BASE))
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    const expected = (await held(scene)) ?? []
+    scene.write({ 'zones/example.com.yaml': definition([...BASE, ...MANY]) })
+    await applyAndKill(scene, 15)
+    const { data } = await scene.client.ok('GET', '/domains')
+    await scene.client.ok('POST', `/domains/${data[0].id}/records`, { type: 'A', name: 'theirs', target: '192.0.2.77' })
+    const { status, stderr } = await scene.run('rollback', '--last', '--yes', '--overwrite')
+    expect(status).toBe(0)
+    expect(stderr).toContain('notice[rollback-kept]')
+    expect(await held(scene)).toEqual([...expected, 'theirs A 192.0.2.77'])
+  })
+
+  test.each([
+    ['empty-zone', true],
+    ['delete-zone', false],
+  ])('only with consent if that empties or deletes the zone: %s', async (allow, isThere) => {
+    const random = seededRandom(2)
+    const scene = await openSlowScene(random, definition([]))
+    if (isThere) expect((await scene.run('apply', '--yes')).status).toBe(0)
+    const before = await held(scene)
+    expect(before === null).toBe(!isThere)
+    scene.write({ 'zones/example.com.yaml': definition(MANY) })
+    await applyAndKill(scene, 5 + random.below(15))
+    const left = await held(scene)
+    const refused = await scene.run('rollback', '--last', '--yes')
+    expect([refused.status, refused.stdout]).toEqual([3, expect.stringContaining(`--allow ${allow}`)])
+    expect(await held(scene)).toEqual(left)
+    expect((await scene.run('rollback', '--last', '--yes', '--allow', allow)).status).toBe(0)
+    expect(await held(scene)).toEqual(before)
+  })
 })

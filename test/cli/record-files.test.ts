@@ -1,30 +1,10 @@
 /** Edits of records whose values come from several files, or from files that several zones include. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { folderWith } from '../definition/files.ts'
 import { cli } from '../support/cli.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
-import { filesBelow } from './scene.ts'
-
-type Files = Readonly<Record<string, string>>
-
-function folderOf(files: Files): string {
-  const cwd = temporaryDirectory()
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(cwd, path)), { recursive: true })
-    writeFileSync(join(cwd, path), text)
-  }
-  return cwd
-}
-
-async function edited(files: Files, words: readonly string[]) {
-  const cwd = folderOf(files)
-  const result = await cli(['record', ...words], { cwd })
-  const texts = Object.fromEntries(Object.keys(files).map((path) => [path, readFileSync(join(cwd, path), 'utf8')]))
-  const changed = Object.fromEntries(Object.entries(texts).filter(([path, text]) => text !== files[path]))
-  expect(Object.keys(filesBelow(cwd)).sort()).toEqual(Object.keys(files).sort())
-  return { ...result, changed }
-}
+import { edit, type Files } from './record-edits.ts'
 
 const MAIN = `domain: example.com
 include: [../shared/f.yaml, ../shared/g.yaml]
@@ -53,35 +33,31 @@ describe('values of several files', () => {
   const g = (gone: string, come: string): Files => ({ 'shared/g.yaml': G.replace(gone, () => come) })
 
   it.each([
-    ['removes one where it is defined', ['remove', 'example.com', 'a', 'A', '192.0.2.2'], f(OF_F, '')],
-    ['removes two', ['remove', 'example.com', 'a', 'A', '192.0.2.1', '192.0.2.3'], { ...main(OWN, ''), ...g(OF_G, '') }],
-    ['all', ['remove', 'example.com', 'a', 'A'], { ...main(OWN, ''), ...f(OF_F, ''), ...g(OF_G, '') }],
-    ['removes all values of one file', ['remove', 'example.com', 'a', 'A', '--file', 'shared/f.yaml'], f(OF_F, '')],
-    [
-      'adds a value to the definition',
-      ['add', 'example.com', 'a', 'A', '192.0.2.9'],
-      main('value: 192.0.2.1}', 'values: [192.0.2.1, 192.0.2.9]}'),
-    ],
+    ['removes one where it is defined', 'remove example.com a A 192.0.2.2', f(OF_F, '')],
+    ['removes two', 'remove example.com a A 192.0.2.1 192.0.2.3', { ...main(OWN, ''), ...g(OF_G, '') }],
+    ['all', 'remove example.com a A', { ...main(OWN, ''), ...f(OF_F, ''), ...g(OF_G, '') }],
+    ['removes all values of one file', 'remove example.com a A --file shared/f.yaml', f(OF_F, '')],
+    ['adds a value to the definition', 'add example.com a A 192.0.2.9', main('value: 192.0.2.1}', 'values: [192.0.2.1, 192.0.2.9]}')],
     [
       'adds a value with the TTL of the others in the file',
-      ['add', 'example.com', 'only', 'A', '192.0.2.9'],
+      'add example.com only A 192.0.2.9',
       main('  z:', '  only: {type: A, ttl: 60, value: 192.0.2.9}\n  z:'),
     ],
     [
       'adds a value to the given file',
-      ['add', 'example.com', 'a', 'A', '192.0.2.9', '--file', 'shared/g.yaml'],
+      'add example.com a A 192.0.2.9 --file shared/g.yaml',
       g('value: 192.0.2.3}', 'values: [192.0.2.3, 192.0.2.9]}'),
     ],
     [
       'sets other values in the definition',
-      ['set', 'example.com', 'a', 'A', '192.0.2.9'],
+      'set example.com a A 192.0.2.9',
       { ...main('192.0.2.1}', '192.0.2.9}'), ...f(OF_F, ''), ...g(OF_G, '') },
     ],
-    ['sets other values in the only file with values', ['set', 'example.com', 'plain', 'A', '192.0.2.9'], f('192.0.2.7', '192.0.2.9')],
-    ['sets fewer values', ['set', 'example.com', 'both', 'A', '192.0.2.1'], g('both: {type: A, merge: true, value: 192.0.2.2}\n', '')],
+    ['sets other values in the only file with values', 'set example.com plain A 192.0.2.9', f('192.0.2.7', '192.0.2.9')],
+    ['sets fewer values', 'set example.com both A 192.0.2.1', g('both: {type: A, merge: true, value: 192.0.2.2}\n', '')],
     [
       'another TTL in all of them',
-      ['set', 'example.com', 'a', 'A', '192.0.2.2', '192.0.2.9', '--ttl', '1m'],
+      'set example.com a A 192.0.2.2 192.0.2.9 --ttl 1m',
       { ...main('ttl: 300, value: 192.0.2.1', 'ttl: 60, value: 192.0.2.9'), ...f('ttl: 300', 'ttl: 60'), ...g(OF_G, '') },
     ],
     [
@@ -90,34 +66,31 @@ describe('values of several files', () => {
       f('only:', `new: {type: TXT, value: 'a $\${b}'}\nonly:`),
     ],
   ])('%s', async (_, words, changed) => {
-    expect(await edited(FILES, words)).toMatchObject({ status: 0, changed })
+    expect(await edit(FILES, words)).toMatchObject({ status: 0, changed })
   })
 
   it.each([
-    [['add', 'example.com', 'plain', 'A', '192.0.2.9'], 'is defined in shared/f.yaml (add it there with --file shared/f.yaml'],
-    [['set', 'example.com', 'both', 'A', '192.0.2.9'], 'its values come from several files: shared/f.yaml, shared/g.yaml (name the file'],
-    [
-      ['remove', 'example.com', 'a', 'A', '192.0.2.1', '--file', 'shared/f.yaml'],
-      'A: 192.0.2.1 is in zones/example.com.yaml, not in shared/f.yaml',
-    ],
-    [['add', 'example.com', 'a', 'A', '192.0.2.9', '--file', 'elsewhere.yaml'], 'elsewhere.yaml is not a file of example.com.'],
+    ['add example.com plain A 192.0.2.9', 'is defined in shared/f.yaml (add it there with --file shared/f.yaml'],
+    ['set example.com both A 192.0.2.9', 'its values come from several files: shared/f.yaml, shared/g.yaml (name the file'],
+    ['remove example.com a A 192.0.2.1 --file shared/f.yaml', 'A: 192.0.2.1 is in zones/example.com.yaml, not in shared/f.yaml'],
+    ['add example.com a A 192.0.2.9 --file elsewhere.yaml', 'elsewhere.yaml is not a file of example.com.'],
   ])('refuses an ambiguous edit: %j', async (words, message) => {
-    const result = await edited(FILES, words)
+    const result = await edit(FILES, words)
     expect(result).toMatchObject({ status: 1, stdout: '', changed: {}, stderr: expect.stringContaining('error[record-elsewhere]') })
     expect(result.stderr).toContain(message)
   })
 
   it('writes none if one file has an error', async () => {
     const files = { ...FILES, 'shared/g.yaml': G.replace('192.0.2.3', '192.0.2.300') }
-    expect(await edited(files, ['remove', 'example.com', 'a', 'A'])).toMatchObject({ status: 1, changed: {} })
+    expect(await edit(files, 'remove example.com a A')).toMatchObject({ status: 1, changed: {} })
   })
 
   it('loses no edit of concurrent edits of different files', async () => {
     const paths = Object.keys(FILES)
     const values = Array.from({ length: 9 }, (_, index) => `192.0.2.${100 + index}`)
     const edits = values.map((value, index) => ['add', 'example.com', 'a', 'A', value, '--file', paths[index % 3] as string])
-    const cwd = folderOf(FILES)
-    const all = [...edits, ['remove', 'example.com', 'both', 'A']]
+    const cwd = folderWith(FILES)
+    const all = [...edits, 'remove example.com both A'.split(' ')]
     for (const result of await Promise.all(all.map((words) => cli(['record', ...words], { cwd }))))
       expect(result).toMatchObject({ status: 0, stderr: '' })
     const texts = paths.map((path) => readFileSync(join(cwd, path), 'utf8'))
@@ -126,7 +99,7 @@ describe('values of several files', () => {
   })
 
   it('--dry-run shows all changes and writes nothing', async () => {
-    const { stdout, changed } = await edited(FILES, ['remove', 'example.com', 'a', 'A', '--dry-run'])
+    const { stdout, changed } = await edit(FILES, 'remove example.com a A --dry-run')
     expect(changed).toEqual({})
     for (const [path, gone] of [
       ['zones/example.com.yaml', OWN] as const,
@@ -147,7 +120,7 @@ describe('a file that several zones include', () => {
   const words = ['set', 'example.com', 'plain', 'A', '192.0.2.9']
 
   it.each([[words], [[...words, '--file', 'shared/f.yaml']], [[...words, '--dry-run']]])('does not change: %j', async (some) => {
-    expect(await edited(files, some)).toMatchObject({
+    expect(await edit(files, some)).toMatchObject({
       status: 1,
       changed: {},
       stderr: expect.stringContaining(
@@ -157,7 +130,7 @@ describe('a file that several zones include', () => {
   })
 
   it('changes with --all-zones, which lists the zones', async () => {
-    expect(await edited(files, [...words, '--all-zones'])).toMatchObject({
+    expect(await edit(files, [...words, '--all-zones'])).toMatchObject({
       status: 0,
       changed: { 'shared/f.yaml': F.replace('192.0.2.7', '192.0.2.9') },
       stderr: 'Other zones change too: example.net.\n',
@@ -165,7 +138,7 @@ describe('a file that several zones include', () => {
   })
 
   it('changes without an option if no other zone changes', async () => {
-    const own = await edited(files, ['add', 'example.com', 'a', 'A', '192.0.2.9'])
+    const own = await edit(files, 'add example.com a A 192.0.2.9')
     expect(own).toMatchObject({ status: 0, stderr: '' })
     expect(Object.keys(own.changed)).toEqual(['zones/example.com.yaml'])
   })
@@ -178,15 +151,15 @@ describe('variables', () => {
     'shared/v.yaml': `"\${h}": {type: A, value: "\${ip}"}\nb: {type: A, values: ["\${ip}", 192.0.2.9]}\n`,
   }
   it.each([
-    [['set', 'example.com', 'web', 'A', '192.0.2.1'], 'is not written there by its own name'],
-    [['remove', 'example.com', 'web', 'A'], 'is not written there by its own name'],
-    [['set', 'example.com', 'b', 'A', '192.0.2.1'], 'its value contains a variable: change it under "with"'],
+    ['set example.com web A 192.0.2.1', 'is not written there by its own name'],
+    ['remove example.com web A', 'is not written there by its own name'],
+    ['set example.com b A 192.0.2.1', 'its value contains a variable: change it under "with"'],
   ])('are not overwritten: %j', async (words, message) => {
-    expect(await edited(files, words)).toMatchObject({ status: 1, changed: {}, stderr: expect.stringContaining(message) })
+    expect(await edit(files, words)).toMatchObject({ status: 1, changed: {}, stderr: expect.stringContaining(message) })
   })
 
   it('stay if the value beside them changes', async () => {
-    expect(await edited(files, ['set', 'example.com', 'b', 'A', '192.0.2.7', '192.0.2.10'])).toMatchObject({
+    expect(await edit(files, 'set example.com b A 192.0.2.7 192.0.2.10')).toMatchObject({
       status: 0,
       changed: { 'shared/v.yaml': files['shared/v.yaml'].replace('192.0.2.9', '192.0.2.10') },
     })
@@ -199,11 +172,11 @@ it('edits a file included by a zone file under its own origin', async () => {
     'zones/hosts.inc': 'a A 192.0.2.1\nb A 192.0.2.2',
     'zones/sub.inc': 'a A 192.0.2.1 ; c\nb A 192.0.2.2\n  TXT x\n',
   }
-  expect(await edited(files, ['remove', 'example.com', 'b.sub', 'A'])).toMatchObject({
+  expect(await edit(files, 'remove example.com b.sub A')).toMatchObject({
     status: 0,
     changed: { 'zones/sub.inc': 'a A 192.0.2.1 ; c\nb TXT x\n' },
   })
-  expect(await edited(files, ['add', 'example.com', 'b', 'A', '192.0.2.9'])).toMatchObject({
+  expect(await edit(files, 'add example.com b A 192.0.2.9')).toMatchObject({
     status: 0,
     changed: { 'zones/hosts.inc': 'a A 192.0.2.1\nb A 192.0.2.2\nb.example.com.\t3600\tIN\tA\t192.0.2.9' },
   })
@@ -214,7 +187,7 @@ it('edits records that octoDNS merges in their own file', async () => {
     'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1}\n<<: !include more.yaml\n',
     'zones/more.yaml': 'mail: {type: A, value: 192.0.2.1}\nzz: {type: A, value: 192.0.2.1}\n',
   }
-  expect(await edited(files, ['add', 'example.com', 'mail', 'A', '192.0.2.9'])).toMatchObject({
+  expect(await edit(files, 'add example.com mail A 192.0.2.9')).toMatchObject({
     status: 0,
     changed: { 'zones/more.yaml': files['zones/more.yaml'].replace('value: 192.0.2.1', 'values: [192.0.2.1, 192.0.2.9]') },
   })

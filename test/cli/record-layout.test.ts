@@ -1,27 +1,17 @@
 /** Edits of files in common layouts: only the necessary text changes. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commentsOf } from '../../src/definition/yaml/comments.ts'
-import { cli } from '../support/cli.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
+import { edit, type Words } from './record-edits.ts'
 
-async function edited(file: string, text: string, words: readonly string[]) {
-  const cwd = temporaryDirectory()
-  const path = join(cwd, 'zones', file)
-  mkdirSync(join(cwd, 'zones'))
-  writeFileSync(path, text)
-  const result = await cli(['record', ...words], { cwd })
-  return { ...result, text: readFileSync(path, 'utf8') }
-}
+const FILE = 'zones/example.com.yaml'
 
 /** Name and arguments of the edit, the replaced text and its replacement. */
-type Edit = readonly [name: string, words: string[], removed: string, added: string]
+type Edit = readonly [name: string, words: Words, removed: string, added: string]
 
-const checkAll = (file: string, text: string, edits: readonly Edit[]): void => {
+const checkAll = (text: string, edits: readonly Edit[]): void => {
   it.each(edits)('%s', async (_, words, removed, added) => {
     expect(text.split(removed)).toHaveLength(2)
-    expect(await edited(file, text, words)).toMatchObject({ status: 0, text: text.replace(removed, () => added) })
+    expect(await edit({ [FILE]: text }, words)).toMatchObject({ status: 0, changed: { [FILE]: text.replace(removed, () => added) } })
   })
 }
 
@@ -56,10 +46,10 @@ mail:
 `
   const VALUES = '  - 192.0.2.1   # one\n\n  # the second\n  - 192.0.2.2\n'
   const MX = '  - exchange: b.example.net.\n    priority: 20\n'
-  checkAll('example.com.yaml', TEXT, [
-    ['an additional value', ['add', 'example.com', 'www', 'A', '192.0.2.9'], VALUES, `${VALUES}  - 192.0.2.9\n`],
-    ['the first value', ['remove', 'example.com', 'www', 'A', '192.0.2.1'], VALUES, '  # the second\n  - 192.0.2.2\n'],
-    ['the last value', ['remove', 'example.com', 'www', 'A', '192.0.2.2'], VALUES, '  - 192.0.2.1   # one\n'],
+  checkAll(TEXT, [
+    ['an additional value', 'add example.com www A 192.0.2.9', VALUES, `${VALUES}  - 192.0.2.9\n`],
+    ['the first value', 'remove example.com www A 192.0.2.1', VALUES, '  # the second\n  - 192.0.2.2\n'],
+    ['the last value', 'remove example.com www A 192.0.2.2', VALUES, '  - 192.0.2.1   # one\n'],
     [
       'a value of several fields',
       ['add', 'example.com', 'mail', 'MX', '30 c.example.net.'],
@@ -67,15 +57,10 @@ mail:
       `${MX}  - exchange: c.example.net.\n    preference: 30\n`,
     ],
     ['one of them', ['remove', 'example.com', 'mail', 'MX', '20 b.example.net.'], MX, ''],
-    ['a type at a name with a question mark', ['add', 'example.com', '@', 'TXT', 'x'], '\nwww:', '\n  - type: TXT\n    value: x\nwww:'],
-    [
-      'a type beside a folded text',
-      ['add', 'example.com', 'mail', 'A', '192.0.2.7'],
-      '    -all\n',
-      '    -all\n- type: A\n  value: 192.0.2.7\n',
-    ],
-    ['all records of a name with a question mark', ['remove', 'example.com', '@', 'A'], "? ''\n: - type: A\n    value: 192.0.2.1\n", ''],
-    ['a name beside it', ['add', 'example.com', 'a', 'A', '192.0.2.7'], '\nwww:', '\na:\n  type: A\n  value: 192.0.2.7\nwww:'],
+    ['a type at a name with a question mark', 'add example.com @ TXT x', '\nwww:', '\n  - type: TXT\n    value: x\nwww:'],
+    ['a type beside a folded text', 'add example.com mail A 192.0.2.7', '    -all\n', '    -all\n- type: A\n  value: 192.0.2.7\n'],
+    ['all records of a name with a question mark', 'remove example.com @ A', "? ''\n: - type: A\n    value: 192.0.2.1\n", ''],
+    ['a name beside it', 'add example.com a A 192.0.2.7', '\nwww:', '\na:\n  type: A\n  value: 192.0.2.7\nwww:'],
   ])
 })
 
@@ -90,31 +75,31 @@ records:
       ttl: 60
     - {type: TXT, value: x}
 `
-  checkAll('example.com.yaml', TEXT, [
-    ['removes an alias', ['remove', 'example.com', 'b', 'A'], '  b: *web\n', ''],
-    ['removes an entry with a merge', ['remove', 'example.com', 'c', 'A'], '  c: {<<: *web, ttl: 60}\n', ''],
+  checkAll(TEXT, [
+    ['removes an alias', 'remove example.com b A', '  b: *web\n', ''],
+    ['removes an entry with a merge', 'remove example.com c A', '  c: {<<: *web, ttl: 60}\n', ''],
     [
       'a type beside an alias',
-      ['add', 'example.com', 'b', 'AAAA', '2001:db8::1'],
+      'add example.com b AAAA 2001:db8::1',
       '  b: *web\n',
       '  b:\n    - *web\n    - {type: AAAA, value: 2001:db8::1}\n',
     ],
     [
       'a type beside an anchor',
-      ['add', 'example.com', 'a', 'AAAA', '2001:db8::1'],
+      'add example.com a AAAA 2001:db8::1',
       '  a: &web {type: A, values: [192.0.2.1, 192.0.2.2]}\n',
       '  a:\n    - &web {type: A, values: [192.0.2.1, 192.0.2.2]}\n    - {type: AAAA, value: 2001:db8::1}\n',
     ],
-    ['a type beside an entry with a merge', ['remove', 'example.com', 'd', 'TXT'], '    - {type: TXT, value: x}\n', ''],
+    ['a type beside an entry with a merge', 'remove example.com d TXT', '    - {type: TXT, value: x}\n', ''],
   ])
 
   it.each([
-    [['remove', 'example.com', 'a', 'A'], 'other entries of the file depend on it'],
-    [['set', 'example.com', 'a', 'A', '192.0.2.9'], 'has an anchor and is used elsewhere'],
-    [['set', 'example.com', 'c', 'A', '192.0.2.9'], 'is an alias, an included file or not a record'],
-    [['remove', 'example.com', 'd', 'A'], 'is an alias, an included file or not a record'],
+    ['remove example.com a A', 'other entries of the file depend on it'],
+    ['set example.com a A 192.0.2.9', 'has an anchor and is used elsewhere'],
+    ['set example.com c A 192.0.2.9', 'is an alias, an included file or not a record'],
+    ['remove example.com d A', 'is an alias, an included file or not a record'],
   ])('does not change: %j', async (words, message) => {
-    expect(await edited('example.com.yaml', TEXT, words)).toMatchObject({ status: 1, text: TEXT, stderr: expect.stringContaining(message) })
+    expect(await edit({ [FILE]: TEXT }, words)).toMatchObject({ status: 1, changed: {}, stderr: expect.stringContaining(message) })
   })
 })
 
@@ -124,9 +109,9 @@ records: {"b\\u00fccher": {type: A, value: "192.0.2.1"}, # c
   null:   {"type": "A", 'value': 192.0.2.2}} # end
 tags:   [a,  b]
 `
-  checkAll('example.com.yaml', TEXT, [
+  checkAll(TEXT, [
     ['a value', ['set', 'example.com', 'b\u00fccher', 'A', '192.0.2.9'], '"192.0.2.1"', '192.0.2.9'],
-    ['an additional value', ['add', 'example.com', 'null', 'A', '192.0.2.9'], "'value': 192.0.2.2}", "'values': [192.0.2.2, 192.0.2.9]}"],
+    ['an additional value', 'add example.com null A 192.0.2.9', "'value': 192.0.2.2}", "'values': [192.0.2.2, 192.0.2.9]}"],
   ])
 })
 
@@ -171,17 +156,16 @@ describe('comments', () => {
     ['after the last comma, another type', LAST, 'add example.com n AAAA ::1'],
     ['on consecutive lines in a file with carriage returns', STACKED, 'set example.com www A 192.0.2.1 192.0.2.2'],
   ])('%s are kept exactly once', async (_, text, words) => {
-    const result = await edited('example.com.yaml', text, typeof words === 'string' ? words.split(' ') : words)
-    expect(result).toMatchObject({ status: 0 })
-    expect(commentsOf(result.text).sort()).toEqual(commentsOf(text).sort())
-    expect(result.text).not.toContain('\r\r')
-    expect(result.text).not.toBe(text)
+    const { status, changed } = await edit({ [FILE]: text }, words)
+    const after = changed[FILE] ?? ''
+    expect(status).toBe(0)
+    expect(commentsOf(after).sort()).toEqual(commentsOf(text).sort())
+    expect(after).not.toContain('\r\r')
   })
 })
 
 it('a record with an inherited owner gets the owner in place of its blanks', async () => {
   const text = 'www   60 A 192.0.2.1\n      60 A 192.0.2.2 ; two\n'
-  expect((await edited('example.com.zone', text, ['remove', 'example.com', 'www', 'A', '192.0.2.1'])).text).toBe(
-    'www   60 A 192.0.2.2 ; two\n',
-  )
+  const { changed } = await edit({ 'zones/example.com.zone': text }, 'remove example.com www A 192.0.2.1')
+  expect(changed).toEqual({ 'zones/example.com.zone': 'www   60 A 192.0.2.2 ; two\n' })
 })

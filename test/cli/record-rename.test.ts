@@ -1,20 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type CliResult, cli } from '../support/cli.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
+import { edit, type Files } from './record-edits.ts'
 
-type Files = Readonly<Record<string, string>>
+/** Renames names of example.com. */
+const rename = (files: Files, ...words: string[]) => edit(files, ['rename', 'example.com', ...words])
 
-async function rename(files: Files, ...words: string[]): Promise<CliResult & { files: Files }> {
-  const cwd = temporaryDirectory()
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(cwd, path)), { recursive: true })
-    writeFileSync(join(cwd, path), text)
-  }
-  const result = await cli(['record', 'rename', ...words], { cwd })
-  return { ...result, files: Object.fromEntries(Object.keys(files).map((path) => [path, readFileSync(join(cwd, path), 'utf8')])) }
-}
+const FILE = 'zones/example.com.yaml'
 
 const ZONE = `# Head.
 domain:   example.com   # odd layout, kept
@@ -32,9 +22,9 @@ records:
 
 describe('record rename', () => {
   it('changes only the name of the entry, and warns of records that still point at it', async () => {
-    const { status, stdout, stderr, files } = await rename({ 'zones/example.com.yaml': ZONE }, 'example.com', 'www', 'web')
+    const { status, stdout, stderr, files } = await rename({ [FILE]: ZONE }, 'www', 'web')
     expect(status).toBe(0)
-    expect(files['zones/example.com.yaml']).toBe(ZONE.replace('    www:   #', '    web:   #'))
+    expect(files[FILE]).toBe(ZONE.replace('    www:   #', '    web:   #'))
     expect(stdout).toContain('-    www:   # two kinds\n+    web:   # two kinds\n')
     expect(stderr.match(/^.*\[.*$/gm)).toEqual([
       expect.stringMatching(/^zones\/example\.com\.yaml:12:.*warning\[target-nonexistent\] blog\.example\.com\. CNAME points to www/),
@@ -48,119 +38,118 @@ describe('record rename', () => {
     ['takes absolute names', 'blog', ['blog.example.com.', 'news.example.com.'], 'news'],
     ['moves the apex to a name', "''", ['@', 'old'], "'old'"],
   ])('%s', async (_, key, names, renamed) => {
-    const { status, files } = await rename({ 'zones/example.com.yaml': ZONE }, 'example.com', ...names)
-    expect([status, files['zones/example.com.yaml']]).toEqual([0, ZONE.replace(`    ${key}:`, `    ${renamed}:`)])
+    const { status, files } = await rename({ [FILE]: ZONE }, ...names)
+    expect([status, files[FILE]]).toEqual([0, ZONE.replace(`    ${key}:`, `    ${renamed}:`)])
   })
 
-  it.each<readonly [string, Files, Files]>([
+  const HEAD = '$TTL 300\n@ SOA ns.example.net. h 1 2 3 4 5\n@ NS ns.example.net.\n'
+  const INCLUDING = 'domain: example.com\ninclude: [../shared/a.yaml]\nrecords:\n'
+
+  /** Files, and the replacements of text by the new name. */
+  it.each<readonly [string, Files, readonly (readonly [from: string, to: string])[]]>([
     [
       "octoDNS's layout",
-      { 'zones/example.com.yaml': '---\n# www\nwww: # at www\n  octodns: {excluded: [a]}\n  type: A\n  value: 192.0.2.1\n' },
-      { 'zones/example.com.yaml': '---\n# www\nweb: # at www\n  octodns: {excluded: [a]}\n  type: A\n  value: 192.0.2.1\n' },
+      { [FILE]: '---\n# www\nwww: # at www\n  octodns: {excluded: [a]}\n  type: A\n  value: 192.0.2.1\n' },
+      [['www: #', 'web: #']],
     ],
-    [
-      'a folder of split files',
-      { 'zones/example.com./www.yaml': 'www: {type: A, value: 192.0.2.1}\n' },
-      { 'zones/example.com./www.yaml': 'web: {type: A, value: 192.0.2.1}\n' },
-    ],
+    ['a folder of split files', { 'zones/example.com./www.yaml': 'www: {type: A, value: 192.0.2.1}\n' }, [['www:', 'web:']]],
     [
       'a zone file',
       {
-        'zones/example.com.zone':
-          '$TTL 300\n$ORIGIN example.com.\n@ SOA ns h 1 2 3 4 5\n@ NS ns.example.net.\nwww\tA 192.0.2.1 ; one\n\tTXT "www" ; two\nx A 192.0.2.2\nwww.example.com. MX 1 x\n$ORIGIN www.example.com.\n@ CAA 0 issue ";"\n',
+        'zones/example.com.zone': `${HEAD}www\tA 192.0.2.1 ; one\n\tTXT "www" ; two\nx A 192.0.2.2\nwww.example.com. MX 1 x\n$ORIGIN www.example.com.\n@ CAA 0 issue ";"\n`,
       },
-      {
-        'zones/example.com.zone':
-          '$TTL 300\n$ORIGIN example.com.\n@ SOA ns h 1 2 3 4 5\n@ NS ns.example.net.\nweb\tA 192.0.2.1 ; one\n\tTXT "www" ; two\nx A 192.0.2.2\nweb.example.com. MX 1 x\n$ORIGIN www.example.com.\nweb.example.com. CAA 0 issue ";"\n',
-      },
+      [
+        ['www\tA', 'web\tA'],
+        ['www.example.com. MX', 'web.example.com. MX'],
+        ['@ CAA', 'web.example.com. CAA'],
+      ],
     ],
     [
       'a definition and its own included file',
-      {
-        'zones/example.com.yaml': 'domain: example.com\ninclude: [../shared/a.yaml]\nrecords:\n  www: {type: TXT, value: x}\n',
-        'shared/a.yaml': 'www: {type: A, value: 192.0.2.1}\n',
-      },
-      {
-        'zones/example.com.yaml': 'domain: example.com\ninclude: [../shared/a.yaml]\nrecords:\n  web: {type: TXT, value: x}\n',
-        'shared/a.yaml': 'web: {type: A, value: 192.0.2.1}\n',
-      },
+      { [FILE]: `${INCLUDING}  www: {type: TXT, value: x}\n`, 'shared/a.yaml': 'www: {type: A, value: 192.0.2.1}\n' },
+      [['www: {', 'web: {']],
     ],
-  ])('works in %s', async (_, before, after) => {
-    const { status, stderr, files } = await rename(before, 'example.com', 'www', 'web')
-    expect([status, stderr, files]).toEqual([0, '', after])
+  ])('works in %s', async (_, before, replacements) => {
+    const { status, stderr, files } = await rename(before, 'www', 'web')
+    const renamed = (text: string): string => replacements.reduce((some, [from, to]) => some.replace(from, to), text)
+    expect([status, stderr, files]).toEqual([
+      0,
+      '',
+      Object.fromEntries(Object.entries(before).map(([path, text]) => [path, renamed(text)])),
+    ])
   })
 
   it('works in a file with another origin that a zone file includes', async () => {
     const files = {
-      'zones/example.com.zone':
-        '$TTL 300\n@ SOA ns.example.net. h 1 2 3 4 5\n@ NS ns.example.net.\n$INCLUDE ../shared/a.inc sub.example.com.\n',
+      'zones/example.com.zone': `${HEAD}$INCLUDE ../shared/a.inc sub.example.com.\n`,
       'shared/a.inc': 'www A 192.0.2.1\nx A 192.0.2.2\n',
     }
-    const result = await rename(files, 'example.com', 'www.sub', 'web.sub')
-    expect([result.status, result.files]).toEqual([0, { ...files, 'shared/a.inc': 'web A 192.0.2.1\nx A 192.0.2.2\n' }])
+    const result = await rename(files, 'www.sub', 'web.sub')
+    expect([result.status, result.changed]).toEqual([0, { 'shared/a.inc': 'web A 192.0.2.1\nx A 192.0.2.2\n' }])
   })
 
-  const SHARED: Files = {
-    'zones/example.com.yaml': 'domain: example.com\ninclude: [../shared/a.yaml]\nrecords: {}\n',
-    'zones/example.net.yaml': 'domain: example.net\ninclude: [../shared/a.yaml]\nrecords: {}\n',
-    'shared/a.yaml': 'www: {type: A, value: 192.0.2.1}\n',
-  }
-
   it('changes a file that other zones include only with --all-zones', async () => {
-    const refused = await rename(SHARED, 'example.com', 'www', 'web')
-    expect([refused.status, refused.files]).toEqual([1, SHARED])
+    const shared: Files = {
+      [FILE]: `${INCLUDING}  {}\n`,
+      'zones/example.net.yaml': INCLUDING.replace('.com', '.net'),
+      'shared/a.yaml': 'www: {type: A, value: 192.0.2.1}\n',
+    }
+    const refused = await rename(shared, 'www', 'web')
+    expect([refused.status, refused.changed]).toEqual([1, {}])
     expect(refused.stderr).toContain(
       'error[record-elsewhere] www.example.com.: a change of shared/a.yaml would also change other zones: example.net.',
     )
-    const done = await rename(SHARED, 'example.com', 'www', 'web', '--all-zones')
-    expect(done.files).toEqual({ ...SHARED, 'shared/a.yaml': 'web: {type: A, value: 192.0.2.1}\n' })
+    const done = await rename(shared, 'www', 'web', '--all-zones')
+    expect(done.changed).toEqual({ 'shared/a.yaml': 'web: {type: A, value: 192.0.2.1}\n' })
     expect(done.stderr).toContain('Other zones change too: example.net.')
   })
 
-  it.each<readonly [string, string, readonly string[], string]>([
-    ['a name with records', ZONE, ['www', 'blog'], 'error[edit-refused] www.example.com.: blog.example.com. already has records (CNAME)'],
-    ['an unknown name', ZONE, ['nothing', 'web'], 'error[record-unknown] nothing.example.com.: the definition has no such records'],
-    ['a name outside the zone', ZONE, ['www', 'web.example.net.'], 'web.example.net. is not in the zone example.com.'],
-    ['an ambiguous name', ZONE, ['www', 'web.example.com'], '"web.example.com" is ambiguous'],
-    ['a CNAME that would be at the apex', ZONE.replace(/ {4}'': .*\n/, ''), ['blog', '@'], 'error[cname-at-apex]'],
-  ])('refuses %s', async (_, text, names, message) => {
-    const { status, stderr, files } = await rename({ 'zones/example.com.yaml': text }, 'example.com', ...names)
-    expect([status, stderr, files['zones/example.com.yaml']]).toEqual([1, expect.stringContaining(message), text])
-  })
-
-  it('refuses the apex of a zone file, where the SOA record is', async () => {
-    const files = { 'zones/example.com.zone': '$TTL 300\n@ SOA ns.example.net. h 1 2 3 4 5\n@ NS ns.example.net.\n@ A 192.0.2.1\n' }
-    const result = await rename(files, 'example.com', '@', 'old')
-    expect([result.status, result.stderr, result.files]).toEqual([
-      1,
-      expect.stringContaining('error[edit-refused] example.com.: a zone file has its SOA record at this name; edit it by hand'),
-      files,
-    ])
+  it.each<readonly [string, Files, readonly string[], string]>([
+    [
+      'a name with records',
+      { [FILE]: ZONE },
+      ['www', 'blog'],
+      'error[edit-refused] www.example.com.: blog.example.com. already has records (CNAME)',
+    ],
+    [
+      'an unknown name',
+      { [FILE]: ZONE },
+      ['nothing', 'web'],
+      'error[record-unknown] nothing.example.com.: the definition has no such records',
+    ],
+    ['a name outside the zone', { [FILE]: ZONE }, ['www', 'web.example.net.'], 'web.example.net. is not in the zone example.com.'],
+    ['an ambiguous name', { [FILE]: ZONE }, ['www', 'web.example.com'], '"web.example.com" is ambiguous'],
+    ['a CNAME that would be at the apex', { [FILE]: ZONE.replace(/ {4}'': .*\n/, '') }, ['blog', '@'], 'error[cname-at-apex]'],
+    [
+      'the apex of a zone file, where the SOA record is',
+      { 'zones/example.com.zone': `${HEAD}@ A 192.0.2.1\n` },
+      ['@', 'old'],
+      'error[edit-refused] example.com.: a zone file has its SOA record at this name; edit it by hand',
+    ],
+    [
+      'a name that a variable makes',
+      {
+        [FILE]: 'domain: example.com\ninclude: [{file: ../shared/a.yaml, with: {host: www}}]\nrecords: {}\n',
+        'shared/a.yaml': '$'.concat('{host}: {type: A, value: 192.0.2.1}\n'),
+      },
+      ['www', 'web'],
+      'www.example.com. is not written there by its own name but by a variable or an included file',
+    ],
+  ])('refuses %s', async (_, files, names, message) => {
+    const { status, stderr, changed } = await rename(files, ...names)
+    expect([status, stderr, changed]).toEqual([1, expect.stringContaining(message), {}])
   })
 
   it('takes names of the root zone', async () => {
     const zone = 'domain: .\nsoa_email: nstld@example.com\nrecords:\n  com: {type: NS, value: ns.example.net.}\n'
-    const { status, files } = await rename({ 'zones/root.yaml': zone }, '.', 'com', 'org')
-    expect([status, files['zones/root.yaml']]).toEqual([0, zone.replace('com: {', 'org: {')])
-  })
-
-  it('refuses a name that a variable makes', async () => {
-    const files = {
-      'zones/example.com.yaml': 'domain: example.com\ninclude: [{file: ../shared/a.yaml, with: {host: www}}]\nrecords: {}\n',
-      'shared/a.yaml': '$'.concat('{host}: {type: A, value: 192.0.2.1}\n'),
-    }
-    const result = await rename(files, 'example.com', 'www', 'web')
-    expect([result.status, result.stderr, result.files]).toEqual([
-      1,
-      expect.stringContaining('www.example.com. is not written there by its own name but by a variable or an included file'),
-      files,
-    ])
+    const { status, changed } = await edit({ 'zones/root.yaml': zone }, 'rename . com org')
+    expect([status, changed]).toEqual([0, { 'zones/root.yaml': zone.replace('com: {', 'org: {') }])
   })
 
   it('has nothing to do if both names are the same, and writes nothing with --dry-run', async () => {
-    const same = await rename({ 'zones/example.com.yaml': ZONE }, 'example.com', 'www', 'www.example.com.')
-    expect(same).toMatchObject({ status: 0, stderr: 'There is nothing to change.\n', files: { 'zones/example.com.yaml': ZONE } })
-    const shown = await rename({ 'zones/example.com.yaml': ZONE }, 'example.com', 'blog', 'news', '--dry-run')
-    expect(shown).toMatchObject({ status: 0, stdout: expect.stringContaining('+    news:'), files: { 'zones/example.com.yaml': ZONE } })
+    const same = await rename({ [FILE]: ZONE }, 'www', 'www.example.com.')
+    expect(same).toMatchObject({ status: 0, stderr: 'There is nothing to change.\n', changed: {} })
+    const shown = await rename({ [FILE]: ZONE }, 'blog', 'news', '--dry-run')
+    expect(shown).toMatchObject({ status: 0, stdout: expect.stringContaining('+    news:'), changed: {} })
   })
 })

@@ -1,18 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { folderWith } from '../definition/files.ts'
 import { startProgram } from '../support/built-program.ts'
 import { cli } from '../support/cli.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
-
-function folderOf(files: Readonly<Record<string, string>>): string {
-  const folder = temporaryDirectory()
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
-  }
-  return folder
-}
+import { edit, type Words } from './record-edits.ts'
 
 const ZONE = `# yaml-language-server: $schema=../schemas/zone.schema.json
 # Head.
@@ -36,59 +28,32 @@ records:
         value: "last"
 `
 
-/** Arguments, the removed lines and the added lines. */
-const EDITS: readonly [string, string[], string, string][] = [
-  [
-    'add a value to a list in flow style',
-    ['add', 'example.com', 'www', 'A', '192.0.2.5'],
-    '    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4]}  # two\n',
-    '    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4, 192.0.2.5]}  # two\n',
-  ],
-  [
-    'add a second value',
-    ['add', 'example.com', 'mail', 'A', '192.0.2.6'],
-    '    mail: {type: A, value: 192.0.2.2} # mail itself\n',
-    '    mail: {type: A, values: [192.0.2.2, 192.0.2.6]} # mail itself\n',
-  ],
+const MAIL = '    mail: {type: A, value: 192.0.2.2} # mail itself\n'
+const WWW = '    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4]}  # two\n'
+
+/** Words, the removed lines and the added lines. */
+const EDITS: readonly [string, Words, string, string][] = [
+  ['add a value to a list in flow style', 'add example.com www A 192.0.2.5', WWW, WWW.replace('2.4]', '2.4, 192.0.2.5]')],
+  ['add a second value', 'add example.com mail A 192.0.2.6', MAIL, MAIL.replace('value: 192.0.2.2', 'values: [192.0.2.2, 192.0.2.6]')],
   [
     'add another type',
-    ['add', 'example.com', 'mail', 'AAAA', '2001:db8::1'],
-    '    mail: {type: A, value: 192.0.2.2} # mail itself\n',
+    'add example.com mail AAAA 2001:db8::1',
+    MAIL,
     '    mail:\n      - {type: A, value: 192.0.2.2} # mail itself\n      - {type: AAAA, value: 2001:db8::1}\n',
   ],
-  ['add a name', ['add', 'example.com.', 'new', 'CNAME', 'www', '--ttl', '1h'], '', '    new: {type: CNAME, ttl: 3600, value: www}\n'],
+  ['add a name', 'add example.com. new CNAME www --ttl 1h', '', '    new: {type: CNAME, ttl: 3600, value: www}\n'],
   [
     'add a name at the end, in the style of the one before',
     ['add', 'example.com', 'zzz.example.com.', 'TXT', 'a; "b" c'],
     '',
     '    zzz:\n      type: TXT\n      value: a; "b" c\n',
   ],
-  [
-    'set a value',
-    ['set', 'example.com', 'mail', 'A', '192.0.2.9'],
-    '    mail: {type: A, value: 192.0.2.2} # mail itself\n',
-    '    mail: {type: A, value: 192.0.2.9} # mail itself\n',
-  ],
-  [
-    'set one of two values',
-    ['set', 'example.com', 'www', 'A', '192.0.2.4', '--ttl', '5m'],
-    '    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4]}  # two\n',
-    '    www:   {type: A, ttl: 300, values: [192.0.2.4]}  # two\n',
-  ],
-  ['set a TTL', ['set', 'example.com', 'zz', 'TXT', 'last', '--ttl', '60'], '', '        ttl: 60\n'],
-  ['remove a name', ['remove', 'example.com', 'mail', 'A'], '    mail: {type: A, value: 192.0.2.2} # mail itself\n', ''],
-  [
-    'remove a name with its comments',
-    ['remove', 'example.com', 'www', 'A'],
-    '    # Web servers.\n    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4]}  # two\n',
-    '',
-  ],
-  [
-    'remove a value',
-    ['remove', 'example.com', 'www', 'A', '192.0.2.3'],
-    '    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4]}  # two\n',
-    '    www:   {type: A, ttl: 300, values: [192.0.2.4]}  # two\n',
-  ],
+  ['set a value', 'set example.com mail A 192.0.2.9', MAIL, MAIL.replace('2.2}', '2.9}')],
+  ['set one of two values', 'set example.com www A 192.0.2.4 --ttl 5m', WWW, WWW.replace('192.0.2.3, ', '')],
+  ['set a TTL', 'set example.com zz TXT last --ttl 60', '', '        ttl: 60\n'],
+  ['remove a name', 'remove example.com mail A', MAIL, ''],
+  ['remove a name with its comments', 'remove example.com www A', `    # Web servers.\n${WWW}`, ''],
+  ['remove a value', 'remove example.com www A 192.0.2.3', WWW, WWW.replace('192.0.2.3, ', '')],
 ]
 
 /** The removed and the added lines, without common lines. */
@@ -106,30 +71,21 @@ function changes(before: string, after: string): { gone: string; come: string } 
   return { gone: lines(old), come: lines(fresh) }
 }
 
-describe('record, in a definition with settings', () => {
-  it.each(EDITS)('%s', async (_, words, gone, come) => {
-    const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
-    const result = await cli(['record', ...words], { cwd })
-    expect(result).toMatchObject({ status: 0 })
-    expect(changes(ZONE, readFileSync(join(cwd, 'zones/example.com.yaml'), 'utf8'))).toEqual({ gone, come })
-    for (const line of come.split('\n').slice(0, -1)) expect(result.stdout).toContain(`+${line}\n`)
-  })
-})
+const FILE = 'zones/example.com.yaml'
+const ZONE_FILE = 'zones/example.com.zone'
 
-/** Runs the edits in sequence; returns the final files and the result of the last one. */
-async function edit(files: Readonly<Record<string, string>>, ...edits: readonly string[][]) {
-  const cwd = folderOf(files)
-  let result = { status: 0, stdout: '', stderr: '' }
-  for (const words of edits) result = await cli(['record', ...words], { cwd })
-  const text = (path: string): string => readFileSync(join(cwd, path), 'utf8')
-  return { ...result, text, cwd }
-}
+it.each(EDITS)('record, in a definition with settings: %s', async (_, words, gone, come) => {
+  const { status, stdout, text } = await edit({ [FILE]: ZONE }, words)
+  expect(status).toBe(0)
+  expect(changes(ZONE, text(FILE))).toEqual({ gone, come })
+  for (const line of come.split('\n').slice(0, -1)) expect(stdout).toContain(`+${line}\n`)
+})
 
 describe('record', () => {
   it('keeps comments between values', async () => {
-    const { text, status } = await edit({ 'zones/example.com.yaml': ZONE }, ['add', 'example.com', '@', 'MX', '30 @'])
+    const { text, status } = await edit({ [FILE]: ZONE }, ['add', 'example.com', '@', 'MX', '30 @'])
     expect(status).toBe(0)
-    expect(text('zones/example.com.yaml')).toContain(`    # The apex.
+    expect(text(FILE)).toContain(`    # The apex.
     '':
         - {type: A, value: 192.0.2.1}
         - type: MX
@@ -141,64 +97,39 @@ describe('record', () => {
     mail:`)
   })
 
-  it.each([
-    [
-      'no records',
-      'domain: example.com\nsoa_email: h@example.com\n',
-      'domain: example.com\nsoa_email: h@example.com\nrecords:\n  www: {type: A, value: 192.0.2.1}\n',
-    ],
-    ['an empty map', 'domain: example.com\nrecords: {}\n', 'domain: example.com\nrecords:\n  www: {type: A, value: 192.0.2.1}\n'],
-    [
-      'nothing below records',
-      'domain: example.com # c\nrecords:\n',
-      'domain: example.com # c\nrecords:\n  www: {type: A, value: 192.0.2.1}\n',
-    ],
-    [
-      'lines that end in CRLF',
-      'domain: example.com\r\nrecords:\r\n  a: {type: A, value: 192.0.2.1}\r\n',
-      'domain: example.com\r\nrecords:\r\n  a: {type: A, value: 192.0.2.1}\r\n  www: {type: A, value: 192.0.2.1}\r\n',
-    ],
-    [
-      'no final line end',
-      'domain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}',
-      'domain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}\n  www: {type: A, value: 192.0.2.1}',
-    ],
-    [
-      'only a comment below records, and an unusual layout',
-      'domain:   example.com   # odd\r\nrecords: # none yet\r\n  # below\r\ntags:   [a,   b]\r\n',
-      'domain:   example.com   # odd\r\nrecords: # none yet\r\n  # below\r\n  www: {type: A, value: 192.0.2.1}\r\ntags:   [a,   b]\r\n',
-    ],
+  /** The definition without the new record, which goes to the mark `|`. */
+  it.each<[string, string, head?: string, before?: (text: string) => string]>([
+    ['no records', 'domain: example.com\nsoa_email: h@example.com\n|', 'records:\n'],
+    ['an empty map', 'domain: example.com\nrecords:\n|', '', (text: string) => text.replace('records:', 'records: {}')],
+    ['nothing below records', 'domain: example.com # c\nrecords:\n|'],
+    ['no final line end', 'domain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}|'],
+    ['a byte order mark', '\ufeffdomain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}\n|'],
+    ['a comment in the last entry', 'domain: example.com\nrecords:\n  a:\n    - {type: A, value: 192.0.2.1}\n    # tail\n|'],
     [
       'no records between settings in an unusual layout',
-      'domain:   example.com\ntags:\n- a   # first\n    # tail\n# foot\n...\n',
-      'domain:   example.com\ntags:\n- a   # first\n    # tail\nrecords:\n  www: {type: A, value: 192.0.2.1}\n# foot\n...\n',
+      'domain:   example.com\ntags:\n- a   # first\n    # tail\n|# foot\n...\n',
+      'records:\n',
     ],
+    ['lines that end in CRLF', 'domain: example.com\r\nrecords:\r\n  a: {type: A, value: 192.0.2.1}\r\n|'],
     [
-      'a byte order mark',
-      '\ufeffdomain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}\n',
-      '\ufeffdomain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}\n  www: {type: A, value: 192.0.2.1}\n',
+      'only a comment below records, and an unusual layout',
+      'domain:   example.com   # odd\r\nrecords: # none yet\r\n  # below\r\n|tags:   [a,   b]\r\n',
     ],
-    [
-      'a comment in the last entry',
-      'domain: example.com\nrecords:\n  a:\n    - {type: A, value: 192.0.2.1}\n    # tail\n',
-      'domain: example.com\nrecords:\n  a:\n    - {type: A, value: 192.0.2.1}\n    # tail\n  www: {type: A, value: 192.0.2.1}\n',
-    ],
-    ['no line end at all', 'records:\r\ndomain: example.com', 'records:\r\n  www: {type: A, value: 192.0.2.1}\r\ndomain: example.com'],
-    [
-      'no line end at the end, after CRLF',
-      'domain: example.com\r\nrecords:\r\n  a: {type: A, value: 192.0.2.1}',
-      'domain: example.com\r\nrecords:\r\n  a: {type: A, value: 192.0.2.1}\r\n  www: {type: A, value: 192.0.2.1}',
-    ],
-  ])('adds to a definition with %s', async (_, before, after) => {
-    const { text, status } = await edit({ 'zones/example.com.yaml': before }, ['add', 'example.com', 'www', 'A', '192.0.2.1'])
+    ['no line end at all', 'records:\r\n|domain: example.com'],
+    ['no line end at the end, after CRLF', 'domain: example.com\r\nrecords:\r\n  a: {type: A, value: 192.0.2.1}|'],
+  ])('adds to a definition with %s', async (_, marked, head = '', before = (text: string) => text) => {
+    const end = marked.includes('\r\n') ? '\r\n' : '\n'
+    const isLast = marked.endsWith('}|')
+    const added = `${isLast ? end : ''}${head}  www: {type: A, value: 192.0.2.1}${isLast ? '' : end}`
+    const { text, status } = await edit({ [FILE]: before(marked.replace('|', '')) }, 'add example.com www A 192.0.2.1')
     expect(status).toBe(0)
-    expect(text('zones/example.com.yaml')).toBe(after)
+    expect(text(FILE)).toBe(marked.replace('|', () => added))
   })
 
   it('removes the last record and keeps everything else', async () => {
     const before = 'domain:   example.com\r\nrecords: # c\r\n  www: {type: A, value: 192.0.2.1}\r\n# foot\r\ntags:   [a]\r\n'
-    const { text } = await edit({ 'zones/example.com.yaml': before }, ['remove', 'example.com', 'www', 'A'])
-    expect(text('zones/example.com.yaml')).toBe('domain:   example.com\r\nrecords: # c\r\n# foot\r\ntags:   [a]\r\n')
+    const { text } = await edit({ [FILE]: before }, 'remove example.com www A')
+    expect(text(FILE)).toBe('domain:   example.com\r\nrecords: # c\r\n# foot\r\ntags:   [a]\r\n')
   })
 
   it.each([
@@ -206,21 +137,20 @@ describe('record', () => {
     ['CRLF and a line of dots', '# head\r\n---\r\n', 'www: {type: A, value: 192.0.2.1}\r\n...\r\n', '...\r\n'],
     ['no final line end', '# head\n', 'www: {type: A, value: 192.0.2.1}', ''],
   ])("leaves an empty mapping in octoDNS's layout, and replaces it later: %s", async (_, head, before, foot) => {
-    const path = 'zones/example.com.yaml'
-    const removed = await edit({ [path]: head + before }, ['remove', 'example.com', 'www', 'A'])
+    const removed = await edit({ [FILE]: head + before }, 'remove example.com www A')
     expect(removed.status).toBe(0)
-    const text = removed.text(path)
+    const text = removed.text(FILE)
     expect(text.split(/\r?\n/).filter((line) => line === '{}')).toHaveLength(1)
     expect(text.replace(/\{\}(?:\r?\n)?/, '')).toBe(`${head}${foot}`)
-    const added = await edit({ [path]: text }, ['add', 'example.com', 'mail', 'A', '192.0.2.2'])
+    const added = await edit({ [FILE]: text }, 'add example.com mail A 192.0.2.2')
     expect(added.status).toBe(0)
-    expect(added.text(path).replace(/mail:\r?\n {2}type: A\r?\n {2}value: 192\.0\.2\.2(?:\r?\n)?/, '')).toBe(`${head}${foot}`)
+    expect(added.text(FILE).replace(/mail:\r?\n {2}type: A\r?\n {2}value: 192\.0\.2\.2(?:\r?\n)?/, '')).toBe(`${head}${foot}`)
   })
 
   it('loses no concurrent edit: a late one fails with a message', async () => {
-    const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
+    const cwd = folderWith({ [FILE]: ZONE })
     const results = await Promise.all([1, 2, 3, 4].map((n) => cli(['record', 'add', 'example.com', `n${n}`, 'A', `192.0.2.${n}`], { cwd })))
-    const text = readFileSync(join(cwd, 'zones/example.com.yaml'), 'utf8')
+    const text = readFileSync(join(cwd, FILE), 'utf8')
     for (const [index, { status, stderr }] of results.entries()) {
       expect(text.includes(`    n${index + 1}: `)).toBe(status === 0)
       if (status !== 0) expect(stderr).toContain('another process has changed it; run the command again')
@@ -228,12 +158,8 @@ describe('record', () => {
   })
 
   it('restores the text if a record is added and removed again', async () => {
-    const { text } = await edit(
-      { 'zones/example.com.yaml': ZONE },
-      ['add', 'example.com', 'new', 'TXT', 'text'],
-      ['remove', 'example.com', 'new', 'TXT'],
-    )
-    expect(text('zones/example.com.yaml')).toBe(ZONE)
+    const { text } = await edit({ [FILE]: ZONE }, 'add example.com new TXT text', 'remove example.com new TXT')
+    expect(text(FILE)).toBe(ZONE)
   })
 
   it("edits files in octoDNS's layout, also in a split folder", async () => {
@@ -244,11 +170,11 @@ describe('record', () => {
     }
     const { text, status } = await edit(
       files,
-      ['add', 'example.net', 'www', 'A', '192.0.2.3'],
+      'add example.net www A 192.0.2.3',
       ['add', 'example.net', 'mail', 'MX', '10 www'],
-      ['add', 'example.org', 'www', 'AAAA', '2001:db8::1', '--ttl', '60'],
+      'add example.org www AAAA 2001:db8::1 --ttl 60',
       ['add', 'example.org', '@', 'TXT', 'a; b'],
-      ['add', 'example.org', 'a.new', 'A', '192.0.2.9'],
+      'add example.org a.new A 192.0.2.9',
     )
     expect(status).toBe(0)
     expect(text('zones/example.net.yaml')).toBe(`---
@@ -276,16 +202,16 @@ www:
   })
 
   it.each([
-    [['remove', 'example.com', 'www', 'A', '192.0.2.1'], 'www A 192.0.2.2\n'],
-    [['remove', 'example.com', 'www', 'A'], ''],
+    ['remove example.com www A 192.0.2.1', 'www A 192.0.2.2\n'],
+    ['remove example.com www A', ''],
     [
-      ['add', 'example.com', 'www', 'A', '192.0.2.9'],
+      'add example.com www A 192.0.2.9',
       'www A 192.0.2.1 ; one\nWWW 60 A 192.0.2.1\nwww A 192.0.2.2\nwww.example.com.\t300\tIN\tA\t192.0.2.9\n',
     ],
   ])('treats a duplicate record in a zone file as one: %j', async (words, after) => {
     const head = '$TTL 300\n@ SOA ns1.example.net. hostmaster.example.com. 1 7200 3600 1209600 300\n@ NS ns1.example.net.\n'
-    const { text } = await edit({ 'zones/example.com.zone': `${head}www A 192.0.2.1 ; one\nWWW 60 A 192.0.2.1\nwww A 192.0.2.2\n` }, words)
-    expect(text('zones/example.com.zone')).toBe(head + after)
+    const { text } = await edit({ [ZONE_FILE]: `${head}www A 192.0.2.1 ; one\nWWW 60 A 192.0.2.1\nwww A 192.0.2.2\n` }, words)
+    expect(text(ZONE_FILE)).toBe(head + after)
   })
 
   it('edits a zone file, line by line', async () => {
@@ -300,18 +226,18 @@ mail  300 A ( 192.0.2.3 ; rack 4
       ) ;; and more
 `
     const { text, status, stdout } = await edit(
-      { 'zones/example.com.zone': before },
-      ['add', 'example.com', 'www', 'A', '192.0.2.4'],
-      ['remove', 'example.com', 'www', 'A', '192.0.2.1'],
-      ['remove', 'example.com', 'www', 'TXT'],
-      ['set', 'example.com', 'mail', 'A', '192.0.2.3', '--ttl', '60'],
-      ['add', 'example.com', 'new', 'CNAME', 'www', '--ttl', '60'],
+      { [ZONE_FILE]: before },
+      'add example.com www A 192.0.2.4',
+      'remove example.com www A 192.0.2.1',
+      'remove example.com www TXT',
+      'set example.com mail A 192.0.2.3 --ttl 60',
+      'add example.com new CNAME www --ttl 60',
     )
     expect({ status, stdout }).toMatchObject({
       status: 0,
       stdout: expect.stringContaining('+new.example.com.\t60\tIN\tCNAME\twww.example.com.\n'),
     })
-    expect(text('zones/example.com.zone')).toBe(`$TTL 3600 ; an hour
+    expect(text(ZONE_FILE)).toBe(`$TTL 3600 ; an hour
 @ SOA ns1.example.net. hostmaster 1 7200 3600 1209600 300
   NS ns1.example.net.
 www   A 192.0.2.2 ; second
@@ -328,27 +254,19 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
   ])('keeps line ends of a zone file: %s', async (_, before, after, owner) => {
     const head = `$TTL 60\r\n@ SOA a. b. 1 2 3 4 5\r\n`
     const crlf = (text: string): string => head + text.replace(/\r?\n/g, '\r\n')
-    const { text } = await edit({ 'zones/example.com.zone': crlf(before) }, ['add', 'example.com', owner, 'A', '192.0.2.2'])
-    expect(text('zones/example.com.zone')).toBe(crlf(after))
+    const { text } = await edit({ [ZONE_FILE]: crlf(before) }, ['add', 'example.com', owner, 'A', '192.0.2.2'])
+    expect(text(ZONE_FILE)).toBe(crlf(after))
   })
 
   it('shows the change and writes nothing with --dry-run', async () => {
-    const { text, status, stdout } = await edit({ 'zones/example.com.yaml': ZONE }, [
-      'set',
-      'example.com',
-      'mail',
-      'A',
-      '192.0.2.9',
-      '--dry-run',
-    ])
-    expect(status).toBe(0)
+    const { changed, status, stdout } = await edit({ [FILE]: ZONE }, 'set example.com mail A 192.0.2.9 --dry-run')
+    expect({ status, changed }).toEqual({ status: 0, changed: {} })
     expect(stdout).toMatch(/^--- zones\/example\.com\.yaml\n\+\+\+ zones\/example\.com\.yaml\n@@ -11,7 \+11,7 @@\n/)
-    expect(stdout).toContain('-    mail: {type: A, value: 192.0.2.2} # mail itself\n+    mail: {type: A, value: 192.0.2.9} # mail itself\n')
-    expect(text('zones/example.com.yaml')).toBe(ZONE)
+    expect(stdout).toContain(`-${MAIL}+${MAIL.replace('2.2}', '2.9}')}`)
   })
 
   it('reports that there is nothing to change', async () => {
-    const { status, stderr, stdout } = await edit({ 'zones/example.com.yaml': ZONE }, ['add', 'example.com', 'www', 'A', '192.0.2.3'])
+    const { status, stderr, stdout } = await edit({ [FILE]: ZONE }, 'add example.com www A 192.0.2.3')
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: 'There is nothing to change.\n' })
   })
 
@@ -357,152 +275,128 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     'domain: example.com\ninclude: [{file: ../shared/f.yaml, with: {ip: 192.0.2.7}}]\nrecords:\n  www: {type: A, value: 192.0.2.1}\n'
   const ANCHORS = 'domain: example.com\nrecords:\n  a: &a {type: A, value: 192.0.2.1}\n  b: *a\n'
 
-  it.each([
-    ['a record that breaks a rule', ZONE, ['add', 'example.com', 'www', 'CNAME', 'mail'], 'error[cname-not-alone]'],
-    ['an invalid value', ZONE, ['add', 'example.com', 'www', 'A', '192.0.2'], 'error[usage] www.example.com. A: '],
-    ['a value in several arguments', ZONE, ['add', 'example.com', 'b', 'MX', '10', 'mail'], "is a value; for one value write '10 mail'"],
-    ['an unknown type', ZONE, ['add', 'example.com', 'www', 'AA', '192.0.2.1'], 'error[usage] "AA" is not a record type'],
-    [
-      'a name outside the zone',
-      ZONE,
-      ['add', 'example.com', 'www.example.net.', 'A', '192.0.2.1'],
-      'error[usage] www.example.net. is not in the zone',
-    ],
-    ['an ambiguous target', ZONE, ['add', 'example.com', 'c', 'CNAME', 'a.b'], 'Write "a.b." for the absolute name'],
+  it.each<[string, string, Words, string | RegExp, path?: string]>([
+    ['a record that breaks a rule', ZONE, 'add example.com www CNAME mail', 'error[cname-not-alone]'],
+    ['an invalid value', ZONE, 'add example.com www A 192.0.2', 'error[usage] www.example.com. A: '],
+    ['a value in several arguments', ZONE, 'add example.com b MX 10 mail', "is a value; for one value write '10 mail'"],
+    ['an unknown type', ZONE, 'add example.com www AA 192.0.2.1', 'error[usage] "AA" is not a record type'],
+    ['a name outside the zone', ZONE, 'add example.com www.example.net. A 192.0.2.1', 'error[usage] www.example.net. is not in the zone'],
+    ['an ambiguous target', ZONE, 'add example.com c CNAME a.b', 'Write "a.b." for the absolute name'],
     [
       'a missing record',
       ZONE,
-      ['remove', 'example.com', 'nobody', 'A'],
+      'remove example.com nobody A',
       'error[record-unknown] nobody.example.com. A: the definition has no such records',
     ],
-    ['a missing value', ZONE, ['remove', 'example.com', 'www', 'A', '192.0.2.99'], 'error[record-unknown]'],
+    ['a missing value', ZONE, 'remove example.com www A 192.0.2.99', 'error[record-unknown]'],
     ['the SOA', ZONE, ['set', 'example.com', '@', 'SOA', 'a b 1 2 3 4 5'], 'the fields of the SOA are settings'],
-    ['a zone without a definition', ZONE, ['add', 'example.org', 'www', 'A', '192.0.2.1'], 'error[zone-unknown]'],
+    ['a zone without a definition', ZONE, 'add example.org www A 192.0.2.1', 'error[zone-unknown]'],
     [
       'a value with a variable in an included file',
       INCLUDING,
-      ['set', 'example.com', 'mail', 'A', '192.0.2.1'],
+      'set example.com mail A 192.0.2.1',
       'shared/f.yaml:1:24: error[edit-refused] mail.example.com. A: its value contains a variable: change it under "with" of the include',
     ],
     [
       'a value in the definition beside those of an included file',
       INCLUDING,
-      ['add', 'example.com', 'mail', 'A', '192.0.2.1'],
+      'add example.com mail A 192.0.2.1',
       'shared/f.yaml:1:24: error[record-elsewhere] mail.example.com. A: is defined in shared/f.yaml (add it there with --file shared/f.yaml',
     ],
     [
       'addresses from an inventory',
       'domain: example.com\nsoa_email: a@example.com\nrecords:\n  a: {type: A, from: {instances: {tag: web}}}\n',
-      ['remove', 'example.com', 'a', 'A'],
+      'remove example.com a A',
       'error[edit-refused] a.example.com. A: its values are read when the zone is planned',
     ],
-    ['an anchor', ANCHORS, ['set', 'example.com', 'a', 'A', '192.0.2.2'], 'error[edit-refused]'],
-    ['an alias', ANCHORS, ['set', 'example.com', 'b', 'A', '192.0.2.2'], 'error[edit-refused]'],
+    ['an anchor', ANCHORS, 'set example.com a A 192.0.2.2', 'error[edit-refused]'],
+    ['an alias', ANCHORS, 'set example.com b A 192.0.2.2', 'error[edit-refused]'],
+    [
+      'an anchor that other entries use',
+      'domain: example.com\nrecords:\n  c: {type: A, ttl: &t 60, value: 192.0.2.1}\n  d: {type: A, ttl: *t, value: 192.0.2.1}\n',
+      'remove example.com c A',
+      /error\[edit-refused\] c\.example\.com\. A: other entries of the file depend on it \(the alias \*\w+ has no anchor &t.*edit it by hand/,
+    ],
     [
       'an invalid definition',
       'domain: example.com\nrecords:\n  www: {type: A, value: 1}\n',
-      ['add', 'example.com', 'b', 'A', '192.0.2.2'],
+      'add example.com b A 192.0.2.2',
       'error[value-invalid]',
     ],
-  ])('refuses %s and does not change the file', async (_, before, words, message) => {
-    const files = { 'zones/example.com.yaml': before, 'shared/f.yaml': FRAGMENT }
-    const { status, stdout, stderr, text } = await edit(files, words)
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-    expect(stderr).toContain(message)
-    expect(text('zones/example.com.yaml')).toBe(before)
-    expect(text('shared/f.yaml')).toBe(FRAGMENT)
+    [
+      'an ambiguous name',
+      ZONE,
+      'add example.com www.example.com A 192.0.2.1',
+      '"www.example.com" is ambiguous. Write "www.example.com." for',
+    ],
+    ['the ambiguous name of the zone', ZONE, 'add example.com example.com A 192.0.2.1', '"example.com" is ambiguous'],
+    ['an ambiguous name in capitals', ZONE, 'add example.com WWW.Example.COM A 192.0.2.1', '"WWW.Example.COM" is ambiguous'],
+    [
+      '$GENERATE',
+      '$TTL 60\n@ SOA a. b. 1 2 3 4 5\n$GENERATE 1-3 h$ A 192.0.2.$\n',
+      'set example.com h2 A 192.0.2.9',
+      'error[edit-refused]',
+      ZONE_FILE,
+    ],
+    [
+      'a TTL that other records of a zone file inherit',
+      '@ 60 SOA a. b. 1 2 3 4 5\nwww 300 A 192.0.2.1\nmail A 192.0.2.2\n',
+      'remove example.com www A',
+      'error[edit-refused]',
+      ZONE_FILE,
+    ],
+  ])('refuses %s and does not change the file', async (_, before, words, message, path = FILE) => {
+    const { status, stdout, stderr, changed } = await edit({ [path]: before, 'shared/f.yaml': FRAGMENT }, words)
+    expect({ status, stdout, changed }).toEqual({ status: 1, stdout: '', changed: {} })
+    expect(stderr).toMatch(message)
   })
 
   it('edits the fragment of --file, for all zones that include it', async () => {
-    const files = { 'zones/example.com.yaml': INCLUDING, 'shared/f.yaml': FRAGMENT }
-    const { status, text } = await edit(files, ['add', 'example.com', 'ftp', 'CNAME', 'www', '--file', 'shared/f.yaml'])
-    expect(status).toBe(0)
-    expect(text('shared/f.yaml')).toBe(`ftp: {type: CNAME, value: www}\n${FRAGMENT}`)
-    expect(text('zones/example.com.yaml')).toBe(INCLUDING)
+    const files = { [FILE]: INCLUDING, 'shared/f.yaml': FRAGMENT }
+    expect(await edit(files, 'add example.com ftp CNAME www --file shared/f.yaml')).toMatchObject({
+      status: 0,
+      changed: { 'shared/f.yaml': `ftp: {type: CNAME, value: www}\n${FRAGMENT}` },
+    })
   })
 
   it.each([
-    ['$GENERATE', '$TTL 60\n@ SOA a. b. 1 2 3 4 5\n$GENERATE 1-3 h$ A 192.0.2.$\n', ['set', 'example.com', 'h2', 'A', '192.0.2.9']],
-    [
-      'a TTL that other records inherit',
-      '@ 60 SOA a. b. 1 2 3 4 5\nwww 300 A 192.0.2.1\nmail A 192.0.2.2\n',
-      ['remove', 'example.com', 'www', 'A'],
-    ],
-  ])('refuses in a zone file: %s', async (_, before, words) => {
-    const { status, stderr, text } = await edit({ 'zones/example.com.zone': before }, words)
-    expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining('error[edit-refused]') })
-    expect(text('zones/example.com.zone')).toBe(before)
-  })
-
-  it.each([
-    ['"www.example.com" is ambiguous. Write "www.example.com." for that absolute name', 'www.example.com'],
-    ['"example.com" is ambiguous', 'example.com'],
-    ['"WWW.Example.COM" is ambiguous', 'WWW.Example.COM'],
-  ])('refuses an ambiguous name: %s', async (message, name) => {
-    const { status, stderr, text } = await edit({ 'zones/example.com.yaml': ZONE }, ['add', 'example.com', name, 'A', '192.0.2.1'])
-    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(message) })
-    expect(text('zones/example.com.yaml')).toBe(ZONE)
-  })
-
-  it.each([
-    ['set', ['set', 'example.com', 'a', 'A', '192.0.2.3'], '  a: {type: A, value: 192.0.2.3}\n'],
-    ['add', ['add', 'example.com', 'aa', 'A', '192.0.2.3'], '  a: {type: A, value: 192.0.2.1}\n  aa: {type: A, value: 192.0.2.3}\n'],
+    ['set', 'set example.com a A 192.0.2.3', '  a: {type: A, value: 192.0.2.3}\n'],
+    ['add', 'add example.com aa A 192.0.2.3', '  a: {type: A, value: 192.0.2.1}\n  aa: {type: A, value: 192.0.2.3}\n'],
   ])('uses the line end of the adjacent lines if line ends differ: %s', async (_, words, added) => {
     const before = 'domain: example.com\r\nrecords:\n  a: {type: A, value: 192.0.2.1}\n  b: {type: A, value: 192.0.2.2}\r\n'
-    const { text } = await edit({ 'zones/example.com.yaml': before }, words)
-    expect(text('zones/example.com.yaml')).toBe(before.replace('  a: {type: A, value: 192.0.2.1}\n', added))
-  })
-
-  it('refuses to remove an anchor that other entries use', async () => {
-    const before =
-      'domain: example.com\nrecords:\n  c: {type: A, ttl: &t 60, value: 192.0.2.1}\n  d: {type: A, ttl: *t, value: 192.0.2.1}\n'
-    const { status, stderr, text } = await edit({ 'zones/example.com.yaml': before }, ['remove', 'example.com', 'c', 'A'])
-    expect({ status, stderr }).toEqual({
-      status: 1,
-      stderr: expect.stringMatching(
-        /error\[edit-refused\] c\.example\.com\. A: other entries of the file depend on it \(the alias \*\w+ has no anchor &t.*edit it by hand/,
-      ),
-    })
-    expect(text('zones/example.com.yaml')).toBe(before)
+    const { text } = await edit({ [FILE]: before }, words)
+    expect(text(FILE)).toBe(before.replace('  a: {type: A, value: 192.0.2.1}\n', added))
   })
 
   it('shows no control characters of a file', async () => {
     const before = '$TTL 60\n@ SOA a. b. 1 2 3 4 5\n; \u001b[2J\u202eevil\twith a tab\nwww A 192.0.2.1\n'
-    const { status, stdout, text } = await edit({ 'zones/example.com.zone': before }, ['add', 'example.com', 'www', 'A', '192.0.2.2'])
+    const { status, stdout, text } = await edit({ [ZONE_FILE]: before }, 'add example.com www A 192.0.2.2')
     expect(status).toBe(0)
     expect(stdout).toContain('; \\u001b[2J\\u202eevil\twith a tab\n')
-    expect(text('zones/example.com.zone')).toContain('; \u001b[2J\u202eevil\twith a tab\n')
+    expect(text(ZONE_FILE)).toContain('; \u001b[2J\u202eevil\twith a tab\n')
   })
 
   it('ignores backup and swap files of editors', async () => {
-    const others = Object.fromEntries(
-      ['.example.com.yaml.swp', 'example.com.yaml~', '#example.com.yaml#', '.#example.com.yaml', 'example.com.yaml.bak', '4913'].map(
-        (name) => [`zones/${name}`, ZONE],
-      ),
-    )
-    const { status, text } = await edit({ ...others, 'zones/example.com.yaml': ZONE }, ['add', 'example.com', 'b', 'A', '192.0.2.1'])
-    expect(status).toBe(0)
-    for (const path of Object.keys(others)) expect(text(path)).toBe(ZONE)
+    const names = ['.example.com.yaml.swp', 'example.com.yaml~', '#example.com.yaml#', '.#example.com.yaml', 'example.com.yaml.bak', '4913']
+    const others = Object.fromEntries(names.map((name) => [`zones/${name}`, ZONE]))
+    const { status, changed } = await edit({ ...others, [FILE]: ZONE }, 'add example.com b A 192.0.2.1')
+    expect({ status, changed: Object.keys(changed) }).toEqual({ status: 0, changed: [FILE] })
   })
 
   it('changes one of thousands of names and no other line', async () => {
     const lines = Array.from({ length: 3000 }, (_, index) => `  h${index}:   {type: A,   value: 192.0.2.1} # ${index}\n`)
     const before = `domain: example.com\nrecords:\n${lines.join('')}tags:   [a]\n`
-    const { text } = await edit(
-      { 'zones/example.com.yaml': before },
-      ['set', 'example.com', 'h1500', 'A', '192.0.2.2'],
-      ['add', 'example.com', 'h1500a', 'A', '192.0.2.3'],
-    )
+    const { text } = await edit({ [FILE]: before }, 'set example.com h1500 A 192.0.2.2', 'add example.com h1500a A 192.0.2.3')
     lines[1500] = '  h1500:   {type: A,   value: 192.0.2.2} # 1500\n  h1500a: {type: A, value: 192.0.2.3}\n'
-    expect(text('zones/example.com.yaml')).toBe(`domain: example.com\nrecords:\n${lines.join('')}tags:   [a]\n`)
+    expect(text(FILE)).toBe(`domain: example.com\nrecords:\n${lines.join('')}tags:   [a]\n`)
   })
 
   it('loses no edit of concurrent processes', async () => {
-    const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
+    const cwd = folderWith({ [FILE]: ZONE })
     const names = Array.from({ length: 8 }, (_, index) => `p${index}`)
     const programs = await Promise.all(names.map((name) => startProgram(['record', 'add', 'example.com', name, 'A', '192.0.2.1'], { cwd })))
     for (const { ended } of programs) expect(await ended).toEqual({ status: 0, signal: null })
-    const text = readFileSync(join(cwd, 'zones/example.com.yaml'), 'utf8')
+    const text = readFileSync(join(cwd, FILE), 'utf8')
     for (const name of names) expect(text).toContain(`    ${name}: {type: A, value: 192.0.2.1}\n`)
     expect(readdirSync(join(cwd, 'zones'))).toEqual(['example.com.yaml'])
   })

@@ -1,4 +1,4 @@
-/** rollback and history against a service over a real socket. */
+/** The flow of rollback and history. */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
@@ -6,71 +6,41 @@ import { validate as validateHistory } from '../../generated/history-schema.js'
 import { validate as validatePlan } from '../../generated/plan-schema.js'
 import { JOURNAL_VERSION } from '../../src/apply/journal/journal-format.ts'
 import { leasesIn } from '../support/leases.ts'
-import { TOKEN, ZONE } from './scene.ts'
-import { openServiceScene, type ServiceScene } from './service-scene.ts'
+import { filesBelow, openScene, type Scene, TOKEN, ZONE, zoneOf } from './scene.ts'
 
 const YES = ['--yes', '--allow', 'deletes', '--allow', 'updates', '--allow', 'empty-zone'] as const
 
-/** A client of the service that does not use the proxy. */
-async function ask(
-  scene: ServiceScene,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<{ data: Record<string, unknown>[] } & Record<string, unknown>> {
-  const answer = await fetch(scene.service.baseUrl + path, {
-    method,
-    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-    body: body === undefined ? null : JSON.stringify(body),
-  })
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-  return (await answer.json()) as never
-}
-
-const domain = async (scene: ServiceScene): Promise<Record<string, unknown> | undefined> => (await ask(scene, 'GET', '/domains')).data[0]
-
-const recordsPath = async (scene: ServiceScene): Promise<string> => `/domains/${(await domain(scene))?.['id']}/records`
-
-/** Records as `name TTL type target`. */
-async function held(scene: ServiceScene): Promise<string[]> {
-  const { data } = await ask(scene, 'GET', `${await recordsPath(scene)}?page_size=500`)
-  return data.map(({ name, ttl_sec, type, target }) => `${name} ${ttl_sec} ${type} ${target}`).sort()
-}
-
-async function change(scene: ServiceScene, name: string, body: object): Promise<void> {
-  const path = await recordsPath(scene)
-  const { data } = await ask(scene, 'GET', path)
-  await ask(scene, 'PUT', `${path}/${data.find((record) => record['name'] === name)?.['id']}`, body)
-}
-
 type Run = Record<string, unknown> & { readonly run: string }
 
-const runs = async (scene: ServiceScene): Promise<Run[]> => {
+const runs = async (scene: Scene): Promise<Run[]> => {
   const { stdout } = await scene.run('history', '--format', 'json')
   const document: unknown = JSON.parse(stdout)
   expect(validateHistory(document), JSON.stringify(validateHistory.errors)).toBe(true)
   return (document as { runs: Run[] }).runs
 }
 
-const CHANGED = ZONE.replace('192.0.2.1', '192.0.2.9')
+const FIRST = ZONE.replace('soa_email', 'tags: [first]\nsoa_email')
+const CHANGED = FIRST.replace('192.0.2.1', '192.0.2.9')
   .replace("www: {type: CNAME, value: '@'}", 'www: {type: A, value: 192.0.2.5}')
   .replace(/ {2}mail: .*\n/, '  new: {type: TXT, value: x}\n')
-  .replace('soa_email: hostmaster@', 'tags: [dns]\nsoa_email: dns@')
+  .replace('tags: [first]\nsoa_email: hostmaster@', 'tags: [dns]\nsoa_email: dns@')
+
+const held = ({ memory }: Scene): string[] => memory.zone('example.com') ?? []
 
 /** A zone that one run created and a second run changed. */
-async function twoRuns(): Promise<{ scene: ServiceScene; before: string[]; after: string[] }> {
-  const scene = await openServiceScene()
+async function twoRuns(): Promise<{ scene: Scene; before: string[]; after: string[] }> {
+  const scene = openScene({ files: { 'zones/example.com.yaml': FIRST } })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
-  const before = await held(scene)
+  const before = held(scene)
   scene.write({ 'zones/example.com.yaml': CHANGED })
   const second = await scene.run('apply', ...YES)
   expect(second.status, second.stderr).toBe(0)
-  return { scene, before, after: await held(scene) }
+  return { scene, before, after: held(scene) }
 }
 
 describe('a run of another machine', () => {
   /** Two runs whose journal is only in the folder `copied`; the name of the second run. */
-  async function copiedRun(): Promise<{ scene: ServiceScene; before: string[]; id: string }> {
+  async function copiedRun(): Promise<{ scene: Scene; before: string[]; id: string }> {
     const { scene, before } = await twoRuns()
     const [last] = await runs(scene)
     const { run: id } = last as Run
@@ -83,13 +53,13 @@ describe('a run of another machine', () => {
     const { scene, before, id } = await copiedRun()
     const back = await scene.run('rollback', path, ...YES)
     expect(back).toMatchObject({ status: 0, stderr: expect.stringContaining(`Rolling back run ${id}, apply of `) })
-    expect(await held(scene)).toEqual(before)
+    expect(held(scene)).toEqual(before)
     expect(await runs(scene)).toMatchObject([{ command: 'rollback', rollsBack: id, state: 'applied' }])
   })
 
   it('is named by its path if something is left', async () => {
     const { scene } = await copiedRun()
-    await change(scene, 'www', { target: '192.0.2.66' })
+    scene.memory.change('example.com', 'www A 192.0.2.66')
     const back = await scene.run('rollback', 'copied/journal.jsonl', ...YES)
     expect(back).toMatchObject({
       status: 4,
@@ -100,70 +70,55 @@ describe('a run of another machine', () => {
 
   const journal = 'copied/journal.jsonl'
   const HINT = '(name the folder of the run, with journal.jsonl and plans, or its journal.jsonl)'
+  const put =
+    (text: string, file = journal) =>
+    ({ folder }: Scene): void =>
+      writeFileSync(join(folder, file), text)
+  const without =
+    (file: string) =>
+    ({ folder }: Scene): void =>
+      rmSync(join(folder, file), { recursive: true })
   const line = (more: object): string =>
     `${JSON.stringify({ event: 'begin', format: 'zonewright-journal', version: JOURNAL_VERSION, time: '2026-01-01T00:00:00Z', ...more })}\n`
-  it.each<readonly [string, (folder: string) => void, string, string]>([
-    [
-      'nothing there',
-      (folder) => rmSync(join(folder, 'copied'), { recursive: true }),
-      'copied/',
-      `copied/: its journal does not exist ${HINT}`,
-    ],
-    ['a folder without a journal', (folder) => rmSync(join(folder, journal)), './copied', `./copied: its journal does not exist ${HINT}`],
-    ['another file', () => undefined, 'copied/plans/1.json', 'copied/plans/1.json: it is not the file journal.jsonl of a run'],
+  const GARBLED = 'the first line of its journal is garbled'
+
+  it.each<[string, (scene: Scene) => void, string, string?]>([
+    ['nothing there', without('copied'), `copied/: its journal does not exist ${HINT}`, 'copied/'],
+    ['a folder without a journal', without(journal), `./copied: its journal does not exist ${HINT}`, './copied'],
+    ['another file', () => undefined, 'copied/plans/1.json: it is not the file journal.jsonl of a run', 'copied/plans/1.json'],
     [
       'a journal of many runs',
-      (folder) => mkdirSync(join(folder, 'copied/runs')),
-      'copied/',
+      ({ folder }) => mkdirSync(join(folder, 'copied/runs')),
       'copied/: it is the journal of many runs: name one of the folders in "runs"',
+      'copied/',
     ],
-    ['no JSON', (folder) => writeFileSync(join(folder, journal), 'x\n'), journal, 'the first line of its journal is garbled'],
-    ['an empty file', (folder) => writeFileSync(join(folder, journal), ''), journal, 'its journal has no first line'],
-    [
-      'the name of a run with control characters',
-      (folder) => writeFileSync(join(folder, journal), line({ run: '\u001b[31m', zones: [] })),
-      journal,
-      'the first line of its journal is garbled',
-    ],
-    [
-      'a later version',
-      (folder) => writeFileSync(join(folder, journal), line({ version: 9 })),
-      journal,
-      `its journal has version 9; this program reads version ${JOURNAL_VERSION}`,
-    ],
+    ['no JSON', put('x\n'), GARBLED],
+    ['an empty file', put(''), 'its journal has no first line'],
+    ['the name of a run with control characters', put(line({ run: '\u001b[31m', zones: [] })), GARBLED],
+    ['a later version', put(line({ version: 9 })), `its journal has version 9; this program reads version ${JOURNAL_VERSION}`],
     [
       'too much',
-      (folder) => truncateSync(join(folder, journal), 2 ** 28 + 1),
-      journal,
+      ({ folder }) => truncateSync(join(folder, journal), 2 ** 28 + 1),
       'its journal has 268435457 octets; at most 268435456 are read',
     ],
     [
       'no plans',
-      (folder) => rmSync(join(folder, 'copied/plans'), { recursive: true }),
-      journal,
+      without('copied/plans'),
       'the plan of example.com. at cloud does not exist (copy the whole folder of the run, with its plans)',
     ],
+    ['another plan', put('{"format": "zonewright-plan"}', 'copied/plans/1.json'), 'the plan of example.com. at cloud'],
     [
-      'another plan',
-      (folder) => writeFileSync(join(folder, 'copied/plans/1.json'), '{"format": "zonewright-plan"}'),
-      journal,
-      'the plan of example.com. at cloud',
+      'another target',
+      (scene) => scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('/v4', '/v5') }),
+      '(roll back with the config of that run)',
     ],
-  ])('is refused if it has %s', async (_, damage, path, message) => {
+  ])('is refused if it has %s', async (_, damage, message, path = journal) => {
     const { scene } = await copiedRun()
-    damage(scene.folder)
-    const sent = scene.proxy.mutations().length
+    damage(scene)
+    const sent = scene.memory.writes().length
     const back = await scene.run('rollback', path, ...YES)
     expect([back.status, back.stderr]).toEqual([1, expect.stringContaining(message)])
-    expect(scene.proxy.mutations()).toHaveLength(sent)
-  })
-
-  it('is refused if its target is elsewhere', async () => {
-    const { scene } = await copiedRun()
-    const other = await openServiceScene()
-    cpSync(join(scene.folder, 'copied'), join(other.folder, 'copied'), { recursive: true })
-    const back = await other.run('rollback', 'copied/', ...YES)
-    expect(back).toMatchObject({ status: 1, stderr: expect.stringContaining('(roll back with the config of that run)') })
+    expect(scene.memory.writes()).toHaveLength(sent)
   })
 })
 
@@ -173,11 +128,11 @@ describe('rollback', () => {
     rmSync(join(scene.folder, 'zones'), { recursive: true })
     const back = await scene.run('rollback', '--last', ...YES)
     expect(back).toMatchObject({ status: 0, stderr: expect.stringMatching(/^Rolling back run \S+, apply of /) })
-    expect(await held(scene)).toEqual(before)
-    expect(await domain(scene)).toMatchObject({ soa_email: 'hostmaster@example.com', tags: [] })
+    expect(held(scene)).toEqual(before)
+    expect(scene.memory.settingsOf('example.com')).toMatchObject({ soa_email: 'hostmaster@example.com', tags: ['first'] })
     expect((await scene.run('rollback', '--last', ...YES)).status).toBe(0)
-    expect(await held(scene)).toEqual(after)
-    expect(await domain(scene)).toMatchObject({ soa_email: 'dns@example.com', tags: ['dns'] })
+    expect(held(scene)).toEqual(after)
+    expect(scene.memory.settingsOf('example.com')).toMatchObject({ soa_email: 'dns@example.com', tags: ['dns'] })
     const listed = await runs(scene)
     expect(listed.map(({ command, state }) => `${command} ${state}`)).toEqual([
       'rollback applied',
@@ -192,78 +147,78 @@ describe('rollback', () => {
   it('reverts a run by a prefix of its ID, with the fewest calls, after it shows them', async () => {
     const { scene, before } = await twoRuns()
     const [last] = await runs(scene)
-    const sent = scene.proxy.mutations().length
+    const sent = scene.memory.writes().length
     const report = await scene.run('rollback', (last as Run).run, 'example.com')
     expect(report).toMatchObject({ status: 1, stdout: expect.stringMatching(/ Plan: \d to create, \d to update, \d to delete in 1 zone/) })
-    expect(scene.proxy.mutations()).toHaveLength(sent)
+    expect(scene.memory.writes()).toHaveLength(sent)
     const done = await scene.run('rollback', (last as Run).run.slice(0, -1).toLowerCase(), ...YES)
     expect(done.status, done.stderr).toBe(0)
-    expect(await held(scene)).toEqual(before)
-    expect(done.stdout).toContain(`(${scene.proxy.mutations().length - sent} calls)`)
+    expect(held(scene)).toEqual(before)
+    expect(done.stdout).toContain(`(${scene.memory.writes().length - sent} calls)`)
   })
 
   it('keeps and reports changes of other clients at other names, also undefinable TTLs', async () => {
     const { scene, before } = await twoRuns()
-    await ask(scene, 'POST', await recordsPath(scene), { type: 'A', name: 'theirs', target: '192.0.2.77' })
+    scene.memory.add('example.com', 'theirs A 192.0.2.77')
     const back = await scene.run('rollback', '--last', ...YES)
     expect(back.status).toBe(0)
     expect(back.stderr).toMatch(/notice\[rollback-kept\] example\.com\. at cloud: another client changed theirs\.example\.com\. A/)
-    expect(await held(scene)).toEqual([...before, 'theirs 0 A 192.0.2.77'].sort())
+    expect(held(scene)).toEqual([...before, 'theirs.example.com. - A 192.0.2.77'].sort())
   })
 
   it('does not revert what another client changed, exits with 4, and overwrites it only with --overwrite', async () => {
     const { scene, before } = await twoRuns()
-    await change(scene, 'www', { target: '192.0.2.66' })
+    scene.memory.change('example.com', 'www A 192.0.2.66')
     const back = await scene.run('rollback', '--last', ...YES)
     expect(back.status).toBe(4)
     expect(back.stderr).toMatch(
       /warning\[rollback-conflict\] example\.com\. at cloud: www\.example\.com\. A was changed by the run, and again since/,
     )
-    expect(await held(scene)).toContain('www 0 A 192.0.2.66')
+    expect(held(scene)).toContain('www.example.com. - A 192.0.2.66')
     expect((await runs(scene)).map(({ state }) => state)).toEqual(['applied', 'applied', 'applied'])
     const [, run] = await runs(scene)
     expect(back.stderr).toContain(
       `was not rolled back completely: "zonewright rollback ${(run as Run).run} --overwrite" rolls back the rest.\n`,
     )
     expect((await scene.run('rollback', (run as Run).run, '--overwrite', ...YES)).status).toBe(0)
-    expect(await held(scene)).toEqual(before)
+    expect(held(scene)).toEqual(before)
     expect((await runs(scene))[2]).toMatchObject({ state: 'rolled-back' })
   })
 
   it('deletes a zone that the run created only with --allow, and recreates a zone that the run deleted', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     await scene.run('apply', '--yes')
-    const before = await held(scene)
+    const before = held(scene)
     expect((await scene.run('rollback', '--last', '--yes')).status).toBe(3)
-    expect(await held(scene)).toEqual(before)
+    expect(held(scene)).toEqual(before)
     expect((await scene.run('rollback', '--last', '--yes', '--allow', 'delete-zone')).status).toBe(0)
-    expect(await domain(scene)).toBeUndefined()
+    expect(scene.memory.zone('example.com')).toBeNull()
     const again = await scene.run('rollback', '--last', '--yes')
     expect(again.status, again.stderr).toBe(0)
-    expect(await held(scene)).toEqual(before)
-    expect(await domain(scene)).toMatchObject({ soa_email: 'hostmaster@example.com', type: 'master' })
+    expect(held(scene)).toEqual(before)
+    expect(scene.memory.settingsOf('example.com')).toMatchObject({ soa_email: 'hostmaster@example.com', type: 'master' })
   })
 
   it('asks for confirmation', async () => {
     const { scene, after } = await twoRuns()
     const asked = await scene.run('rollback', '--last', '--allow', 'updates', '--allow', 'deletes', '--allow', 'empty-zone')
     expect(asked).toMatchObject({ status: 1, stderr: expect.stringContaining('error[not-confirmed]') })
-    expect(await held(scene)).toEqual(after)
+    expect(held(scene)).toEqual(after)
   })
 
   it('sends nothing and writes no journal if nothing is left to revert', async () => {
     const { scene } = await twoRuns()
     const [last] = await runs(scene)
     await scene.run('rollback', '--last', ...YES)
-    const sent = scene.proxy.mutations().length
+    const sent = scene.memory.writes().length
     expect((await scene.run('rollback', (last as Run).run, ...YES)).status).toBe(0)
-    expect(scene.proxy.mutations()).toHaveLength(sent)
+    expect(scene.memory.writes()).toHaveLength(sent)
     expect(await runs(scene)).toHaveLength(3)
   })
 
   it('reverts one zone of several', async () => {
-    const files = { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') }
-    const scene = await openServiceScene({ files })
+    const files = { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': zoneOf('example.net') }
+    const scene = openScene({ files })
     await scene.run('apply', '--yes')
     const more = (text: string): string => `${text}  more: {type: A, value: 192.0.2.8}\n`
     scene.write(Object.fromEntries(Object.entries(files).map(([path, text]) => [path, more(text)])))
@@ -298,23 +253,22 @@ describe('rollback', () => {
   ]
   test.each(problems)('does nothing for %s', async (_, args, code) => {
     const { scene } = await twoRuns()
-    const sent = scene.proxy.requests.length
+    const sent = scene.memory.requests.length
     const { status, stderr } = await scene.run('rollback', ...args, '--yes')
     expect([status, stderr]).toEqual([1, expect.stringContaining(`error[${code}]`)])
-    expect(scene.proxy.requests).toHaveLength(sent)
+    expect(scene.memory.requests).toHaveLength(sent)
   })
 
   it('does nothing if the server is not the one of the run', async () => {
     const { scene } = await twoRuns()
-    const config = readFileSync(join(scene.folder, 'zonewright.yaml'), 'utf8')
-    writeFileSync(join(scene.folder, 'zonewright.yaml'), config.replace('/v4', '/v5'))
-    const sent = scene.proxy.requests.length
+    scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('/v4', '/v5') })
+    const sent = scene.memory.requests.length
     const { status, stderr } = await scene.run('rollback', '--last', '--yes')
     expect([status, stderr]).toEqual([
       1,
       expect.stringMatching(/error\[target-changed\] run \S+ changed cloud at \S+\/v4; in this config cloud is \S+\/v5/),
     ])
-    expect(scene.proxy.requests).toHaveLength(sent)
+    expect(scene.memory.requests).toHaveLength(sent)
   })
 
   it('does nothing if the plan of the run was changed', async () => {
@@ -329,16 +283,15 @@ describe('rollback', () => {
   it('writes no secret to the journal', async () => {
     const { scene } = await twoRuns()
     await scene.run('rollback', '--last', ...YES)
-    const folder = join(scene.folder, '.zonewright')
-    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-    expect(files.length).toBeGreaterThan(6)
-    for (const file of files) expect(readFileSync(join(file.parentPath, file.name), 'utf8')).not.toContain(TOKEN)
+    const texts = Object.values(filesBelow(join(scene.folder, '.zonewright')))
+    expect(texts.length).toBeGreaterThan(6)
+    for (const text of texts) expect(text).not.toContain(TOKEN)
   })
 })
 
 describe('history', () => {
   it('is empty for a folder without runs', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     expect(await scene.run('history')).toEqual({ status: 0, stdout: 'No runs.\n', stderr: '' })
     expect(await runs(scene)).toEqual([])
     expect((await scene.run('history', '--last')).status).toBe(1)
@@ -346,7 +299,7 @@ describe('history', () => {
 
   it('lists runs, the latest first, without any request', async () => {
     const { scene } = await twoRuns()
-    const requestsBefore = scene.proxy.requests.length
+    const requestsBefore = scene.memory.requests.length
     const { status, stdout } = await scene.run('history')
     const time = String.raw`\d{8}T\d{6}Z-[0-9a-f]{4} {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ +\d+(?: ms|\.\d s) {2}`
     expect(stdout).toMatch(
@@ -355,7 +308,7 @@ describe('history', () => {
       ),
     )
     expect(status).toBe(0)
-    expect(scene.proxy.requests).toHaveLength(requestsBefore)
+    expect(scene.memory.requests).toHaveLength(requestsBefore)
   })
 
   it('shows one run with its plan and outcomes', async () => {
@@ -374,11 +327,9 @@ describe('history', () => {
   })
 
   it('shows failures with their reasons', async () => {
-    const scene = await openServiceScene({
-      script: ({ method, body }) =>
-        method === 'POST' && body.includes('"mail"')
-          ? { status: 400, body: '{"errors":[{"reason":"no mail here","field":"name"}]}' }
-          : null,
+    const scene = openScene({
+      fault: ({ changes: [change] }) =>
+        change?.name === 'mail.example.com.' ? { kind: 'refused', code: 'provider-rejected', message: '400 no mail here' } : null,
     })
     expect((await scene.run('apply', '--yes')).status).toBe(4)
     expect(await runs(scene)).toEqual([expect.objectContaining({ state: 'partial', status: 4, failed: 1 })])
@@ -386,7 +337,7 @@ describe('history', () => {
   })
 
   it('does not list an apply without changes, with a refusal or without confirmation', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     await scene.run('apply')
     await scene.run('apply', '--yes')
     await scene.run('apply', '--yes')
@@ -404,7 +355,7 @@ describe('history', () => {
   })
 
   it('is in the folder of the config', async () => {
-    const scene = await openServiceScene({ config: 'journal: ../journal-of-all\n', files: { 'zones/example.com.yaml': ZONE } })
+    const scene = openScene({ config: 'journal: ../journal-of-all\n', files: { 'zones/example.com.yaml': ZONE } })
     const folder = join(scene.folder, '../journal-of-all')
     try {
       expect((await scene.run('apply', '--yes')).status).toBe(0)
@@ -415,9 +366,9 @@ describe('history', () => {
   })
 
   it('prevents every change if it cannot be written', async () => {
-    const scene = await openServiceScene({ config: 'journal: zonewright.yaml\n' })
+    const scene = openScene({ config: 'journal: zonewright.yaml\n' })
     const { status, stderr } = await scene.run('apply', '--yes')
     expect([status, stderr]).toEqual([1, expect.stringContaining('error[journal-failed]')])
-    expect(scene.proxy.mutations()).toEqual([])
+    expect(scene.memory.writes()).toEqual([])
   })
 })
