@@ -107,7 +107,7 @@ export function faultTests(kind: TargetKind): void {
       const [planned] = zones
       if (planned === undefined || planned.plan.changes.length === 0) return null
       await meanwhile?.()
-      const [outcome] = await applyZones([planned], { providers, recoveryPause: 100, freshFor: 0 })
+      const [outcome] = await applyZones([planned], { providers, recoveryPause: kind.isInMemory ? 5 : 100, freshFor: 0 })
       const after = await held()
       if (meanwhile === undefined) expect(falseClaims(outcome as ZoneOutcome, after)).toEqual([])
       expect(after.filter((line, index) => after.indexOf(line) !== index)).toEqual([])

@@ -6,6 +6,7 @@ import { CLOUD } from '../../src/providers/cloud/cloud-config.ts'
 import type { Fault } from '../support/fault-proxy.ts'
 import { createMemory, type MemoryFault } from '../support/memory-provider.ts'
 import { CALL_RULES } from '../support/plan.ts'
+import { rounds } from '../support/random.ts'
 import { type TargetKind, ZONE } from './targets.ts'
 
 const rrsetStore = (calls: Partial<Capabilities['calls']>): Capabilities => ({ ...RRSET_STORE, calls: { ...RRSET_STORE.calls, ...calls } })
@@ -14,6 +15,8 @@ const kindOf = (name: string, capabilities: Capabilities, settings: object = {})
   name: `memory, ${name}`,
   tools: [],
   isInMemory: true,
+  // Larger steps are for the long tests: here they would only repeat what the sizes of a call show.
+  ...(rounds(1) > 1 ? {} : { maxSize: 120 }),
   async start() {
     const memory = createMemory({ capabilities, zones: capabilities.createsZones ? {} : { [ZONE]: '' } })
     const entry = "{type: cloud, base_url: 'http://127.0.0.1:9', token: env:TOKEN}"

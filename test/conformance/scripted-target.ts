@@ -1,37 +1,44 @@
 /** Scripted servers as targets of the conformance suites. BIND reads their records as a zone file. */
-import { type ScriptedService, startScriptedServer } from '../scripted/scripted-server.ts'
+import { startScriptedServer } from '../scripted/scripted-server.ts'
+import { CLOUD, type CloudOptions, type CloudService, type CloudType, TOKEN } from '../scripted/services.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { checkZone } from '../support/tools.ts'
-import { type RunningTarget, ZONE } from './targets.ts'
+import { type RunningTarget, type TargetKind, ZONE } from './targets.ts'
 
 /** The SOA and NS record that every zone file needs. */
 const FRAME = '@ 300 IN SOA frame.invalid. frame.invalid. 1 2 3 4 5\n@ 300 IN NS frame.invalid.\n'
 
 const CHECKS_OFF = ['-i', 'none', ...['-k', '-n', '-m', '-M', '-r', '-S', '-T'].flatMap((option) => [option, 'ignore'])]
 
-export interface ScriptedTarget {
-  readonly service: ScriptedService
-  /** The entry of `providers` for a server at this origin; `more` are further settings in flow style, such as `, timeout: 0.5`. */
-  entry(origin: string, more: string): string
-  readonly env: Readonly<Record<string, string>>
-  /** The records of the zone as lines of a zone file, without those that have no form there. */
-  lines(): readonly string[]
-}
-
-export async function startScriptedTarget({ service, entry, env, lines }: ScriptedTarget): Promise<RunningTarget> {
-  const server = await startScriptedServer(service)
+/** The scripted service of a type as a target. `settings`: more settings of the provider, in flow style. */
+export function scriptedTarget<Type extends CloudType>(
+  type: Type,
+  { settings = '', options, ...kind }: Partial<TargetKind> & { readonly settings?: string; readonly options?: CloudOptions<Type> } = {},
+): TargetKind {
+  const { create, lines, ...service } = CLOUD[type] as unknown as CloudService
+  const entry = (origin: string, more = ''): string => `{type: ${type}, ${service.settings(origin)}${settings}${more}}`
   return {
-    entry: entry(server.origin, ''),
-    env,
-    async transfer() {
-      const { status, stdout, stderr } = await checkZone(ZONE, `${FRAME}${lines().join('\n')}\n`, ['-q', '-o', '-', ...CHECKS_OFF])
-      if (status !== 0) throw new Error(`named-checkzone does not read the records: ${stderr}${stdout}`)
-      return stdout.split('\n').filter((line) => line.trim() !== '' && !line.includes('frame.invalid.'))
+    name: type,
+    tools: ['named-checkzone'],
+    ...kind,
+    async start(): Promise<RunningTarget> {
+      const scripted = create(options)
+      const server = await startScriptedServer(scripted.service)
+      return {
+        entry: entry(server.origin),
+        env: { ...service.env, [service.variable]: TOKEN },
+        async transfer() {
+          const text = `${FRAME}${lines(scripted).join('\n')}\n`
+          const { status, stdout, stderr } = await checkZone(ZONE, text, ['-q', '-o', '-', ...CHECKS_OFF])
+          if (status !== 0) throw new Error(`named-checkzone does not read the records: ${stderr}${stdout}`)
+          return stdout.split('\n').filter((line) => line.trim() !== '' && !line.includes('frame.invalid.'))
+        },
+        async startProxy() {
+          const proxy = await startFaultProxy(server.origin)
+          return { proxy, entry: entry(proxy.origin, ', timeout: 0.5') }
+        },
+        stop: async () => undefined,
+      }
     },
-    async startProxy() {
-      const proxy = await startFaultProxy(server.origin)
-      return { proxy, entry: entry(proxy.origin, ', timeout: 0.5') }
-    },
-    stop: async () => undefined,
   }
 }
